@@ -1,0 +1,141 @@
+package dp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/google/go-cmp/cmp"
+)
+
+// everyKind holds one event of each kind, with its JSON as the design gives it.
+var everyKind = map[string]dp.Event{
+	`{"kind":"gaussian","noise_multiplier":1.1}`:                       dp.Gaussian{NoiseMultiplier: 1.1},
+	`{"kind":"laplace","noise_multiplier":2}`:                          dp.Laplace{NoiseMultiplier: 2},
+	`{"kind":"discrete_gaussian","sigma":2,"norm":1}`:                  dp.DiscreteGaussian{Sigma: 2, Norm: 1},
+	`{"kind":"discrete_laplace","scale":1,"norm":1}`:                   dp.DiscreteLaplace{Scale: 1, Norm: 1},
+	`{"kind":"randomized_response","buckets":2,"noise_parameter":0.5}`: dp.RandomizedResponse{Buckets: 2, NoiseParameter: 0.5},
+	`{"kind":"smooth_gaussian","alpha":24.7,"beta":0.0078,"dimension":20}`: dp.SmoothGaussian{
+		Alpha: 24.7, Beta: 0.0078, Dimension: 20},
+	`{"kind":"approximate_dp","epsilon":1,"delta":1e-6}`: dp.ApproximateDP{Epsilon: 1, Delta: 1e-6},
+	`{"kind":"poisson_sampled","rate":0.01,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.PoissonSampled{
+		Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}},
+	`{"kind":"sampled_without_replacement","population":10000,"sample":1,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.SampledWithoutReplacement{
+		Population: 10000, Sample: 1, Event: dp.Gaussian{NoiseMultiplier: 1}},
+	`{"kind":"self_composed","count":1000,"event":{"kind":"laplace","noise_multiplier":1}}`: dp.SelfComposed{
+		Count: 1000, Event: dp.Laplace{NoiseMultiplier: 1}},
+	`{"kind":"composed","events":[{"kind":"gaussian","noise_multiplier":1},{"kind":"approximate_dp","epsilon":0,"delta":0}]}`: dp.Composed{
+		Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 1}, dp.ApproximateDP{}}},
+}
+
+func TestEveryKindReadsAndWritesItsJSON(t *testing.T) {
+	for text, want := range everyKind {
+		got, err := dp.ParseEvent([]byte(text))
+		if err != nil {
+			t.Errorf("ParseEvent(%s): %v", text, err)
+			continue
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("ParseEvent(%s): (-want +got)\n%s", text, d)
+		}
+		out, err := dp.MarshalEvent(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal(out, &b) != nil {
+			t.Fatalf("not JSON: %s", out)
+		}
+		if d := cmp.Diff(a, b); d != "" {
+			t.Errorf("MarshalEvent(%#v): (-want +got)\n%s", want, d)
+		}
+		if !strings.HasPrefix(string(out), `{"kind":"`) {
+			t.Errorf("MarshalEvent(%#v) = %s: kind is not first", want, out)
+		}
+	}
+}
+
+func TestMalformedEventsAreRefused(t *testing.T) {
+	for _, text := range []string{
+		``, `null`, `3`, `"gaussian"`, `[]`, `{}`, `{"kind":null}`, `{"kind":7}`,
+		`{"kind":"gauss","noise_multiplier":1}`,
+		`{"KIND":"gaussian","noise_multiplier":1}`,
+		`{"kind":"gaussian","Noise_Multiplier":1}`,
+		`{"kind":"gaussian"}`,
+		`{"kind":"gaussian","noise_multiplier":null}`,
+		`{"kind":"gaussian","noise_multiplier":"1"}`,
+		`{"kind":"gaussian","noise_multiplier":"?"}`,
+		`{"kind":"gaussian","noise_multiplier":0}`,
+		`{"kind":"gaussian","noise_multiplier":-1}`,
+		`{"kind":"gaussian","noise_multiplier":1e999}`,
+		`{"kind":"gaussian","noise_multiplier":NaN}`,
+		`{"kind":"gaussian","noise_multiplier":1,"note":""}`,
+		`{"kind":"gaussian","noise_multiplier":1,"noise_multiplier":9}`,
+		`{"kind":"gaussian","noise_multiplier":1} {}`,
+		`{"kind":"gaussian","noise_multiplier":1`,
+		`{"kind":"randomized_response","buckets":1,"noise_parameter":0.5}`,
+		`{"kind":"randomized_response","buckets":2.5,"noise_parameter":0.5}`,
+		`{"kind":"smooth_gaussian","alpha":1,"beta":1,"dimension":0}`,
+		`{"kind":"approximate_dp","epsilon":-1,"delta":0}`,
+		`{"kind":"approximate_dp","epsilon":1,"delta":1.5}`,
+		`{"kind":"poisson_sampled","rate":1.1,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"poisson_sampled","rate":0.1}`,
+		`{"kind":"sampled_without_replacement","population":5,"sample":6,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"self_composed","count":0,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"self_composed","count":1e3000,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+		`{"kind":"composed","events":[]}`,
+		`{"kind":"composed","events":[null]}`,
+		strings.Repeat(`{"kind":"self_composed","count":1,"event":`, 100) + `{"kind":"gaussian","noise_multiplier":1}` + strings.Repeat(`}`, 100),
+	} {
+		if e, err := dp.ParseEvent([]byte(text)); !errors.Is(err, dp.ErrEvent) {
+			t.Errorf("ParseEvent(%.120s) = %v, %v; want ErrEvent", text, e, err)
+		}
+	}
+}
+
+func TestTemplateFillsItsOnePlace(t *testing.T) {
+	open, err := dp.ParseTemplate([]byte(`{"kind":"self_composed","count":3,"event":{"kind":"gaussian","noise_multiplier":"?"}}`))
+	if err != nil || !open.Open() {
+		t.Fatalf("ParseTemplate: open %v, %v", open.Open(), err)
+	}
+	got, err := open.With(2.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := dp.SelfComposed{Count: 3, Event: dp.Gaussian{NoiseMultiplier: 2.5}}
+	if d := cmp.Diff(dp.Event(want), got); d != "" {
+		t.Error(d)
+	}
+	if _, err := open.With(0); !errors.Is(err, dp.ErrEvent) {
+		t.Errorf("With(0): %v; want ErrEvent", err)
+	}
+	two := `{"kind":"composed","events":[{"kind":"gaussian","noise_multiplier":"?"},{"kind":"laplace","noise_multiplier":"?"}]}`
+	if _, err := dp.ParseTemplate([]byte(two)); !errors.Is(err, dp.ErrEvent) {
+		t.Errorf("two places: %v; want ErrEvent", err)
+	}
+}
+
+func FuzzParseEvent(f *testing.F) {
+	for text := range everyKind {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := dp.ParseEvent(text)
+		if err != nil {
+			return
+		}
+		out, err := dp.MarshalEvent(e)
+		if err != nil {
+			t.Fatalf("parsed but not written: %v", err)
+		}
+		again, err := dp.ParseEvent(out)
+		if err != nil {
+			t.Fatalf("written but not parsed: %v", err)
+		}
+		if d := cmp.Diff(e, again); d != "" {
+			t.Fatal(d)
+		}
+	})
+}

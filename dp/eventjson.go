@@ -1,0 +1,346 @@
+package dp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxDepth bounds the nesting of an event tree in JSON, so that a hostile
+// document cannot exhaust the stack.
+const maxDepth = 64
+
+// MarshalEvent writes the JSON form of a valid event: its kind first, then its
+// parameters.
+func MarshalEvent(e Event) ([]byte, error) {
+	if e == nil {
+		return nil, fmt.Errorf("%w: no event", ErrEvent)
+	}
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(e)
+}
+
+// ParseEvent reads the JSON form of one event. It is strict: an unknown kind,
+// an unknown, missing or repeated field, a parameter out of range and text
+// after the event are errors.
+func ParseEvent(text []byte) (Event, error) {
+	t, err := ParseTemplate(text)
+	if err != nil {
+		return nil, err
+	}
+	if t.open {
+		return nil, fmt.Errorf("%w: it holds \"?\" in place of a noise multiplier; only a calibration can fill it", ErrEvent)
+	}
+	return t.With(1)
+}
+
+// Template is an event tree in which at most one noise multiplier is left open:
+// the JSON holds "?" in its place. A calibration finds the number.
+type Template struct {
+	build func(multiplier float64) Event
+	open  bool
+}
+
+// Open reports whether the template has a place to fill.
+func (t Template) Open() bool { return t.open }
+
+// With returns the event with the open place filled by the noise multiplier.
+func (t Template) With(multiplier float64) (Event, error) {
+	e := t.build(multiplier)
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// ParseTemplate reads an event in which one noise multiplier may be "?".
+func ParseTemplate(text []byte) (Template, error) {
+	if err := checkSyntax(text); err != nil {
+		return Template{}, err
+	}
+	p := parser{}
+	build, err := p.event(text, 0)
+	if err != nil {
+		return Template{}, err
+	}
+	if p.holes > 1 {
+		return Template{}, fmt.Errorf("%w: it holds %d \"?\"; want at most one", ErrEvent, p.holes)
+	}
+	t := Template{build: build, open: p.holes == 1}
+	if err := build(1).Validate(); err != nil {
+		return Template{}, err
+	}
+	return t, nil
+}
+
+type builder func(multiplier float64) Event
+
+type parser struct{ holes int }
+
+func (p *parser) event(text []byte, depth int) (builder, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("%w: nested deeper than %d", ErrEvent, maxDepth)
+	}
+	var head struct {
+		Kind *string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil || head.Kind == nil {
+		return nil, fmt.Errorf("%w: want an object with a \"kind\"", ErrEvent)
+	}
+	switch *head.Kind {
+	case "gaussian":
+		return p.noise(text, *head.Kind, func(x float64) Event { return Gaussian{x} })
+	case "laplace":
+		return p.noise(text, *head.Kind, func(x float64) Event { return Laplace{x} })
+	case "discrete_gaussian":
+		return leaf[DiscreteGaussian](text, *head.Kind, "sigma", "norm")
+	case "discrete_laplace":
+		return leaf[DiscreteLaplace](text, *head.Kind, "scale", "norm")
+	case "randomized_response":
+		return leaf[RandomizedResponse](text, *head.Kind, "buckets", "noise_parameter")
+	case "smooth_gaussian":
+		return leaf[SmoothGaussian](text, *head.Kind, "alpha", "beta", "dimension")
+	case "approximate_dp":
+		return leaf[ApproximateDP](text, *head.Kind, "epsilon", "delta")
+	case "poisson_sampled":
+		var f struct {
+			Rate float64 `json:"rate"`
+		}
+		return p.wrapper(text, *head.Kind, depth, &f, []string{"rate"}, func(e Event) Event { return PoissonSampled{f.Rate, e} })
+	case "sampled_without_replacement":
+		var f struct {
+			Population int64 `json:"population"`
+			Sample     int64 `json:"sample"`
+		}
+		return p.wrapper(text, *head.Kind, depth, &f, []string{"population", "sample"}, func(e Event) Event {
+			return SampledWithoutReplacement{f.Population, f.Sample, e}
+		})
+	case "self_composed":
+		var f struct {
+			Count int64 `json:"count"`
+		}
+		return p.wrapper(text, *head.Kind, depth, &f, []string{"count"}, func(e Event) Event { return SelfComposed{f.Count, e} })
+	case "composed":
+		return p.composed(text, depth)
+	}
+	return nil, fmt.Errorf("%w: unknown kind %q", ErrEvent, *head.Kind)
+}
+
+func (p *parser) noise(text []byte, kind string, make func(float64) Event) (builder, error) {
+	fields, err := object(text, kind, "noise_multiplier")
+	if err != nil {
+		return nil, err
+	}
+	if string(fields["noise_multiplier"]) == `"?"` {
+		p.holes++
+		return make, nil
+	}
+	var x float64
+	if err := value(fields, kind, "noise_multiplier", &x); err != nil {
+		return nil, err
+	}
+	return func(float64) Event { return make(x) }, nil
+}
+
+func leaf[E Event](text []byte, kind string, names ...string) (builder, error) {
+	if _, err := object(text, kind, names...); err != nil {
+		return nil, err
+	}
+	var e E
+	if err := json.Unmarshal(text, &e); err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+	}
+	return func(float64) Event { return e }, nil
+}
+
+func (p *parser) wrapper(text []byte, kind string, depth int, into any, names []string, wrap func(Event) Event) (builder, error) {
+	fields, err := object(text, kind, append(names, "event")...)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+	}
+	child, err := p.event(fields["event"], depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return func(x float64) Event { return wrap(child(x)) }, nil
+}
+
+func (p *parser) composed(text []byte, depth int) (builder, error) {
+	fields, err := object(text, "composed", "events")
+	if err != nil {
+		return nil, err
+	}
+	var raw []json.RawMessage
+	if err := value(fields, "composed", "events", &raw); err != nil {
+		return nil, err
+	}
+	children := make([]builder, len(raw))
+	for i, r := range raw {
+		if children[i], err = p.event(r, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return func(x float64) Event {
+		events := make([]Event, len(children))
+		for i, c := range children {
+			events[i] = c(x)
+		}
+		return Composed{events}
+	}, nil
+}
+
+// object reads the fields of a JSON object and checks that they are exactly
+// kind and names, none of them null.
+func object(text []byte, kind string, names ...string) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+	}
+	for _, name := range names {
+		if raw, ok := fields[name]; !ok || string(raw) == "null" {
+			return nil, fmt.Errorf("%w: %s: field %q is missing", ErrEvent, kind, name)
+		}
+	}
+	known := " kind " + strings.Join(names, " ") + " "
+	for name := range fields {
+		if !strings.Contains(known, " "+name+" ") {
+			return nil, fmt.Errorf("%w: %s: unknown field %q", ErrEvent, kind, name)
+		}
+	}
+	return fields, nil
+}
+
+func value(fields map[string]json.RawMessage, kind, name string, into any) error {
+	if err := json.Unmarshal(fields[name], into); err != nil {
+		return fmt.Errorf("%w: %s: field %q: %v", ErrEvent, kind, name, err)
+	}
+	return nil
+}
+
+// checkSyntax walks the tokens once: it refuses repeated fields, which
+// encoding/json would silently resolve, and anything after the first value.
+func checkSyntax(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := checkValue(d, 0); err != nil {
+		return fmt.Errorf("%w: %v", ErrEvent, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%w: text after the event", ErrEvent)
+	}
+	return nil
+}
+
+func checkValue(d *json.Decoder, depth int) error {
+	if depth > 2*maxDepth+2 {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if delim == '{' {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if key := name.(string); seen[key] {
+				return fmt.Errorf("field %q is repeated", key)
+			} else {
+				seen[key] = true
+			}
+		}
+		if err := checkValue(d, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// tagged writes the fields of an event, a struct without methods, behind its kind.
+func tagged(kind string, plain any) ([]byte, error) {
+	fields, err := json.Marshal(plain)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(`{"kind":"`+kind+`",`), fields[1:]...), nil
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Gaussian) MarshalJSON() ([]byte, error) {
+	type plain Gaussian
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Laplace) MarshalJSON() ([]byte, error) {
+	type plain Laplace
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e DiscreteGaussian) MarshalJSON() ([]byte, error) {
+	type plain DiscreteGaussian
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e DiscreteLaplace) MarshalJSON() ([]byte, error) {
+	type plain DiscreteLaplace
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e RandomizedResponse) MarshalJSON() ([]byte, error) {
+	type plain RandomizedResponse
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e SmoothGaussian) MarshalJSON() ([]byte, error) {
+	type plain SmoothGaussian
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ApproximateDP) MarshalJSON() ([]byte, error) {
+	type plain ApproximateDP
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e PoissonSampled) MarshalJSON() ([]byte, error) {
+	type plain PoissonSampled
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e SampledWithoutReplacement) MarshalJSON() ([]byte, error) {
+	type plain SampledWithoutReplacement
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e SelfComposed) MarshalJSON() ([]byte, error) {
+	type plain SelfComposed
+	return tagged(e.Kind(), plain(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Composed) MarshalJSON() ([]byte, error) {
+	type plain Composed
+	return tagged(e.Kind(), plain(e))
+}

@@ -1,0 +1,91 @@
+package trajectory
+
+// Dataset holds the decisions of many persons, column by column, so that an
+// estimator's inner loop walks contiguous slices.
+//
+// Persons own contiguous episodes and episodes own contiguous rows, one row a
+// decision, in step order: person p owns episodes PersonStart[p] to
+// PersonStart[p+1]-1, and episode e owns rows EpisodeStart[e] to
+// EpisodeStart[e+1]-1. Every episode has at least one row. A Dataset is
+// read-only once built; its slices may be shared.
+type Dataset struct {
+	// Columns names the observation columns, in order.
+	Columns []string
+	// PersonStart has one entry more than there are persons.
+	PersonStart []int
+	// EpisodeStart has one entry more than there are episodes.
+	EpisodeStart []int
+
+	// Obs holds, row by row, the len(Columns) values observed before the decision.
+	Obs []float64
+	// Action is the decision, 0 or above; nil when the source has none.
+	Action []int32
+	// Reward is received after the action.
+	Reward []float64
+	// BehaviorProb is the behaviour policy's probability of the logged action,
+	// in (0, 1]; nil when unknown.
+	BehaviorProb []float64
+	// ActionProbs holds, row by row, the behaviour policy's probability of each
+	// of Actions actions; nil when unknown.
+	ActionProbs []float64
+	// Actions is the width of ActionProbs; 0 when ActionProbs is nil.
+	Actions int
+	// TargetProb is the target policy's probability of the logged action, in
+	// [0, 1]; nil when the source has none.
+	TargetProb []float64
+	// Discount replaces gamma row by row, in [0, 1]; nil when the source has none.
+	Discount []float64
+
+	// Terminated tells, by episode, whether it ended by the problem's own rule.
+	// An episode that did not was truncated: cut off by time or censoring.
+	Terminated []bool
+	// Final holds, episode by episode, the len(Columns) values observed after
+	// the last decision, where HasFinal says so; nil when no episode has them.
+	Final []float64
+	// HasFinal tells, by episode, whether Final is known; nil with Final.
+	HasFinal []bool
+
+	// PersonID and EpisodeID are the source's names, and Origin and FirstRow the
+	// file and row of an episode's first decision. They are private and serve
+	// errors that go to the curator.
+	PersonID  []string
+	EpisodeID []string
+	Origin    []string
+	FirstRow  []int
+}
+
+// Persons is the number of persons.
+func (d *Dataset) Persons() int { return max(len(d.PersonStart)-1, 0) }
+
+// Episodes is the number of episodes.
+func (d *Dataset) Episodes() int { return max(len(d.EpisodeStart)-1, 0) }
+
+// Rows is the number of decisions.
+func (d *Dataset) Rows() int { return len(d.Reward) }
+
+// Observation returns the values observed before the decision in a row. The
+// slice is part of the dataset.
+func (d *Dataset) Observation(row int) []float64 {
+	w := len(d.Columns)
+	return d.Obs[row*w : row*w+w : row*w+w]
+}
+
+// FinalObservation returns the values observed after the last decision of an
+// episode, or nil where they are unknown. The slice is part of the dataset.
+func (d *Dataset) FinalObservation(episode int) []float64 {
+	if d.HasFinal == nil || !d.HasFinal[episode] {
+		return nil
+	}
+	w := len(d.Columns)
+	return d.Final[episode*w : episode*w+w : episode*w+w]
+}
+
+// Column returns the index of an observation column, or -1.
+func (d *Dataset) Column(name string) int {
+	for i, c := range d.Columns {
+		if c == name {
+			return i
+		}
+	}
+	return -1
+}
