@@ -1,0 +1,46 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp/ledger"
+)
+
+func TestReceiptIsUsedOnce(t *testing.T) {
+	r := ledger.None()
+	var granted atomic.Int64
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			if r.Redeem() == nil {
+				granted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if granted.Load() != 1 {
+		t.Errorf("%d of 64 concurrent runs were granted on one receipt; want 1", granted.Load())
+	}
+}
+
+func TestForgedReceiptIsRefused(t *testing.T) {
+	var absent *ledger.Receipt
+	for name, r := range map[string]*ledger.Receipt{"zero value": {}, "nil": absent} {
+		if err := r.Redeem(); !errors.Is(err, ledger.ErrReceipt) {
+			t.Errorf("%s: %v; want ErrReceipt", name, err)
+		}
+		if r.Charged() {
+			t.Errorf("%s says that it was charged", name)
+		}
+	}
+}
+
+func ExampleNone() {
+	r := ledger.None()
+	fmt.Println(r.Charged(), r.Redeem(), r.Redeem() != nil)
+	// Output: false <nil> true
+}
