@@ -1,0 +1,112 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Spec is the written form of a map, in configuration and policy files:
+//
+//	{kind: tabular, states: 40, column: obs_state}
+//	{kind: aggregate, states: 40, of: 2, column: obs_state}
+//	{kind: columns, names: [obs_age, obs_bili], low: [0, 0], high: [100, 40], intercept: true}
+//	{kind: columns, names: [obs_x, obs_v], scale: {obs_x: 2.4, obs_v: 3}}
+//
+// Columns are scaled from [low, high] to [0, 1] (with symmetric: true to
+// [-1, 1]), or, where scale is given instead, from [-scale, scale] to [-1, 1].
+// A field that its kind does not use must be left out.
+type Spec struct {
+	Kind      string             `json:"kind" yaml:"kind"`
+	States    int                `json:"states,omitempty" yaml:"states,omitempty"`
+	Of        int                `json:"of,omitempty" yaml:"of,omitempty"`
+	Column    string             `json:"column,omitempty" yaml:"column,omitempty"`
+	Names     []string           `json:"names,omitempty" yaml:"names,omitempty"`
+	Low       []float64          `json:"low,omitempty" yaml:"low,omitempty"`
+	High      []float64          `json:"high,omitempty" yaml:"high,omitempty"`
+	Scale     map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	Symmetric bool               `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
+	Intercept bool               `json:"intercept,omitempty" yaml:"intercept,omitempty"`
+}
+
+// Kinds lists the kinds that [Spec.Map] knows, sorted.
+func Kinds() []string { return []string{"aggregate", "columns", "tabular"} }
+
+// Map builds the map that s describes.
+func (s Spec) Map() (Map, error) {
+	switch s.Kind {
+	case "tabular":
+		if err := s.only("states", "column"); err != nil {
+			return nil, err
+		}
+		return orNil(NewTabular(s.States, s.Column))
+	case "aggregate":
+		if err := s.only("states", "of", "column"); err != nil {
+			return nil, err
+		}
+		return orNil(NewAggregation(s.States, s.Of, s.Column))
+	case "columns":
+		return s.columns()
+	}
+	return nil, fmt.Errorf("%w: kind is %q; want one of %s", ErrMap, s.Kind, strings.Join(Kinds(), ", "))
+}
+
+func (s Spec) columns() (Map, error) {
+	o := ColumnsOptions{Symmetric: s.Symmetric, Intercept: s.Intercept}
+	if len(s.Scale) == 0 {
+		if err := s.only("names", "low", "high", "symmetric", "intercept"); err != nil {
+			return nil, err
+		}
+		if len(s.Low) != len(s.Names) || len(s.High) != len(s.Names) {
+			return nil, fmt.Errorf("%w: columns: %d names, %d in low, %d in high; give each column a public low and high, or a scale",
+				ErrMap, len(s.Names), len(s.Low), len(s.High))
+		}
+		ranges := make([]Range, len(s.Names))
+		for i := range ranges {
+			ranges[i] = Range{Low: s.Low[i], High: s.High[i]}
+		}
+		return orNil(NewColumns(s.Names, ranges, o))
+	}
+	if err := s.only("names", "scale", "symmetric", "intercept"); err != nil {
+		return nil, err
+	}
+	o.Symmetric = true
+	ranges := make([]Range, 0, len(s.Names))
+	for _, name := range s.Names {
+		scale, ok := s.Scale[name]
+		if !ok {
+			return nil, fmt.Errorf("%w: columns: scale of %q is missing", ErrMap, name)
+		}
+		ranges = append(ranges, Range{Low: -scale, High: scale})
+	}
+	if len(s.Scale) > len(s.Names) {
+		return nil, fmt.Errorf("%w: columns: scale has %d entries for %d names", ErrMap, len(s.Scale), len(s.Names))
+	}
+	return orNil(NewColumns(s.Names, ranges, o))
+}
+
+// only refuses a field that is set but not among those that the kind uses.
+func (s Spec) only(fields ...string) error {
+	set := []struct {
+		name string
+		set  bool
+	}{
+		{"states", s.States != 0}, {"of", s.Of != 0}, {"column", s.Column != ""},
+		{"names", len(s.Names) > 0}, {"low", len(s.Low) > 0}, {"high", len(s.High) > 0},
+		{"scale", len(s.Scale) > 0}, {"symmetric", s.Symmetric}, {"intercept", s.Intercept},
+	}
+	for _, f := range set {
+		if f.set && !slices.Contains(fields, f.name) {
+			return fmt.Errorf("%w: %s does not use %s; leave it out", ErrMap, s.Kind, f.name)
+		}
+	}
+	return nil
+}
+
+// orNil keeps a failed constructor from handing out a zero map.
+func orNil[M Map](m M, err error) (Map, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}

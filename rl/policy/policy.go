@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Sentinel errors. Everything this package returns wraps one of them or one of
+// package feature's.
+var (
+	// ErrPolicy marks parameters or a file that define no policy.
+	ErrPolicy = errors.New("invalid policy")
+	// ErrMissing marks a column of the data that a policy needs and that is not
+	// there.
+	ErrMissing = errors.New("column needed by the policy is missing")
+	// ErrRow marks a row that a policy cannot judge. Errors that wrap it name
+	// rows of private data and are for the curator alone.
+	ErrRow = errors.New("row outside the policy")
+)
+
+// Policy is a target policy. It is immutable and public.
+type Policy interface {
+	// Actions is the number of actions K that the policy knows of, numbered 0 to
+	// K-1; 0 when it does not say.
+	Actions() int
+	// MaxProb is a public upper bound on the probability of any action in any
+	// state, in (0, 1].
+	MaxProb() float64
+	// Bind ties the policy to a dataset. It fails with ErrMissing, or with an
+	// error of package feature, when a column that it needs is not there; it
+	// does not look at rows.
+	Bind(d *trajectory.Dataset) (Bound, error)
+}
+
+// Bound is a policy tied to a dataset. It may not be shared by goroutines: bind
+// once for each.
+type Bound interface {
+	// Prob is the probability of the logged action of a row, in [0, 1], and
+	// false when the policy cannot judge the row.
+	Prob(row int) (float64, bool)
+	// Distribution writes the probability of each action in the state of a row
+	// to dst, whose length is at least Actions; what lies beyond becomes zero. It
+	// returns false, and zeros, when the policy does not know or cannot judge the
+	// row.
+	Distribution(dst []float64, row int) bool
+}
+
+// Ratios writes the importance ratio of every row of d to dst, of length
+// d.Rows(). A row that p cannot judge has ratio 0; see [Check]. It fails with
+// ErrMissing when the ratios of p need a column that d does not have.
+func Ratios(dst []float64, p Policy, d *trajectory.Dataset) error {
+	if len(dst) != d.Rows() {
+		panic(fmt.Sprintf("policy: Ratios: dst has length %d, the dataset %d rows", len(dst), d.Rows()))
+	}
+	if OnPolicy(p) {
+		for i := range dst {
+			dst[i] = 1
+		}
+		return nil
+	}
+	b, err := bindForRatios(p, d)
+	if err != nil {
+		return err
+	}
+	for row := range dst {
+		dst[row], _ = ratio(b, d, row)
+	}
+	return nil
+}
+
+// OnPolicy reports whether p is the logged policy itself, whose ratios are 1
+// without any look at the data.
+func OnPolicy(p Policy) bool {
+	_, ok := p.(Logged)
+	return ok
+}
+
+// MaxRatio is a public bound on the importance ratio of a row, rounded up,
+// given a public lower bound on the behaviour probability of any logged action.
+// It is 1 for the logged policy and +Inf where floor is not above 0.
+func MaxRatio(p Policy, floor float64) float64 {
+	if OnPolicy(p) {
+		return 1
+	}
+	if !(floor > 0) {
+		return math.Inf(1)
+	}
+	return math.Nextafter(p.MaxProb()/floor, math.Inf(1))
+}
+
+// Check reports the first row of d whose ratio or, where p has one, whose
+// distribution p cannot give, and how many there are. The error is for the
+// curator alone: it names a file and a row, but no value.
+func Check(p Policy, d *trajectory.Dataset) error {
+	if OnPolicy(p) {
+		return nil
+	}
+	b, err := bindForRatios(p, d)
+	if err != nil {
+		return err
+	}
+	bad, first := 0, ""
+	for e := range d.Episodes() {
+		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+		for row := lo; row < hi; row++ {
+			if _, ok := ratio(b, d, row); ok {
+				continue
+			}
+			if bad == 0 {
+				first = place(d, e, row-lo)
+			}
+			bad++
+		}
+	}
+	if bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, first of %d rows: the state, the action or a probability is missing or out of range; mend or drop these rows, or correct the policy (inside a release their ratio is 0)",
+		ErrRow, first, bad)
+}
+
+func bindForRatios(p Policy, d *trajectory.Dataset) (Bound, error) {
+	if d.BehaviorProb == nil {
+		return nil, fmt.Errorf("%w: behavior_prob: importance ratios divide by the behaviour policy's probability of the logged action; map the column that holds it, or evaluate the logged policy (target kind logged)", ErrMissing)
+	}
+	return p.Bind(d)
+}
+
+// ratio is pi/pi_b of one row, or 0 and false when it cannot be had.
+func ratio(b Bound, d *trajectory.Dataset, row int) (float64, bool) {
+	p, ok := b.Prob(row)
+	if !ok {
+		return 0, false
+	}
+	rho := p / d.BehaviorProb[row]
+	// The reader keeps behaviour probabilities in (0, 1]. What a dataset made by
+	// other hands holds beside them (0, NaN, a number so small that the ratio
+	// overflows) must not become an infinity inside a sum.
+	if !(rho >= 0) || math.IsInf(rho, 0) {
+		return 0, false
+	}
+	return rho, true
+}
+
+// needActions is the structural check of every policy that reads actions.
+func needActions(d *trajectory.Dataset) error {
+	if d.Action == nil {
+		return fmt.Errorf("%w: action: the policy's probability depends on the logged action; map the column that holds it", ErrMissing)
+	}
+	return nil
+}
+
+// place names a decision for the curator by the file and row at which its
+// episode begins.
+func place(d *trajectory.Dataset, episode, step int) string {
+	if episode < len(d.Origin) && episode < len(d.FirstRow) {
+		return fmt.Sprintf("%s: episode that begins in row %d, step %d", d.Origin[episode], d.FirstRow[episode], step)
+	}
+	return fmt.Sprintf("episode %d, step %d", episode, step)
+}
