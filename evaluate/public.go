@@ -1,0 +1,166 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// Sentinel errors. Everything this package returns wraps one of them or one of
+// a package below.
+var (
+	// ErrPublic marks public facts that are missing or contradict each other.
+	ErrPublic = errors.New("invalid public facts")
+	// ErrMethod marks an unknown method or a parameter it does not have.
+	ErrMethod = errors.New("invalid method")
+	// ErrData marks data that does not fit the plan. The error is for the
+	// curator alone.
+	ErrData = errors.New("data does not fit the plan")
+	// ErrOverBudget marks a plan whose event costs more than its budget: an
+	// error of the program, caught before anything is spent.
+	ErrOverBudget = errors.New("plan exceeds its budget")
+)
+
+// Range is a closed interval of public bounds.
+type Range struct {
+	Min float64 `json:"min" yaml:"min"`
+	Max float64 `json:"max" yaml:"max"`
+}
+
+// Width is Max - Min.
+func (r Range) Width() float64 { return r.Max - r.Min }
+
+// Mid is the middle of the range.
+func (r Range) Mid() float64 { return r.Min + r.Width()/2 }
+
+func (r Range) validate(what string) error {
+	if !(r.Min <= r.Max) || math.IsInf(r.Width(), 0) {
+		return fmt.Errorf("%w: %s: [%v, %v]; want min <= max, both finite", ErrPublic, what, r.Min, r.Max)
+	}
+	return nil
+}
+
+// Privacy asks for a guarantee.
+type Privacy struct {
+	Adjacency dp.Adjacency
+	Budget    dp.Budget
+	Noise     mechanism.Noise
+}
+
+// Public holds what is known, and may be told, without looking at the data.
+type Public struct {
+	// Persons is their number under ReplaceOne, where it is public, and a public
+	// lower bound on it under AddRemoveOne.
+	Persons int64
+	// Gamma is the discount, in (0, 1].
+	Gamma float64
+	// Discounts says that the data may hold a discount for each decision, in
+	// [0, 1], which takes the place of Gamma.
+	Discounts bool
+	// Reward bounds one reward.
+	Reward Range
+	// Return bounds the discounted return of a trajectory; nil derives it from
+	// Reward, Gamma and Horizon.
+	Return *Range
+	// Horizon is the largest number of decisions that a person contributes.
+	Horizon int64
+	// Episodes is the largest number of trajectories that a person contributes;
+	// 0 when it is not capped other than by Horizon.
+	Episodes int64
+	// Features maps observations to feature vectors; nil where a method needs none.
+	Features feature.Map
+	// Target is the policy to evaluate.
+	Target policy.Policy
+	// Privacy asks for a guarantee; nil asks for a non-private reference.
+	Privacy *Privacy
+}
+
+// Validate checks everything that does not depend on the method.
+func (p Public) Validate() error {
+	if !(p.Gamma > 0 && p.Gamma <= 1) {
+		return fmt.Errorf("%w: problem.gamma is %v; want 0 < gamma <= 1", ErrPublic, p.Gamma)
+	}
+	if p.Horizon < 1 {
+		return fmt.Errorf("%w: problem.horizon is %d; give the largest number of decisions a person contributes", ErrPublic, p.Horizon)
+	}
+	if p.Persons < 0 || p.Episodes < 0 {
+		return fmt.Errorf("%w: problem.persons and problem.episodes must not be negative", ErrPublic)
+	}
+	if err := p.Reward.validate("problem.reward"); err != nil {
+		return err
+	}
+	if p.Return != nil {
+		if err := p.Return.validate("problem.return"); err != nil {
+			return err
+		}
+	}
+	if p.Target == nil {
+		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
+	}
+	if p.Privacy == nil {
+		return nil
+	}
+	return p.validatePrivacy()
+}
+
+func (p Public) validatePrivacy() error {
+	q := p.Privacy
+	if !q.Adjacency.Valid() {
+		return fmt.Errorf("%w: privacy.adjacency is missing; want replace_one or add_remove_one", ErrPublic)
+	}
+	if err := q.Budget.Validate(); err != nil {
+		return err
+	}
+	if p.Persons < 1 {
+		return fmt.Errorf("%w: problem.persons is missing; give the number of persons (under add_remove_one: a public lower bound on it)", ErrPublic)
+	}
+	if q.Budget.Delta >= 1/float64(p.Persons) {
+		return fmt.Errorf("%w: delta %v is not below 1/persons = 1/%d: such a delta allows a release that publishes one person outright; choose delta well below it",
+			dp.ErrBudget, q.Budget.Delta, p.Persons)
+	}
+	return nil
+}
+
+// Returns is the public range of a trajectory's discounted return: Return where
+// it is given, else the range that rewards, discount and horizon allow to
+// trajectories of one decision or more.
+func (p Public) Returns() Range {
+	if p.Return != nil {
+		return *p.Return
+	}
+	steps := float64(p.Horizon)
+	most := steps
+	if p.Gamma < 1 && !p.Discounts {
+		most = -math.Expm1(steps*math.Log(p.Gamma)) / (1 - p.Gamma)
+	}
+	r := p.Reward
+	if r.Min < 0 {
+		r.Min *= most
+	}
+	if r.Max > 0 {
+		r.Max *= most
+	}
+	return r
+}
+
+// facts lists the public parameters that every release repeats.
+func (p Public) facts() map[string]any {
+	f := map[string]any{
+		"gamma":   p.Gamma,
+		"reward":  p.Reward,
+		"return":  p.Returns(),
+		"horizon": p.Horizon,
+	}
+	if p.Persons > 0 {
+		f["persons"] = p.Persons
+	}
+	if p.Episodes > 0 {
+		f["episodes"] = p.Episodes
+	}
+	return f
+}

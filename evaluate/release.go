@@ -1,0 +1,158 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// ReleaseSchema names the version of the JSON form of a [Release].
+const ReleaseSchema = "discreet/release/v1"
+
+// Release is what leaves: a value, its error, and the statement of what it cost.
+type Release struct {
+	Schema string `json:"schema"`
+	Method string `json:"method"`
+	// Theta is the weight vector of a value function; nil for a scalar.
+	Theta []float64 `json:"theta,omitempty"`
+	// Values is the value function by state, where the features are of finitely
+	// many states.
+	Values []float64 `json:"values,omitempty"`
+	// Estimate is the value of the policy; nil for a value function.
+	Estimate *Estimate `json:"estimate,omitempty"`
+	// Privacy is the guarantee; nil for a non-private reference, written "none".
+	Privacy *Statement `json:"-"`
+	// Public repeats the public facts that the computation rested on.
+	Public map[string]any `json:"public"`
+	// Expected is the error that was known before the data was read.
+	Expected Expected `json:"expected"`
+	// Diagnostics are further released statistics, each paid for.
+	Diagnostics map[string]any `json:"diagnostics"`
+	// Notes tell a reader what the numbers rest on.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Estimate is a scalar with its error, in units of a return.
+type Estimate struct {
+	Value float64 `json:"value"`
+	// Interval covers the estimand with probability Confidence, over the choice
+	// of persons and over the noise.
+	Interval   [2]float64 `json:"interval"`
+	Confidence float64    `json:"confidence"`
+	// StdSampling is the standard deviation that finitely many persons make, and
+	// Sampling says where it comes from.
+	StdSampling float64        `json:"std_sampling"`
+	Sampling    SamplingSource `json:"sampling"`
+	// StdPrivacy is the standard deviation that the noise makes.
+	StdPrivacy float64 `json:"std_privacy"`
+}
+
+// SamplingSource says where a sampling error comes from.
+type SamplingSource string
+
+// The sources of a sampling error.
+const (
+	// Paid: estimated from a noisy second moment that is part of the event.
+	Paid SamplingSource = "paid"
+	// PublicBound: an upper bound from the public range alone.
+	PublicBound SamplingSource = "public_bound"
+	// NotPrivate: estimated from the data of a non-private reference.
+	NotPrivate SamplingSource = "not_private"
+	// NoSampling: the value does not depend on data.
+	NoSampling SamplingSource = "none"
+)
+
+// Statement says what a release guarantees, to whom, and what it cost.
+type Statement struct {
+	Unit      string       `json:"unit"`
+	Adjacency dp.Adjacency `json:"adjacency"`
+	Epsilon   float64      `json:"epsilon"`
+	Delta     float64      `json:"delta"`
+	// Accountant certified that the true epsilon at Delta lies in Accounted.
+	Accountant string          `json:"accountant"`
+	Accounted  account.Bracket `json:"accounted"`
+	Event      dp.Event        `json:"event"`
+	// Noise is "exact" or "fast"; fast noise does not exclude floating-point
+	// attacks.
+	Noise string `json:"noise"`
+	// Charged tells whether a ledger was charged before the run.
+	Charged bool `json:"charged"`
+	// Seeded marks a release whose noise came from a seed: it protects nobody.
+	Seeded bool `json:"seeded_for_tests,omitempty"`
+}
+
+func newStatement(p *Plan, receipt *ledger.Receipt, src *noise.Source) *Statement {
+	s := &Statement{
+		Unit:       "person",
+		Adjacency:  p.Privacy.Adjacency,
+		Epsilon:    p.Privacy.Budget.Epsilon,
+		Delta:      p.Privacy.Budget.Delta,
+		Accountant: p.Accountant,
+		Accounted:  p.Epsilon,
+		Event:      p.Event,
+		Noise:      "exact",
+		Charged:    receipt.Charged(),
+		Seeded:     src.Seeded(),
+	}
+	if p.Privacy.Noise == mechanism.Fast {
+		s.Noise = "fast"
+	}
+	return s
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]; the event is parsed strictly.
+func (s *Statement) UnmarshalJSON(text []byte) error {
+	type plain Statement
+	aux := struct {
+		*plain
+		Event json.RawMessage `json:"event"`
+	}{plain: (*plain)(s)}
+	if err := json.Unmarshal(text, &aux); err != nil {
+		return err
+	}
+	event, err := dp.ParseEvent(aux.Event)
+	if err != nil {
+		return err
+	}
+	s.Event = event
+	return nil
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Release) MarshalJSON() ([]byte, error) {
+	type plain Release
+	var privacy any = "none"
+	if r.Privacy != nil {
+		privacy = r.Privacy
+	}
+	return json.Marshal(struct {
+		plain
+		Privacy any `json:"privacy"`
+	}{plain(r), privacy})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. A schema other than
+// [ReleaseSchema] is refused.
+func (r *Release) UnmarshalJSON(text []byte) error {
+	type plain Release
+	aux := struct {
+		*plain
+		Privacy json.RawMessage `json:"privacy"`
+	}{plain: (*plain)(r)}
+	if err := json.Unmarshal(text, &aux); err != nil {
+		return err
+	}
+	if r.Schema != ReleaseSchema {
+		return fmt.Errorf("schema is %q; want %q", r.Schema, ReleaseSchema)
+	}
+	if string(aux.Privacy) == `"none"` {
+		return nil
+	}
+	r.Privacy = new(Statement)
+	return json.Unmarshal(aux.Privacy, r.Privacy)
+}
