@@ -27,6 +27,8 @@ func (ProbColumn) Bind(d *trajectory.Dataset) (Bound, error) {
 
 type boundColumn struct{ prob []float64 }
 
+func (b boundColumn) Actions() int { return 0 }
+
 func (b boundColumn) Prob(row int) (float64, bool) { return probability(b.prob[row]) }
 
 func (b boundColumn) Distribution(dst []float64, _ int) bool {

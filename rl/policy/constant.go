@@ -28,19 +28,19 @@ func (c Constant) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
-	return boundConstant{c.action, d.Action}, nil
+	return boundConstant{c, d.Action}, nil
 }
 
 type boundConstant struct {
-	choice int
-	action []int32
+	Constant
+	logged []int32
 }
 
 func (b boundConstant) Prob(row int) (float64, bool) {
-	switch a := b.action[row]; {
+	switch a := b.logged[row]; {
 	case a < 0:
 		return 0, false
-	case int(a) == b.choice:
+	case int(a) == b.action:
 		return 1, true
 	}
 	return 0, true
@@ -48,6 +48,6 @@ func (b boundConstant) Prob(row int) (float64, bool) {
 
 func (b boundConstant) Distribution(dst []float64, _ int) bool {
 	clear(dst)
-	dst[b.choice] = 1
+	dst[b.action] = 1
 	return true
 }

@@ -19,6 +19,8 @@ func (Logged) Bind(d *trajectory.Dataset) (Bound, error) { return boundLogged{d}
 
 type boundLogged struct{ d *trajectory.Dataset }
 
+func (b boundLogged) Actions() int { return b.d.Actions }
+
 func (b boundLogged) Prob(row int) (float64, bool) {
 	if b.d.BehaviorProb == nil {
 		return 0, false
@@ -29,10 +31,10 @@ func (b boundLogged) Prob(row int) (float64, bool) {
 func (b boundLogged) Distribution(dst []float64, row int) bool {
 	clear(dst)
 	k := b.d.Actions
-	if b.d.ActionProbs == nil || len(dst) < k {
+	if k == 0 {
 		return false
 	}
-	copy(dst, b.d.ActionProbs[row*k:row*k+k])
+	copy(dst[:k], b.d.ActionProbs[row*k:row*k+k])
 	return true
 }
 

@@ -38,11 +38,14 @@ type Policy interface {
 // Bound is a policy tied to a dataset. It may not be shared by goroutines: bind
 // once for each.
 type Bound interface {
+	// Actions is the number of actions that Distribution covers; 0 when the
+	// policy has no distributions to give. It does not depend on rows.
+	Actions() int
 	// Prob is the probability of the logged action of a row, in [0, 1], and
 	// false when the policy cannot judge the row.
 	Prob(row int) (float64, bool)
 	// Distribution writes the probability of each action in the state of a row
-	// to dst, whose length is at least Actions; what lies beyond becomes zero. It
+	// to dst, whose length is at least Actions (else it panics); what lies beyond becomes zero. It
 	// returns false, and zeros, when the policy does not know or cannot judge the
 	// row.
 	Distribution(dst []float64, row int) bool

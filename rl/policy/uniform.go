@@ -32,12 +32,12 @@ func (u Uniform) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
-	return boundUniform{u.actions, d.Action}, nil
+	return boundUniform{u, d.Action}, nil
 }
 
 type boundUniform struct {
-	actions int
-	action  []int32
+	Uniform
+	action []int32
 }
 
 func (b boundUniform) Prob(row int) (float64, bool) {
