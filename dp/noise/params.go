@@ -1,0 +1,42 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrParameter marks a standard deviation or scale outside its range.
+var ErrParameter = errors.New("invalid noise parameter")
+
+// The range of standard deviations and scales, in lattice steps.
+const (
+	MinScale = 1e-3
+	MaxScale = 1 << 40
+)
+
+// checkScale refuses a parameter outside [MinScale, MaxScale].
+func checkScale(name string, x float64) error {
+	if !(x >= MinScale && x <= MaxScale) {
+		return fmt.Errorf("%w: %s is %v lattice steps; want between %v and 2^40: choose another lattice step", ErrParameter, name, x, MinScale)
+	}
+	return nil
+}
+
+// dyadic splits x into the integer m and the exponent e with x = m 2^e exactly
+// and 2^52 <= m < 2^53.
+func dyadic(x float64) (m uint64, e int) {
+	fraction, e := math.Frexp(x)
+	return uint64(math.Ldexp(fraction, 53)), e - 53
+}
+
+// stripPoints returns the log2 of the number of integers in a strip: the largest
+// power of two below x / 2^ratio, and at least 1.
+func stripPoints(x float64, ratio int) uint {
+	fraction, e := math.Frexp(x)
+	e -= ratio + 1
+	if fraction == 0.5 {
+		e--
+	}
+	return uint(max(e, 0))
+}
