@@ -1,0 +1,228 @@
+package trajectory
+
+import (
+	"math"
+)
+
+// episodeState is what must be remembered between the segments of one episode,
+// which lie in different batches.
+type episodeState struct {
+	rows     int  // decisions taken
+	unitNull bool // the rows have no unit_id
+	ended    bool // the last decision is flagged as the last
+	flagRow  int  // its row
+	endFlag  int  // the block of that flag
+	final    bool // an observation without a decision was seen
+	finalRow int  // its row
+	dropped  Parts
+}
+
+// describe sets what the episodes of a file have in common.
+func (s *Stream) describe() {
+	s.ep.Columns = s.bound.observations
+	s.ep.Actions = s.bound.width[blkProbs]
+}
+
+// begin empties the episode and keeps its memory.
+func (s *Stream) begin() {
+	s.state = episodeState{}
+	b := &s.buf
+	b.obs, b.action, b.reward, b.final = b.obs[:0], b.action[:0], b.reward[:0], b.final[:0]
+	for i := range b.plain {
+		b.plain[i] = b.plain[i][:0]
+	}
+	s.ep.id, s.ep.Terminated = -1, s.o.OneRowEpisodes
+}
+
+// buffers hold the columns of one episode.
+type buffers struct {
+	obs, reward, final, next []float64
+	action                   []int32
+	plain                    [blocks][]float64
+}
+
+// finish hands the columns over to s.ep and checks the end of the episode.
+func (s *Stream) finish() error {
+	if s.state.rows == 0 {
+		if s.state.final {
+			return &InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+				What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: ErrEpisode}
+		}
+		return nil
+	}
+	e, b := &s.ep, &s.buf
+	e.Obs, e.Reward = b.obs, b.reward
+	e.Action = nil
+	if s.have(blkAction, Action) {
+		e.Action = b.action
+	}
+	e.BehaviorProb = s.part(blkBehavior, BehaviorProb)
+	e.ActionProbs = s.part(blkProbs, ActionProbs)
+	e.TargetProb = s.part(blkTarget, TargetProb)
+	e.Discount = s.part(blkDiscount, Discount)
+	e.Final = nil
+	if len(b.final) > 0 {
+		e.Final = b.final
+	}
+	return s.checkEnd()
+}
+
+func (s *Stream) have(block int, part Parts) bool {
+	return s.bound.has(block) && s.state.dropped&part == 0
+}
+
+func (s *Stream) part(block int, part Parts) []float64 {
+	if !s.have(block, part) {
+		return nil
+	}
+	return s.buf.plain[block]
+}
+
+// checkEnd is about how the episode ends.
+func (s *Stream) checkEnd() error {
+	if !s.state.ended && !s.o.OneRowEpisodes {
+		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
+	}
+	if s.o.Need&Final != 0 && !s.ep.Terminated && s.ep.Final == nil && len(s.ep.Columns) > 0 {
+		return &InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
+			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: ErrEpisode}
+	}
+	return nil
+}
+
+// take adds the rows lo to hi-1 of the batch, which belong to the episode at
+// hand. They are checked column by column; of several faults the first row's is
+// reported.
+func (s *Stream) take(lo, hi int) error {
+	if s.state.final {
+		return &InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: ErrValue}
+	}
+	last := hi
+	if s.isFinal(hi - 1) {
+		last = hi - 1
+	}
+	c := checker{s: s, lo: lo, hi: last, row: math.MaxInt}
+	c.rows()
+	if last < hi {
+		c.final(last)
+	}
+	if c.row < math.MaxInt {
+		return c.err
+	}
+	if last > lo {
+		s.append(lo, last)
+	}
+	if last < hi {
+		s.takeFinal(last)
+	}
+	return nil
+}
+
+// isFinal tells whether a row is an observation without a decision.
+func (s *Stream) isFinal(row int) bool {
+	if s.o.OneRowEpisodes || !IsNull(s.batch.Blocks[blkReward].Values[row]) {
+		return false
+	}
+	for _, block := range []int{blkAction, blkPresence} {
+		if s.bound.has(block) && !IsNull(s.batch.Blocks[block].Values[row]) {
+			return false
+		}
+	}
+	return true
+}
+
+// append copies checked rows into the episode.
+func (s *Stream) append(lo, hi int) {
+	b := &s.buf
+	if s.state.rows == 0 {
+		s.ep.File, s.ep.Row = s.index, s.batch.Row[lo]
+	}
+	from := len(b.obs)
+	b.obs = append(b.obs, s.values(blkObs, lo, hi)...)
+	s.impute(b.obs[from:])
+	from = len(b.reward)
+	b.reward = append(b.reward, s.values(blkReward, lo, hi)...)
+	if r := s.o.Reward; r != nil && s.o.Outside == OutsideClip {
+		for i, v := range b.reward[from:] {
+			b.reward[from+i] = min(max(v, r.Min), r.Max)
+		}
+	}
+	if s.have(blkAction, Action) {
+		for _, v := range s.values(blkAction, lo, hi) {
+			b.action = append(b.action, int32(v))
+		}
+	}
+	for _, block := range [...]int{blkBehavior, blkProbs, blkTarget, blkDiscount} {
+		if s.bound.has(block) {
+			b.plain[block] = append(b.plain[block], s.values(block, lo, hi)...)
+		}
+	}
+	s.state.rows += hi - lo
+	s.state.flagRow = s.batch.Row[hi-1]
+	s.takeFlags(hi - 1)
+	if s.bound.has(blkNext) {
+		s.takeNext(hi - 1)
+	}
+}
+
+// takeFlags reads the flags of a row that may be the last.
+func (s *Stream) takeFlags(row int) {
+	for _, block := range [...]int{blkTerminated, blkTruncated} {
+		if s.bound.has(block) && s.batch.Blocks[block].Values[row] == 1 && !s.state.ended {
+			s.state.ended, s.state.endFlag = true, block
+			s.ep.Terminated = block == blkTerminated
+		}
+	}
+}
+
+// takeNext remembers the next observations of a row that may be the last. If
+// all of them are missing they are unknown.
+func (s *Stream) takeNext(row int) {
+	b := &s.buf
+	b.next = append(b.next[:0], s.values(blkNext, row, row+1)...)
+	b.final = b.final[:0]
+	for _, v := range b.next {
+		if !IsNull(v) {
+			b.final = append(b.final, b.next...)
+			s.impute(b.final)
+			return
+		}
+	}
+}
+
+// takeFinal reads an observation without a decision. Flags may stand in this
+// row instead of the one before it.
+func (s *Stream) takeFinal(row int) {
+	s.state.final, s.state.finalRow = true, s.batch.Row[row]
+	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)
+	s.impute(s.buf.final)
+	s.takeFlags(row)
+}
+
+func (s *Stream) values(block, lo, hi int) []float64 {
+	b := &s.batch.Blocks[block]
+	return b.Values[lo*b.Width : hi*b.Width]
+}
+
+// impute replaces missing values of whole observations; the checks have made
+// sure that there is a replacement.
+func (s *Stream) impute(obs []float64) {
+	if s.o.Missing == MissingReject {
+		return
+	}
+	w := len(s.ep.Columns)
+	for i, v := range obs {
+		if v != v {
+			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means
+		}
+	}
+}
+
+// name is the file's name for a place of a block.
+func (s *Stream) name(block, offset int) string {
+	if c := s.bound.column[block]; offset < len(c) {
+		return c[offset]
+	}
+	return ""
+}

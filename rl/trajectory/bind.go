@@ -1,0 +1,508 @@
+package trajectory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The blocks of a batch, in the order in which errors of one row are reported.
+const (
+	blkStep = iota
+	blkObs
+	blkAction
+	blkBehavior
+	blkProbs
+	blkTarget
+	blkReward
+	blkTerminated
+	blkTruncated
+	blkNext
+	blkDiscount
+	blkPresence
+	blocks
+)
+
+// The keys of a batch.
+const (
+	keyEpisode = iota
+	keyUnit
+	keys
+)
+
+// binding is what the options make of the columns of one file.
+type binding struct {
+	file  string
+	picks []Pick
+	// width of each block; 0 when the file has no such column or nobody asked.
+	width [blocks]int
+	// column is the name in the file of each place of each block.
+	column [blocks][]string
+	hasKey [keys]bool
+	// observations are the names of the observation columns.
+	observations []string
+	notices      []string
+}
+
+func (b *binding) has(block int) bool { return b.width[block] > 0 }
+
+// parts tells which optional parts the file delivers.
+func (b *binding) parts() Parts {
+	var p Parts
+	for part, block := range map[Parts]int{Action: blkAction, BehaviorProb: blkBehavior, ActionProbs: blkProbs,
+		TargetProb: blkTarget, Discount: blkDiscount, Final: blkNext} {
+		if b.has(block) {
+			p |= part
+		}
+	}
+	return p
+}
+
+// binder finds columns.
+type binder struct {
+	o       *Options
+	t       Table
+	fields  []Field
+	byName  map[string]int
+	claimed map[int]bool
+	used    map[int]bool
+	b       *binding
+}
+
+// bind decides which columns of a table are read, and as what.
+func bind(t Table, file string, o *Options) (*binding, error) {
+	x := &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
+		b: &binding{file: file}}
+	if err := x.index(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{x.keys, x.observations, x.decision, x.flags, x.next} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	x.ignored()
+	slices.SortStableFunc(x.b.picks, func(a, b Pick) int { return cmp.Compare(a.Field, b.Field) })
+	return x.b, nil
+}
+
+func (x *binder) fail(column, what, remedy string) error {
+	return &InputError{File: x.b.file, Column: column, What: what, Remedy: remedy, Kind: ErrColumn}
+}
+
+func (x *binder) notice(format string, args ...any) {
+	x.b.notices = append(x.b.notices, fmt.Sprintf(format, args...))
+}
+
+// index looks at the header as a whole.
+func (x *binder) index() error {
+	for i, f := range x.fields {
+		if f.Name == "" {
+			continue
+		}
+		if _, twice := x.byName[f.Name]; twice {
+			return x.fail(f.Name, "two columns have this name", "rename or remove one")
+		}
+		x.byName[f.Name] = i
+	}
+	for _, canonical := range sortedKeys(x.o.Columns) {
+		column := x.o.Columns[canonical]
+		i, ok := x.byName[column]
+		if !ok {
+			return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping")
+		}
+		x.claimed[i] = true
+	}
+	return nil
+}
+
+// lookup finds the column for a canonical name: as mapped, else of that name,
+// else of an alias. It returns -1 when there is none.
+func (x *binder) lookup(canonical string) (int, error) {
+	if column, ok := x.o.Columns[canonical]; ok {
+		return x.byName[column], nil
+	}
+	if i, ok := x.byName[canonical]; ok && !x.claimed[i] {
+		return i, nil
+	}
+	found := -1
+	for _, a := range aliases(canonical) {
+		i, ok := x.byName[a]
+		if !ok || x.claimed[i] {
+			continue
+		}
+		if found >= 0 {
+			return -1, x.fail(a, "this column and "+x.fields[found].Name+" are both names for "+canonical,
+				"map "+canonical+" to one of them")
+		}
+		found = i
+	}
+	if found >= 0 {
+		x.notice("column %s is read as %s", x.fields[found].Name, canonical)
+		if x.fields[found].Name == "terminal" {
+			x.notice("column terminal is read as terminated; logs of SCOPE-RL mean truncated by it: map truncated to terminal for those")
+		}
+	}
+	return found, nil
+}
+
+func (x *binder) missing(canonical string) error {
+	remedy := "add the column, or map " + canonical + " to the column that holds it"
+	if a := aliases(canonical); len(a) > 0 {
+		remedy += " (also known: " + strings.Join(a, ", ") + ")"
+	}
+	return x.fail(canonical, "the file has no such column", remedy)
+}
+
+// pick asks for a field of one number, or for a list of width one.
+func (x *binder) pick(field, block int) error {
+	p := Pick{Field: field, Block: block, Offset: x.b.width[block]}
+	if x.fields[field].List {
+		w, err := x.t.Width(field)
+		if err != nil {
+			return err
+		}
+		if w != 1 {
+			return x.fail(x.fields[field].Name, "holds lists, where one number a row is wanted", "split it into columns")
+		}
+		p.List = 1
+	}
+	x.b.picks = append(x.b.picks, p)
+	x.use(field, block, x.fields[field].Name)
+	return nil
+}
+
+func (x *binder) use(field, block int, name string) {
+	x.used[field] = true
+	x.b.column[block] = append(x.b.column[block], name)
+	x.b.width[block]++
+}
+
+// list asks for a list field and gives its width.
+func (x *binder) list(field, block int) (int, error) {
+	w, err := x.t.Width(field)
+	if err != nil {
+		return 0, err
+	}
+	if w == 0 {
+		return 0, x.fail(x.fields[field].Name, "its first list is empty", "give every row a list of the same length")
+	}
+	x.b.picks = append(x.b.picks, Pick{Field: field, Block: block, Offset: x.b.width[block], List: w})
+	for range w {
+		x.use(field, block, x.fields[field].Name)
+	}
+	return w, nil
+}
+
+func (x *binder) keys() error {
+	if !x.o.OneRowEpisodes {
+		i, err := x.lookup(colEpisode)
+		if err != nil {
+			return err
+		}
+		if i < 0 {
+			return x.missing(colEpisode)
+		}
+		x.key(i, keyEpisode)
+		if i, err = x.lookup(colStep); err != nil {
+			return err
+		}
+		if i >= 0 {
+			if err := x.pick(i, blkStep); err != nil {
+				return err
+			}
+		}
+	}
+	i, err := x.lookup(colUnit)
+	if err != nil {
+		return err
+	}
+	if i >= 0 {
+		x.key(i, keyUnit)
+	}
+	return nil
+}
+
+func (x *binder) key(field, key int) {
+	x.used[field] = true
+	x.b.hasKey[key] = true
+	x.b.picks = append(x.b.picks, Pick{Field: field, Kind: Key, Block: key})
+}
+
+// observations finds the observation columns.
+func (x *binder) observations() error {
+	if x.o.Observations != nil {
+		return x.namedObservations()
+	}
+	type found struct {
+		field int
+		name  string
+	}
+	var flat []found
+	for canonical, column := range x.o.Columns {
+		if strings.HasPrefix(canonical, prefixObs) {
+			flat = append(flat, found{x.byName[column], canonical})
+		}
+	}
+	for i, f := range x.fields {
+		if _, mapped := x.o.Columns[f.Name]; strings.HasPrefix(f.Name, prefixObs) && !x.claimed[i] && !mapped {
+			flat = append(flat, found{i, f.Name})
+		}
+	}
+	slices.SortFunc(flat, func(a, b found) int { return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.name, b.name)) })
+	list, err := x.lookup(colObservation)
+	if err != nil {
+		return err
+	}
+	if list >= 0 && len(flat) > 0 {
+		return x.fail(x.fields[list].Name, "the file has this column and obs_ columns", "name the observation columns that are wanted")
+	}
+	if list >= 0 {
+		return x.listObservation(list)
+	}
+	if len(flat) == 0 {
+		x.notice("no observation column was found; name the observation columns if there are any")
+	}
+	for _, f := range flat {
+		if err := x.observation(f.field, f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *binder) observation(field int, name string) error {
+	x.b.observations = append(x.b.observations, name)
+	return x.pick(field, blkObs)
+}
+
+// listObservation reads one column as all observations, named obs_0 and so on.
+func (x *binder) listObservation(field int) error {
+	if !x.fields[field].List {
+		return x.observation(field, colObservation)
+	}
+	w, err := x.list(field, blkObs)
+	for i := range w {
+		x.b.observations = append(x.b.observations, prefixObs+strconv.Itoa(i))
+	}
+	return err
+}
+
+func (x *binder) namedObservations() error {
+	if i, ok := x.byName[colObservation]; ok && x.fields[i].List && len(x.o.Observations) > 0 {
+		w, err := x.t.Width(i)
+		if err != nil {
+			return err
+		}
+		all := make([]string, w)
+		for k := range all {
+			all[k] = prefixObs + strconv.Itoa(k)
+		}
+		if slices.Equal(x.o.Observations, all) || slices.Equal(x.o.Observations, []string{colObservation}) {
+			return x.listObservation(i)
+		}
+	}
+	for _, name := range x.o.Observations {
+		i := x.find(name)
+		if i < 0 {
+			return x.fail(name, "the file has no such observation column", "correct the name, or map it to a column of the file")
+		}
+		if err := x.observation(i, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find looks for an observation column by the name asked for.
+func (x *binder) find(name string) int {
+	for _, n := range []string{name, prefixObs + name} {
+		if column, ok := x.o.Columns[n]; ok {
+			return x.byName[column]
+		}
+	}
+	for _, n := range []string{name, prefixObs + name, strings.TrimPrefix(name, prefixObs)} {
+		if i, ok := x.byName[n]; ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// decision finds the columns of the action, its probabilities and the reward.
+func (x *binder) decision() error {
+	for _, c := range []struct {
+		name  string
+		block int
+		part  Parts
+	}{
+		{colAction, blkAction, Action}, {colBehavior, blkBehavior, BehaviorProb},
+		{colTarget, blkTarget, TargetProb}, {colDiscount, blkDiscount, Discount},
+	} {
+		if (x.o.Need|x.o.Optional)&c.part == 0 {
+			continue
+		}
+		i, err := x.lookup(c.name)
+		if err != nil {
+			return err
+		}
+		if i < 0 && x.o.Need&c.part != 0 {
+			return x.missing(c.name)
+		}
+		if i >= 0 {
+			if err := x.pick(i, c.block); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.actionProbs(); err != nil {
+		return err
+	}
+	return x.reward()
+}
+
+// reward finds the reward, and whether a row has an action even where the
+// action's value is of no use: a last row without either is an observation only.
+func (x *binder) reward() error {
+	i, err := x.lookup(colReward)
+	if err != nil {
+		return err
+	}
+	if i < 0 {
+		return x.missing(colReward)
+	}
+	if err := x.pick(i, blkReward); err != nil {
+		return err
+	}
+	if x.b.has(blkAction) || x.o.OneRowEpisodes {
+		return nil
+	}
+	if i, ok := x.byName[cmp.Or(x.o.Columns[colAction], colAction)]; ok {
+		x.b.picks = append(x.b.picks, Pick{Field: i, Kind: Presence, Block: blkPresence})
+		x.b.width[blkPresence] = 1
+	}
+	return nil
+}
+
+func (x *binder) actionProbs() error {
+	if (x.o.Need|x.o.Optional)&ActionProbs == 0 {
+		return nil
+	}
+	list, err := x.lookup(colActionProbs)
+	if err != nil {
+		return err
+	}
+	if list >= 0 {
+		if !x.fields[list].List {
+			return x.fail(x.fields[list].Name, "holds one number a row, not a list", "write one column prob_<k> an action")
+		}
+		_, err := x.list(list, blkProbs)
+		return err
+	}
+	for k := 0; ; k++ {
+		i, err := x.lookup(prefixProb + strconv.Itoa(k))
+		if err != nil {
+			return err
+		}
+		if i < 0 {
+			break
+		}
+		if err := x.pick(i, blkProbs); err != nil {
+			return err
+		}
+	}
+	if x.o.Need&ActionProbs != 0 && !x.b.has(blkProbs) {
+		return x.fail(colActionProbs, "the file has neither this column nor prob_0, prob_1, ...",
+			"add them, or map "+colActionProbs+" to the column that holds it")
+	}
+	return nil
+}
+
+func (x *binder) flags() error {
+	if x.o.OneRowEpisodes {
+		return nil
+	}
+	for _, c := range []struct {
+		name  string
+		block int
+	}{{colTerminated, blkTerminated}, {colTruncated, blkTruncated}} {
+		i, err := x.lookup(c.name)
+		if err != nil {
+			return err
+		}
+		if i >= 0 {
+			if err := x.pick(i, c.block); err != nil {
+				return err
+			}
+		}
+	}
+	if !x.b.has(blkTerminated) {
+		x.notice("no column tells which episodes terminated: every one is taken for truncated")
+	}
+	return nil
+}
+
+// next finds the observations after a decision: all of them or none.
+func (x *binder) next() error {
+	if (x.o.Need|x.o.Optional)&Final == 0 || x.o.OneRowEpisodes || !x.b.has(blkObs) {
+		return nil
+	}
+	if i, err := x.lookup(colNextList); err != nil {
+		return err
+	} else if i >= 0 && x.fields[i].List {
+		w, err := x.list(i, blkNext)
+		if err == nil && w != x.b.width[blkObs] {
+			return x.fail(x.fields[i].Name, "its lists are not as long as those of the observations", "make them equal")
+		}
+		return err
+	}
+	var found []int
+	var lacking string
+	for k, name := range x.b.observations {
+		i, ok := x.byName[cmp.Or(x.o.Columns[prefixNext+name], prefixNext+name)]
+		if !ok {
+			i, ok = x.byName[prefixNext+x.b.column[blkObs][k]]
+		}
+		if !ok {
+			lacking = prefixNext + name
+			continue
+		}
+		found = append(found, i)
+	}
+	if len(found) > 0 && lacking != "" {
+		return x.fail(lacking, "the file has next observations, but not this one", "add the column, or leave out the others")
+	}
+	for _, i := range found {
+		if err := x.pick(i, blkNext); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *binder) ignored() {
+	var names []string
+	for i, f := range x.fields {
+		switch {
+		case x.used[i]:
+		case f.Name == "":
+			x.notice("column %d has no name and is ignored", i+1)
+		default:
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) > 0 {
+		x.notice("columns not used: %s", strings.Join(names, ", "))
+	}
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

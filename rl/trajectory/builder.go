@@ -1,0 +1,339 @@
+package trajectory
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// short writes a public number.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// chunkRows is the number of rows of one chunk of a column.
+const chunkRows = 1 << 12
+
+// column grows without moving: a list of chunks of chunkRows rows.
+type column[T any] struct {
+	width  int
+	chunks [][]T
+	n      int
+}
+
+// append adds whole rows.
+func (c *column[T]) append(values []T) {
+	size := chunkRows * c.width
+	for len(values) > 0 {
+		if c.n%size == 0 {
+			c.chunks = append(c.chunks, nil)
+			if len(c.chunks) > 1 {
+				c.chunks[len(c.chunks)-1] = make([]T, 0, size)
+			}
+		}
+		last := &c.chunks[len(c.chunks)-1]
+		k := min(len(values), size-len(*last))
+		*last = append(*last, values[:k]...)
+		values = values[k:]
+		c.n += k
+	}
+}
+
+// flatten copies the rows of the given spans into one slice and frees the
+// column. With no spans it copies all rows in order.
+func (c *column[T]) flatten(spans []span) []T {
+	out := make([]T, 0, c.n)
+	if spans == nil {
+		for i, chunk := range c.chunks {
+			out = append(out, chunk...)
+			c.chunks[i] = nil
+		}
+	}
+	size := chunkRows * c.width
+	for _, s := range spans {
+		for lo, hi := s.lo*c.width, s.hi*c.width; lo < hi; {
+			chunk := c.chunks[lo/size]
+			k := min(hi-lo, len(chunk)-lo%size)
+			out = append(out, chunk[lo%size:lo%size+k]...)
+			lo += k
+		}
+	}
+	c.chunks, c.n = nil, 0
+	return out
+}
+
+type span struct{ lo, hi int }
+
+// record is what the builder keeps of an episode besides its rows.
+type record struct {
+	start      int
+	row        int
+	person     uint32
+	id         uint32 // its name's number + 1, or 0
+	file       uint32
+	terminated bool
+	final      bool
+}
+
+// Builder makes a Dataset of episodes. Episodes of one person may come apart:
+// persons are kept in the order of their first episode, and each person's
+// episodes in the order added. The zero value is ready.
+//
+// While it works it holds the data once, and the columns one after another a
+// second time when the Dataset is made.
+type Builder struct {
+	columns  []string
+	actions  int
+	parts    Parts // that every episode so far has
+	anyFinal bool
+	records  column[record]
+	rows     int
+
+	obs, reward, behavior, probs, target, discount, final column[float64]
+	action                                                column[int32]
+	dropped                                               Parts
+	persons                                               int
+	sorted                                                bool
+	lastPerson                                            int
+}
+
+// Add copies an episode. Its Person may be any number from 0 up to the number
+// of persons so far. It panics if the columns are not those of the episodes
+// before it, or lengths do not agree: that is the fault of the caller.
+func (b *Builder) Add(e *Episode) {
+	if b.records.n == 0 {
+		b.begin(e)
+	}
+	n, w := e.Len(), len(b.columns)
+	switch {
+	case !slices.Equal(e.Columns, b.columns) || e.ActionProbs != nil && e.Actions != b.actions:
+		panic("trajectory: episodes of different columns")
+	case n == 0 || len(e.Obs) != n*w || e.Final != nil && len(e.Final) != w:
+		panic("trajectory: an episode whose columns differ in length, or without a decision")
+	case e.Person < 0 || e.Person > b.persons:
+		panic("trajectory: a person out of turn")
+	}
+	b.place(e)
+	b.rows += n
+	b.obs.append(e.Obs)
+	b.reward.append(e.Reward)
+	b.keep(Action, e.Action != nil)
+	if b.parts&Action != 0 {
+		appendPart(&b.action, e.Action, n)
+	}
+	b.optional(BehaviorProb, &b.behavior, e.BehaviorProb, n)
+	b.optional(ActionProbs, &b.probs, e.ActionProbs, n*b.actions)
+	b.optional(TargetProb, &b.target, e.TargetProb, n)
+	b.optional(Discount, &b.discount, e.Discount, n)
+}
+
+func (b *Builder) begin(e *Episode) {
+	b.columns, b.actions = slices.Clone(e.Columns), e.Actions
+	if b.columns == nil {
+		b.columns = []string{}
+	}
+	b.parts, b.sorted, b.lastPerson = AllParts, true, -1
+	b.records.width, b.action.width = 1, 1
+	b.obs.width, b.final.width, b.probs.width = len(e.Columns), len(e.Columns), e.Actions
+	for _, c := range []*column[float64]{&b.reward, &b.behavior, &b.target, &b.discount} {
+		c.width = 1
+	}
+}
+
+// place records whose the episode is and how it ends.
+func (b *Builder) place(e *Episode) {
+	r := record{start: b.rows, row: e.Row, person: uint32(e.Person), file: uint32(e.File),
+		id: uint32(e.id + 1), terminated: e.Terminated, final: e.Final != nil}
+	b.records.append([]record{r})
+	b.sorted = b.sorted && e.Person >= b.lastPerson
+	b.lastPerson = e.Person
+	b.persons = max(b.persons, e.Person+1)
+	b.final.append(e.Final)
+	b.anyFinal = b.anyFinal || e.Final != nil
+}
+
+// keep drops a part that an episode lacks: a Dataset has it in every row or not
+// at all.
+func (b *Builder) keep(part Parts, has bool) {
+	if !has {
+		b.parts &^= part
+	}
+}
+
+func (b *Builder) optional(part Parts, c *column[float64], values []float64, n int) {
+	b.keep(part, values != nil)
+	if b.parts&part != 0 {
+		appendPart(c, values, n)
+	} else {
+		c.chunks, c.n = nil, 0
+	}
+}
+
+func appendPart[T any](c *column[T], values []T, n int) {
+	if len(values) != n {
+		panic("trajectory: an episode whose columns differ in length")
+	}
+	c.append(values)
+}
+
+// Dataset makes the dataset and empties the builder. Its rows, episodes and
+// persons are none if nothing was added.
+func (b *Builder) Dataset() *Dataset { return b.dataset(nil, nil, nil) }
+
+// dataset adds the names that a stream has kept.
+func (b *Builder) dataset(files []string, episodes, persons *names) *Dataset {
+	d := &Dataset{Columns: b.columns, PersonStart: []int{0}, EpisodeStart: []int{0}}
+	if b.records.n == 0 {
+		return d
+	}
+	records := b.records.flatten(nil)
+	order, spans := b.order(records)
+	b.index(d, records, order)
+	d.Obs, d.Reward = b.obs.flatten(spans), b.reward.flatten(spans)
+	if b.parts&Action != 0 {
+		d.Action = b.action.flatten(spans)
+	}
+	for _, c := range []struct {
+		part Parts
+		from *column[float64]
+		to   *[]float64
+	}{{BehaviorProb, &b.behavior, &d.BehaviorProb}, {ActionProbs, &b.probs, &d.ActionProbs},
+		{TargetProb, &b.target, &d.TargetProb}, {Discount, &b.discount, &d.Discount}} {
+		if b.parts&c.part != 0 {
+			*c.to = c.from.flatten(spans)
+		}
+	}
+	if d.ActionProbs != nil {
+		d.Actions = b.actions
+	}
+	b.finals(d, records, order)
+	b.named(d, records, order, files, episodes, persons)
+	*b = Builder{}
+	return d
+}
+
+// order gives the episodes person by person, and the spans of their rows; both
+// nil when they are in that order already.
+func (b *Builder) order(records []record) ([]int, []span) {
+	if b.sorted {
+		return nil, nil
+	}
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return int(records[i].person) - int(records[j].person) })
+	spans := make([]span, len(records))
+	for i, e := range order {
+		spans[i] = span{records[e].start, b.end(records, e)}
+	}
+	return order, spans
+}
+
+func (b *Builder) end(records []record, e int) int {
+	if e+1 < len(records) {
+		return records[e+1].start
+	}
+	return b.rows
+}
+
+// at is the i-th episode in order.
+func at(order []int, i int) int {
+	if order == nil {
+		return i
+	}
+	return order[i]
+}
+
+// index fills the offsets and how episodes end.
+func (b *Builder) index(d *Dataset, records []record, order []int) {
+	n := len(records)
+	d.EpisodeStart = make([]int, 1, n+1)
+	d.PersonStart = make([]int, 1, b.persons+1)
+	d.Terminated = make([]bool, n)
+	d.FirstRow = make([]int, n)
+	person := 0
+	for i := range n {
+		e := at(order, i)
+		r := records[e]
+		for ; person < int(r.person); person++ {
+			d.PersonStart = append(d.PersonStart, i)
+		}
+		last := d.EpisodeStart[i]
+		d.EpisodeStart = append(d.EpisodeStart, last+b.end(records, e)-r.start)
+		d.Terminated[i], d.FirstRow[i] = r.terminated, r.row
+	}
+	d.PersonStart = append(d.PersonStart, n)
+}
+
+// finals fills the final observations; zeros stand where there is none.
+func (b *Builder) finals(d *Dataset, records []record, order []int) {
+	if !b.anyFinal {
+		return
+	}
+	w, n := len(b.columns), len(records)
+	known := b.final.flatten(nil)
+	place := make([]int, n) // of an episode's observation among those known
+	k := 0
+	for e, r := range records {
+		place[e] = k
+		if r.final {
+			k++
+		}
+	}
+	d.Final, d.HasFinal = make([]float64, n*w), make([]bool, n)
+	for i := range n {
+		if e := at(order, i); records[e].final {
+			d.HasFinal[i] = true
+			copy(d.Final[i*w:(i+1)*w], known[place[e]*w:])
+		}
+	}
+}
+
+// named fills the names, as far as they are known.
+func (b *Builder) named(d *Dataset, records []record, order []int, files []string, episodes, persons *names) {
+	n := len(records)
+	if files != nil {
+		d.Origin = make([]string, n)
+		for i := range n {
+			d.Origin[i] = files[records[at(order, i)].file]
+		}
+	}
+	if episodes != nil && episodes.len() > 0 {
+		all := episodes.strings()
+		d.EpisodeID = make([]string, n)
+		for i := range n {
+			d.EpisodeID[i] = all[records[at(order, i)].id-1]
+		}
+	}
+	if persons != nil && len(persons.text) > 0 {
+		d.PersonID = persons.strings()
+	}
+}
+
+// Collect reads a stream to its end and closes it.
+func Collect(s *Stream) (*Dataset, []string, error) {
+	defer s.Close()
+	var b Builder
+	for {
+		e, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, s.Notices(), err
+		}
+		b.Add(e)
+	}
+	return b.dataset(s.Files(), s.episodes, s.persons), s.Notices(), nil
+}
+
+// Read reads files of one format into memory, in the order given, and returns
+// notices beside the dataset; see [Stream.Notices].
+func Read(ctx context.Context, format Format, files []string, o Options) (*Dataset, []string, error) {
+	s, err := NewStream(ctx, format, files, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return Collect(s)
+}

@@ -1,0 +1,200 @@
+package csvfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Sizes of the buffer: it starts at the first and doubles up to the second,
+// which bounds one record.
+const (
+	startBuffer = 1 << 18
+	maxBuffer   = 1 << 28
+)
+
+var (
+	// errIncomplete asks for more of the file: a quoted field goes on.
+	errIncomplete = errors.New("record continues beyond the buffer")
+	errQuote      = errors.New("text after a closing quote")
+	errTooLong    = errors.New("record longer than the buffer may grow")
+)
+
+// scanner holds a piece of a file that ends in a newline, so that a search for
+// the end of a field always ends inside it.
+type scanner struct {
+	r    io.Reader
+	buf  []byte // ends in a newline, or is empty
+	data []byte // buf and the unfinished line after it
+	pos  int    // start of the next record
+	line int    // its line, from 1
+	eof  bool
+}
+
+// more reads on. It keeps what starts at keep, which becomes pos, and returns
+// only when buf has grown by at least a line. At the end of the file it returns
+// io.EOF if nothing was kept, else io.ErrUnexpectedEOF; a last line without a
+// newline is given one.
+func (s *scanner) more(keep int) error {
+	if s.eof {
+		if keep == len(s.data) {
+			return io.EOF
+		}
+		return io.ErrUnexpectedEOF
+	}
+	had := len(s.buf) - keep
+	n := copy(s.data, s.data[keep:])
+	s.data, s.pos = s.data[:n], 0
+	searched := max(had, 0)
+	for {
+		if err := s.room(); err != nil {
+			return err
+		}
+		got, err := s.r.Read(s.data[len(s.data) : cap(s.data)-1])
+		s.data = s.data[:len(s.data)+got]
+		if i := bytes.LastIndexByte(s.data[searched:], '\n'); i >= 0 {
+			s.buf = s.data[:searched+i+1]
+			if err == io.EOF {
+				s.end()
+			} else if err != nil {
+				return err
+			}
+			return nil
+		}
+		searched = len(s.data)
+		if err == io.EOF {
+			s.end()
+			if len(s.buf) > had {
+				return nil
+			}
+			if len(s.buf) == 0 {
+				return io.EOF
+			}
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// room makes the buffer larger when it is full; a byte is kept free for a last
+// newline.
+func (s *scanner) room() error {
+	if cap(s.data)-len(s.data) > 1 {
+		return nil
+	}
+	if cap(s.data) >= maxBuffer {
+		return errTooLong
+	}
+	grown := make([]byte, len(s.data), max(startBuffer, 2*cap(s.data)))
+	copy(grown, s.data)
+	s.data = grown
+	return nil
+}
+
+// end is called when the whole file has been read.
+func (s *scanner) end() {
+	s.eof = true
+	if n := len(s.data); n > 0 && s.data[n-1] != '\n' {
+		s.data = append(s.data, '\n')
+	}
+	s.buf = s.data
+}
+
+// skipBlank moves to the next record that is not an empty line, reading on as
+// needed.
+func (s *scanner) skipBlank() error {
+	for {
+		for s.pos < len(s.buf) {
+			switch {
+			case s.buf[s.pos] == '\n':
+				s.pos++
+			case s.buf[s.pos] == '\r' && s.buf[s.pos+1] == '\n':
+				s.pos += 2
+			default:
+				return nil
+			}
+			s.line++
+		}
+		if err := s.more(s.pos); err != nil {
+			return err
+		}
+	}
+}
+
+// skip finds the end of the field that starts at p: a comma, or the first byte
+// of a line's end. It counts the lines that end inside the field.
+func (s *scanner) skip(p int) (next, lines int, err error) {
+	if s.buf[p] == '"' {
+		_, next, lines, err = s.quoted(p, nil)
+		return next, lines, err
+	}
+	return s.plainEnd(p), 0, nil
+}
+
+// plainEnd finds the end of a field without quotes.
+func (s *scanner) plainEnd(p int) int {
+	b := s.buf
+	start := p
+	for b[p] != ',' && b[p] != '\n' {
+		p++
+	}
+	if b[p] == '\n' && p > start && b[p-1] == '\r' {
+		return p - 1
+	}
+	return p
+}
+
+// field gives the text of the field that starts at p and its end. The text of a
+// quoted field with quotes in it is put into scratch.
+func (s *scanner) field(p int, scratch []byte) (text []byte, next, lines int, err error) {
+	if s.buf[p] == '"' {
+		return s.quoted(p, scratch)
+	}
+	next = s.plainEnd(p)
+	return s.buf[p:next], next, 0, nil
+}
+
+// quoted reads a field in quotes. It fails with errIncomplete when the quote
+// does not close within the buffer.
+func (s *scanner) quoted(p int, scratch []byte) (text []byte, next, lines int, err error) {
+	p++
+	doubled := false
+	scratch = scratch[:0]
+	for {
+		i := bytes.IndexByte(s.buf[p:], '"')
+		if i < 0 {
+			return nil, 0, 0, errIncomplete
+		}
+		piece := s.buf[p : p+i]
+		lines += bytes.Count(piece, []byte{'\n'})
+		p += i + 1
+		if p == len(s.buf) {
+			return nil, 0, 0, errIncomplete
+		}
+		if s.buf[p] == '"' {
+			doubled = true
+			scratch = append(append(scratch, piece...), '"')
+			p++
+			continue
+		}
+		text = piece
+		if doubled {
+			text = append(scratch, piece...)
+		}
+		break
+	}
+	if c := s.buf[p]; c != ',' && c != '\n' && (c != '\r' || s.buf[p+1] != '\n') {
+		return nil, 0, 0, errQuote
+	}
+	return text, p, lines, nil
+}
+
+// endOfLine is the place after the line's end at p.
+func (s *scanner) endOfLine(p int) int {
+	if s.buf[p] == '\r' {
+		p++
+	}
+	return p + 1
+}

@@ -1,0 +1,31 @@
+// Package trajectory holds the decisions logged about people, column by column,
+// and finds them in files.
+//
+// Start with the package file below this one, which opens files of every
+// format; [Read] and [NewStream] do the same for one given format. A [Dataset]
+// is what estimators walk; a [Stream] yields one [Episode] after another with
+// bounded memory; a [Builder] makes a Dataset of episodes.
+//
+// # Units
+//
+// A row is one decision: what was observed before it, the action, the
+// probability that the behaviour policy gave it, and the reward received after
+// it. Steps count from 0. Rewards and observations are in the units of the
+// source, probabilities between 0 and 1. An episode that ends by the problem's
+// own rule is terminated; one cut off by time or censoring is truncated. The
+// words are those of Gymnasium (Towers et al. 2024).
+//
+// # Persons
+//
+// A person is the unit of privacy and may own many episodes. This package
+// counts and caps what one person contributes ([Options.Horizon],
+// [Options.EpisodesPerPerson]) by a rule that looks at nobody else, so that one
+// person's data never changes what is kept of another's. It knows nothing else
+// of privacy.
+//
+// # Errors
+//
+// What is wrong with data is an [*InputError], written "file:row: column: what;
+// remedy". It is for the curator of the data. It holds no value of the data and
+// no person's or episode's name.
+package trajectory

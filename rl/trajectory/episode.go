@@ -1,0 +1,64 @@
+package trajectory
+
+// Episode is one episode as it is streamed. Its slices are reused: they hold
+// until the next call of the reader that gave them.
+type Episode struct {
+	// Person numbers the person, from 0 in order of first appearance.
+	Person int
+	// File numbers the file, and Row is the row of the first decision in it, as
+	// in [InputError].
+	File, Row int
+
+	// Columns names the observation columns.
+	Columns []string
+	// Obs holds len(Columns) values a decision; the other slices hold one value a
+	// decision, Actions values for ActionProbs. See [Dataset].
+	Obs          []float64
+	Action       []int32
+	Reward       []float64
+	BehaviorProb []float64
+	ActionProbs  []float64
+	Actions      int
+	TargetProb   []float64
+	Discount     []float64
+
+	// Terminated tells whether the episode ended by the problem's own rule.
+	Terminated bool
+	// Final holds the len(Columns) values observed after the last decision; nil
+	// when unknown.
+	Final []float64
+
+	// id numbers the episode's name, -1 when it is named by its row.
+	id int
+}
+
+// Len is the number of decisions.
+func (e *Episode) Len() int { return len(e.Reward) }
+
+// Reader yields episodes until io.EOF.
+type Reader interface {
+	// Next gives the next episode, which holds until the next call.
+	Next() (*Episode, error)
+}
+
+// cut keeps the first n decisions of a longer episode.
+func (e *Episode) cut(n int) {
+	w := len(e.Columns)
+	e.Final = nil
+	if w > 0 {
+		e.Final = e.Obs[n*w : (n+1)*w]
+	}
+	e.Terminated = false
+	e.Obs, e.Reward = e.Obs[:n*w], e.Reward[:n]
+	if e.Action != nil {
+		e.Action = e.Action[:n]
+	}
+	if e.ActionProbs != nil {
+		e.ActionProbs = e.ActionProbs[:n*e.Actions]
+	}
+	for _, c := range []*[]float64{&e.BehaviorProb, &e.TargetProb, &e.Discount} {
+		if *c != nil {
+			*c = (*c)[:n]
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package trajectory
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Parts is a set of the columns that not every estimator needs.
+type Parts uint8
+
+// The optional parts of a decision.
+const (
+	// Action is the logged action.
+	Action Parts = 1 << iota
+	// BehaviorProb is the behaviour policy's probability of the logged action.
+	BehaviorProb
+	// ActionProbs is the behaviour policy's whole distribution.
+	ActionProbs
+	// TargetProb is the target policy's probability of the logged action.
+	TargetProb
+	// Discount is a discount by row.
+	Discount
+	// Final is the observation after the last decision. To need it means that
+	// every truncated episode must have one; a terminated episode needs none.
+	Final
+
+	// AllParts is every optional part.
+	AllParts = Action | BehaviorProb | ActionProbs | TargetProb | Discount | Final
+)
+
+// Missing says what becomes of a missing observation.
+type Missing uint8
+
+// The ways to treat a missing observation. The replacement is public: it never
+// depends on the data.
+const (
+	// MissingReject makes a missing value an error.
+	MissingReject Missing = iota
+	// MissingZero puts 0 in its place.
+	MissingZero
+	// MissingMean puts the public mean of the column in its place.
+	MissingMean
+)
+
+// Outside says what becomes of a reward outside its public bounds.
+type Outside uint8
+
+// The ways to treat a reward outside its bounds.
+const (
+	// OutsideReject makes it an error.
+	OutsideReject Outside = iota
+	// OutsideClip moves it to the nearer bound.
+	OutsideClip
+)
+
+// Range is a closed interval.
+type Range struct{ Min, Max float64 }
+
+// Progress tells how far reading has come.
+type Progress struct {
+	// File is being read; it is the Index-th (from 0) of Files.
+	File         string
+	Index, Files int
+	// Bytes of this file have been consumed out of Size (0 when unknown).
+	Bytes, Size int64
+	// Rows have been read in all.
+	Rows int64
+}
+
+// Options say how columns are found and what is asked of them. Everything in
+// them is public. The zero value reads every obs_* column, the reward, the ids
+// and the flags, rejects missing values, and caps nothing.
+type Options struct {
+	// Columns maps a canonical name (see [CanonicalNames]) to the name of the
+	// column in the file, and wins over the file's own names and over aliases.
+	Columns map[string]string
+	// Observations names the observation columns, in the order wanted: a key of
+	// Columns, a column of the file, or either without its "obs_". Nil means all
+	// obs_* columns in the order of the file, or the list column "observation".
+	// Empty and not nil means none.
+	Observations []string
+	// Need lists the parts without which the data is of no use: a column that is
+	// missing, or a value missing in it, is an error.
+	Need Parts
+	// Optional lists the parts that are read and checked where they are there. A
+	// value missing in one of them leaves the whole part out of a Dataset, with a
+	// notice. Parts neither needed nor optional are not looked at.
+	Optional Parts
+
+	// OneRowEpisodes reads a contextual bandit's log: every row is an episode of
+	// one decision that terminates. Episode ids, steps and flags are not looked
+	// at, and a person is the row unless there is a unit_id.
+	OneRowEpisodes bool
+
+	// Missing says what becomes of a missing observation, and Means holds the
+	// public mean of each observation column for MissingMean.
+	Missing Missing
+	Means   map[string]float64
+
+	// Reward is the public range of one reward; nil checks only that rewards are
+	// finite. Outside says what becomes of a reward beyond it.
+	Reward  *Range
+	Outside Outside
+
+	// Horizon is the most decisions that a person contributes, over all their
+	// episodes; 0 means no cap. The first ones are kept, by the person's own
+	// order: episodes as they come in the files, steps within them. An episode
+	// cut by the cap is truncated, and its final observation is that of the first
+	// row left out.
+	Horizon int
+	// EpisodesPerPerson is the most episodes that a person contributes; 0 means
+	// no cap. The first ones are kept.
+	EpisodesPerPerson int
+
+	// Progress, when not nil, is called now and then while reading, from the
+	// goroutine that reads.
+	Progress func(Progress)
+}
+
+// Validate checks the options without any data. Its errors wrap [ErrOptions].
+func (o *Options) Validate() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...)
+	}
+	switch {
+	case o.Need&^AllParts != 0 || o.Optional&^AllParts != 0:
+		return fail("unknown part")
+	case o.Missing > MissingMean:
+		return fail("unknown way to treat missing values")
+	case o.Missing != MissingMean && o.Means != nil:
+		return fail("means are given but missing values are not replaced by them; set missing to mean")
+	case o.Outside > OutsideClip:
+		return fail("unknown way to treat rewards outside their bounds")
+	case o.Outside == OutsideClip && o.Reward == nil:
+		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
+	case o.Horizon < 0:
+		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)
+	case o.EpisodesPerPerson < 0:
+		return fail("%d episodes a person is negative; give the most episodes a person contributes, or 0 for no cap", o.EpisodesPerPerson)
+	case o.OneRowEpisodes && o.Need&Final != 0:
+		return fail("episodes of one row terminate and have no final observation; do not need one")
+	}
+	if r := o.Reward; r != nil && !(finite(r.Min) && finite(r.Max) && r.Min <= r.Max) {
+		return fail("reward bounds [%g, %g] are not a range; give a finite min not above max", r.Min, r.Max)
+	}
+	for name, m := range o.Means {
+		if !finite(m) {
+			return fail("the mean of %s is not finite", name)
+		}
+	}
+	return o.validateColumns()
+}
+
+func (o *Options) validateColumns() error {
+	wanted := map[string]bool{}
+	for _, name := range o.Observations {
+		if name == "" {
+			return fmt.Errorf("%w: an observation column has no name", ErrOptions)
+		}
+		if wanted[name] {
+			return fmt.Errorf("%w: observation column %s is listed twice", ErrOptions, name)
+		}
+		wanted[name] = true
+	}
+	for name, column := range o.Columns {
+		if column == "" {
+			return fmt.Errorf("%w: the column for %s has no name", ErrOptions, name)
+		}
+		if !isCanonical(name) && !wanted[name] && !wanted[strings.TrimPrefix(name, "next_")] {
+			return fmt.Errorf("%w: %s is not a canonical column; use one of %s", ErrOptions, name, strings.Join(CanonicalNames(), ", "))
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,305 @@
+package trajectory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+)
+
+// Stream reads episodes from files, one after another, and checks everything
+// that the canonical schema asks for. It holds one batch of rows and one
+// episode, and the names of the persons and episodes seen.
+//
+// An episode lies in one file, and its rows are neighbours there. Its slices
+// are reused by the next call of Next.
+type Stream struct {
+	ctx    context.Context
+	format Format
+	files  []string
+	o      Options
+
+	index int // of the open file
+	table Table
+	bound *binding
+	batch *Batch
+	at    int       // next row of the batch
+	run   [keys]int // the run that holds row at
+
+	episodes, persons *names
+	tally             []tally
+	first             *binding // of the first file
+	notices           []string
+	rows, told        int64
+	size              int64
+	err               error
+
+	ep    Episode
+	state episodeState
+	buf   buffers
+}
+
+// NewStream prepares to read files of one format, in the order given. Opening
+// and reading start with the first call of Next.
+func NewStream(ctx context.Context, format Format, files []string, o Options) (*Stream, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, &InputError{What: "no file to read", Remedy: "name one", Kind: ErrEmpty}
+	}
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames()}, nil
+}
+
+// Notices lists what the curator should know and what is no error: columns that
+// are ignored, aliases that were taken, episodes that end without a flag. They
+// hold no values. The list is complete once Next has returned io.EOF.
+func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
+
+// Files lists the files that are read, in order.
+func (s *Stream) Files() []string { return s.files }
+
+// Persons is the number of persons met so far.
+func (s *Stream) Persons() int { return s.persons.len() }
+
+// Close releases the open file. Next does it as well when it returns an error,
+// io.EOF included.
+func (s *Stream) Close() error {
+	if s.err == nil {
+		s.err = os.ErrClosed
+	}
+	if s.table == nil {
+		return nil
+	}
+	t := s.table
+	s.table = nil
+	return t.Close()
+}
+
+// Next gives the next episode that the caps on a person's contribution leave.
+// After the last one it returns io.EOF. Errors wrap [ErrInput], or are those of
+// the operating system or the context.
+func (s *Stream) Next() (*Episode, error) {
+	for s.err == nil {
+		ok, err := s.assemble()
+		if err == nil && ok && s.cap() {
+			return &s.ep, nil
+		}
+		if err != nil {
+			closeErr := s.Close()
+			s.err = err
+			if errors.Is(err, io.EOF) && closeErr != nil {
+				s.err = closeErr
+			}
+		}
+	}
+	return nil, s.err
+}
+
+// assemble puts the rows of the next episode into s.ep. It reports false where
+// a file ended and there was none.
+func (s *Stream) assemble() (bool, error) {
+	s.begin()
+	for {
+		if s.table == nil {
+			if err := s.open(); err != nil {
+				return false, err
+			}
+		}
+		if s.at == s.batch.Rows {
+			err := s.fill()
+			if err == io.EOF {
+				if err := s.endOfFile(); err != nil {
+					return false, err
+				}
+				return s.state.rows > 0, s.finish()
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		hi, same, err := s.segment()
+		if err != nil {
+			return false, err
+		}
+		if !same {
+			return true, s.finish()
+		}
+		if err := s.take(s.at, hi); err != nil {
+			return false, err
+		}
+		s.at = hi
+		if s.o.OneRowEpisodes {
+			return true, s.finish()
+		}
+	}
+}
+
+// segment finds how far the rows from s.at on belong to one episode. It reports
+// false where they are not of the episode at hand.
+func (s *Stream) segment() (hi int, same bool, err error) {
+	hi = s.at + 1
+	if !s.o.OneRowEpisodes {
+		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
+		hi = runs.end[i]
+		id := runs.key(i)
+		switch {
+		case runs.null[i]:
+			return 0, false, s.fault(s.at, colEpisode, "is missing", "give every row the id of its episode", ErrValue)
+		case s.state.rows == 0:
+			number, fresh := s.episodes.add(id)
+			if !fresh {
+				return 0, false, s.fault(s.at, colEpisode, "an earlier episode has this id",
+					"sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", ErrEpisode)
+			}
+			s.ep.id = number
+		case !bytes.Equal(s.episodes.at(s.ep.id), id):
+			return 0, false, nil
+		}
+	}
+	return hi, true, s.person(hi)
+}
+
+// advance moves to the run of keys that holds the row s.at.
+func (s *Stream) advance(key int) int {
+	i := s.run[key]
+	for s.batch.Keys[key].end[i] <= s.at {
+		i++
+	}
+	s.run[key] = i
+	return i
+}
+
+// person checks that the rows from s.at to hi have one unit, and that it is the
+// episode's; the first segment of an episode decides whose it is.
+func (s *Stream) person(hi int) error {
+	var unit []byte
+	if s.bound.hasKey[keyUnit] {
+		runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
+		if runs.end[i] < hi {
+			return s.fault(runs.end[i], colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
+		}
+		if !runs.null[i] {
+			unit = runs.key(i)
+		}
+	}
+	if s.state.rows > 0 {
+		if s.state.unitNull != (unit == nil) || unit != nil && !bytes.Equal(unit, s.persons.at(s.ep.Person)) {
+			return s.fault(s.at, colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
+		}
+		return nil
+	}
+	s.state.unitNull = unit == nil
+	switch {
+	case unit == nil && s.o.OneRowEpisodes:
+		s.ep.Person = s.persons.addUnnamed()
+	case unit == nil:
+		s.ep.Person, _ = s.persons.add(s.episodes.at(s.ep.id))
+	default:
+		s.ep.Person, _ = s.persons.add(unit)
+	}
+	return nil
+}
+
+// fill reads the next batch.
+func (s *Stream) fill() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	s.batch.Reset()
+	s.at, s.run = 0, [keys]int{}
+	err := s.table.Read(s.batch)
+	s.rows += int64(s.batch.Rows)
+	if s.rows-s.told >= 1<<16 {
+		s.progress()
+	}
+	return err
+}
+
+func (s *Stream) progress() {
+	s.told = s.rows
+	if s.o.Progress != nil {
+		s.o.Progress(Progress{File: s.files[s.index], Index: s.index, Files: len(s.files),
+			Bytes: s.table.Progress(), Size: s.size, Rows: s.rows})
+	}
+}
+
+// open goes on to the next file, or returns io.EOF.
+func (s *Stream) open() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if s.index+1 == len(s.files) {
+		if s.rows == 0 {
+			return &InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: ErrEmpty}
+		}
+		return io.EOF
+	}
+	s.index++
+	path := s.files[s.index]
+	t, err := s.format.Open(path)
+	if err != nil {
+		return err
+	}
+	s.table, s.size = t, 0
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		s.size = info.Size()
+	}
+	b, err := bind(t, path, &s.o)
+	if err != nil {
+		return err
+	}
+	if err := s.sameAsFirst(b); err != nil {
+		return err
+	}
+	if err := t.Select(b.picks); err != nil {
+		return err
+	}
+	s.bound, s.at = b, 0
+	s.batch = newBatch(b.width[:], keys)
+	for _, n := range b.notices {
+		s.notice(n)
+	}
+	s.describe()
+	return nil
+}
+
+// sameAsFirst checks that a file delivers what the first one did.
+func (s *Stream) sameAsFirst(b *binding) error {
+	if s.first == nil {
+		s.first = b
+		return nil
+	}
+	fail := func(what string) error {
+		return &InputError{File: b.file, What: what, Remedy: "give all files the same columns, or read them apart", Kind: ErrColumn}
+	}
+	switch {
+	case !slices.Equal(b.observations, s.first.observations):
+		return fail("its observation columns differ from those of the files before it")
+	case b.parts() != s.first.parts():
+		return fail("it lacks a column, or has one more, than the files before it")
+	case b.width[blkProbs] != s.first.width[blkProbs]:
+		return fail("its number of actions differs from that of the files before it")
+	}
+	return nil
+}
+
+func (s *Stream) endOfFile() error {
+	s.progress()
+	t := s.table
+	s.table = nil
+	return t.Close()
+}
+
+func (s *Stream) notice(text string) {
+	if !slices.Contains(s.notices, text) {
+		s.notices = append(s.notices, text)
+	}
+}
+
+// fault is an error about a row of the batch.
+func (s *Stream) fault(row int, column, what, remedy string, kind error) error {
+	return &InputError{File: s.files[s.index], Row: s.batch.Row[row], Column: column, What: what, Remedy: remedy, Kind: kind}
+}

@@ -1,0 +1,148 @@
+package trajectory
+
+import (
+	"bytes"
+	"math"
+)
+
+// Table is one open file of some format. It knows columns and rows and nothing
+// of episodes: a format turns bytes into numbers and keys, and this package
+// finds the decisions, episodes and persons in them, so that every format is
+// checked by the same code.
+type Table interface {
+	// Fields lists the columns of the file, in order.
+	Fields() []Field
+	// Width is the number of entries in the first row of a list field.
+	Width(field int) (int, error)
+	// Select says what Read is to deliver, sorted by field. It is called once,
+	// before the first Read.
+	Select([]Pick) error
+	// Read replaces the batch by the next rows, at least one and at most
+	// BatchRows. It returns io.EOF, and no rows, after the last. An error of a
+	// row is returned only once the rows before it have been delivered.
+	Read(*Batch) error
+	// Progress tells how many bytes of the file have been consumed.
+	Progress() int64
+	Close() error
+}
+
+// Format opens files of one kind.
+type Format struct {
+	// Name is what a user writes to choose the format, such as "csv".
+	Name string
+	// Extensions are the file name endings that choose it, such as ".csv".
+	Extensions []string
+	// Open opens one file. It has read the header when it returns.
+	Open func(path string) (Table, error)
+}
+
+// Field describes one column of a file.
+type Field struct {
+	Name string
+	// List tells that a row holds a list of numbers in place of one.
+	List bool
+}
+
+// PickKind says how a column is to be delivered.
+type PickKind uint8
+
+const (
+	// Number is a float64; integers and booleans are widened.
+	Number PickKind = iota
+	// Key is text, or an integer written as text.
+	Key
+	// Presence is 1 where there is a value of any type, null where there is none.
+	Presence
+)
+
+// Pick asks for one column. A number goes to Values[row*Width+Offset] of its
+// block; a list of Width numbers fills that many places from there; a key goes
+// to its Runs.
+type Pick struct {
+	Field  int
+	Kind   PickKind
+	Block  int
+	Offset int
+	// List is the number of entries every row of a list field must have; 0 for
+	// a field that is not a list.
+	List int
+}
+
+// BatchRows is the most rows a batch may hold.
+const BatchRows = 1024
+
+// Batch is a run of consecutive rows. Missing numbers are Null.
+type Batch struct {
+	Rows int
+	// Row numbers the rows, as in InputError.Row.
+	Row    []int
+	Blocks []Block
+	Keys   []Runs
+}
+
+// Block holds Width numbers a row.
+type Block struct {
+	Width  int
+	Values []float64
+}
+
+// newBatch makes a batch for blocks of the given widths.
+func newBatch(widths []int, keys int) *Batch {
+	b := &Batch{Row: make([]int, BatchRows), Blocks: make([]Block, len(widths)), Keys: make([]Runs, keys)}
+	for i, w := range widths {
+		b.Blocks[i] = Block{Width: w, Values: make([]float64, BatchRows*w)}
+	}
+	return b
+}
+
+// Reset empties the batch.
+func (b *Batch) Reset() {
+	b.Rows = 0
+	for i := range b.Keys {
+		b.Keys[i].reset()
+	}
+}
+
+// Runs holds a column of keys as runs of equal neighbours: the keys of an
+// episode repeat from row to row.
+type Runs struct {
+	// end[i] is one more than the last row of run i; text from off[i] to
+	// off[i+1] is its key; null[i] tells that it has none.
+	end  []int
+	off  []int
+	null []bool
+	text []byte
+}
+
+func (r *Runs) reset() {
+	r.end, r.null, r.text = r.end[:0], r.null[:0], r.text[:0]
+	r.off = append(r.off[:0], 0)
+}
+
+// Append adds n rows with one key; an empty key is a missing one.
+func (r *Runs) Append(key []byte, n int) {
+	if last := len(r.end) - 1; last >= 0 {
+		if r.null[last] == (len(key) == 0) && bytes.Equal(r.key(last), key) {
+			r.end[last] += n
+			return
+		}
+		n += r.end[last]
+	}
+	r.end = append(r.end, n)
+	r.null = append(r.null, len(key) == 0)
+	r.text = append(r.text, key...)
+	r.off = append(r.off, len(r.text))
+}
+
+// key is the text of run i. It is overwritten by the next batch.
+func (r *Runs) key(i int) []byte { return r.text[r.off[i]:r.off[i+1]] }
+
+// nullBits is the one NaN that stands for a missing number inside a batch.
+const nullBits = 0x7ff8_0000_0000_07a2
+
+// Null is the missing number of a batch: a NaN that no arithmetic produces. A
+// format must replace any NaN of its file by math.NaN(), which differs.
+func Null() float64 { return math.Float64frombits(nullBits) }
+
+// IsNull reports whether v is the missing number.
+func IsNull(v float64) bool { return math.Float64bits(v) == nullBits }
