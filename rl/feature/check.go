@@ -2,23 +2,25 @@ package feature
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // Check reports the first row of d, final observations included, that m cannot
-// read, and how many there are. The error is for the curator alone: it names a
-// file and a row, but no value. Inside a release such rows are zero vectors.
+// read, and how many there are. The error is for the curator alone: a
+// [*trajectory.InputError] that names a file and a row, but no value. Inside a
+// release such rows are zero vectors.
 func Check(m Map, d *trajectory.Dataset) error {
 	b, err := m.Bind(d.Columns)
 	if err != nil {
 		return err
 	}
 	phi := make([]float64, m.Dim())
-	bad, first := 0, ""
-	note := func(episode, step int) {
+	bad, episode, step := 0, 0, 0
+	note := func(e, t int) {
 		if bad == 0 {
-			first = place(d, episode, step)
+			episode, step = e, t
 		}
 		bad++
 	}
@@ -36,15 +38,19 @@ func Check(m Map, d *trajectory.Dataset) error {
 	if bad == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s, first of %d rows: columns %q hold a value that is missing, not finite, or no state number; mend or drop these rows, or choose another feature map (inside a release they count as zero vectors)",
-		ErrObservation, first, bad, m.Columns())
+	return fault(m, d, bad, episode, step)
 }
 
-// place names a decision for the curator by the file and row at which its
-// episode begins.
-func place(d *trajectory.Dataset, episode, step int) string {
-	if episode < len(d.Origin) && episode < len(d.FirstRow) {
-		return fmt.Sprintf("%s: episode that begins in row %d, step %d", d.Origin[episode], d.FirstRow[episode], step)
+func fault(m Map, d *trajectory.Dataset, bad, episode, step int) error {
+	fault := &trajectory.InputError{
+		Column: strings.Join(m.Columns(), ", "),
+		What: fmt.Sprintf("step %d of the episode that begins here holds a value that is missing, not finite or no state number (first of %d such observations)",
+			step, bad),
+		Remedy: "mend or drop these rows, or choose another feature map (inside a release they count as zero vectors)",
+		Kind:   ErrObservation,
 	}
-	return fmt.Sprintf("episode %d, step %d", episode, step)
+	if episode < len(d.Origin) && episode < len(d.FirstRow) {
+		fault.File, fault.Row = d.Origin[episode], d.FirstRow[episode]
+	}
+	return fault
 }

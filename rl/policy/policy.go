@@ -94,37 +94,6 @@ func MaxRatio(p Policy, floor float64) float64 {
 	return math.Nextafter(p.MaxProb()/floor, math.Inf(1))
 }
 
-// Check reports the first row of d whose ratio or, where p has one, whose
-// distribution p cannot give, and how many there are. The error is for the
-// curator alone: it names a file and a row, but no value.
-func Check(p Policy, d *trajectory.Dataset) error {
-	if OnPolicy(p) {
-		return nil
-	}
-	b, err := bindForRatios(p, d)
-	if err != nil {
-		return err
-	}
-	bad, first := 0, ""
-	for e := range d.Episodes() {
-		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
-		for row := lo; row < hi; row++ {
-			if _, ok := ratio(b, d, row); ok {
-				continue
-			}
-			if bad == 0 {
-				first = place(d, e, row-lo)
-			}
-			bad++
-		}
-	}
-	if bad == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s, first of %d rows: the state, the action or a probability is missing or out of range; mend or drop these rows, or correct the policy (inside a release their ratio is 0)",
-		ErrRow, first, bad)
-}
-
 func bindForRatios(p Policy, d *trajectory.Dataset) (Bound, error) {
 	if d.BehaviorProb == nil {
 		return nil, fmt.Errorf("%w: behavior_prob: importance ratios divide by the behaviour policy's probability of the logged action; map the column that holds it, or evaluate the logged policy (target kind logged)", ErrMissing)
@@ -154,13 +123,4 @@ func needActions(d *trajectory.Dataset) error {
 		return fmt.Errorf("%w: action: the policy's probability depends on the logged action; map the column that holds it", ErrMissing)
 	}
 	return nil
-}
-
-// place names a decision for the curator by the file and row at which its
-// episode begins.
-func place(d *trajectory.Dataset, episode, step int) string {
-	if episode < len(d.Origin) && episode < len(d.FirstRow) {
-		return fmt.Sprintf("%s: episode that begins in row %d, step %d", d.Origin[episode], d.FirstRow[episode], step)
-	}
-	return fmt.Sprintf("episode %d, step %d", episode, step)
 }

@@ -1,0 +1,40 @@
+package feature_test
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+)
+
+func Example() {
+	m, err := feature.NewColumns(
+		[]string{"obs_age", "obs_bili"},
+		[]feature.Range{{Low: 0, High: 100}, {Low: 0, High: 40}},
+		feature.ColumnsOptions{Intercept: true},
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := m.Bind([]string{"obs_bili", "obs_sex_f", "obs_age"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	phi := make([]float64, m.Dim())
+	fmt.Println(b.Apply(phi, []float64{10, 1, 58}), phi)
+	fmt.Printf("norm at most %.4f\n", m.NormBound())
+	// Output:
+	// true [1 0.58 0.25]
+	// norm at most 1.7321
+}
+
+func ExampleSpec() {
+	m, err := feature.Spec{Kind: "aggregate", States: 40, Of: 4, Column: "obs_state"}.Map()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Dim(), m.Columns(), m.NormBound())
+	// Output: 10 [obs_state] 1
+}
