@@ -1,0 +1,146 @@
+package account
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/xmath"
+)
+
+// ClosedForm is the accountant that needs no numerical composition: any tree of
+// Gaussian events (one Gaussian of the summed mu^2), or one run of a single
+// Laplace, discrete Laplace, randomised-response or (epsilon, delta) event. Its
+// brackets enclose the exact privacy profile and are a few roundings wide.
+// Everything else is refused with [ErrUnsupported].
+type ClosedForm struct {
+	adj    dp.Adjacency
+	square Bracket   // mu^2 of the Gaussian events so far
+	single *profile1 // the one event that is not Gaussian
+}
+
+// profile1 is the privacy profile of one event.
+type profile1 struct {
+	event dp.Event
+	delta func(epsilon float64) Bracket
+	most  float64 // an epsilon at which delta has reached its floor
+	floor float64 // delta there and beyond
+}
+
+// NewClosedForm returns an accountant to which nothing is charged yet.
+func NewClosedForm(adj dp.Adjacency) *ClosedForm { return &ClosedForm{adj: adj} }
+
+// Adjacency implements [Accountant].
+func (c *ClosedForm) Adjacency() dp.Adjacency { return c.adj }
+
+// Compose implements [Accountant].
+func (c *ClosedForm) Compose(event dp.Event, count int64) error {
+	if err := checkCompose(c.adj, event, count); err != nil {
+		return err
+	}
+	next := *c
+	err := leaves(event, count, func(leaf dp.Event, n int64) error { return next.add(leaf, n) })
+	if err != nil {
+		return err
+	}
+	*c = next
+	return nil
+}
+
+func (c *ClosedForm) add(leaf dp.Event, n int64) error {
+	if err := onlyReplace(c.adj, leaf); err != nil {
+		return err
+	}
+	if g, ok := leaf.(dp.Gaussian); ok && c.single == nil {
+		c.square = sum(c.square, gaussianSquare(c.adj, g, n))
+		return nil
+	}
+	p := singleProfile(c.adj, leaf)
+	switch {
+	case c.single != nil:
+		return unsupported(c.single.event, "composed with another event has no closed form; use the PLD or the Renyi accountant")
+	case p == nil:
+		return unsupported(leaf, "has no closed form here; use the PLD or the Renyi accountant")
+	case n != 1 || c.square.Upper > 0:
+		return unsupported(leaf, "has no closed form when composed; use the PLD or the Renyi accountant")
+	}
+	c.single = p
+	return nil
+}
+
+func singleProfile(adj dp.Adjacency, leaf dp.Event) *profile1 {
+	switch e := leaf.(type) {
+	case dp.Laplace:
+		return laplaceProfile(e, adj.SumSensitivity(1))
+	case dp.DiscreteLaplace:
+		return discreteLaplaceProfile(e, integerGap(adj, e.Norm))
+	case dp.RandomizedResponse:
+		return responseProfile(e)
+	case dp.ApproximateDP:
+		return approximateProfile(e)
+	}
+	return nil
+}
+
+// Delta implements [Accountant].
+func (c *ClosedForm) Delta(epsilon float64) (Bracket, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return Bracket{}, err
+	}
+	if c.single != nil {
+		return c.single.delta(epsilon), nil
+	}
+	mu := squareRoot(c.square)
+	return Bracket{GaussianDelta(mu.Lower, epsilon).Lower, GaussianDelta(mu.Upper, epsilon).Upper}, nil
+}
+
+// Epsilon implements [Accountant]. A delta that no epsilon reaches, such as 0
+// for Gaussian noise, is refused.
+func (c *ClosedForm) Epsilon(delta float64) (Bracket, error) {
+	if err := checkDelta(delta); err != nil {
+		return Bracket{}, err
+	}
+	if c.single != nil {
+		return c.single.epsilon(delta)
+	}
+	mu := squareRoot(c.square)
+	if c.square.Upper == 0 {
+		return Bracket{}, nil
+	}
+	low, err := GaussianEpsilon(mu.Lower, delta)
+	if err != nil {
+		return Bracket{}, err
+	}
+	high, err := GaussianEpsilon(mu.Upper, delta)
+	return Bracket{low.Lower, high.Upper}, err
+}
+
+// epsilon inverts the profile by bisection on certain comparisons.
+func (p *profile1) epsilon(delta float64) (Bracket, error) {
+	if delta < p.floor {
+		return Bracket{}, fmt.Errorf("%w: delta is %v; no epsilon holds for %s below delta %v", dp.ErrBudget, delta, p.event.Kind(), p.floor)
+	}
+	upper := bisect(p.most, func(epsilon float64) bool { return p.delta(epsilon).Upper <= delta })
+	lower := bisect(upper, func(epsilon float64) bool { return p.delta(epsilon).Lower <= delta })
+	// The float64 below lower certainly fails, so the root lies above it.
+	return Bracket{max(xmath.Down(lower, 1), 0), upper}, nil
+}
+
+// bisect returns the smallest float64 in [0, high] from which on met holds,
+// given that it holds at high and is monotone.
+func bisect(high float64, met func(x float64) bool) float64 {
+	if met(0) {
+		return 0
+	}
+	// Non-negative float64s are ordered as their bits are.
+	low, up := uint64(0), math.Float64bits(high)
+	for up-low > 1 {
+		mid := low + (up-low)/2
+		if met(math.Float64frombits(mid)) {
+			up = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Float64frombits(up)
+}

@@ -1,0 +1,76 @@
+package account_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+)
+
+// oracle is one row of testdata/accounting.json.
+type oracle struct {
+	ID        string          `json:"id"`
+	Adjacency dp.Adjacency    `json:"adjacency"`
+	Event     json.RawMessage `json:"event"`
+	Query     string          `json:"query"`
+	Epsilon   float64         `json:"epsilon"`
+	Delta     float64         `json:"delta"`
+	Value     float64         `json:"value"`
+	Lower     float64         `json:"lower"`
+	Upper     float64         `json:"upper"`
+	Method    string          `json:"method"`
+	RDP       float64         `json:"rdp"`
+}
+
+func oracles(t testing.TB) []oracle {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/accounting.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []oracle
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func compose(t testing.TB, a account.Accountant, e dp.Event, count int64) {
+	t.Helper()
+	if err := a.Compose(e, count); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRDPLiesBetweenTruthAndReference(t *testing.T) {
+	tried := 0
+	for _, c := range oracles(t) {
+		if c.RDP == 0 || c.Query != "epsilon" {
+			continue
+		}
+		tried++
+		e, err := dp.ParseEvent(c.Event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := account.NewRDP(c.Adjacency)
+		compose(t, r, e, 1)
+		got, err := r.Epsilon(c.Delta)
+		if err != nil {
+			t.Errorf("%s: %v", c.ID, err)
+			continue
+		}
+		if got.Lower != 0 || !(got.Upper >= c.Lower) || !(got.Upper <= c.RDP*(1+1e-6)) {
+			t.Errorf("%s: epsilon %v, want an upper end in [%.9g, %.9g]", c.ID, got, c.Lower, c.RDP)
+		}
+		if strings.Contains(c.ID, "wor") {
+			t.Logf("%s: epsilon %.4f; truth at most %.4f, reference %.4f", c.ID, got.Upper, c.Upper, c.RDP)
+		}
+	}
+	if tried < 40 {
+		t.Errorf("only %d cases", tried)
+	}
+}

@@ -1,0 +1,114 @@
+package account
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/xmath"
+)
+
+// leaves calls visit for every event of the tree that is not itself a
+// composition, with the number of times it runs. A sample that always holds
+// everyone is replaced by the event that it runs.
+func leaves(event dp.Event, count int64, visit func(leaf dp.Event, count int64) error) error {
+	switch e := event.(type) {
+	case dp.Composed:
+		for _, child := range e.Events {
+			if err := leaves(child, count, visit); err != nil {
+				return err
+			}
+		}
+		return nil
+	case dp.SelfComposed:
+		if e.Count > math.MaxInt64/count {
+			return fmt.Errorf("%w: self_composed: more than 2^63 repetitions in all; want fewer", dp.ErrEvent)
+		}
+		return leaves(e.Event, count*e.Count, visit)
+	case dp.PoissonSampled:
+		if e.Rate == 1 {
+			return leaves(e.Event, count, visit)
+		}
+	}
+	return visit(event, count)
+}
+
+// checkCompose validates what is about to be composed.
+func checkCompose(adj dp.Adjacency, event dp.Event, count int64) error {
+	if !adj.Valid() {
+		return fmt.Errorf("%w: %v; want replace_one or add_remove_one", dp.ErrAdjacency, adj)
+	}
+	if event == nil {
+		return fmt.Errorf("%w: no event", dp.ErrEvent)
+	}
+	if count < 1 {
+		return fmt.Errorf("%w: %s: count is %d; want at least 1", dp.ErrEvent, event.Kind(), count)
+	}
+	return event.Validate()
+}
+
+// onlyReplace refuses, under add_remove_one, the kinds that are defined for a
+// fixed set of persons alone.
+func onlyReplace(adj dp.Adjacency, event dp.Event) error {
+	if adj == dp.ReplaceOne {
+		return nil
+	}
+	switch event.(type) {
+	case dp.RandomizedResponse, dp.SampledWithoutReplacement:
+		return unsupported(event, "has no meaning under add_remove_one; account for it under replace_one")
+	}
+	return nil
+}
+
+func unsupported(event dp.Event, why string) error {
+	return fmt.Errorf("%w: %s %s", ErrUnsupported, event.Kind(), why)
+}
+
+// counted brackets an int64 by float64s.
+func counted(n int64) Bracket {
+	x := float64(n)
+	if n <= 1<<53 {
+		return Bracket{x, x}
+	}
+	return Bracket{xmath.Down(x, 1), xmath.Up(x, 1)}
+}
+
+// gaussianSquare brackets mu^2 of count runs of a Gaussian event.
+func gaussianSquare(adj dp.Adjacency, e dp.Gaussian, count int64) Bracket {
+	gap := adj.SumSensitivity(1)
+	n := counted(count)
+	mu := Bracket{xmath.DivDown(gap, e.NoiseMultiplier), xmath.DivUp(gap, e.NoiseMultiplier)}
+	return Bracket{
+		xmath.MulDown(xmath.MulDown(mu.Lower, mu.Lower), n.Lower),
+		xmath.MulUp(xmath.MulUp(mu.Upper, mu.Upper), n.Upper),
+	}
+}
+
+// squareRoot rounds the square root of a bracket of positive numbers outward.
+func squareRoot(b Bracket) Bracket {
+	return Bracket{max(xmath.Down(math.Sqrt(b.Lower), 1), 0), xmath.Up(math.Sqrt(b.Upper), 1)}
+}
+
+func sum(a, b Bracket) Bracket {
+	return Bracket{xmath.AddDown(a.Lower, b.Lower), xmath.AddUp(a.Upper, b.Upper)}
+}
+
+// gaussianTree returns mu^2 of a tree that holds nothing but Gaussian events.
+func gaussianTree(adj dp.Adjacency, event dp.Event, count int64) (square Bracket, ok bool) {
+	err := leaves(event, count, func(leaf dp.Event, n int64) error {
+		g, isGaussian := leaf.(dp.Gaussian)
+		if !isGaussian {
+			return ErrUnsupported
+		}
+		square = sum(square, gaussianSquare(adj, g, n))
+		return nil
+	})
+	return square, err == nil
+}
+
+// integerGap is the largest l1 (or l2) distance, in lattice steps, of two sums
+// of integer vectors of norm at most norm: no integer vector has an l1 norm
+// between integers, and doubling a rounded norm covers an exchange.
+func integerGap(adj dp.Adjacency, norm float64) float64 {
+	return adj.SumSensitivity(math.Floor(norm))
+}
