@@ -1,0 +1,47 @@
+package file_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+func ExampleRead() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "visits.csv")
+	log := `patient_id,visit,obs_pulse,arm,propensity_score,reward,terminated
+7,0,71,1,0.5,0,false
+7,1,64,0,0.5,1,true
+9,0,80,0,0.5,0,false
+`
+	if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
+		panic(err)
+	}
+	d, notices, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{
+		Columns: map[string]string{"action": "arm"},
+		Need:    trajectory.Action | trajectory.BehaviorProb,
+		Reward:  &trajectory.Range{Min: 0, Max: 1},
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(d.Persons(), "persons,", d.Rows(), "decisions,", d.Columns)
+	for _, n := range notices {
+		fmt.Println("notice:", n)
+	}
+	// Output:
+	// 2 persons, 3 decisions, [obs_pulse]
+	// notice: column patient_id is read as episode_id
+	// notice: column visit is read as step
+	// notice: column propensity_score is read as behavior_prob
+	// notice: an episode whose last row is neither terminated nor truncated is taken for truncated
+}

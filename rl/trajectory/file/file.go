@@ -1,0 +1,189 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+)
+
+// ErrFormat marks a format that is not known, or cannot be told from the names
+// of the files.
+var ErrFormat = errors.New("unknown file format")
+
+// Formats lists the formats that can be read.
+func Formats() []trajectory.Format {
+	return []trajectory.Format{csvfile.Format(), parquetfile.Format()}
+}
+
+// writers maps the formats that can be written to their functions.
+func writers() map[string]func(io.Writer, *trajectory.Dataset) error {
+	return map[string]func(io.Writer, *trajectory.Dataset) error{
+		"csv": csvfile.Write, "parquet": parquetfile.Write}
+}
+
+// Names lists the names of the formats.
+func Names() []string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Read reads the files that the patterns name into memory, and returns notices
+// for the curator beside the dataset (see [trajectory.Stream.Notices]). A
+// pattern is a path or a glob; the files are read in the order of their sorted
+// paths, each once. An empty format chooses by the files' extension. Errors
+// about the data wrap [trajectory.ErrInput].
+func Read(ctx context.Context, patterns []string, format string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
+	s, err := Open(ctx, patterns, format, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return trajectory.Collect(s)
+}
+
+// Open is like [Read], but gives one episode at a time.
+func Open(ctx context.Context, patterns []string, format string, o trajectory.Options) (*trajectory.Stream, error) {
+	files, err := expand(patterns)
+	if err != nil {
+		return nil, err
+	}
+	f, err := choose(files, format)
+	if err != nil {
+		return nil, err
+	}
+	return trajectory.NewStream(ctx, f, files, o)
+}
+
+// Summary is what validation has counted. It is for the curator: counts are as
+// private as the data.
+type Summary struct {
+	Files, Persons, Episodes, Rows int
+	Notices                        []string
+}
+
+// Validate reads all of the data, keeps nothing, and returns the first error.
+// The options say which columns are looked at; [trajectory.AllParts] as the
+// optional parts looks at everything.
+func Validate(ctx context.Context, patterns []string, format string, o trajectory.Options) (Summary, error) {
+	s, err := Open(ctx, patterns, format, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer s.Close()
+	sum := Summary{Files: len(s.Files())}
+	for {
+		e, err := s.Next()
+		sum.Notices, sum.Persons = s.Notices(), s.Persons()
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+		sum.Episodes++
+		sum.Rows += e.Len()
+	}
+}
+
+// Write writes a dataset to a new file, or over an old one, in the format of
+// the extension or the one named. A file that could not be written whole is
+// removed.
+func Write(path, format string, d *trajectory.Dataset) (err error) {
+	f, err := choose([]string{path}, format)
+	if err != nil {
+		return err
+	}
+	write, ok := writers()[f.Name]
+	if !ok || strings.HasSuffix(path, ".gz") {
+		return fmt.Errorf("%w: %s cannot be written; choose .csv or .parquet", ErrFormat, path)
+	}
+	w, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(w, d), w.Close())
+	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// expand lists the files, sorted, each once. A path that exists is itself even
+// if it looks like a glob.
+func expand(patterns []string) ([]string, error) {
+	var files []string
+	for _, p := range patterns {
+		if _, err := os.Stat(p); err == nil {
+			files = append(files, filepath.Clean(p))
+			continue
+		} else if !strings.ContainsAny(p, `*?[`) {
+			return nil, err
+		}
+		found, err := filepath.Glob(p)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the pattern %s is not a glob: %w", trajectory.ErrOptions, p, err)
+		}
+		if len(found) == 0 {
+			return nil, &trajectory.InputError{File: p, What: "no file matches", Remedy: "correct the pattern", Kind: trajectory.ErrEmpty}
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// choose finds the format: by name, else by the extension that all files have.
+func choose(files []string, name string) (trajectory.Format, error) {
+	if name != "" {
+		for _, f := range Formats() {
+			if f.Name == name {
+				return f, nil
+			}
+		}
+		return trajectory.Format{}, fmt.Errorf("%w: %s; choose one of %s", ErrFormat, name, strings.Join(Names(), ", "))
+	}
+	var chosen trajectory.Format
+	for _, path := range files {
+		f, ok := byExtension(path)
+		if !ok {
+			return f, fmt.Errorf("%w: %s: the extension is none of %s; name the format (%s)", ErrFormat, path,
+				strings.Join(extensions(), ", "), strings.Join(Names(), ", "))
+		}
+		if chosen.Name != "" && chosen.Name != f.Name {
+			return f, fmt.Errorf("%w: %s is %s and the files before it are %s; read them apart", ErrFormat, path, f.Name, chosen.Name)
+		}
+		chosen = f
+	}
+	return chosen, nil
+}
+
+func byExtension(path string) (trajectory.Format, bool) {
+	lower := strings.ToLower(path)
+	for _, f := range Formats() {
+		for _, e := range f.Extensions {
+			if strings.HasSuffix(lower, e) {
+				return f, true
+			}
+		}
+	}
+	return trajectory.Format{}, false
+}
+
+func extensions() []string {
+	var all []string
+	for _, f := range Formats() {
+		all = append(all, f.Extensions...)
+	}
+	return all
+}

@@ -1,0 +1,127 @@
+package parquetfile
+
+import (
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// field is a column of the file as a user sees it: a leaf, or a list of leaves.
+type field struct {
+	name string
+	leaf *parquet.Column // nil when it is neither
+	list bool
+	// elements is the definition level from which a list has an element.
+	elements byte
+}
+
+// newField finds the leaf of a top-level column. A list is a group with one
+// repeated child, which is the element or a group that holds it alone, or, by
+// the oldest rule, a repeated leaf.
+func newField(c *parquet.Column) field {
+	f := field{name: c.Name()}
+	if c.Leaf() {
+		f.leaf, f.list = c, c.Repeated()
+		f.elements = byte(c.MaxDefinitionLevel())
+		return f
+	}
+	if c.Repeated() || len(c.Columns()) != 1 {
+		return f
+	}
+	middle := c.Columns()[0]
+	if !middle.Repeated() {
+		return f
+	}
+	leaf := middle
+	if !leaf.Leaf() {
+		if len(middle.Columns()) != 1 {
+			return f
+		}
+		leaf = middle.Columns()[0]
+	}
+	if !leaf.Leaf() || leaf.MaxRepetitionLevel() != 1 {
+		return f
+	}
+	f.leaf, f.list, f.elements = leaf, true, byte(middle.MaxDefinitionLevel())
+	return f
+}
+
+// usable checks that a column can be delivered as wanted.
+func (t *table) usable(f *field, kind trajectory.PickKind) error {
+	bad := func(what, remedy string) error { return t.fault(f.name, what, remedy, trajectory.ErrColumn) }
+	switch {
+	case f.leaf == nil:
+		return bad("has a nested type", "write one flat column a number, or a list of numbers")
+	case kind == trajectory.Presence:
+		return nil
+	case kind == trajectory.Key && f.list:
+		return bad("holds lists, and an id is wanted", "write a string or an integer a row")
+	}
+	_, text := kindOf(f.leaf)
+	number, _ := kindOf(f.leaf)
+	switch {
+	case kind == trajectory.Key && !text:
+		return bad("has a type that cannot be an id", "write a string or an integer")
+	case kind == trajectory.Number && number == notNumber:
+		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
+	}
+	return nil
+}
+
+// numeric says how the numbers of a leaf are stored.
+type numeric uint8
+
+const (
+	notNumber numeric = iota
+	boolean
+	int32s
+	int64s
+	uint32s
+	uint64s
+	floats
+	doubles
+)
+
+// kindOf gives the number that a leaf holds, and whether it can serve as a key.
+func kindOf(c *parquet.Column) (numeric, bool) {
+	t := c.Type()
+	plain, signed := t.LogicalType() == nil && t.ConvertedType() == nil, true
+	if l := t.LogicalType(); l != nil {
+		if i, ok := l.Value.(*format.IntType); ok {
+			plain, signed = true, i.IsSigned
+		}
+	} else if c := t.ConvertedType(); c != nil && *c >= firstInt && *c <= lastInt {
+		plain, signed = true, *c >= firstSigned
+	}
+	switch t.Kind() {
+	case parquet.Boolean:
+		return boolean, false
+	case parquet.Float:
+		return floats, false
+	case parquet.Double:
+		return doubles, false
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		return notNumber, true
+	case parquet.Int32:
+		if plain && signed {
+			return int32s, true
+		} else if plain {
+			return uint32s, true
+		}
+	case parquet.Int64:
+		if plain && signed {
+			return int64s, true
+		} else if plain {
+			return uint64s, true
+		}
+	}
+	return notNumber, false
+}
+
+// The converted types of integers, by which old files tell signed from unsigned.
+const (
+	firstInt    = deprecated.Uint8
+	firstSigned = deprecated.Int8
+	lastInt     = deprecated.Int64
+)

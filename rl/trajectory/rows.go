@@ -1,0 +1,89 @@
+package trajectory
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Layout says which columns of the canonical schema a Dataset fills when it is
+// written, and gives what is not a column of numbers row by row. Formats write
+// by it, so that all of them write the same.
+type Layout struct {
+	d *Dataset
+	// Observations are the canonical names of the observation columns: those of
+	// the dataset, with "obs_" before a name that lacks it. Next are the names of
+	// the next observations; nil when no episode has a final one.
+	Observations, Next []string
+	// Units tells whether persons are written: they are not when every episode
+	// is named as its person.
+	Units bool
+}
+
+// NewLayout looks at a dataset.
+func NewLayout(d *Dataset) *Layout {
+	l := &Layout{d: d}
+	for _, name := range d.Columns {
+		if !strings.HasPrefix(name, prefixObs) {
+			name = prefixObs + name
+		}
+		l.Observations = append(l.Observations, name)
+	}
+	if d.HasFinal != nil {
+		for _, name := range l.Observations {
+			l.Next = append(l.Next, prefixNext+name)
+		}
+	}
+	for p := range d.Persons() {
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			l.Units = l.Units || l.Person(p) != l.Episode(e)
+		}
+	}
+	return l
+}
+
+// Episode is the id of an episode: its name, else its number.
+func (l *Layout) Episode(e int) string {
+	if l.d.EpisodeID == nil {
+		return strconv.Itoa(e)
+	}
+	return l.d.EpisodeID[e]
+}
+
+// Person is the id of a person: its name, else its number.
+func (l *Layout) Person(p int) string {
+	if l.d.PersonID == nil || l.d.PersonID[p] == "" {
+		return strconv.Itoa(p)
+	}
+	return l.d.PersonID[p]
+}
+
+// Row is one row of the canonical schema.
+type Row struct {
+	// Person and Episode number them, Step counts from 0, and Index is the row
+	// of the dataset.
+	Person, Episode, Step, Index int
+	Terminated, Truncated        bool
+	// Next is the observation after the decision, nil where it is unknown. It
+	// is given for the last row of an episode only.
+	Next []float64
+}
+
+// Rows yields the rows in order, until yield returns false.
+func (l *Layout) Rows(yield func(Row) bool) {
+	d := l.d
+	for p := range d.Persons() {
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+			for i := lo; i < hi; i++ {
+				r := Row{Person: p, Episode: e, Step: i - lo, Index: i}
+				if i == hi-1 {
+					r.Terminated, r.Truncated = d.Terminated[e], !d.Terminated[e]
+					r.Next = d.FinalObservation(e)
+				}
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
