@@ -18,7 +18,9 @@ type DPIS struct {
 
 // Plan implements [Estimator].
 func (m DPIS) Plan(p Public) (*Plan, error) {
-	return planWeighted("dp-is", p, m.MaxWeight, value.ISContributions)
+	return planWeighted("dp-is", p, m.MaxWeight, func(dst []float64, s *value.Sample) {
+		value.ISContributions(dst, make([]float64, len(dst)), s)
+	})
 }
 
 // DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000)

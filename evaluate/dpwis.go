@@ -96,7 +96,7 @@ func (w wis) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		return nil, err
 	}
 	weighted, weight := make([]float64, d.Persons()), make([]float64, d.Persons())
-	value.WISContributions(weighted, weight, s)
+	value.ISContributions(weighted, weight, s)
 	ratio, err := w.newRatio()
 	if err != nil {
 		return nil, err

@@ -80,16 +80,14 @@ type Public struct {
 	Privacy *Privacy
 }
 
-// Validate checks everything that does not depend on the method.
+// Validate checks everything that does not depend on the method. Bounds on
+// contributions (Reward, Horizon) are needed with privacy alone.
 func (p Public) Validate() error {
 	if !(p.Gamma > 0 && p.Gamma <= 1) {
 		return fmt.Errorf("%w: problem.gamma is %v; want 0 < gamma <= 1", ErrPublic, p.Gamma)
 	}
-	if p.Horizon < 1 {
-		return fmt.Errorf("%w: problem.horizon is %d; give the largest number of decisions a person contributes", ErrPublic, p.Horizon)
-	}
-	if p.Persons < 0 || p.Episodes < 0 {
-		return fmt.Errorf("%w: problem.persons and problem.episodes must not be negative", ErrPublic)
+	if p.Persons < 0 || p.Episodes < 0 || p.Horizon < 0 {
+		return fmt.Errorf("%w: problem.persons, horizon and episodes must not be negative", ErrPublic)
 	}
 	if err := p.Reward.validate("problem.reward"); err != nil {
 		return err
@@ -115,6 +113,12 @@ func (p Public) validatePrivacy() error {
 	}
 	if err := q.Budget.Validate(); err != nil {
 		return err
+	}
+	if p.Horizon < 1 {
+		return fmt.Errorf("%w: problem.horizon is missing; give the largest number of decisions that a person contributes", ErrPublic)
+	}
+	if !(p.Reward.Width() > 0) && p.Return == nil {
+		return fmt.Errorf("%w: problem.reward is missing or a single point; give the public range {min, max} of one reward", ErrPublic)
 	}
 	if p.Persons < 1 {
 		return fmt.Errorf("%w: problem.persons is missing; give the number of persons (under add_remove_one: a public lower bound on it)", ErrPublic)
@@ -150,11 +154,11 @@ func (p Public) Returns() Range {
 
 // facts lists the public parameters that every release repeats.
 func (p Public) facts() map[string]any {
-	f := map[string]any{
-		"gamma":   p.Gamma,
-		"reward":  p.Reward,
-		"return":  p.Returns(),
-		"horizon": p.Horizon,
+	f := map[string]any{"gamma": p.Gamma}
+	if p.Horizon > 0 {
+		f["horizon"] = p.Horizon
+		f["reward"] = p.Reward
+		f["return"] = p.Returns()
 	}
 	if p.Persons > 0 {
 		f["persons"] = p.Persons

@@ -1,0 +1,180 @@
+package discreet
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
+)
+
+// ErrConfig marks a configuration that is incomplete or contradicts itself.
+var ErrConfig = errors.New("invalid configuration")
+
+// Config is one evaluation. Its fields are the keys of the YAML form.
+type Config struct {
+	Data     Data          `yaml:"data"`
+	Problem  Problem       `yaml:"problem"`
+	Features *feature.Spec `yaml:"features"`
+	Target   Target        `yaml:"target"`
+	Method   Method        `yaml:"method"`
+	Privacy  Privacy       `yaml:"privacy"`
+	Ledger   *Ledger       `yaml:"ledger"`
+	Output   Output        `yaml:"output"`
+
+	// Dir is what relative paths are relative to: the directory of the file that
+	// the configuration came from. Empty means the working directory.
+	Dir string `yaml:"-"`
+}
+
+// Data says where the trajectories are and how to read them.
+type Data struct {
+	// Path is a file, a glob, or a list of either.
+	Path Paths `yaml:"path"`
+	// Format is csv or parquet; empty goes by the file's extension.
+	Format string `yaml:"format"`
+	// Columns maps a canonical column name to the name in the file.
+	Columns map[string]string `yaml:"columns"`
+	// OneRowEpisodes reads every row as an episode of one decision (logs of
+	// contextual bandits).
+	OneRowEpisodes bool `yaml:"one_row_episodes"`
+	// Missing says what becomes of missing observations: reject (the default),
+	// zero, or mean, the public mean in Means.
+	Missing string             `yaml:"missing"`
+	Means   map[string]float64 `yaml:"means"`
+}
+
+// Paths is a list of files or globs; YAML may give a single one as a string.
+type Paths []string
+
+// UnmarshalYAML accepts a string or a list of strings.
+func (p *Paths) UnmarshalYAML(decode func(any) error) error {
+	var one string
+	if decode(&one) == nil {
+		*p = Paths{one}
+		return nil
+	}
+	var many []string
+	if err := decode(&many); err != nil {
+		return errors.New("data.path: want a file, a glob, or a list of them")
+	}
+	*p = many
+	return nil
+}
+
+// Problem is what is publicly known. None of it may be read off the data.
+type Problem struct {
+	// Persons is their number; under add_remove_one a public lower bound on it.
+	// It may be left out under replace_one, where the check counts them.
+	Persons int64 `yaml:"persons"`
+	// Gamma is the discount in (0, 1].
+	Gamma float64 `yaml:"gamma"`
+	// Discounts reads a discount for each decision from the data instead.
+	Discounts bool `yaml:"discounts"`
+	// Reward bounds one reward.
+	Reward *Bounds `yaml:"reward"`
+	// Return is an optional tighter bound on a trajectory's discounted return.
+	Return *evaluate.Range `yaml:"return"`
+	// Horizon is the largest number of decisions that a person contributes.
+	Horizon int64 `yaml:"horizon"`
+	// Episodes is the largest number of trajectories that a person contributes; 0
+	// means no cap other than Horizon.
+	Episodes int64 `yaml:"episodes"`
+}
+
+// Bounds are public bounds on rewards. Outside says what becomes of a reward
+// beyond them: reject (the default) or clip.
+type Bounds struct {
+	evaluate.Range `yaml:",inline"`
+	Outside        string `yaml:"outside"`
+}
+
+// Target is the policy to evaluate.
+type Target struct {
+	// Kind is logged, uniform, constant, column, table or softmax.
+	Kind string `yaml:"kind"`
+	// Actions is the number of actions (uniform).
+	Actions int `yaml:"actions"`
+	// Action is always taken (constant).
+	Action *int `yaml:"action"`
+	// Name is the column of target probabilities (column); target_prob by default.
+	Name string `yaml:"name"`
+	// Path is the policy's file (table, softmax).
+	Path string `yaml:"path"`
+	// Column holds the state number (table).
+	Column string `yaml:"column"`
+}
+
+// Method is an estimator by name, with its parameters; see evaluate.Methods.
+type Method struct {
+	Name   string         `yaml:"name"`
+	Params map[string]any `yaml:",inline"`
+}
+
+// Privacy is the guarantee to give. In YAML it may be the word none, which asks
+// for a non-private reference.
+type Privacy struct {
+	// None asks for no guarantee.
+	None bool `yaml:"-"`
+	// Unit is person, the only unit there is.
+	Unit string `yaml:"unit"`
+	// Adjacency is replace_one or add_remove_one; there is no default.
+	Adjacency string  `yaml:"adjacency"`
+	Epsilon   float64 `yaml:"epsilon"`
+	Delta     float64 `yaml:"delta"`
+	// Noise is exact (the default) or fast.
+	Noise string `yaml:"noise"`
+}
+
+// UnmarshalYAML accepts the word none or a mapping.
+func (p *Privacy) UnmarshalYAML(decode func(any) error) error {
+	var word string
+	if decode(&word) == nil {
+		if word != "none" {
+			return fmt.Errorf("privacy: %q; want a mapping with adjacency, epsilon and delta, or the word none", word)
+		}
+		*p = Privacy{None: true}
+		return nil
+	}
+	type plain Privacy
+	return decode((*plain)(p))
+}
+
+// Ledger names the budget to charge.
+type Ledger struct {
+	Path    string `yaml:"path"`
+	Dataset string `yaml:"dataset"`
+}
+
+// Output says where a release is written; without Dir nothing is.
+type Output struct {
+	Dir string `yaml:"dir"`
+}
+
+// Validate checks what can be checked without opening a file.
+func (c Config) Validate() error {
+	switch {
+	case len(c.Data.Path) == 0:
+		return fmt.Errorf("%w: data.path is missing; name the file with the trajectories", ErrConfig)
+	case c.Method.Name == "":
+		return fmt.Errorf("%w: method.name is missing; `discreet methods` lists them", ErrConfig)
+	case c.Target.Kind == "":
+		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
+	case c.Privacy == Privacy{}:
+		return fmt.Errorf("%w: privacy is missing; give adjacency, epsilon and delta, or say `privacy: none` for a non-private reference", ErrConfig)
+	case !c.Privacy.None && c.Privacy.Unit != "" && c.Privacy.Unit != "person":
+		return fmt.Errorf("%w: privacy.unit is %q; the only unit is person (map unit_id to whatever is to be protected)", ErrConfig, c.Privacy.Unit)
+	case c.Ledger != nil:
+		return fmt.Errorf("%w: ledger: this version has no budget store; leave the section out, and the release will say that no ledger was charged", ErrConfig)
+	}
+	return nil
+}
+
+// path resolves a path of the configuration.
+func (c Config) path(p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(c.Dir, p)
+}

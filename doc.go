@@ -1,0 +1,18 @@
+// Package discreet evaluates policies on people's trajectories under
+// differential privacy. It is the whole job as a library: the command of the
+// same name calls nothing else.
+//
+//	cfg := discreet.Config{ /* or read a YAML file with the command */ }
+//	plan, err := discreet.Plan(cfg)              // cost and expected error; the data stays closed
+//	result, err := discreet.Evaluate(ctx, cfg)   // plan, check, charge, run
+//
+// A [Config] says where the data is, what is publicly known about the problem,
+// which policy to evaluate by which method, and what guarantee to give. The
+// unit of privacy is a person; the adjacency is always stated.
+//
+// # Layout
+//
+// Two pillars that do not know each other: dp/... (events, accounting, noise,
+// mechanisms, ledger) and rl/... (trajectories, features, policies, values,
+// simulators). They meet in package evaluate, and only there and above.
+package discreet

@@ -1,0 +1,44 @@
+package evaluate
+
+import (
+	"context"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Constant answers without looking at the data: the middle of the public range
+// of a return, or a value given beforehand. It costs nothing, and its largest
+// possible error is what every private release has to beat.
+type Constant struct {
+	// Value is the answer; nil means the middle of the public range.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m Constant) Plan(p Public) (*Plan, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	returns := p.Returns()
+	answer := returns.Mid()
+	if m.Value != nil {
+		answer = *m.Value
+	}
+	run := func(context.Context, *noise.Source) (*Release, error) {
+		return &Release{Estimate: &Estimate{
+			Value:      answer,
+			Interval:   [2]float64{returns.Min, returns.Max},
+			Confidence: 1,
+			Sampling:   NoSampling,
+		}}, nil
+	}
+	plan, err := newPlan("constant", p, dp.ApproximateDP{}, func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil })
+	if err != nil {
+		return nil, err
+	}
+	plan.Expected.Constant = max(answer-returns.Min, returns.Max-answer)
+	plan.Notes = []string{"This number was fixed before the data was read. The interval is the whole public range."}
+	return plan, nil
+}

@@ -1,0 +1,120 @@
+package evaluate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Method describes an estimator to a user.
+type Method struct {
+	Name string `json:"name"`
+	// Private tells whether its release carries a guarantee.
+	Private bool `json:"private"`
+	// Releases says what comes out, and Assumes what must hold.
+	Releases string `json:"releases"`
+	Assumes  string `json:"assumes"`
+	// Parameters names what the configuration may set, with defaults.
+	Parameters []string `json:"parameters,omitempty"`
+
+	// Need lists the columns that it reads beyond ids, rewards and flags.
+	Need trajectory.Parts `json:"-"`
+	// NeedFeatures tells whether a feature map must be given.
+	NeedFeatures bool `json:"-"`
+
+	decode func(params map[string]any) (Estimator, error)
+}
+
+// Methods lists every estimator, private ones first.
+func Methods() []Method {
+	const (
+		weights   = "max_weight: public cap on a trajectory's importance weight (10; on-policy 1)"
+		constants = "constants: exact or balle16 (exact)"
+		states    = "On-policy; one trajectory a person; tabular or aggregated features."
+	)
+	return []Method{
+		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
+			Assumes:    "Public bounds on returns; weighted returns above the clip are cut.",
+			Parameters: []string{weights}, decode: decodeAs[DPIS]},
+		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
+			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision.",
+			Parameters: []string{weights}, decode: decodeAs[DPPDIS]},
+		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
+			Assumes:    "Public bounds on returns; weights above the cap are cut. Best where weights vary.",
+			Parameters: []string{weights, "sampling_share: share of the budget for the sampling error (0.1)"}, decode: decodeAs[DPWIS]},
+		{Name: "dp-lsw", Private: true, Releases: "value function",
+			Assumes: states + " Best where every state is visited by many.", NeedFeatures: true,
+			Parameters: []string{"weights: public weight of each state (1)", constants}, decode: decodeAs[DPLSW]},
+		{Name: "dp-lsl", Private: true, Releases: "value function",
+			Assumes: states + " Best for few persons or rarely visited states.", NeedFeatures: true,
+			Parameters: []string{"weights: public weight of each state (1)", "lambda: penalty (a public rule)", constants}, decode: decodeAs[DPLSL]},
+		{Name: "constant", Private: true, Releases: "a number fixed beforehand",
+			Assumes:    "Nothing; it never looks at the data.",
+			Parameters: []string{"value: the number (middle of the public range)"}, decode: decodeAs[Constant]},
+		{Name: "is", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[IS]},
+		{Name: "pdis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[PDIS]},
+		{Name: "wis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[WIS]},
+		{Name: "dr", Releases: "value of the policy, standard error",
+			Assumes:    "privacy: none; one-row episodes, or features for a value function.",
+			Parameters: []string{"prior: rows of the overall mean in an action's mean (100)"}, Need: trajectory.Action, decode: decodeAs[DR]},
+		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
+			Parameters: []string{"weights: weight of each state (1)"}, decode: decodeAs[LSW]},
+		{Name: "lsl", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
+			Parameters: []string{"weights: weight of each state (1)", "lambda: penalty (1)"}, decode: decodeAs[LSL]},
+		{Name: "lstd", Releases: "value function", Assumes: "privacy: none; any features; off-policy by importance ratios.", NeedFeatures: true,
+			Parameters: []string{"weighting: transition or trajectory (transition)"}, decode: decodeAs[LSTD]},
+	}
+}
+
+// MethodNamed finds a method.
+func MethodNamed(name string) (Method, error) {
+	var names []string
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return Method{}, fmt.Errorf("%w: method.name is %q; want one of %s", ErrMethod, name, strings.Join(names, ", "))
+}
+
+// New makes the estimator of a name with parameters as a configuration gives
+// them. A parameter that the method does not have is an error.
+func New(name string, params map[string]any) (Estimator, error) {
+	m, err := MethodNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	e, err := m.decode(params)
+	if err != nil {
+		return nil, fmt.Errorf("%w: method %s: %v; it has %s", ErrMethod, name, err, m.parameters())
+	}
+	return e, nil
+}
+
+func (m Method) parameters() string {
+	if len(m.Parameters) == 0 {
+		return "no parameters"
+	}
+	return "the parameters " + strings.Join(m.Parameters, "; ")
+}
+
+func decodeAs[E Estimator](params map[string]any) (Estimator, error) {
+	var e E
+	if len(params) == 0 {
+		return e, nil
+	}
+	text, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// inputErrors lists the sentinels that mean: the configuration or the data is
+// to be corrected.
+func inputErrors() []error {
+	return []error{
+		discreet.ErrConfig,
+		config.ErrSyntax,
+		dp.ErrAdjacency, dp.ErrBudget, dp.ErrEvent,
+		account.ErrUnsupported, account.ErrUncertified,
+		mechanism.ErrParameter, mechanism.ErrCapacity,
+		evaluate.ErrPublic, evaluate.ErrMethod, evaluate.ErrData,
+		feature.ErrMap, feature.ErrColumn, feature.ErrObservation,
+		policy.ErrPolicy, policy.ErrMissing, policy.ErrRow,
+		trajectory.ErrInput, trajectory.ErrOptions,
+		value.ErrOptions, value.ErrOffPolicy, value.ErrSingular, value.ErrData,
+	}
+}

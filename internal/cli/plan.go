@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
+)
+
+// planJSON is the JSON form of a plan.
+type planJSON struct {
+	Method    string            `json:"method"`
+	Adjacency string            `json:"adjacency,omitempty"`
+	Budget    *dp.Budget        `json:"budget,omitempty"`
+	Accounted *account.Bracket  `json:"accounted,omitempty"`
+	Event     dp.Event          `json:"event,omitempty"`
+	Expected  evaluate.Expected `json:"expected"`
+	Public    map[string]any    `json:"public"`
+	Notes     []string          `json:"notes,omitempty"`
+}
+
+func newPlan() *cobra.Command {
+	var overrides []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan CONFIG.yaml",
+		Short: "Cost and expected error, without opening the data",
+		Args:  exactly(1, "one configuration"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := config.Load(args[0], overrides)
+			if err != nil {
+				return err
+			}
+			plan, err := discreet.Plan(c)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), toJSON(plan))
+			}
+			return printPlan(cmd, plan)
+		},
+	}
+	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON and nothing else")
+	return cmd
+}
+
+func toJSON(p *evaluate.Plan) planJSON {
+	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: p.Notes}
+	if p.Privacy != nil {
+		out.Adjacency = p.Privacy.Adjacency.String()
+		out.Budget = &p.Privacy.Budget
+		out.Accounted = &p.Epsilon
+	}
+	return out
+}
+
+func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "method    %s\n", p.Method)
+	if p.Privacy == nil {
+		fmt.Fprintln(w, "privacy   NONE: a reference, not for release")
+		return nil
+	}
+	event, err := dp.MarshalEvent(p.Event)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "privacy   epsilon %g, delta %g, unit person, %s\n", p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Adjacency)
+	fmt.Fprintf(w, "event     %s\n", event)
+	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
+	e := p.Expected
+	if e.HalfWidth > 0 {
+		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval at most %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
+	}
+	if e.RMSE > 0 {
+		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)
+	}
+	if e.Constant > 0 {
+		fmt.Fprintf(w, "baseline  the middle of the public range is off by %.4g at worst\n", e.Constant)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "note      %s\n", n)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+func newReport() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report RELEASE.json",
+		Short: "Render a release as one self-contained page",
+		Args:  exactly(1, "one release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := readRelease(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			if out == "" {
+				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
+			}
+			return writeReport(out, r)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write")
+	return cmd
+}
+
+func readRelease(path string) (*evaluate.Release, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var r evaluate.Release
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &r, nil
+}

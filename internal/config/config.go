@@ -1,0 +1,132 @@
+// Package config reads the YAML form of a configuration. It is strict: an
+// unknown or repeated key, a second document and a value of the wrong type are
+// errors that name the file and the line.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/discreet-rl/discreet"
+)
+
+// ErrSyntax marks a file or an override that is not of the form.
+var ErrSyntax = errors.New("malformed configuration")
+
+// Load reads a configuration from a file and applies overrides of the form
+// key.key=value, whose values are YAML. Relative paths in the configuration are
+// relative to the file's directory.
+func Load(path string, overrides []string) (discreet.Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return discreet.Config{}, fmt.Errorf("%w: %w", ErrSyntax, err)
+	}
+	c, err := Parse(path, text, overrides)
+	c.Dir = filepath.Dir(path)
+	return c, err
+}
+
+// Parse reads a configuration from text; name stands for it in errors.
+func Parse(name string, text []byte, overrides []string) (discreet.Config, error) {
+	var c discreet.Config
+	if len(overrides) > 0 {
+		// The file must be right by itself: the line numbers of its errors are
+		// lost once it has been rewritten.
+		if err := decode(name, text, &discreet.Config{}); err != nil {
+			return c, err
+		}
+		var err error
+		if text, err = override(name, text, overrides); err != nil {
+			return c, err
+		}
+		name = "--set"
+	}
+	return c, decode(name, text, &c)
+}
+
+func decode(name string, text []byte, into any) error {
+	err := yaml.Load(text, into, yaml.WithKnownFields(), yaml.WithUniqueKeys())
+	if err == nil {
+		return nil
+	}
+	var all *yaml.LoadErrors
+	if errors.As(err, &all) && len(all.Errors) > 0 {
+		return located(name, all.Errors[0])
+	}
+	var one *yaml.LoadError
+	if errors.As(err, &one) {
+		return located(name, one)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrSyntax, name, err)
+}
+
+func located(name string, e *yaml.LoadError) error {
+	return fmt.Errorf("%w: %s:%d: %s", ErrSyntax, name, e.Mark.Line, plain(e.Message))
+}
+
+// plain turns the decoder's words about Go types into words about keys.
+func plain(message string) string {
+	if field, rest, ok := strings.Cut(message, " not found in type "); ok {
+		section := rest[strings.LastIndexByte(rest, '.')+1:]
+		return fmt.Sprintf("unknown key %q in %s; remove it or correct its name", strings.TrimPrefix(field, "field "), sectionName(section))
+	}
+	return message
+}
+
+func sectionName(goType string) string {
+	switch goType {
+	case "Config":
+		return "the configuration"
+	case "Spec":
+		return "features"
+	case "Range", "Bounds":
+		return "a range"
+	case "plain":
+		return "privacy"
+	}
+	return strings.ToLower(goType)
+}
+
+// override applies key.key=value to the text of a configuration.
+func override(name string, text []byte, overrides []string) ([]byte, error) {
+	tree := map[string]any{}
+	if err := yaml.Load(text, &tree); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrSyntax, name, err)
+	}
+	for _, o := range overrides {
+		key, raw, ok := strings.Cut(o, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%w: --set %s: want key=value, such as privacy.epsilon=0.5", ErrSyntax, o)
+		}
+		var value any
+		if err := yaml.Load([]byte(raw), &value); err != nil {
+			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)
+		}
+		if err := assign(tree, strings.Split(key, "."), value); err != nil {
+			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)
+		}
+	}
+	return yaml.Dump(tree)
+}
+
+func assign(tree map[string]any, path []string, value any) error {
+	for _, key := range path[:len(path)-1] {
+		switch below := tree[key].(type) {
+		case nil:
+			next := map[string]any{}
+			tree[key] = next
+			tree = next
+		case map[string]any:
+			tree = below
+		default:
+			return fmt.Errorf("%s is not a section", key)
+		}
+	}
+	tree[path[len(path)-1]] = value
+	return nil
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Schema says what a data file must hold; it is what `validate --schema` reads:
+//
+//	columns: {reward: click, behavior_prob: propensity_score}
+//	one_row_episodes: true
+//	need: [action, behavior_prob]
+//	reward: {min: 0, max: 1}
+//	missing: zero
+type Schema struct {
+	Columns        map[string]string  `yaml:"columns"`
+	OneRowEpisodes bool               `yaml:"one_row_episodes"`
+	Observations   []string           `yaml:"observations"`
+	Need           []string           `yaml:"need"`
+	Reward         *discreet.Bounds   `yaml:"reward"`
+	Missing        string             `yaml:"missing"`
+	Means          map[string]float64 `yaml:"means"`
+}
+
+// LoadSchema reads a schema from a file. An empty path is the canonical schema:
+// every part is checked where it is there, and none is required.
+func LoadSchema(path string) (trajectory.Options, error) {
+	var s Schema
+	if path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return trajectory.Options{}, fmt.Errorf("%w: %w", ErrSyntax, err)
+		}
+		if err := decode(path, text, &s); err != nil {
+			return trajectory.Options{}, err
+		}
+	}
+	return s.options(path)
+}
+
+func (s Schema) options(name string) (trajectory.Options, error) {
+	o := trajectory.Options{
+		Columns:        s.Columns,
+		Observations:   s.Observations,
+		OneRowEpisodes: s.OneRowEpisodes,
+		Means:          s.Means,
+		Optional:       trajectory.AllParts,
+	}
+	if s.OneRowEpisodes {
+		o.Optional &^= trajectory.Final
+	}
+	for _, part := range s.Need {
+		p, ok := parts()[part]
+		if !ok {
+			return o, fmt.Errorf("%w: %s: need: unknown part %q; want action, behavior_prob, action_probs, target_prob, discount or final", ErrSyntax, name, part)
+		}
+		o.Need |= p
+	}
+	if s.Reward != nil {
+		o.Reward = &trajectory.Range{Min: s.Reward.Min, Max: s.Reward.Max}
+	}
+	switch s.Missing {
+	case "", "reject":
+	case "zero":
+		o.Missing = trajectory.MissingZero
+	case "mean":
+		o.Missing = trajectory.MissingMean
+	default:
+		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero or mean", ErrSyntax, name, s.Missing)
+	}
+	return o, nil
+}
+
+func parts() map[string]trajectory.Parts {
+	return map[string]trajectory.Parts{
+		"action":        trajectory.Action,
+		"behavior_prob": trajectory.BehaviorProb,
+		"action_probs":  trajectory.ActionProbs,
+		"target_prob":   trajectory.TargetProb,
+		"discount":      trajectory.Discount,
+		"final":         trajectory.Final,
+	}
+}

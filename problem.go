@@ -1,0 +1,195 @@
+package discreet
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// public builds the public facts of a configuration. It opens policy files,
+// which are public, and no data.
+func (c Config) public() (evaluate.Public, error) {
+	p := evaluate.Public{
+		Persons:   c.Problem.Persons,
+		Gamma:     c.Problem.Gamma,
+		Discounts: c.Problem.Discounts,
+		Return:    c.Problem.Return,
+		Horizon:   c.Problem.Horizon,
+		Episodes:  c.Problem.Episodes,
+	}
+	if c.Problem.Reward != nil {
+		p.Reward = c.Problem.Reward.Range
+	}
+	if c.Data.OneRowEpisodes && p.Gamma == 0 {
+		p.Gamma = 1 // a single reward is not discounted
+	}
+	var err error
+	if c.Features != nil {
+		if p.Features, err = c.Features.Map(); err != nil {
+			return p, fmt.Errorf("features: %w", err)
+		}
+	}
+	if p.Target, err = c.policy(); err != nil {
+		return p, fmt.Errorf("target: %w", err)
+	}
+	if p.Privacy, err = c.guarantee(); err != nil {
+		return p, err
+	}
+	return p, nil
+}
+
+// policy builds the target policy.
+func (c Config) policy() (policy.Policy, error) {
+	t := c.Target
+	switch t.Kind {
+	case "logged":
+		return policy.Logged{}, nil
+	case "uniform":
+		return policy.NewUniform(t.Actions)
+	case "constant":
+		if t.Action == nil {
+			return nil, fmt.Errorf("%w: action is missing; name the action that is always taken", ErrConfig)
+		}
+		return policy.NewConstant(*t.Action)
+	case "column":
+		return policy.ProbColumn{}, nil
+	case "table":
+		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTable(f, t.Path, t.Column) })
+	case "softmax":
+		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, t.Path) })
+	}
+	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, table or softmax", ErrConfig, t.Kind)
+}
+
+func readPolicy(path string, read func(*os.File) (policy.Policy, error)) (policy.Policy, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%w: path is missing; name the policy's file", ErrConfig)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	p, err := read(f)
+	return p, errors.Join(err, f.Close())
+}
+
+// guarantee builds the privacy that is asked for, nil for none.
+func (c Config) guarantee() (*evaluate.Privacy, error) {
+	if c.Privacy.None {
+		return nil, nil
+	}
+	if c.Privacy.Adjacency == "" {
+		return nil, fmt.Errorf("%w: privacy.adjacency is missing; want replace_one (the number of persons is public) or add_remove_one (it is not)", ErrConfig)
+	}
+	adjacency, err := dp.ParseAdjacency(c.Privacy.Adjacency)
+	if err != nil {
+		return nil, fmt.Errorf("privacy.adjacency: %w", err)
+	}
+	g := &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}}
+	switch c.Privacy.Noise {
+	case "", "exact":
+	case "fast":
+		g.Noise = mechanism.Fast
+	default:
+		return nil, fmt.Errorf("%w: privacy.noise is %q; want exact or fast", ErrConfig, c.Privacy.Noise)
+	}
+	return g, nil
+}
+
+// reading builds the options to read the data with: only what the method, the
+// features and the target use.
+func (c Config) reading(p evaluate.Public, m evaluate.Method) (trajectory.Options, error) {
+	o := trajectory.Options{
+		Columns:           c.Data.Columns,
+		Observations:      observations(p),
+		Need:              m.Need,
+		OneRowEpisodes:    c.Data.OneRowEpisodes,
+		Means:             c.Data.Means,
+		Horizon:           int(p.Horizon),
+		EpisodesPerPerson: int(p.Episodes),
+	}
+	switch {
+	case policy.OnPolicy(p.Target):
+	case c.Target.Kind == "column":
+		o.Need |= trajectory.BehaviorProb | trajectory.TargetProb
+	default:
+		o.Need |= trajectory.BehaviorProb | trajectory.Action
+	}
+	if p.Discounts {
+		o.Need |= trajectory.Discount
+	}
+	if m.NeedFeatures && !c.Data.OneRowEpisodes {
+		o.Optional |= trajectory.Final
+	}
+	if c.Target.Name != "" {
+		o.Columns = withColumn(o.Columns, "target_prob", c.Target.Name)
+	}
+	if err := c.missing(&o); err != nil {
+		return o, err
+	}
+	return o, c.bounds(&o)
+}
+
+func (c Config) missing(o *trajectory.Options) error {
+	switch c.Data.Missing {
+	case "", "reject":
+	case "zero":
+		o.Missing = trajectory.MissingZero
+	case "mean":
+		o.Missing = trajectory.MissingMean
+	default:
+		return fmt.Errorf("%w: data.missing is %q; want reject, zero or mean", ErrConfig, c.Data.Missing)
+	}
+	return nil
+}
+
+func (c Config) bounds(o *trajectory.Options) error {
+	b := c.Problem.Reward
+	if b == nil {
+		return nil
+	}
+	o.Reward = &trajectory.Range{Min: b.Min, Max: b.Max}
+	switch b.Outside {
+	case "", "reject":
+	case "clip":
+		o.Outside = trajectory.OutsideClip
+	default:
+		return fmt.Errorf("%w: problem.reward.outside is %q; want reject or clip", ErrConfig, b.Outside)
+	}
+	return nil
+}
+
+// observations lists the columns that features and target read.
+func observations(p evaluate.Public) []string {
+	names := []string{}
+	seen := map[string]bool{}
+	add := func(columns []string) {
+		for _, c := range columns {
+			if !seen[c] {
+				seen[c] = true
+				names = append(names, c)
+			}
+		}
+	}
+	if p.Features != nil {
+		add(p.Features.Columns())
+	}
+	if reader, ok := p.Target.(interface{ Columns() []string }); ok {
+		add(reader.Columns())
+	}
+	return names
+}
+
+func withColumn(columns map[string]string, canonical, name string) map[string]string {
+	out := map[string]string{canonical: name}
+	for k, v := range columns {
+		out[k] = v
+	}
+	return out
+}
