@@ -166,13 +166,17 @@ func (s *Stream) append(lo, hi int) {
 	}
 }
 
-// takeFlags reads the flags of a row that may be the last.
+// takeFlags reads the flags of a row that may be the last; terminated wins when
+// both are set.
 func (s *Stream) takeFlags(row int) {
 	for _, block := range [...]int{blkTerminated, blkTruncated} {
-		if s.bound.has(block) && s.batch.Blocks[block].Values[row] == 1 && !s.state.ended {
-			s.state.ended, s.state.endFlag = true, block
-			s.ep.Terminated = block == blkTerminated
+		if !s.bound.has(block) || s.batch.Blocks[block].Values[row] != 1 {
+			continue
 		}
+		if !s.state.ended {
+			s.state.ended, s.state.endFlag = true, block
+		}
+		s.ep.Terminated = s.ep.Terminated || block == blkTerminated
 	}
 }
 

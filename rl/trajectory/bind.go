@@ -25,6 +25,9 @@ const (
 	blocks
 )
 
+// maxWidth is the longest list that is read.
+const maxWidth = 1 << 20
+
 // The keys of a batch.
 const (
 	keyEpisode = iota
@@ -185,6 +188,9 @@ func (x *binder) list(field, block int) (int, error) {
 	w, err := x.t.Width(field)
 	if err != nil {
 		return 0, err
+	}
+	if w > maxWidth {
+		return 0, x.fail(x.fields[field].Name, "its lists are longer than "+strconv.Itoa(maxWidth), "reduce the dimension first")
 	}
 	if w == 0 {
 		return 0, x.fail(x.fields[field].Name, "its first list is empty", "give every row a list of the same length")

@@ -11,19 +11,28 @@ import (
 // short writes a public number.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// chunkRows is the number of rows of one chunk of a column.
-const chunkRows = 1 << 12
+// A chunk of a column has chunkRows rows, or about chunkValues values if rows
+// are wide.
+const (
+	chunkRows   = 1 << 12
+	chunkValues = 1 << 17
+)
 
-// column grows without moving: a list of chunks of chunkRows rows.
+// column grows without moving: a list of chunks of equal length.
 type column[T any] struct {
 	width  int
 	chunks [][]T
 	n      int
 }
 
+// size is the number of values of a full chunk.
+func (c *column[T]) size() int {
+	return c.width * min(chunkRows, max(1, chunkValues/max(1, c.width)))
+}
+
 // append adds whole rows.
 func (c *column[T]) append(values []T) {
-	size := chunkRows * c.width
+	size := c.size()
 	for len(values) > 0 {
 		if c.n%size == 0 {
 			c.chunks = append(c.chunks, nil)
@@ -49,7 +58,7 @@ func (c *column[T]) flatten(spans []span) []T {
 			c.chunks[i] = nil
 		}
 	}
-	size := chunkRows * c.width
+	size := c.size()
 	for _, s := range spans {
 		for lo, hi := s.lo*c.width, s.hi*c.width; lo < hi; {
 			chunk := c.chunks[lo/size]
@@ -301,9 +310,16 @@ func (b *Builder) named(d *Dataset, records []record, order []int, files []strin
 	}
 	if episodes != nil && episodes.len() > 0 {
 		all := episodes.strings()
-		d.EpisodeID = make([]string, n)
-		for i := range n {
-			d.EpisodeID[i] = all[records[at(order, i)].id-1]
+		d.EpisodeID = all
+		if order != nil || len(all) != n {
+			d.EpisodeID = make([]string, n)
+			for i := range n {
+				d.EpisodeID[i] = all[records[at(order, i)].id-1]
+			}
+		}
+		if persons == episodes {
+			d.PersonID = all
+			return
 		}
 	}
 	if persons != nil && len(persons.text) > 0 {
@@ -325,7 +341,7 @@ func Collect(s *Stream) (*Dataset, []string, error) {
 		}
 		b.Add(e)
 	}
-	return b.dataset(s.Files(), s.episodes, s.persons), s.Notices(), nil
+	return b.dataset(s.Files(), s.episodes, s.people()), s.Notices(), nil
 }
 
 // Read reads files of one format into memory, in the order given, and returns

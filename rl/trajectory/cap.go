@@ -1,7 +1,7 @@
 package trajectory
 
 // tally counts what a person has contributed.
-type tally struct{ decisions, episodes int32 }
+type tally struct{ decisions, episodes int }
 
 // cap applies the caps on one person's contribution to the episode at hand and
 // reports whether anything of it is left. It looks at this person's earlier
@@ -14,12 +14,12 @@ func (s *Stream) cap() bool {
 		s.tally = append(s.tally, tally{})
 	}
 	t := &s.tally[s.ep.Person]
-	if s.o.EpisodesPerPerson > 0 && int(t.episodes) >= s.o.EpisodesPerPerson {
+	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
 		s.notice("episodes beyond the cap on episodes a person were left out")
 		return false
 	}
 	if s.o.Horizon > 0 {
-		left := s.o.Horizon - int(t.decisions)
+		left := s.o.Horizon - t.decisions
 		if left == 0 {
 			s.notice("decisions beyond the horizon were left out")
 			return false
@@ -28,7 +28,7 @@ func (s *Stream) cap() bool {
 			s.notice("decisions beyond the horizon were left out")
 			s.ep.cut(left)
 		}
-		t.decisions += int32(s.ep.Len())
+		t.decisions += s.ep.Len()
 	}
 	t.episodes++
 	return true

@@ -196,31 +196,47 @@ func (c *checker) distribution() {
 	}
 	k := c.s.bound.width[blkProbs]
 	values := c.s.values(blkProbs, c.lo, c.hi)
+	both := c.s.bound.has(blkAction) && c.s.bound.has(blkBehavior)
 	for i := 0; i*k < len(values); i++ {
 		p, row := values[i*k:(i+1)*k], c.lo+i
-		sum := 0.0
-		for j, v := range p {
-			if !(v >= 0 && v <= 1) {
-				if IsNull(v) && c.missing(row, blkProbs, ActionProbs) {
-					return
-				}
-				if !IsNull(v) && !finite(v) {
-					c.notFinite(row, c.s.name(blkProbs, j))
-				} else if !IsNull(v) {
-					c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", ErrValue)
-				}
+		sum, least := 0.0, 0.0
+		for _, v := range p {
+			sum += v
+			least = min(least, v)
+		}
+		if least < 0 || !(math.Abs(sum-1) <= probTolerance) {
+			if !c.badDistribution(row, p) {
 				return
 			}
-			sum += v
+			continue
 		}
-		if !(math.Abs(sum-1) <= probTolerance) {
-			c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", ErrValue)
-			return
-		}
-		if c.s.bound.has(blkAction) && c.s.bound.has(blkBehavior) && !c.agree(row, p) {
+		if both && !c.agree(row, p) {
 			return
 		}
 	}
+}
+
+// badDistribution says what is wrong with a distribution. It reports whether to
+// go on.
+func (c *checker) badDistribution(row int, p []float64) bool {
+	null := false
+	for j, v := range p {
+		switch {
+		case IsNull(v):
+			null = true
+		case !finite(v):
+			c.notFinite(row, c.s.name(blkProbs, j))
+			return false
+		case v < 0 || v > 1:
+			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", ErrValue)
+			return false
+		}
+	}
+	if null {
+		return c.missing(row, blkProbs, ActionProbs)
+	}
+	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", ErrValue)
+	return false
 }
 
 // agree compares the probability of the logged action with behavior_prob.

@@ -45,9 +45,11 @@ type Dataset struct {
 	// HasFinal tells, by episode, whether Final is known; nil with Final.
 	HasFinal []bool
 
-	// PersonID and EpisodeID are the source's names, and Origin and FirstRow the
-	// file and row of an episode's first decision. They are private and serve
-	// errors that go to the curator.
+	// PersonID, by person, and EpisodeID, by episode, are the source's names, and
+	// Origin and FirstRow, by episode, the file and row of its first decision.
+	// They are private and serve the curator. Names are nil where persons or
+	// episodes are named by their row, and "" for a person without one; all are
+	// nil or zero in data that comes from no file.
 	PersonID  []string
 	EpisodeID []string
 	Origin    []string

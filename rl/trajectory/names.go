@@ -6,17 +6,18 @@ import (
 )
 
 // names numbers distinct keys in order of first appearance. Their text lies in
-// one arena: a key costs its bytes and about 14 more, not a string and a map
+// one arena: a key costs its bytes and about 24 more, not a string and a map
 // entry. The hash is seeded afresh, so that no file can be made to collide.
 type names struct {
-	seed  maphash.Seed
-	text  []byte
-	end   []int
-	table []uint32 // number + 1, or 0
+	seed maphash.Seed
+	text []byte
+	end  []int
+	// table is open addressed: half of the hash above the key's number + 1, or 0.
+	table []uint64
 }
 
 func newNames() *names {
-	return &names{seed: maphash.MakeSeed(), table: make([]uint32, 16)}
+	return &names{seed: maphash.MakeSeed(), table: make([]uint64, 16)}
 }
 
 func (n *names) len() int { return len(n.end) }
@@ -33,15 +34,19 @@ func (n *names) at(i int) []byte {
 // add gives the number of a key, and whether it is new.
 func (n *names) add(key []byte) (int, bool) {
 	mask := uint64(len(n.table) - 1)
-	h := maphash.Bytes(n.seed, key) & mask
+	tag := maphash.Bytes(n.seed, key) >> 32
+	h := tag & mask
 	for ; n.table[h] != 0; h = (h + 1) & mask {
-		if i := int(n.table[h] - 1); bytes.Equal(n.at(i), key) {
+		if n.table[h]>>32 != tag {
+			continue
+		}
+		if i := int(uint32(n.table[h]) - 1); bytes.Equal(n.at(i), key) {
 			return i, false
 		}
 	}
 	n.text = append(n.text, key...)
 	n.end = append(n.end, len(n.text))
-	n.table[h] = uint32(len(n.end))
+	n.table[h] = tag<<32 | uint64(len(n.end))
 	if 4*len(n.end) > 3*len(n.table) {
 		n.grow()
 	}
@@ -55,18 +60,18 @@ func (n *names) addUnnamed() int {
 }
 
 func (n *names) grow() {
-	n.table = make([]uint32, 2*len(n.table))
+	old := n.table
+	n.table = make([]uint64, 2*len(old))
 	mask := uint64(len(n.table) - 1)
-	for i := range n.end {
-		key := n.at(i)
-		if len(key) == 0 {
-			continue // unnamed: never looked up
+	for _, entry := range old {
+		if entry == 0 {
+			continue
 		}
-		h := maphash.Bytes(n.seed, key) & mask
+		h := entry >> 32 & mask
 		for n.table[h] != 0 {
 			h = (h + 1) & mask
 		}
-		n.table[h] = uint32(i + 1)
+		n.table[h] = entry
 	}
 }
 

@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,9 @@ type Layout struct {
 	// Units tells whether persons are written: they are not when every episode
 	// is named as its person.
 	Units bool
+	// unnamed goes before the number of a person without a name, so that it is
+	// nobody's name.
+	unnamed string
 }
 
 // NewLayout looks at a dataset.
@@ -31,6 +35,12 @@ func NewLayout(d *Dataset) *Layout {
 	if d.HasFinal != nil {
 		for _, name := range l.Observations {
 			l.Next = append(l.Next, prefixNext+name)
+		}
+	}
+	if slices.Contains(d.PersonID, "") {
+		l.unnamed = "#"
+		for slices.ContainsFunc(d.PersonID, func(id string) bool { return strings.HasPrefix(id, l.unnamed) }) {
+			l.unnamed += "#"
 		}
 	}
 	for p := range d.Persons() {
@@ -52,7 +62,7 @@ func (l *Layout) Episode(e int) string {
 // Person is the id of a person: its name, else its number.
 func (l *Layout) Person(p int) string {
 	if l.d.PersonID == nil || l.d.PersonID[p] == "" {
-		return strconv.Itoa(p)
+		return l.unnamed + strconv.Itoa(p)
 	}
 	return l.d.PersonID[p]
 }

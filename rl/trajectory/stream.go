@@ -41,6 +41,9 @@ type Stream struct {
 	buf   buffers
 }
 
+// maxNames bounds the persons and episodes of a stream.
+const maxNames = 1<<32 - 2
+
 // NewStream prepares to read files of one format, in the order given. Opening
 // and reading start with the first call of Next.
 func NewStream(ctx context.Context, format Format, files []string, o Options) (*Stream, error) {
@@ -62,7 +65,15 @@ func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
 func (s *Stream) Files() []string { return s.files }
 
 // Persons is the number of persons met so far.
-func (s *Stream) Persons() int { return s.persons.len() }
+func (s *Stream) Persons() int { return s.people().len() }
+
+// people names the persons: as the episodes where the files have no persons.
+func (s *Stream) people() *names {
+	if s.first != nil && !s.first.hasKey[keyUnit] && !s.o.OneRowEpisodes {
+		return s.episodes
+	}
+	return s.persons
+}
 
 // Close releases the open file. Next does it as well when it returns an error,
 // io.EOF included.
@@ -141,6 +152,9 @@ func (s *Stream) assemble() (bool, error) {
 // false where they are not of the episode at hand.
 func (s *Stream) segment() (hi int, same bool, err error) {
 	hi = s.at + 1
+	if s.episodes.len() >= maxNames || s.persons.len() >= maxNames {
+		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", ErrInput)
+	}
 	if !s.o.OneRowEpisodes {
 		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
 		hi = runs.end[i]
@@ -175,6 +189,10 @@ func (s *Stream) advance(key int) int {
 // person checks that the rows from s.at to hi have one unit, and that it is the
 // episode's; the first segment of an episode decides whose it is.
 func (s *Stream) person(hi int) error {
+	if !s.bound.hasKey[keyUnit] && !s.o.OneRowEpisodes {
+		s.ep.Person = s.ep.id
+		return nil
+	}
 	var unit []byte
 	if s.bound.hasKey[keyUnit] {
 		runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
@@ -280,6 +298,8 @@ func (s *Stream) sameAsFirst(b *binding) error {
 		return fail("its observation columns differ from those of the files before it")
 	case b.parts() != s.first.parts():
 		return fail("it lacks a column, or has one more, than the files before it")
+	case b.hasKey != s.first.hasKey:
+		return fail("it lacks unit_id, or has it unlike the files before it")
 	case b.width[blkProbs] != s.first.width[blkProbs]:
 		return fail("its number of actions differs from that of the files before it")
 	}

@@ -17,8 +17,8 @@ type Table interface {
 	// Select says what Read is to deliver, sorted by field. It is called once,
 	// before the first Read.
 	Select([]Pick) error
-	// Read replaces the batch by the next rows, at least one and at most
-	// BatchRows. It returns io.EOF, and no rows, after the last. An error of a
+	// Read replaces the batch, which is empty, by the next rows, at least one and
+	// at most its Cap. It returns io.EOF, and no rows, after the last. An error of a
 	// row is returned only once the rows before it have been delivered.
 	Read(*Batch) error
 	// Progress tells how many bytes of the file have been consumed.
@@ -68,12 +68,16 @@ type Pick struct {
 	List int
 }
 
-// BatchRows is the most rows a batch may hold.
-const BatchRows = 1024
+// A batch has at most batchRows rows and about batchValues numbers.
+const (
+	batchRows   = 1 << 10
+	batchValues = 1 << 21
+)
 
 // Batch is a run of consecutive rows. Missing numbers are Null.
 type Batch struct {
-	Rows int
+	// Rows is how many there are, Cap how many there may be.
+	Rows, Cap int
 	// Row numbers the rows, as in InputError.Row.
 	Row    []int
 	Blocks []Block
@@ -88,9 +92,14 @@ type Block struct {
 
 // newBatch makes a batch for blocks of the given widths.
 func newBatch(widths []int, keys int) *Batch {
-	b := &Batch{Row: make([]int, BatchRows), Blocks: make([]Block, len(widths)), Keys: make([]Runs, keys)}
+	total := 1
+	for _, w := range widths {
+		total += w
+	}
+	n := min(batchRows, max(1, batchValues/total))
+	b := &Batch{Cap: n, Row: make([]int, n), Blocks: make([]Block, len(widths)), Keys: make([]Runs, keys)}
 	for i, w := range widths {
-		b.Blocks[i] = Block{Width: w, Values: make([]float64, BatchRows*w)}
+		b.Blocks[i] = Block{Width: w, Values: make([]float64, n*w)}
 	}
 	return b
 }

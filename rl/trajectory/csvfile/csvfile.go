@@ -22,6 +22,11 @@ func Open(path string) (trajectory.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*.csv",
+			Kind: trajectory.ErrFormat}
+	}
 	counted := &counter{r: f}
 	var r io.Reader = counted
 	if strings.HasSuffix(path, ".gz") {
@@ -114,7 +119,7 @@ func (t *table) Close() error {
 
 // Read implements [trajectory.Table].
 func (t *table) Read(b *trajectory.Batch) error {
-	for t.failed == nil && b.Rows < trajectory.BatchRows {
+	for t.failed == nil && b.Rows < b.Cap {
 		t.failed = t.record(b)
 	}
 	if b.Rows > 0 {

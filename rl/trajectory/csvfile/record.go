@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -29,7 +30,22 @@ func (t *table) header() error {
 	} else if err != nil {
 		return t.broken(err)
 	}
-	return t.whole(t.names)
+	if err := t.whole(t.names); err != nil {
+		return err
+	}
+	return t.plausible()
+}
+
+// plausible recognises a header that is of another format.
+func (t *table) plausible() error {
+	name := t.fields[0].Name
+	switch {
+	case strings.HasPrefix(name, "\xff\xfe") || strings.HasPrefix(name, "\xfe\xff"):
+		return &trajectory.InputError{File: t.name, What: "is UTF-16", Remedy: "write it as UTF-8", Kind: trajectory.ErrFormat}
+	case len(t.fields) == 1 && strings.ContainsAny(name, ";\t|"):
+		return &trajectory.InputError{File: t.name, What: "the header has no comma", Remedy: "separate fields by commas", Kind: trajectory.ErrFormat}
+	}
+	return nil
 }
 
 // whole parses one record, reading on until it is whole.

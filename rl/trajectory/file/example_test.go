@@ -18,13 +18,13 @@ func ExampleRead() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "visits.csv")
-	log := `patient_id,visit,obs_pulse,arm,propensity_score,reward,terminated
+	visits := `patient_id,visit,obs_pulse,arm,propensity_score,reward,terminated
 7,0,71,1,0.5,0,false
 7,1,64,0,0.5,1,true
 9,0,80,0,0.5,0,false
 `
-	if err := os.WriteFile(path, []byte(log), 0o600); err != nil {
-		panic(err)
+	if err := os.WriteFile(path, []byte(visits), 0o600); err != nil {
+		log.Fatal(err)
 	}
 	d, notices, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{
 		Columns: map[string]string{"action": "arm"},
@@ -32,7 +32,7 @@ func ExampleRead() {
 		Reward:  &trajectory.Range{Min: 0, Max: 1},
 	})
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	fmt.Println(d.Persons(), "persons,", d.Rows(), "decisions,", d.Columns)
 	for _, n := range notices {

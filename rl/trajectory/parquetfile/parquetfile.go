@@ -26,6 +26,11 @@ func Open(path string) (trajectory.Table, error) {
 		f.Close()
 		return nil, err
 	}
+	if info.IsDir() {
+		f.Close()
+		return nil, &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*.parquet",
+			Kind: trajectory.ErrFormat}
+	}
 	t, err := newTable(f, info.Size(), path)
 	if err != nil {
 		f.Close()
@@ -192,7 +197,7 @@ func (t *table) read(b *trajectory.Batch) (err error) {
 			c.open(g)
 		}
 	}
-	n := int(min(t.left, trajectory.BatchRows))
+	n := int(min(t.left, int64(b.Cap)))
 	for _, c := range t.columns {
 		if err := c.read(b, n); err != nil {
 			return err
