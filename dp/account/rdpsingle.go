@@ -64,6 +64,6 @@ func discreteLaplaceRenyi(order, gap, scale float64) float64 {
 		body + xmath.Log1mExp(-a) + top + middle,
 		body - a*gap - top,
 	})
-	slack := (16 + top + a*gap + math.Abs(middle)) * 0x1p-50
+	slack := (16 + 2*top + 2*a*gap) * 0x1p-50
 	return xmath.Up((max(log, 0)+slack)/(order-1), 4)
 }

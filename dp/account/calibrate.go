@@ -1,0 +1,212 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+)
+
+// Calibrate brackets the smallest noise multiplier at which the event that build
+// makes of it meets the budget; [dp.Template.With] is such a build. The Upper
+// end is certain to meet it by the accountant's own upper bound, and Lower is
+// certain not to, or 0 where the accountant has no lower bounds. Epsilon must
+// not grow with the multiplier. fresh returns an empty accountant; an event that
+// the accountant refuses is an error.
+func Calibrate(build func(multiplier float64) (dp.Event, error), budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+	if err := budget.Validate(); err != nil {
+		return Bracket{}, err
+	}
+	s := search{build: build, budget: budget, fresh: fresh}
+	low, high, err := s.bracketRoot()
+	if err != nil {
+		return Bracket{}, err
+	}
+	upper, err := s.narrow(low, high)
+	if err != nil {
+		return Bracket{}, err
+	}
+	lower, err := s.unsafeBelow(upper)
+	return Bracket{lower, upper}, err
+}
+
+const (
+	// multiplierRange bounds the search: noise outside it is a mistake.
+	multiplierRange = 1e9
+	// multiplierTolerance is the relative width at which the search ends.
+	multiplierTolerance = 1e-10
+)
+
+type search struct {
+	build  func(multiplier float64) (dp.Event, error)
+	budget dp.Budget
+	fresh  func() Accountant
+}
+
+// point is one multiplier with ln(epsilon/target), negative where it is safe.
+type point struct{ multiplier, excess float64 }
+
+func (s search) at(multiplier float64) (Bracket, error) {
+	event, err := s.build(multiplier)
+	if err != nil {
+		return Bracket{}, err
+	}
+	a := s.fresh()
+	if err := a.Compose(event, 1); err != nil {
+		return Bracket{}, err
+	}
+	b, err := a.Epsilon(s.budget.Delta)
+	if errors.Is(err, ErrUncertified) {
+		// Too little noise for an answer: not certain to be safe, not certain
+		// to be unsafe.
+		return Bracket{0, math.Inf(1)}, nil
+	}
+	return b, err
+}
+
+func (s search) point(multiplier float64) (point, error) {
+	b, err := s.at(multiplier)
+	if err != nil {
+		return point{}, err
+	}
+	excess := math.Log(b.Upper / s.budget.Epsilon)
+	if b.Upper <= s.budget.Epsilon {
+		excess = max(min(excess, -1e-300), -50)
+	}
+	return point{multiplier, min(excess, 50)}, nil
+}
+
+// bracketRoot walks by powers of two from 1 to an unsafe and a safe multiplier.
+func (s search) bracketRoot() (low, high point, err error) {
+	p, err := s.point(1)
+	if err != nil {
+		return point{}, point{}, err
+	}
+	for factor := 2.0; ; {
+		if p.excess < 0 {
+			factor = 0.5
+		}
+		next, err := s.point(p.multiplier * factor)
+		switch {
+		case err != nil:
+			return point{}, point{}, err
+		case next.excess > 0 && p.excess < 0:
+			return next, p, nil
+		case next.excess < 0 && p.excess > 0:
+			return p, next, nil
+		case next.multiplier > multiplierRange || next.multiplier < 1/multiplierRange:
+			return point{}, point{}, fmt.Errorf("%w: no noise multiplier within %g and %g is where epsilon passes %v at delta %v; choose another budget",
+				dp.ErrBudget, 1/multiplierRange, multiplierRange, s.budget.Epsilon, s.budget.Delta)
+		}
+		p = next
+	}
+}
+
+// narrow shrinks the bracket by false position in logarithms (the Illinois rule,
+// with a bisection whenever a step gains little) and returns the safe end.
+func (s search) narrow(low, high point) (float64, error) {
+	kept := 0
+	wLow, wHigh := low.excess, high.excess
+	for range 200 {
+		width := math.Log(high.multiplier / low.multiplier)
+		if width <= multiplierTolerance {
+			break
+		}
+		share := wLow / (wLow - wHigh)
+		// Land a little to the safe side, so that the safe end moves at all.
+		share = min(max(share+0.1*multiplierTolerance/width, 0.001), 0.999)
+		if kept > 2 || kept < -2 {
+			share, kept = 0.5, 0
+		}
+		p, err := s.point(low.multiplier * math.Exp(share*width))
+		if err != nil {
+			return 0, err
+		}
+		if p.multiplier <= low.multiplier || p.multiplier >= high.multiplier {
+			break
+		}
+		if p.excess < 0 {
+			high, wHigh = p, p.excess
+			if kept++; kept > 1 {
+				wLow /= 2
+			}
+			kept = max(kept, 1)
+		} else {
+			low, wLow = p, p.excess
+			if kept--; kept < -1 {
+				wHigh /= 2
+			}
+			kept = min(kept, -1)
+		}
+	}
+	return high.multiplier, nil
+}
+
+// unsafeBelow finds a multiplier just below safe that certainly fails.
+func (s search) unsafeBelow(safe float64) (float64, error) {
+	for gap := 2 * multiplierTolerance; gap < 1; gap *= 4 {
+		multiplier := safe * (1 - gap)
+		b, err := s.at(multiplier)
+		if err != nil {
+			return 0, err
+		}
+		if b.Lower > s.budget.Epsilon {
+			return multiplier, nil
+		}
+		if b.Lower == 0 && b.Upper > s.budget.Epsilon {
+			return 0, nil // an accountant that bounds from above alone
+		}
+	}
+	return 0, nil
+}
+
+// LargestCount returns the largest number of runs of the event that is certain
+// to meet the budget, 0 if not even one is. Epsilon must not shrink with the
+// count. fresh returns an empty accountant.
+func LargestCount(event dp.Event, budget dp.Budget, fresh func() Accountant) (int64, error) {
+	if err := budget.Validate(); err != nil {
+		return 0, err
+	}
+	fits := func(count int64) (bool, error) {
+		a := fresh()
+		if err := a.Compose(event, count); err != nil {
+			return false, err
+		}
+		b, err := a.Epsilon(budget.Delta)
+		if errors.Is(err, ErrUncertified) {
+			return false, nil
+		}
+		return err == nil && b.Upper <= budget.Epsilon, err
+	}
+	var low, high int64 = 0, 1
+	for {
+		ok, err := fits(high)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		low = high
+		if high > countLimit/2 {
+			return 0, fmt.Errorf("%w: more than %d runs fit; the event spends next to nothing", dp.ErrBudget, low)
+		}
+		high *= 2
+	}
+	for high-low > 1 {
+		mid := low + (high-low)/2
+		ok, err := fits(mid)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}
+
+const countLimit = 1 << 40
