@@ -200,7 +200,10 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 	a.released = true
 	out := make([]float64, len(a.sum))
 	if a.fast {
-		fast := noise.FastGaussian{Sigma: a.grid.sigma}
+		fast, err := noise.NewFastGaussian(a.grid.sigma)
+		if err != nil {
+			return nil, err
+		}
 		for i, k := range a.sum {
 			out[i] = (float64(k) + fast.Sample(src)) * a.grid.step
 		}
