@@ -81,3 +81,18 @@ func BenchmarkDR(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkWISLSTDTabular(b *testing.B) {
+	s := chainSample(b, chain.Options{Episodes: 1_000, Seed: 1}, advancing(0.6))
+	report(b, s, func() { must(value.WISLSTD{Lambda: 0.5}.Solve(s)) })
+}
+
+func BenchmarkSaddleTabular(b *testing.B) {
+	s := benchSample(b, nil)
+	g, theta := value.NewSaddle(s, value.ByTrajectory), make([]float64, s.Dim)
+	report(b, s, func() {
+		for p := range s.Data.Persons() {
+			g.Person(theta, theta, p)
+		}
+	})
+}

@@ -10,15 +10,16 @@
 //	j, err := value.IS(s)
 //
 // Value functions (V(s) = phi(s)'theta): [LSW] and [LSL], regression on
-// first-visit Monte Carlo returns; [LSTD], from transitions. The value J of the
-// policy over the data's start states: [IS], [PDIS], [WIS], [DR]. Exact values
-// of a known finite problem: [FiniteMDP]. Errors: [RMSE], [Moments.MSPBE].
+// first-visit Monte Carlo returns; [LSTD], [WISLSTD] and [GTD2], from
+// transitions. The value J of the policy over the data's start states: [IS],
+// [PDIS], [WIS], [DR]. Exact values of a known finite problem: [FiniteMDP].
+// Errors: [RMSE], [Moments.MSPBE].
 //
 // # Persons count equally
 //
 // Every average is over persons, and what a person contributes is the mean over
 // that person's episodes, however many and however long they are. Functions
-// named after persons (Contributions, PersonMoments, FirstVisits) hand out what
+// named after persons (ISContributions, Moments.AddPerson, FirstVisits.Person, ...) hand out what
 // one person adds, which a private estimator clips and sums.
 //
 // # Rows
