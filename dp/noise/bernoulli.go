@@ -48,6 +48,9 @@ func (s *Source) BernoulliExp(x float64) bool {
 // probability with which binary randomised response with epsilon = x tells the
 // truth. It panics unless x is finite; x may be negative.
 func (s *Source) BernoulliLogistic(x float64) bool {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		panic(fmt.Sprintf("noise: BernoulliLogistic(%v): want a finite number", x))
+	}
 	if x < 0 {
 		return !s.BernoulliLogistic(-x)
 	}
