@@ -75,15 +75,14 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	if p.Privacy == nil {
 		return plan, nil
 	}
-	accountant := account.New(p.Privacy.Adjacency)
-	if err := accountant.Compose(event, 1); err != nil {
+	accountant, name, err := account.Choose(p.Privacy.Adjacency, event)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	plan.Accountant = name
 	if plan.Epsilon, err = accountant.Epsilon(p.Privacy.Budget.Delta); err != nil {
 		return nil, err
 	}
-	plan.Accountant = accountant.Name()
 	if plan.Epsilon.Upper > p.Privacy.Budget.Epsilon {
 		return nil, fmt.Errorf("%w: %s: epsilon %v at delta %v is above %v",
 			ErrOverBudget, method, plan.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Budget.Epsilon)

@@ -1,0 +1,113 @@
+package discreet_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
+)
+
+// pbc loads one of the trial's configurations with overrides and no output.
+func pbc(t *testing.T, name string, overrides ...string) discreet.Config {
+	t.Helper()
+	c, err := config.Load("examples/pbc/"+name, overrides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Output.Dir = ""
+	return c
+}
+
+// truth holds the reference values of testdata/pbcseq_truth.json, which were
+// computed by independent code.
+type truth struct {
+	IS map[string]struct {
+		IS, SNIPS       float64
+		ISDiscounted    float64 `json:"IS_discounted095"`
+		SNIPSDiscounted float64 `json:"SNIPS_discounted095"`
+	} `json:"trajectory_IS"`
+}
+
+func TestPBCReferencesEqualTheTruth(t *testing.T) {
+	text, err := os.ReadFile("testdata/pbcseq_truth.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want truth
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for file, arm := range map[string]string{"evaluate.yaml": "policy always 1", "placebo.yaml": "policy always 0"} {
+		w := want.IS[arm]
+		for _, c := range []struct {
+			method, gamma string
+			value         float64
+		}{
+			{"is", "1", w.IS}, {"wis", "1", w.SNIPS}, {"pdis", "1", math.NaN()},
+			{"is", "0.95", w.ISDiscounted}, {"wis", "0.95", w.SNIPSDiscounted},
+		} {
+			cfg := pbc(t, file, "privacy=none", "method={name: "+c.method+"}", "problem.gamma="+c.gamma)
+			r, err := discreet.Evaluate(context.Background(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Release.Estimate.Value
+			if c.method == "pdis" {
+				c.value = w.IS // the weight is drawn at the first visit, so both agree
+			}
+			if math.Abs(got-c.value) > 1e-9 {
+				t.Errorf("%s, %s, gamma %s: %.12f; want %.12f", arm, c.method, c.gamma, got, c.value)
+			}
+		}
+	}
+}
+
+// TestPBCPrivacyIntervalCoversTheReference draws the noise 2000 times. With the
+// clip inactive, value +- 1.96 std_privacy covers the non-private value in a
+// share that is binomial around 95%: 93.5% and 96.5% are three standard errors
+// away.
+func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
+	const draws = 2000
+	for _, method := range []string{"is", "wis"} {
+		params := ", max_weight: 2}"
+		reference, err := discreet.Evaluate(context.Background(), pbc(t, "evaluate.yaml", "privacy=none", "method={name: "+method+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := reference.Release.Estimate.Value
+		covered := 0
+		src := noise.NewSeeded(42)
+		run := repeat(t, pbc(t, "evaluate.yaml", "method={name: dp-"+method+params))
+		for range draws {
+			e := run(src).Estimate
+			if math.Abs(e.Value-want) <= 1.959964*e.StdPrivacy {
+				covered++
+			}
+		}
+		share := float64(covered) / draws
+		t.Logf("dp-%s covers the non-private value in %.2f%%", method, 100*share)
+		if share < 0.935 || share > 0.965 {
+			t.Errorf("dp-%s: value +- 1.96 std_privacy covers the non-private value in %.2f%% of %d draws; want 93.5%% to 96.5%%", method, 100*share, draws)
+		}
+	}
+}
+
+// repeat evaluates a configuration again and again.
+func repeat(t *testing.T, c discreet.Config) func(*noise.Source) *evaluate.Release {
+	return func(src *noise.Source) *evaluate.Release {
+		r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Release.Privacy.Seeded {
+			t.Fatal("a release with seeded noise is not marked")
+		}
+		return r.Release
+	}
+}

@@ -1,0 +1,5 @@
+// Package house holds no code. Its tests walk the source tree and enforce the
+// rules that keep privacy and reinforcement learning apart: which packages may
+// import which, where a seeded noise source may be made, and where ordinary
+// random numbers may be used.
+package house
