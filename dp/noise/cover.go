@@ -154,7 +154,7 @@ func (t *cover) pickRest(src *Source) (at place, strip, height uint64) {
 		j := uint64(sort.Search(strips, func(j int) bool { return t.edges[j+1] > v }))
 		return inGap, j, t.low[j] + v - t.edges[j]
 	}
-	if hi, lo := bits.Mul64(t.tail, 2<<t.block); hi == 0 && v-gaps < lo {
+	if v-gaps < t.tail<<(t.block+1) {
 		return inTail, 0, 0
 	}
 	return inWaste, 0, 0

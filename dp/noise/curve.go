@@ -43,7 +43,7 @@ func (c curve) above(src *Source, scale *big.Int, z, y *prefix) bool {
 
 // tableBits is the precision at which the tables are computed, and tableSlack a
 // bound on the error of their entries in units of 2^-tableBits: lemma 6 of
-// docs/proofs/noise.md shows that 2^24 would do.
+// docs/proofs/noise.md shows that 2^20 would do.
 const (
 	tableBits  = 192
 	tableSlack = 1 << 32

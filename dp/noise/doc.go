@@ -28,7 +28,7 @@
 // Neumann 1951; the rectangles are a ziggurat with vertical strips, after
 // Marsaglia and Tsang 2000). The rectangles have dyadic sides, and integer areas
 // that add up to 2^64, so darts are thrown in integer arithmetic without error.
-// Ninety-seven darts or more in a hundred fall where the table alone shows that
+// At least 93 darts in a hundred fall where the table alone shows that
 // they are under the density. The others are decided by a fixed-point filter with
 // a proven error bound, and in the few cases that are too close for it, by an
 // enclosure of the exponential that is refined, with more random bits, until it
@@ -46,8 +46,15 @@
 // and a magnitude within 2^-20 of a rounding boundary take longer, by 10 ns to
 // some 10 us. Whoever can time single draws, or share a processor cache with
 // them, may learn something of the noise and so of the sum that it hides. That
-// observer is not defended against; an observer of the released values, or of
-// the duration of a whole release of many draws, learns nothing that matters.
-// Likewise the noise stays in memory after use, as do up to 8 KiB of past bits in
-// a [Source].
+// observer is not defended against, nor is one who measures the total duration of
+// a release to within nanoseconds: the guarantee is for the released values. Nor
+// is one who reads the memory: noise stays there after use, and a [Source] holds
+// up to 8 KiB of past bits.
+//
+// # Assumptions
+//
+// The laws are exact for uniform random bits. The bits are AES-256 in counter
+// mode under keys of the operating system, so the privacy of a release rests, as
+// for every implementation that does not use a hardware noise source for each
+// draw, on that stream being indistinguishable from uniform.
 package noise

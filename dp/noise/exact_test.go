@@ -185,7 +185,7 @@ func TestTailFollowsTheConditionalLaw(t *testing.T) {
 		{"Laplace", laplaceCover(), func(x float64) float64 { return math.Exp(16 - x/32) }},
 	}
 	for _, tail := range tails {
-		const want, cells = 4000, 20
+		const want, cells = 2500, 20
 		src := NewSeeded(34)
 		counts, uniform := make([]int, cells), make([]float64, cells)
 		negative, trials := 0, 0

@@ -15,7 +15,7 @@ const (
 )
 
 // margin bounds the error of the filter's height, in units of height. Lemma 4 of
-// docs/proofs/noise.md shows that it is below 8.
+// docs/proofs/noise.md shows that the error is below 4.
 const margin = 64
 
 // filterRate returns the constant that the filter multiplies with: 2^74 2a for
@@ -60,7 +60,8 @@ func (t *cover) filterHeight(j, u uint64) uint64 {
 }
 
 // reciprocals holds 2^64/k for the denominators of the Taylor series, rounded
-// down; the series is cut after x^17/17!, which is below 2^-69 for x <= 1/2.
+// down. The series is cut after x^17/17!; what is left is below 2^-70 for
+// x <= 1/2.
 var reciprocals = [...]uint64{
 	2: 1 << 63, 3: (1<<64 - 1) / 3, 4: 1 << 62, 5: (1<<64 - 1) / 5, 6: (1<<64 - 1) / 6,
 	7: (1<<64 - 1) / 7, 8: 1 << 61, 9: (1<<64 - 1) / 9, 10: (1<<64 - 1) / 10,
@@ -68,8 +69,8 @@ var reciprocals = [...]uint64{
 	15: (1<<64 - 1) / 15, 16: 1 << 60, 17: (1<<64 - 1) / 17,
 }
 
-// fixedExpNeg returns 2^63 exp(-x/2^64) for x <= 2^63, with an error of at most
-// 6 units.
+// fixedExpNeg returns 2^63 exp(-x/2^64) for x <= 2^63, with an error below
+// 3 units.
 func fixedExpNeg(x uint64) uint64 {
 	const one = 1 << 63
 	v := uint64(one)
