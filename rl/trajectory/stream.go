@@ -33,6 +33,7 @@ type Stream struct {
 	first             *binding // of the first file
 	notices           []string
 	rows, told        int64
+	before            int64 // rows of the files before the open one
 	size              int64
 	err               error
 
@@ -261,7 +262,7 @@ func (s *Stream) open() error {
 	if err != nil {
 		return err
 	}
-	s.table, s.size = t, 0
+	s.table, s.size, s.before = t, 0, s.rows
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		s.size = info.Size()
 	}
@@ -308,6 +309,9 @@ func (s *Stream) sameAsFirst(b *binding) error {
 
 func (s *Stream) endOfFile() error {
 	s.progress()
+	if s.rows == s.before {
+		s.notice(s.files[s.index] + " has no rows")
+	}
 	t := s.table
 	s.table = nil
 	return t.Close()

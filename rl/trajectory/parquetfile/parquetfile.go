@@ -217,7 +217,7 @@ func (t *table) fault(column, what, remedy string, kind error) error {
 }
 
 func (t *table) damaged(cause error) error {
-	return &trajectory.InputError{File: t.name, What: "cannot be read as Parquet", Remedy: "the file is damaged or cut short; write or copy it anew",
+	return &trajectory.InputError{File: t.name, What: "cannot be read as Parquet", Remedy: "the file may be damaged, or use an encoding that is not supported; write it anew",
 		Kind: trajectory.ErrFormat, Cause: cause}
 }
 
