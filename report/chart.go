@@ -1,0 +1,219 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// scale maps numbers to percent of a chart's width (or height). Charts are laid
+// out in percent, so that they follow the width of the page while their text
+// keeps its size.
+type scale struct{ lo, hi float64 }
+
+// at is the position of x, kept within the chart.
+func (s scale) at(x float64) float64 {
+	// Halves, because hi - lo may overflow.
+	p := 100 * ((x/2 - s.lo/2) / (s.hi/2 - s.lo/2))
+	if math.IsNaN(p) {
+		return 50
+	}
+	return min(max(p, 0), 100)
+}
+
+// over is the smallest scale that holds all xs, widened by a share of its length
+// at both ends.
+func over(margin float64, xs ...float64) scale {
+	s := scale{math.Inf(1), math.Inf(-1)}
+	for _, x := range xs {
+		s.lo, s.hi = min(s.lo, x), max(s.hi, x)
+	}
+	if s.lo == s.hi {
+		pad := max(math.Abs(s.lo)/10, 1e-300)
+		return scale{s.lo - pad, s.hi + pad}
+	}
+	pad := margin * (s.hi/2 - s.lo/2) * 2
+	if wide := (scale{s.lo - pad, s.hi + pad}); !math.IsInf(wide.lo, 0) && !math.IsInf(wide.hi, 0) {
+		return wide
+	}
+	return s
+}
+
+func coordinate(p float64) string { return fmt.Sprintf("%.3f", p) }
+
+// bar is a horizontal stretch, in percent.
+type bar struct{ X, Width string }
+
+func (s scale) bar(lo, hi float64) bar {
+	return bar{coordinate(s.at(lo)), coordinate(s.at(hi) - s.at(lo))}
+}
+
+// mark is a position with its label, in percent.
+type mark struct{ X, Anchor, Text string }
+
+func (s scale) mark(x float64, text string) mark {
+	p := s.at(x)
+	anchor := "middle"
+	switch {
+	case p < 15:
+		anchor = "start"
+	case p > 85:
+		anchor = "end"
+	}
+	return mark{coordinate(p), anchor, text}
+}
+
+// estimateView is the estimate and its two charts.
+type estimateView struct {
+	Value, Low, High      string
+	Confidence            string
+	StdSampling, Sampling string
+	StdPrivacy            string
+	Private               bool // the noise makes an error of its own
+	Baseline              string
+	Range                 *rangeChart
+	Errors                *errorChart
+}
+
+// rangeChart shows the interval on the public range of a return.
+type rangeChart struct {
+	Range, Interval  bar
+	Value            mark
+	Min, Middle, Max mark
+	Alt              string
+}
+
+// errorChart takes the interval apart.
+type errorChart struct {
+	Rows      []errorRow
+	Value     mark
+	Low, High mark
+	// Shares of the variance; Split is where privacy begins on the stacked bar.
+	Split                         string
+	Remainder                     string
+	ShareOfSampling, ShareOfNoise string
+	Alt                           string
+}
+
+type errorRow struct {
+	Class, Words, Size string
+	Bar                bar
+}
+
+func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView {
+	e := r.Estimate
+	half := e.Interval[1]/2 - e.Interval[0]/2
+	decimals := decimalsFor(e.Value, half)
+	text := func(x float64, d direction) string {
+		if a := math.Abs(x); a >= 1e9 || (a > 0 && a < 1e-4) {
+			return significant(x, 6, d)
+		}
+		return fixed(x, decimals, d)
+	}
+	v := &estimateView{
+		Value:       text(e.Value, nearest),
+		Low:         text(e.Interval[0], down),
+		High:        text(e.Interval[1], up),
+		Confidence:  percent(e.Confidence, nearest),
+		StdSampling: significant(e.StdSampling, digits, up),
+		Sampling:    samplingWords(e.Sampling),
+		StdPrivacy:  significant(e.StdPrivacy, digits, up),
+		Private:     e.StdPrivacy > 0,
+	}
+	if bounds != nil {
+		v.Range = newRangeChart(v, e, *bounds)
+		v.Baseline = round(bounds.Mid())
+	}
+	if e.StdSampling+e.StdPrivacy > 0 && e.Confidence < 1 {
+		v.Errors = newErrorChart(v, e)
+	}
+	return v
+}
+
+func newRangeChart(v *estimateView, e *evaluate.Estimate, b evaluate.Range) *rangeChart {
+	s := over(0, b.Min, b.Max, e.Interval[0], e.Interval[1], e.Value)
+	c := &rangeChart{
+		Range:    s.bar(b.Min, b.Max),
+		Interval: s.bar(e.Interval[0], e.Interval[1]),
+		Value:    s.mark(e.Value, v.Value),
+		Min:      s.mark(b.Min, parameter(b.Min)),
+		Middle:   s.mark(b.Mid(), round(b.Mid())),
+		Max:      s.mark(b.Max, parameter(b.Max)),
+	}
+	c.Alt = fmt.Sprintf("The value %s with its interval from %s to %s, on the public range of a return from %s to %s, whose middle is %s.",
+		v.Value, v.Low, v.High, c.Min.Text, c.Max.Text, c.Middle.Text)
+	return c
+}
+
+func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
+	z := math.Sqrt2 * math.Erfinv(e.Confidence)
+	sampling, private := z*e.StdSampling, z*e.StdPrivacy
+	both := math.Hypot(sampling, private)
+	s := over(0.02, e.Value-both, e.Value+both, e.Interval[0], e.Interval[1])
+	row := func(class, words string, half float64) errorRow {
+		return errorRow{class, words, "± " + significant(half, digits, up), s.bar(e.Value-half, e.Value+half)}
+	}
+	whole := errorRow{"both", "both: the interval", v.Low + " to " + v.High, s.bar(e.Interval[0], e.Interval[1])}
+	share := 0.0
+	if both > 0 {
+		share = (private / both) * (private / both)
+	}
+	c := &errorChart{
+		Rows:            []errorRow{row("sampling", "sampling alone", sampling), row("privacy", "privacy alone", private), whole},
+		Value:           s.mark(e.Value, v.Value),
+		Low:             s.mark(e.Interval[0], v.Low),
+		High:            s.mark(e.Interval[1], v.High),
+		Split:           coordinate(100 * (1 - share)),
+		Remainder:       coordinate(100 * share),
+		ShareOfSampling: fmt.Sprintf("%.0f%%", 100*(1-share)),
+		ShareOfNoise:    fmt.Sprintf("%.0f%%", 100*share),
+	}
+	c.Alt = fmt.Sprintf("Sampling alone makes %s, privacy alone %s; the interval runs from %s to %s.",
+		c.Rows[0].Size, c.Rows[1].Size, v.Low, v.High)
+	return c
+}
+
+// functionView is a value function: a chart where values by state are known, and
+// the numbers.
+type functionView struct {
+	Count  int
+	Chart  *stepChart
+	Tables []numberTable
+}
+
+// numberTable lists the first numbers of a vector.
+type numberTable struct {
+	Caption, Index string
+	Rows           []string
+	Left           int
+}
+
+// mostRows bounds a table of numbers; the JSON form holds all.
+const mostRows = 1000
+
+func newNumberTable(caption, index string, xs []float64) numberTable {
+	t := numberTable{Caption: caption, Index: index}
+	for _, x := range xs[:min(len(xs), mostRows)] {
+		t.Rows = append(t.Rows, round(x))
+	}
+	t.Left = len(xs) - len(t.Rows)
+	return t
+}
+
+func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView {
+	v := &functionView{Count: len(r.Theta)}
+	if len(r.Values) > 0 {
+		v.Count = len(r.Values)
+		v.Chart = newStepChart(r.Values, bounds)
+		v.Tables = append(v.Tables, newNumberTable("Values by state", "state", r.Values))
+	}
+	if len(r.Theta) > 0 {
+		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", "feature", r.Theta))
+	}
+	return v
+}
+
+// joinPath writes an SVG path from its commands.
+func joinPath(parts []string) string { return strings.Join(parts, "") }

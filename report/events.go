@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+)
+
+// eventNode is one node of the event tree in words.
+type eventNode struct {
+	Kind     string
+	Words    string
+	Params   []param
+	Children []*eventNode
+	// Repeats says that the same event stands this many times in a row.
+	Repeats int
+	// More counts the children that are not shown.
+	More int
+}
+
+type param struct{ Name, Value, Words string }
+
+// mostChildren bounds what the page shows of one composition.
+const mostChildren = 50
+
+func newEventNode(e dp.Event) *eventNode {
+	n := &eventNode{Kind: e.Kind(), Repeats: 1}
+	switch e := e.(type) {
+	case dp.Gaussian:
+		n.Words = "Gaussian noise on a sum to which every person adds a clipped vector."
+		n.add("noise_multiplier", parameter(e.NoiseMultiplier), "standard deviation of the noise, in units of the clip: the most that one person can add")
+	case dp.Laplace:
+		n.Words = "Laplace noise on a sum to which every person adds a clipped vector."
+		n.add("noise_multiplier", parameter(e.NoiseMultiplier), "scale of the noise, in units of the clip: the most that one person can add")
+	case dp.DiscreteGaussian:
+		n.Words = "Whole-number Gaussian noise on a sum to which every person adds a clipped vector of whole numbers."
+		n.add("sigma", parameter(e.Sigma), "spread of the noise")
+		n.add("norm", parameter(e.Norm), "the most that one person can add (l2 norm)")
+	case dp.DiscreteLaplace:
+		n.Words = "Whole-number Laplace noise on a sum to which every person adds a clipped vector of whole numbers."
+		n.add("scale", parameter(e.Scale), "scale of the noise")
+		n.add("norm", parameter(e.Norm), "the most that one person can add (l1 norm)")
+	case dp.RandomizedResponse:
+		n.Words = "Each person's answer is replaced by a random one with a known probability."
+		n.add("buckets", fmt.Sprint(e.Buckets), "number of possible answers")
+		n.add("noise_parameter", parameter(e.NoiseParameter), "probability that the answer is drawn at random")
+	case dp.SmoothGaussian:
+		n.Words = "Gaussian noise scaled to a smooth bound on how much one person can move the answer. The bound depends on the data and is not released."
+		n.add("alpha", parameter(e.Alpha), "standard deviation of the noise, in units of the smooth bound")
+		n.add("beta", parameter(e.Beta), "the most by which one person can move the logarithm of the bound")
+		n.add("dimension", fmt.Sprint(e.Dimension), "how many numbers are released")
+	case dp.ApproximateDP:
+		n.Words = "A computation of which only its guarantee is known."
+		if e.Epsilon == 0 && e.Delta == 0 {
+			n.Words = "A computation that does not depend on any person's record."
+		}
+		n.add("epsilon", parameter(e.Epsilon), "its own ε")
+		n.add("delta", parameter(e.Delta), "its own δ")
+	case dp.PoissonSampled:
+		n.Words = "Runs on a random sample of the persons, each in it independently of the others."
+		n.add("rate", parameter(e.Rate), "probability that a person is in the sample")
+		n.child(e.Event)
+	case dp.SampledWithoutReplacement:
+		n.Words = "Runs on a random sample of the persons, of fixed size."
+		n.add("sample", fmt.Sprint(e.Sample), "persons in the sample")
+		n.add("population", fmt.Sprint(e.Population), "persons to draw from")
+		n.child(e.Event)
+	case dp.SelfComposed:
+		n.Words = "The same computation, several times on the same persons. Their costs are accounted for together."
+		n.add("count", fmt.Sprint(e.Count), "how many times")
+		n.child(e.Event)
+	case dp.Composed:
+		n.Words = "Several computations on the same persons. Their costs are accounted for together."
+		n.children(e.Events)
+	}
+	return n
+}
+
+func (n *eventNode) add(name, value, words string) {
+	n.Params = append(n.Params, param{name, value, words})
+}
+
+func (n *eventNode) child(e dp.Event) { n.Children = append(n.Children, newEventNode(e)) }
+
+// children adds events in order; neighbours that are the same share a node.
+func (n *eventNode) children(events []dp.Event) {
+	last := ""
+	for i, e := range events {
+		text, err := dp.MarshalEvent(e)
+		if err == nil && i > 0 && string(text) == last {
+			n.Children[len(n.Children)-1].Repeats++
+			continue
+		}
+		if len(n.Children) == mostChildren {
+			n.More = len(events) - i
+			return
+		}
+		last = string(text)
+		n.child(e)
+	}
+}

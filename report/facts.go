@@ -1,0 +1,201 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// fact is a value of the public parameters or the diagnostics, ready to print:
+// text, or fields of its own.
+type fact struct {
+	Text   string
+	Fields []namedFact
+}
+
+// namedFact is a fact with its name in JSON and, where it is known, in words.
+type namedFact struct {
+	Name  string
+	Words string
+	fact
+}
+
+// normalise brings a map to what JSON would hold, so that a release that was
+// just made and one that was read from a file print alike.
+func normalise(field string, m map[string]any) (map[string]any, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, field, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var out map[string]any
+	if err := d.Decode(&out); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrRelease, field, err)
+	}
+	return out, nil
+}
+
+// knownFacts explains the public parameters in the order of the page.
+var knownFacts = []struct{ name, words string }{
+	{"target", "the policy that was evaluated"},
+	{"persons", "number of persons; under add_remove_one a lower bound that is known without the data"},
+	{"gamma", "discount a decision"},
+	{"horizon", "most decisions that one person contributes"},
+	{"episodes", "most trajectories that one person contributes"},
+	{"reward", "range of one reward"},
+	{"return", "range of a trajectory's discounted return"},
+	{"clip", "range to which one person's contribution is clipped"},
+	{"max_weight", "cap on an importance weight"},
+	{"sampling_share", "share of the budget spent on the sampling error"},
+	{"lambda", "penalty of the least squares"},
+	{"states", "number of states"},
+	{"dimension", "number of features"},
+	{"alpha", "noise per unit of the smooth bound"},
+	{"beta", "smoothness of the bound on the sensitivity"},
+}
+
+func publicFacts(m map[string]any) []namedFact {
+	rest := make(map[string]any, len(m))
+	for k, v := range m {
+		rest[k] = v
+	}
+	var out []namedFact
+	for _, k := range knownFacts {
+		if v, ok := rest[k.name]; ok {
+			out = append(out, namedFact{Name: k.name, Words: k.words, fact: newFact(v)})
+			delete(rest, k.name)
+		}
+	}
+	return append(out, namedFacts(rest)...)
+}
+
+func namedFacts(m map[string]any) []namedFact {
+	var out []namedFact
+	for k, v := range m {
+		out = append(out, namedFact{Name: k, fact: newFact(v)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+func newFact(v any) fact {
+	switch v := v.(type) {
+	case map[string]any:
+		if lo, hi, ok := asRange(v); ok {
+			return fact{Text: parameter(lo) + " to " + parameter(hi)}
+		}
+		if len(v) > 0 {
+			return fact{Fields: namedFacts(v)}
+		}
+		return fact{Text: "none"}
+	case []any:
+		return fact{Text: list(v)}
+	case json.Number:
+		return fact{Text: parameterOf(v)}
+	case string:
+		return fact{Text: v}
+	case bool:
+		if v {
+			return fact{Text: "yes"}
+		}
+		return fact{Text: "no"}
+	}
+	return fact{Text: "none"}
+}
+
+// list prints up to eight items and says how many there are.
+func list(items []any) string {
+	const most = 8
+	if len(items) == 0 {
+		return "none"
+	}
+	var texts []string
+	for _, item := range items[:min(len(items), most)] {
+		f := newFact(item)
+		if f.Fields != nil {
+			raw, err := json.Marshal(item)
+			if err != nil {
+				return fmt.Sprintf("%d items", len(items))
+			}
+			f.Text = string(raw)
+		}
+		texts = append(texts, f.Text)
+	}
+	out := strings.Join(texts, ", ")
+	if len(items) > most {
+		out += fmt.Sprintf(", … (%d in all)", len(items))
+	}
+	return out
+}
+
+// parameterOf prints a public parameter: integers in full, others to six digits.
+func parameterOf(n json.Number) string {
+	if !strings.ContainsAny(n.String(), ".eE") {
+		return typeset(n.String())
+	}
+	x, err := n.Float64()
+	if err != nil {
+		return n.String()
+	}
+	return parameter(x)
+}
+
+func parameter(x float64) string { return significant(x, 6, nearest) }
+
+// asRange recognises {"min": a, "max": b}.
+func asRange(m map[string]any) (lo, hi float64, ok bool) {
+	if len(m) != 2 {
+		return 0, 0, false
+	}
+	a, okA := number(m["min"])
+	b, okB := number(m["max"])
+	return a, b, okA && okB
+}
+
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	x, err := n.Float64()
+	return x, err == nil
+}
+
+// returnRange is the public range of a return, nil where the release has none.
+func returnRange(public map[string]any) *evaluate.Range {
+	m, ok := public["return"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	lo, hi, ok := asRange(m)
+	if !ok || !(lo < hi) {
+		return nil
+	}
+	return &evaluate.Range{Min: lo, Max: hi}
+}
+
+// expectedRow is one error that was known before the data was read.
+type expectedRow struct{ Words, Value string }
+
+func expectedRows(x evaluate.Expected) []expectedRow {
+	var rows []expectedRow
+	add := func(words string, v float64, d direction) {
+		if v != 0 {
+			rows = append(rows, expectedRow{words, significant(v, digits, d)})
+		}
+	}
+	add("standard deviation of the noise", x.StdPrivacy, up)
+	add("standard deviation of sampling, at most", x.StdSampling, up)
+	add("half width of the 95% interval, at most", x.HalfWidth, up)
+	add("root mean squared error over the states that the noise makes", x.RMSE, up)
+	add("error of a constant fixed without data, at worst", x.Constant, up)
+	return rows
+}

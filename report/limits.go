@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// limit is one line of what is protected, what is not, and what the error bars
+// leave out.
+type limit struct {
+	Group   string
+	Heading string
+	Text    string
+}
+
+// The groups of limits, in the order of the page.
+const (
+	protected   = "Protected"
+	unprotected = "Not protected"
+	unmeasured  = "Not in the error bars"
+)
+
+// limits lists what the guarantee covers and what it does not.
+func limits(r *evaluate.Release, public map[string]any) []limit {
+	var out []limit
+	add := func(group, heading, text string) { out = append(out, limit{group, heading, text}) }
+	s := r.Privacy
+	if s == nil {
+		add(unprotected, "Everything", "No noise was added and nothing was accounted for.")
+	} else {
+		if !s.Seeded && !overBudget(s) {
+			covered(s, add)
+		}
+		uncovered(s, public, add)
+	}
+	if r.Estimate == nil || r.Estimate.Sampling != evaluate.NoSampling {
+		biases(r, public, add)
+	}
+	return out
+}
+
+type adder func(group, heading, text string)
+
+func covered(s *evaluate.Statement, add adder) {
+	if s.Adjacency == dp.AddRemoveOne {
+		add(protected, "Whether a "+unit(s)+" is in the data", "and all that the record says, within the bound above.")
+	} else {
+		add(protected, "What one "+unit(s)+"’s record says", "and whose it is: the record could have been anyone else’s, within the bound above.")
+	}
+	add(protected, "Whatever is done with the release later", "No computation on it, now or in future, with any other knowledge, weakens the bound.")
+}
+
+func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
+	persons := ""
+	if n, ok := public["persons"]; ok {
+		persons = " (" + newFact(n).Text + ")"
+	}
+	if s.Adjacency == dp.AddRemoveOne {
+		if persons != "" {
+			add(unprotected, "The lower bound on the number of persons"+persons, "It was told beforehand and counts as public; the number itself is protected.")
+		}
+	} else {
+		add(unprotected, "The number of persons"+persons, "Under replace_one it is public.")
+	}
+	add(unprotected, "The public parameters", "They are taken to be known without the data. If one was chosen by looking at the data, the guarantee does not cover that look.")
+	add(unprotected, "Several persons together", group(s)+" So families, wards, or others whose records depend on each other are protected less than one person is.")
+	add(unprotected, "What is true of people in general", "If the release teaches that a policy works, it also teaches something about persons who are not in the data. That is its purpose.")
+	other := "Costs of releases from the same data add up, and no ledger counted this one."
+	if s.Charged {
+		other = "Costs of releases from the same data add up. The ledger that was charged counts only what is charged to it."
+	}
+	add(unprotected, "Other releases", other)
+	add(unprotected, "What the curator sees", "Notices, error messages and logs of the run are made from the data without noise. They must not leave.")
+	add(unprotected, "That the release was made", "and when, and how long it took; nor does the guarantee cover access to the curator’s machine or measurements on it.")
+}
+
+// group is the guarantee of two and of five persons: k epsilon, and delta times
+// (e^(k eps) - 1)/(e^eps - 1) (Vadhan 2017, Lemma 2.2).
+func group(s *evaluate.Statement) string {
+	pair := func(k float64) string {
+		out := "ε = " + significant(k*s.Epsilon, 6, up)
+		if s.Delta == 0 {
+			return out
+		}
+		grown := s.Delta * math.Expm1(k*s.Epsilon) / math.Expm1(s.Epsilon)
+		if !(grown < 1) {
+			return "no bound at all"
+		}
+		return out + ", δ = " + significant(grown, digits, up)
+	}
+	return fmt.Sprintf("The bound is for one person. For two together it is %s; for five, %s.", pair(2), pair(5))
+}
+
+func biases(r *evaluate.Release, public map[string]any, add adder) {
+	if clip, ok := public["clip"]; ok {
+		add(unmeasured, "Clipping", "Contributions were cut to "+newFact(clip).Text+". Where they lie outside, the answer is moved by an amount that no error bar holds.")
+	}
+	add(unmeasured, "Unmeasured causes", "If the target policy is not the one that made the data: whatever moved both the decisions and their outcomes but was not recorded biases the answer, as do recorded probabilities that are wrong.")
+	add(unmeasured, "Whom the data stand for", "The answer is about people like those in the data, under the conditions of that time.")
+	if r.Estimate != nil {
+		add(unmeasured, "The normal curve", "The interval takes the sum of many persons and the noise to be normally distributed; with few persons or rare large weights it may cover less often than it says.")
+	}
+}
+
+// check1 is one thing that a reader can verify from the JSON form.
+type check1 struct {
+	What    string
+	Command string
+}
+
+func checks(r *evaluate.Release) []check1 {
+	out := []check1{{What: fmt.Sprintf("Field schema of the JSON form must be %q.", r.Schema)}}
+	if s := r.Privacy; s != nil {
+		out = append(out, check1{
+			What: "Save the event above (field privacy.event) as event.json and account for it anew. The upper end of epsilon must not exceed " +
+				fmt.Sprintf("%v", s.Epsilon) + " (field privacy.epsilon).",
+			Command: fmt.Sprintf("discreet account epsilon event.json --adjacency %v --delta %v", s.Adjacency, s.Delta),
+		})
+		if s.Charged {
+			out = append(out, check1{
+				What:    "The release says that a ledger was charged (field privacy.charged). The ledger must agree.",
+				Command: "discreet ledger verify LEDGER release.json",
+			})
+		}
+	}
+	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
+		out = append(out, check1{
+			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), cut to the range of a contribution where one is given.",
+		})
+	}
+	return out
+}

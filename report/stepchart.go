@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// stepChart draws a value function over its states. Line and Band live in a box
+// of 1000 by 1000 that is stretched over the plot.
+type stepChart struct {
+	Line   string
+	Filled bool // Line is the outline of the values' extent by column
+	Band   *band
+	Middle string // height of the middle of the public range, in the box
+	YTicks []tick
+	XTicks []mark
+	Range  string // the public range in words
+	Cut    bool   // the axis does not hold the whole public range
+	Alt    string
+}
+
+// band is the public range of a return, in the box.
+type band struct{ Y, Height string }
+
+// tick is a labelled height: Y in percent of the plot's height.
+type tick struct{ Y, Text string }
+
+const (
+	box = 1000
+	// mostSteps is the largest number of states drawn one by one.
+	mostSteps = 1500
+	// columns is how many columns the extent of more states is drawn in.
+	columns = 500
+)
+
+func newStepChart(values []float64, bounds *evaluate.Range) *stepChart {
+	c := &stepChart{}
+	y := c.axis(values, bounds)
+	height := func(v float64) float64 { return box * (1 - y.at(v)/100) }
+	if bounds != nil {
+		top, bottom := height(bounds.Max), height(bounds.Min)
+		c.Band = &band{coordinate(top), coordinate(bottom - top)}
+		c.Range = parameter(bounds.Min) + " to " + parameter(bounds.Max)
+		if mid := bounds.Mid(); mid >= y.lo && mid <= y.hi {
+			c.Middle = coordinate(height(mid))
+		}
+	}
+	if len(values) <= mostSteps {
+		c.Line = steps(values, height)
+	} else {
+		c.Line, c.Filled = extent(values, height), true
+	}
+	for _, t := range ticks(y) {
+		c.YTicks = append(c.YTicks, tick{coordinate(100 - y.at(t)), significant(t, 6, nearest)})
+	}
+	c.XTicks = stateTicks(len(values))
+	c.Alt = fmt.Sprintf("Value by state, for %d states; the smallest is %s, the largest %s.",
+		len(values), round(slices.Min(values)), round(slices.Max(values)))
+	return c
+}
+
+// axis holds the values and the public range, unless the range is so much wider
+// that the values would look flat.
+func (c *stepChart) axis(values []float64, bounds *evaluate.Range) scale {
+	lo, hi := slices.Min(values), slices.Max(values)
+	if bounds == nil {
+		return over(0.05, lo, hi)
+	}
+	whole := over(0.02, lo, hi, bounds.Min, bounds.Max)
+	const flat = 0.1
+	if hi/2-lo/2 >= flat*(whole.hi/2-whole.lo/2) {
+		return whole
+	}
+	c.Cut = true
+	pad := max((hi/2-lo/2)/2, (whole.hi/2-whole.lo/2)/50)
+	return scale{lo - pad, hi + pad}
+}
+
+// steps draws each state as a level stretch.
+func steps(values []float64, height func(float64) float64) string {
+	parts := make([]string, 0, len(values))
+	for i, v := range values {
+		join := "V"
+		if i == 0 {
+			join = "M0 "
+		}
+		parts = append(parts, fmt.Sprintf("%s%.2fH%.2f", join, height(v), box*float64(i+1)/float64(len(values))))
+	}
+	return joinPath(parts)
+}
+
+// extent outlines the smallest and the largest value in each column.
+func extent(values []float64, height func(float64) float64) string {
+	var top, bottom []string
+	for c := range columns {
+		part := values[c*len(values)/columns : (c+1)*len(values)/columns]
+		left, right := float64(box*c)/columns, float64(box*(c+1))/columns
+		high, low := height(slices.Max(part))-1, height(slices.Min(part))+1
+		top = append(top, fmt.Sprintf("L%.2f %.2fH%.2f", left, high, right))
+		bottom = append(bottom, fmt.Sprintf("L%.2f %.2fH%.2f", right, low, left))
+	}
+	slices.Reverse(bottom)
+	return "M" + top[0][1:] + joinPath(top[1:]) + joinPath(bottom) + "Z"
+}
+
+// ticks are three to six round numbers on a scale.
+func ticks(s scale) []float64 {
+	span := s.hi - s.lo
+	if math.IsInf(span, 0) || !(span > 0) {
+		return []float64{s.lo, s.hi}
+	}
+	step := math.Pow(10, math.Floor(math.Log10(span)))
+	for _, m := range []float64{5, 2, 1, 0.5, 0.2} {
+		if span/(m*step) >= 3 {
+			step *= m
+			break
+		}
+	}
+	var out []float64
+	for k := math.Ceil(s.lo / step); k*step <= s.hi && len(out) < 12; k++ {
+		out = append(out, k*step)
+	}
+	return out
+}
+
+// stateTicks labels up to five states at the middle of their stretch.
+func stateTicks(n int) []mark {
+	s := scale{0, float64(n)}
+	var out []mark
+	last := -1
+	for i := range 5 {
+		state := i * (n - 1) / 4
+		if state == last {
+			continue
+		}
+		last = state
+		out = append(out, s.mark(float64(state)+0.5, fmt.Sprint(state)))
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+func title(r *evaluate.Release) string {
+	switch {
+	case r.Estimate != nil:
+		return "What the policy is worth"
+	case len(r.Values) > 0 || len(r.Theta) > 0:
+		return "What each state is worth under the policy"
+	}
+	return "A release without a number"
+}
+
+// methodWords says in a sentence what a method does; empty for a method that is
+// not known here.
+func methodWords(name string) string {
+	const (
+		is   = "Each person's return is weighted by how much likelier the target policy makes the person's decisions than the policy that made them; the answer is the mean over persons."
+		pdis = "Each reward is weighted by how much likelier the target policy makes the decisions up to it than the policy that made them; the answer is the mean over persons of the sum of rewards."
+		wis  = "Each person's return is weighted by how much likelier the target policy makes the person's decisions than the policy that made them; the answer is the weighted mean."
+		lsw  = "Least squares fits one value to the returns that were observed from each state on, with public weights of the states."
+		lsl  = "Penalised least squares fits one value to the returns that were observed from each state on, weighted by how often states are visited."
+	)
+	return map[string]string{
+		"is": is, "pdis": pdis, "wis": wis, "lsw": lsw, "lsl": lsl,
+		"dp-is":    is + " Noise hides each person's part in it.",
+		"dp-pdis":  pdis + " Noise hides each person's part in it.",
+		"dp-wis":   wis + " Noise hides each person's part in it.",
+		"dp-lsw":   lsw + " Noise hides each person's part in it.",
+		"dp-lsl":   lsl + " Noise hides each person's part in it.",
+		"dr":       "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
+		"lstd":     "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
+		"constant": "The answer was fixed before any data was read.",
+	}[name]
+}
+
+// samplingWords says where the sampling error comes from.
+func samplingWords(s evaluate.SamplingSource) string {
+	switch s {
+	case evaluate.Paid:
+		return "estimated from a noisy statistic that is part of what was accounted for"
+	case evaluate.PublicBound:
+		return "an upper bound from the public range alone"
+	case evaluate.NotPrivate:
+		return "estimated from the data, without protection"
+	case evaluate.NoSampling:
+		return "none: the answer does not depend on data"
+	}
+	return string(s)
+}
+
+// warning stands at the top of the page.
+type warning struct {
+	Stop    bool // must not be published as it is; otherwise: with care
+	Heading string
+	Text    string
+}
+
+func warnings(r *evaluate.Release) []warning {
+	var out []warning
+	stop := func(heading, text string) { out = append(out, warning{true, heading, text}) }
+	care := func(heading, text string) { out = append(out, warning{false, heading, text}) }
+	s := r.Privacy
+	if s == nil {
+		stop("No privacy: a reference, not for release",
+			"These numbers were computed without any protection. Whoever sees them may learn about single persons.")
+	} else {
+		if s.Seeded {
+			stop("Seeded noise: protects nobody",
+				"The noise came from a seed, as in tests. Whoever knows or guesses the seed can subtract it. No guarantee on this page holds.")
+		}
+		if overBudget(s) {
+			stop("The accounted ε is above the promised one",
+				fmt.Sprintf("The release promises ε = %s, but its own accounting certifies no less than %s. The promise does not stand.",
+					significant(s.Epsilon, 6, down), significant(s.Accounted.Upper, 6, up)))
+		}
+		if !s.Charged {
+			stop("Not charged to a ledger",
+				"Nothing recorded that this budget was spent. Releases from the same data add up: before publishing, add this one to all the others by hand, or repeat it with a ledger.")
+		}
+		if s.Noise == "fast" {
+			care("Fast noise", "The noise was drawn in floating-point numbers, whose gaps can give away what was added. The guarantee holds for ideal noise; attacks on the last digits are not excluded.")
+		}
+	}
+	if tellsLittle(r) {
+		care("Says little more than a constant",
+			fmt.Sprintf("A constant fixed without data would be off by at most %s. The error of this release is not below that.",
+				round(r.Expected.Constant)))
+	}
+	return out
+}
+
+// overBudget reports that the certified epsilon exceeds the stated one.
+func overBudget(s *evaluate.Statement) bool { return s.Accounted.Upper > s.Epsilon }
+
+// tellsLittle compares the error of a release with that of a constant.
+func tellsLittle(r *evaluate.Release) bool {
+	worst := r.Expected.Constant
+	if worst <= 0 || (r.Estimate != nil && r.Estimate.Sampling == evaluate.NoSampling) {
+		return false
+	}
+	if e := r.Estimate; e != nil {
+		// Half the difference, not half of each end: an interval that was cut to the
+		// public range is as wide as the range at most.
+		return (e.Interval[1]-e.Interval[0])/2 >= worst
+	}
+	return r.Expected.RMSE >= worst
+}
+
+// promise is the guarantee in words.
+type promise struct {
+	Epsilon, Delta string
+	Unit           string
+	Adjacency      string
+	Lower, Upper   string // accounted epsilon, rounded outward
+	Accountant     string
+	Noise          string
+	Charged        bool
+	Void           string // why the guarantee does not hold; empty if it may
+	Meaning        []string
+}
+
+func newPromise(s *evaluate.Statement, public map[string]any) *promise {
+	p := &promise{
+		Epsilon:    significant(s.Epsilon, 6, nearest),
+		Delta:      significant(s.Delta, 6, nearest),
+		Unit:       s.Unit,
+		Adjacency:  s.Adjacency.String(),
+		Lower:      significant(s.Accounted.Lower, 6, down),
+		Upper:      significant(s.Accounted.Upper, 6, up),
+		Accountant: s.Accountant,
+		Noise:      s.Noise,
+		Charged:    s.Charged,
+	}
+	switch {
+	case s.Seeded:
+		p.Void = "It is void for this release: its noise came from a seed."
+	case overBudget(s):
+		p.Void = "It is void for this release: the accounted ε is above the promised one."
+	}
+	p.Meaning = []string{supposition(s) + " " + consequence(s), guess(s)}
+	if s.Delta > 0 {
+		p.Meaning = append(p.Meaning, failure(s, public))
+	}
+	return p
+}
+
+func supposition(s *evaluate.Statement) string {
+	if s.Adjacency == dp.AddRemoveOne {
+		return fmt.Sprintf("Had one %s not been in the data, or had one more been in it, and all other records been the same:", unit(s))
+	}
+	return fmt.Sprintf("Had one %s’s record been different, whatever it said instead, and all other records been the same:", unit(s))
+}
+
+func consequence(s *evaluate.Statement) string {
+	out := fmt.Sprintf("every outcome of this release, and every conclusion that anyone can draw from it by any means, would have been at most %s times as likely as it is (e to the power ε, with ε = %s)",
+		factor(s.Epsilon), significant(s.Epsilon, 6, nearest))
+	if s.Delta > 0 {
+		out += fmt.Sprintf(", plus a probability of %s (δ)", significant(s.Delta, 6, up))
+	}
+	return out + ". The same bound holds the other way round."
+}
+
+// guess states the bound on a test between two neighbours as a guess between
+// equally likely ones.
+func guess(s *evaluate.Statement) string {
+	between := "holds two versions of this one for equally likely"
+	if s.Adjacency == dp.AddRemoveOne {
+		between = fmt.Sprintf("holds it for equally likely that this %s is in the data or not", unit(s))
+	}
+	right := (1 - (1-s.Delta)/(1+math.Exp(s.Epsilon)))
+	return fmt.Sprintf("In other words: someone who knows all other records, and %s, guesses right half of the time without the release, and with it with probability at most %s.",
+		between, percent(math.Nextafter(right, 1), up))
+}
+
+// failure explains delta, and holds it against the number of persons where that
+// is public.
+func failure(s *evaluate.Statement, public map[string]any) string {
+	out := fmt.Sprintf("δ can be read as the chance that the first bound fails for a given %s. It should be far below one in the number of persons", unit(s))
+	n, ok := number(public["persons"])
+	if !ok || n <= 0 || s.Adjacency != dp.ReplaceOne {
+		return out + "."
+	}
+	return out + fmt.Sprintf("; here δ times the number of persons is %s.", significant(s.Delta*n, digits, up))
+}
+
+func unit(s *evaluate.Statement) string {
+	if s.Unit == "" {
+		return "person"
+	}
+	return s.Unit
+}
+
+// factor is e^epsilon rounded up, or its form where it is out of range.
+func factor(epsilon float64) string {
+	f := math.Exp(epsilon)
+	if math.IsInf(f, 0) {
+		return "e^" + significant(epsilon, 6, up)
+	}
+	return significant(math.Nextafter(f, math.Inf(1)), digits, up)
+}
