@@ -92,11 +92,9 @@ func (r *recursion) episode(e int) float64 {
 func (r *recursion) step(row int, after float64) float64 {
 	s := r.s
 	rho := s.Ratio(row)
-	if !r.bound.Distribution(r.probs, row) {
-		// The policy cannot judge this row: nothing is guessed for it either.
-		v := rho * (s.Data.Reward[row] + s.Gamma(row)*after)
-		return math.Max(-limit, math.Min(v, limit))
-	}
+	// A row that the policy cannot judge has zero probabilities and rho = 0, and
+	// so the value 0.
+	r.bound.Distribution(r.probs, row)
 	r.q.Q(r.value, s, row)
 	guess, taken := 0.0, 0.0
 	for a, p := range r.probs[:min(len(r.probs), len(r.value))] {

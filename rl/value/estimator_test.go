@@ -251,6 +251,17 @@ func TestLSTDWithUnseenStateNeedsARidge(t *testing.T) {
 	}
 }
 
+func TestNearlySingularSystemsAreRefused(t *testing.T) {
+	m := &value.Moments{N: 2, A: []float64{1, 1, 1, 1 + 1e-13}, B: []float64{1, 1}}
+	if theta, err := m.Solve(0); !errors.Is(err, value.ErrSingular) {
+		t.Errorf("theta %v, %v; want ErrSingular", theta, err)
+	}
+	m = &value.Moments{N: 2, A: []float64{2, 1, 0, 4}, B: []float64{3, 4}}
+	if theta, err := m.Solve(0); err != nil || !floats.EqualApprox(theta, []float64{1, 1}, 1e-15) {
+		t.Errorf("theta %v, %v; want 1, 1", theta, err)
+	}
+}
+
 func TestMSPBESkipsUnseenStates(t *testing.T) {
 	s := sample(t, build(twoPersons()), value.Options{Gamma: 0.5, Features: tabular(4)})
 	m := must(value.EmpiricalMoments(s, value.ByTransition))

@@ -144,6 +144,18 @@ func TestEmpiricalMomentsTendToTheExactOnes(t *testing.T) {
 	}
 }
 
+// C averages phi phi' over what the behaviour policy visits, whatever the target.
+func TestExactCDoesNotDependOnTheTarget(t *testing.T) {
+	m, behavior := chain.MDP(0.99, nil), chain.Policy(0.5)
+	for _, w := range []value.Weighting{value.ByTrajectory, value.ByTransition} {
+		on := must(m.Moments(behavior, behavior, identity(40), 40, w))
+		off := must(m.Moments(behavior, chain.Policy(0.9), identity(40), 40, w))
+		if !floats.EqualApprox(on.C, off.C, 1e-14) || floats.EqualApprox(on.A, off.A, 1e-3) {
+			t.Errorf("%v: C must stay and A change with the target", w)
+		}
+	}
+}
+
 // Two figures found elsewhere by simulation, to the two digits they were given
 // with: weighting transitions by 1/tau moves the fixed point away from the
 // values by .0091 (RMSE), and the constant 1 has MSPBE 9.1e-5 under it.

@@ -63,8 +63,9 @@ func (q StateActionValues) check(s *Sample) error {
 //
 //	Q(a) = (sum of rewards of a + prior mean) / (rows of a + prior).
 //
-// prior is above 0. A person's rows share the weight of one person. Fitted to the data that it then serves on,
-// it makes a doubly robust estimate slightly biased, by the order of 1/persons.
+// prior is above 0. The rows of a person share the weight of one. A guess fitted
+// to the data that it then serves makes the doubly robust estimate slightly
+// biased, by the order of 1/persons.
 func ShrunkenActionMeans(s *Sample, actions int, prior float64) (ActionValues, error) {
 	if s.Data.Action == nil {
 		return nil, fmt.Errorf("%w: action means need the logged actions", ErrOptions)

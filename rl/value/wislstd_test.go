@@ -126,6 +126,36 @@ func TestWISLSTDHasTheTargetValuesAsFixedPoint(t *testing.T) {
 	})
 }
 
+// At gamma = lambda = 1 a start state that is never seen again gets the weighted
+// importance sampling estimate: its row of A is the trajectory's ratio times the
+// unit vector, and its b that ratio times the return, person by person.
+func TestWISLSTDReducesToWeightedImportanceSampling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []history
+		for _, episodes := range drawPersons(t) {
+			for _, h := range episodes {
+				for i := range h.steps[1:] {
+					h.steps[i+1].state++
+				}
+				h.steps[0].state = 0
+				h.terminated = true
+				all = append(all, h)
+			}
+		}
+		s := must(value.NewSample(build(all), value.Options{
+			Gamma: 1, Features: tabular(4), Policy: must(policy.NewTable(append([]float64{0.3, 0.7}, drawPolicy(t, "target")...), 2, "obs_state")),
+		}))
+		num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
+		value.ISContributions(num, den, s)
+		for p, got := range traces(s, 1, value.ByTransition) {
+			// Ratios are below 10^5.
+			if !floats.EqualApprox(got.A[:4], []float64{den[p], 0, 0, 0}, 1e-8*(1+den[p])) || math.Abs(got.B[0]-num[p]) > 1e-8*(1+den[p]) {
+				t.Fatalf("person %d: A %v, b %v; want %v, %v", p, got.A[:4], got.B[0], den[p], num[p])
+			}
+		}
+	})
+}
+
 func TestTracesFollowFinalObservationsAndDiscounts(t *testing.T) {
 	// One truncated episode 0 -> 1 -> 2, discounts .5 and .25, lambda 1, ratios 2
 	// and 3 (probability 1 over 1/2 and 1/3). Worked by hand from the recursion.

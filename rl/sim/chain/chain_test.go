@@ -76,6 +76,9 @@ func checkEpisode(t *testing.T, o chain.Options, d *trajectory.Dataset, e int) {
 		advance = 0.5
 	}
 	lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+	if d.FirstRow[e] != lo+1 || d.Origin[e] != "chain" {
+		t.Errorf("%+v: episode %d is said to begin in row %d of %q", o, e, d.FirstRow[e], d.Origin[e])
+	}
 	if hi <= lo {
 		t.Fatalf("%+v: episode %d has no row", o, e)
 	}
