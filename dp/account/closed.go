@@ -10,21 +10,24 @@ import (
 
 // ClosedForm is the accountant that needs no numerical composition: any tree of
 // Gaussian events (one Gaussian of the summed mu^2), or one run of a single
-// Laplace, discrete Laplace, randomised-response or (epsilon, delta) event. Its
-// brackets enclose the exact privacy profile and are a few roundings wide.
+// Laplace, discrete Laplace, randomised-response, smooth Gaussian or (epsilon,
+// delta) event. Its brackets enclose the exact privacy profile and are a few
+// roundings wide (for a smooth Gaussian: as wide as its integral is certain).
 // Everything else is refused with [ErrUnsupported].
 type ClosedForm struct {
 	adj    dp.Adjacency
-	square Bracket   // mu^2 of the Gaussian events so far
-	single *profile1 // the one event that is not Gaussian
+	square Bracket       // mu^2 of the Gaussian events so far
+	single *eventProfile // the one event that is not Gaussian
 }
 
-// profile1 is the privacy profile of one event.
-type profile1 struct {
+// eventProfile is the privacy profile of one event.
+type eventProfile struct {
 	event dp.Event
 	delta func(epsilon float64) Bracket
 	most  float64 // an epsilon at which delta has reached its floor
 	floor float64 // delta there and beyond
+	// smooth, where it is set, answers in place of the fields above.
+	smooth *dp.SmoothGaussian
 }
 
 // NewClosedForm returns an accountant to which nothing is charged yet.
@@ -68,7 +71,7 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 	return nil
 }
 
-func singleProfile(adj dp.Adjacency, leaf dp.Event) *profile1 {
+func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {
 	switch e := leaf.(type) {
 	case dp.Laplace:
 		return laplaceProfile(e, adj.SumSensitivity(1))
@@ -78,6 +81,8 @@ func singleProfile(adj dp.Adjacency, leaf dp.Event) *profile1 {
 		return responseProfile(e)
 	case dp.ApproximateDP:
 		return approximateProfile(e)
+	case dp.SmoothGaussian:
+		return &eventProfile{event: e, smooth: &e}
 	}
 	return nil
 }
@@ -88,6 +93,9 @@ func (c *ClosedForm) Delta(epsilon float64) (Bracket, error) {
 		return Bracket{}, err
 	}
 	if c.single != nil {
+		if e := c.single.smooth; e != nil {
+			return SmoothGaussianDelta(e.Alpha, e.Beta, e.Dimension, epsilon)
+		}
 		return c.single.delta(epsilon), nil
 	}
 	mu := squareRoot(c.square)
@@ -116,7 +124,10 @@ func (c *ClosedForm) Epsilon(delta float64) (Bracket, error) {
 }
 
 // epsilon inverts the profile by bisection on certain comparisons.
-func (p *profile1) epsilon(delta float64) (Bracket, error) {
+func (p *eventProfile) epsilon(delta float64) (Bracket, error) {
+	if e := p.smooth; e != nil {
+		return SmoothGaussianEpsilon(e.Alpha, e.Beta, e.Dimension, delta)
+	}
 	if delta < p.floor {
 		return Bracket{}, fmt.Errorf("%w: delta is %v; no epsilon holds for %s below delta %v", dp.ErrBudget, delta, p.event.Kind(), p.floor)
 	}

@@ -241,7 +241,7 @@ func TestEpsilonIsMonotone(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.IntRange(0, 4).Draw(t, "kind")
-		noise := rapid.Float64Range(0.5, 20).Draw(t, "noise")
+		noise := rapid.Float64Range(0.7, 20).Draw(t, "noise")
 		count := rapid.Int64Range(1, 1000).Draw(t, "count")
 		delta := math.Exp(rapid.Float64Range(-30, -2).Draw(t, "ln delta"))
 		adj := rapid.SampledFrom([]dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}).Draw(t, "adjacency")

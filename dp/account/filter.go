@@ -68,7 +68,7 @@ type FilterOptions struct {
 	// budget holds the most Gaussian noise.
 	Order float64
 	// Accountant makes the accountant for those conversions, under the filter's
-	// adjacency; by default closed forms where they exist, else Renyi.
+	// adjacency; [New] by default.
 	Accountant func(dp.Adjacency) Accountant
 }
 
@@ -109,7 +109,7 @@ func NewFilter(adj dp.Adjacency, budget dp.Budget, rule Rule, options FilterOpti
 	}
 	f := &Filter{adj: adj, rule: rule, budget: budget, options: options}
 	if f.options.Accountant == nil {
-		f.options.Accountant = defaultAccountant
+		f.options.Accountant = New
 	}
 	if rule == Basic {
 		f.main, f.options.Reserve = budget, budget
@@ -176,41 +176,4 @@ func bestOrder(b dp.Budget) float64 {
 		}
 	}
 	return 1 + math.Exp(at)
-}
-
-func defaultAccountant(adj dp.Adjacency) Accountant {
-	return &closedOrRenyi{NewClosedForm(adj), NewRDP(adj)}
-}
-
-// closedOrRenyi answers in closed form while it can.
-type closedOrRenyi struct {
-	closed *ClosedForm
-	renyi  *RDP
-}
-
-func (c *closedOrRenyi) Adjacency() dp.Adjacency { return c.renyi.adj }
-
-func (c *closedOrRenyi) Compose(event dp.Event, count int64) error {
-	err := c.renyi.Compose(event, count)
-	if c.closed == nil || err != nil {
-		return err
-	}
-	if err := c.closed.Compose(event, count); err != nil {
-		c.closed = nil
-	}
-	return nil
-}
-
-func (c *closedOrRenyi) Epsilon(delta float64) (Bracket, error) {
-	if c.closed != nil {
-		return c.closed.Epsilon(delta)
-	}
-	return c.renyi.Epsilon(delta)
-}
-
-func (c *closedOrRenyi) Delta(epsilon float64) (Bracket, error) {
-	if c.closed != nil {
-		return c.closed.Delta(epsilon)
-	}
-	return c.renyi.Delta(epsilon)
 }

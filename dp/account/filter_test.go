@@ -86,7 +86,7 @@ func TestFilterRefusesByNameWhatItCannotTake(t *testing.T) {
 		"smooth, renyi rule":            {account.Renyi, account.FilterOptions{}, smooth},
 		"approximate, renyi rule":       {account.Renyi, account.FilterOptions{}, dp.ApproximateDP{Epsilon: 0.01, Delta: 1e-9}},
 		"gaussian, basic rule":          {account.Basic, account.FilterOptions{}, dp.Gaussian{NoiseMultiplier: 100}},
-		"smooth, basic rule with delta": {account.Basic, account.FilterOptions{ChargeDelta: 1e-8}, smooth},
+		"two smooth, basic rule":        {account.Basic, account.FilterOptions{ChargeDelta: 1e-8}, dp.SelfComposed{Count: 2, Event: smooth}},
 		"response under add_remove_one": {account.Basic, account.FilterOptions{}, dp.RandomizedResponse{Buckets: 2, NoiseParameter: 0.9}},
 	} {
 		f := newFilter(t, budget, c.rule, c.o)

@@ -136,7 +136,7 @@ var errNotPlain = errors.New("not plain")
 func plainCost(adj dp.Adjacency, leaf dp.Event) (dp.Budget, bool) {
 	switch e := leaf.(type) {
 	case dp.ApproximateDP:
-		return dp.Budget{Epsilon: e.Epsilon, Delta: e.Delta}, true
+		return dp.Budget(e), true
 	case dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse:
 		return dp.Budget{Epsilon: singleProfile(adj, e).most}, true
 	}

@@ -136,8 +136,8 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 		half := gaussianSquare(adj, e, 1).Upper / 2
 		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
 	case dp.DiscreteGaussian:
-		// Concentrated privacy l2^2/(2 sigma^2): Canonne, Kamath, Steinke 2020,
-		// Proposition 5, for integer vectors of any dimension.
+		// Concentrated privacy l2^2/(2 sigma^2), for integer vectors of any
+		// dimension (Canonne, Kamath, Steinke 2020).
 		gap := xmath.DivUp(adj.SumSensitivity(e.Norm), e.Sigma)
 		half := xmath.MulUp(gap, gap) / 2
 		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
@@ -175,6 +175,10 @@ func sampledCurve(adj dp.Adjacency, leaf dp.Event, rate float64, inner dp.Event)
 		return nil, 0, unsupported(leaf, "of an event other than Gaussian noise has no Renyi curve here; use the PLD accountant")
 	}
 	mu := squareRoot(square).Upper
+	if rate == 1 { // everybody is in the sample
+		half := square.Upper / 2
+		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
+	}
 	if adj == dp.AddRemoveOne {
 		return func(order float64) float64 { return poissonRenyi(order, rate, mu) }, 0, nil
 	}

@@ -31,10 +31,10 @@ func exchangeRenyi(order, q, mu float64) float64 {
 	// The panels are short enough for an ellipse of parameter 8 about each to
 	// hold an analytic integrand of modest growth, which bounds the error of the
 	// 20-point rule by panelError of A + order (docs/proofs/accounting.md).
-	width := min(0.25, 0.5/mu, 2/(order*mu))
+	width := min(0.25, 0.5/mu, 5/(order*mu))
 	panels := math.Ceil((high - low) / width)
 	if panels > maxNodes/20 {
-		return math.Inf(1)
+		return unsampled(order, mu)
 	}
 	var s logSum
 	xmath.Panels(low, high, int(panels), func(y, weight float64) {
@@ -45,7 +45,7 @@ func exchangeRenyi(order, q, mu float64) float64 {
 		log := ratio + xmath.LogExpm1((order-1)*ratio) + xmath.Log1mExp(-order*ratio) - y*y/2
 		s.add(log+math.Log(weight), order*(ratio+mu*y)+y*y/2)
 	})
-	return fromLogExcess(order, s.log()-halfLog2Pi+s.slack(), panelError)
+	return min(fromLogExcess(order, s.log()-halfLog2Pi+s.slack(), panelError), unsampled(order, mu))
 }
 
-const panelError = 3e-20 // e^-45
+const panelError = 1e-22 // e^-50.6

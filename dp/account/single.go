@@ -24,8 +24,8 @@ func lossGap(epsilon, gap, scale float64) float64 {
 // l1 norm L is no worse than one coordinate of L: the trade-off function of a
 // log-concave shift composes into that of the summed shift (Dong, Roth, Su 2022,
 // group privacy).
-func laplaceProfile(e dp.Laplace, gap float64) *profile1 {
-	return &profile1{
+func laplaceProfile(e dp.Laplace, gap float64) *eventProfile {
+	return &eventProfile{
 		event: e,
 		most:  xmath.DivUp(gap, e.NoiseMultiplier),
 		delta: func(epsilon float64) Bracket {
@@ -40,9 +40,9 @@ func laplaceProfile(e dp.Laplace, gap float64) *profile1 {
 
 // discreteLaplaceProfile: with q = e^(-1/scale) and a shift of k steps the loss
 // is (k-2x)/scale at 0 <= x <= k, and x <= top is where it exceeds epsilon.
-func discreteLaplaceProfile(e dp.DiscreteLaplace, gap float64) *profile1 {
+func discreteLaplaceProfile(e dp.DiscreteLaplace, gap float64) *eventProfile {
 	q := math.Exp(-1 / e.Scale)
-	p := &profile1{event: e, most: xmath.DivUp(gap, e.Scale)}
+	p := &eventProfile{event: e, most: xmath.DivUp(gap, e.Scale)}
 	p.delta = func(epsilon float64) Bracket {
 		t := lossGap(epsilon, gap, e.Scale)
 		if t >= 0 || gap == 0 {
@@ -71,9 +71,9 @@ func discreteLaplaceMass(t, q, scale, x float64) float64 {
 
 // responseProfile: only the two answers that were true differ, by the factor
 // 1 + k(1-p)/p, so delta(eps) = (1-p) - (p/k)(e^eps - 1) while that is positive.
-func responseProfile(e dp.RandomizedResponse) *profile1 {
+func responseProfile(e dp.RandomizedResponse) *eventProfile {
 	k, p := float64(e.Buckets), e.NoiseParameter
-	return &profile1{
+	return &eventProfile{
 		event: e,
 		most:  xmath.Up(math.Log1p(k*(1-p)/p), 8),
 		delta: func(epsilon float64) Bracket {
@@ -91,8 +91,8 @@ func responseProfile(e dp.RandomizedResponse) *profile1 {
 // approximateProfile: the worst (eps0, delta0)-private mechanism tells all with
 // probability delta0 and else answers by randomised response (Kairouz, Oh,
 // Viswanath 2015).
-func approximateProfile(e dp.ApproximateDP) *profile1 {
-	return &profile1{
+func approximateProfile(e dp.ApproximateDP) *eventProfile {
+	return &eventProfile{
 		event: e,
 		most:  e.Epsilon,
 		floor: e.Delta,

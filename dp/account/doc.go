@@ -1,0 +1,59 @@
+// Package account turns the events of package dp into (epsilon, delta).
+//
+// Start with [New], which answers in closed form where there is one and by
+// privacy-loss distributions otherwise:
+//
+//	a := account.New(dp.ReplaceOne)
+//	err := a.Compose(event, 1)
+//	b, err := a.Epsilon(1e-5) // b.Upper is the guarantee
+//
+// [Calibrate] finds the noise that meets a budget and [LargestCount] the number
+// of runs that do. An accountant composes events that are fixed before the first
+// release; where each release may be chosen after seeing the last, use a
+// [Filter].
+//
+// # Units and adjacency
+//
+// Epsilon is a natural logarithm, delta a probability. Noise multipliers are per
+// clip norm, and the accountant applies the adjacency: under
+// [dp.ReplaceOne] the sensitivity of a clipped sum is twice the clip. A mu is a
+// sensitivity over a standard deviation and includes the adjacency.
+//
+// Every answer is a [Bracket] rounded outward; a guarantee may rest on its upper
+// end alone. What an accountant does not support is refused with
+// [ErrUnsupported], by name, and what it cannot certify with [ErrUncertified].
+//
+// # What is supported
+//
+// R is ReplaceOne, A is AddRemoveOne. "Exact" brackets are some 1e-13 wide,
+// "bracket" holds the truth between two certified bounds, "upper" bounds from
+// above with a lower end of 0, and a dash is a refusal.
+//
+//	event                                     ClosedForm       PLD              RDP
+//	gaussian, composed with its like          exact  R A       exact    R A     upper R A
+//	laplace                                   exact  R A (1)   bracket  R A     upper R A
+//	discrete_gaussian, whole norm, dim. 1     -                bracket  R A     upper R A
+//	discrete_gaussian, else                   -                -                upper R A
+//	discrete_laplace                          exact  R A (1)   bracket  R A     upper R A
+//	randomized_response                       exact  R   (1)   bracket  R       upper R
+//	approximate_dp                            exact  R A (1)   bracket  R A     upper R A
+//	smooth_gaussian                           bracket R A (1)  -                -
+//	poisson_sampled gaussian                  -                bracket  R A     upper R A
+//	poisson_sampled, other noise              -                see PLD          -
+//	sampled_without_replacement gaussian      -                bracket  R       upper R
+//	sampled_without_replacement, other noise  -                see PLD          -
+//	composed, self_composed                   of Gaussians     yes              yes
+//
+// (1) A single run of it and nothing else; composed it has no closed form.
+//
+// A [Filter] takes, under its Gaussian rule, trees of Gaussians; under its Renyi
+// rule, what RDP takes; and under its basic rule, or from its reserve, anything
+// that is (epsilon, delta) by definition or, at a fixed delta, that New takes.
+//
+// Sources: Balle and Wang 2018 (Gaussian profile); Dong, Roth and Su 2022 (mu);
+// Mironov 2017 and Mironov, Talwar, Zhang 2019 (Renyi); Canonne, Kamath, Steinke
+// 2020 (conversion, discrete Gaussian); Zhu, Dong, Wang 2022 (dominating pairs);
+// Smith and Thakurta 2022, Koskela, Tobaben, Honkela 2023, Feldman and Zrnic
+// 2021, Rogers et al. 2016, Vadhan and Zhang 2023 (filters). The proofs of the
+// numerics are in docs/proofs/accounting.md.
+package account

@@ -1,0 +1,60 @@
+package account_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+)
+
+// A hundred noisy sums, known beforehand, cost one exact epsilon.
+func Example() {
+	a := account.New(dp.ReplaceOne)
+	if err := a.Compose(dp.Gaussian{NoiseMultiplier: 80}, 100); err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := a.Epsilon(1e-5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("epsilon %.6f\n", b.Upper)
+	// Output: epsilon 0.926342
+}
+
+func ExampleCalibrate() {
+	template, err := dp.ParseTemplate([]byte(`{"kind":"gaussian","noise_multiplier":"?"}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := account.Calibrate(template.With, dp.Budget{Epsilon: 1, Delta: 1e-5}, func() account.Accountant {
+		return account.New(dp.AddRemoveOne)
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("noise multiplier %.6f\n", b.Upper)
+	// Output: noise multiplier 3.730632
+}
+
+// Releases chosen one after the other, until the budget refuses.
+func ExampleFilter() {
+	f, err := account.NewFilter(dp.ReplaceOne, dp.Budget{Epsilon: 1, Delta: 1e-5}, account.GaussianDP, account.FilterOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, noise := range []float64{10, 20, 10, 20} {
+		err := f.Charge(dp.Gaussian{NoiseMultiplier: noise})
+		fmt.Println(noise, "refused:", errors.Is(err, account.ErrExhausted))
+	}
+	// Output:
+	// 10 refused: false
+	// 20 refused: false
+	// 10 refused: true
+	// 20 refused: false
+}
