@@ -1,0 +1,197 @@
+package lossdist
+
+import (
+	"math"
+	"slices"
+)
+
+// ulp is the unit round-off of float64.
+const ulp = 0x1p-53
+
+// Bins is a pair of laws (P, Q) whose privacy loss ln dP/dQ has been cut into
+// cells. Of each cell the masses under P and Q are known, and the range of the
+// loss; nothing is assumed of how the loss is spread inside. Beside the cells
+// there are atoms, outcomes whose loss is known exactly.
+type Bins struct {
+	// Knot holds the losses at the cuts, increasing; cell i lies between Knot[i]
+	// and Knot[i+1]. The first may be -Inf and the last +Inf.
+	Knot []Loss
+	Cell []Cell
+	Atom []Atom
+	// MassError bounds the relative error of every mass.
+	MassError float64
+}
+
+// Loss is a privacy loss with a bound on its absolute error.
+type Loss struct{ Value, Error float64 }
+
+func (l Loss) up() float64   { return l.Value + l.Error + 2*ulp*math.Abs(l.Value) }
+func (l Loss) down() float64 { return l.Value - l.Error - 2*ulp*math.Abs(l.Value) }
+
+// Cell is a set of outcomes that a partition lumps together.
+type Cell struct {
+	P, Q float64 // masses
+	Mid  Loss    // ln(P/Q), the loss of whoever sees only that the cell was hit
+	Base int     // the interval of the law's cuts that the cell comes from
+}
+
+// Atom is a set of outcomes of equal loss.
+type Atom struct {
+	P, Q float64
+	Loss Loss
+}
+
+// Reverse exchanges the two laws.
+func (b *Bins) Reverse() *Bins {
+	r := &Bins{
+		Knot:      make([]Loss, len(b.Knot)),
+		Cell:      make([]Cell, len(b.Cell)),
+		Atom:      make([]Atom, len(b.Atom)),
+		MassError: b.MassError,
+	}
+	for i, k := range b.Knot {
+		r.Knot[len(b.Knot)-1-i] = k.negated()
+	}
+	for i, c := range b.Cell {
+		r.Cell[len(b.Cell)-1-i] = c.reversed()
+	}
+	for i, a := range b.Atom {
+		r.Atom[i] = a.reversed()
+	}
+	return r
+}
+
+func (l Loss) negated() Loss  { return Loss{-l.Value, l.Error} }
+func (c Cell) reversed() Cell { return Cell{P: c.Q, Q: c.P, Mid: c.Mid.negated(), Base: c.Base} }
+func (a Atom) reversed() Atom { return Atom{P: a.Q, Q: a.P, Loss: a.Loss.negated()} }
+
+// Upper returns a law of the loss under P whose every hockey-stick divergence,
+// composed or not, is at least that of the pair. The mass of a cell is split
+// between the cell's two ends so that its mass under Q is kept too, which is the
+// pair whose hockey-stick curve connects the dots (Doroshenko et al. 2022); all
+// roundings move mass up.
+func (b *Bins) Upper() *Measure {
+	at := make([]float64, len(b.Knot))
+	for i, c := range b.Cell {
+		up := upShare(b.Knot[i], c.Mid, b.Knot[i+1])
+		at[i] += c.P * (1 - up)
+		at[i+1] += c.P * up
+	}
+	m := newMeasure(len(at)+len(b.Atom), b.MassError+16*ulp)
+	for i, k := range b.Knot {
+		m.add(k.up(), at[i])
+	}
+	for _, a := range b.Atom {
+		m.add(a.Loss.up(), a.P)
+	}
+	return m
+}
+
+// Lower returns a law of the loss under P whose every hockey-stick divergence,
+// composed or not, is at most that of the pair: that of an observer who sees
+// only which cell was hit. All roundings move mass down.
+func (b *Bins) Lower() *Measure {
+	m := newMeasure(len(b.Cell)+len(b.Atom), b.MassError+16*ulp)
+	for _, c := range b.Cell {
+		m.add(c.Mid.down(), c.P)
+	}
+	for _, a := range b.Atom {
+		m.add(a.Loss.down(), a.P)
+	}
+	return m
+}
+
+// upShare is the share of a cell's mass that goes to its upper end, rounded up:
+// the root s of (1-s) e^-lo + s e^-hi = e^-mid.
+func upShare(lo, mid, hi Loss) float64 {
+	num := -math.Expm1(lo.Value-mid.Value) + lo.Error + mid.Error + 4*ulp
+	den := -math.Expm1(lo.Value-hi.Value) - lo.Error - hi.Error - 4*ulp
+	if math.IsInf(hi.Value, 1) {
+		den = 1
+	}
+	if math.IsInf(lo.Value, -1) || !(den > 0) || !(num < den) {
+		return 1
+	}
+	return max(0, num/den*(1+8*ulp))
+}
+
+// excess returns, for each of the n intervals of the law's cuts, how much the
+// mean of a convex function g of the loss differs there between the upper and the
+// lower measure. Cells that reach infinity do not count.
+func (b *Bins) excess(g func(loss float64) float64, n int) []float64 {
+	out := make([]float64, n)
+	for i, c := range b.Cell {
+		lo, hi := b.Knot[i].Value, b.Knot[i+1].Value
+		if c.Base < 0 || c.Base >= n || c.P == 0 || math.IsInf(lo, -1) || math.IsInf(hi, 1) {
+			continue
+		}
+		up := upShare(b.Knot[i], c.Mid, b.Knot[i+1])
+		if e := c.P * ((1-up)*g(lo) + up*g(hi) - g(c.Mid.Value)); e > 0 {
+			out[c.Base] += e
+		}
+	}
+	return out
+}
+
+// Measure is a finite law of the privacy loss with a part at +infinity.
+type Measure struct {
+	Loss, Mass []float64
+	Infinite   float64
+	// MassError bounds the relative error of every mass.
+	MassError float64
+
+	total   float64
+	highest float64
+}
+
+func newMeasure(n int, massError float64) *Measure {
+	return &Measure{
+		Loss: make([]float64, 0, n), Mass: make([]float64, 0, n),
+		MassError: massError, highest: math.Inf(-1),
+	}
+}
+
+func (m *Measure) add(loss, mass float64) {
+	switch {
+	case !(mass > 0):
+	case math.IsInf(loss, 1):
+		m.Infinite += mass
+	case math.IsInf(loss, -1):
+		// Outcomes that are impossible under P.
+	default:
+		m.Loss = append(m.Loss, loss)
+		m.Mass = append(m.Mass, mass)
+		m.highest = max(m.highest, loss)
+	}
+}
+
+// finish fixes the total of the finite part, summed without loss.
+func (m *Measure) finish() *Measure {
+	sum, low := 0.0, 0.0
+	for _, w := range m.Mass {
+		s := sum + w
+		low += (sum - s) + w // Fast2Sum up to order: sums of positive terms
+		if math.Abs(w) > math.Abs(sum) {
+			low += ((w - s) + sum) - ((sum - s) + w)
+		}
+		sum = s
+	}
+	m.total = sum + low
+	return m
+}
+
+// uniformCuts returns n+1 equally spaced cuts with the given others merged in.
+func uniformCuts(lo, hi float64, n int, others ...float64) []float64 {
+	cuts := make([]float64, 0, n+1+len(others))
+	for i := range n + 1 {
+		cuts = append(cuts, lo+(hi-lo)*(float64(i)/float64(n)))
+	}
+	cuts[n] = hi
+	for _, x := range others {
+		if x > lo && x < hi {
+			cuts = append(cuts, x)
+		}
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}

@@ -1,0 +1,284 @@
+package lossdist
+
+import "math"
+
+// Curve answers for one composition.
+type curve struct {
+	value    func(epsilon float64) float64
+	infinite float64
+}
+
+// aliasError is the share of delta that the periodic copies may reach.
+const aliasError = 1e-6
+
+// sides returns the two bounding curves of the prepared composition.
+func (s *state) sides() (lower, upper curve) {
+	if s.single() {
+		return direct(s.lower[0].measure, -1), direct(s.upper[0].measure, 1)
+	}
+	set := s.settings()
+	up := newSpectrum(s.upper, s.comp.Gaussian[1], true, set)
+	low := newSpectrum(s.lower, s.comp.Gaussian[0], false, set)
+	copies := s.copies(set)
+	upper = curve{infinite: infinite(s.upper, 1)}
+	upper.value = func(epsilon float64) float64 {
+		return min(1, (upper.infinite+up.value(epsilon))*(1+8*ulp))
+	}
+	lower = curve{infinite: infinite(s.lower, -1)}
+	lower.value = func(epsilon float64) float64 {
+		return min(1, (lower.infinite+max(0, low.value(epsilon)-copies(epsilon)))*(1-8*ulp))
+	}
+	return lower, upper
+}
+
+// direct is the curve of one run, with no composition.
+func direct(m *Measure, sign float64) curve {
+	rel := 1 + sign*(m.MassError+ulp*(16+float64(len(m.Mass))))
+	return curve{infinite: m.Infinite * rel, value: func(epsilon float64) float64 {
+		return min(1, (m.Infinite+m.hockeyStick(epsilon))*rel)
+	}}
+}
+
+// infinite is the chance that some run's loss is infinite.
+func infinite(parts []side, sign float64) float64 {
+	log := 0.0
+	for _, p := range parts {
+		if p.measure.Infinite > 0 {
+			log += p.count * math.Log1p(-min(1, p.measure.Infinite*(1+sign*(p.measure.MassError+16*ulp))))
+		}
+	}
+	return -math.Expm1(log) * (1 + sign*16*ulp)
+}
+
+// settings chooses the tilt of the inversion, its smoothing, its period and its
+// highest frequency. A tilt below the Chernoff bound's may need a much shorter
+// period where far losses are likely, at the price of digits.
+func (s *state) settings() settings {
+	set := settings{extra: min(s.tolerance(smoothness)/(1.5*s.slope*(s.slope+1)), 1)}
+	period := math.Inf(1)
+	for f := 1.0; f > 0.1; f *= 0.75 {
+		a := f * s.tilt
+		if f < 1 && s.digits(a) > mostDigits {
+			break
+		}
+		if p := s.period(a); p < period {
+			set.tilt, period = a, p
+		}
+	}
+	set.step = 2 * math.Pi / period
+	if s.comp.Gaussian[0] > 0 && s.limit(set.tilt, s.comp.Gaussian[0])/set.step < 4096 {
+		set.extra = 0
+	}
+	set.limit = s.limit(set.tilt, s.comp.Gaussian[0]+set.extra)
+	if n := set.limit / set.step; n > maxFrequencies {
+		// A wider bracket rather than no end of frequencies.
+		set.extra = (s.comp.Gaussian[0]+set.extra)*(n/maxFrequencies)*(n/maxFrequencies) - s.comp.Gaussian[0]
+		set.limit = s.limit(set.tilt, s.comp.Gaussian[0]+set.extra)
+	}
+	return set
+}
+
+// mostDigits bounds ln of the ratio of the Chernoff bound to delta, which is what
+// the inversion's round-off is multiplied by.
+const mostDigits = 20
+
+func (s *state) digits(a float64) float64 {
+	return s.cumulant(a) - a*s.guess.epsilon - math.Log(s.guess.delta)
+}
+
+// limit is the frequency beyond which a Gaussian factor of the given variance
+// leaves nothing that matters beside delta: exp(-total u^2/2)/(pi u), times
+// e^(K - a eps), is small.
+func (s *state) limit(a, total float64) float64 {
+	need, u := s.digits(a)+18, a
+	for range 4 {
+		u = math.Sqrt(2 * max(need-math.Log(u), 1) / total)
+	}
+	return u
+}
+
+// steeper are the multiples of a tilt at which the curve beyond the answer is
+// bounded.
+var steeper = [...]float64{1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 30}
+
+// period is a period at which the copies are below aliasError of delta.
+func (s *state) period(a float64) float64 {
+	want := math.Log(s.guess.delta * aliasError)
+	right := math.Inf(1)
+	for _, f := range steeper {
+		b := a * f
+		right = min(right, (payoffBound(b)+s.cumulant(b)-b*(s.guess.epsilon-4/s.slope)-want)/(b-a))
+	}
+	if top, ok := s.highest(); ok {
+		right = min(right, top)
+	}
+	return max(-want/a, right)
+}
+
+// highest is the largest loss that the composition can reach, if it is bounded.
+func (s *state) highest() (float64, bool) {
+	if s.comp.Gaussian[1] > 0 {
+		return 0, false
+	}
+	sum := 0.0
+	for _, p := range s.lower {
+		sum += p.count * max(p.measure.highest, 0) * (1 + 4*ulp)
+	}
+	return sum, true
+}
+
+// copies bounds, for the lower curve, what the copies of the curve at distances
+// of whole periods add: those to the left by 1 each, those to the right by the
+// Chernoff bound at steeper tilts.
+func (s *state) copies(set settings) func(epsilon float64) float64 {
+	a, period := set.tilt, 2*math.Pi/set.step
+	left := math.Exp(-a*period) / -math.Expm1(-a*period)
+	var logs [len(steeper)]float64
+	for i, f := range steeper {
+		logs[i] = payoffBound(a*f) + s.cumulant(a*f)
+	}
+	top, bounded := s.highest()
+	return func(epsilon float64) float64 {
+		if bounded && epsilon+period >= top {
+			return left * 1.001
+		}
+		right := math.Inf(1)
+		for i, f := range steeper {
+			b := a * f
+			gap := (b - a) * period
+			right = min(right, math.Exp(logs[i]-b*epsilon-gap)/-math.Expm1(-gap))
+		}
+		return (left + right) * 1.001
+	}
+}
+
+// Delta bounds the hockey-stick divergence of the composition at epsilon. How
+// far out the losses must be resolved depends on the answer, so it is sought in
+// a few rounds.
+func (c Composition) Delta(epsilon float64) (lower, upper float64) {
+	expect := 1e-8
+	for range 6 {
+		s := newState(c, query{epsilon: epsilon, delta: expect})
+		lower, upper = s.deltaAt(epsilon)
+		if upper > expect/30 && upper < expect*30 || upper < leastDelta && expect <= leastDelta {
+			break
+		}
+		expect = max(upper, leastDelta)
+	}
+	return lower, upper
+}
+
+// leastDelta is the smallest delta that is resolved: below it the upper end stays
+// near it.
+const leastDelta = 1e-30
+
+func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
+	upper = 1
+	for range maxPasses {
+		s.resolve()
+		low, up := s.sides()
+		lower = max(lower, low.value(epsilon))
+		upper = min(upper, up.value(epsilon))
+		if !s.sharpen(up, epsilon, math.Log(upper/lower)) {
+			break
+		}
+	}
+	return lower, upper
+}
+
+// Epsilon bounds the smallest epsilon at which the composition's hockey-stick
+// divergence is at most delta. It is +Inf where no epsilon is.
+func (c Composition) Epsilon(delta float64) (lower, upper float64) {
+	s := newState(c, query{delta: delta, forEpsilon: true})
+	upper = math.Inf(1)
+	for range maxPasses {
+		s.resolve()
+		low, up := s.sides()
+		above, _ := s.cross(low, delta)
+		_, met := s.cross(up, delta)
+		lower, upper = max(lower, above), min(upper, met)
+		if math.IsInf(upper, 1) || !s.sharpen(up, upper, (upper/lower-1)*s.slopeAt(up, upper)*upper) {
+			break
+		}
+	}
+	return lower, upper
+}
+
+// slopeAt is -d ln delta/d eps near epsilon, from the curve.
+func (s *state) slopeAt(up curve, epsilon float64) float64 {
+	step := 0.02 / s.slope
+	slope := math.Log(up.value(max(epsilon-step, 0))/up.value(epsilon+step)) / (step + min(step, epsilon))
+	if math.IsNaN(slope) || math.IsInf(slope, 0) {
+		return s.slope
+	}
+	return slope
+}
+
+// sharpen sets the state for another pass where the bracket, width wide in
+// ln delta, is not yet narrow enough; it reports whether another pass may help.
+func (s *state) sharpen(up curve, epsilon, width float64) bool {
+	first := !s.located
+	s.slope = max(s.slopeAt(up, epsilon), s.tilt)
+	s.guess = query{epsilon: epsilon, delta: up.value(epsilon)}
+	s.located = true
+	target := 1.5 * (s.tolerance(fineness) + s.tolerance(smoothness)) * s.sharper
+	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 {
+		return false
+	}
+	if !first {
+		s.sharper *= min(max(width/target, 2), 30)
+	}
+	return true
+}
+
+// cross returns neighbouring points above and below which the curve is seen to
+// exceed delta and to have met it. It starts from the guess and goes outward,
+// because the lower curve says little far from there.
+func (s *state) cross(c curve, delta float64) (above, met float64) {
+	if c.infinite >= delta {
+		return math.Inf(1), math.Inf(1)
+	}
+	lo, hi := s.guess.epsilon, s.guess.epsilon
+	if c.value(hi) > delta {
+		for step := 1 / s.tilt; c.value(hi) > delta; step *= 2 {
+			lo, hi = hi, hi+step
+			if math.IsInf(hi, 1) {
+				return lo, hi
+			}
+		}
+	} else {
+		for step := 1 / s.tilt; c.value(lo) <= delta; step *= 2 {
+			if lo == 0 {
+				return 0, 0
+			}
+			lo, hi = max(0, lo-step), lo
+		}
+	}
+	return regulaFalsi(func(x float64) float64 { return math.Log(c.value(x) / delta) }, lo, hi)
+}
+
+// regulaFalsi narrows a bracket of a decreasing function's root, f(lo) > 0 >=
+// f(hi), to a relative 1e-9 (Illinois rule, with bisection as a fallback).
+func regulaFalsi(f func(x float64) float64, lo, hi float64) (above, met float64) {
+	flo, fhi := f(lo), f(hi)
+	for i := 0; hi-lo > 1e-9*hi && i < 200; i++ {
+		x := lo + (hi-lo)*(flo/(flo-fhi))
+		if !(x > lo && x < hi) || i%4 == 3 {
+			x = lo + (hi-lo)/2
+		} else {
+			// Aim a little past the root, so that both ends move.
+			x = min(max(x, lo+1e-10*hi), hi-1e-10*hi)
+		}
+		if !(x > lo && x < hi) {
+			break
+		}
+		if fx := f(x); fx > 0 {
+			lo, flo = x, fx
+			fhi /= 2
+		} else {
+			hi, fhi = x, fx
+			flo /= 2
+		}
+	}
+	return lo, hi
+}

@@ -1,0 +1,223 @@
+package account
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account/internal/lossdist"
+)
+
+// view is one way to bound the composition: which of two neighbours comes first,
+// and whether the pairs used are those that neighbours can realise or those that
+// are only proven to dominate.
+type view int
+
+const (
+	// forward: the first dataset holds the person (under replace_one: the record
+	// that stands out).
+	forward view = iota
+	// backward: the second one does.
+	backward
+	// symmetric pairs serve both orders at once.
+	exact
+	proven
+	forwardOnly
+	backwardOnly
+)
+
+// realised reports that neighbours can reach what the view bounds from below.
+func (v view) realised() bool { return v != proven }
+
+// dominates reports that the view's upper bound holds for the events.
+func (v view) dominates() bool { return v != forwardOnly && v != backwardOnly }
+
+func (v view) reversed() bool { return v == backward || v == backwardOnly }
+
+// kind of view that an event needs.
+type kind int
+
+const (
+	balanced  kind = iota // a symmetric pair, tight for both orders
+	oriented              // a tight pair for each order
+	dominated             // a symmetric pair that dominates, and others that are realised
+)
+
+// allViews lists the views that all events together need.
+func (p *PLD) allViews() []view {
+	need := balanced
+	for _, e := range p.events {
+		k, err := p.views(e.event)
+		if err == nil {
+			need = max(need, k)
+		}
+	}
+	switch need {
+	case oriented:
+		return []view{forward, backward}
+	case dominated:
+		return []view{proven, forwardOnly, backwardOnly}
+	}
+	return []view{exact}
+}
+
+// views says what views a reduced leaf needs, or refuses it.
+func (p *PLD) views(leaf dp.Event) (kind, error) {
+	if err := onlyReplace(p.adj, leaf); err != nil {
+		return 0, err
+	}
+	switch e := leaf.(type) {
+	case dp.PoissonSampled:
+		if _, err := baseLaw(p.adj, e.Event); err != nil {
+			return 0, err
+		}
+		if err := onlyReplace(p.adj, e.Event); err != nil {
+			return 0, err
+		}
+		if p.adj == dp.AddRemoveOne {
+			return oriented, nil
+		}
+		switch e.Event.(type) {
+		case dp.Gaussian:
+			return balanced, nil
+		case dp.RandomizedResponse, dp.ApproximateDP:
+			return 0, unsupported(e, "of "+e.Event.Kind()+" under replace_one: nothing is known of samples of different sizes; account for it under add_remove_one, or without the sampling")
+		}
+		return dominated, nil
+	case dp.SampledWithoutReplacement:
+		_, err := baseLaw(p.adj, e.Event)
+		return dominated, err
+	case dp.Gaussian:
+		return balanced, nil
+	}
+	_, err := baseLaw(p.adj, leaf)
+	return balanced, err
+}
+
+// reduce replaces a sampled event by a simpler one that is the same mechanism.
+func reduce(leaf dp.Event) (dp.Event, error) {
+	switch e := leaf.(type) {
+	case dp.PoissonSampled:
+		inner, err := single(e.Event, leaf)
+		if err != nil {
+			return nil, err
+		}
+		if nested, ok := inner.(dp.PoissonSampled); ok {
+			// Who is in both samples is in one of the product of the rates.
+			return reduce(dp.PoissonSampled{Rate: e.Rate * nested.Rate, Event: nested.Event})
+		}
+		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, nil
+	case dp.SampledWithoutReplacement:
+		inner, err := single(e.Event, leaf)
+		if err != nil || e.Sample == e.Population {
+			return inner, err
+		}
+		if nested, ok := inner.(dp.SampledWithoutReplacement); ok && nested.Population == e.Sample {
+			return reduce(dp.SampledWithoutReplacement{Population: e.Population, Sample: nested.Sample, Event: nested.Event})
+		}
+		return dp.SampledWithoutReplacement{Population: e.Population, Sample: e.Sample, Event: inner}, nil
+	}
+	return leaf, nil
+}
+
+// single unwraps an event inside a sample that is one run of one event.
+func single(event, outer dp.Event) (dp.Event, error) {
+	var only dp.Event
+	runs := int64(0)
+	err := leaves(event, 1, func(leaf dp.Event, n int64) error {
+		only = leaf
+		runs += min(n, 2)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if runs != 1 {
+		return nil, unsupported(outer, "of a composition: the runs share one sample, and no pair is known that dominates them together; give each run its own sample, or use the events without the sampling")
+	}
+	return reduce(only)
+}
+
+// part is the privacy loss of one run of a reduced leaf that is not a Gaussian.
+func (p *PLD) part(leaf dp.Event, v view) (lossdist.Part, error) {
+	switch e := leaf.(type) {
+	case dp.PoissonSampled:
+		if p.adj == dp.AddRemoveOne || v != proven && v != exact {
+			return sampled(dp.AddRemoveOne, e.Event, e.Rate, v)
+		}
+		if g, ok := e.Event.(dp.Gaussian); ok {
+			return lossdist.Part{Law: lossdist.Antipodal{Shift: 1 / g.NoiseMultiplier, Rate: e.Rate}, Rate: e.Rate}, nil
+		}
+		return symmetrical(e.Event, e.Rate)
+	case dp.SampledWithoutReplacement:
+		rate := float64(e.Sample) / float64(e.Population)
+		if v == proven {
+			return symmetrical(e.Event, rate)
+		}
+		return sampled(dp.ReplaceOne, e.Event, rate, v)
+	}
+	law, err := baseLaw(p.adj, leaf)
+	return lossdist.Part{Law: law, Rate: 1}, err
+}
+
+// sampled is the pair of the mixture with rate against the base, or its reverse.
+func sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+	law, err := baseLaw(adj, inner)
+	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate) }
+	if v.reversed() {
+		shape = func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate).Reverse() }
+	}
+	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
+}
+
+// symmetrical is the pair that dominates sampling under replace_one in both
+// orders.
+func symmetrical(inner dp.Event, rate float64) (lossdist.Part, error) {
+	law, err := baseLaw(dp.ReplaceOne, inner)
+	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Symmetric(rate) }
+	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
+}
+
+const (
+	// leastMultiplier is the smallest noise of a sampled Gaussian or Laplace
+	// event whose loss is discretised; below it epsilon is in the thousands.
+	leastMultiplier = 0.01
+	// mostPoints bounds how many points of a discrete Gaussian are summed.
+	mostPoints = 1 << 21
+)
+
+// baseLaw is the dominating pair of an event that is not sampled.
+func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
+	switch e := event.(type) {
+	case dp.Gaussian:
+		if e.NoiseMultiplier < leastMultiplier {
+			return nil, uncertified(e, "noise_multiplier", e.NoiseMultiplier)
+		}
+		return lossdist.Gaussian{Shift: adj.SumSensitivity(1) / e.NoiseMultiplier}, nil
+	case dp.Laplace:
+		if e.NoiseMultiplier < leastMultiplier {
+			return nil, uncertified(e, "noise_multiplier", e.NoiseMultiplier)
+		}
+		return lossdist.Laplace{Shift: adj.SumSensitivity(1) / e.NoiseMultiplier}, nil
+	case dp.DiscreteLaplace:
+		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
+	case dp.DiscreteGaussian:
+		if e.Norm != math.Floor(e.Norm) {
+			return nil, unsupported(e, "has a norm that is no integer, so it is not one-dimensional, and only one dimension has an exact loss distribution; use the rdp accountant")
+		}
+		law := lossdist.DiscreteGaussian{Sigma: e.Sigma, Gap: adj.SumSensitivity(e.Norm)}
+		if law.Points() > mostPoints {
+			return nil, uncertified(e, "sigma", e.Sigma)
+		}
+		return law, nil
+	case dp.RandomizedResponse:
+		return lossdist.Response(e.Buckets, e.NoiseParameter), nil
+	case dp.ApproximateDP:
+		return lossdist.Approximate(e.Epsilon, e.Delta), nil
+	}
+	return nil, unsupported(event, "is unknown to the PLD accountant; use the rdp accountant")
+}
+
+func uncertified(e dp.Event, field string, value float64) error {
+	return fmt.Errorf("%w: %s: %s is %v, outside what the PLD accountant's numerics cover; use the rdp accountant", ErrUncertified, e.Kind(), field, value)
+}
