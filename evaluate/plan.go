@@ -75,19 +75,38 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	if p.Privacy == nil {
 		return plan, nil
 	}
-	accountant, name, err := account.Choose(p.Privacy.Adjacency, event)
-	if err != nil {
+	if err := plan.account(); err != nil {
 		return nil, err
-	}
-	plan.Accountant = name
-	if plan.Epsilon, err = accountant.Epsilon(p.Privacy.Budget.Delta); err != nil {
-		return nil, err
-	}
-	if plan.Epsilon.Upper > p.Privacy.Budget.Epsilon {
-		return nil, fmt.Errorf("%w: %s: epsilon %v at delta %v is above %v",
-			ErrOverBudget, method, plan.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Budget.Epsilon)
 	}
 	return plan, nil
+}
+
+// account has the event certified against the budget: the plan stands when the
+// event's delta at the budget's epsilon is at most the budget's, or its epsilon
+// at the budget's delta.
+func (p *Plan) account() error {
+	budget := p.Privacy.Budget
+	accountant, name, err := account.Choose(p.Privacy.Adjacency, p.Event)
+	if err != nil {
+		return err
+	}
+	p.Accountant = name
+	if p.Epsilon, err = accountant.Epsilon(budget.Delta); err != nil {
+		return err
+	}
+	if p.Epsilon.Upper <= budget.Epsilon {
+		return nil
+	}
+	delta, err := accountant.Delta(budget.Epsilon)
+	if err != nil {
+		return err
+	}
+	if delta.Upper > budget.Delta {
+		return fmt.Errorf("%w: %s: epsilon %v at delta %v is above %v", ErrOverBudget, p.Method, p.Epsilon, budget.Delta, budget.Epsilon)
+	}
+	p.Epsilon.Upper = budget.Epsilon
+	p.Epsilon.Lower = min(p.Epsilon.Lower, budget.Epsilon)
+	return nil
 }
 
 // Check validates data against the plan and binds the two. Nothing is spent,

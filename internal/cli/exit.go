@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io/fs"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -10,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
@@ -25,7 +28,7 @@ func inputErrors() []error {
 		evaluate.ErrPublic, evaluate.ErrMethod, evaluate.ErrData,
 		feature.ErrMap, feature.ErrColumn, feature.ErrObservation,
 		policy.ErrPolicy, policy.ErrMissing, policy.ErrRow,
-		trajectory.ErrInput, trajectory.ErrOptions,
+		trajectory.ErrInput, trajectory.ErrOptions, file.ErrFormat, fs.ErrNotExist,
 		value.ErrOptions, value.ErrOffPolicy, value.ErrSingular, value.ErrData,
 	}
 }

@@ -1,0 +1,5 @@
+//go:build slow
+
+package evaluate_test
+
+const datasets = 2000
