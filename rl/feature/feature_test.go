@@ -103,7 +103,7 @@ func TestNormBoundHoldsForEveryObservation(t *testing.T) {
 		b.Apply(phi, obs)
 		// Every coordinate is at most 1 in size, so the sum of squares is exact to
 		// within Dim ulps; the bound's own rounding is tested below.
-		if floats.Norm(phi, 2) > m.NormBound()*(1+1e-14) {
+		if !(floats.Norm(phi, 2) <= m.NormBound()*(1+1e-14)) {
 			t.Fatalf("%#v at %v: |%v| exceeds %v", m, obs, phi, m.NormBound())
 		}
 	})

@@ -97,7 +97,7 @@ func TestDistributionsAgreeWithTheLoggedActions(t *testing.T) {
 			if !ok || got != probs[d.Action[row]] {
 				t.Errorf("%T: row %d: Prob %v, distribution %v", p, row, got, probs)
 			}
-			if math.Abs(floats.Sum(probs)-1) > 1e-15*6 || floats.Max(probs) > p.MaxProb() || b.Actions() > 4 {
+			if !(math.Abs(floats.Sum(probs)-1) <= 6e-15) || !(floats.Max(probs) <= p.MaxProb()) || b.Actions() > 4 {
 				t.Errorf("%T: row %d: distribution %v, bound %v, %d actions", p, row, probs, p.MaxProb(), b.Actions())
 			}
 		}
@@ -180,7 +180,7 @@ func TestMaxRatioBoundsEveryRatio(t *testing.T) {
 			if err := policy.Ratios(rho, p, d); err != nil {
 				t.Fatal(err)
 			}
-			if floats.Max(rho) > policy.MaxRatio(p, floor) {
+			if !(floats.Max(rho) <= policy.MaxRatio(p, floor)) {
 				t.Fatalf("%T: ratios %v exceed %v", p, rho, policy.MaxRatio(p, floor))
 			}
 		}
@@ -229,7 +229,7 @@ func TestReadSoftmax(t *testing.T) {
 	}
 	b, probs := must(p.Bind(log())), make([]float64, 2)
 	b.Distribution(probs, 1)
-	if want := 1 / (1 + math.Exp(-2)); math.Abs(probs[1]-want) > 1e-15 {
+	if want := 1 / (1 + math.Exp(-2)); !(math.Abs(probs[1]-want) <= 1e-15) {
 		t.Errorf("probability %v, want the logistic function of 2, %v", probs[1], want)
 	}
 	for _, text := range []string{

@@ -125,7 +125,7 @@ func TestLSWTendsToTheValues(t *testing.T) {
 	s := chainSample(t, chain.Options{Episodes: 100_000, Seed: 21}, nil)
 	theta, want := must(value.LSW{}.Solve(s)), chain.Values(0.5, 0.99)
 	for state := 20; state < 40; state++ {
-		if math.Abs(theta[state]-want[state]) > 0.015 {
+		if !(math.Abs(theta[state]-want[state]) <= 0.015) {
 			t.Errorf("V(%d) = %v, want %v", state, theta[state], want[state])
 		}
 	}
@@ -140,7 +140,7 @@ func TestLSTDTendsToTheValues(t *testing.T) {
 	for target, pi := range map[float64]policy.Policy{0.5: nil, 0.6: advancing(0.6)} {
 		s := chainSample(t, chain.Options{Episodes: 100_000, Seed: 22}, pi)
 		theta := must(value.LSTD{}.Solve(s))
-		if d := floats.Distance(theta, chain.Values(target, 0.99), math.Inf(1)); d > 0.05 {
+		if d := floats.Distance(theta, chain.Values(target, 0.99), math.Inf(1)); !(d <= 0.05) {
 			t.Errorf("target %v: off by %v", target, d)
 		}
 	}
@@ -269,7 +269,7 @@ func TestMSPBESkipsUnseenStates(t *testing.T) {
 	// At theta = 0 in the seen states the sum is over b^2/C: weights 1/2 for person
 	// 0's rows, 1 for person 1's, 4 together.
 	want := (math.Pow(5*0.5, 2)/(2*0.5) + math.Pow(10*0.5, 2)/(2*0.5) + math.Pow(2, 2)/2) / 4
-	if math.Abs(got-want) > 1e-13 {
+	if !(math.Abs(got-want) <= 1e-13) {
 		t.Errorf("MSPBE %v, want %v", got, want)
 	}
 }

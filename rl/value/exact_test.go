@@ -31,7 +31,7 @@ func TestValuesOfATwoStateProblemWorkedByHand(t *testing.T) {
 	if v := must(m.Values(pi)); !floats.EqualApprox(v, []float64{16.0 / 7, 18.0 / 7}, 1e-15) {
 		t.Errorf("V = %v, want 16/7, 18/7", v)
 	}
-	if j := must(m.Value(pi)); math.Abs(j-17.0/7) > 1e-15 {
+	if j := must(m.Value(pi)); !(math.Abs(j-17.0/7) <= 1e-15) {
 		t.Errorf("J = %v, want 17/7", j)
 	}
 	// Visits: n0 = 1/2 + n1/2, n1 = 1/2 + n0: 3/2 and 2.
@@ -44,7 +44,7 @@ func TestActionValuesAverageToValues(t *testing.T) {
 	m, pi := chain.MDP(0.99, nil), chain.Policy(0.6)
 	q, v := must(m.ActionValues(pi)), must(m.Values(pi))
 	for s := range v {
-		if got := 0.4*q[2*s] + 0.6*q[2*s+1]; math.Abs(got-v[s]) > 1e-13 {
+		if got := 0.4*q[2*s] + 0.6*q[2*s+1]; !(math.Abs(got-v[s]) <= 1e-13) {
 			t.Errorf("state %d: mean of Q %v, V %v", s, got, v[s])
 		}
 	}
@@ -54,7 +54,7 @@ func TestActionValuesAverageToValues(t *testing.T) {
 // 1/p times: (s+1)/40 * 2.
 func TestVisitsOfTheChain(t *testing.T) {
 	for s, got := range must(chain.MDP(0.99, nil).Visits(chain.Policy(0.5))) {
-		if want := 2 * float64(s+1) / 40; math.Abs(got-want) > 1e-13 {
+		if want := 2 * float64(s+1) / 40; !(math.Abs(got-want) <= 1e-13) {
 			t.Errorf("state %d is visited %v times, want %v", s, got, want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestMSPBEOfTheConstantOneOnTheChain(t *testing.T) {
 		}
 		want += float64(s+1) / 820 * residual * residual
 	}
-	if got := must(moments.MSPBE(one)); math.Abs(got-want) > 1e-16 {
+	if got := must(moments.MSPBE(one)); !(math.Abs(got-want) <= 1e-16) {
 		t.Errorf("MSPBE %v, want %v", got, want)
 	}
 }
@@ -138,7 +138,7 @@ func TestEmpiricalMomentsTendToTheExactOnes(t *testing.T) {
 	pi := chain.Policy(0.5)
 	want := must(chain.MDP(0.99, nil).Moments(pi, pi, identity(40), 40, value.ByTrajectory))
 	for name, pair := range map[string][2][]float64{"A": {got.A, want.A}, "b": {got.B, want.B}, "C": {got.C, want.C}} {
-		if d := floats.Distance(pair[0], pair[1], math.Inf(1)); d > 0.008 {
+		if d := floats.Distance(pair[0], pair[1], math.Inf(1)); !(d <= 0.008) {
 			t.Errorf("%s is off by %v", name, d)
 		}
 	}
@@ -162,12 +162,12 @@ func TestExactCDoesNotDependOnTheTarget(t *testing.T) {
 func TestTrajectoryWeightingMovesTheFixedPointOfTheChain(t *testing.T) {
 	pi := chain.Policy(0.5)
 	m := must(chain.MDP(0.99, nil).Moments(pi, pi, identity(40), 40, value.ByTrajectory))
-	if e := value.RMSE(must(m.Solve(0)), chain.Values(0.5, 0.99)); math.Abs(e-0.0091) > 5e-5 {
+	if e := value.RMSE(must(m.Solve(0)), chain.Values(0.5, 0.99)); !(math.Abs(e-0.0091) <= 5e-5) {
 		t.Errorf("RMSE of the fixed point is %v, want .0091", e)
 	}
 	one := make([]float64, 40)
 	floats.AddConst(1, one)
-	if e := must(m.MSPBE(one)); math.Abs(e-9.1e-5) > 5e-7 {
+	if e := must(m.MSPBE(one)); !(math.Abs(e-9.1e-5) <= 5e-7) {
 		t.Errorf("MSPBE of the constant 1 is %v, want 9.1e-5", e)
 	}
 }

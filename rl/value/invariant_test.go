@@ -73,7 +73,7 @@ func same(t *rapid.T, what string, got, want []float64) {
 	for i := range got {
 		// Sums of at most 90 terms of either sign, with weights up to 9^5 and values
 		// up to 6, carry rounding errors of 1e-9.
-		if math.Abs(got[i]-want[i]) > 1e-7*(1+math.Abs(want[i])) {
+		if !(math.Abs(got[i]-want[i]) <= 1e-7*(1+math.Abs(want[i]))) {
 			t.Fatalf("%s: number %d is %v, was %v", what, i, got[i], want[i])
 		}
 	}
@@ -111,7 +111,7 @@ func TestWeightedEstimateLiesWithinTheReturns(t *testing.T) {
 			returns[e] = s.Return(e)
 		}
 		got := must(value.WIS(s))
-		if got < floats.Min(returns)-1e-12 || got > floats.Max(returns)+1e-12 {
+		if !(got >= floats.Min(returns)-1e-12 && got <= floats.Max(returns)+1e-12) {
 			t.Fatalf("WIS %v, returns %v", got, returns)
 		}
 	})
@@ -150,7 +150,7 @@ func TestFirstVisitsMatchTheDefinition(t *testing.T) {
 				t.Fatalf("person %d visits %v, want %v", p, f.States, sum)
 			}
 			for i, state := range f.States {
-				if want := sum[state] / count[state]; math.Abs(f.Returns[i]-want) > 1e-13 {
+				if want := sum[state] / count[state]; !(math.Abs(f.Returns[i]-want) <= 1e-13) {
 					t.Fatalf("person %d, state %d: %v, want %v", p, state, f.Returns[i], want)
 				}
 			}

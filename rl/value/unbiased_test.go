@@ -152,11 +152,11 @@ func TestImportanceSamplingAndDoublyRobustAreUnbiased(t *testing.T) {
 		want := m.value(target)
 		for name, got := range map[string]float64{"IS": dot(pb, num), "PDIS": dot(pb, pdis), "DR": dot(pb, dr)} {
 			// Weights reach 9^6 and Q is as large as 50.
-			if math.Abs(got-want) > 1e-9 {
+			if !(math.Abs(got-want) <= 1e-9) {
 				t.Fatalf("expectation of %s is %v, want %v", name, got, want)
 			}
 		}
-		if got := dot(pb, den); math.Abs(got-1) > 1e-9 {
+		if got := dot(pb, den); !(math.Abs(got-1) <= 1e-9) {
 			t.Fatalf("expectation of the weights is %v, want 1", got)
 		}
 	})
@@ -174,7 +174,7 @@ func TestDoublyRobustWithoutGuessIsPerDecision(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range dr {
-			if math.Abs(dr[i]-pdis[i]) > 1e-11*(1+math.Abs(pdis[i])) {
+			if !(math.Abs(dr[i]-pdis[i]) <= 1e-11*(1+math.Abs(pdis[i]))) {
 				t.Fatalf("trajectory %d: DR %v, PDIS %v", i, dr[i], pdis[i])
 			}
 		}
@@ -212,7 +212,7 @@ func TestDoublyRobustWithTheTruthHasNoVariance(t *testing.T) {
 	}
 	want := must(m.Value(target))
 	for i, got := range dr {
-		if math.Abs(got-want) > 1e-14 {
+		if !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("trajectory %d: %v, want J = %v", i, got, want)
 		}
 	}

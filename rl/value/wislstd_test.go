@@ -36,7 +36,7 @@ func TestWISLSTDWithoutTraceIsLSTD(t *testing.T) {
 			for p, got := range traces(s, 0, w) {
 				want := value.NewMoments(3)
 				want.AddPerson(s, p, w)
-				if !floats.EqualApprox(got.A, want.A, 1e-12) || !floats.EqualApprox(got.B, want.B, 1e-12) || math.Abs(got.Weight-want.Weight) > 1e-12 {
+				if !floats.EqualApprox(got.A, want.A, 1e-12) || !floats.EqualApprox(got.B, want.B, 1e-12) || !(math.Abs(got.Weight-want.Weight) <= 1e-12) {
 					t.Fatalf("person %d: %v, %v, %v; want %v, %v, %v", p, got.A, got.B, got.Weight, want.A, want.B, want.Weight)
 				}
 			}
@@ -120,7 +120,7 @@ func TestWISLSTDHasTheTargetValuesAsFixedPoint(t *testing.T) {
 				residual[i] += pb[p] * (c.B[i] - floats.Dot(c.A[i*n:i*n+n], v))
 			}
 		}
-		if floats.Norm(residual, math.Inf(1)) > 1e-10 {
+		if !(floats.Norm(residual, math.Inf(1)) <= 1e-10) {
 			t.Fatalf("lambda %v: expected residual %v, want 0", lambda, residual)
 		}
 	})
@@ -149,7 +149,7 @@ func TestWISLSTDReducesToWeightedImportanceSampling(t *testing.T) {
 		value.ISContributions(num, den, s)
 		for p, got := range traces(s, 1, value.ByTransition) {
 			// Ratios are below 10^5.
-			if !floats.EqualApprox(got.A[:4], []float64{den[p], 0, 0, 0}, 1e-8*(1+den[p])) || math.Abs(got.B[0]-num[p]) > 1e-8*(1+den[p]) {
+			if !floats.EqualApprox(got.A[:4], []float64{den[p], 0, 0, 0}, 1e-8*(1+den[p])) || !(math.Abs(got.B[0]-num[p]) <= 1e-8*(1+den[p])) {
 				t.Fatalf("person %d: A %v, b %v; want %v, %v", p, got.A[:4], got.B[0], den[p], num[p])
 			}
 		}

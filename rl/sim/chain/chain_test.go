@@ -20,7 +20,7 @@ func TestValuesMatchTheRecursionWorkedByHand(t *testing.T) {
 	v := chain.Values(0.5, 0.99)
 	for s, got := range v {
 		want := 100.0 / 101 * math.Pow(99.0/101, float64(39-s))
-		if math.Abs(got-want) > 1e-14 {
+		if !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("V(%d) = %v, want %v", s, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestValuesMatchDynamicProgramming(t *testing.T) {
 				t.Fatal(err)
 			}
 			for s, want := range chain.Values(advance, gamma) {
-				if math.Abs(got[s]-want) > 1e-11 {
+				if !(math.Abs(got[s]-want) <= 1e-11) {
 					t.Errorf("gamma %v, advance %v: V(%d) = %v, want %v", gamma, advance, s, got[s], want)
 				}
 			}
@@ -145,7 +145,7 @@ func TestLengthsAndActionsHaveTheirMeans(t *testing.T) {
 		// on 1..40.
 		variance := 20.5*(1-p)/(p*p) + (40*40-1)/12.0/(p*p)
 		mean := float64(d.Rows()) / episodes
-		if z := (mean - 20.5/p) / math.Sqrt(variance/episodes); math.Abs(z) > 5.5 {
+		if z := (mean - 20.5/p) / math.Sqrt(variance/episodes); !(math.Abs(z) <= 5.5) {
 			t.Errorf("p = %v: mean length %v, want %v (z = %.2f)", p, mean, 20.5/p, z)
 		}
 		starts := make([]float64, 40)
@@ -157,7 +157,7 @@ func TestLengthsAndActionsHaveTheirMeans(t *testing.T) {
 		for _, n := range starts {
 			chi2 += (n - episodes/40) * (n - episodes/40) / (episodes / 40)
 		}
-		if chi2 > 110 {
+		if !(chi2 <= 110) {
 			t.Errorf("p = %v: start states are not uniform: chi-squared %v", p, chi2)
 		}
 	}
@@ -176,7 +176,7 @@ func TestReturnsFromStateZeroMatchTheExactValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := chain.Values(p, 0.99)[0]; math.Abs(got-want) > 0.005 {
+		if want := chain.Values(p, 0.99)[0]; !(math.Abs(got-want) <= 0.005) {
 			t.Errorf("advance %v: mean return %v, want %v", p, got, want)
 		}
 	}
