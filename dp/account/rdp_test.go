@@ -2,6 +2,8 @@ package account_test
 
 import (
 	"encoding/json"
+	"errors"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -72,5 +74,41 @@ func TestRDPLiesBetweenTruthAndReference(t *testing.T) {
 	}
 	if tried < 40 {
 		t.Errorf("only %d cases", tried)
+	}
+}
+
+func TestRDPAddsTheDeltasOfApproximateEvents(t *testing.T) {
+	leaky := account.NewRDP(dp.AddRemoveOne)
+	compose(t, leaky, dp.ApproximateDP{Epsilon: 0.1, Delta: 1e-7}, 5)
+	pure := account.NewRDP(dp.AddRemoveOne)
+	compose(t, pure, dp.ApproximateDP{Epsilon: 0.1}, 5)
+	a, err1 := leaky.Epsilon(1.5e-6)
+	b, err2 := pure.Epsilon(1e-6)
+	if err1 != nil || err2 != nil || a.Upper < b.Upper*(1-1e-9) || a.Upper > b.Upper*(1+1e-6) {
+		t.Errorf("with leaks %v (%v), without %v (%v); want the same", a, err1, b, err2)
+	}
+	if _, err := leaky.Epsilon(4e-7); !errors.Is(err, dp.ErrBudget) {
+		t.Errorf("delta below the leaks: %v; want ErrBudget", err)
+	}
+	if d, err := leaky.Delta(0.6); err != nil || d.Upper < 5e-7 || d.Upper > 1e-2 {
+		t.Errorf("delta at 0.6: %v, %v", d, err)
+	}
+}
+
+func TestProgrammerErrorsPanic(t *testing.T) {
+	for name, f := range map[string]func(){
+		"GaussianDelta(-1, 1)":   func() { account.GaussianDelta(-1, 1) },
+		"GaussianDelta(1, NaN)":  func() { account.GaussianDelta(1, math.NaN()) },
+		"GaussianDelta(1, +Inf)": func() { account.GaussianDelta(1, math.Inf(1)) },
+		"NewRDP(.., 1)":          func() { account.NewRDP(dp.ReplaceOne, 2, 1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s did not panic", name)
+				}
+			}()
+			f()
+		}()
 	}
 }
