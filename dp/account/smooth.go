@@ -21,7 +21,7 @@ const (
 	smoothMaxEpsilon   = 500
 	smoothMaxDimension = 1 << 20
 	smoothMinDelta     = 1e-250
-	smoothMaxEvent     = 1e9 // of alpha and 1/alpha
+	smoothMaxAlpha     = 1e9 // and of 1/alpha
 	// balle16MaxEpsilon is how far the constants of Balle et al. 2016 have been
 	// confirmed; their printed proof covers smaller epsilon and other constants.
 	balle16MaxEpsilon = 20
@@ -52,10 +52,10 @@ func SmoothGaussianEpsilon(alpha, beta float64, d int, delta float64) (Bracket, 
 		return Bracket{}, err
 	}
 	w := smoothSweep{mu: 1 / alpha, beta: beta, d: d, rtol: smoothSearchTolerance}
-	if w.largest(delta).Upper <= delta {
+	if w.atMost(delta) {
 		return Bracket{}, nil
 	}
-	s := smoothSearch{&w, delta, func(x float64) { w.epsilon = x }}
+	s := smoothSearch{&w, delta, "epsilon", func(x float64) { w.epsilon = x }}
 	return s.bracket(1, 1e-12, smoothMaxEpsilon)
 }
 
@@ -90,8 +90,8 @@ func checkSmooth(alpha, beta float64, d int, epsilon float64) error {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return fmt.Errorf("%w: smooth_gaussian: alpha is %v; want a finite number above 0", dp.ErrEvent, alpha)
 	}
-	if alpha > smoothMaxEvent || alpha < 1/smoothMaxEvent {
-		return fmt.Errorf("%w: smooth_gaussian: alpha is %v; want %v to %v", ErrUncertified, alpha, 1/smoothMaxEvent, smoothMaxEvent)
+	if alpha > smoothMaxAlpha || alpha < 1/smoothMaxAlpha {
+		return fmt.Errorf("%w: smooth_gaussian: alpha is %v; want %v to %v", ErrUncertified, alpha, 1/smoothMaxAlpha, smoothMaxAlpha)
 	}
 	return checkSmoothShape(beta, d, epsilon)
 }

@@ -19,7 +19,7 @@ func SmoothGaussianAlpha(b dp.Budget, beta float64, d int) (Bracket, error) {
 	if err != nil {
 		return Bracket{}, err
 	}
-	return w.alphaSearch(b.Delta).bracket(smoothStart(b), 1/smoothMaxEvent, smoothMaxEvent)
+	return w.alphaSearch(b.Delta).bracket(smoothStart(b), 1/smoothMaxAlpha, smoothMaxAlpha)
 }
 
 // SmoothGaussianBeta brackets the largest beta that leaves room for the budget
@@ -79,7 +79,7 @@ func SmoothGaussianPair(b dp.Budget, d int, cost func(alpha, beta float64) float
 		if err != nil {
 			return 0, 0, err
 		}
-		a, _, err := w.alphaSearch(b.Delta).root(smoothStart(b), 1/smoothMaxEvent, smoothMaxEvent)
+		a, _, err := w.alphaSearch(b.Delta).root(smoothStart(b), 1/smoothMaxAlpha, smoothMaxAlpha)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -113,7 +113,7 @@ func newAlphaSweep(b dp.Budget, beta float64, d int) (*smoothSweep, error) {
 }
 
 func (w *smoothSweep) alphaSearch(delta float64) smoothSearch {
-	return smoothSearch{w, delta, func(x float64) { w.mu = 1 / x }}
+	return smoothSearch{w, delta, "alpha", func(x float64) { w.mu = 1 / x }}
 }
 
 // smoothStart is where the search for alpha begins: the textbook constant of the

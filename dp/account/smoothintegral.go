@@ -59,6 +59,9 @@ func (s *smoothIntegral) set(mu, r, epsilon float64, d int) {
 	s.weight = epsilon + s.kernel.a*r
 	terms := 64 + s.m*s.m + math.Abs(half) + math.Abs(epsilon) + smoothReach*s.c1 + smoothReach*smoothReach*math.Abs(s.c2)
 	s.eta = 32 * smoothUlp * (terms + float64(d))
+	// Losses are raised by eta, so that whatever their rounding, none is too low.
+	s.c0 += s.eta
+	s.weight -= s.eta
 	s.panels = s.panels[:0]
 }
 
@@ -86,6 +89,10 @@ func (s *smoothIntegral) start() {
 	left := s.node(points[0])
 	for _, z := range points[1:] {
 		right := s.node(z)
+		if z == z0 || z == z1 { // to the last bit: for d = 1 there is a kink
+			h, t := s.kernel.at(0)
+			right = smoothNode{z, 0, h, t}
+		}
 		s.panels = append(s.panels, s.panel(left, right))
 		left = right
 	}
@@ -94,7 +101,10 @@ func (s *smoothIntegral) start() {
 // divergence refines until the bracket of delta is narrower than rtol times its
 // lower end. Where it cannot, the bracket is wider and still holds.
 func (s *smoothIntegral) divergence(rtol float64) smoothResult {
-	return s.refine(rtol, func(p *smoothPanel) (lower, upper float64) { return p.lower, p.upper })
+	// The tail is refined as far as the rounding that it multiplies matters.
+	return s.refine(rtol, func(p *smoothPanel) (lower, upper float64) {
+		return p.lower, p.upper + 4*s.eta*(p.tail-p.lowTail)
+	})
 }
 
 // tail refines the bracket of P(loss > epsilon) in the same way.
@@ -112,6 +122,9 @@ func (s *smoothIntegral) refine(rtol float64, ends func(*smoothPanel) (lower, up
 			upper += u
 		}
 		gap := upper - lower
+		if math.IsNaN(gap) { // no case is known; what is not a number proves nothing
+			return smoothResult{upper: 1, tail: 1}
+		}
 		if gap <= rtol*lower || upper < smoothFloor || len(s.panels) > smoothPanels {
 			break
 		}
@@ -158,7 +171,7 @@ func (s *smoothIntegral) sum() smoothResult {
 	r.tail = min(1, r.tail*(1+grow+s.eta)+smoothFloor)
 	r.lowTail = max(0, r.lowTail*(1-grow-s.eta)-smoothFloor)
 	r.upper = min(1, r.tail, r.upper*(1+grow)+s.eta*r.tail+smoothFloor)
-	r.lower = max(0, r.lower*(1-grow)-s.eta*r.tail-smoothFloor)
+	r.lower = max(0, r.lower*(1-grow)-3*s.eta*r.tail-smoothFloor)
 	return r
 }
 

@@ -47,7 +47,8 @@ func (s *smoothKernel) at(y float64) (hockey, tail float64) {
 		}
 		return -math.Expm1(-y), 1
 	}
-	x := -y / s.b // W/2 at the threshold Y = 0
+	// W/2 at the threshold Y = 0, kept finite: all tails vanish long before.
+	x := min(-y/s.b, 1e290)
 	if s.b > 0 {
 		hockey, tail = s.above(x, y)
 	} else {

@@ -10,16 +10,17 @@ import (
 type smoothSearch struct {
 	sweep  *smoothSweep
 	delta  float64
+	name   string // of x, for errors
 	assign func(x float64)
 }
 
 const (
 	// smoothSearchTolerance is the relative width of a bracket of delta during
 	// a search; estimates are much closer than that.
-	smoothSearchTolerance = 1e-3
+	smoothSearchTolerance = 3e-4
 	// smoothTarget is the relative distance from the root at which its ends are
 	// to be certified.
-	smoothTarget = 4e-5
+	smoothTarget = 1e-5
 )
 
 // excess is ln(delta(x)/delta), positive below the root.
@@ -36,7 +37,7 @@ func (s smoothSearch) bracket(start, low, high float64) (Bracket, error) {
 	}
 	// A certificate loses about rtol in delta, hence rtol/slope in ln x.
 	s.sweep.rtol = min(max(smoothTarget*slope/2, 1e-8), smoothSearchTolerance)
-	upper, err := s.certify(root, 1, high, func() bool { return s.sweep.largest(s.delta).Upper <= s.delta })
+	upper, err := s.certify(root, 1, high, func() bool { return s.sweep.atMost(s.delta) })
 	if err != nil {
 		return Bracket{}, err
 	}
@@ -53,7 +54,7 @@ func (s smoothSearch) certify(root, sign, limit float64, holds func() bool) (flo
 			if limit == 0 {
 				return 0, nil
 			}
-			return 0, fmt.Errorf("%w: smooth_gaussian: nothing up to %.3g is certain to meet delta %v; lower beta", ErrUncertified, limit, s.delta)
+			return 0, fmt.Errorf("%w: smooth_gaussian: no %s up to %.3g is certain to meet delta %v; lower beta or raise delta", ErrUncertified, s.name, limit, s.delta)
 		}
 		if s.assign(x); holds() {
 			return x, nil
@@ -106,7 +107,7 @@ func (s smoothSearch) straddle(start, low, high float64) (a, b, fa, fb float64, 
 	a, fa = b, fb
 	for step := 0.5; fb > 0; step *= 1.5 {
 		if b >= math.Log(high) {
-			return 0, 0, 0, 0, fmt.Errorf("%w: smooth_gaussian: nothing up to %.3g meets delta %v; lower beta", ErrUncertified, high, s.delta)
+			return 0, 0, 0, 0, fmt.Errorf("%w: smooth_gaussian: no %s up to %.3g meets delta %v; lower beta or raise delta", ErrUncertified, s.name, high, s.delta)
 		}
 		a, fa = b, fb
 		b = min(b+step, math.Log(high))

@@ -67,6 +67,16 @@ func (w *smoothSweep) lower() float64 {
 	return worst
 }
 
+// atMost reports that the largest divergence is certain not to exceed delta.
+func (w *smoothSweep) atMost(delta float64) bool {
+	for _, r := range w.candidates() {
+		if w.at(r).upper > delta {
+			return false // the sweep would end no lower
+		}
+	}
+	return w.largest(delta).Upper <= delta
+}
+
 // largest brackets the largest divergence. Bounds at or below enough are not
 // refined further; 0 refines as far as rtol goes.
 func (w *smoothSweep) largest(enough float64) Bracket {
