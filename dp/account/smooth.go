@@ -22,8 +22,7 @@ const (
 	smoothMaxDimension = 1 << 20
 	smoothMinDelta     = 1e-250
 	smoothMaxAlpha     = 1e9 // and of 1/alpha
-	// balle16MaxEpsilon is how far the constants of Balle et al. 2016 have been
-	// confirmed; their printed proof covers smaller epsilon and other constants.
+	// balle16MaxEpsilon is how far the constants of Balle et al. 2016 are used.
 	balle16MaxEpsilon = 20
 )
 
@@ -63,27 +62,36 @@ func SmoothGaussianEpsilon(alpha, beta float64, d int, delta float64) (Bracket, 
 //
 //	alpha = 5 sqrt(2 ln(2/delta)) / epsilon,  beta = epsilon / (4 (d + ln(2/delta))).
 //
-// They are valid but spend several times more noise than [SmoothGaussianAlpha]
-// asks for at the same beta. The paper prints no proof for them (its appendix
-// has other constants, for epsilon <= 5); what this package computes confirms
-// them for epsilon up to 20, and beyond that they are refused with
-// [ErrUncertified].
+// They spend several times more noise than [SmoothGaussianAlpha] asks for at the
+// same beta. The paper prints no proof for them (its appendix has other
+// constants, for epsilon <= 5) and they fail for some budgets of epsilon 60, so
+// each call certifies what it returns, as [SmoothGaussianDelta] would. Epsilon
+// above 20 is refused with [ErrUncertified].
 func Balle16Constants(b dp.Budget, d int) (alpha, beta float64, err error) {
 	if err := b.Validate(); err != nil {
 		return 0, 0, err
 	}
+	if err := checkSmoothDelta(b.Delta); err != nil {
+		return 0, 0, err
+	}
 	if d < 1 {
 		return 0, 0, fmt.Errorf("%w: smooth_gaussian: dimension is %d; want at least 1", dp.ErrEvent, d)
-	}
-	if b.Delta == 0 {
-		return 0, 0, fmt.Errorf("%w: delta is 0; Gaussian noise needs delta above 0", dp.ErrBudget)
 	}
 	if b.Epsilon > balle16MaxEpsilon {
 		return 0, 0, fmt.Errorf("%w: the constants of Balle et al. 2016 are not known to hold at epsilon %v; keep epsilon at or below %d, or use the calibrated alpha",
 			ErrUncertified, b.Epsilon, balle16MaxEpsilon)
 	}
 	log := math.Ln2 - math.Log(b.Delta) // ln(2/delta), also where 2/delta overflows
-	return 5 * math.Sqrt(2*log) / b.Epsilon, b.Epsilon / (4 * (float64(d) + log)), nil
+	alpha, beta = 5*math.Sqrt(2*log)/b.Epsilon, b.Epsilon/(4*(float64(d)+log))
+	if err := checkSmooth(alpha, beta, d, b.Epsilon); err != nil {
+		return 0, 0, err
+	}
+	w := smoothSweep{mu: 1 / alpha, beta: beta, epsilon: b.Epsilon, d: d, rtol: 1e-2}
+	if !w.atMost(b.Delta) {
+		return 0, 0, fmt.Errorf("%w: the constants of Balle et al. 2016 are not certain to meet epsilon %v, delta %v at dimension %d; use the calibrated alpha",
+			ErrUncertified, b.Epsilon, b.Delta, d)
+	}
+	return alpha, beta, nil
 }
 
 func checkSmooth(alpha, beta float64, d int, epsilon float64) error {
