@@ -86,11 +86,12 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 // at the budget's delta.
 func (p *Plan) account() error {
 	budget := p.Privacy.Budget
-	accountant, name, err := account.Choose(p.Privacy.Adjacency, p.Event)
-	if err != nil {
+	accountant := account.New(p.Privacy.Adjacency)
+	if err := accountant.Compose(p.Event, 1); err != nil {
 		return err
 	}
-	p.Accountant = name
+	p.Accountant = accountant.String()
+	var err error
 	if p.Epsilon, err = accountant.Epsilon(budget.Delta); err != nil {
 		return err
 	}

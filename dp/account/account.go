@@ -31,6 +31,8 @@ func (b Bracket) String() string { return fmt.Sprintf("[%.9g, %.9g]", b.Lower, b
 // fixed when it is made. It composes events that are fixed before the first
 // release; for charges chosen after seeing earlier releases use a Filter.
 type Accountant interface {
+	// String names the accountant: "closed_form", "pld" or "rdp".
+	String() string
 	// Adjacency is the neighbouring relation of every answer.
 	Adjacency() dp.Adjacency
 	// Compose adds event, run count times. An event that is not supported is

@@ -33,6 +33,9 @@ type eventProfile struct {
 // NewClosedForm returns an accountant to which nothing is charged yet.
 func NewClosedForm(adj dp.Adjacency) *ClosedForm { return &ClosedForm{adj: adj} }
 
+// String implements [Accountant].
+func (c *ClosedForm) String() string { return "closed_form" }
+
 // Adjacency implements [Accountant].
 func (c *ClosedForm) Adjacency() dp.Adjacency { return c.adj }
 

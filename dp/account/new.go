@@ -19,6 +19,13 @@ type tightest struct {
 	pldErr error       // why
 }
 
+func (b *tightest) String() string {
+	if b.closed != nil {
+		return b.closed.String()
+	}
+	return b.pld.String()
+}
+
 func (b *tightest) Adjacency() dp.Adjacency { return b.adj }
 
 func (b *tightest) Compose(event dp.Event, count int64) error {

@@ -42,6 +42,9 @@ const maxRuns = 1 << 40
 // NewPLD returns an accountant to which nothing is charged yet.
 func NewPLD(adj dp.Adjacency) *PLD { return &PLD{adj: adj} }
 
+// String implements [Accountant].
+func (p *PLD) String() string { return "pld" }
+
 // Adjacency implements [Accountant].
 func (p *PLD) Adjacency() dp.Adjacency { return p.adj }
 

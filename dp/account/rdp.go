@@ -40,6 +40,9 @@ func NewRDP(adj dp.Adjacency, orders ...float64) *RDP {
 	return &RDP{adj: adj, orders: slices.Clone(orders)}
 }
 
+// String implements [Accountant].
+func (r *RDP) String() string { return "rdp" }
+
 // Adjacency implements [Accountant].
 func (r *RDP) Adjacency() dp.Adjacency { return r.adj }
 

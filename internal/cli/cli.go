@@ -59,7 +59,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport())
+	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount())
 	return root
 }
 

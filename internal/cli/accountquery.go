@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+)
+
+// accountQuery asks one accountant one question.
+type accountQuery struct {
+	query      string // epsilon, delta or calibrate
+	adjacency  dp.Adjacency
+	accountant string
+	epsilon    float64 // not a number when not given
+	delta      float64
+}
+
+// accountAnswer is what a query prints. What was asked for is a bracket, what
+// was given a number.
+type accountAnswer struct {
+	ID              string           `json:"id,omitempty"`
+	Epsilon         any              `json:"epsilon,omitempty"`
+	Delta           any              `json:"delta,omitempty"`
+	NoiseMultiplier *account.Bracket `json:"noise_multiplier,omitempty"`
+	Adjacency       string           `json:"adjacency,omitempty"`
+	Accountant      string           `json:"accountant,omitempty"`
+	Error           string           `json:"error,omitempty"`
+
+	query string
+}
+
+func (a accountAnswer) text() string {
+	given := fmt.Sprintf("%s, %s", a.Adjacency, a.Accountant)
+	switch a.query {
+	case "epsilon":
+		return fmt.Sprintf("epsilon in %v at delta %v (%s)", a.Epsilon, a.Delta, given)
+	case "delta":
+		return fmt.Sprintf("delta in %v at epsilon %v (%s)", a.Delta, a.Epsilon, given)
+	}
+	return fmt.Sprintf("noise multiplier in %v for epsilon %v, delta %v (%s)", *a.NoiseMultiplier, a.Epsilon, a.Delta, given)
+}
+
+// answer reads one event and answers the query on it.
+func (q accountQuery) answer(event []byte) (accountAnswer, error) {
+	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant, query: q.query}
+	if !q.adjacency.Valid() {
+		return a, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
+	}
+	fresh, err := q.fresh()
+	if err != nil {
+		return a, err
+	}
+	if q.query == "calibrate" {
+		return q.calibrate(a, event, fresh)
+	}
+	e, err := dp.ParseEvent(event)
+	if err != nil {
+		return a, err
+	}
+	accountant := fresh()
+	if err := accountant.Compose(e, 1); err != nil {
+		return a, err
+	}
+	if q.query == "delta" {
+		if math.IsNaN(q.epsilon) {
+			return a, usage(fmt.Errorf("account delta: --epsilon is missing"))
+		}
+		b, err := accountant.Delta(q.epsilon)
+		a.Epsilon, a.Delta = q.epsilon, b
+		return a, err
+	}
+	if math.IsNaN(q.delta) {
+		return a, usage(fmt.Errorf("account epsilon: --delta is missing"))
+	}
+	b, err := accountant.Epsilon(q.delta)
+	a.Epsilon, a.Delta = b, q.delta
+	return a, err
+}
+
+func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() account.Accountant) (accountAnswer, error) {
+	t, err := dp.ParseTemplate(event)
+	if err != nil {
+		return a, err
+	}
+	if !t.Open() {
+		return a, usage(fmt.Errorf(`account calibrate: the event has no "?" in place of a noise multiplier`))
+	}
+	if math.IsNaN(q.epsilon) || math.IsNaN(q.delta) {
+		return a, usage(fmt.Errorf("account calibrate: --epsilon and --delta are both needed"))
+	}
+	b, err := account.Calibrate(t.With, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, fresh)
+	a.Epsilon, a.Delta, a.NoiseMultiplier = q.epsilon, q.delta, &b
+	return a, err
+}
+
+func (q accountQuery) fresh() (func() account.Accountant, error) {
+	switch q.accountant {
+	case "pld":
+		return func() account.Accountant { return account.NewPLD(q.adjacency) }, nil
+	case "rdp":
+		return func() account.Accountant { return account.NewRDP(q.adjacency) }, nil
+	}
+	return nil, usage(fmt.Errorf("account: accountant is %q; want pld or rdp", q.accountant))
+}
+
+func isArray(text []byte) bool {
+	return strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "[")
+}
+
+// element is an array's element that says more than an event.
+type element struct {
+	ID         string          `json:"id"`
+	Event      json.RawMessage `json:"event"`
+	Adjacency  *dp.Adjacency   `json:"adjacency"`
+	Delta      *float64        `json:"delta"`
+	Epsilon    *float64        `json:"epsilon"`
+	Accountant *string         `json:"accountant"`
+}
+
+// answerAll answers an array by an array, in order. An element that cannot be
+// answered gets an error in its place, and the command fails at the end.
+func answerAll(cmd *cobra.Command, q accountQuery, text []byte) error {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(text, &elements); err != nil {
+		return usage(fmt.Errorf("account: %w", err))
+	}
+	answers := make([]accountAnswer, len(elements))
+	failed := 0
+	for i, raw := range elements {
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		a, err := q.answerElement(raw)
+		if err != nil {
+			a = accountAnswer{ID: a.ID, Error: err.Error()}
+			failed++
+		}
+		answers[i] = a
+	}
+	if err := printJSON(cmd.OutOrStdout(), answers); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return usage(fmt.Errorf("account: %d of %d elements could not be answered; see their error", failed, len(elements)))
+	}
+	return nil
+}
+
+func (q accountQuery) answerElement(raw json.RawMessage) (accountAnswer, error) {
+	var head struct {
+		Kind *string `json:"kind"`
+	}
+	if json.Unmarshal(raw, &head) == nil && head.Kind != nil {
+		return q.answer(raw)
+	}
+	var e element
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return accountAnswer{}, usage(fmt.Errorf("account: an element is neither an event nor an object with one: %w", err))
+	}
+	if e.Adjacency != nil {
+		q.adjacency = *e.Adjacency
+	}
+	if e.Delta != nil {
+		q.delta = *e.Delta
+	}
+	if e.Epsilon != nil {
+		q.epsilon = *e.Epsilon
+	}
+	if e.Accountant != nil {
+		q.accountant = *e.Accountant
+	}
+	a, err := q.answer(e.Event)
+	a.ID = e.ID
+	return a, err
+}
