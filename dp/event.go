@@ -51,9 +51,11 @@ type RandomizedResponse struct {
 }
 
 // SmoothGaussian is Gaussian noise in Dimension coordinates whose standard
-// deviation is Alpha times a Beta-smooth upper bound on the local sensitivity
-// (Nissim, Raskhodnikova, Smith 2007; Balle et al. 2016, Lemma 1). The bound is
-// taken under the adjacency that the event is accounted with.
+// deviation is at least Alpha times the local sensitivity and whose variance
+// changes by a factor of at most e^Beta between neighbours (Nissim,
+// Raskhodnikova, Smith 2007; Balle et al. 2016, Lemma 1). Beta is about
+// variances: a b-smooth bound on the sensitivity itself has Beta = 2b. The
+// sensitivity is taken under the adjacency that the event is accounted with.
 type SmoothGaussian struct {
 	Alpha     float64 `json:"alpha"`
 	Beta      float64 `json:"beta"`
