@@ -277,7 +277,7 @@ func (s *Stream) open() error {
 		return err
 	}
 	s.bound, s.at = b, 0
-	s.batch = newBatch(b.width[:], keys)
+	s.batch = NewBatch(b.width[:], keys)
 	for _, n := range b.notices {
 		s.notice(n)
 	}

@@ -3,6 +3,7 @@ package trajectory
 import (
 	"bytes"
 	"math"
+	"sort"
 )
 
 // Table is one open file of some format. It knows columns and rows and nothing
@@ -90,8 +91,9 @@ type Block struct {
 	Values []float64
 }
 
-// newBatch makes a batch for blocks of the given widths.
-func newBatch(widths []int, keys int) *Batch {
+// NewBatch makes an empty batch for blocks of the given widths and a number of
+// keys.
+func NewBatch(widths []int, keys int) *Batch {
 	total := 1
 	for _, w := range widths {
 		total += w
@@ -145,6 +147,15 @@ func (r *Runs) Append(key []byte, n int) {
 
 // key is the text of run i. It is overwritten by the next batch.
 func (r *Runs) key(i int) []byte { return r.text[r.off[i]:r.off[i+1]] }
+
+// At is the key of a row, nil when it is missing.
+func (r *Runs) At(row int) []byte {
+	i := sort.SearchInts(r.end, row+1)
+	if r.null[i] {
+		return nil
+	}
+	return r.key(i)
+}
 
 // nullBits is the one NaN that stands for a missing number inside a batch.
 const nullBits = 0x7ff8_0000_0000_07a2

@@ -137,7 +137,7 @@ func (c *column) appendNumbers(dst []float64, n int) []float64 {
 	if c.dictionary == nil {
 		return convert(dst, c.kind, &c.values, lo, lo+n)
 	}
-	for _, i := range c.values.Int32()[lo : lo+n] {
+	for _, i := range part(c.values.Int32(), lo, lo+n) {
 		dst = append(dst, c.numbers[i])
 	}
 	return dst
@@ -178,7 +178,7 @@ func (c *column) full(dst []float64, width, k int) {
 	lo, hi := c.vi, c.vi+k
 	c.li, c.vi = c.li+k, hi
 	if c.dictionary != nil {
-		for i, at := range c.values.Int32()[lo:hi] {
+		for i, at := range part(c.values.Int32(), lo, hi) {
 			dst[i*width] = c.numbers[at]
 		}
 		return

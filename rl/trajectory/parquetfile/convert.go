@@ -25,21 +25,26 @@ func spread(dst []float64, width int, kind numeric, v *encoding.Values, lo, hi i
 			dst[(i-lo)*width] = float64(bits[i/8] >> (i % 8) & 1)
 		}
 	case int32s:
-		widen(dst, width, v.Int32()[lo:hi])
+		widen(dst, width, part(v.Int32(), lo, hi))
 	case int64s:
-		widen(dst, width, v.Int64()[lo:hi])
+		widen(dst, width, part(v.Int64(), lo, hi))
 	case uint32s:
-		widen(dst, width, v.Uint32()[lo:hi])
+		widen(dst, width, part(v.Uint32(), lo, hi))
 	case uint64s:
-		widen(dst, width, v.Uint64()[lo:hi])
+		widen(dst, width, part(v.Uint64(), lo, hi))
 	case floats:
-		widen(dst, width, v.Float()[lo:hi])
+		widen(dst, width, part(v.Float(), lo, hi))
 		ownNaN(dst, width, hi-lo)
 	case doubles:
-		widen(dst, width, v.Double()[lo:hi])
+		widen(dst, width, part(v.Double(), lo, hi))
 		ownNaN(dst, width, hi-lo)
 	}
 }
+
+// part is v[lo:hi], and panics where hi is beyond the length: the decoder's
+// slices are cut from buffers that it uses again, and a damaged page must not
+// lay them open.
+func part[T any](v []T, lo, hi int) []T { return v[:len(v):len(v)][lo:hi] }
 
 func widen[T int32 | int64 | uint32 | uint64 | float32 | float64](dst []float64, width int, src []T) {
 	if width == 1 {

@@ -53,13 +53,14 @@ func (t *table) usable(f *field, kind trajectory.PickKind) error {
 	switch {
 	case f.leaf == nil:
 		return bad("has a nested type", "write one flat column a number, or a list of numbers")
+	case t.compressedByLZ4(f):
+		return bad("is compressed by LZ4, which is not supported", "write the file with Snappy or Zstandard")
 	case kind == trajectory.Presence:
 		return nil
 	case kind == trajectory.Key && f.list:
 		return bad("holds lists, and an id is wanted", "write a string or an integer a row")
 	}
-	_, text := kindOf(f.leaf)
-	number, _ := kindOf(f.leaf)
+	number, text := kindOf(f.leaf)
 	switch {
 	case kind == trajectory.Key && !text:
 		return bad("has a type that cannot be an id", "write a string or an integer")
@@ -67,6 +68,19 @@ func (t *table) usable(f *field, kind trajectory.PickKind) error {
 		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
 	}
 	return nil
+}
+
+// compressedByLZ4 tells whether any part of a column is. The decoder of the
+// parquet module takes a damaged block of that kind for one that needs more
+// room, and asks for twice as much for ever.
+func (t *table) compressedByLZ4(f *field) bool {
+	for _, g := range t.file.Metadata().RowGroups {
+		switch g.Columns[f.leaf.Index()].MetaData.Codec {
+		case format.Lz4, format.Lz4Raw:
+			return true
+		}
+	}
+	return false
 }
 
 // numeric says how the numbers of a leaf are stored.

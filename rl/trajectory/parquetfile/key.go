@@ -48,12 +48,12 @@ func (c *column) run(limit int) int {
 	n := 1
 	switch {
 	case c.dictionary != nil || c.values.Kind() == encoding.Int32:
-		v := c.values.Int32()[c.vi : c.vi+limit]
+		v := part(c.values.Int32(), c.vi, c.vi+limit)
 		for n < limit && v[n] == v[0] {
 			n++
 		}
 	case c.values.Kind() == encoding.Int64:
-		v := c.values.Int64()[c.vi : c.vi+limit]
+		v := part(c.values.Int64(), c.vi, c.vi+limit)
 		for n < limit && v[n] == v[0] {
 			n++
 		}
@@ -80,10 +80,10 @@ func (c *column) key() []byte {
 		return c.signed(v.Int64()[i])
 	case parquet.FixedLenByteArray:
 		data, size := v.FixedLenByteArray()
-		return data[i*size : (i+1)*size]
+		return part(data, i*size, (i+1)*size)
 	}
 	data, offsets := v.ByteArray()
-	return data[offsets[i]:offsets[i+1]]
+	return part(data, int(offsets[i]), int(offsets[i+1]))
 }
 
 func (c *column) integer(v uint64) []byte {

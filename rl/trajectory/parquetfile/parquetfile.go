@@ -141,7 +141,8 @@ func (t *table) Width(i int) (n int, err error) {
 }
 
 // Select implements [trajectory.Table].
-func (t *table) Select(picks []trajectory.Pick) error {
+func (t *table) Select(picks []trajectory.Pick) (err error) {
+	defer t.rescue(&err)
 	for _, p := range picks {
 		f := &t.fields[p.Field]
 		if err := t.usable(f, p.Kind); err != nil {

@@ -1,5 +1,5 @@
 """Writes the Parquet files of this directory with Apache Arrow, another
-implementation than the one under test. Run with pyarrow 15 or later."""
+implementation than the one under test. Written with pyarrow 26.0.1."""
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -41,11 +41,12 @@ flat = pa.table({
 })
 pq.write_table(flat, "flat_plain.parquet", use_dictionary=False, compression="none", data_page_size=128, write_batch_size=16)
 pq.write_table(flat, "flat_dict.parquet", use_dictionary=True, compression="snappy", row_group_size=33, data_page_size=128, write_batch_size=16)
-pq.write_table(flat, "flat_split.parquet", use_dictionary=False, compression="lz4", column_encoding={
+pq.write_table(flat, "flat_split.parquet", use_dictionary=False, compression="brotli", column_encoding={
     "obs_zeta": "BYTE_STREAM_SPLIT", "reward": "DELTA_BINARY_PACKED", "unit_id": "DELTA_BYTE_ARRAY"}, data_page_version="2.0")
 
 ragged = pa.table({"episode_id": [1, 2, 3], "observation": [[1.0, 2.0], [3.0, 4.0], [5.0]], "reward": [0.0, 0.0, 0.0]})
 pq.write_table(ragged, "ragged.parquet")
+pq.write_table(flat.select(["episode_id", "reward"]), "lz4.parquet", compression="lz4")
 unknown = flat.replace_schema_metadata({"discreet_schema_version": "2"})
 pq.write_table(unknown.select(["episode_id", "reward"]), "version2.parquet")
 pq.write_table(flat.slice(0, 0).select(["episode_id", "reward"]), "norows.parquet")

@@ -1,0 +1,117 @@
+package trajectory_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A dataset is the episodes that went in, sorted by person without changing
+// the order of a person's own. The oracle sorts them one by one.
+func TestBuilderGroupsEpisodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(0, 3).Draw(t, "width")
+		columns := []string{"obs_a", "obs_b", "obs_c"}[:width]
+		type episode struct {
+			obs, reward, final []float64
+			terminated         bool
+		}
+		byPerson := map[int][]episode{}
+		persons := 0
+		var b trajectory.Builder
+		next := 0.0
+		for range rapid.IntRange(1, 12).Draw(t, "episodes") {
+			p := rapid.IntRange(0, persons).Draw(t, "person")
+			persons = max(persons, p+1)
+			// Some episodes are longer than a chunk of a column.
+			n := rapid.SampledFrom([]int{1, 2, 3, 4095, 4096, 5000}).Draw(t, "rows")
+			e := trajectory.Episode{Person: p, Columns: columns, Terminated: rapid.Bool().Draw(t, "terminated"), Obs: []float64{}}
+			for range n {
+				next++
+				e.Reward = append(e.Reward, next)
+				for k := range width {
+					e.Obs = append(e.Obs, next+float64(k)/8)
+				}
+			}
+			if width > 0 && rapid.Bool().Draw(t, "final") {
+				e.Final = e.Obs[:width]
+			}
+			b.Add(&e)
+			byPerson[p] = append(byPerson[p], episode{e.Obs, e.Reward, e.Final, e.Terminated})
+		}
+		d := b.Dataset()
+		if d.Persons() != persons {
+			t.Fatalf("%d persons, want %d", d.Persons(), persons)
+		}
+		at := 0
+		for p := range persons {
+			if got := d.PersonStart[p+1] - d.PersonStart[p]; got != len(byPerson[p]) {
+				t.Fatalf("person %d has %d episodes, want %d", p, got, len(byPerson[p]))
+			}
+			for _, want := range byPerson[p] {
+				lo, hi := d.EpisodeStart[at], d.EpisodeStart[at+1]
+				got := episode{d.Obs[lo*width : hi*width], d.Reward[lo:hi], d.FinalObservation(at), d.Terminated[at]}
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(episode{})); diff != "" {
+					t.Fatalf("episode %d: (-added +kept)\n%s", at, diff)
+				}
+				at++
+			}
+		}
+		if at != d.Episodes() || d.Rows() != int(next) {
+			t.Fatalf("%d episodes and %d rows, want %d and %v", d.Episodes(), d.Rows(), at, next)
+		}
+	})
+}
+
+func TestBuilderOfNothing(t *testing.T) {
+	var b trajectory.Builder
+	d := b.Dataset()
+	if d.Persons() != 0 || d.Episodes() != 0 || d.Rows() != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A part that one episode lacks is in no row of the dataset.
+func TestBuilderKeepsWholePartsOnly(t *testing.T) {
+	var b trajectory.Builder
+	e := trajectory.Episode{Obs: []float64{}, Reward: []float64{1}, Action: []int32{2}, BehaviorProb: []float64{.5}}
+	b.Add(&e)
+	e.Person, e.BehaviorProb = 1, nil
+	b.Add(&e)
+	e.BehaviorProb = []float64{.5}
+	b.Add(&e)
+	d := b.Dataset()
+	if d.BehaviorProb != nil || len(d.Action) != 3 {
+		t.Errorf("behaviour %v, actions %v", d.BehaviorProb, d.Action)
+	}
+}
+
+func TestBuilderPanicsOnMisuse(t *testing.T) {
+	ok := trajectory.Episode{Columns: []string{"obs_a"}, Obs: []float64{1}, Reward: []float64{1}}
+	for name, change := range map[string]func(e *trajectory.Episode){
+		"columns":      func(e *trajectory.Episode) { e.Columns = []string{"obs_b"} },
+		"length":       func(e *trajectory.Episode) { e.Obs = []float64{1, 2} },
+		"no decision":  func(e *trajectory.Episode) { e.Obs, e.Reward = nil, nil },
+		"person":       func(e *trajectory.Episode) { e.Person = 2 },
+		"short action": func(e *trajectory.Episode) { e.Obs, e.Reward = []float64{1, 2}, []float64{1, 2} },
+		"final":        func(e *trajectory.Episode) { e.Final = []float64{1, 2} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b trajectory.Builder
+			e := ok
+			e.Action = []int32{0}
+			b.Add(&e)
+			change(&e)
+			defer func() {
+				if p := recover(); p == nil || !strings.HasPrefix(fmt.Sprint(p), "trajectory: ") {
+					t.Errorf("panic %v", p)
+				}
+			}()
+			b.Add(&e)
+		})
+	}
+}
