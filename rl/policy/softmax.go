@@ -81,6 +81,9 @@ func ReadSoftmax(r io.Reader, name string) (Softmax, error) {
 // Actions is the number of rows of weights.
 func (p Softmax) Actions() int { return p.actions }
 
+// Columns names the observation columns that the policy reads.
+func (p Softmax) Columns() []string { return p.features.Columns() }
+
 // MaxProb is 1, the limit that large weights approach.
 func (p Softmax) MaxProb() float64 { return 1 }
 

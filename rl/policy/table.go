@@ -116,6 +116,9 @@ func (t Table) Actions() int { return t.actions }
 // States is the number of rows of the table.
 func (t Table) States() int { return t.states.States() }
 
+// Columns names the observation column that the policy reads.
+func (t Table) Columns() []string { return t.states.Columns() }
+
 // MaxProb is the largest number in the table.
 func (t Table) MaxProb() float64 { return t.maxProb }
 
