@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
 )
@@ -32,13 +31,14 @@ func over(margin float64, xs ...float64) scale {
 	}
 	if s.lo == s.hi {
 		pad := max(math.Abs(s.lo)/10, 1e-300)
-		return scale{s.lo - pad, s.hi + pad}
+		return s.widen(pad)
 	}
-	pad := margin * (s.hi/2 - s.lo/2) * 2
-	if wide := (scale{s.lo - pad, s.hi + pad}); !math.IsInf(wide.lo, 0) && !math.IsInf(wide.hi, 0) {
-		return wide
-	}
-	return s
+	return s.widen(margin * (s.hi/2 - s.lo/2) * 2)
+}
+
+// widen adds pad at both ends and stays finite.
+func (s scale) widen(pad float64) scale {
+	return scale{max(s.lo-pad, -math.MaxFloat64), min(s.hi+pad, math.MaxFloat64)}
 }
 
 func coordinate(p float64) string { return fmt.Sprintf("%.3f", p) }
@@ -72,6 +72,7 @@ type estimateView struct {
 	StdSampling, Sampling string
 	StdPrivacy            string
 	Private               bool // the noise makes an error of its own
+	Certain               bool // the interval is a range without a probability
 	Baseline              string
 	Range                 *rangeChart
 	Errors                *errorChart
@@ -85,22 +86,24 @@ type rangeChart struct {
 	Alt              string
 }
 
-// errorChart takes the interval apart.
+// errorChart takes the interval apart: one row for each source of error, and one
+// for both together.
 type errorChart struct {
-	Rows      []errorRow
-	Value     mark
-	Low, High mark
-	// Shares of the variance; Split is where privacy begins on the stacked bar.
-	Split                         string
-	Remainder                     string
-	ShareOfSampling, ShareOfNoise string
-	Alt                           string
+	Rows                []errorRow
+	Height, Foot, Label int // in pixels: of the chart, the value's line, its label
+	Value               mark
+	Shares              *shares
+	Alt                 string
 }
 
 type errorRow struct {
 	Class, Words, Size string
 	Bar                bar
+	Y                  int
 }
+
+// shares splits the variance; Split is where privacy begins on the stacked bar.
+type shares struct{ Split, Rest, Sampling, Privacy string }
 
 func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView {
 	e := r.Estimate
@@ -121,6 +124,7 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		Sampling:    samplingWords(e.Sampling),
 		StdPrivacy:  significant(e.StdPrivacy, digits, up),
 		Private:     e.StdPrivacy > 0,
+		Certain:     e.Confidence == 1,
 	}
 	if bounds != nil {
 		v.Range = newRangeChart(v, e, *bounds)
@@ -148,30 +152,35 @@ func newRangeChart(v *estimateView, e *evaluate.Estimate, b evaluate.Range) *ran
 }
 
 func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
+	const rowHeight = 50
 	z := math.Sqrt2 * math.Erfinv(e.Confidence)
 	sampling, private := z*e.StdSampling, z*e.StdPrivacy
 	both := math.Hypot(sampling, private)
 	s := over(0.02, e.Value-both, e.Value+both, e.Interval[0], e.Interval[1])
-	row := func(class, words string, half float64) errorRow {
-		return errorRow{class, words, "± " + significant(half, digits, up), s.bar(e.Value-half, e.Value+half)}
+	c := &errorChart{Value: s.mark(e.Value, v.Value)}
+	add := func(class, words, size string, b bar) {
+		c.Rows = append(c.Rows, errorRow{class, words, size, b, rowHeight * len(c.Rows)})
+		c.Alt += words + " " + size + ". "
 	}
-	whole := errorRow{"both", "both: the interval", v.Low + " to " + v.High, s.bar(e.Interval[0], e.Interval[1])}
-	share := 0.0
-	if both > 0 {
-		share = (private / both) * (private / both)
+	alone := func(class string, half float64) {
+		if half > 0 {
+			add(class, class+" alone", "± "+significant(half, digits, up), s.bar(e.Value-half, e.Value+half))
+		}
 	}
-	c := &errorChart{
-		Rows:            []errorRow{row("sampling", "sampling alone", sampling), row("privacy", "privacy alone", private), whole},
-		Value:           s.mark(e.Value, v.Value),
-		Low:             s.mark(e.Interval[0], v.Low),
-		High:            s.mark(e.Interval[1], v.High),
-		Split:           coordinate(100 * (1 - share)),
-		Remainder:       coordinate(100 * share),
-		ShareOfSampling: fmt.Sprintf("%.0f%%", 100*(1-share)),
-		ShareOfNoise:    fmt.Sprintf("%.0f%%", 100*share),
+	alone("sampling", sampling)
+	alone("privacy", private)
+	add("both", "the interval", v.Low+" to "+v.High, s.bar(e.Interval[0], e.Interval[1]))
+	if sampling > 0 && private > 0 {
+		share := (private / both) * (private / both)
+		c.Shares = &shares{
+			Split:    coordinate(100 * (1 - share)),
+			Rest:     coordinate(100 * share),
+			Sampling: fmt.Sprintf("%.0f%%", 100*(1-share)),
+			Privacy:  fmt.Sprintf("%.0f%%", 100*share),
+		}
 	}
-	c.Alt = fmt.Sprintf("Sampling alone makes %s, privacy alone %s; the interval runs from %s to %s.",
-		c.Rows[0].Size, c.Rows[1].Size, v.Low, v.High)
+	end := rowHeight * len(c.Rows)
+	c.Foot, c.Label, c.Height = end-6, end+12, end+20
 	return c
 }
 
@@ -214,6 +223,3 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 	}
 	return v
 }
-
-// joinPath writes an SVG path from its commands.
-func joinPath(parts []string) string { return strings.Join(parts, "") }

@@ -41,7 +41,7 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("scale", parameter(e.Scale), "scale of the noise")
 		n.add("norm", parameter(e.Norm), "the most that one person can add (l1 norm)")
 	case dp.RandomizedResponse:
-		n.Words = "Each person's answer is replaced by a random one with a known probability."
+		n.Words = "Each person’s answer is replaced by a random one with a known probability."
 		n.add("buckets", fmt.Sprint(e.Buckets), "number of possible answers")
 		n.add("noise_parameter", parameter(e.NoiseParameter), "probability that the answer is drawn at random")
 	case dp.SmoothGaussian:
@@ -52,7 +52,7 @@ func newEventNode(e dp.Event) *eventNode {
 	case dp.ApproximateDP:
 		n.Words = "A computation of which only its guarantee is known."
 		if e.Epsilon == 0 && e.Delta == 0 {
-			n.Words = "A computation that does not depend on any person's record."
+			n.Words = "A computation that does not depend on any person’s record."
 		}
 		n.add("epsilon", parameter(e.Epsilon), "its own ε")
 		n.add("delta", parameter(e.Delta), "its own δ")

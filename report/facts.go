@@ -17,6 +17,9 @@ type fact struct {
 	Fields []namedFact
 }
 
+// Short reports that the fact fits a narrow cell without a break.
+func (f fact) Short() bool { return f.Fields == nil && len(f.Text) <= 24 }
+
 // namedFact is a fact with its name in JSON and, where it is known, in words.
 type namedFact struct {
 	Name  string
@@ -46,13 +49,13 @@ func normalise(field string, m map[string]any) (map[string]any, error) {
 // knownFacts explains the public parameters in the order of the page.
 var knownFacts = []struct{ name, words string }{
 	{"target", "the policy that was evaluated"},
-	{"persons", "number of persons; under add_remove_one a lower bound that is known without the data"},
+	{"persons", "number of persons, or a public lower bound on it"},
 	{"gamma", "discount a decision"},
 	{"horizon", "most decisions that one person contributes"},
 	{"episodes", "most trajectories that one person contributes"},
 	{"reward", "range of one reward"},
-	{"return", "range of a trajectory's discounted return"},
-	{"clip", "range to which one person's contribution is clipped"},
+	{"return", "range of a trajectory’s discounted return"},
+	{"clip", "range to which one person’s contribution is clipped"},
 	{"max_weight", "cap on an importance weight"},
 	{"sampling_share", "share of the budget spent on the sampling error"},
 	{"lambda", "penalty of the least squares"},
@@ -109,6 +112,22 @@ func newFact(v any) fact {
 		return fact{Text: "no"}
 	}
 	return fact{Text: "none"}
+}
+
+// line is the fact on one line: "uniform, actions 34" for a kind with fields.
+func (f fact) line() string {
+	if f.Fields == nil {
+		return f.Text
+	}
+	var kind, rest []string
+	for _, g := range f.Fields {
+		if g.Name == "kind" {
+			kind = append(kind, g.line())
+			continue
+		}
+		rest = append(rest, g.Name+" "+g.line())
+	}
+	return strings.Join(append(kind, rest...), ", ")
 }
 
 // list prints up to eight items and says how many there are.

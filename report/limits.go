@@ -60,7 +60,7 @@ func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
 	}
 	if s.Adjacency == dp.AddRemoveOne {
 		if persons != "" {
-			add(unprotected, "The lower bound on the number of persons"+persons, "It was told beforehand and counts as public; the number itself is protected.")
+			add(unprotected, "The lower bound on the number of persons"+persons, "It counts as public; the number itself is protected.")
 		}
 	} else {
 		add(unprotected, "The number of persons"+persons, "Under replace_one it is public.")
@@ -81,15 +81,15 @@ func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
 // (e^(k eps) - 1)/(e^eps - 1) (Vadhan 2017, Lemma 2.2).
 func group(s *evaluate.Statement) string {
 	pair := func(k float64) string {
-		out := "ε = " + significant(k*s.Epsilon, 6, up)
+		out := "ε\u00a0=\u00a0" + significant(k*s.Epsilon, 6, up)
 		if s.Delta == 0 {
 			return out
 		}
-		grown := s.Delta * math.Expm1(k*s.Epsilon) / math.Expm1(s.Epsilon)
+		grown := s.Delta * math.Expm1(k*s.Epsilon) / math.Expm1(s.Epsilon) * (1 + slack)
 		if !(grown < 1) {
-			return "no bound at all"
+			return "no bound by the general rule"
 		}
-		return out + ", δ = " + significant(grown, digits, up)
+		return out + ", δ\u00a0=\u00a0" + significant(grown, digits, up)
 	}
 	return fmt.Sprintf("The bound is for one person. For two together it is %s; for five, %s.", pair(2), pair(5))
 }

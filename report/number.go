@@ -33,27 +33,22 @@ func significant(x float64, n int, d direction) string {
 	return fixed(x, max(n-1-exponent, 0), d)
 }
 
-// fixed formats x with a number of decimals, rounded in the direction d. It
-// works on the shortest decimal form of x, so that 0.1 rounded up stays 0.1.
+// exact formats x with all the digits that tell it from its neighbours.
+func exact(x float64) string {
+	mantissa, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e")
+	return significant(x, len(strings.Replace(mantissa, ".", "", 1)), nearest)
+}
+
+// fixed formats x with a number of decimals, rounded in the direction d.
 func fixed(x float64, decimals int, d direction) string {
-	out := strconv.FormatFloat(x, 'f', decimals, 64)
-	if d != nearest && wrongSide(out, x, d) {
-		step := math.Pow(10, -float64(decimals))
-		out = strconv.FormatFloat(x+float64(d)*step, 'f', decimals, 64)
-		if tighter := strconv.FormatFloat(x+float64(d)*step/2, 'f', decimals, 64); !wrongSide(tighter, x, d) {
-			out = tighter
-		}
-	}
-	return typeset(trim(out))
+	return typeset(trim(rounded(x, math.Pow(10, -float64(decimals)), d, func(y float64) string {
+		return strconv.FormatFloat(y, 'f', decimals, 64)
+	})))
 }
 
 func scientific(x float64, n int, d direction) string {
-	out := strconv.FormatFloat(x, 'e', n-1, 64)
-	if d != nearest && wrongSide(out, x, d) {
-		exponent := math.Floor(math.Log10(math.Abs(x)))
-		step := math.Pow(10, exponent-float64(n-1))
-		out = strconv.FormatFloat(x+float64(d)*step/2, 'e', n-1, 64)
-	}
+	step := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-float64(n-1))
+	out := rounded(x, step, d, func(y float64) string { return strconv.FormatFloat(y, 'e', n-1, 64) })
 	mantissa, exponent, _ := strings.Cut(out, "e")
 	power, err := strconv.Atoi(exponent)
 	if err != nil {
@@ -67,6 +62,19 @@ func scientific(x float64, n int, d direction) string {
 		return typeset("-" + raised)
 	}
 	return typeset(mantissa) + " × " + raised
+}
+
+// rounded formats x and, where that came out on the wrong side, a number up to
+// one step further. It judges the text, so that 0.1 rounded up stays 0.1.
+func rounded(x, step float64, d direction, format func(float64) string) string {
+	out := format(x)
+	for _, k := range []float64{0.5, 1} {
+		if !wrongSide(out, x, d) {
+			break
+		}
+		out = format(x + float64(d)*k*step)
+	}
+	return out
 }
 
 // wrongSide reports whether the text was rounded against the direction d.

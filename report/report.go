@@ -52,7 +52,7 @@ type page struct {
 	Title       string
 	Method      string
 	MethodWords string
-	Target      *fact
+	Target      string
 	Warnings    []warning
 
 	Estimate *estimateView
@@ -91,8 +91,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 		Schema:      r.Schema,
 	}
 	if t, ok := public["target"]; ok {
-		f := newFact(t)
-		p.Target = &f
+		p.Target = newFact(t).line()
 	}
 	p.Warnings = warnings(r)
 	p.Limits = limits(r, public)

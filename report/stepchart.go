@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
 )
@@ -76,7 +77,7 @@ func (c *stepChart) axis(values []float64, bounds *evaluate.Range) scale {
 	}
 	c.Cut = true
 	pad := max((hi/2-lo/2)/2, (whole.hi/2-whole.lo/2)/50)
-	return scale{lo - pad, hi + pad}
+	return scale{lo, hi}.widen(pad)
 }
 
 // steps draws each state as a level stretch.
@@ -89,7 +90,7 @@ func steps(values []float64, height func(float64) float64) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s%.2fH%.2f", join, height(v), box*float64(i+1)/float64(len(values))))
 	}
-	return joinPath(parts)
+	return strings.Join(parts, "")
 }
 
 // extent outlines the smallest and the largest value in each column.
@@ -103,7 +104,7 @@ func extent(values []float64, height func(float64) float64) string {
 		bottom = append(bottom, fmt.Sprintf("L%.2f %.2fH%.2f", right, low, left))
 	}
 	slices.Reverse(bottom)
-	return "M" + top[0][1:] + joinPath(top[1:]) + joinPath(bottom) + "Z"
+	return "M" + top[0][1:] + strings.Join(top[1:], "") + strings.Join(bottom, "") + "Z"
 }
 
 // ticks are three to six round numbers on a scale.
@@ -113,7 +114,7 @@ func ticks(s scale) []float64 {
 		return []float64{s.lo, s.hi}
 	}
 	step := math.Pow(10, math.Floor(math.Log10(span)))
-	for _, m := range []float64{5, 2, 1, 0.5, 0.2} {
+	for _, m := range []float64{2, 1, 0.5, 0.2} {
 		if span/(m*step) >= 3 {
 			step *= m
 			break
@@ -121,23 +122,22 @@ func ticks(s scale) []float64 {
 	}
 	var out []float64
 	for k := math.Ceil(s.lo / step); k*step <= s.hi && len(out) < 12; k++ {
+		if n := len(out); n > 0 && k*step <= out[n-1] {
+			break // steps below the resolution of floats
+		}
 		out = append(out, k*step)
 	}
 	return out
 }
 
-// stateTicks labels up to five states at the middle of their stretch.
+// stateTicks labels round states at the middle of their stretch.
 func stateTicks(n int) []mark {
 	s := scale{0, float64(n)}
-	var out []mark
-	last := -1
-	for i := range 5 {
-		state := i * (n - 1) / 4
-		if state == last {
-			continue
+	out := []mark{s.mark(0.5, "0")}
+	for _, t := range ticks(scale{0, float64(n - 1)}) {
+		if t > 0 && t == math.Trunc(t) {
+			out = append(out, s.mark(t+0.5, fmt.Sprintf("%.0f", t)))
 		}
-		last = state
-		out = append(out, s.mark(float64(state)+0.5, fmt.Sprint(state)))
 	}
 	return out
 }

@@ -22,19 +22,19 @@ func title(r *evaluate.Release) string {
 // not known here.
 func methodWords(name string) string {
 	const (
-		is   = "Each person's return is weighted by how much likelier the target policy makes the person's decisions than the policy that made them; the answer is the mean over persons."
+		is   = "Each person’s return is weighted by how much likelier the target policy makes the person’s decisions than the policy that made them; the answer is the mean over persons."
 		pdis = "Each reward is weighted by how much likelier the target policy makes the decisions up to it than the policy that made them; the answer is the mean over persons of the sum of rewards."
-		wis  = "Each person's return is weighted by how much likelier the target policy makes the person's decisions than the policy that made them; the answer is the weighted mean."
+		wis  = "Each person’s return is weighted by how much likelier the target policy makes the person’s decisions than the policy that made them; the answer is the weighted mean."
 		lsw  = "Least squares fits one value to the returns that were observed from each state on, with public weights of the states."
 		lsl  = "Penalised least squares fits one value to the returns that were observed from each state on, weighted by how often states are visited."
 	)
 	return map[string]string{
 		"is": is, "pdis": pdis, "wis": wis, "lsw": lsw, "lsl": lsl,
-		"dp-is":    is + " Noise hides each person's part in it.",
-		"dp-pdis":  pdis + " Noise hides each person's part in it.",
-		"dp-wis":   wis + " Noise hides each person's part in it.",
-		"dp-lsw":   lsw + " Noise hides each person's part in it.",
-		"dp-lsl":   lsl + " Noise hides each person's part in it.",
+		"dp-is":    is + " Noise hides each person’s part in it.",
+		"dp-pdis":  pdis + " Noise hides each person’s part in it.",
+		"dp-wis":   wis + " Noise hides each person’s part in it.",
+		"dp-lsw":   lsw + " Noise hides each person’s part in it.",
+		"dp-lsl":   lsl + " Noise hides each person’s part in it.",
 		"dr":       "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
 		"lstd":     "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
 		"constant": "The answer was fixed before any data was read.",
@@ -78,8 +78,8 @@ func warnings(r *evaluate.Release) []warning {
 		}
 		if overBudget(s) {
 			stop("The accounted ε is above the promised one",
-				fmt.Sprintf("The release promises ε = %s, but its own accounting certifies no less than %s. The promise does not stand.",
-					significant(s.Epsilon, 6, down), significant(s.Accounted.Upper, 6, up)))
+				fmt.Sprintf("The release promises ε\u00a0=\u00a0%s, but its own accounting certifies only %s. The promise does not stand.",
+					exact(s.Epsilon), significant(s.Accounted.Upper, 6, up)))
 		}
 		if !s.Charged {
 			stop("Not charged to a ledger",
@@ -90,9 +90,8 @@ func warnings(r *evaluate.Release) []warning {
 		}
 	}
 	if tellsLittle(r) {
-		care("Says little more than a constant",
-			fmt.Sprintf("A constant fixed without data would be off by at most %s. The error of this release is not below that.",
-				round(r.Expected.Constant)))
+		care("Says little more than a constant", "A constant fixed without data would be off by at most "+
+			significant(r.Expected.Constant, digits, up)+", and this release is not known to be closer.")
 	}
 	return out
 }
@@ -129,8 +128,8 @@ type promise struct {
 
 func newPromise(s *evaluate.Statement, public map[string]any) *promise {
 	p := &promise{
-		Epsilon:    significant(s.Epsilon, 6, nearest),
-		Delta:      significant(s.Delta, 6, nearest),
+		Epsilon:    exact(s.Epsilon),
+		Delta:      exact(s.Delta),
 		Unit:       s.Unit,
 		Adjacency:  s.Adjacency.String(),
 		Lower:      significant(s.Accounted.Lower, 6, down),
@@ -141,15 +140,26 @@ func newPromise(s *evaluate.Statement, public map[string]any) *promise {
 	}
 	switch {
 	case s.Seeded:
-		p.Void = "It is void for this release: its noise came from a seed."
+		p.Void = "This promise is void: the noise came from a seed."
 	case overBudget(s):
-		p.Void = "It is void for this release: the accounted ε is above the promised one."
+		p.Void = "This promise is void: the accounted ε is above the promised one."
 	}
-	p.Meaning = []string{supposition(s) + " " + consequence(s), guess(s)}
-	if s.Delta > 0 {
-		p.Meaning = append(p.Meaning, failure(s, public))
+	if p.Void == "" {
+		p.Meaning = meaning(s, public)
 	}
 	return p
+}
+
+// meaning restates the guarantee for a reader without mathematics.
+func meaning(s *evaluate.Statement, public map[string]any) []string {
+	if s.Event == (dp.ApproximateDP{}) {
+		return []string{fmt.Sprintf("The release does not depend on any %s’s record: it would have been the same, whatever that record says.", unit(s))}
+	}
+	out := []string{supposition(s) + " " + consequence(s), guess(s)}
+	if s.Delta > 0 {
+		out = append(out, failure(s, public))
+	}
+	return out
 }
 
 func supposition(s *evaluate.Statement) string {
@@ -160,10 +170,10 @@ func supposition(s *evaluate.Statement) string {
 }
 
 func consequence(s *evaluate.Statement) string {
-	out := fmt.Sprintf("every outcome of this release, and every conclusion that anyone can draw from it by any means, would have been at most %s times as likely as it is (e to the power ε, with ε = %s)",
-		factor(s.Epsilon), significant(s.Epsilon, 6, nearest))
+	out := fmt.Sprintf("every outcome of this release, and every conclusion that anyone can draw from it by any means, would have been at most %s times as likely as it is (e to the power ε, with ε\u00a0=\u00a0%s)",
+		factor(s.Epsilon), exact(s.Epsilon))
 	if s.Delta > 0 {
-		out += fmt.Sprintf(", plus a probability of %s (δ)", significant(s.Delta, 6, up))
+		out += fmt.Sprintf(", plus a probability of %s (δ)", exact(s.Delta))
 	}
 	return out + ". The same bound holds the other way round."
 }
@@ -175,21 +185,26 @@ func guess(s *evaluate.Statement) string {
 	if s.Adjacency == dp.AddRemoveOne {
 		between = fmt.Sprintf("holds it for equally likely that this %s is in the data or not", unit(s))
 	}
-	right := (1 - (1-s.Delta)/(1+math.Exp(s.Epsilon)))
+	right := 1 - (1-s.Delta)/(1+math.Exp(s.Epsilon))
 	return fmt.Sprintf("In other words: someone who knows all other records, and %s, guesses right half of the time without the release, and with it with probability at most %s.",
-		between, percent(math.Nextafter(right, 1), up))
+		between, percent(min(right*(1+slack), 1), up))
 }
 
-// failure explains delta, and holds it against the number of persons where that
-// is public.
+// failure explains delta by its worst case, an outcome that is impossible under
+// the neighbour: its probability is at most delta for each person, so at most
+// delta times the number of persons are expected to meet one.
 func failure(s *evaluate.Statement, public map[string]any) string {
-	out := fmt.Sprintf("δ can be read as the chance that the first bound fails for a given %s. It should be far below one in the number of persons", unit(s))
+	out := fmt.Sprintf("At worst, δ is the chance that a given %s’s record is given away outright", unit(s))
 	n, ok := number(public["persons"])
 	if !ok || n <= 0 || s.Adjacency != dp.ReplaceOne {
-		return out + "."
+		return out + "; it should be far below one in the number of persons."
 	}
-	return out + fmt.Sprintf("; here δ times the number of persons is %s.", significant(s.Delta*n, digits, up))
+	return out + fmt.Sprintf("; over all %s that makes %s expected at most.",
+		newFact(public["persons"]).Text, significant(s.Delta*n*(1+slack), digits, up))
 }
+
+// slack covers the rounding of the few operations behind a bound on the page.
+const slack = 1e-12
 
 func unit(s *evaluate.Statement) string {
 	if s.Unit == "" {
@@ -202,7 +217,7 @@ func unit(s *evaluate.Statement) string {
 func factor(epsilon float64) string {
 	f := math.Exp(epsilon)
 	if math.IsInf(f, 0) {
-		return "e^" + significant(epsilon, 6, up)
+		return "e^" + exact(epsilon)
 	}
-	return significant(math.Nextafter(f, math.Inf(1)), digits, up)
+	return significant(f*(1+slack), digits, up)
 }
