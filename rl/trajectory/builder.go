@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -48,6 +49,9 @@ func (c *column[T]) append(values []T) {
 	}
 }
 
+// row is one row of a column of width 1.
+func (c *column[T]) row(i int) T { return c.chunks[i/chunkRows][i%chunkRows] }
+
 // flatten copies the rows of the given spans into one slice and frees the
 // column. With no spans it copies all rows in order.
 func (c *column[T]) flatten(spans []span) []T {
@@ -75,11 +79,11 @@ type span struct{ lo, hi int }
 
 // record is what the builder keeps of an episode besides its rows.
 type record struct {
-	start      int
-	row        int
+	row        int // of the file
+	rows       uint32
 	person     uint32
 	id         uint32 // its name's number + 1, or 0
-	file       uint32
+	file       uint16
 	terminated bool
 	final      bool
 }
@@ -151,7 +155,7 @@ func (b *Builder) begin(e *Episode) {
 
 // place records whose the episode is and how it ends.
 func (b *Builder) place(e *Episode) {
-	r := record{start: b.rows, row: e.Row, person: uint32(e.Person), file: uint32(e.File),
+	r := record{row: e.Row, rows: uint32(e.Len()), person: uint32(e.Person), file: uint16(e.File),
 		id: uint32(e.id + 1), terminated: e.Terminated, final: e.Final != nil}
 	b.records.append([]record{r})
 	b.sorted = b.sorted && e.Person >= b.lastPerson
@@ -195,9 +199,8 @@ func (b *Builder) dataset(files []string, episodes, persons *names) *Dataset {
 	if b.records.n == 0 {
 		return d
 	}
-	records := b.records.flatten(nil)
-	order, spans := b.order(records)
-	b.index(d, records, order)
+	order, spans := b.order()
+	b.index(d, order)
 	d.Obs, d.Reward = b.obs.flatten(spans), b.reward.flatten(spans)
 	if b.parts&Action != 0 {
 		d.Action = b.action.flatten(spans)
@@ -215,35 +218,35 @@ func (b *Builder) dataset(files []string, episodes, persons *names) *Dataset {
 	if d.ActionProbs != nil {
 		d.Actions = b.actions
 	}
-	b.finals(d, records, order)
-	b.named(d, records, order, files, episodes, persons)
+	b.finals(d, order)
+	b.named(d, order, files, episodes, persons)
 	*b = Builder{}
 	return d
 }
 
 // order gives the episodes person by person, and the spans of their rows; both
 // nil when they are in that order already.
-func (b *Builder) order(records []record) ([]int, []span) {
+func (b *Builder) order() ([]int, []span) {
 	if b.sorted {
 		return nil, nil
 	}
-	order := make([]int, len(records))
-	for i := range order {
-		order[i] = i
+	n := b.records.n
+	order, spans := make([]int, n), make([]span, n)
+	start := 0
+	for e := range n {
+		order[e] = e
+		next := start + int(b.records.row(e).rows)
+		spans[e] = span{start, next}
+		start = next
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return int(records[i].person) - int(records[j].person) })
-	spans := make([]span, len(records))
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(b.records.row(i).person, b.records.row(j).person)
+	})
+	sorted := make([]span, n)
 	for i, e := range order {
-		spans[i] = span{records[e].start, b.end(records, e)}
+		sorted[i] = spans[e]
 	}
-	return order, spans
-}
-
-func (b *Builder) end(records []record, e int) int {
-	if e+1 < len(records) {
-		return records[e+1].start
-	}
-	return b.rows
+	return order, sorted
 }
 
 // at is the i-th episode in order.
@@ -255,44 +258,49 @@ func at(order []int, i int) int {
 }
 
 // index fills the offsets and how episodes end.
-func (b *Builder) index(d *Dataset, records []record, order []int) {
-	n := len(records)
+func (b *Builder) index(d *Dataset, order []int) {
+	n := b.records.n
 	d.EpisodeStart = make([]int, 1, n+1)
-	d.PersonStart = make([]int, 1, b.persons+1)
+	single := b.persons == b.rows // one episode of one row each: both offsets are 0, 1, 2, ...
+	if !single {
+		d.PersonStart = make([]int, 1, b.persons+1)
+	}
 	d.Terminated = make([]bool, n)
 	d.FirstRow = make([]int, n)
 	person := 0
 	for i := range n {
-		e := at(order, i)
-		r := records[e]
-		for ; person < int(r.person); person++ {
+		r := b.records.row(at(order, i))
+		for ; !single && person < int(r.person); person++ {
 			d.PersonStart = append(d.PersonStart, i)
 		}
-		last := d.EpisodeStart[i]
-		d.EpisodeStart = append(d.EpisodeStart, last+b.end(records, e)-r.start)
+		d.EpisodeStart = append(d.EpisodeStart, d.EpisodeStart[i]+int(r.rows))
 		d.Terminated[i], d.FirstRow[i] = r.terminated, r.row
 	}
-	d.PersonStart = append(d.PersonStart, n)
+	if single {
+		d.PersonStart = d.EpisodeStart
+	} else {
+		d.PersonStart = append(d.PersonStart, n)
+	}
 }
 
 // finals fills the final observations; zeros stand where there is none.
-func (b *Builder) finals(d *Dataset, records []record, order []int) {
+func (b *Builder) finals(d *Dataset, order []int) {
 	if !b.anyFinal {
 		return
 	}
-	w, n := len(b.columns), len(records)
+	w, n := len(b.columns), b.records.n
 	known := b.final.flatten(nil)
 	place := make([]int, n) // of an episode's observation among those known
 	k := 0
-	for e, r := range records {
+	for e := range n {
 		place[e] = k
-		if r.final {
+		if b.records.row(e).final {
 			k++
 		}
 	}
 	d.Final, d.HasFinal = make([]float64, n*w), make([]bool, n)
 	for i := range n {
-		if e := at(order, i); records[e].final {
+		if e := at(order, i); b.records.row(e).final {
 			d.HasFinal[i] = true
 			copy(d.Final[i*w:(i+1)*w], known[place[e]*w:])
 		}
@@ -300,12 +308,12 @@ func (b *Builder) finals(d *Dataset, records []record, order []int) {
 }
 
 // named fills the names, as far as they are known.
-func (b *Builder) named(d *Dataset, records []record, order []int, files []string, episodes, persons *names) {
-	n := len(records)
+func (b *Builder) named(d *Dataset, order []int, files []string, episodes, persons *names) {
+	n := b.records.n
 	if files != nil {
 		d.Origin = make([]string, n)
 		for i := range n {
-			d.Origin[i] = files[records[at(order, i)].file]
+			d.Origin[i] = files[b.records.row(at(order, i)).file]
 		}
 	}
 	if episodes != nil && episodes.len() > 0 {
@@ -314,7 +322,7 @@ func (b *Builder) named(d *Dataset, records []record, order []int, files []strin
 		if order != nil || len(all) != n {
 			d.EpisodeID = make([]string, n)
 			for i := range n {
-				d.EpisodeID[i] = all[records[at(order, i)].id-1]
+				d.EpisodeID[i] = all[b.records.row(at(order, i)).id-1]
 			}
 		}
 		if persons == episodes {

@@ -29,6 +29,7 @@ type Stream struct {
 	run   [keys]int // the run that holds row at
 
 	episodes, persons *names
+	unnamed           int // persons who are rows, in files without persons
 	tally             []tally
 	first             *binding // of the first file
 	notices           []string
@@ -45,6 +46,9 @@ type Stream struct {
 // maxNames bounds the persons and episodes of a stream.
 const maxNames = 1<<32 - 2
 
+// maxFiles bounds the files of a stream.
+const maxFiles = 1 << 16
+
 // NewStream prepares to read files of one format, in the order given. Opening
 // and reading start with the first call of Next.
 func NewStream(ctx context.Context, format Format, files []string, o Options) (*Stream, error) {
@@ -53,6 +57,9 @@ func NewStream(ctx context.Context, format Format, files []string, o Options) (*
 	}
 	if len(files) == 0 {
 		return nil, &InputError{What: "no file to read", Remedy: "name one", Kind: ErrEmpty}
+	}
+	if len(files) > maxFiles {
+		return nil, &InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: ErrInput}
 	}
 	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames()}, nil
 }
@@ -66,7 +73,7 @@ func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
 func (s *Stream) Files() []string { return s.files }
 
 // Persons is the number of persons met so far.
-func (s *Stream) Persons() int { return s.people().len() }
+func (s *Stream) Persons() int { return s.people().len() + s.unnamed }
 
 // people names the persons: as the episodes where the files have no persons.
 func (s *Stream) people() *names {
@@ -153,7 +160,7 @@ func (s *Stream) assemble() (bool, error) {
 // false where they are not of the episode at hand.
 func (s *Stream) segment() (hi int, same bool, err error) {
 	hi = s.at + 1
-	if s.episodes.len() >= maxNames || s.persons.len() >= maxNames {
+	if s.episodes.len()+s.Persons() >= maxNames {
 		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", ErrInput)
 	}
 	if !s.o.OneRowEpisodes {
@@ -190,8 +197,12 @@ func (s *Stream) advance(key int) int {
 // person checks that the rows from s.at to hi have one unit, and that it is the
 // episode's; the first segment of an episode decides whose it is.
 func (s *Stream) person(hi int) error {
-	if !s.bound.hasKey[keyUnit] && !s.o.OneRowEpisodes {
-		s.ep.Person = s.ep.id
+	if !s.bound.hasKey[keyUnit] {
+		s.ep.Person = s.ep.id // the episode's number, or the row's
+		if s.o.OneRowEpisodes {
+			s.ep.Person = s.unnamed
+			s.unnamed++
+		}
 		return nil
 	}
 	var unit []byte
