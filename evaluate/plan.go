@@ -180,6 +180,9 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 	release.Public = r.plan.Facts
 	release.Notes = append(r.plan.Notes, release.Notes...)
 	release.Expected = r.plan.Expected
+	if release.Diagnostics == nil {
+		release.Diagnostics = map[string]any{}
+	}
 	if r.plan.Privacy != nil {
 		release.Privacy = newStatement(r.plan, receipt, src)
 	}
