@@ -1,0 +1,152 @@
+//go:build slow
+
+package mutants
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant is one fault: in file, every old becomes its new. The tests of
+// packages matching run must fail with it.
+type mutant struct {
+	name  string
+	file  string
+	edits [][2]string
+	pkg   string
+	run   string
+}
+
+func mutants() []mutant {
+	return []mutant{
+		{"halved noise", "dp/mechanism/lattice.go",
+			[][2]string{{"sigma: math.Nextafter(sd/step, math.Inf(1))", "sigma: math.Nextafter(sd/step/2, math.Inf(1))"}},
+			"./dp/mechanism", "Audit|Noise"},
+		{"dropped l2 clip", "dp/mechanism/lattice.go",
+			[][2]string{
+				{"if largest/l.step*norm <= float64(l.radius) {", "if norm > 0 {"},
+				{"if l.within(dst) {", "if len(dst) > 0 {"},
+			},
+			"./dp/mechanism", "Rounded|Audit"},
+		{"norm not enforced in integers", "dp/mechanism/lattice.go",
+			[][2]string{{"if l.within(dst) {", "if len(dst) > 0 {"}},
+			"./dp/mechanism", "RoundedNorm"},
+		{"dropped clip of moments", "dp/mechanism/moments.go",
+			[][2]string{
+				{"centred := min(max(x, m.low), m.high) - ", "centred := x - "},
+				{"k = int64(min(max(centred/m.total.grid.step, -limit), limit))", "k = int64(centred / m.total.grid.step)\n\t\t_ = limit"},
+			},
+			"./dp/mechanism", "Audit"},
+		{"NaN passes the moments", "dp/mechanism/moments.go",
+			[][2]string{{"if !math.IsNaN(x) && !math.IsInf(x, 0) {", "if x == x || true {"}},
+			"./dp/mechanism", "Broken"},
+		{"diameter of the clip set halved", "dp/mechanism/lattice.go",
+			[][2]string{{"return diameter / 2", "return diameter / 4"}},
+			"./dp/mechanism", "Audit"},
+		{"square weighs too much", "dp/mechanism/moments.go",
+			[][2]string{{"return parabola{square: 0.8}", "return parabola{square: 0.9}"}},
+			"./dp/mechanism", "Diameter"},
+		{"denominator weighs too much", "dp/mechanism/ratio.go",
+			[][2]string{{"height := 1.7 ", "height := 1.8 "}},
+			"./dp/mechanism", "Diameter"},
+		{"second release of one sum", "dp/mechanism/lattice.go",
+			[][2]string{{"a.released = true\n\tout", "out"}},
+			"./dp/mechanism", "Once"},
+		{"wrong adjacency: replacing counts once", "dp/dp.go",
+			[][2]string{{"return 2 * clip", "return clip"}},
+			"./dp/account", "Oracle|Gaussian|ClosedForm"},
+		{"receipt not redeemed", "evaluate/plan.go",
+			[][2]string{{"if err := receipt.Redeem(); err != nil {", "if err := error(nil); err != nil {"}},
+			"./evaluate", "Receipt"},
+		{"receipt used twice", "dp/ledger/receipt.go",
+			[][2]string{{"if !r.used.CompareAndSwap(false, true) {", "if r.used.CompareAndSwap(false, true); false {"}},
+			"./dp/ledger", "Once|UsedOnce"},
+		{"second stage of DP-WIS uncharged", "evaluate/dpwis.go",
+			[][2]string{{"newPlan(method, p, gaussians(noise...), w.prepare)", "newPlan(method, p, gaussians(noise[0]), w.prepare)"}},
+			"./evaluate", "Budget"},
+		{"interval without the noise", "evaluate/gaussian.go",
+			[][2]string{{"half := z95 * math.Hypot(sampling, privacy)", "half := z95 * math.Hypot(sampling, 0*privacy)"}},
+			"./evaluate", "Cover"},
+		{"interval without sampling", "evaluate/gaussian.go",
+			[][2]string{{"half := z95 * math.Hypot(sampling, privacy)", "half := z95 * math.Hypot(0*sampling, privacy)"}},
+			"./evaluate", "Cover"},
+		{"smooth noise halved", "dp/mechanism/smooth.go",
+			[][2]string{{"sd := s.Alpha * (", "sd := s.Alpha / 2 * ("}},
+			"./evaluate", "ByHand"},
+		{"several trajectories a person accepted", "evaluate/firstvisits.go",
+			[][2]string{{"if d.Episodes() > d.Persons() {", "if d.Episodes() < d.Persons() {"}},
+			"./evaluate", "Refuse"},
+		{"seeded noise unmarked", "dp/noise/source.go",
+			[][2]string{{"func (s *Source) Seeded() bool { return s.seeded }", "func (s *Source) Seeded() bool { return false }"}},
+			"./evaluate", "Every"},
+		{"number of persons unchecked", "evaluate/plan.go",
+			[][2]string{{"case p.Privacy.Adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},
+			"./evaluate", "Public"},
+		{"delta as large as 1/m", "evaluate/public.go",
+			[][2]string{{"if q.Budget.Delta >= 1/float64(p.Persons) {", "if q.Budget.Delta >= 1 {"}},
+			"./evaluate", "Impossible"},
+	}
+}
+
+func TestEveryMutantIsKilled(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(m.name, func(t *testing.T) {
+			overlay := mutate(t, root, m)
+			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
+				t.Fatalf("the mutant does not compile, so it proves nothing:\n%s", out)
+			}
+			out, err := goTool(root, "test", "-count=1", "-overlay", overlay, "-run", m.run, m.pkg)
+			if err == nil {
+				t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
+			} else if !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:") {
+				t.Errorf("the tests of %s did not run:\n%s", m.pkg, out)
+			}
+		})
+	}
+}
+
+// mutate writes the changed file and an overlay that puts it in place.
+func mutate(t *testing.T, root string, m mutant) string {
+	t.Helper()
+	path := filepath.Join(root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := string(text)
+	for _, e := range m.edits {
+		if strings.Count(changed, e[0]) != 1 {
+			t.Fatalf("%s holds %q %d times; want once", m.file, e[0], strings.Count(changed, e[0]))
+		}
+		changed = strings.Replace(changed, e[0], e[1], 1)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mutant.go")
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(name, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func goTool(root string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
