@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ func round(x float64) string { return significant(x, digits, nearest) }
 func significant(x float64, n int, d direction) string {
 	if x == 0 {
 		return "0"
+	}
+	if math.IsInf(x, 0) {
+		return typeset(infinite(x))
 	}
 	exponent := int(math.Floor(math.Log10(math.Abs(x))))
 	if exponent < -4 || exponent >= 9 {
@@ -72,15 +76,28 @@ func rounded(x, step float64, d direction, format func(float64) string) string {
 		if !wrongSide(out, x, d) {
 			break
 		}
-		out = format(x + float64(d)*k*step)
+		y := x + float64(d)*k*step
+		if math.IsInf(y, 0) {
+			return infinite(y)
+		}
+		out = format(y)
 	}
 	return out
 }
 
+func infinite(x float64) string {
+	if x < 0 {
+		return "-∞"
+	}
+	return "∞"
+}
+
 // wrongSide reports whether the text was rounded against the direction d.
 func wrongSide(text string, x float64, d direction) bool {
+	// Out of range, ParseFloat returns an infinity, which is on its own side.
 	v, err := strconv.ParseFloat(text, 64)
-	return err != nil || (d == up && v < x) || (d == down && v > x)
+	malformed := errors.Is(err, strconv.ErrSyntax)
+	return malformed || (d == up && v < x) || (d == down && v > x)
 }
 
 // trim drops zeros that end a fraction.

@@ -70,6 +70,11 @@ func TestNumbersAreTypeset(t *testing.T) {
 		{significant(-math.E, 4, up), "−2.718"},
 		{exact(0.30000000000000004), "0.30000000000000004"},
 		{exact(1), "1"},
+		{round(math.Inf(-1)), "−∞"},
+		{round(math.Inf(1)), "∞"},
+		{significant(math.MaxFloat64, 4, up), "1.798 × 10³⁰⁸"},
+		{significant(math.MaxFloat64, 6, up), "∞"},
+		{significant(-math.MaxFloat64, 6, down), "−∞"},
 		{percent(0.5, nearest), "50%"},
 		{fixed(-0.00001, 2, up), "0"},
 	} {

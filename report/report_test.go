@@ -1,0 +1,325 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+func Example() {
+	release := &evaluate.Release{
+		Schema: evaluate.ReleaseSchema,
+		Method: "dp-is",
+		Estimate: &evaluate.Estimate{
+			Value: 0.512, Interval: [2]float64{0.41, 0.61}, Confidence: 0.95,
+			StdSampling: 0.04, Sampling: evaluate.Paid, StdPrivacy: 0.03,
+		},
+		Privacy: &evaluate.Statement{
+			Unit: "person", Adjacency: dp.ReplaceOne, Epsilon: 1, Delta: 1e-5,
+			Accountant: "gaussian", Accounted: account.Bracket{Lower: 0.9999, Upper: 1},
+			Event: dp.Gaussian{NoiseMultiplier: 7.5}, Noise: "exact",
+		},
+	}
+	var page bytes.Buffer
+	if err := report.Write(&page, release); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Contains(page.String(), "Not charged to a ledger"))
+	fmt.Println(strings.Contains(page.String(), "0.41 to 0.61"))
+	// Output:
+	// true
+	// true
+}
+
+func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
+	headings := []string{"Seeded noise", "above the promised one", "Not charged to a ledger", "Fast noise", "Says little more"}
+	for bits := range 1 << len(headings) {
+		due := func(i int) bool { return bits>>i&1 == 1 }
+		r := scalarRelease()
+		r.Privacy.Seeded = due(0)
+		if due(1) {
+			r.Privacy.Accounted.Upper = math.Nextafter(r.Privacy.Epsilon, 2)
+		}
+		r.Privacy.Charged = !due(2)
+		if due(3) {
+			r.Privacy.Noise = "fast"
+		}
+		if due(4) {
+			r.Estimate.Interval = [2]float64{0, 2}
+		}
+		boxes := mustParse(t, render(t, r)).find("section", "warning")
+		want := 0
+		for i, h := range headings {
+			n := 0
+			for _, box := range boxes {
+				if strings.Contains(box.text, h) {
+					n++
+				}
+			}
+			if (n == 1) != due(i) || n > 1 {
+				t.Errorf("case %05b: %q stands in %d boxes, due: %v", bits, h, n, due(i))
+			}
+			if due(i) {
+				want++
+			}
+		}
+		if len(boxes) != want {
+			t.Errorf("case %05b: %d boxes, want %d", bits, len(boxes), want)
+		}
+	}
+}
+
+func TestAReferenceIsNotForRelease(t *testing.T) {
+	root := mustParse(t, render(t, referenceRelease()))
+	if boxes := root.find("section", "stop"); len(boxes) != 1 || !strings.Contains(boxes[0].text, "No privacy: a reference, not for release") {
+		t.Errorf("%d red boxes", len(boxes))
+	}
+	for _, bad := range []string{"ε", "promised", "Protected"} {
+		if strings.Contains(root.text, bad) {
+			t.Errorf("a reference without privacy speaks of %q", bad)
+		}
+	}
+}
+
+func TestAVoidPromiseIsNotExplained(t *testing.T) {
+	for name, spoil := range map[string]func(*evaluate.Statement){
+		"seeded":      func(s *evaluate.Statement) { s.Seeded = true },
+		"over budget": func(s *evaluate.Statement) { s.Accounted.Upper = 1.5 },
+	} {
+		r := scalarRelease()
+		if whole := render(t, r); !strings.Contains(whole, "2.719 times") || !strings.Contains(whole, "<h3>Protected</h3>") {
+			t.Fatal("a sound release is not explained")
+		}
+		spoil(r.Privacy)
+		page := render(t, r)
+		if !strings.Contains(page, "This promise is void") || strings.Contains(page, "2.719 times") || strings.Contains(page, "<h3>Protected</h3>") {
+			t.Errorf("%s: the page explains a promise that does not hold", name)
+		}
+	}
+}
+
+// The figures are exact values of the theorems that doc.go cites, rounded away
+// from the flattering side.
+func TestTheGuaranteeInNumbers(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, delta float64
+		want           []string
+	}{
+		// Randomised response with odds 3:1 attains ln 3 and is guessed in 3 of 4 cases.
+		{math.Log(3), 0, []string{"at most 3.001 times", "at most 75.01%"}},
+		{1, 0, []string{"at most 2.719 times", "at most 73.11%"}},
+		// 1 - 0.5/(1 + e) = 0.8655293...; two persons: 0.5 (e + 1) > 1.
+		{1, 0.5, []string{"at most 86.56%", "For two together it is no bound"}},
+		// (2^k - 1) delta at epsilon ln 2: 3 and 31 delta.
+		{math.Ln2, 1.0 / (1 << 10), []string{"δ\u00a0=\u00a00.00293", "δ\u00a0=\u00a00.03028", "ε\u00a0=\u00a01.3863", "ε\u00a0=\u00a03.46574"}},
+		{1000, 0, []string{"at most e^1000 times", "at most 100%"}},
+	} {
+		r := scalarRelease()
+		r.Privacy.Epsilon, r.Privacy.Delta = c.epsilon, c.delta
+		r.Privacy.Accounted = account.Bracket{}
+		text := mustParse(t, render(t, r)).text
+		for _, w := range c.want {
+			if !strings.Contains(text, w) {
+				t.Errorf("epsilon %v, delta %v: %q is missing", c.epsilon, c.delta, w)
+			}
+		}
+		if c.delta == 0 && strings.Contains(text, "given away outright") {
+			t.Error("a pure guarantee speaks of delta")
+		}
+	}
+}
+
+func TestTheAdjacencyIsSaid(t *testing.T) {
+	replaced, added := scalarRelease(), scalarRelease()
+	added.Privacy.Adjacency = dp.AddRemoveOne
+	for _, c := range []struct {
+		page string
+		has  []string
+		not  []string
+	}{
+		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01313 expected"}, []string{"add_remove_one", "not been in the data"}},
+		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record been different", "makes 0.01313"}},
+	} {
+		for _, w := range c.has {
+			if !strings.Contains(c.page, w) {
+				t.Errorf("%q is missing", w)
+			}
+		}
+		for _, w := range c.not {
+			if strings.Contains(c.page, w) {
+				t.Errorf("%q does not belong here", w)
+			}
+		}
+	}
+}
+
+func TestTheNumbersAreThere(t *testing.T) {
+	root := mustParse(t, render(t, scalarRelease()))
+	text := strings.Join(strings.Fields(root.text), " ")
+	for _, w := range []string{
+		"0.5124 return", "95% interval 0.4144 to 0.6104", // ends rounded outward
+		"± 0.0784", "± 0.0588", // 1.959964 times 0.04 and 0.03
+		"standard deviation of the noise 0.031", "at most 0.0873", "at most 0.1817",
+		"1312", "0 to 2", "−3 to 20", "noise_multiplier = 7.5", "0.9999 to 1", "discreet/release/v1", "A note of the method.",
+		"discreet account epsilon event.json --adjacency replace_one --delta 1e-05",
+	} {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing", w)
+		}
+	}
+}
+
+// A spread of 4 and 3 splits the variance 64 to 36, and the interval lies where
+// arithmetic puts it on the public range [0, 2].
+func TestChartsAreToScale(t *testing.T) {
+	root := mustParse(t, render(t, scalarRelease()))
+	stack := root.find("svg", "stack")[0]
+	if got := stack.children[0].attrs["width"] + " " + stack.children[1].attrs["width"]; got != "64.000% 36.000%" {
+		t.Errorf("shares %s", got)
+	}
+	both := root.find("rect", "both")[0]
+	if x, w := both.attrs["x"], both.attrs["width"]; x != "20.721%" || w != "9.796%" {
+		t.Errorf("the interval is drawn at %s, %s wide", x, w)
+	}
+	if x := root.find("line", "baseline")[0].attrs["x1"]; x != "50.000%" {
+		t.Errorf("the middle of the range is drawn at %s", x)
+	}
+	bars := map[string]float64{}
+	for _, class := range []string{"sampling", "privacy"} {
+		v, err := number(root.find("rect", class)[0].attrs["width"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		bars[class] = v
+	}
+	if r := bars["sampling"] / bars["privacy"]; math.Abs(r-4.0/3) > 1e-4 {
+		t.Errorf("bars of 0.04 and 0.03 are as %v to 1", r)
+	}
+}
+
+func TestTheStepLineFollowsTheValues(t *testing.T) {
+	r := functionRelease(4)
+	r.Values = []float64{0, 2, 1, 0}
+	path := mustParse(t, render(t, r)).find("path", "steps")[0].attrs["d"]
+	// The axis is [0, 2] widened by 2% at both ends: 2 is at 1000*0.02/1.04.
+	if want := "M0 980.77H250.00V19.23H500.00V500.00H750.00V980.77H1000.00"; path != want {
+		t.Errorf("path %s, want %s", path, want)
+	}
+}
+
+func TestASpikeAmongManyStatesIsDrawn(t *testing.T) {
+	r := functionRelease(100_000)
+	for i := range r.Values {
+		r.Values[i] = 0.5
+	}
+	r.Values[77_777] = 2
+	page := render(t, r)
+	path := mustParse(t, page).find("path", "extent")[0].attrs["d"]
+	if !strings.Contains(path, " 18.23H") { // one unit above 2's place
+		t.Error("the spike is lost")
+	}
+	if len(page) > 200_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if !strings.Contains(page, "99000 more are in the JSON form") {
+		t.Error("states that are not listed are not counted")
+	}
+}
+
+func TestAPageIsTheSameFromJSON(t *testing.T) {
+	for name, r := range samples() {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again evaluate.Release
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatal(err)
+		}
+		if render(t, r) != render(t, &again) {
+			t.Errorf("%s: the page from the file differs", name)
+		}
+	}
+}
+
+func TestEveryMethodHasAPage(t *testing.T) {
+	for _, m := range evaluate.Methods() {
+		r := scalarRelease()
+		r.Method = m.Name
+		if !strings.Contains(render(t, r), "<code>"+m.Name+"</code>") {
+			t.Errorf("%s is not named", m.Name)
+		}
+	}
+}
+
+func TestWhatCannotBeShownIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*evaluate.Release){
+		"schema":      func(r *evaluate.Release) { r.Schema = "discreet/release/v2" },
+		"value":       func(r *evaluate.Release) { r.Estimate.Value = math.NaN() },
+		"interval":    func(r *evaluate.Release) { r.Estimate.Interval[1] = math.Inf(1) },
+		"reversed":    func(r *evaluate.Release) { r.Estimate.Interval = [2]float64{1, 0} },
+		"confidence":  func(r *evaluate.Release) { r.Estimate.Confidence = 0 },
+		"negative sd": func(r *evaluate.Release) { r.Estimate.StdPrivacy = -1 },
+		"theta":       func(r *evaluate.Release) { r.Theta = []float64{1, math.NaN()} },
+		"values":      func(r *evaluate.Release) { r.Values = []float64{math.Inf(-1)} },
+		"expected":    func(r *evaluate.Release) { r.Expected.RMSE = math.NaN() },
+		"adjacency":   func(r *evaluate.Release) { r.Privacy.Adjacency = 0 },
+		"epsilon":     func(r *evaluate.Release) { r.Privacy.Epsilon = 0 },
+		"delta":       func(r *evaluate.Release) { r.Privacy.Delta = 1 },
+		"accounted":   func(r *evaluate.Release) { r.Privacy.Accounted.Upper = math.NaN() },
+		"no event":    func(r *evaluate.Release) { r.Privacy.Event = nil },
+		"bad event":   func(r *evaluate.Release) { r.Privacy.Event = dp.Gaussian{} },
+		"public":      func(r *evaluate.Release) { r.Public["x"] = math.NaN() },
+		"diagnostics": func(r *evaluate.Release) { r.Diagnostics = map[string]any{"x": make(chan int)} },
+	} {
+		r := scalarRelease()
+		spoil(r)
+		var b bytes.Buffer
+		if err := report.Write(&b, r); !errors.Is(err, report.ErrRelease) || b.Len() > 0 {
+			t.Errorf("%s: %v, %d bytes written; want ErrRelease and none", name, err, b.Len())
+		}
+	}
+	if err := report.Write(&bytes.Buffer{}, nil); !errors.Is(err, report.ErrRelease) {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("disk full")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestAWriteErrorIsReturned(t *testing.T) {
+	if err := report.Write(fullDisk{}, scalarRelease()); !errors.Is(err, errFull) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		r    *evaluate.Release
+	}{{"scalar", scalarRelease()}, {"function of 5000 states", functionRelease(5000)}} {
+		b.Run(c.name, func(b *testing.B) {
+			var page bytes.Buffer
+			for b.Loop() {
+				page.Reset()
+				if err := report.Write(&page, c.r); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.SetBytes(int64(page.Len()))
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package report_test
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+// The releases here are made by hand: package report must render any release
+// that its JSON form can hold, not only those that today's estimators make.
+
+func statement() *evaluate.Statement {
+	return &evaluate.Statement{
+		Unit: "person", Adjacency: dp.ReplaceOne, Epsilon: 1, Delta: 1e-5,
+		Accountant: "gaussian", Accounted: account.Bracket{Lower: 0.9999, Upper: 1},
+		Event: dp.Gaussian{NoiseMultiplier: 7.5}, Noise: "exact", Charged: true,
+	}
+}
+
+func scalarRelease() *evaluate.Release {
+	return &evaluate.Release{
+		Schema: evaluate.ReleaseSchema,
+		Method: "dp-is",
+		Estimate: &evaluate.Estimate{
+			Value: 0.51237, Interval: [2]float64{0.41441, 0.61033}, Confidence: 0.95,
+			StdSampling: 0.04, Sampling: evaluate.Paid, StdPrivacy: 0.03,
+		},
+		Privacy: statement(),
+		Public: map[string]any{
+			"gamma": 0.99, "persons": int64(1312), "horizon": int64(200),
+			"return": evaluate.Range{Min: 0, Max: 2}, "clip": evaluate.Range{Min: -3, Max: 20},
+		},
+		Expected: evaluate.Expected{StdPrivacy: 0.031, StdSampling: 0.0873, HalfWidth: 0.1817, Constant: 1},
+		Notes:    []string{"A note of the method."},
+	}
+}
+
+func functionRelease(states int) *evaluate.Release {
+	r := scalarRelease()
+	r.Method, r.Estimate = "dp-lsw", nil
+	r.Privacy.Event = dp.SmoothGaussian{Alpha: 24.7, Beta: 0.0078, Dimension: states}
+	r.Expected = evaluate.Expected{RMSE: 0.041, Constant: 1}
+	r.Values = make([]float64, states)
+	for i := range r.Values {
+		r.Values[i] = 1 + math.Sin(float64(i))
+	}
+	r.Theta = r.Values
+	return r
+}
+
+func constantRelease() *evaluate.Release {
+	r := scalarRelease()
+	r.Method = "constant"
+	r.Estimate = &evaluate.Estimate{Value: 1, Interval: [2]float64{0, 2}, Confidence: 1, Sampling: evaluate.NoSampling}
+	r.Privacy.Event, r.Privacy.Accounted = dp.ApproximateDP{}, account.Bracket{}
+	r.Expected = evaluate.Expected{Constant: 1}
+	return r
+}
+
+func referenceRelease() *evaluate.Release {
+	r := scalarRelease()
+	r.Method, r.Privacy, r.Expected, r.Notes = "is", nil, evaluate.Expected{}, nil
+	r.Estimate.Sampling, r.Estimate.StdPrivacy = evaluate.NotPrivate, 0
+	r.Public = map[string]any{"gamma": 1.0}
+	return r
+}
+
+func emptyRelease() *evaluate.Release {
+	return &evaluate.Release{Schema: evaluate.ReleaseSchema, Method: "is"}
+}
+
+func thetaRelease() *evaluate.Release {
+	r := functionRelease(7)
+	r.Method, r.Values = "gpope", nil
+	return r
+}
+
+// samples are releases of every shape.
+func samples() map[string]*evaluate.Release {
+	diagnostics := scalarRelease()
+	diagnostics.Diagnostics = map[string]any{"effective_persons": 801.25, "share": map[string]any{"kind": "paid", "of": []int{1, 2, 3}}}
+	addRemove := scalarRelease()
+	addRemove.Privacy.Adjacency, addRemove.Privacy.Seeded, addRemove.Privacy.Noise = dp.AddRemoveOne, true, "fast"
+	pure := scalarRelease()
+	pure.Privacy.Delta, pure.Privacy.Event = 0, dp.Laplace{NoiseMultiplier: 2}
+	deep := scalarRelease()
+	deep.Privacy.Event = dp.SelfComposed{Count: 3, Event: dp.PoissonSampled{Rate: 0.01, Event: dp.Composed{Events: []dp.Event{
+		dp.Gaussian{NoiseMultiplier: 1}, dp.Gaussian{NoiseMultiplier: 1}, dp.RandomizedResponse{Buckets: 4, NoiseParameter: 0.5},
+	}}}}
+	return map[string]*evaluate.Release{
+		"scalar": scalarRelease(), "function": functionRelease(40), "one state": functionRelease(1),
+		"many states": functionRelease(5000), "theta": thetaRelease(), "constant": constantRelease(),
+		"reference": referenceRelease(), "empty": emptyRelease(), "diagnostics": diagnostics,
+		"add-remove": addRemove, "pure": pure, "deep": deep,
+	}
+}
+
+func render(t testing.TB, r *evaluate.Release) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
