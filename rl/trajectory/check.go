@@ -1,6 +1,9 @@
 package trajectory
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // probTolerance is how far probabilities may miss their sum, and two columns of
 // the same probability each other.
@@ -378,3 +381,6 @@ func (c *checker) final(row int) {
 		}
 	}
 }
+
+// short writes a public number.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

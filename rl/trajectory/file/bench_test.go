@@ -83,3 +83,18 @@ func BenchmarkReadParquet(b *testing.B) {
 	}
 	b.Run("digits=17", func(b *testing.B) { benchmarkRead(b, ".parquet", 1_000_000, 20, true) })
 }
+
+func BenchmarkReadBandit(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "x.parquet")
+	const rows = 1_000_000
+	if err := file.Write(path, "", generate(rows, 1, false)); err != nil {
+		b.Fatal(err)
+	}
+	o := trajectory.Options{OneRowEpisodes: true, Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Discount}
+	for b.Loop() {
+		if _, _, err := file.Read(context.Background(), []string{path}, "", o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
+}

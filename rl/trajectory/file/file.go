@@ -96,10 +96,10 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 	}
 }
 
-// Write writes a dataset to a new file, or over an old one, in the format of
-// the extension or the one named. A file that could not be written whole is
-// removed.
-func Write(path, format string, d *trajectory.Dataset) (err error) {
+// Write writes a dataset to a new file, or in place of an old one, in the
+// format of the extension or the one named. The file appears only when it is
+// whole, and only its owner may read it: it holds data about people.
+func Write(path, format string, d *trajectory.Dataset) error {
 	f, err := choose([]string{path}, format)
 	if err != nil {
 		return err
@@ -108,13 +108,16 @@ func Write(path, format string, d *trajectory.Dataset) (err error) {
 	if !ok || strings.HasSuffix(path, ".gz") {
 		return fmt.Errorf("%w: %s cannot be written; choose .csv or .parquet", ErrFormat, path)
 	}
-	w, err := os.Create(path)
+	w, err := os.CreateTemp(filepath.Dir(path), ".writing-*")
 	if err != nil {
 		return err
 	}
 	err = errors.Join(write(w, d), w.Close())
+	if err == nil {
+		err = os.Rename(w.Name(), path)
+	}
 	if err != nil {
-		os.Remove(path)
+		os.Remove(w.Name())
 	}
 	return err
 }

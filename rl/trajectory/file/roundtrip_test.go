@@ -39,9 +39,7 @@ func anyName(i int) *rapid.Generator[string] {
 // the order of their first episode.
 func anyDataset(t *rapid.T) *trajectory.Dataset {
 	d := &trajectory.Dataset{Columns: []string{}, Obs: []float64{}, PersonStart: []int{0}, EpisodeStart: []int{0}}
-	for _, c := range []string{"obs_z", "obs_a", "obs_,m"}[:rapid.IntRange(0, 3).Draw(t, "columns")] {
-		d.Columns = append(d.Columns, c)
-	}
+	d.Columns = append(d.Columns, []string{"obs_z", "obs_a", "obs_,m"}[:rapid.IntRange(0, 3).Draw(t, "columns")]...)
 	draw := func(label string) bool { return rapid.Bool().Draw(t, label) }
 	action, behavior, target, discount := draw("action"), draw("behaviour"), draw("target"), draw("discount")
 	if action && draw("distribution") {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -103,6 +104,28 @@ func TestStreamYieldsEpisodesInFileOrder(t *testing.T) {
 		want.PersonID, want.EpisodeID = got.PersonID, got.EpisodeID
 		if diff := cmp.Diff(want, got, origins); diff != "" {
 			t.Errorf("%s: (-built +read)\n%s", ext, diff)
+		}
+	}
+}
+
+// Streaming allocates nothing per row or per episode: what it allocates for a
+// long file is the buffers and the table of names, which grows by doubling.
+func TestStreamingDoesNotAllocatePerRow(t *testing.T) {
+	for _, ext := range []string{".csv", ".parquet"} {
+		const rows = 100_000
+		path := filepath.Join(t.TempDir(), "x"+ext)
+		if err := file.Write(path, "", generate(rows, 10, true)); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		sum, err := file.Validate(context.Background(), []string{path}, "", trajectory.Options{Optional: trajectory.AllParts})
+		runtime.ReadMemStats(&after)
+		if err != nil || sum.Rows != rows || sum.Episodes != rows/10 || sum.Persons != rows/10 {
+			t.Fatal(sum, err)
+		}
+		if n := after.Mallocs - before.Mallocs; n > rows/20 {
+			t.Errorf("%s: %d allocations for %d rows", ext, n, rows)
 		}
 	}
 }

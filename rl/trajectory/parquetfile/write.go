@@ -39,7 +39,7 @@ func Write(w io.Writer, d *trajectory.Dataset) error {
 type writer struct {
 	d    *trajectory.Dataset
 	l    *trajectory.Layout
-	w    *parquet.Writer
+	w    *parquet.GenericWriter[any]
 	rows []parquet.Row
 	at   int // column
 	cur  parquet.Row
@@ -47,7 +47,7 @@ type writer struct {
 
 func newWriter(w io.Writer, d *trajectory.Dataset) *writer {
 	x := &writer{d: d, l: trajectory.NewLayout(d), rows: make([]parquet.Row, 0, 1024)}
-	x.w = parquet.NewWriter(w, parquet.NewSchema("trajectories", x.schema()),
+	x.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("trajectories", x.schema()),
 		parquet.KeyValueMetadata(trajectory.SchemaVersionKey, trajectory.SchemaVersion), parquet.Compression(&parquet.Snappy))
 	return x
 }
