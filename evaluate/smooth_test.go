@@ -173,14 +173,13 @@ func TestSmoothMethodsRefuseWhatTheyAreNotProvenFor(t *testing.T) {
 		t.Error("Balle16's constants at epsilon 30: no error; they are proven up to 20")
 	}
 	p = handmadePublic(t, dp.ReplaceOne, tabular)
-	p.Persons = 2
+	p.Persons, p.Horizon = 2, 9
 	plan, err := DPLSW{}.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	twice := handmade()
 	twice.PersonStart = []int{0, 2, 3} // the first person owns two trajectories
-	p.Horizon = 9
 	if _, err := plan.Check(context.Background(), twice); !errors.Is(err, ErrData) {
 		t.Errorf("two trajectories a person: %v; want ErrData", err)
 	}

@@ -57,6 +57,23 @@ func TestRoundedNormNeverExceedsTheClip(t *testing.T) {
 	})
 }
 
+// TestNormIsEnforcedWhereFloatsCannotSeeIt gives a vector whose norm exceeds the
+// radius by less than a float can tell: (K, 1) has the norm K in floats.
+func TestNormIsEnforcedWhereFloatsCannotSeeIt(t *testing.T) {
+	l, err := newLattice(1, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := make([]int64, 2)
+	l.round(k, []float64{float64(l.radius) * l.step, l.step})
+	if !l.within(k) {
+		t.Errorf("%v has a norm above %d", k, l.radius)
+	}
+	if l.within([]int64{int64(l.radius), 1}) {
+		t.Errorf("(%d, 1) counts as inside", l.radius)
+	}
+}
+
 func TestRoundingKeepsVectorsInsideTheBall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.IntRange(1, 40).Draw(t, "dim")

@@ -34,7 +34,7 @@ func mutants() []mutant {
 			"./dp/mechanism", "Rounded|Audit"},
 		{"norm not enforced in integers", "dp/mechanism/lattice.go",
 			[][2]string{{"if l.within(dst) {", "if len(dst) > 0 {"}},
-			"./dp/mechanism", "RoundedNorm"},
+			"./dp/mechanism", "NormIsEnforced"},
 		{"dropped clip of moments", "dp/mechanism/moments.go",
 			[][2]string{
 				{"centred := min(max(x, m.low), m.high) - ", "centred := x - "},
@@ -58,7 +58,7 @@ func mutants() []mutant {
 			"./dp/mechanism", "Once"},
 		{"wrong adjacency: replacing counts once", "dp/dp.go",
 			[][2]string{{"return 2 * clip", "return clip"}},
-			"./dp/account", "Oracle|Gaussian|ClosedForm"},
+			"./dp/account", "Adjacency"},
 		{"receipt not redeemed", "evaluate/plan.go",
 			[][2]string{{"if err := receipt.Redeem(); err != nil {", "if err := error(nil); err != nil {"}},
 			"./evaluate", "Receipt"},
