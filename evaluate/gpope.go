@@ -1,0 +1,242 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// GPOPE is gradient-based private off-policy evaluation (Xie, Thomas and Miklau
+// 2019): GTD2's saddle point
+//
+//	min over theta, max over w of  w'(b - A theta) - w'C w / 2
+//
+// by noisy stochastic descent and ascent on the gradients of persons, with its
+// mini-batch form as the default. With Batch 1 it is Algorithm 1 of the paper:
+// one uniform person a step, the stacked gradient clipped, noise, one step size,
+// the final iterate. The noise is calibrated to the budget and the planned
+// number of steps by privacy-loss distributions, not by the accountant of the
+// paper, which is unsound.
+//
+// Released: the weight vector theta of a value function, for any features,
+// on-policy or off-policy. Unit: a person, whose gradient is the mean over their
+// trajectories. Adjacency: either. Clip: Clip, in l2, on a person's stacked
+// gradient for theta and w after scaling. Event: Iterations times a dp.Gaussian
+// under the sampling. Proof: docs/proofs/gpope.md.
+//
+// Every zero field has a default that depends on public facts alone. Value
+// functions are in the unit of the reward; W below is the width of the public
+// range of a return.
+type GPOPE struct {
+	// Batch is the (expected) number of persons a step. 0 chooses by a public
+	// rule; 1 is Algorithm 1; the number of persons or more takes everyone in
+	// every step.
+	Batch int64 `json:"batch,omitempty"`
+	// Sampling is "poisson" or "uniform" (without replacement, under replace_one
+	// alone). The default is poisson, but uniform for Batch 1 under replace_one.
+	Sampling Sampling `json:"sampling,omitempty"`
+	// Iterations is the number of steps N. The default is 2000, for Batch 1 the
+	// number of persons.
+	Iterations int64 `json:"iterations,omitempty"`
+	// Clip is the l2 norm h that a person's gradient, in the unit of the reward and
+	// after scaling, is clipped to. The default is 0.05 W, for Batch 1 0.02 W.
+	Clip float64 `json:"clip,omitempty"`
+	// StepTheta and StepW are the step sizes, for scaled coordinates.
+	StepTheta float64 `json:"step_theta,omitempty"`
+	StepW     float64 `json:"step_w,omitempty"`
+	// Schedule is "constant" (the default), "polynomial" (the steps divided by
+	// N^Exponent) or "diminishing" (in step i divided by LambdaMin i).
+	Schedule  string  `json:"schedule,omitempty"`
+	Exponent  float64 `json:"exponent,omitempty"`
+	LambdaMin float64 `json:"lambda_min,omitempty"`
+	// Momentum is the share of the last step that is repeated, in [0, 1).
+	Momentum float64 `json:"momentum,omitempty"`
+	// Average releases the mean of the second half of the iterates (Polyak and
+	// Juditsky 1992). The default is true, for Batch 1 false.
+	Average *bool `json:"average,omitempty"`
+	// Project keeps every value in the public range of a return, for one-hot
+	// features. The default is true, for Batch 1 false.
+	Project *bool `json:"project,omitempty"`
+	// Start is what every component of theta starts at. The default is, for one-hot
+	// features, the middle of the public range of a return; for Batch 1 and for
+	// other features, 0.
+	Start *float64 `json:"start,omitempty"`
+	// Visits holds a public probability of each feature (one-hot: of each cell)
+	// among the transitions, above 0: coordinates are scaled by its inverse root,
+	// which makes C the identity. The default takes all to be equal; for Batch 1
+	// nothing is scaled.
+	Visits []float64 `json:"visits,omitempty"`
+	// Weighting is "trajectory" (the default: every trajectory weighs 1, as in the
+	// paper) or "transition" (long trajectories weigh more, which has the fixed
+	// point of LSTD).
+	Weighting string `json:"weighting,omitempty"`
+	// Length is a public guess of a trajectory's number of transitions, to which
+	// gradients of weighting "transition" are scaled. The default is the smaller
+	// of the horizon and 1/(1-gamma).
+	Length float64 `json:"length,omitempty"`
+	// Accountant is "" or "xie19": with Batch 1, the noise of the paper's
+	// accountant for a reproduction. That accountant is unsound; the release then
+	// states the true epsilon, which may be far above the one asked for.
+	Accountant string `json:"accountant,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m GPOPE) Plan(p Public) (*Plan, error) {
+	r, err := m.resolve(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.calibrate(); err != nil {
+		return nil, err
+	}
+	if _, err := r.steps(); err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(gpopeName, r.public, r.event(r.multiplier), r.prepare)
+	if err != nil {
+		return nil, err
+	}
+	r.describe(plan)
+	return plan, nil
+}
+
+const gpopeName = "gpope"
+
+// gpope is a GPOPE with every setting fixed, all of it from public facts.
+type gpope struct {
+	public     Public // with the budget that the plan really claims
+	asked      dp.Budget
+	scheme     scheme
+	n          int
+	oneHot     bool
+	iterations int64
+	clip       float64
+	stepTheta  float64
+	stepW      float64
+	schedule   schedule
+	momentum   float64
+	average    bool
+	project    bool
+	start      float64
+	scale      []float64 // by coordinate: theta = scale * iterate
+	weighting  value.Weighting
+	shrink     float64 // what gradients are multiplied by before clipping
+	xie19      bool
+
+	multiplier float64 // noise over clip
+}
+
+// event describes all steps at a noise multiplier.
+func (r *gpope) event(multiplier float64) dp.Event {
+	step := r.scheme.event(r.public.Persons, dp.Gaussian{NoiseMultiplier: multiplier})
+	return dp.SelfComposed{Count: r.iterations, Event: step}
+}
+
+// steps makes the mechanism, which also tells whether its parameters are in
+// range.
+func (r *gpope) steps() (*mechanism.StepSum, error) {
+	return mechanism.NewStepSum(2*r.n, r.clip, r.multiplier, r.iterations, r.public.Privacy.Noise)
+}
+
+// calibrate finds the noise multiplier that the budget and the steps allow.
+func (r *gpope) calibrate() error {
+	q := r.public.Privacy
+	if r.xie19 {
+		return r.calibrateXie19()
+	}
+	if r.scheme.sampling == Everyone {
+		one, err := multipliers(*q, 1)
+		if err != nil {
+			return err
+		}
+		// N Gaussian releases are one with mu^2 N times as large.
+		r.multiplier = one[0] * math.Sqrt(float64(r.iterations)) * (1 + 0x1p-44)
+		return nil
+	}
+	found, err := account.Calibrate(
+		func(multiplier float64) (dp.Event, error) { return r.event(multiplier), nil },
+		q.Budget,
+		func() account.Accountant { return account.New(q.Adjacency) })
+	if err != nil {
+		if errors.Is(err, account.ErrUnsupported) && r.scheme.sampling == Uniform {
+			return fmt.Errorf("%w: %s: %w; use sampling: poisson", ErrMethod, gpopeName, err)
+		}
+		return err
+	}
+	r.multiplier = found.Upper
+	return nil
+}
+
+// calibrateXie19 takes the noise of the paper's accountant and makes the plan
+// claim what that noise really gives.
+func (r *gpope) calibrateXie19() error {
+	q := *r.public.Privacy
+	sigma, _, err := account.Xie19Sigma(r.public.Persons, r.iterations, q.Budget.Epsilon, q.Budget.Delta)
+	if err != nil {
+		return err
+	}
+	r.multiplier = sigma
+	accountant := account.New(q.Adjacency)
+	if err := accountant.Compose(r.event(sigma), 1); err != nil {
+		return err
+	}
+	truth, err := accountant.Epsilon(q.Budget.Delta)
+	if err != nil {
+		return err
+	}
+	q.Budget.Epsilon = truth.Upper
+	r.public.Privacy = &q
+	return nil
+}
+
+// describe adds what a reader should know to a plan.
+func (r *gpope) describe(plan *Plan) {
+	plan.Expected.Constant = r.public.Returns().Width() / 2
+	f := plan.Facts
+	f["sampling"] = r.scheme.sampling
+	f["expected_batch"] = r.scheme.expected
+	f["iterations"] = r.iterations
+	f["clip"] = r.clip
+	f["step_theta"], f["step_w"] = r.stepTheta, r.stepW
+	f["schedule"] = r.schedule.String()
+	f["momentum"], f["average"], f["project"] = r.momentum, r.average, r.project
+	f["start"] = r.start
+	f["scale"] = r.scale
+	f["weighting"] = r.weighting.String()
+	f["gradient_factor"] = r.shrink
+	f["noise_multiplier"] = r.multiplier
+	f["dimension"] = r.n
+	plan.Notes = []string{
+		fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.clip),
+	}
+	if r.xie19 {
+		plan.Facts["xie19_epsilon"] = r.asked.Epsilon
+		plan.Notes = append([]string{fmt.Sprintf(
+			"Not a guarantee of epsilon %g: the noise was calibrated by the accountant of Xie, Thomas and Miklau (2019), which is unsound. The true epsilon at delta %g is between %.4g and %.4g, and that is what this release states and costs.",
+			r.asked.Epsilon, r.asked.Delta, plan.Epsilon.Lower, plan.Epsilon.Upper)}, plan.Notes...)
+	}
+}
+
+// prepare binds the plan to data. Each person's gradient depends on that
+// person's rows alone.
+func (r *gpope) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	if d.Persons() > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, gpopeName, math.MaxInt32)
+	}
+	if err := feature.Check(r.public.Features, d); err != nil {
+		return nil, err
+	}
+	s, err := sampleFor(d, r.public)
+	if err != nil {
+		return nil, err
+	}
+	return r.run(s), nil
+}

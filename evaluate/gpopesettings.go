@@ -1,0 +1,229 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// schedule multiplies both step sizes.
+type schedule struct {
+	name      string
+	constant  float64 // for constant and polynomial
+	lambdaMin float64 // for diminishing
+}
+
+// factor is what step i, counted from 1, is multiplied by.
+func (s schedule) factor(i int64) float64 {
+	if s.lambdaMin > 0 {
+		return 1 / (s.lambdaMin * float64(i))
+	}
+	return s.constant
+}
+
+func (s schedule) String() string { return s.name }
+
+// paper reports whether the defaults are those of the paper's Algorithm 1.
+func (m GPOPE) paper() bool { return m.Batch == 1 }
+
+// resolve checks the parameters and fills in the public defaults.
+func (m GPOPE) resolve(p Public) (*gpope, error) {
+	if err := needPrivacy(gpopeName, p); err != nil {
+		return nil, err
+	}
+	if p.Features == nil {
+		return nil, fmt.Errorf("%w: %s needs features", ErrPublic, gpopeName)
+	}
+	if p.Persons > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrPublic, gpopeName, math.MaxInt32)
+	}
+	width := p.Returns().Width()
+	if !(width > 0) {
+		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, gpopeName)
+	}
+	if err := m.ranges(); err != nil {
+		return nil, err
+	}
+	_, oneHot := p.Features.(feature.Finite)
+	r := &gpope{public: p, asked: p.Privacy.Budget, n: p.Features.Dim(), oneHot: oneHot, xie19: m.Accountant == "xie19"}
+	r.momentum = m.Momentum
+	for _, step := range []func(Public, *gpope) error{m.sampling, m.sizes, m.iterate, m.scaling} {
+		if err := step(p, r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// ranges refuses parameters that no problem allows.
+func (m GPOPE) ranges() error {
+	for _, c := range []struct {
+		name string
+		x    float64
+	}{{"clip", m.Clip}, {"step_theta", m.StepTheta}, {"step_w", m.StepW}, {"exponent", m.Exponent}, {"lambda_min", m.LambdaMin}, {"length", m.Length}} {
+		if !(c.x >= 0) || math.IsInf(c.x, 0) {
+			return fmt.Errorf("%w: %s: %s is %v; want a finite number above 0, or nothing for the default", ErrMethod, gpopeName, c.name, c.x)
+		}
+	}
+	switch {
+	case m.Batch < 0 || m.Iterations < 0:
+		return fmt.Errorf("%w: %s: batch is %d and iterations %d; want neither below 0", ErrMethod, gpopeName, m.Batch, m.Iterations)
+	case !(m.Momentum >= 0 && m.Momentum < 1):
+		return fmt.Errorf("%w: %s: momentum is %v; want 0 <= momentum < 1", ErrMethod, gpopeName, m.Momentum)
+	case m.Accountant != "" && m.Accountant != "xie19":
+		return fmt.Errorf("%w: %s: accountant is %q; leave it out, or say xie19 to reproduce the paper", ErrMethod, gpopeName, m.Accountant)
+	case m.Accountant == "xie19" && !m.paper():
+		return fmt.Errorf("%w: %s: accountant xie19 is that of Algorithm 1; set batch to 1", ErrMethod, gpopeName)
+	case m.Start != nil && (math.IsNaN(*m.Start) || math.IsInf(*m.Start, 0)):
+		return fmt.Errorf("%w: %s: start is %v; want a finite number", ErrMethod, gpopeName, *m.Start)
+	}
+	return nil
+}
+
+// sampling fixes who is picked, and how often.
+func (m GPOPE) sampling(p Public, r *gpope) error {
+	replace := p.Privacy.Adjacency == dp.ReplaceOne
+	s := m.Sampling
+	switch {
+	case s == "" && m.paper() && replace:
+		s = Uniform
+	case s == "":
+		s = Poisson
+	case s != Uniform && s != Poisson:
+		return fmt.Errorf("%w: %s: sampling is %q; want poisson or uniform", ErrMethod, gpopeName, string(s))
+	case s == Uniform && !replace:
+		return fmt.Errorf("%w: %s: sampling uniform needs a public number of persons, which add_remove_one does not have; use poisson", ErrMethod, gpopeName)
+	}
+	batch := m.Batch
+	if batch == 0 {
+		batch = defaultBatch(p.Persons)
+	}
+	r.scheme = newScheme(s, p.Persons, batch)
+	r.iterations = m.Iterations
+	switch {
+	case r.iterations > 0:
+	case m.paper():
+		r.iterations = p.Persons
+	default:
+		r.iterations = defaultIterations
+	}
+	return nil
+}
+
+// sizes fixes the clip, the steps and their schedule.
+func (m GPOPE) sizes(p Public, r *gpope) error {
+	width := p.Returns().Width()
+	clip, theta, w := defaultClip, defaultStepTheta, defaultStepW
+	if m.paper() {
+		clip, theta, w = paperClip, paperStep, paperStep
+	}
+	r.clip = positiveOr(m.Clip, clip*width)
+	r.stepTheta = positiveOr(m.StepTheta, theta)
+	r.stepW = positiveOr(m.StepW, w)
+	r.schedule = schedule{name: "constant", constant: 1}
+	switch m.Schedule {
+	case "", "constant":
+	case "polynomial":
+		r.schedule = schedule{name: "polynomial", constant: math.Pow(float64(r.iterations), -m.Exponent)}
+	case "diminishing":
+		if m.LambdaMin == 0 {
+			return fmt.Errorf("%w: %s: schedule diminishing needs lambda_min, a public lower bound on the least eigenvalue", ErrMethod, gpopeName)
+		}
+		r.schedule = schedule{name: "diminishing", lambdaMin: m.LambdaMin}
+	default:
+		return fmt.Errorf("%w: %s: schedule is %q; want constant, polynomial or diminishing", ErrMethod, gpopeName, m.Schedule)
+	}
+	return nil
+}
+
+func positiveOr(x, otherwise float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return otherwise
+}
+
+// iterate fixes where the walk starts and what becomes of its positions.
+func (m GPOPE) iterate(p Public, r *gpope) error {
+	better := !m.paper()
+	r.average, r.project = better, better && r.oneHot
+	if m.Average != nil {
+		r.average = *m.Average
+	}
+	if m.Project != nil {
+		if *m.Project && !r.oneHot {
+			return fmt.Errorf("%w: %s: project bounds the values of states and needs tabular or aggregated features", ErrMethod, gpopeName)
+		}
+		r.project = *m.Project
+	}
+	if r.oneHot && better {
+		r.start = p.Returns().Mid()
+	}
+	if m.Start != nil {
+		r.start = *m.Start
+	}
+	return nil
+}
+
+// scaling fixes the scale of the coordinates and of the gradients.
+func (m GPOPE) scaling(p Public, r *gpope) error {
+	r.weighting, r.shrink = value.ByTrajectory, 1
+	if m.Weighting != "" {
+		var err error
+		if r.weighting, err = value.ParseWeighting(m.Weighting); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrMethod, gpopeName, err)
+		}
+	}
+	if r.weighting == value.ByTransition {
+		length := float64(p.Horizon)
+		if p.Gamma < 1 {
+			length = min(length, 1/(1-p.Gamma))
+		}
+		r.shrink = 1 / positiveOr(m.Length, length)
+	}
+	r.scale = make([]float64, r.n)
+	if m.Visits != nil && len(m.Visits) != r.n {
+		return fmt.Errorf("%w: %s: %d visits for %d features", ErrMethod, gpopeName, len(m.Visits), r.n)
+	}
+	for i := range r.scale {
+		switch {
+		case m.Visits != nil:
+			v := m.Visits[i]
+			if !(v > 0 && v <= 1) {
+				return fmt.Errorf("%w: %s: visits of feature %d is %v; want a probability above 0", ErrMethod, gpopeName, i, v)
+			}
+			r.scale[i] = 1 / math.Sqrt(v)
+		case m.paper():
+			r.scale[i] = 1
+		default:
+			r.scale[i] = evenScale(p.Features)
+		}
+	}
+	return nil
+}
+
+// evenScale makes C about the identity when all features are used alike: their
+// squares add up to at most the squared norm bound.
+func evenScale(f feature.Map) float64 {
+	bound := f.NormBound()
+	if math.IsInf(bound, 1) || !(bound > 0) {
+		return 1
+	}
+	return math.Sqrt(float64(f.Dim())) / bound
+}
+
+const (
+	defaultIterations = 2000
+	defaultClip       = 0.05 // times the width of the public range
+	defaultStepTheta  = 1.0
+	defaultStepW      = 0.02
+
+	paperClip = 0.02 // times the width of the public range
+	paperStep = 1.0
+)
+
+// defaultBatch is the expected batch.
+func defaultBatch(persons int64) int64 { return min(persons, 200) }
