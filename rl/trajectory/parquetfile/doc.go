@@ -13,4 +13,11 @@
 //
 // Pages are read column by column, so that memory is bounded by one page a
 // column.
+//
+// # Limits
+//
+// Pages compressed by LZ4 are refused, and so are, as if damaged, empty pages of
+// list columns in the second page format. The module that decodes pages trusts
+// the lengths in them: a file damaged in the wrong place, or made to do harm,
+// can ask for more memory than there is. Read files of your own.
 package parquetfile
