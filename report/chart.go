@@ -188,6 +188,7 @@ func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
 // the numbers.
 type functionView struct {
 	Count  int
+	Error  string // expected error of the noise; empty where it is not known
 	Chart  *stepChart
 	Tables []numberTable
 }
@@ -213,6 +214,9 @@ func newNumberTable(caption, index string, xs []float64) numberTable {
 
 func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView {
 	v := &functionView{Count: len(r.Theta)}
+	if x := r.Expected.RMSE; x > 0 {
+		v.Error = significant(x, digits, up)
+	}
 	if len(r.Values) > 0 {
 		v.Count = len(r.Values)
 		v.Chart = newStepChart(r.Values, bounds)

@@ -26,7 +26,7 @@
 //     probability at most (e^epsilon + delta)/(1 + e^epsilon): Kairouz, Oh and
 //     Viswanath 2015, from the privacy region.
 //   - k persons together are protected at k epsilon, with delta multiplied by
-//     (e^(k epsilon) - 1)/(e^epsilon - 1): Vadhan 2017, Lemma 2.2.
+//     (e^(k epsilon) - 1)/(e^epsilon - 1): Vadhan 2017, the sum behind Lemma 2.2.
 //
 // Bounds on the page are rounded away from the flattering side.
 package report

@@ -78,7 +78,7 @@ func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
 }
 
 // group is the guarantee of two and of five persons: k epsilon, and delta times
-// (e^(k eps) - 1)/(e^eps - 1) (Vadhan 2017, Lemma 2.2).
+// (e^(k eps) - 1)/(e^eps - 1) (Vadhan 2017, the sum behind Lemma 2.2).
 func group(s *evaluate.Statement) string {
 	pair := func(k float64) string {
 		out := "ε\u00a0=\u00a0" + significant(k*s.Epsilon, 6, up)
@@ -105,29 +105,29 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 	}
 }
 
-// check1 is one thing that a reader can verify from the JSON form.
-type check1 struct {
+// verification is one thing that a reader can verify from the JSON form.
+type verification struct {
 	What    string
 	Command string
 }
 
-func checks(r *evaluate.Release) []check1 {
-	out := []check1{{What: fmt.Sprintf("Field schema of the JSON form must be %q.", r.Schema)}}
+func checks(r *evaluate.Release) []verification {
+	out := []verification{{What: fmt.Sprintf("Field schema of the JSON form must be %q.", r.Schema)}}
 	if s := r.Privacy; s != nil {
-		out = append(out, check1{
+		out = append(out, verification{
 			What: "Save the event above (field privacy.event) as event.json and account for it anew. The upper end of epsilon must not exceed " +
 				fmt.Sprintf("%v", s.Epsilon) + " (field privacy.epsilon).",
 			Command: fmt.Sprintf("discreet account epsilon event.json --adjacency %v --delta %v", s.Adjacency, s.Delta),
 		})
 		if s.Charged {
-			out = append(out, check1{
+			out = append(out, verification{
 				What:    "The release says that a ledger was charged (field privacy.charged). The ledger must agree.",
 				Command: "discreet ledger verify LEDGER release.json",
 			})
 		}
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
-		out = append(out, check1{
+		out = append(out, verification{
 			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), cut to the range of a contribution where one is given.",
 		})
 	}

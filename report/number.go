@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -30,11 +31,22 @@ func significant(x float64, n int, d direction) string {
 	if math.IsInf(x, 0) {
 		return typeset(infinite(x))
 	}
-	exponent := int(math.Floor(math.Log10(math.Abs(x))))
+	exponent := magnitude(x)
 	if exponent < -4 || exponent >= 9 {
 		return scientific(x, n, d)
 	}
 	return fixed(x, max(n-1-exponent, 0), d)
+}
+
+// magnitude is the decimal exponent of x, not 0: read off its digits, because a
+// rounded logarithm is off by one beside powers of ten.
+func magnitude(x float64) int {
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+	n, err := strconv.Atoi(exponent)
+	if err != nil {
+		panic(fmt.Sprintf("report: magnitude of %v", x))
+	}
+	return n
 }
 
 // exact formats x with all the digits that tell it from its neighbours.
@@ -51,7 +63,7 @@ func fixed(x float64, decimals int, d direction) string {
 }
 
 func scientific(x float64, n int, d direction) string {
-	step := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-float64(n-1))
+	step := math.Pow(10, float64(magnitude(x)-(n-1)))
 	out := rounded(x, step, d, func(y float64) string { return strconv.FormatFloat(y, 'e', n-1, 64) })
 	mantissa, exponent, _ := strings.Cut(out, "e")
 	power, err := strconv.Atoi(exponent)
@@ -142,7 +154,7 @@ func decimalsFor(value, half float64) int {
 		if x == 0 {
 			return 0
 		}
-		return n - 1 - int(math.Floor(math.Log10(math.Abs(x))))
+		return n - 1 - magnitude(x)
 	}
 	d := need(value, digits)
 	if half > 0 {

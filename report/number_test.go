@@ -42,7 +42,7 @@ func TestRoundingKeepsItsSideAndItsDigits(t *testing.T) {
 		if !(below <= x && x <= above) {
 			t.Fatalf("%v is not in [%v, %v]", x, below, above)
 		}
-		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-float64(n-1)) * (1 + 1e-9)
+		unit := math.Pow(10, float64(magnitude(x)-(n-1))) * (1 + 1e-9)
 		if above-x > unit || x-below > unit || math.Abs(near-x) > unit/2*(1+1e-6) {
 			t.Fatalf("%v to %d digits: %v, %v, %v", x, n, below, near, above)
 		}
@@ -70,6 +70,7 @@ func TestNumbersAreTypeset(t *testing.T) {
 		{significant(-math.E, 4, up), "−2.718"},
 		{exact(0.30000000000000004), "0.30000000000000004"},
 		{exact(1), "1"},
+		{significant(1.0000000000000002e115, 3, up), "1.01 × 10¹¹⁵"},
 		{round(math.Inf(-1)), "−∞"},
 		{round(math.Inf(1)), "∞"},
 		{significant(math.MaxFloat64, 4, up), "1.798 × 10³⁰⁸"},

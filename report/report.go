@@ -66,7 +66,7 @@ type page struct {
 	Diagnostics []namedFact
 	Limits      []limit
 	Notes       []string
-	Checks      []check1
+	Checks      []verification
 	Schema      string
 }
 

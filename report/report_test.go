@@ -147,7 +147,7 @@ func TestTheAdjacencyIsSaid(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01313 expected"}, []string{"add_remove_one", "not been in the data"}},
+		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01313 such cases expected"}, []string{"add_remove_one", "not been in the data"}},
 		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record been different", "makes 0.01313"}},
 	} {
 		for _, w := range c.has {

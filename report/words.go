@@ -199,7 +199,7 @@ func failure(s *evaluate.Statement, public map[string]any) string {
 	if !ok || n <= 0 || s.Adjacency != dp.ReplaceOne {
 		return out + "; it should be far below one in the number of persons."
 	}
-	return out + fmt.Sprintf("; over all %s that makes %s expected at most.",
+	return out + fmt.Sprintf("; over all %s persons that makes %s such cases expected at most.",
 		newFact(public["persons"]).Text, significant(s.Delta*n*(1+slack), digits, up))
 }
 
