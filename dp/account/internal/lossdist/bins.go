@@ -3,6 +3,9 @@ package lossdist
 import (
 	"math"
 	"slices"
+	"sort"
+
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // ulp is the unit round-off of float64.
@@ -140,14 +143,16 @@ type Measure struct {
 	// MassError bounds the relative error of every mass.
 	MassError float64
 
-	total   float64
+	total   float64 // of the finite masses
+	gain    float64 // sum of mass (1 - e^-loss)
+	size    float64 // sum of |mass (1 - e^-loss)|
 	highest float64
 }
 
 func newMeasure(n int, massError float64) *Measure {
 	return &Measure{
 		Loss: make([]float64, 0, n), Mass: make([]float64, 0, n),
-		MassError: massError, highest: math.Inf(-1),
+		MassError: massError,
 	}
 }
 
@@ -161,23 +166,55 @@ func (m *Measure) add(loss, mass float64) {
 	default:
 		m.Loss = append(m.Loss, loss)
 		m.Mass = append(m.Mass, mass)
-		m.highest = max(m.highest, loss)
 	}
 }
 
-// finish fixes the total of the finite part, summed without loss.
+// finish sorts the atoms by loss and fixes the sums.
 func (m *Measure) finish() *Measure {
+	if !sort.IsSorted(byLoss{m}) {
+		sort.Sort(byLoss{m})
+	}
 	sum, low := 0.0, 0.0
-	for _, w := range m.Mass {
-		s := sum + w
-		low += (sum - s) + w // Fast2Sum up to order: sums of positive terms
-		if math.Abs(w) > math.Abs(sum) {
-			low += ((w - s) + sum) - ((sum - s) + w)
-		}
-		sum = s
+	for i, w := range m.Mass {
+		var e float64
+		sum, e = xmath.TwoSum(sum, w)
+		low += e
+		g := w * -math.Expm1(-m.Loss[i])
+		m.gain += g
+		m.size += math.Abs(g)
 	}
 	m.total = sum + low
+	m.highest = math.Inf(-1)
+	if n := len(m.Loss); n > 0 {
+		m.highest = m.Loss[n-1]
+	}
 	return m
+}
+
+type byLoss struct{ *Measure }
+
+func (b byLoss) Len() int           { return len(b.Loss) }
+func (b byLoss) Less(i, j int) bool { return b.Loss[i] < b.Loss[j] }
+func (b byLoss) Swap(i, j int) {
+	b.Loss[i], b.Loss[j] = b.Loss[j], b.Loss[i]
+	b.Mass[i], b.Mass[j] = b.Mass[j], b.Mass[i]
+}
+
+// trim takes the largest losses away, as long as their mass is below what: on
+// the upper side it becomes infinite, on the lower side it is lost. Either is
+// safe, and a few outcomes of next to no mass cannot spoil the tilt.
+func (m *Measure) trim(what float64, upper bool) *Measure {
+	n, mass := len(m.Loss), 0.0
+	for n > 0 && mass+m.Mass[n-1] <= what {
+		n--
+		mass += m.Mass[n]
+	}
+	m.Loss, m.Mass = m.Loss[:n], m.Mass[:n]
+	if upper {
+		m.Infinite += mass * (1 + 64*ulp)
+	}
+	m.total, m.gain, m.size = 0, 0, 0
+	return m.finish()
 }
 
 // uniformCuts returns n+1 equally spaced cuts with the given others merged in.

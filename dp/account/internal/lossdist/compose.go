@@ -34,7 +34,7 @@ const (
 	// leastTolerance is the smallest tolerance in ln delta worth its price.
 	leastTolerance = 2e-5
 	// tailShare is the part of delta that goes to losses beyond the partitions.
-	tailShare = 2e-5
+	tailShare      = 2e-5
 	maxRounds      = 6
 	maxPasses      = 5
 	maxCells       = 1 << 15
@@ -56,6 +56,10 @@ type state struct {
 	bins  []*Bins
 	lower []side
 	upper []side
+	// near is the lower side without the losses beyond the cutoff, which are
+	// accounted for apart.
+	near   []side
+	cutoff float64
 
 	spread float64 // standard deviation of the composed loss
 	tilt   float64
@@ -72,7 +76,7 @@ type state struct {
 func newState(c Composition, q query) *state {
 	n := len(c.Parts)
 	s := &state{
-		comp: c, query: q, sharper: 1,
+		comp: c, query: q, sharper: 1, cutoff: math.Inf(1),
 		cuts: make([][]float64, n), bins: make([]*Bins, n), lower: make([]side, n), upper: make([]side, n),
 	}
 	for i, p := range c.Parts {
@@ -100,15 +104,16 @@ func (s *state) cut(i int) {
 		b = p.Shape(b)
 	}
 	s.bins[i] = b
-	s.lower[i] = side{b.Lower().finish(), p.Count}
-	s.upper[i] = side{b.Upper().finish(), p.Count}
+	least := tailShare * s.query.delta / (p.Count * float64(len(s.comp.Parts)))
+	s.lower[i] = side{b.Lower().finish().trim(least, false), p.Count}
+	s.upper[i] = side{b.Upper().finish().trim(least, true), p.Count}
 }
 
 // resolve chooses the tilt and refines the partition until the expected width of
 // the bracket is within tolerance.
 func (s *state) resolve() {
 	for round := 0; ; round++ {
-		s.choose(round > 0)
+		s.aim(round > 0)
 		if round == maxRounds || !s.refine() {
 			return
 		}

@@ -17,16 +17,23 @@ func (s *state) sides() (lower, upper curve) {
 		return direct(s.lower[0].measure, -1), direct(s.upper[0].measure, 1)
 	}
 	set := s.settings()
-	up := newSpectrum(s.upper, s.comp.Gaussian[1], true, set)
-	low := newSpectrum(s.lower, s.comp.Gaussian[0], false, set)
+	up := newSpectrum(below(s.upper, s.cutoff), s.comp.Gaussian[1], true, set)
+	low := newSpectrum(s.near, s.comp.Gaussian[0], false, set)
+	none := func(float64) float64 { return 0 }
+	farUp, farLow := none, none
+	if !math.IsInf(s.cutoff, 1) {
+		farUp = newFar(s.upper, s.cutoff, s.comp.Gaussian[1], true).value
+		farLow = newFar(s.lower, s.cutoff, s.comp.Gaussian[0], false).value
+	}
 	copies := s.copies(set)
 	upper = curve{infinite: infinite(s.upper, 1)}
 	upper.value = func(epsilon float64) float64 {
-		return min(1, (upper.infinite+up.value(epsilon))*(1+8*ulp))
+		return min(1, (upper.infinite+up.value(epsilon)+farUp(epsilon))*(1+8*ulp))
 	}
 	lower = curve{infinite: infinite(s.lower, -1)}
 	lower.value = func(epsilon float64) float64 {
-		return min(1, (lower.infinite+max(0, low.value(epsilon)-copies(epsilon)))*(1-8*ulp))
+		finite := max(0, low.value(epsilon)-copies(epsilon)) + farLow(epsilon)
+		return min(1, (lower.infinite+max(0, finite))*(1-8*ulp))
 	}
 	return lower, upper
 }
@@ -121,7 +128,7 @@ func (s *state) highest() (float64, bool) {
 		return 0, false
 	}
 	sum := 0.0
-	for _, p := range s.lower {
+	for _, p := range s.near {
 		sum += p.count * max(p.measure.highest, 0) * (1 + 4*ulp)
 	}
 	return sum, true

@@ -2,11 +2,11 @@ package lossdist
 
 import "math"
 
-// cumulant is ln of the moment generating function of the composition's lower
-// measures at tilt a.
+// cumulant is ln of the moment generating function, at tilt a, of the composed
+// lower measures without what lies beyond the cutoff.
 func (s *state) cumulant(a float64) float64 {
 	k := s.comp.Gaussian[1] * a * (a + 1) / 2
-	for _, p := range s.lower {
+	for _, p := range s.near {
 		c, _ := p.measure.cumulant(a)
 		k += p.count * c
 	}
@@ -16,6 +16,96 @@ func (s *state) cumulant(a float64) float64 {
 // payoffBound is ln of the largest value of e^(-a t) (1 - e^-t), which is
 // a^a/(a+1)^(a+1): the Chernoff bound on delta(eps) is e^(K(a) - a eps) times it.
 func payoffBound(a float64) float64 { return -math.Log1p(a) - a*math.Log1p(1/a) }
+
+// aim sets the cutoff and the tilt for the query, and at first the guess.
+func (s *state) aim(again bool) {
+	if s.located {
+		s.cutAt(s.cutoffFor(s.guess.epsilon))
+		s.choose(false)
+		return
+	}
+	if again && math.IsInf(s.cutoff, 1) {
+		s.cutAt(s.cutoff)
+		s.choose(true)
+		return
+	}
+	s.cutAt(math.Inf(1))
+	s.choose(false)
+	if s.period(s.tilt)*s.tilt < 2.5*-math.Log(s.guess.delta*aliasError) {
+		return
+	}
+	// Far losses forbid a useful tilt: take them apart.
+	if s.query.forEpsilon {
+		s.search()
+		return
+	}
+	s.cutAt(s.cutoffFor(s.query.epsilon))
+	s.choose(false)
+}
+
+// cutAt sets the cutoff.
+func (s *state) cutAt(cutoff float64) {
+	s.cutoff = cutoff
+	s.near = below(s.lower, cutoff)
+}
+
+func below(parts []side, cutoff float64) []side {
+	out := make([]side, len(parts))
+	for i, p := range parts {
+		out[i] = side{p.measure.below(cutoff), p.count}
+	}
+	return out
+}
+
+// cutoffFor is about the smallest cutoff at which the far part misses nothing
+// that matters.
+func (s *state) cutoffFor(epsilon float64) float64 {
+	enough := 1e-5 * s.guess.delta
+	top := 0.0
+	for _, p := range s.lower {
+		top = max(top, p.measure.highest)
+	}
+	for gap := max(epsilon, s.spread, 1e-12) / 2; epsilon+gap < top; gap *= 1.5 {
+		f := far{parts: s.lower, cutoff: epsilon + gap, gaussian: s.comp.Gaussian[1]}
+		if f.missed(epsilon) < enough {
+			return epsilon + gap
+		}
+	}
+	return math.Inf(1)
+}
+
+// search finds about where the curve meets the query's delta, by bisection on
+// the Chernoff bound of the near part plus the far part.
+func (s *state) search() {
+	hi := math.Log(max(s.guess.epsilon, 1e-12))
+	lo := hi - 30
+	for hi-lo > 0.05 {
+		mid := lo + (hi-lo)/2
+		if s.estimate(math.Exp(mid)) > s.query.delta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	s.estimate(math.Exp(hi))
+}
+
+// estimate sets the state for epsilon and returns about what delta is there.
+func (s *state) estimate(epsilon float64) float64 {
+	delta := s.query.delta
+	s.guess = query{epsilon: epsilon, delta: delta}
+	s.cutAt(s.cutoffFor(epsilon))
+	whole := s.query
+	s.query = query{epsilon: epsilon, delta: delta}
+	s.choose(false)
+	near := s.guess.delta
+	s.query = whole
+	s.guess = query{epsilon: epsilon, delta: delta}
+	if math.IsInf(s.cutoff, 1) {
+		return near
+	}
+	return near + max(0, newFar(s.lower, s.cutoff, s.comp.Gaussian[1], false).value(epsilon))
+}
 
 // choose sets the tilt to the minimiser of the Chernoff bound on the answer. The
 // tilt affects the width of the bracket, never its truth.
