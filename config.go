@@ -106,6 +106,21 @@ type Target struct {
 	Column string `yaml:"column"`
 }
 
+// String describes the policy in a few words, such as "constant: action 1".
+func (t Target) String() string {
+	switch {
+	case t.Kind == "uniform":
+		return fmt.Sprintf("uniform over %d actions", t.Actions)
+	case t.Kind == "constant" && t.Action != nil:
+		return fmt.Sprintf("constant: action %d", *t.Action)
+	case t.Path != "":
+		return t.Kind + ": " + filepath.Base(t.Path)
+	case t.Name != "":
+		return t.Kind + ": " + t.Name
+	}
+	return t.Kind
+}
+
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
 	Name   string         `yaml:"name"`

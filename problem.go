@@ -22,6 +22,7 @@ func (c Config) public() (evaluate.Public, error) {
 		Return:    c.Problem.Return,
 		Horizon:   c.Problem.Horizon,
 		Episodes:  c.Problem.Episodes,
+		Labels:    map[string]any{"target": c.Target.String()},
 	}
 	if c.Problem.Reward != nil {
 		p.Reward = c.Problem.Reward.Range

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -78,6 +79,9 @@ type Public struct {
 	Target policy.Policy
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
+	// Labels are further public facts that a release repeats, such as the target
+	// policy in words.
+	Labels map[string]any
 }
 
 // Validate checks everything that does not depend on the method. Bounds on
@@ -154,7 +158,9 @@ func (p Public) Returns() Range {
 
 // facts lists the public parameters that every release repeats.
 func (p Public) facts() map[string]any {
-	f := map[string]any{"gamma": p.Gamma}
+	f := map[string]any{}
+	maps.Copy(f, p.Labels)
+	f["gamma"] = p.Gamma
 	if p.Horizon > 0 {
 		f["horizon"] = p.Horizon
 		f["reward"] = p.Reward
