@@ -17,7 +17,8 @@
 //
 // # Persons
 //
-// A person is the unit of privacy and may own many episodes. This package
+// A person is the unit of privacy and may own many episodes. An episode without
+// a unit_id belongs to the person who is named as it is. This package
 // counts and caps what one person contributes ([Options.Horizon],
 // [Options.EpisodesPerPerson]) by a rule that looks at nobody else, so that one
 // person's data never changes what is kept of another's. It knows nothing else
