@@ -114,11 +114,7 @@ type verification struct {
 func checks(r *evaluate.Release) []verification {
 	out := []verification{{What: fmt.Sprintf("Field schema of the JSON form must be %q.", r.Schema)}}
 	if s := r.Privacy; s != nil {
-		out = append(out, verification{
-			What: "Save the event above (field privacy.event) as event.json and account for it anew. The upper end of epsilon must not exceed " +
-				fmt.Sprintf("%v", s.Epsilon) + " (field privacy.epsilon).",
-			Command: fmt.Sprintf("discreet account epsilon event.json --adjacency %v --delta %v", s.Adjacency, s.Delta),
-		})
+		out = append(out, account(s))
 		if s.Charged {
 			out = append(out, verification{
 				What:    "The release says that a ledger was charged (field privacy.charged). The ledger must agree.",
@@ -132,4 +128,20 @@ func checks(r *evaluate.Release) []verification {
 		})
 	}
 	return out
+}
+
+// account tells how to repeat the accounting.
+func account(s *evaluate.Statement) verification {
+	if e, ok := s.Event.(dp.SmoothGaussian); ok {
+		return verification{
+			What: fmt.Sprintf("Ask for the alpha that this guarantee needs. Its upper end must not exceed %v (field privacy.event.alpha).", e.Alpha),
+			Command: fmt.Sprintf("discreet account smooth-sensitivity --epsilon %v --delta %v --dimension %d --beta %v",
+				s.Epsilon, s.Delta, e.Dimension, e.Beta),
+		}
+	}
+	return verification{
+		What: fmt.Sprintf("Save the event above (field privacy.event) as event.json and account for it anew. The upper end of epsilon must not exceed %v (field privacy.epsilon).",
+			s.Epsilon),
+		Command: fmt.Sprintf("discreet account epsilon event.json --adjacency %v --delta %v", s.Adjacency, s.Delta),
+	}
 }

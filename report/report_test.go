@@ -147,8 +147,8 @@ func TestTheAdjacencyIsSaid(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01313 such cases expected"}, []string{"add_remove_one", "not been in the data"}},
-		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record been different", "makes 0.01313"}},
+		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01312 such cases expected"}, []string{"add_remove_one", "not been in the data"}},
+		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record been different", "makes 0.01312"}},
 	} {
 		for _, w := range c.has {
 			if !strings.Contains(c.page, w) {
@@ -176,6 +176,26 @@ func TestTheNumbersAreThere(t *testing.T) {
 		if !strings.Contains(text, w) {
 			t.Errorf("%q is missing", w)
 		}
+	}
+}
+
+func TestTheAccountingCanBeRepeated(t *testing.T) {
+	text := mustParse(t, render(t, functionRelease(40))).text
+	for _, w := range []string{
+		"must not exceed 24.7 (field privacy.event.alpha)",
+		"discreet account smooth-sensitivity --epsilon 1 --delta 1e-05 --dimension 40 --beta 0.0078",
+	} {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing", w)
+		}
+	}
+	if !strings.Contains(text, "discreet ledger verify") {
+		t.Error("a charged release does not say how to ask the ledger")
+	}
+	uncharged := scalarRelease()
+	uncharged.Privacy.Charged = false
+	if strings.Contains(render(t, uncharged), "discreet ledger verify") {
+		t.Error("an uncharged release sends its reader to a ledger")
 	}
 }
 

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"math/big"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -200,7 +202,19 @@ func failure(s *evaluate.Statement, public map[string]any) string {
 		return out + "; it should be far below one in the number of persons."
 	}
 	return out + fmt.Sprintf("; over all %s persons that makes %s such cases expected at most.",
-		newFact(public["persons"]).Text, significant(s.Delta*n*(1+slack), digits, up))
+		newFact(public["persons"]).Text, significant(product(s.Delta, n), digits, up))
+}
+
+// product multiplies the decimal forms of two numbers, as a reader of the page
+// would, so that 10⁻⁵ times 2000 is 0.02 and rounds up to itself.
+func product(x, y float64) float64 {
+	a, okA := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	b, okB := new(big.Rat).SetString(strconv.FormatFloat(y, 'g', -1, 64))
+	if !okA || !okB {
+		return x * y
+	}
+	f, _ := a.Mul(a, b).Float64()
+	return f
 }
 
 // slack covers the rounding of the few operations behind a bound on the page.
