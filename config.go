@@ -109,6 +109,8 @@ type Target struct {
 // String describes the policy in a few words, such as "constant: action 1".
 func (t Target) String() string {
 	switch {
+	case t.Kind == "logged":
+		return "the one that made the data"
 	case t.Kind == "uniform":
 		return fmt.Sprintf("uniform over %d actions", t.Actions)
 	case t.Kind == "constant" && t.Action != nil:

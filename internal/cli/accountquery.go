@@ -103,7 +103,7 @@ func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() acco
 func (q accountQuery) fresh() (func() account.Accountant, error) {
 	switch q.accountant {
 	case "pld":
-		return func() account.Accountant { return account.NewPLD(q.adjacency) }, nil
+		return func() account.Accountant { return account.New(q.adjacency) }, nil // closed forms where they are exact
 	case "rdp":
 		return func() account.Accountant { return account.NewRDP(q.adjacency) }, nil
 	}
