@@ -1,0 +1,120 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/feature"
+)
+
+const whole = `
+data:
+  path: [a.csv, "b/*.csv"]
+  format: csv
+  columns: {reward: click}
+  one_row_episodes: true
+  missing: mean
+  means: {obs_age: 50}
+problem:
+  persons: 312
+  gamma: 0.99
+  reward: {min: -1, max: 1, outside: clip}
+  return: {min: 0, max: 1}
+  horizon: 200
+  episodes: 3
+features: {kind: tabular, states: 40, column: obs_state}
+target: {kind: constant, action: 0}
+method: {name: dp-wis, max_weight: 2, sampling_share: 0.2}
+privacy: {unit: person, adjacency: replace_one, epsilon: 1, delta: 1e-5, noise: exact}
+output: {dir: out}
+`
+
+func TestEveryKeyArrives(t *testing.T) {
+	zero := 0
+	want := discreet.Config{
+		Data: discreet.Data{Path: discreet.Paths{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]string{"reward": "click"},
+			OneRowEpisodes: true, Missing: "mean", Means: map[string]float64{"obs_age": 50}},
+		Problem: discreet.Problem{Persons: 312, Gamma: 0.99, Horizon: 200, Episodes: 3,
+			Reward: &discreet.Bounds{Range: evaluate.Range{Min: -1, Max: 1}, Outside: "clip"}, Return: &evaluate.Range{Min: 0, Max: 1}},
+		Features: &feature.Spec{Kind: "tabular", States: 40, Column: "obs_state"},
+		Target:   discreet.Target{Kind: "constant", Action: &zero},
+		Method:   discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "sampling_share": 0.2}},
+		Privacy:  discreet.Privacy{Unit: "person", Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5, Noise: "exact"},
+		Output:   discreet.Output{Dir: "out"},
+	}
+	got, err := config.Parse("x.yaml", []byte(whole), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestOverrides(t *testing.T) {
+	got, err := config.Parse("x.yaml", []byte(whole), []string{
+		"privacy.epsilon=0.5", "data.path=c.csv", "method={name: dp-is}", "problem.return=null", "output.dir=elsewhere",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Privacy.Epsilon != 0.5 || got.Data.Path[0] != "c.csv" || len(got.Data.Path) != 1 || got.Method.Name != "dp-is" ||
+		len(got.Method.Params) != 0 || got.Problem.Return != nil || got.Output.Dir != "elsewhere" || got.Problem.Persons != 312 {
+		t.Errorf("overrides give %+v", got)
+	}
+	if got, err = config.Parse("x.yaml", []byte(whole), []string{"privacy=none"}); err != nil || !got.Privacy.None {
+		t.Errorf("privacy=none gives %+v, %v", got.Privacy, err)
+	}
+}
+
+func TestErrorsNameFileAndLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"data: {path: a}\nprivcy: none\n":         `x.yaml:2: unknown key "privcy" in the configuration`,
+		"problem:\n  persons: 3\n  gama: 1\n":     `x.yaml:3: unknown key "gama" in problem`,
+		"features: {kind: tabular, state: 3}\n":   `unknown key "state" in features`,
+		"privacy:\n  epsilon: 1\n  delt: 3\n":     `x.yaml:3: unknown key "delt" in privacy`,
+		"problem:\n  persons: many\n":             `x.yaml:2:`,
+		"data: [1, 2]\n":                          `x.yaml:1:`,
+		"data: {path: {a: b}}\n":                  `data.path: want a file, a glob, or a list of them`,
+		"privacy: all\n":                          `"all"; want a mapping`,
+		"data: {path: a}\ndata: {path: b}\n":      `x.yaml:2:`,
+		"data: {path: a}\n---\ndata: {path: b}\n": `x.yaml`,
+		"":                            `x.yaml`,
+		"data: {path: a":              `x.yaml`,
+		"a: &a [*a]":                  `x.yaml`,
+		"problem: {persons: 1e400}\n": `x.yaml`,
+		strings.Repeat("[", 20000) + strings.Repeat("]", 20000): `x.yaml`,
+	} {
+		_, err := config.Parse("x.yaml", []byte(text), nil)
+		if !errors.Is(err, config.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("Parse(%.60q): %.300v; want ErrSyntax with %q", text, err, want)
+		}
+	}
+	for _, set := range []string{"", "x", "=1", "data.path.x=1", "privacy.epsilon=[", "no.such=1"} {
+		if _, err := config.Parse("x.yaml", []byte("data: {path: a}\n"), []string{set}); !errors.Is(err, config.ErrSyntax) {
+			t.Errorf("--set %q: %v; want ErrSyntax", set, err)
+		}
+	}
+}
+
+// FuzzParse looks for text that makes the parser, or the validation behind it,
+// panic or hang.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte("privacy: none\n"))
+	f.Add([]byte("a: &a {b: *a}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := config.Parse("x.yaml", text, nil)
+		if err == nil {
+			err = c.Validate()
+		}
+		_ = err
+	})
+}
