@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/value"
 )
@@ -50,12 +51,23 @@ func (m GPOPE) resolve(p Public) (*gpope, error) {
 	_, oneHot := p.Features.(feature.Finite)
 	r := &gpope{public: p, asked: p.Privacy.Budget, n: p.Features.Dim(), oneHot: oneHot, xie19: m.Accountant == "xie19"}
 	r.momentum = m.Momentum
-	for _, step := range []func(Public, *gpope) error{m.sampling, m.sizes, m.iterate, m.scaling} {
-		if err := step(p, r); err != nil {
+	sizes := paperPreset(p)
+	if !m.paper() {
+		var err error
+		if sizes, err = presetFor(p, r.n); err != nil {
 			return nil, err
 		}
 	}
-	return r, nil
+	if err := m.sampling(p, r, sizes); err != nil {
+		return nil, err
+	}
+	if err := m.sizes(p, r, sizes); err != nil {
+		return nil, err
+	}
+	if err := m.iterate(p, r); err != nil {
+		return nil, err
+	}
+	return r, m.scaling(p, r)
 }
 
 // ranges refuses parameters that no problem allows.
@@ -84,7 +96,7 @@ func (m GPOPE) ranges() error {
 }
 
 // sampling fixes who is picked, and how often.
-func (m GPOPE) sampling(p Public, r *gpope) error {
+func (m GPOPE) sampling(p Public, r *gpope, given preset) error {
 	replace := p.Privacy.Adjacency == dp.ReplaceOne
 	s := m.Sampling
 	switch {
@@ -99,30 +111,22 @@ func (m GPOPE) sampling(p Public, r *gpope) error {
 	}
 	batch := m.Batch
 	if batch == 0 {
-		batch = defaultBatch(p.Persons)
+		batch = given.batch
 	}
 	r.scheme = newScheme(s, p.Persons, batch)
 	r.iterations = m.Iterations
-	switch {
-	case r.iterations > 0:
-	case m.paper():
-		r.iterations = p.Persons
-	default:
-		r.iterations = defaultIterations
+	if r.iterations == 0 {
+		r.iterations = given.iterations
 	}
 	return nil
 }
 
 // sizes fixes the clip, the steps and their schedule.
-func (m GPOPE) sizes(p Public, r *gpope) error {
+func (m GPOPE) sizes(p Public, r *gpope, given preset) error {
 	width := p.Returns().Width()
-	clip, theta, w := defaultClip, defaultStepTheta, defaultStepW
-	if m.paper() {
-		clip, theta, w = paperClip, paperStep, paperStep
-	}
-	r.clip = positiveOr(m.Clip, clip*width)
-	r.stepTheta = positiveOr(m.StepTheta, theta)
-	r.stepW = positiveOr(m.StepW, w)
+	r.clip = positiveOr(m.Clip, given.clip*width)
+	r.stepTheta = positiveOr(m.StepTheta, given.theta)
+	r.stepW = positiveOr(m.StepW, given.w)
 	r.schedule = schedule{name: "constant", constant: 1}
 	switch m.Schedule {
 	case "", "constant":
@@ -215,15 +219,31 @@ func evenScale(f feature.Map) float64 {
 	return math.Sqrt(float64(f.Dim())) / bound
 }
 
-const (
-	defaultIterations = 2000
-	defaultClip       = 0.05 // times the width of the public range
-	defaultStepTheta  = 1.0
-	defaultStepW      = 0.02
+// preset holds the sizes that are not given. Clip is a multiple of the width of
+// the public range of a return.
+type preset struct {
+	batch, iterations int64
+	clip, theta, w    float64
+}
 
-	paperClip = 0.02 // times the width of the public range
-	paperStep = 1.0
-)
+// presetFor is the public rule: the less the budget, the persons and the
+// dimension allow, the fewer and the more cautious the steps. It depends on the
+// persons times the Gaussian-DP mu of the budget, over the dimension. The sizes
+// were found on the 40-state chain.
+func presetFor(p Public, n int) (preset, error) {
+	mu, err := account.GaussianMu(p.Privacy.Budget)
+	if err != nil {
+		return preset{}, err
+	}
+	switch signal := float64(p.Persons) * mu.Lower / float64(n); {
+	case signal < 25:
+		return preset{200, 1000, 0.01, 0.3, 0.2}, nil
+	case signal < 300:
+		return preset{200, 3000, 0.01, 1, 0.1}, nil
+	}
+	return preset{400, 4000, 0.05, 1, 0.02}, nil
+}
 
-// defaultBatch is the expected batch.
-func defaultBatch(persons int64) int64 { return min(persons, 200) }
+// paperPreset is for Algorithm 1, whose paper gives no sizes that survive sound
+// noise: one pass over as many persons as there are.
+func paperPreset(p Public) preset { return preset{1, p.Persons, 0.02, 0.2, 0.2} }
