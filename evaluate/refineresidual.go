@@ -1,0 +1,171 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// residuals computes a person's first-visit residuals under a value function V
+// over cells: from the first visit of a state at step t of an episode,
+//
+//	e_t = rho_t (r_t + gamma_t (V(s_{t+1}) + e_{t+1}) - V(s_t)),
+//
+// the doubly robust return less V(s_t) (Jiang and Li 2016, with V as baseline).
+// Its mean is the value of the state under the target policy less V(s_t),
+// whatever V is, and the closer V is the less it varies. On-policy it is the
+// discounted return less V(s_t). The end of a truncated episode counts as V of
+// its final observation; where that is unknown, as V of the last state.
+//
+// A person's residual of a cell is the mean over that person's first visits of
+// states in the cell. It keeps a workspace and may not be shared by goroutines.
+type residuals struct {
+	s      *value.Sample
+	values []float64 // V by cell
+	none   float64   // V where an observation holds no state
+	limits residualLimits
+
+	cells []int32   // cells that the person visits, each once
+	mean  []float64 // residual of each of cells
+
+	count   []float64 // by place in cells
+	slot    []int32   // by cell: 1 + place in cells
+	first   []float64 // by state: residual from the first visit in this episode
+	stamp   []int32   // by state: 1 + the episode that visited it last
+	touched []int32
+}
+
+// residualLimits are the public bounds that residuals are clipped to.
+type residualLimits struct {
+	returns Range   // on-policy: V + e stays inside
+	largest float64 // off-policy: |e|; 0 on-policy
+}
+
+func limitsFor(p Public, maxWeight float64) residualLimits {
+	l := residualLimits{returns: p.Returns()}
+	if !policy.OnPolicy(p.Target) {
+		l.largest = maxWeight * l.returns.Width()
+	}
+	return l
+}
+
+func newResiduals(s *value.Sample, values []float64, none float64, limits residualLimits) *residuals {
+	return &residuals{
+		s: s, values: values, none: none, limits: limits,
+		slot:  make([]int32, s.Dim),
+		first: make([]float64, s.States),
+		stamp: make([]int32, s.States),
+	}
+}
+
+// person computes cells and mean for one person.
+func (r *residuals) person(p int) {
+	for _, c := range r.cells {
+		r.slot[c] = 0
+	}
+	r.cells, r.mean, r.count = r.cells[:0], r.mean[:0], r.count[:0]
+	lo, hi := r.s.Episodes(p)
+	for e := lo; e < hi; e++ {
+		r.walk(e)
+		for _, state := range r.touched {
+			r.add(state)
+		}
+	}
+	for i, n := range r.count {
+		r.mean[i] /= n
+	}
+}
+
+// value is V at a point; cell is NoCell where the observation holds no state.
+func (r *residuals) value(cell int32) float64 {
+	if cell == value.NoCell {
+		return r.none
+	}
+	return r.values[cell]
+}
+
+// walk goes backward through an episode, so that the last residual written for
+// a state is that of its first visit.
+func (r *residuals) walk(episode int) {
+	r.touched = r.touched[:0]
+	s := r.s
+	lo, hi := s.Rows(episode)
+	reward, cells, states := s.Data.Reward, s.Cell, s.State
+	mark := int32(episode + 1)
+	// ahead is V + e after the row.
+	ahead, row := 0.0, hi-1
+	switch next := s.Next[row]; next {
+	case value.Terminal:
+	case value.Unknown:
+		// What followed is not known: the row's own value stands.
+		ahead = r.value(cells[row])
+		r.visit(states[row], 0, mark)
+		row--
+	default:
+		ahead = r.value(cells[next])
+	}
+	for ; row >= lo; row-- {
+		v := r.value(cells[row])
+		e := reward[row] + s.Gamma(row)*ahead - v
+		if s.Rho != nil {
+			e = r.clip(s.Rho[row]*e, v)
+		}
+		ahead = v + e
+		r.visit(states[row], r.clip(e, v), mark)
+	}
+}
+
+// visit writes down the residual of a state.
+func (r *residuals) visit(state int32, e float64, mark int32) {
+	if state == value.NoCell {
+		return
+	}
+	r.first[state] = e
+	if r.stamp[state] != mark {
+		r.stamp[state] = mark
+		r.touched = append(r.touched, state)
+	}
+}
+
+// clip enforces the public bounds on a residual at a state of value v; NaN stays
+// NaN, which the mechanism counts as zero.
+func (r *residuals) clip(e, v float64) float64 {
+	if l := r.limits.largest; l > 0 {
+		return min(max(e, -l), l)
+	}
+	return min(max(e, r.limits.returns.Min-v), r.limits.returns.Max-v)
+}
+
+func (r *residuals) add(state int32) {
+	cell := state
+	if &r.s.Cell[0] != &r.s.State[0] {
+		cell = int32(r.s.Features.(interface{ Cell(int) int }).Cell(int(state)))
+	}
+	i := r.slot[cell] - 1
+	if i < 0 {
+		i = int32(len(r.cells))
+		r.slot[cell] = i + 1
+		r.cells = append(r.cells, cell)
+		r.mean = append(r.mean, 0)
+		r.count = append(r.count, 0)
+	}
+	r.mean[i] += r.first[state]
+	r.count[i]++
+}
+
+// average is the mean of the person's residuals over the cells visited, 0 for a
+// person who visits none.
+func (r *residuals) average() float64 {
+	if len(r.mean) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, e := range r.mean {
+		sum += e
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return 0
+	}
+	return sum / float64(len(r.mean))
+}
