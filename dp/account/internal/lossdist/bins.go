@@ -119,9 +119,9 @@ func upShare(lo, mid, hi Loss) float64 {
 }
 
 // excess returns, for each of the n intervals of the law's cuts, how much the
-// mean of a convex function g of the loss differs there between the upper and the
-// lower measure. Cells that reach infinity do not count.
-func (b *Bins) excess(g func(loss float64) float64, n int) []float64 {
+// means of some functions of the loss differ there between the upper and the lower
+// measure, where the upper's is larger. Cells that reach infinity do not count.
+func (b *Bins) excess(terms []func(loss float64) float64, n int) []float64 {
 	out := make([]float64, n)
 	for i, c := range b.Cell {
 		lo, hi := b.Knot[i].Value, b.Knot[i+1].Value
@@ -129,8 +129,10 @@ func (b *Bins) excess(g func(loss float64) float64, n int) []float64 {
 			continue
 		}
 		up := upShare(b.Knot[i], c.Mid, b.Knot[i+1])
-		if e := c.P * ((1-up)*g(lo) + up*g(hi) - g(c.Mid.Value)); e > 0 {
-			out[c.Base] += e
+		for _, g := range terms {
+			if e := c.P * ((1-up)*g(lo) + up*g(hi) - g(c.Mid.Value)); e > 0 {
+				out[c.Base] += e
+			}
 		}
 	}
 	return out

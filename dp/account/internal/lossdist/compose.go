@@ -37,8 +37,8 @@ const (
 	tailShare      = 2e-5
 	maxRounds      = 6
 	maxPasses      = 5
-	maxCells       = 1 << 15
-	maxFrequencies = 1 << 16
+	maxCells       = 1 << 13
+	maxFrequencies = 1 << 15
 )
 
 // query is either delta(epsilon), where delta is the expected size of the answer,
@@ -172,28 +172,50 @@ func (s *state) refine() bool {
 }
 
 // influence is, about, what one run's loss does to ln delta: delta(eps-loss) over
-// delta(eps).
-func (s *state) influence(i int) func(loss float64) float64 {
+// delta(eps), as a sum of terms that are each refined for.
+func (s *state) influence(i int) []func(loss float64) float64 {
 	eps, inverse := s.guess.epsilon, 1/s.guess.delta
 	switch {
 	case s.single() && s.located:
-		return func(l float64) float64 {
+		return []func(float64) float64{func(l float64) float64 {
 			if l <= eps {
 				return 0
 			}
 			return -inverse * math.Expm1(eps-l)
-		}
+		}}
 	case s.located:
 		// The tilted law did not say enough, as where far losses are too likely for
 		// one exponential. A small loss moves delta along its slope; a large one
 		// takes the whole sum, the others being about normal, past epsilon.
-		return func(l float64) float64 {
-			return math.Exp(s.slope*min(l, eps)) + inverse*smoothPayoff(l-eps, s.spread)
+		core := s.core(eps / 2)
+		terms := []func(float64) float64{
+			func(l float64) float64 { return math.Exp(s.slope * min(l, eps)) },
+			func(l float64) float64 { return inverse * smoothPayoff(l-eps, core) },
+			func(l float64) float64 { return inverse * smoothPayoff(l-eps, s.spread) },
 		}
+		if middle := math.Sqrt(core * s.spread); core < s.spread/10 {
+			terms = append(terms, func(l float64) float64 { return inverse * smoothPayoff(l-eps, middle) })
+		}
+		return terms
 	}
 	a := s.tilt
 	k, _ := s.lower[i].measure.cumulant(a)
-	return func(l float64) float64 { return math.Exp(a*l - k) }
+	return []func(float64) float64{func(l float64) float64 { return math.Exp(a*l - k) }}
+}
+
+// core is the root mean square of the composed loss, but for single losses of
+// more than limit, or its mean's size if that is more.
+func (s *state) core(limit float64) float64 {
+	square, mean := s.comp.Gaussian[1], s.comp.Gaussian[1]/2
+	for _, p := range s.lower {
+		for i, l := range p.measure.Loss {
+			if math.Abs(l) <= limit {
+				square += p.count * p.measure.Mass[i] * l * l
+				mean += p.count * p.measure.Mass[i] * l
+			}
+		}
+	}
+	return max(math.Sqrt(square), math.Abs(mean), s.spread*1e-6)
 }
 
 // smoothPayoff is the mean of (1 - e^-(t+Z))+ for a normal Z of standard deviation

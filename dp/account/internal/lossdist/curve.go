@@ -28,14 +28,30 @@ func (s *state) sides() (lower, upper curve) {
 	copies := s.copies(set)
 	upper = curve{infinite: infinite(s.upper, 1)}
 	upper.value = func(epsilon float64) float64 {
-		return min(1, (upper.infinite+up.value(epsilon)+farUp(epsilon))*(1+8*ulp))
+		return atMost((upper.infinite + up.value(epsilon) + farUp(epsilon)) * (1 + 8*ulp))
 	}
 	lower = curve{infinite: infinite(s.lower, -1)}
 	lower.value = func(epsilon float64) float64 {
 		finite := max(0, low.value(epsilon)-copies(epsilon)) + farLow(epsilon)
-		return min(1, (lower.infinite+max(0, finite))*(1-8*ulp))
+		return atLeast((lower.infinite + max(0, finite)) * (1 - 8*ulp))
 	}
 	return lower, upper
+}
+
+// atMost and atLeast keep a bound on a probability in its range. What could not
+// be computed bounds nothing.
+func atMost(x float64) float64 {
+	if x < 1 {
+		return x
+	}
+	return 1
+}
+
+func atLeast(x float64) float64 {
+	if x > 0 {
+		return min(x, 1)
+	}
+	return 0
 }
 
 // direct is the curve of one run, with no composition.
@@ -181,12 +197,12 @@ const leastDelta = 1e-30
 
 func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 	upper = 1
-	for range maxPasses {
+	for pass := range maxPasses {
 		s.resolve()
 		low, up := s.sides()
 		lower = max(lower, low.value(epsilon))
 		upper = min(upper, up.value(epsilon))
-		if !s.sharpen(up, epsilon, math.Log(upper/lower)) {
+		if !s.sharpen(pass, up, epsilon, math.Log(upper/lower)) {
 			break
 		}
 	}
@@ -198,13 +214,19 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 	s := newState(c, query{delta: delta, forEpsilon: true})
 	upper = math.Inf(1)
-	for range maxPasses {
+	for pass := range maxPasses {
 		s.resolve()
 		low, up := s.sides()
 		above, _ := s.cross(low, delta)
 		_, met := s.cross(up, delta)
 		lower, upper = max(lower, above), min(upper, met)
-		if math.IsInf(upper, 1) || !s.sharpen(up, upper, (upper/lower-1)*s.slopeAt(up, upper)*upper) {
+		if math.IsInf(met, 1) && s.cutoff < met {
+			// The guess was too low for the cutoff.
+			s.guess = query{epsilon: 2 * s.cutoff, delta: delta}
+			s.located = true
+			continue
+		}
+		if math.IsInf(upper, 1) || !s.sharpen(pass, up, upper, (upper/lower-1)*s.slopeAt(up, upper)*upper) {
 			break
 		}
 	}
@@ -215,7 +237,7 @@ func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 func (s *state) slopeAt(up curve, epsilon float64) float64 {
 	step := 0.02 / s.slope
 	slope := math.Log(up.value(max(epsilon-step, 0))/up.value(epsilon+step)) / (step + min(step, epsilon))
-	if math.IsNaN(slope) || math.IsInf(slope, 0) {
+	if !(slope > 0) || math.IsInf(slope, 1) {
 		return s.slope
 	}
 	return slope
@@ -223,16 +245,15 @@ func (s *state) slopeAt(up curve, epsilon float64) float64 {
 
 // sharpen sets the state for another pass where the bracket, width wide in
 // ln delta, is not yet narrow enough; it reports whether another pass may help.
-func (s *state) sharpen(up curve, epsilon, width float64) bool {
-	first := !s.located
-	s.slope = max(s.slopeAt(up, epsilon), s.tilt)
+func (s *state) sharpen(pass int, up curve, epsilon, width float64) bool {
+	s.slope = s.slopeAt(up, epsilon)
 	s.guess = query{epsilon: epsilon, delta: up.value(epsilon)}
 	s.located = true
 	target := 1.5 * (s.tolerance(fineness) + s.tolerance(smoothness)) * s.sharper
 	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 {
 		return false
 	}
-	if !first {
+	if pass > 0 {
 		s.sharper *= min(max(width/target, 2), 30)
 	}
 	return true
@@ -249,8 +270,8 @@ func (s *state) cross(c curve, delta float64) (above, met float64) {
 	if c.value(hi) > delta {
 		for step := 1 / s.tilt; c.value(hi) > delta; step *= 2 {
 			lo, hi = hi, hi+step
-			if math.IsInf(hi, 1) {
-				return lo, hi
+			if hi >= s.cutoff || math.IsInf(hi, 1) {
+				return lo, math.Inf(1)
 			}
 		}
 	} else {

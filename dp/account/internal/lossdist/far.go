@@ -23,7 +23,7 @@ type far struct {
 
 func newFar(parts []side, cutoff, gaussian float64, upper bool) *far {
 	f := &far{upper: upper, parts: parts, cutoff: cutoff, gaussian: gaussian}
-	var whole, drift, near, tilt, keep float64
+	var whole, drift, near, tilt, keep, sums float64
 	for _, p := range parts {
 		m := p.measure
 		s := m.beyond(cutoff)
@@ -34,11 +34,14 @@ func newFar(parts []side, cutoff, gaussian float64, upper bool) *far {
 		keep += p.count * math.Log1p(-s.q/(m.total-m.gain))
 		n := float64(len(m.Mass))
 		f.relative += p.count*(m.MassError+8*ulp) + 16*ulp
-		f.error += 4 * ulp * (n + 8) * p.count * (m.size + s.gain)
+		sums += 4 * ulp * (n + 8) * p.count * m.size
+		f.error += 4 * ulp * (n + 8) * p.count * s.gain
 	}
 	x, y := -math.Exp(whole)*math.Expm1(drift), math.Exp(near)*math.Expm1(tilt)
 	f.share = -math.Exp(whole+drift) * math.Expm1(keep)
 	f.lead = x + y
+	// An error of a gain moves x one way and y the other, by nearly as much.
+	f.error += 2 * sums * f.share
 	f.error += 64 * ulp * (math.Abs(x) + math.Abs(y))
 	f.relative += 8 * ulp * (1 + math.Abs(whole) + math.Abs(near))
 	return f
@@ -56,29 +59,39 @@ func (f *far) value(epsilon float64) float64 {
 }
 
 // missed bounds E[(e^(eps-S)-1)+; n>0]. The payoff is at most
-// e^(b(eps-S)) ((b-1)/b)^b/(b-1) for every b > 1.
+// e^(b(eps-S)) ((b-1)/b)^b/(b-1) for every b > 1. Runs with a loss far below 0,
+// which would spoil that, are taken out: together with one beyond the cutoff they
+// have at most the product of both masses under Q.
 func (f *far) missed(epsilon float64) float64 {
+	gap := f.cutoff - epsilon
+	if !(gap > 0) {
+		return math.Inf(1)
+	}
+	beyond, under := 0.0, 0.0
+	for _, p := range f.parts {
+		beyond += p.count * p.measure.beyond(f.cutoff).q
+		under += p.count * p.measure.under(-gap/4)
+	}
 	best := math.Inf(1)
-	for _, b := range falls(epsilon, f.cutoff) {
+	for _, b := range falls(gap) {
 		log := f.gaussian*b*(b-1)/2 + b*epsilon
 		keep := 0.0
 		for _, p := range f.parts {
-			all, beyond := p.measure.falling(b, f.cutoff)
+			all, beyond := p.measure.falling(b, -gap/4, f.cutoff)
 			log += p.count * math.Log(all)
 			keep += p.count * math.Log1p(-min(1, beyond/all))
 		}
 		payoff := -math.Log(b-1) + b*math.Log1p(-1/b)
-		best = min(best, math.Exp(log+payoff)*-math.Expm1(keep))
+		best = min(best, math.Exp(log+payoff+math.Log(-math.Expm1(keep))))
 	}
-	return best * 1.001
+	return (best + math.Exp(epsilon)*beyond*under) * 1.001
 }
 
 // falls are the exponents b tried in bounding what the far part misses.
-func falls(epsilon, cutoff float64) []float64 {
-	scale := 1 / (cutoff - epsilon)
-	var out []float64
-	for f := 0.5; f < 3000; f *= 2 {
-		out = append(out, 1+f*scale)
+func falls(gap float64) [12]float64 {
+	var out [12]float64
+	for i := range out {
+		out[i] = 1 + math.Ldexp(0.5/gap, i)
 	}
 	return out
 }
@@ -98,10 +111,19 @@ func (m *Measure) beyond(cutoff float64) tail {
 	return t
 }
 
-// falling is the moment generating function at -b, of all atoms and of those
-// beyond the cutoff.
-func (m *Measure) falling(b, cutoff float64) (all, beyond float64) {
-	for i := len(m.Loss) - 1; i >= 0; i-- {
+// under is the mass under Q of the atoms below a floor.
+func (m *Measure) under(floor float64) float64 {
+	q := 0.0
+	for i := 0; i < len(m.Loss) && m.Loss[i] < floor; i++ {
+		q += m.Mass[i] * math.Exp(-m.Loss[i])
+	}
+	return q
+}
+
+// falling is the moment generating function at -b, of the atoms that are not
+// below the floor and of those beyond the cutoff.
+func (m *Measure) falling(b, floor, cutoff float64) (all, beyond float64) {
+	for i := len(m.Loss) - 1; i >= 0 && m.Loss[i] >= floor; i-- {
 		e := m.Mass[i] * math.Exp(-b*m.Loss[i])
 		all += e
 		if m.Loss[i] > cutoff {

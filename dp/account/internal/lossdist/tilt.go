@@ -37,10 +37,11 @@ func (s *state) aim(again bool) {
 	// Far losses forbid a useful tilt: take them apart.
 	if s.query.forEpsilon {
 		s.search()
-		return
+	} else {
+		s.guess.delta = s.estimate(s.query.epsilon)
 	}
-	s.cutAt(s.cutoffFor(s.query.epsilon))
-	s.choose(false)
+	s.slope = s.tilt
+	s.located = true
 }
 
 // cutAt sets the cutoff.
@@ -92,7 +93,7 @@ func (s *state) search() {
 
 // estimate sets the state for epsilon and returns about what delta is there.
 func (s *state) estimate(epsilon float64) float64 {
-	delta := s.query.delta
+	delta := s.guess.delta
 	s.guess = query{epsilon: epsilon, delta: delta}
 	s.cutAt(s.cutoffFor(epsilon))
 	whole := s.query
