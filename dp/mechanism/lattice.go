@@ -53,7 +53,7 @@ func newLattice(radius, sd float64, dim int) (lattice, error) {
 	if dim < 1 {
 		return lattice{}, fmt.Errorf("%w: dimension is %d; want at least 1", ErrParameter, dim)
 	}
-	step := powerBelow(radius / math.Sqrt(float64(dim)) * 0x1p-30)
+	step := powerBelow(math.Ldexp(radius/math.Sqrt(float64(dim)), -resolution))
 	for sd/step > 1<<maxNoise {
 		step *= 2
 	}
