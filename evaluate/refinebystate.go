@@ -20,8 +20,9 @@ func (r refineByState) plan() (*Plan, error) {
 	if err := r.capacity(2*r.features.Dim() + 1); err != nil {
 		return nil, err
 	}
-	plan, err := r.newPlan(formMonteCarlo, func(_ context.Context, d *trajectory.Dataset, s *value.Sample) (draw, error) {
-		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, d, s, src) }, nil
+	plan, err := r.newPlan(formMonteCarlo, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
+		cache := newReturnsByCell(s, r.limits)
+		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, cache, src) }, nil
 	})
 	if err != nil {
 		return nil, err
@@ -61,14 +62,19 @@ func (r refineByState) countsSum(clip float64) (sum privateSum, centre, weight f
 }
 
 // run draws every release in turn.
-func (r refineByState) run(ctx context.Context, d *trajectory.Dataset, s *value.Sample, src *noise.Source) (*Release, error) {
+func (r refineByState) run(ctx context.Context, s *value.Sample, cache *returnsByCell, src *noise.Source) (*Release, error) {
 	n := r.features.Dim()
 	values := make([]float64, n)
 	for i := range values {
 		values[i] = r.returns.Mid()
 	}
-	walker := func() *residuals { return newResiduals(s, values, r.returns.Mid(), r.limits) }
-	level, err := r.releaseLevel(ctx, d.Persons(), func() func(int) float64 {
+	walker := func() *residuals {
+		w := newResiduals(s, values, r.returns.Mid(), r.limits)
+		w.cache = cache
+		return w
+	}
+	persons := s.Data.Persons()
+	level, err := r.releaseLevel(ctx, persons, func() func(int) float64 {
 		w := walker()
 		return func(p int) float64 { w.person(p); return w.average() }
 	}, src)
@@ -78,14 +84,14 @@ func (r refineByState) run(ctx context.Context, d *trajectory.Dataset, s *value.
 	for i := range values {
 		values[i] = level.centre
 	}
-	state, err := r.releaseCounts(ctx, d.Persons(), level, walker, src)
+	state, err := r.releaseCounts(ctx, persons, level, walker, src)
 	if err != nil {
 		return nil, err
 	}
 	for k := 2; k < len(r.schedule.multipliers); k++ {
 		copy(values, state.belief.mean)
 		r.inRange(values)
-		if err := r.round(ctx, k, d.Persons(), state, values, walker, src); err != nil {
+		if err := r.round(ctx, k, persons, state, values, walker, src); err != nil {
 			return nil, err
 		}
 	}
