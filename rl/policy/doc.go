@@ -2,7 +2,8 @@
 // seen from logged decisions that a behaviour policy pi_b made.
 //
 // Start with a constructor ([NewUniform], [NewConstant], [ReadTable],
-// [ReadSoftmax], or the values [Logged] and [ProbColumn]) and ask for importance
+// [ReadSoftmax], [ReadSoftGreedy], or the values [Logged] and [ProbColumn]) and
+// ask for importance
 // ratios:
 //
 //	pi, err := policy.NewUniform(34)

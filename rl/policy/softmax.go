@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,36 +13,27 @@ import (
 // Softmax chooses action a in state s with probability proportional to
 // exp(w_a' phi(s) / temperature) (Sutton and Barto 2018, section 13.1).
 type Softmax struct {
-	features    feature.Map
-	weights     []float64 // actions x Dim, row by row
-	actions     int
+	linear
 	temperature float64
 }
 
 // NewSoftmax returns the softmax policy with the given weights, one row of
 // features.Dim() numbers an action, and temperature above 0.
 func NewSoftmax(features feature.Map, weights [][]float64, temperature float64) (Softmax, error) {
-	if features == nil {
-		return Softmax{}, fmt.Errorf("%w: softmax: features are missing", ErrPolicy)
+	l, err := newLinear("softmax", features, weights)
+	if err != nil {
+		return Softmax{}, err
 	}
+	return Softmax{linear: l}.WithTemperature(temperature)
+}
+
+// WithTemperature returns the policy of the same preferences at another
+// temperature, above 0.
+func (p Softmax) WithTemperature(temperature float64) (Softmax, error) {
 	if !(temperature > 0) || math.IsInf(temperature, 0) {
 		return Softmax{}, fmt.Errorf("%w: softmax: temperature is %v; want a finite number above 0", ErrPolicy, temperature)
 	}
-	if len(weights) == 0 {
-		return Softmax{}, fmt.Errorf("%w: softmax: no weights; want one row of %d numbers an action", ErrPolicy, features.Dim())
-	}
-	p := Softmax{features: features, actions: len(weights), temperature: temperature}
-	for a, row := range weights {
-		if len(row) != features.Dim() {
-			return Softmax{}, fmt.Errorf("%w: softmax: action %d has %d weights; want %d, one a feature", ErrPolicy, a, len(row), features.Dim())
-		}
-		for i, w := range row {
-			if math.IsNaN(w) || math.IsInf(w, 0) {
-				return Softmax{}, fmt.Errorf("%w: softmax: weight %d of action %d is %v; want a finite number", ErrPolicy, i, a, w)
-			}
-		}
-		p.weights = append(p.weights, row...)
-	}
+	p.temperature = temperature
 	return p, nil
 }
 
@@ -59,17 +48,12 @@ func ReadSoftmax(r io.Reader, name string) (Softmax, error) {
 		Weights     [][]float64  `json:"weights"`
 		Temperature float64      `json:"temperature"`
 	}{Temperature: 1}
-	in := json.NewDecoder(r)
-	in.DisallowUnknownFields()
-	if err := in.Decode(&file); err != nil {
-		return Softmax{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
+	if err := decodeOne(r, name, &file); err != nil {
+		return Softmax{}, err
 	}
-	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return Softmax{}, fmt.Errorf("%w: %s: text after the policy; want one JSON object", ErrPolicy, name)
-	}
-	m, err := file.Features.Map()
+	m, err := readMap(file.Features, name)
 	if err != nil {
-		return Softmax{}, fmt.Errorf("%w: %s: features: %w", ErrPolicy, name, err)
+		return Softmax{}, err
 	}
 	p, err := NewSoftmax(m, file.Weights, file.Temperature)
 	if err != nil {
@@ -78,63 +62,18 @@ func ReadSoftmax(r io.Reader, name string) (Softmax, error) {
 	return p, nil
 }
 
-// Actions is the number of rows of weights.
-func (p Softmax) Actions() int { return p.actions }
-
-// Columns names the observation columns that the policy reads.
-func (p Softmax) Columns() []string { return p.features.Columns() }
-
 // MaxProb is 1, the limit that large weights approach.
 func (p Softmax) MaxProb() float64 { return 1 }
 
 // Bind implements [Policy].
-func (p Softmax) Bind(d *trajectory.Dataset) (Bound, error) {
-	if err := needActions(d); err != nil {
-		return nil, err
-	}
-	b, err := p.features.Bind(d.Columns)
-	if err != nil {
-		return nil, err
-	}
-	return &boundSoftmax{
-		Softmax: p, bound: b, d: d,
-		phi: make([]float64, p.features.Dim()), probs: make([]float64, p.actions),
-	}, nil
-}
+func (p Softmax) Bind(d *trajectory.Dataset) (Bound, error) { return p.bind(d, p.probabilities) }
 
-type boundSoftmax struct {
-	Softmax
-	bound      feature.Bound
-	d          *trajectory.Dataset
-	phi, probs []float64
-}
-
-func (b *boundSoftmax) Prob(row int) (float64, bool) {
-	a := b.d.Action[row]
-	if a < 0 || int(a) >= b.actions || !b.Distribution(b.probs, row) {
-		return 0, false
-	}
-	return b.probs[a], true
-}
-
-func (b *boundSoftmax) Distribution(dst []float64, row int) bool {
-	clear(dst)
-	if !b.bound.Apply(b.phi, b.d.Observation(row)) {
-		return false
-	}
-	return b.softmax(dst[:b.actions])
-}
-
-// softmax subtracts the largest preference, so that exp cannot overflow. It
-// returns false, and zeros, where the preferences themselves overflow.
-func (b *boundSoftmax) softmax(dst []float64) bool {
-	n := len(b.phi)
+// probabilities makes probabilities of preferences, in place. It subtracts the
+// largest one, so that exp cannot overflow, and returns false where the
+// preferences themselves overflow.
+func (p Softmax) probabilities(dst []float64) bool {
 	for a := range dst {
-		sum := 0.0
-		for i, w := range b.weights[a*n : a*n+n] {
-			sum += w * b.phi[i]
-		}
-		dst[a] = sum / b.temperature
+		dst[a] /= p.temperature
 	}
 	top, total := slices.Max(dst), 0.0
 	for a, x := range dst {
@@ -142,7 +81,6 @@ func (b *boundSoftmax) softmax(dst []float64) bool {
 		total += dst[a]
 	}
 	if !(total >= 1) || math.IsInf(total, 0) {
-		clear(dst)
 		return false
 	}
 	for a := range dst {
