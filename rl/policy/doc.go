@@ -3,8 +3,7 @@
 //
 // Start with a constructor ([NewUniform], [NewConstant], [ReadTable],
 // [ReadSoftmax], [ReadSoftGreedy], or the values [Logged] and [ProbColumn]) and
-// ask for importance
-// ratios:
+// ask for importance ratios:
 //
 //	pi, err := policy.NewUniform(34)
 //	err = policy.Ratios(rho, pi, data)
