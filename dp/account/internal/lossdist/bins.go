@@ -107,8 +107,8 @@ func (b *Bins) Lower() *Measure {
 // upShare is the share of a cell's mass that goes to its upper end, rounded up:
 // the root s of (1-s) e^-lo + s e^-hi = e^-mid.
 func upShare(lo, mid, hi Loss) float64 {
-	num := -math.Expm1(lo.Value-mid.Value) + lo.Error + mid.Error + 4*ulp
-	den := -math.Expm1(lo.Value-hi.Value) - lo.Error - hi.Error - 4*ulp
+	num := -math.Expm1(lo.Value-mid.Value)*(1+8*ulp) + lo.Error + mid.Error
+	den := -math.Expm1(lo.Value-hi.Value)*(1-8*ulp) - lo.Error - hi.Error
 	if math.IsInf(hi.Value, 1) {
 		den = 1
 	}

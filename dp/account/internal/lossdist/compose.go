@@ -79,8 +79,8 @@ func newState(c Composition, q query) *state {
 		comp: c, query: q, sharper: 1, cutoff: math.Inf(1),
 		cuts: make([][]float64, n), bins: make([]*Bins, n), lower: make([]side, n), upper: make([]side, n),
 	}
-	for i, p := range c.Parts {
-		s.cuts[i] = p.Law.Cuts(Tails{Mass: tailShare * q.delta / (p.Count * float64(n)), Rate: p.Rate})
+	for i := range c.Parts {
+		s.cuts[i] = s.first(i)
 		s.cut(i)
 	}
 	variance := c.Gaussian[1]
@@ -89,6 +89,17 @@ func newState(c Composition, q query) *state {
 	}
 	s.spread = max(math.Sqrt(variance), 1e-300)
 	return s
+}
+
+// tail is the mass that one run of part i may lose at the ends of its partition.
+func (s *state) tail(i int) float64 {
+	return tailShare * s.query.delta / (s.comp.Parts[i].Count * float64(len(s.comp.Parts)))
+}
+
+// first is the first partition of part i.
+func (s *state) first(i int) []float64 {
+	p := s.comp.Parts[i]
+	return p.Law.Cuts(Tails{Mass: s.tail(i), Rate: p.Rate})
 }
 
 // single reports that nothing is composed, so that nothing need be inverted.
@@ -104,7 +115,7 @@ func (s *state) cut(i int) {
 		b = p.Shape(b)
 	}
 	s.bins[i] = b
-	least := tailShare * s.query.delta / (p.Count * float64(len(s.comp.Parts)))
+	least := s.tail(i)
 	s.lower[i] = side{b.Lower().finish().trim(least, false), p.Count}
 	s.upper[i] = side{b.Upper().finish().trim(least, true), p.Count}
 }
@@ -112,6 +123,16 @@ func (s *state) cut(i int) {
 // resolve chooses the tilt and refines the partition until the expected width of
 // the bracket is within tolerance.
 func (s *state) resolve() {
+	if s.located {
+		// A partition made before the answer was located may be fine in the wrong
+		// places.
+		for i := range s.cuts {
+			if len(s.cuts[i]) > maxCells/8 {
+				s.cuts[i] = s.first(i)
+				s.cut(i)
+			}
+		}
+	}
 	for round := 0; ; round++ {
 		s.aim(round > 0)
 		if round == maxRounds || !s.refine() {

@@ -222,7 +222,7 @@ func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 		lower, upper = max(lower, above), min(upper, met)
 		if math.IsInf(met, 1) && s.cutoff < met {
 			// The guess was too low for the cutoff.
-			s.guess = query{epsilon: 2 * s.cutoff, delta: delta}
+			s.guess = query{epsilon: s.cutoff, delta: delta}
 			s.located = true
 			continue
 		}

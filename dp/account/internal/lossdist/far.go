@@ -74,16 +74,19 @@ func (f *far) missed(epsilon float64) float64 {
 	}
 	best := math.Inf(1)
 	for _, b := range falls(gap) {
-		log := f.gaussian*b*(b-1)/2 + b*epsilon
-		keep := 0.0
+		log, hit := f.gaussian*b*(b-1)/2, 0.0
 		for _, p := range f.parts {
 			all, beyond := p.measure.falling(b, -gap/4, f.cutoff)
 			log += p.count * math.Log(all)
-			keep += p.count * math.Log1p(-min(1, beyond/all))
+			hit += p.count * beyond / all
 		}
 		payoff := -math.Log(b-1) + b*math.Log1p(-1/b)
-		best = min(best, math.Exp(log+payoff+math.Log(-math.Expm1(keep))))
+		// hit is the tilted law's mean of n, but for e^(-b cutoff); it may have
+		// underflowed.
+		hit = max(hit, 1e-300)
+		best = min(best, log+payoff+b*epsilon+min(0, math.Log(hit)-b*f.cutoff))
 	}
+	best = math.Exp(best + 64*ulp*math.Abs(best))
 	return (best + math.Exp(epsilon)*beyond*under) * 1.001
 }
 
@@ -120,14 +123,13 @@ func (m *Measure) under(floor float64) float64 {
 	return q
 }
 
-// falling is the moment generating function at -b, of the atoms that are not
-// below the floor and of those beyond the cutoff.
+// falling is the moment generating function at -b of the atoms that are not below
+// the floor, and e^(b cutoff) times that of those beyond the cutoff.
 func (m *Measure) falling(b, floor, cutoff float64) (all, beyond float64) {
 	for i := len(m.Loss) - 1; i >= 0 && m.Loss[i] >= floor; i-- {
-		e := m.Mass[i] * math.Exp(-b*m.Loss[i])
-		all += e
+		all += m.Mass[i] * math.Exp(-b*m.Loss[i])
 		if m.Loss[i] > cutoff {
-			beyond += e
+			beyond += m.Mass[i] * math.Exp(-b*(m.Loss[i]-cutoff))
 		}
 	}
 	return all, beyond
