@@ -32,24 +32,31 @@ import (
 // gradient for theta and w after scaling. Event: Iterations times a dp.Gaussian
 // under the sampling. Proof: docs/proofs/gpope.md.
 //
-// Every zero field has a default that depends on public facts alone. Value
-// functions are in the unit of the reward; W below is the width of the public
-// range of a return.
+// Every zero field has a default that depends on public facts alone. W below is
+// the width of the public range of a return, and r the persons times the
+// Gaussian-DP mu of the budget, over the number of features.
+//
+//	               batch      steps  clip     step_theta  step_w
+//	Batch 1            1    persons  0.02 W   0.1         0.1
+//	r < 25           200       1000  0.01 W   0.3         0.2
+//	r < 300          200       3000  0.01 W   1           0.1
+//	r < 1000         400       4000  0.05 W   1           0.02
+//	otherwise        400       8000  0.05 W   1           0.02
 type GPOPE struct {
-	// Batch is the (expected) number of persons a step. 0 chooses by a public
-	// rule; 1 is Algorithm 1; the number of persons or more takes everyone in
-	// every step.
+	// Batch is the (expected) number of persons a step; 1 is Algorithm 1; the
+	// number of persons or more takes everyone in every step. Poisson samples hold
+	// the nearest rate 1 - exp(-1/L), L an integer: at most 63% of the persons.
 	Batch int64 `json:"batch,omitempty"`
 	// Sampling is "poisson" or "uniform" (without replacement, under replace_one
 	// alone). The default is poisson, but uniform for Batch 1 under replace_one.
 	Sampling Sampling `json:"sampling,omitempty"`
-	// Iterations is the number of steps N. The default is 2000, for Batch 1 the
-	// number of persons.
+	// Iterations is the number of steps N.
 	Iterations int64 `json:"iterations,omitempty"`
-	// Clip is the l2 norm h that a person's gradient, in the unit of the reward and
-	// after scaling, is clipped to. The default is 0.05 W, for Batch 1 0.02 W.
+	// Clip is the l2 norm h that a person's stacked gradient, after scaling, is
+	// clipped to, in the unit of the reward.
 	Clip float64 `json:"clip,omitempty"`
-	// StepTheta and StepW are the step sizes, for scaled coordinates.
+	// StepTheta and StepW are the step sizes in scaled coordinates. They belong to
+	// Momentum 0; with more, divide them by about 1/(1-Momentum).
 	StepTheta float64 `json:"step_theta,omitempty"`
 	StepW     float64 `json:"step_w,omitempty"`
 	// Schedule is "constant" (the default), "polynomial" (the steps divided by

@@ -240,10 +240,12 @@ func presetFor(p Public, n int) (preset, error) {
 		return preset{200, 1000, 0.01, 0.3, 0.2}, nil
 	case signal < 300:
 		return preset{200, 3000, 0.01, 1, 0.1}, nil
+	case signal < 1000:
+		return preset{400, 4000, 0.05, 1, 0.02}, nil
 	}
-	return preset{400, 4000, 0.05, 1, 0.02}, nil
+	return preset{400, 8000, 0.05, 1, 0.02}, nil
 }
 
 // paperPreset is for Algorithm 1, whose paper gives no sizes that survive sound
 // noise: one pass over as many persons as there are.
-func paperPreset(p Public) preset { return preset{1, p.Persons, 0.02, 0.2, 0.2} }
+func paperPreset(p Public) preset { return preset{1, p.Persons, 0.02, 0.1, 0.1} }
