@@ -61,7 +61,7 @@ func NewColumns(names []string, ranges []Range, o ColumnsOptions) (Columns, erro
 func (r Range) check(name string) error {
 	width := r.High - r.Low
 	if !(width > 0) || math.IsInf(width, 0) || math.IsInf(1/width, 0) {
-		return fmt.Errorf("%w: columns: range of %q is %v to %v; want finite numbers, low below high", ErrMap, name, r.Low, r.High)
+		return fmt.Errorf("%w: range of %q is %v to %v; want finite numbers, low below high", ErrMap, name, r.Low, r.High)
 	}
 	return nil
 }

@@ -38,3 +38,22 @@ func ExampleSpec() {
 	fmt.Println(m.Dim(), m.Columns(), m.NormBound())
 	// Output: 10 [obs_state] 1
 }
+
+func ExampleNewFourier() {
+	m, err := feature.NewFourier(3,
+		[]string{"obs_position", "obs_velocity"},
+		[]feature.Range{{Low: -1.2, High: 0.6}, {Low: -0.07, High: 0.07}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := m.Bind([]string{"obs_position", "obs_velocity"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	phi := make([]float64, m.Dim())
+	b.Apply(phi, []float64{-1.2, 0.07})
+	fmt.Println(m.Dim(), phi[:4], m.NormBound())
+	// Output: 16 [1 -1 1 -1] 4
+}

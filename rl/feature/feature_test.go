@@ -80,7 +80,7 @@ func TestUnreadableObservationsAreZeroVectors(t *testing.T) {
 }
 
 func drawMap(t *rapid.T) feature.Map {
-	switch rapid.IntRange(0, 2).Draw(t, "kind") {
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		return must(feature.NewTabular(rapid.IntRange(1, 50).Draw(t, "states"), "x"))
 	case 1:
@@ -89,7 +89,16 @@ func drawMap(t *rapid.T) feature.Map {
 	}
 	low := rapid.Float64Range(-1e6, 1e6).Draw(t, "low")
 	r := feature.Range{Low: low, High: low + rapid.Float64Range(1e-3, 1e6).Draw(t, "width")}
-	return must(feature.NewColumns([]string{"x", "y"}, []feature.Range{r, {Low: -1, High: 1}}, feature.ColumnsOptions{
+	names, ranges := []string{"x", "y"}, []feature.Range{r, {Low: -1, High: 1}}
+	switch order := rapid.IntRange(1, 9).Draw(t, "order"); rapid.IntRange(0, 3).Draw(t, "basis") {
+	case 0:
+		return must(feature.NewFourier(order, names, ranges))
+	case 1:
+		return must(feature.NewPolynomial(order, names, ranges, rapid.Bool().Draw(t, "symmetric")))
+	case 2:
+		return must(feature.NewRBF(order+1, rapid.Float64Range(0.06, 3).Draw(t, "width"), rapid.Bool().Draw(t, "normalized"), names, ranges))
+	}
+	return must(feature.NewColumns(names, ranges, feature.ColumnsOptions{
 		Symmetric: rapid.Bool().Draw(t, "symmetric"), Intercept: rapid.Bool().Draw(t, "intercept"),
 	}))
 }
@@ -183,7 +192,22 @@ func TestSpecsBuildTheirMaps(t *testing.T) {
 
 func TestImpossibleSpecsAreRefused(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"kind":"fourier"}`,
+		`{}`, `{"kind":"fourier"}`, `{"kind":"wavelet"}`,
+		`{"kind":"fourier","names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"fourier","order":-1,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"fourier","order":300,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"fourier","order":3,"names":["x"],"low":[0]}`,
+		`{"kind":"fourier","order":3,"names":["x"],"scale":{"x":1}}`,
+		`{"kind":"fourier","order":3,"names":["x","x"],"low":[0,0],"high":[1,1]}`,
+		`{"kind":"fourier","order":3,"names":["x"],"low":[1],"high":[1]}`,
+		`{"kind":"fourier","order":3,"states":2,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"fourier","order":15,"names":["a","b","c","d","e","f"],"low":[0,0,0,0,0,0],"high":[1,1,1,1,1,1]}`,
+		`{"kind":"polynomial","order":0,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"polynomial","order":2,"width":1,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"rbf","centers":1,"width":1,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"rbf","centers":3,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"rbf","centers":3,"width":0.001,"names":["x"],"low":[0],"high":[1]}`,
+		`{"kind":"rbf","centers":3,"width":1,"order":2,"names":["x"],"low":[0],"high":[1]}`,
 		`{"kind":"tabular","column":"s"}`,
 		`{"kind":"tabular","states":-1,"column":"s"}`,
 		`{"kind":"tabular","states":1000000000000,"column":"s"}`,

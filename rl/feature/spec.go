@@ -12,25 +12,35 @@ import (
 //	{kind: aggregate, states: 40, of: 2, column: obs_state}
 //	{kind: columns, names: [obs_age, obs_bili], low: [0, 0], high: [100, 40], intercept: true}
 //	{kind: columns, names: [obs_x, obs_v], scale: {obs_x: 2.4, obs_v: 3}}
+//	{kind: fourier, order: 3, names: [obs_x, obs_v], low: [-1.2, -0.07], high: [0.6, 0.07]}
+//	{kind: polynomial, order: 2, names: [obs_x, obs_v], low: [-1.2, -0.07], high: [0.6, 0.07]}
+//	{kind: rbf, centers: 5, width: 0.2, normalized: true, names: [obs_x], low: [0], high: [1]}
 //
 // Columns are scaled from [low, high] to [0, 1] (with symmetric: true to
-// [-1, 1]), or, where scale is given instead, from [-scale, scale] to [-1, 1].
+// [-1, 1], for columns and polynomial), or, where scale is given instead (columns
+// alone), from [-scale, scale] to [-1, 1]. Ranges are public.
 // A field that its kind does not use must be left out.
 type Spec struct {
-	Kind      string             `json:"kind" yaml:"kind"`
-	States    int                `json:"states,omitempty" yaml:"states,omitempty"`
-	Of        int                `json:"of,omitempty" yaml:"of,omitempty"`
-	Column    string             `json:"column,omitempty" yaml:"column,omitempty"`
-	Names     []string           `json:"names,omitempty" yaml:"names,omitempty"`
-	Low       []float64          `json:"low,omitempty" yaml:"low,omitempty"`
-	High      []float64          `json:"high,omitempty" yaml:"high,omitempty"`
-	Scale     map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
-	Symmetric bool               `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
-	Intercept bool               `json:"intercept,omitempty" yaml:"intercept,omitempty"`
+	Kind       string             `json:"kind" yaml:"kind"`
+	States     int                `json:"states,omitempty" yaml:"states,omitempty"`
+	Of         int                `json:"of,omitempty" yaml:"of,omitempty"`
+	Order      int                `json:"order,omitempty" yaml:"order,omitempty"`
+	Centers    int                `json:"centers,omitempty" yaml:"centers,omitempty"`
+	Width      float64            `json:"width,omitempty" yaml:"width,omitempty"`
+	Column     string             `json:"column,omitempty" yaml:"column,omitempty"`
+	Names      []string           `json:"names,omitempty" yaml:"names,omitempty"`
+	Low        []float64          `json:"low,omitempty" yaml:"low,omitempty"`
+	High       []float64          `json:"high,omitempty" yaml:"high,omitempty"`
+	Scale      map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	Symmetric  bool               `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
+	Intercept  bool               `json:"intercept,omitempty" yaml:"intercept,omitempty"`
+	Normalized bool               `json:"normalized,omitempty" yaml:"normalized,omitempty"`
 }
 
 // Kinds lists the kinds that [Spec.Map] knows, sorted.
-func Kinds() []string { return []string{"aggregate", "columns", "tabular"} }
+func Kinds() []string {
+	return []string{"aggregate", "columns", "fourier", "polynomial", "rbf", "tabular"}
+}
 
 // Map builds the map that s describes.
 func (s Spec) Map() (Map, error) {
@@ -47,6 +57,21 @@ func (s Spec) Map() (Map, error) {
 		return orNil(NewAggregation(s.States, s.Of, s.Column))
 	case "columns":
 		return s.columns()
+	case "fourier":
+		if err := s.only("order", "names", "low", "high"); err != nil {
+			return nil, err
+		}
+		return s.boxed(func(r []Range) (Map, error) { return orNil(NewFourier(s.Order, s.Names, r)) })
+	case "polynomial":
+		if err := s.only("order", "names", "low", "high", "symmetric"); err != nil {
+			return nil, err
+		}
+		return s.boxed(func(r []Range) (Map, error) { return orNil(NewPolynomial(s.Order, s.Names, r, s.Symmetric)) })
+	case "rbf":
+		if err := s.only("centers", "width", "normalized", "names", "low", "high"); err != nil {
+			return nil, err
+		}
+		return s.boxed(func(r []Range) (Map, error) { return orNil(NewRBF(s.Centers, s.Width, s.Normalized, s.Names, r)) })
 	}
 	return nil, fmt.Errorf("%w: kind is %q; want one of %s", ErrMap, s.Kind, strings.Join(Kinds(), ", "))
 }
@@ -57,15 +82,7 @@ func (s Spec) columns() (Map, error) {
 		if err := s.only("names", "low", "high", "symmetric", "intercept"); err != nil {
 			return nil, err
 		}
-		if len(s.Low) != len(s.Names) || len(s.High) != len(s.Names) {
-			return nil, fmt.Errorf("%w: columns: %d names, %d in low, %d in high; give each column a public low and high, or a scale",
-				ErrMap, len(s.Names), len(s.Low), len(s.High))
-		}
-		ranges := make([]Range, len(s.Names))
-		for i := range ranges {
-			ranges[i] = Range{Low: s.Low[i], High: s.High[i]}
-		}
-		return orNil(NewColumns(s.Names, ranges, o))
+		return s.boxed(func(r []Range) (Map, error) { return orNil(NewColumns(s.Names, r, o)) })
 	}
 	if err := s.only("names", "scale", "symmetric", "intercept"); err != nil {
 		return nil, err
@@ -85,6 +102,19 @@ func (s Spec) columns() (Map, error) {
 	return orNil(NewColumns(s.Names, ranges, o))
 }
 
+// boxed builds a map over ranges given by low and high.
+func (s Spec) boxed(build func([]Range) (Map, error)) (Map, error) {
+	if len(s.Low) != len(s.Names) || len(s.High) != len(s.Names) {
+		return nil, fmt.Errorf("%w: %s: %d names, %d in low, %d in high; give each column a public low and high",
+			ErrMap, s.Kind, len(s.Names), len(s.Low), len(s.High))
+	}
+	ranges := make([]Range, len(s.Names))
+	for i := range ranges {
+		ranges[i] = Range{Low: s.Low[i], High: s.High[i]}
+	}
+	return build(ranges)
+}
+
 // only refuses a field that is set but not among those that the kind uses.
 func (s Spec) only(fields ...string) error {
 	set := []struct {
@@ -92,6 +122,7 @@ func (s Spec) only(fields ...string) error {
 		set  bool
 	}{
 		{"states", s.States != 0}, {"of", s.Of != 0}, {"column", s.Column != ""},
+		{"order", s.Order != 0}, {"centers", s.Centers != 0}, {"width", s.Width != 0}, {"normalized", s.Normalized},
 		{"names", len(s.Names) > 0}, {"low", len(s.Low) > 0}, {"high", len(s.High) > 0},
 		{"scale", len(s.Scale) > 0}, {"symmetric", s.Symmetric}, {"intercept", s.Intercept},
 	}

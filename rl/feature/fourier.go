@@ -1,0 +1,118 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+)
+
+// Fourier is the Fourier cosine basis of order n: for columns x_1 to x_d, scaled
+// from their public ranges to [0, 1] and clipped, one feature for each choice of
+// frequencies c_1 to c_d from 0 to n,
+//
+//	phi_c(s) = cos(pi (c_1 x_1 + ... + c_d x_d)),
+//
+// (n+1)^d in all, of which the first is the constant 1 and the frequency of the
+// last column varies fastest.
+//
+// No feature exceeds 1 in size, so that the norm is at most the square root of
+// Dim; it is that large where every column is at its low end.
+//
+// Source: Konidaris, Osentoski and Thomas, Value Function Approximation in
+// Reinforcement Learning using the Fourier Basis (AAAI 2011).
+type Fourier struct {
+	box
+	order, dim int
+}
+
+// maxColumns is the most columns of which a basis of order 1 has no more than
+// maxProduct features.
+const maxColumns = 20
+
+// NewFourier returns the basis of the given order, at least 1, over the named
+// columns, ranges[i] being the public range of names[i]. (n+1)^d may not exceed
+// 2^20.
+func NewFourier(order int, names []string, ranges []Range) (Fourier, error) {
+	b, err := newBox("fourier", names, ranges)
+	if err != nil {
+		return Fourier{}, err
+	}
+	if order < 1 || order >= maxPerColumn {
+		return Fourier{}, fmt.Errorf("%w: fourier: order is %d; want 1 to %d", ErrMap, order, maxPerColumn-1)
+	}
+	dim, err := b.product("fourier", order+1)
+	if err != nil {
+		return Fourier{}, err
+	}
+	return Fourier{box: b, order: order, dim: dim}, nil
+}
+
+// Dim is (n+1)^d.
+func (f Fourier) Dim() int { return f.dim }
+
+// NormBound is the square root of Dim, rounded up.
+func (f Fourier) NormBound() float64 { return sqrtUp(float64(f.dim)) }
+
+// RateScales holds for each feature the factor by which gradient methods scale
+// its step size: 1 over the l2 norm of its frequencies, and 1 for the constant
+// (Konidaris et al. 2011, section 4).
+func (f Fourier) RateScales() []float64 {
+	scales := make([]float64, f.dim)
+	for i := range scales {
+		sum := 0
+		for rest := i; rest > 0; rest /= f.order + 1 {
+			c := rest % (f.order + 1)
+			sum += c * c
+		}
+		scales[i] = 1 / math.Sqrt(float64(max(sum, 1)))
+	}
+	return scales
+}
+
+// Bind implements [Map].
+func (f Fourier) Bind(columns []string) (Bound, error) {
+	index, err := f.index(columns)
+	if err != nil {
+		return nil, err
+	}
+	return boundFourier{f, index}, nil
+}
+
+type boundFourier struct {
+	Fourier
+	at []int
+}
+
+// Apply multiplies unit complex numbers exp(i pi c_j x_j): one sine and cosine a
+// column in place of a cosine a feature.
+func (b boundFourier) Apply(dst, obs []float64) bool {
+	if !readable(obs, b.at) {
+		clear(dst)
+		return false
+	}
+	var turns [maxColumns]complex128
+	for i, j := range b.at {
+		sin, cos := math.Sincos(math.Pi * b.ranges[i].scale(obs[j], false))
+		turns[i] = complex(cos, sin)
+	}
+	waves(dst, turns[:len(b.at)], b.order, 1)
+	return true
+}
+
+// waves writes the real parts of z times every product of powers 0 to order of
+// the turns, that of the last one varying fastest.
+func waves(dst []float64, turns []complex128, order int, z complex128) {
+	w, rest := turns[0], turns[1:]
+	size := len(dst) / (order + 1)
+	for k := 0; ; k++ {
+		if len(rest) == 0 {
+			// Rounding may leave a unit number a little outside the circle.
+			dst[k] = min(max(real(z), -1), 1)
+		} else {
+			waves(dst[k*size:(k+1)*size], rest, order, z)
+		}
+		if k == order {
+			return
+		}
+		z = complex(real(z)*real(w)-imag(z)*imag(w), real(z)*imag(w)+imag(z)*real(w))
+	}
+}
