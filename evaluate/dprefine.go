@@ -91,10 +91,20 @@ func (m DPRefine) Plan(p Public) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %s: form monte_carlo averages returns by state and needs features of kind tabular or aggregate; use form regression or lstd", ErrMethod, method)
 	case m.Form == formMonteCarlo, m.Form == "" && ok:
 		return refineByState{r, finite}.plan()
-	case m.Form == "", m.Form == formRegression, m.Form == formLSTD:
-		return nil, fmt.Errorf("%w: %s: form %q is not available", ErrMethod, method, m.Form)
+	case m.Form == "", m.Form == formRegression:
+		return r.planLinear(formRegression)
+	case m.Form == formLSTD:
+		return r.planLinear(formLSTD)
 	}
 	return nil, fmt.Errorf("%w: %s: form is %q; want monte_carlo, regression or lstd", ErrMethod, method, m.Form)
+}
+
+func (r refine) planLinear(form string) (*Plan, error) {
+	l, err := r.linear(form)
+	if err != nil {
+		return nil, err
+	}
+	return l.plan()
 }
 
 func (m DPRefine) fill(method string, p Public) (refine, error) {

@@ -1,0 +1,341 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// maxRefineDim bounds the number of linear features: the matrix has its square.
+const maxRefineDim = 1024
+
+// refineLinear is the form of dp-refine with a matrix, for linear features.
+type refineLinear struct {
+	refine
+	form      string
+	dim       int
+	ones      bool    // theta = 1 is the constant function
+	norm      float64 // public bound on |phi|
+	matrixMax float64 // public bound on a person's matrix, Frobenius
+	firstMax  float64 // public bound on a person's first residual, l2
+}
+
+func (r refine) linear(form string) (refineLinear, error) {
+	phi := r.public.Features
+	_, ones := phi.(feature.Finite)
+	l := refineLinear{refine: r, form: form, dim: phi.Dim(), ones: ones, norm: phi.NormBound()}
+	if math.IsInf(l.norm, 0) || !(l.norm > 0) {
+		return l, fmt.Errorf("%w: dp-refine: form %s needs features with a public bound on their norm; scale the columns, or use tabular, aggregated or other bounded features", ErrMethod, form)
+	}
+	if l.dim > maxRefineDim {
+		return l, fmt.Errorf("%w: dp-refine: form %s takes at most %d features, and the map has %d: its noise grows with their number", ErrMethod, form, maxRefineDim, l.dim)
+	}
+	width := r.returns.Width()
+	largest := max(math.Abs(r.returns.Min), math.Abs(r.returns.Max), width) * max(r.maxWeight, 1)
+	l.matrixMax, l.firstMax = l.norm*l.norm, l.norm*largest
+	if form == formLSTD {
+		reward := max(math.Abs(r.public.Reward.Min), math.Abs(r.public.Reward.Max))
+		l.matrixMax *= 2 * r.maxWeight
+		l.firstMax = l.norm * r.maxWeight * min(reward+(1-r.public.Gamma)*largest, 2*largest)
+	}
+	return l, nil
+}
+
+// entries is the number of released coordinates of the matrix. That of the
+// regression is symmetric: its upper half, with sqrt 2 off the diagonal, has the
+// same norm and half the noise.
+func (r refineLinear) entries() int {
+	if r.form == formRegression {
+		return r.dim * (r.dim + 1) / 2
+	}
+	return r.dim * r.dim
+}
+
+func (r refineLinear) plan() (*Plan, error) {
+	if err := r.capacity(r.entries()); err != nil {
+		return nil, err
+	}
+	plan, err := r.newPlan(r.form, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
+		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, src) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.Notes = []string{"Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping."}
+	return plan, nil
+}
+
+// linearScale is the first release: mean logarithms of the norms of a person's
+// matrix and of the first residual, and the level where the features hold the constants.
+type linearScale struct {
+	persons, centre, centreSD float64
+	matrix, residual          float64 // geometric mean norms over persons, a standard deviation up
+}
+
+func (r refineLinear) releaseScale(ctx context.Context, persons int, each func() *linearPerson, src *noise.Source) (linearScale, error) {
+	dim, clip := 3, math.Sqrt(3)
+	if r.public.Privacy.Adjacency == dp.AddRemoveOne {
+		dim, clip = 4, 2
+	}
+	sum := r.sum(0, dim, clip)
+	half := r.returns.Width() / 2
+	noisy, err := sum.release(ctx, persons, func() contribution {
+		w := each()
+		theta := r.constant(r.returns.Mid())
+		return func(dst []float64, p int) {
+			w.person(p, theta)
+			dst[0] = within1((w.level - r.returns.Mid()) / half)
+			dst[1] = octaves(squareNorm(w.matrix), r.matrixMax)
+			dst[2] = octaves(squareNorm(w.residual), r.firstMax)
+			if dim == 4 {
+				dst[3] = 1
+			}
+		}
+	}, src)
+	if err != nil {
+		return linearScale{}, err
+	}
+	m := r.persons(noisy[dim-1])
+	sd := sum.sd() / m
+	return linearScale{
+		persons:  m,
+		centre:   min(max(r.returns.Mid()+half*noisy[0]/m, r.returns.Min), r.returns.Max),
+		centreSD: half * sd,
+		matrix:   fromOctaves(noisy[1]/m+sd, r.matrixMax),
+		residual: fromOctaves(noisy[2]/m+sd, r.firstMax),
+	}, nil
+}
+
+// constant is the theta of the constant function c where the features hold it,
+// and 0 otherwise.
+func (r refineLinear) constant(c float64) []float64 {
+	theta := make([]float64, r.dim)
+	if r.ones {
+		for i := range theta {
+			theta[i] = c
+		}
+	}
+	return theta
+}
+
+// normOctaves is the number of octaves below its public bound, halved, over which
+// the logarithm of a norm is released: a bound may be far too wide, and the
+// logarithm finds the scale all the same.
+const normOctaves = 7
+
+// octaves places a norm, given squared, on [-1, 1] by its logarithm.
+func octaves(square, largest float64) float64 {
+	return within1(1 + math.Log2(square/(largest*largest))/2/normOctaves)
+}
+
+// fromOctaves is the inverse of octaves.
+func fromOctaves(x, largest float64) float64 {
+	return largest * math.Exp2(normOctaves*(min(max(x, -1), 1)-1))
+}
+
+// within1 clips to [-1, 1]; NaN becomes 0.
+func within1(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return min(max(x, -1), 1)
+}
+
+func squareNorm(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}
+
+// releaseMatrix returns the noisy mean matrix and the noise in one entry of it.
+func (r refineLinear) releaseMatrix(ctx context.Context, persons int, l linearScale, each func() *linearPerson, src *noise.Source) (*mat.Dense, float64, error) {
+	n, clip := r.dim, min(r.schedule.clipFactor*l.matrix, r.matrixMax)
+	sum := r.sum(1, r.entries(), clip)
+	noisy, err := sum.release(ctx, persons, func() contribution {
+		w := each()
+		theta := make([]float64, n)
+		return func(dst []float64, p int) {
+			w.person(p, theta)
+			r.pack(dst, w.matrix)
+		}
+	}, src)
+	if err != nil {
+		return nil, 0, err
+	}
+	a := mat.NewDense(n, n, nil)
+	r.unpack(a.RawMatrix().Data, noisy, l.persons)
+	return a, sum.sd() / l.persons, nil
+}
+
+func (r refineLinear) pack(dst, matrix []float64) {
+	if r.form == formLSTD {
+		copy(dst, matrix)
+		return
+	}
+	k := 0
+	for i := range r.dim {
+		for j := i; j < r.dim; j++ {
+			dst[k] = matrix[i*r.dim+j]
+			if j > i {
+				dst[k] *= math.Sqrt2
+			}
+			k++
+		}
+	}
+}
+
+func (r refineLinear) unpack(matrix, packed []float64, persons float64) {
+	if r.form == formLSTD {
+		for i, v := range packed {
+			matrix[i] = v / persons
+		}
+		return
+	}
+	k := 0
+	for i := range r.dim {
+		for j := i; j < r.dim; j++ {
+			v := packed[k] / persons
+			if j > i {
+				v /= math.Sqrt2
+			}
+			matrix[i*r.dim+j], matrix[j*r.dim+i] = v, v
+			k++
+		}
+	}
+}
+
+func (r refineLinear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*Release, error) {
+	each := func() *linearPerson { return newLinearPerson(s, r) }
+	persons := s.Data.Persons()
+	l, err := r.releaseScale(ctx, persons, each, src)
+	if err != nil {
+		return nil, err
+	}
+	a, entrySD, err := r.releaseMatrix(ctx, persons, l, each, src)
+	if err != nil {
+		return nil, err
+	}
+	b := r.prior(l)
+	norm := l.residual
+	for k := 2; k < len(r.schedule.multipliers); k++ {
+		theta := append([]float64(nil), b.mean.RawVector().Data...)
+		if r.ones {
+			r.inRange(theta)
+		}
+		clip := r.schedule.clipFactor * norm
+		sum := r.sum(k, r.dim+1, clip)
+		noisy, err := sum.release(ctx, persons, func() contribution {
+			w := each()
+			return func(dst []float64, p int) {
+				w.person(p, theta)
+				copy(dst, w.residual)
+				clipWithSquare(dst, r.dim, clip)
+			}
+		}, src)
+		if err != nil {
+			return nil, err
+		}
+		sd := sum.sd() / l.persons
+		b.observe(a, theta, noisy[:r.dim], l.persons, sd, entrySD)
+		square := clip * (noisy[r.dim]/l.persons + clip)
+		norm = min(norm, math.Sqrt(max(square, 0)+clip*sd))
+	}
+	return r.report(b), nil
+}
+
+// prior puts theta around the constant function where the features hold it, and
+// around 0 otherwise, in units of the range of returns over the feature norm.
+func (r refineLinear) prior(l linearScale) *linearBelief {
+	n, width := r.dim, r.returns.Width()
+	b := &linearBelief{mean: mat.NewVecDense(n, nil), cov: mat.NewDense(n, n, nil)}
+	if r.ones {
+		v := priorLevel * width
+		for i := range n {
+			b.mean.SetVec(i, l.centre)
+			for j := range n {
+				b.cov.Set(i, j, v*v+l.centreSD*l.centreSD)
+			}
+			b.cov.Set(i, i, 2*v*v+l.centreSD*l.centreSD)
+		}
+		return b
+	}
+	v := max(math.Abs(r.returns.Min), math.Abs(r.returns.Max), width) / r.norm
+	for i := range n {
+		b.cov.Set(i, i, v*v)
+	}
+	return b
+}
+
+func (r refineLinear) report(b *linearBelief) *Release {
+	theta := append([]float64(nil), b.mean.RawVector().Data...)
+	sd := make([]float64, r.dim)
+	for i := range sd {
+		sd[i] = math.Sqrt(max(b.cov.At(i, i), 0))
+	}
+	out := &Release{Theta: theta, Diagnostics: map[string]any{"std_privacy_by_coordinate": sd}}
+	if f, ok := r.public.Features.(feature.Finite); ok {
+		r.inRange(theta)
+		out.Values = statesOf(f, theta)
+	}
+	return out
+}
+
+// linearBelief is a normal distribution of theta.
+type linearBelief struct {
+	mean *mat.VecDense
+	cov  *mat.Dense
+}
+
+// observe conditions on noisy/persons = A (theta* - theta) + noise. What is
+// unknown of A counts as more noise: entrySD^2 times the variance left in theta.
+// The step is a ridge-regularised Newton step with the ridge that the noise
+// asks for.
+func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd, entrySD float64) {
+	n := len(theta)
+	innovation := mat.NewVecDense(n, nil)
+	ahead := mat.NewVecDense(n, nil)
+	ahead.SubVec(b.mean, mat.NewVecDense(n, append([]float64(nil), theta...)))
+	innovation.MulVec(a, ahead)
+	for i := range n {
+		innovation.SetVec(i, noisy[i]/persons-innovation.AtVec(i))
+	}
+	var ap, g mat.Dense
+	ap.Mul(a, b.cov)
+	g.Mul(&ap, a.T())
+	sym := mat.NewSymDense(n, nil)
+	extra := sd*sd + entrySD*entrySD*mat.Trace(b.cov)
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := (g.At(i, j) + g.At(j, i)) / 2
+			if i == j {
+				v += extra
+			}
+			sym.SetSym(i, j, v)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(sym) {
+		return // rounding took over: the belief stands as it was
+	}
+	var solved mat.VecDense
+	var gain mat.Dense
+	if chol.SolveVecTo(&solved, innovation) != nil || chol.SolveTo(&gain, &ap) != nil {
+		return
+	}
+	var step mat.VecDense
+	step.MulVec(ap.T(), &solved)
+	b.mean.AddVec(b.mean, &step)
+	var less mat.Dense
+	less.Mul(ap.T(), &gain)
+	b.cov.Sub(b.cov, &less)
+}
