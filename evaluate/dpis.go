@@ -1,6 +1,13 @@
 package evaluate
 
-import "github.com/discreet-rl/discreet/rl/value"
+import (
+	"context"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
 
 // DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh
 // 2000) under differential privacy: the mean over persons of the product of
@@ -8,46 +15,106 @@ import "github.com/discreet-rl/discreet/rl/value"
 // moment by [mechanism.Moments] in one Gaussian release.
 //
 // Released: a scalar with a 95% interval. Unit: a person. Adjacency: either.
-// Clip: the public range of a return, times MaxWeight off-policy. Event:
-// dp.Gaussian. Proof: docs/proofs/moments.md.
+// Clip: the public range of a return, times MaxWeight off-policy, or a narrower
+// range chosen from a paid histogram. Event: dp.Gaussian, or one for each of
+// histogram, diagnostics and estimate, composed. Proofs: docs/proofs/moments.md,
+// docs/proofs/dp-dr.md.
 type DPIS struct {
 	// MaxWeight is the public cap on a trajectory's importance weight, in whose
 	// products with returns the clip is expressed. 0 means 10; on-policy it is 1.
 	MaxWeight float64 `json:"max_weight,omitempty"`
-}
-
-// Plan implements [Estimator].
-func (m DPIS) Plan(p Public) (*Plan, error) {
-	return planWeighted("dp-is", p, m.MaxWeight, func(dst []float64, s *value.Sample) {
-		value.ISContributions(dst, make([]float64, len(dst)), s)
-	})
+	// Clip is "public" (the default), which clips to the whole public range, or
+	// "auto", which pays for a histogram and narrows it. Where noise would drown
+	// the histogram, which is decided from public facts, auto keeps the public
+	// range and pays nothing.
+	Clip string `json:"clip,omitempty"`
+	// ClipShare is the share of the budget (of mu^2) that the histogram gets. 0
+	// means 0.15.
+	ClipShare float64 `json:"clip_share,omitempty"`
+	// Diagnostics is the share of the budget that pays for an [Overlap]. 0, the
+	// default, releases none.
+	Diagnostics float64 `json:"diagnostics,omitempty"`
 }
 
 // DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000)
 // under differential privacy: as [DPIS], but each reward is weighted by the
 // ratios up to its own decision.
 type DPPDIS struct {
-	// MaxWeight is as in [DPIS].
-	MaxWeight float64 `json:"max_weight,omitempty"`
+	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS].
+	MaxWeight   float64 `json:"max_weight,omitempty"`
+	Clip        string  `json:"clip,omitempty"`
+	ClipShare   float64 `json:"clip_share,omitempty"`
+	Diagnostics float64 `json:"diagnostics,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m DPIS) Plan(p Public) (*Plan, error) {
+	return m.plan("dp-is", p, func(dst []float64, s *value.Sample) {
+		value.ISContributions(dst, make([]float64, len(dst)), s)
+	})
 }
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
-	return planWeighted("dp-pdis", p, m.MaxWeight, value.PDISContributions)
+	return DPIS(m).plan("dp-pdis", p, value.PDISContributions)
 }
 
-func planWeighted(method string, p Public, maxWeight float64, each contributions) (*Plan, error) {
+// plan is common to both, which differ in the number that a person adds.
+func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sample)) (*Plan, error) {
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
-	cap, err := weightCap(method, p, maxWeight)
+	cap, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := weightedMean{method: method, public: p, clip: clipRange(p, cap), each: each}.plan()
+	if m.Clip == "" {
+		m.Clip = clipPublic
+	}
+	clip, err := clipShare(method, p, m.Clip, m.ClipShare, clipSteps)
+	if err != nil {
+		return nil, err
+	}
+	half := m.Diagnostics / 2
+	w, err := newWeightedMean(method, p, weightedRange(p, cap), cap, stages{clip: clip, weights: half, clipped: half})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(method, p, w.noise.event(), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		s, err := sampleFor(d, p)
+		if err != nil {
+			return nil, err
+		}
+		x, weight := make([]float64, d.Persons()), personWeights(s)
+		each(x, s)
+		return once(func(_ context.Context, src *noise.Source) (*Release, error) {
+			return w.run(x, weight, w.nest, src)
+		}), nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	plan.Facts["max_weight"] = cap
-	return plan, nil
+	plan.Facts["clip_share"] = clip
+	plan.Facts["diagnostics_share"] = m.Diagnostics
+	return plan, w.describe(plan)
+}
+
+// weightedRange is what a person's weighted return is clipped to: with weights
+// up to cap the widest range holds every return in the public range, and 0 where
+// weights may vanish. Off-policy it narrows toward 0, on-policy toward the
+// middle.
+func weightedRange(p Public, cap float64) nest {
+	g := p.Returns()
+	if policy.OnPolicy(p.Target) {
+		return nest{anchor: g.Mid(), below: g.Width() / 2, above: g.Width() / 2, steps: clipSteps}
+	}
+	return nest{below: max(0, -g.Min*cap), above: max(0, g.Max*cap), steps: clipSteps}
+}
+
+// personWeights is every person's mean importance weight.
+func personWeights(s *value.Sample) []float64 {
+	num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
+	value.ISContributions(num, den, s)
+	return den
 }

@@ -32,19 +32,29 @@ type Method struct {
 func Methods() []Method {
 	const (
 		weights   = "max_weight: public cap on a trajectory's importance weight (10; on-policy 1)"
+		clipped   = "clip: public, or auto, which pays for a histogram to narrow it (public)"
+		clipPaid  = "clip_share: share of the budget for clip auto (0.15)"
+		overlaps  = "diagnostics: share of the budget for sample size and overlap (0: none)"
 		constants = "constants: exact or balle16 (exact)"
 		states    = "On-policy; one trajectory a person; tabular or aggregated features."
 	)
 	return []Method{
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; weighted returns above the clip are cut.",
-			Parameters: []string{weights}, decode: decodeAs[DPIS]},
+			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision.",
-			Parameters: []string{weights}, decode: decodeAs[DPPDIS]},
+			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; weights above the cap are cut. Best where weights vary.",
-			Parameters: []string{weights, "sampling_share: share of the budget for the sampling error (0.1)"}, decode: decodeAs[DPWIS]},
+			Parameters: []string{weights, "sampling_share: share of the budget for the sampling error (0.1)", clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
+		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
+			Assumes: "Public bounds on returns. Best off-policy; pays for a baseline by state (tabular or aggregated features) or action (one-row episodes), or takes a public one.",
+			Parameters: []string{"baseline: auto, public, none, value, action or state (auto)",
+				"constant, action_values, state_values: a public baseline (none)",
+				"baseline_share: share of the budget for a paid baseline (0.3; value: 0.1)",
+				"max_weight: public cap in the widest clip (10, less for small budgets; on-policy 1)",
+				"clip: auto, which pays for a histogram, or public (auto)", clipPaid, overlaps}, decode: decodeAs[DPDR]},
 		{Name: "dp-lsw", Private: true, Releases: "value function",
 			Assumes: states + " Best where every state is visited by many.", NeedFeatures: true,
 			Parameters: []string{"weights: public weight of each state (1)", constants}, decode: decodeAs[DPLSW]},

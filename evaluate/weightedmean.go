@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -17,6 +16,9 @@ import (
 // said. On-policy every weight is 1.
 const defaultMaxWeight = 10
 
+// clipSteps is how often the clip of a mean may be divided by sqrt 2.
+const clipSteps = 12
+
 // weightCap is the public cap on a trajectory's importance weight.
 func weightCap(method string, p Public, configured float64) (float64, error) {
 	switch {
@@ -30,110 +32,124 @@ func weightCap(method string, p Public, configured float64) (float64, error) {
 	return configured, nil
 }
 
-// contributions is the number that each person adds to an average, in dst by
-// person.
-type contributions func(dst []float64, s *value.Sample)
-
-// weightedMean is the part that DP-IS and DP-PDIS share: the private mean of one
-// number a person, with its second moment.
+// weightedMean is the part that DP-IS, DP-PDIS and DP-DR share: the private mean
+// of one number a person, with its second moment, within a clip that is public
+// or paid for.
 type weightedMean struct {
 	method string
 	public Public
-	clip   Range
-	each   contributions
+	nest   nest
+	cap    float64 // of weights, in diagnostics
+	noise  stages
 }
 
-// clipRange is what a person's weighted return is clipped to: with weights up to
-// cap it holds every return in the public range, and 0 where weights may vanish.
-func clipRange(p Public, cap float64) Range {
-	g := p.Returns()
-	if policy.OnPolicy(p.Target) {
-		return g
+// newWeightedMean fixes the budget of every stage. shares.main is filled in.
+func newWeightedMean(method string, p Public, n nest, cap float64, shares stages) (weightedMean, error) {
+	if !(n.below+n.above > 0) {
+		return weightedMean{}, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
-	return Range{Min: min(0, g.Min*cap), Max: max(0, g.Max*cap)}
+	noise, err := shares.noise(method, *p.Privacy)
+	if err != nil {
+		return weightedMean{}, err
+	}
+	return weightedMean{method: method, public: p, nest: n, cap: cap, noise: noise}, nil
 }
 
-func (w weightedMean) plan() (*Plan, error) {
-	if !(w.clip.Width() > 0) {
-		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, w.method)
-	}
-	noise, err := multipliers(*w.public.Privacy, 1)
-	if err != nil {
-		return nil, err
-	}
-	fresh := func() (*mechanism.Moments, error) {
-		return mechanism.NewMoments(w.clip.Min, w.clip.Max, noise[0], w.public.Privacy.Adjacency, w.public.Privacy.Noise)
-	}
-	moments, err := fresh()
-	if err != nil {
-		return nil, err
-	}
-	plan, err := newPlan(w.method, w.public, moments.Event(), func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
-		return w.prepare(ctx, d, fresh)
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.predict(plan, moments)
-	plan.Facts["clip"] = w.clip
-	plan.Notes = []string{fmt.Sprintf("The interval covers the mean of weighted returns clipped to [%g, %g] a person. Where weighted returns lie outside, clipping moves the estimate by an amount that the interval does not hold.", w.clip.Min, w.clip.Max)}
-	return plan, nil
+func (w weightedMean) moments(clip Range) (*mechanism.Moments, error) {
+	return mechanism.NewMoments(clip.Min, clip.Max, w.noise.main, w.public.Privacy.Adjacency, w.public.Privacy.Noise)
 }
 
-// predict fills in the errors that are known beforehand.
-func (w weightedMean) predict(plan *Plan, m *mechanism.Moments) {
+// describe fills in the errors that are known beforehand, at the widest clip.
+func (w weightedMean) describe(plan *Plan) error {
+	clip := w.nest.at(0)
+	m, err := w.moments(clip)
+	if err != nil {
+		return err
+	}
 	count, sum, _ := m.SD()
 	persons := float64(w.public.Persons)
-	half := w.clip.Width() / 2
+	half := clip.Width() / 2
 	plan.Expected.StdPrivacy = math.Hypot(sum, half*count) / persons
 	plan.Expected.StdSampling = half / math.Sqrt(persons)
 	plan.Expected.HalfWidth = z95 * math.Hypot(plan.Expected.StdPrivacy, plan.Expected.StdSampling)
 	plan.Expected.Constant = w.public.Returns().Width() / 2
+	plan.Facts["clip"] = clip
+	if w.noise.clip == 0 {
+		plan.Notes = append(plan.Notes, fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max))
+	} else {
+		plan.Facts["clip_choices"] = w.nest.steps + 1
+		plan.Notes = append(plan.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
+	}
+	return nil
 }
 
-func (w weightedMean) prepare(_ context.Context, d *trajectory.Dataset, fresh func() (*mechanism.Moments, error)) (draw, error) {
-	s, err := sampleFor(d, w.public)
-	if err != nil {
-		return nil, err
+// run makes the releases from the clip onward: x holds every person's number and
+// weight their importance weight; n are the ranges to choose from.
+func (w weightedMean) run(x, weight []float64, n nest, src *noise.Source) (*Release, error) {
+	clip := choice{clip: n.at(0)}
+	if w.noise.clip != 0 {
+		var err error
+		if clip, err = w.clipper(n).choose(x, n, src); err != nil {
+			return nil, err
+		}
 	}
-	x := make([]float64, d.Persons())
-	w.each(x, s)
-	moments, err := fresh()
+	extra := map[string]any{}
+	if w.noise.weights != 0 {
+		cut := func(i int) bool { return !(x[i] >= clip.clip.Min && x[i] <= clip.clip.Max) }
+		o, err := overlap{public: w.public, cap: w.cap, noise: w.noise}.release(weight, cut, src)
+		if err != nil {
+			return nil, err
+		}
+		extra["overlap"] = o
+	}
+	m, err := w.moments(clip.clip)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range x {
-		if err := moments.Add(v); err != nil {
+		if err := m.Add(v); err != nil {
 			return nil, err
 		}
 	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, _, err := moments.Release(src)
-		if err != nil {
-			return nil, err
-		}
-		return w.release(noisy), nil
-	}, nil
+	noisy, _, err := m.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	if w.noise.clip != 0 {
+		extra["clip"] = clip.clip
+	}
+	r := w.release(noisy, clip)
+	r.Diagnostics = extra
+	return r, nil
+}
+
+// clipper spends the clip's share. Narrowing a range about its anchor by one
+// unit narrows its half-width by half the share of each side that moves.
+func (w weightedMean) clipper(n nest) clipper {
+	moved := (n.below + n.above) / 2 / max(n.below, n.above)
+	return clipper{multiplier: w.noise.clip, adjacency: w.public.Privacy.Adjacency, kind: w.public.Privacy.Noise,
+		tolerance: w.noise.main * moved}
 }
 
 // release turns noisy moments into an estimate. All of it is post-processing.
-func (w weightedMean) release(noisy mechanism.NoisyMoments) *Release {
+func (w weightedMean) release(noisy mechanism.NoisyMoments, c choice) *Release {
 	count := noisy.Count
 	if w.public.Privacy.Adjacency == dp.AddRemoveOne {
 		count = max(count, float64(w.public.Persons))
 	}
 	offset := noisy.Sum / count
-	mean := noisy.Centre + offset
-	// One standard deviation of noise is added to the second moment, so that an
-	// unlucky draw does not make the interval too short; the range caps it.
-	variance := max(0, noisy.Squares/count-offset*offset) + noisy.SquaresSD/count
-	half := w.clip.Width() / 2
-	sampling := math.Sqrt(min(variance, half*half) / count)
 	private := math.Hypot(noisy.SumSD, offset*noisy.CountSD) / count
-	mean = min(max(mean, w.clip.Min), w.clip.Max)
+	half := c.clip.Width() / 2
+	variance := noisy.Squares/count - offset*offset
+	variance = max(0, variance) + allowance(variance, private*private*count, noisy.SquaresSD/count)
+	sampling := math.Sqrt(min(variance, half*half) / count)
+	bias := c.bias / count
+	within := w.public.Returns()
+	v := min(max(noisy.Centre+offset, within.Min), within.Max)
+	ends := interval(v, sampling, private, Range{Min: math.Inf(-1), Max: math.Inf(1)})
 	return &Release{Estimate: &Estimate{
-		Value:       mean,
-		Interval:    interval(mean, sampling, private, w.clip),
+		Value:       v,
+		Interval:    [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)},
 		Confidence:  0.95,
 		StdSampling: sampling,
 		Sampling:    Paid,

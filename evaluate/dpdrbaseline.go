@@ -1,0 +1,251 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// pay releases a baseline with its share of the budget.
+//
+// Whatever the kind, it is a ratio of two noisy sums over persons: of
+// d (G - centre)/half, G a return and [centre - half, centre + half] its public
+// range, and of d, with weights d = min(w, 1), w the importance weight of what
+// follows. Weights cut at 1 keep the noise small; they draw the baseline toward
+// the value of the logged policy, which a baseline may be.
+func (d dr) pay(s *value.Sample, src *noise.Source) (*guess, error) {
+	switch d.kind {
+	case "action":
+		return d.payByAction(s, src)
+	case "state":
+		return d.payByState(s, src)
+	}
+	return d.payOne(s, src)
+}
+
+// payOne releases one number for everything.
+func (d dr) payOne(s *value.Sample, src *noise.Source) (*guess, error) {
+	g, q := d.public.Returns(), d.public.Privacy
+	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.noise.baseline, q.Adjacency, q.Noise)
+	if err != nil {
+		return nil, err
+	}
+	tail := newTail(s, g)
+	for p := range s.Data.Persons() {
+		num, den := tail.start(p)
+		// The ratio takes returns: it centres them itself.
+		if err := r.Add(num*g.Width()/2+den*g.Mid(), den); err != nil {
+			return nil, err
+		}
+	}
+	n, _, err := r.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	half := g.Width() / 2
+	offset := shrunk(n.Numerator, n.Denominator, n.NumeratorSD, n.DenominatorSD, 0, half/2, Range{Min: -half, Max: half})
+	return &guess{overall: n.Centre + offset}, nil
+}
+
+// height is the weight of a count beside that of a value, which has norm 1.
+const height = 0.7
+
+// payByAction releases a mean reward for each action of a bandit's log. A person
+// adds to the actions of their rows, each row with its share of 1, so that the
+// norm is largest for a single row.
+func (d dr) payByAction(s *value.Sample, src *noise.Source) (*guess, error) {
+	g, k := d.public.Returns(), d.public.Target.Actions()
+	sum, err := d.vectorSum(2*k, math.Sqrt(1+height*height))
+	if err != nil {
+		return nil, err
+	}
+	x := make([]float64, 2*k)
+	for p := range s.Data.Persons() {
+		clear(x)
+		lo, hi := s.Episodes(p)
+		for e := lo; e < hi; e++ {
+			row := s.Data.EpisodeStart[e]
+			if a := int(s.Data.Action[row]); a >= 0 && a < k {
+				share := 1 / float64(hi-lo)
+				x[2*a] += share * unit(s.Data.Reward[row], g)
+				x[2*a+1] += share * height
+			}
+		}
+		if err := sum.Add(x); err != nil {
+			return nil, err
+		}
+	}
+	noisy, _, err := sum.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	sd := d.noise.baseline * math.Sqrt(1+height*height)
+	all, values := cells(noisy, sd, g)
+	return &guess{overall: d.meanUnderTarget(all, values), action: values}, nil
+}
+
+// meanUnderTarget is the value of the target policy under the values of actions,
+// where it does not depend on the state, else the overall mean.
+func (d dr) meanUnderTarget(all float64, values []float64) float64 {
+	switch d.public.Target.(type) {
+	case policy.Constant:
+		return values[len(values)-1] // it knows of no action above its own
+	case policy.Uniform:
+		mean := 0.0
+		for _, v := range values {
+			mean += v / float64(len(values))
+		}
+		return mean
+	}
+	return all
+}
+
+// payByState releases a value for each state, from first visits, and one for the
+// start. A person who visits n states adds to each of them with weight
+// 1/sqrt(n), so that the norm does not grow with their number.
+func (d dr) payByState(s *value.Sample, src *noise.Source) (*guess, error) {
+	g := d.public.Returns()
+	// Values of the states have norm 1 together, and so have those of the start.
+	norm := math.Sqrt(2 * (1 + height*height))
+	sum, err := d.vectorSum(2*d.states+2, norm)
+	if err != nil {
+		return nil, err
+	}
+	x, tail := make([]float64, 2*d.states+2), newTail(s, g)
+	for p := range s.Data.Persons() {
+		tail.states(x, p)
+		if err := sum.Add(x); err != nil {
+			return nil, err
+		}
+	}
+	noisy, _, err := sum.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	sd := d.noise.baseline * norm
+	_, values := cells(noisy[:2*d.states], sd, g)
+	last := noisy[2*d.states:]
+	half := g.Width() / 2
+	start := g.Mid() + half*shrunk(last[0], last[1]/height, sd, sd/height, 0, 0.5, Range{Min: -1, Max: 1})
+	return &guess{overall: start, state: values}, nil
+}
+
+func (d dr) vectorSum(dim int, clip float64) (*mechanism.VectorSum, error) {
+	return mechanism.NewVectorSum(dim, math.Nextafter(clip, math.Inf(1)), d.noise.baseline, d.public.Privacy.Noise)
+}
+
+// cells turns noisy pairs (sum of values, height times sum of weights), each
+// with noise of standard deviation sd, into one value for all and one for each
+// cell that is drawn toward it, in the range of g.
+func cells(noisy []float64, sd float64, g Range) (all float64, values []float64) {
+	unitRange := Range{Min: -1, Max: 1}
+	num, den := 0.0, 0.0
+	for i := 0; i < len(noisy); i += 2 {
+		num += noisy[i]
+		den += noisy[i+1] / height
+	}
+	n := math.Sqrt(float64(len(noisy) / 2))
+	all = shrunk(num, den, n*sd, n*sd/height, 0, 0.5, unitRange)
+	half := g.Width() / 2
+	values = make([]float64, len(noisy)/2)
+	for i := range values {
+		u := shrunk(noisy[2*i], noisy[2*i+1]/height, sd, sd/height, all, 0.5, unitRange)
+		values[i] = g.Mid() + half*u
+	}
+	return g.Mid() + half*all, values
+}
+
+// unit is the place of a return in its public range, in [-1, 1].
+func unit(x float64, g Range) float64 {
+	return min(max((x-g.Mid())/(g.Width()/2), -1), 1)
+}
+
+// tail walks the episodes of a person backward and sees, at every row, the
+// weight and the return of what follows.
+type tail struct {
+	s       *value.Sample
+	g       Range
+	episode []int32 // by state: 1 + the episode that visited it last
+	person  []int32 // by state: 1 + the person who visited it last
+	num     []float64
+	den     []float64
+	touched []int32
+}
+
+func newTail(s *value.Sample, g Range) *tail {
+	n := s.States
+	return &tail{s: s, g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
+}
+
+// start is a person's pair (d u, d) of whole episodes, the mean over them.
+func (t *tail) start(p int) (num, den float64) {
+	lo, hi := t.s.Episodes(p)
+	for e := lo; e < hi; e++ {
+		n, d := t.walk(e, nil)
+		num += n / float64(hi-lo)
+		den += d / float64(hi-lo)
+	}
+	return num, den
+}
+
+// states writes what a person adds: a pair by state and the pair of the start.
+func (t *tail) states(x []float64, p int) {
+	clear(x)
+	t.touched = t.touched[:0]
+	lo, hi := t.s.Episodes(p)
+	for e := lo; e < hi; e++ {
+		first := len(t.touched)
+		n, d := t.walk(e, func(state int32, num, den float64) {
+			t.num[state], t.den[state] = num, den
+			if t.episode[state] != int32(e+1) {
+				t.episode[state] = int32(e + 1)
+				t.touched = append(t.touched, state)
+			}
+		})
+		share := 1 / float64(hi-lo)
+		for _, state := range t.touched[first:] {
+			x[2*state] += share * t.num[state]
+			x[2*state+1] += share * height * t.den[state]
+		}
+		x[len(x)-2] += share * n
+		x[len(x)-1] += share * height * d
+	}
+	visited := 0
+	for _, state := range t.touched {
+		if t.person[state] != int32(p+1) {
+			t.person[state] = int32(p + 1)
+			visited++
+		}
+	}
+	scale := 1 / math.Sqrt(float64(max(visited, 1)))
+	for _, state := range t.touched {
+		if t.person[state] == int32(p+1) {
+			t.person[state] = 0
+			x[2*state] *= scale
+			x[2*state+1] *= scale
+		}
+	}
+}
+
+// walk calls visit at every row with a state, last row first, and returns the
+// pair of the first row. A first visit is the last one told.
+func (t *tail) walk(e int, visit func(state int32, num, den float64)) (num, den float64) {
+	lo, hi := t.s.Rows(e)
+	w, r := 1.0, 0.0
+	for row := hi - 1; row >= lo; row-- {
+		w = min(w*t.s.Ratio(row), far)
+		r = t.s.Data.Reward[row] + t.s.Gamma(row)*r
+		den = min(w, 1)
+		num = den * unit(r, t.g)
+		if visit == nil {
+			continue
+		}
+		if state := t.s.State[row]; state != value.NoCell {
+			visit(state, num, den)
+		}
+	}
+	return num, den
+}

@@ -1,0 +1,108 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// Overlap tells how well the logged decisions cover the target policy. It is
+// released when a share of the budget was set aside for it, as the diagnostic
+// "overlap".
+type Overlap struct {
+	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the persons' weights d,
+	// clipped: the number of persons whose plain mean would vary as much (Kish
+	// 1965). 0 where noise hides it.
+	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	// EffectiveSD is the standard deviation, to first order, of its noise.
+	EffectiveSD float64 `json:"effective_sample_size_std"`
+	// MeanWeight is the mean of the clipped weights. It is 1 where the logged
+	// probabilities are right and nothing is clipped; what is missing to 1 was
+	// clipped or never logged.
+	MeanWeight   float64 `json:"mean_weight"`
+	MeanWeightSD float64 `json:"mean_weight_std"`
+	// ClippedShare is the share of persons whose contribution the clip cuts.
+	ClippedShare   float64 `json:"clipped_share"`
+	ClippedShareSD float64 `json:"clipped_share_std"`
+}
+
+// overlap pays for diagnostics.
+type overlap struct {
+	public Public
+	cap    float64 // of weights
+	noise  stages
+}
+
+// release draws the noise: cut tells whether the clip cuts a person.
+func (o overlap) release(weight []float64, cut func(person int) bool, src *noise.Source) (*Overlap, error) {
+	q := o.public.Privacy
+	m, err := mechanism.NewMoments(0, o.cap, o.noise.weights, q.Adjacency, q.Noise)
+	if err != nil {
+		return nil, err
+	}
+	count, unit, err := o.counter()
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range weight {
+		if err := m.Add(d); err != nil {
+			return nil, err
+		}
+		if err := count.Add([]float64{unit(cut(i))}); err != nil {
+			return nil, err
+		}
+	}
+	moments, _, err := m.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	cuts, _, err := count.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	return o.combine(moments, cuts[0]), nil
+}
+
+// counter counts persons. Under ReplaceOne, where their number is public, a
+// person adds one half or minus one half, which halves the norm.
+func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
+	yes, no := 1.0, 0.0
+	if o.public.Privacy.Adjacency == dp.ReplaceOne {
+		yes, no = 0.5, -0.5
+	}
+	s, err := mechanism.NewVectorSum(1, yes, o.noise.clipped, o.public.Privacy.Noise)
+	return s, func(cut bool) float64 {
+		if cut {
+			return yes
+		}
+		return no
+	}, err
+}
+
+// combine is post-processing.
+func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
+	persons, norm := n.Count, 1.0
+	if o.public.Privacy.Adjacency == dp.ReplaceOne {
+		norm, cuts = 0.5, cuts+persons/2
+	} else {
+		persons = max(persons, float64(o.public.Persons))
+	}
+	c := n.Centre
+	sum := n.Sum + c*n.Count
+	sumSD := math.Hypot(n.SumSD, c*n.CountSD)
+	squares := n.Squares + 2*c*n.Sum + c*c*n.Count
+	squaresSD := math.Hypot(n.SquaresSD+c*c*n.CountSD, 2*c*n.SumSD)
+	out := &Overlap{
+		MeanWeight:     min(max(sum/persons, 0), o.cap),
+		MeanWeightSD:   sumSD / persons,
+		ClippedShare:   min(max(cuts/persons, 0), 1),
+		ClippedShareSD: o.noise.clipped * norm / persons,
+	}
+	if sum > 2*sumSD && squares > 2*squaresSD {
+		out.EffectiveSampleSize = min(sum*sum/squares, persons)
+		out.EffectiveSD = out.EffectiveSampleSize * math.Hypot(2*sumSD/sum, squaresSD/squares)
+	}
+	return out
+}
