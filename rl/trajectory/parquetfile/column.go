@@ -1,13 +1,15 @@
 package parquetfile
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math/bits"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // column reads one leaf of the file, page by page.
@@ -20,78 +22,122 @@ type column struct {
 	f      *field
 	pick   trajectory.Pick
 	kind   numeric
-	maxDef byte
+	width  int
+	maxDef uint8
 
-	pages  parquet.Pages
-	page   parquet.Page
-	def    []byte // nil when no value of the page is missing
-	rep    []byte
-	levels int
-	li, vi int // the next level and the next value
-	values encoding.Values
+	pages      pages
+	codec      format.CompressionCodec
+	dictionary dictionary
+	left       int // levels of the page that are to come
+	def, rep   hybrid
+	values     values
 
-	dictionary parquet.Dictionary // of this page; nil when it has none
-	known      parquet.Dictionary // of which numbers and keys are
-	numbers    []float64          // of the dictionary
-	keys       encoding.Values    // of the dictionary
-	dense      []float64          // the numbers of a page of lists
-	text       []byte
+	raw  []byte    // the page
+	dict []byte    // the page of the dictionary
+	work [2][]byte // numbers of the page, decoded
+	text []byte
+
+	list *chunk // of a column of lists
 }
 
 func newColumn(t *table, f *field, p trajectory.Pick) *column {
 	kind, _ := kindOf(f.leaf)
-	return &column{t: t, f: f, pick: p, kind: kind, maxDef: byte(f.leaf.MaxDefinitionLevel())}
+	return &column{t: t, f: f, pick: p, kind: kind, width: widthOf(f.leaf), maxDef: uint8(f.leaf.MaxDefinitionLevel())}
+}
+
+func (c *column) meta(group int) *format.ColumnMetaData {
+	return &c.t.groups[group].Columns[c.f.leaf.Index()].MetaData
+}
+
+// count adds the values of a column that is to be read to those of the file.
+func (c *column) count() error {
+	for g := range c.t.groups {
+		n := c.meta(g).NumValues
+		if n > c.t.mostValues()-c.t.values {
+			return c.damaged(errTooMany)
+		}
+		c.t.values += n
+	}
+	return nil
 }
 
 // open starts a row group.
-func (c *column) open(g parquet.RowGroup) {
-	c.close()
-	c.pages = g.ColumnChunks()[c.f.leaf.Index()].Pages()
+func (c *column) open(group int) error {
+	m, rows := c.meta(group), c.t.groups[group].NumRows
+	if m.NumValues < rows || m.NumValues > rows && !c.f.list {
+		return c.damaged(fmt.Errorf("a column of %d values in a row group of %d rows", m.NumValues, rows))
+	}
+	c.codec, c.left, c.dictionary.n = m.Codec, 0, 0
+	c.def, c.rep, c.values = hybrid{}, hybrid{}, values{last: c.values.last}
+	if c.f.list && c.list == nil {
+		if err := c.t.hold(chunkSize); err != nil {
+			return c.damaged(err)
+		}
+		c.list = new(chunk)
+	} else if c.f.list {
+		c.list.n, c.list.at, c.list.value = 0, 0, 0
+	}
+	r := c.pages.r
+	src := io.NewSectionReader(c.t.r, start(m), m.TotalCompressedSize)
+	if size := int(min(m.TotalCompressedSize, maxHeader)); r == nil || r.Size() < size {
+		old := 0
+		if r != nil {
+			old = r.Size()
+		}
+		if err := c.t.hold(size - old); err != nil {
+			return c.damaged(err)
+		}
+		r = bufio.NewReaderSize(src, size)
+	} else {
+		r.Reset(src)
+	}
+	c.pages = pages{r: r, bytes: m.TotalCompressedSize, values: m.NumValues, first: true}
+	return nil
 }
 
+// close gives the memory back.
 func (c *column) close() {
-	c.release()
-	if c.pages != nil {
-		c.pages.Close()
-		c.pages = nil
+	n := cap(c.raw) + cap(c.dict) + cap(c.work[0]) + cap(c.work[1]) + 4*cap(c.dictionary.offsets) + 8*cap(c.dictionary.numbers)
+	if c.pages.r != nil {
+		n += c.pages.r.Size()
 	}
-	c.known = nil
-}
-
-func (c *column) release() {
-	if c.page != nil {
-		parquet.Release(c.page)
-		c.page = nil
+	if c.list != nil {
+		n += chunkSize
 	}
-	c.levels, c.li, c.vi = 0, 0, 0
-}
-
-// more makes sure that there is a level to read. It reports false at the end of
-// the row group.
-func (c *column) more() (bool, error) {
-	for c.li == c.levels {
-		c.release()
-		page, err := c.pages.ReadPage()
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil {
-			return false, c.damaged(err)
-		}
-		if err := c.enter(page); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	c.t.held -= int64(n)
+	*c = column{t: c.t, f: c.f}
 }
 
 func (c *column) damaged(cause error) error {
-	err := c.t.damaged(cause)
 	var input *trajectory.InputError
+	if errors.As(cause, &input) {
+		return cause
+	}
+	err := c.t.damaged(cause)
 	if errors.As(err, &input) {
 		input.Column = c.f.name
 	}
 	return err
+}
+
+// more makes sure that there is a level of the page to read. It reports false at
+// the end of the row group.
+func (c *column) more() (bool, error) {
+	for c.left == 0 {
+		h, err := c.pages.next()
+		if err == io.EOF {
+			return false, nil
+		}
+		if err == nil && h.kind == dictionaryPage {
+			err = c.enterDictionary(h)
+		} else if err == nil {
+			err = c.enter(h)
+		}
+		if err != nil {
+			return false, c.damaged(err)
+		}
+	}
+	return true, nil
 }
 
 // need makes sure that there is a level to read, of a row that the footer has
@@ -104,117 +150,97 @@ func (c *column) need() error {
 	return err
 }
 
-// enter starts a page.
-func (c *column) enter(page parquet.Page) error {
-	c.page, c.values, c.dictionary = page, page.Data(), page.Dictionary()
-	c.def, c.rep, c.levels = page.DefinitionLevels(), page.RepetitionLevels(), int(page.NumValues())
-	if c.maxDef > 0 && len(c.def) != c.levels || c.f.list && len(c.rep) != c.levels {
-		return c.damaged(fmt.Errorf("a page of %d values with %d definition and %d repetition levels", c.levels, len(c.def), len(c.rep)))
+func (c *column) enterDictionary(h pageHeader) error {
+	var err error
+	if c.dict, err = c.body(h, c.dict); err != nil || c.pick.Kind == trajectory.Presence {
+		return err
 	}
-	present := c.levels
-	if c.maxDef > 0 {
-		present -= int(page.NumNulls())
+	if h.encoding != plain && h.encoding != plainDictionary {
+		return fmt.Errorf("dictionary: %w %d", errEncoding, h.encoding)
 	}
-	if present == c.levels && !c.f.list {
-		c.def = nil
-	}
-	if d := c.dictionary; d != nil && d != c.known {
-		c.known = d
-		c.keys = d.Page().Data()
-		if c.pick.Kind == trajectory.Number {
-			c.numbers = convert(c.numbers[:0], c.kind, &c.keys, 0, d.Len())
-		}
-	}
-	if c.f.list && c.pick.Kind == trajectory.Number {
-		c.dense = c.appendNumbers(c.dense[:0], present)
-	}
-	return nil
+	return c.dictionary.fill(c, c.dict, h.values)
 }
 
-// appendNumbers adds the next n values of the page to dst.
-func (c *column) appendNumbers(dst []float64, n int) []float64 {
-	lo := c.vi
-	if c.dictionary == nil {
-		return convert(dst, c.kind, &c.values, lo, lo+n)
+// enter starts a page of data.
+func (c *column) enter(h pageHeader) error {
+	var err error
+	if c.raw, err = c.body(h, c.raw); err != nil || h.values == 0 {
+		return err
 	}
-	for _, i := range part(c.values.Int32(), lo, lo+n) {
-		dst = append(dst, c.numbers[i])
-	}
-	return dst
-}
-
-// read delivers the next n rows.
-func (c *column) read(b *trajectory.Batch, n int) error {
-	switch {
-	case c.pick.Kind == trajectory.Key:
-		return c.readKeys(&b.Keys[c.pick.Block], n)
-	case c.f.list:
-		return c.readLists(b, n)
-	}
-	block := &b.Blocks[c.pick.Block]
-	dst := block.Values[c.pick.Offset:]
-	for n > 0 {
-		if err := c.need(); err != nil {
-			return err
-		}
-		k := min(n, c.levels-c.li)
+	b := c.raw
+	level := func(encoding int32, most uint8, size int) (hybrid, error) {
+		var part []byte
+		var err error
 		switch {
-		case c.pick.Kind == trajectory.Presence:
-			c.presence(dst, block.Width, k)
-		case c.def == nil:
-			c.full(dst, block.Width, k)
+		case h.kind == dataPageV2:
+			part, b = b[:size], b[size:]
+		case most == 0:
+		case encoding != rle:
+			return hybrid{}, fmt.Errorf("levels: %w %d", errEncoding, encoding)
 		default:
-			c.sparse(dst, block.Width, k)
+			part, b, err = prefixed(b)
 		}
-		if n -= k; n > 0 {
-			dst = dst[k*block.Width:]
+		if err != nil {
+			return hybrid{}, err
 		}
+		return newHybrid(part, bits.Len8(most), uint64(most)+1, h.values)
 	}
-	return nil
+	most := uint8(0)
+	if c.f.list {
+		most = 1
+	}
+	if c.rep, err = level(h.repEncoding, most, h.repBytes); err != nil {
+		return err
+	}
+	if c.def, err = level(h.defEncoding, c.maxDef, h.defBytes); err != nil {
+		return err
+	}
+	c.left = h.values
+	if c.pick.Kind == trajectory.Presence {
+		return nil
+	}
+	return c.encoded(h.encoding, b, h.values)
 }
 
-// full delivers k rows none of which is missing.
-func (c *column) full(dst []float64, width, k int) {
-	lo, hi := c.vi, c.vi+k
-	c.li, c.vi = c.li+k, hi
-	if c.dictionary != nil {
-		for i, at := range part(c.values.Int32(), lo, hi) {
-			dst[i*width] = c.numbers[at]
-		}
-		return
+// body reads and decompresses the body of a page into buf, or into a larger one,
+// which it returns. The levels of a page of version 2 are never compressed.
+func (c *column) body(h pageHeader, buf []byte) ([]byte, error) {
+	levels := 0
+	if h.kind == dataPageV2 {
+		levels = h.repBytes + h.defBytes
 	}
-	spread(dst, width, c.kind, &c.values, lo, hi)
-}
-
-// sparse delivers k rows some of which may be missing.
-func (c *column) sparse(dst []float64, width, k int) {
-	null := trajectory.Null()
-	present := 0
-	for _, d := range c.def[c.li : c.li+k] {
-		if d == c.maxDef {
-			present++
-		}
+	codec := c.codec
+	if h.stored {
+		codec = format.Uncompressed
 	}
-	c.dense = c.appendNumbers(c.dense[:0], present)
-	at := 0
-	for i, d := range c.def[c.li : c.li+k] {
-		if d == c.maxDef {
-			dst[i*width] = c.dense[at]
-			at++
-		} else {
-			dst[i*width] = null
-		}
+	if levels > min(h.size, h.uncompressed) || codec == format.Uncompressed && h.size != h.uncompressed {
+		return buf, errPageSize
 	}
-	c.li, c.vi = c.li+k, c.vi+present
-}
-
-// presence delivers 1 where a value is.
-func (c *column) presence(dst []float64, width, k int) {
-	for i := range k {
-		dst[i*width] = 1
-		if c.def != nil && c.def[c.li+i] != c.maxDef {
-			dst[i*width] = trajectory.Null()
+	if err := plausible(codec, h.size, h.uncompressed); err != nil {
+		return buf, err
+	}
+	dst, err := room(c.t, buf, h.uncompressed, 1)
+	if err != nil {
+		return buf, err
+	}
+	src := dst
+	if codec != format.Uncompressed {
+		if src, err = room(c.t, c.t.codec.src, h.size, 1); err != nil {
+			return dst, err
+		}
+		c.t.codec.src = src
+	}
+	if err := c.pages.body(src); err != nil {
+		return dst, err
+	}
+	if h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
+		return dst, errors.New("a page with a wrong checksum")
+	}
+	if codec != format.Uncompressed {
+		copy(dst[:levels], src)
+		if len(src) > levels || len(dst) > levels {
+			err = c.t.codec.decompress(codec, dst[levels:], src[levels:])
 		}
 	}
-	c.li += k
+	return dst, err
 }

@@ -70,11 +70,10 @@ func (t *table) usable(f *field, kind trajectory.PickKind) error {
 	return nil
 }
 
-// compressedByLZ4 tells whether any part of a column is. The decoder of the
-// parquet module takes a damaged block of that kind for one that needs more
-// room, and asks for twice as much for ever.
+// compressedByLZ4 tells whether any part of a column is. Writers do not agree on
+// how such a page begins.
 func (t *table) compressedByLZ4(f *field) bool {
-	for _, g := range t.file.Metadata().RowGroups {
+	for _, g := range t.groups {
 		switch g.Columns[f.leaf.Index()].MetaData.Codec {
 		case format.Lz4, format.Lz4Raw:
 			return true
@@ -115,8 +114,10 @@ func kindOf(c *parquet.Column) (numeric, bool) {
 		return floats, false
 	case parquet.Double:
 		return doubles, false
-	case parquet.ByteArray, parquet.FixedLenByteArray:
+	case parquet.ByteArray:
 		return notNumber, true
+	case parquet.FixedLenByteArray:
+		return notNumber, t.Length() > 0
 	case parquet.Int32:
 		if plain && signed {
 			return int32s, true
@@ -131,6 +132,24 @@ func kindOf(c *parquet.Column) (numeric, bool) {
 		}
 	}
 	return notNumber, false
+}
+
+// widthOf gives the bytes that a value takes in a page: 0 for booleans, which
+// take a bit, and less for strings, which differ.
+func widthOf(c *parquet.Column) int {
+	switch t := c.Type(); t.Kind() {
+	case parquet.Boolean:
+		return 0
+	case parquet.Int32, parquet.Float:
+		return 4
+	case parquet.Int64, parquet.Double:
+		return 8
+	case parquet.Int96:
+		return 12
+	case parquet.FixedLenByteArray:
+		return t.Length()
+	}
+	return -1
 }
 
 // The converted types of integers, by which old files tell signed from unsigned.

@@ -1,11 +1,11 @@
 package parquetfile
 
 import (
+	"bytes"
+	"encoding/binary"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding"
 )
 
 // readKeys delivers the next n rows as keys, run by run.
@@ -14,79 +14,123 @@ func (c *column) readKeys(dst *trajectory.Runs, n int) error {
 		if err := c.need(); err != nil {
 			return err
 		}
-		k := min(n, c.levels-c.li)
-		for i := 0; i < k; {
-			run := c.run(k - i)
-			if c.def != nil && c.def[c.li] != c.maxDef {
-				dst.Append(nil, run)
-			} else {
-				dst.Append(c.key(), run)
-				c.vi += run
-			}
-			c.li += run
-			i += run
+		k, err := c.flatKeys(dst, min(n, c.left))
+		if err != nil {
+			return c.damaged(err)
 		}
+		c.left -= k
 		n -= k
 	}
 	return nil
 }
 
-// run counts how many of the next levels, at most limit, have the same key, or
-// none. Byte strings are left to be compared later: a run of them is one.
-func (c *column) run(limit int) int {
-	if c.def != nil {
-		missing := c.def[c.li] != c.maxDef
-		n := 1
-		for n < limit && (c.def[c.li+n] != c.maxDef) == missing {
-			n++
-		}
-		if missing {
-			return n
-		}
-		limit = n
+// flatKeys delivers some of the next k rows and tells how many.
+func (c *column) flatKeys(dst *trajectory.Runs, k int) (int, error) {
+	level, same, err := c.def.constant(k)
+	if err != nil {
+		return 0, err
 	}
-	n := 1
+	if same > 0 {
+		c.def.pass(same)
+		return same, c.keys(dst, same, level == uint64(c.maxDef))
+	}
+	levels := c.t.levels[:min(k, some)]
+	if err := fill(&c.def, levels); err != nil {
+		return 0, err
+	}
+	for i := 0; i < len(levels); {
+		there := levels[i] == c.maxDef
+		j := i + 1
+		for j < len(levels) && (levels[j] == c.maxDef) == there {
+			j++
+		}
+		if err := c.keys(dst, j-i, there); err != nil {
+			return 0, err
+		}
+		i = j
+	}
+	return len(levels), nil
+}
+
+// keys delivers the next n keys, or n missing ones.
+func (c *column) keys(dst *trajectory.Runs, n int, there bool) error {
+	v := &c.values
 	switch {
-	case c.dictionary != nil || c.values.Kind() == encoding.Int32:
-		v := part(c.values.Int32(), c.vi, c.vi+limit)
-		for n < limit && v[n] == v[0] {
-			n++
+	case !there:
+		dst.Append(nil, n)
+		return nil
+	case v.form == indexForm:
+		return c.indexedKeys(dst, n)
+	case v.form == fixedForm:
+		b, err := v.take(n)
+		if err != nil {
+			return err
 		}
-	case c.values.Kind() == encoding.Int64:
-		v := part(c.values.Int64(), c.vi, c.vi+limit)
-		for n < limit && v[n] == v[0] {
-			n++
+		for w := v.width; len(b) > 0; {
+			run := w
+			for run < len(b) && bytes.Equal(b[run:run+w], b[:w]) {
+				run += w
+			}
+			if err := c.key(dst, b[:w], run/w); err != nil {
+				return err
+			}
+			b = b[run:]
+		}
+		return nil
+	}
+	for range n {
+		s, err := v.string()
+		if err != nil {
+			return err
+		}
+		if err := c.key(dst, s, 1); err != nil {
+			return err
 		}
 	}
-	return n
+	return nil
 }
 
-// key is the next key.
-func (c *column) key() []byte {
-	v, i := &c.values, c.vi
-	if c.dictionary != nil {
-		v, i = &c.keys, int(c.values.Int32()[c.vi])
-	}
-	switch c.f.leaf.Type().Kind() {
-	case parquet.Int32:
-		if c.kind == uint32s {
-			return c.integer(uint64(v.Uint32()[i]))
+func (c *column) indexedKeys(dst *trajectory.Runs, n int) error {
+	for n > 0 {
+		index := c.t.index[:min(n, some)]
+		if err := fill(&c.values.runs, index); err != nil {
+			return err
 		}
-		return c.signed(int64(v.Int32()[i]))
-	case parquet.Int64:
-		if c.kind == uint64s {
-			return c.integer(v.Uint64()[i])
+		for i := 0; i < len(index); {
+			j := i + 1
+			for j < len(index) && index[j] == index[i] {
+				j++
+			}
+			if err := c.key(dst, c.dictionary.entry(index[i]), j-i); err != nil {
+				return err
+			}
+			i = j
 		}
-		return c.signed(v.Int64()[i])
-	case parquet.FixedLenByteArray:
-		data, size := v.FixedLenByteArray()
-		return part(data, i*size, (i+1)*size)
+		n -= len(index)
 	}
-	data, offsets := v.ByteArray()
-	return part(data, int(offsets[i]), int(offsets[i+1]))
+	return nil
 }
 
-func (c *column) integer(v uint64) []byte {
+// key delivers the key stored as b for n rows.
+func (c *column) key(dst *trajectory.Runs, b []byte, n int) error {
+	switch c.kind {
+	case int32s:
+		b = c.signed(int64(int32(binary.LittleEndian.Uint32(b))))
+	case int64s:
+		b = c.signed(int64(binary.LittleEndian.Uint64(b)))
+	case uint32s:
+		b = c.unsigned(uint64(binary.LittleEndian.Uint32(b)))
+	case uint64s:
+		b = c.unsigned(binary.LittleEndian.Uint64(b))
+	}
+	if c.t.text += int64(len(b)); c.t.text > c.t.mostBytes() {
+		return errTooMany
+	}
+	dst.Append(b, n)
+	return nil
+}
+
+func (c *column) unsigned(v uint64) []byte {
 	c.text = strconv.AppendUint(c.text[:0], v, 10)
 	return c.text
 }

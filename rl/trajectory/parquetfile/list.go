@@ -2,19 +2,68 @@ package parquetfile
 
 import "github.com/discreet-rl/discreet/rl/trajectory"
 
+// chunk is the part of a page of lists that has been decoded.
+type chunk struct {
+	n, at    int // levels, and the next of them
+	value    int // the next value
+	def, rep [some]uint8
+	values   [some]float64
+}
+
+// chunkSize is about the size of a chunk in bytes.
+const chunkSize = some * (1 + 1 + 8)
+
+// ready makes sure that there is a level in the chunk. It reports false at the
+// end of the row group.
+func (c *column) ready() (bool, error) {
+	l := c.list
+	if l.at < l.n {
+		return true, nil
+	}
+	if ok, err := c.more(); !ok || err != nil {
+		return ok, err
+	}
+	k := min(c.left, some)
+	c.left -= k
+	l.n, l.at, l.value = k, 0, 0
+	if err := fill(&c.rep, l.rep[:k]); err != nil {
+		return false, c.damaged(err)
+	}
+	if err := fill(&c.def, l.def[:k]); err != nil {
+		return false, c.damaged(err)
+	}
+	if c.pick.Kind == trajectory.Presence {
+		return true, nil
+	}
+	present := 0
+	for _, d := range l.def[:k] {
+		if d == c.maxDef {
+			present++
+		}
+	}
+	if err := c.numbers(l.values[:], 1, present); err != nil {
+		return false, c.damaged(err)
+	}
+	return true, nil
+}
+
 // readLists delivers n rows of a list column. A repetition level of 0 starts a
 // row; an empty list counts as a missing one.
 func (c *column) readLists(b *trajectory.Batch, n int) error {
 	block := &b.Blocks[c.pick.Block]
+	l := c.list
 	for i := range n {
-		if err := c.need(); err != nil {
+		ok, err := c.ready()
+		if err != nil {
 			return err
 		}
+		if !ok {
+			return c.need() // says that the column is too short
+		}
 		at := i*block.Width + c.pick.Offset
-		var err error
 		if c.pick.Kind == trajectory.Presence {
 			block.Values[at] = 1
-			if c.def[c.li] < c.f.elements {
+			if l.def[l.at] < c.f.elements {
 				block.Values[at] = trajectory.Null()
 			}
 			_, err = c.skipList()
@@ -30,34 +79,35 @@ func (c *column) readLists(b *trajectory.Batch, n int) error {
 
 // readList delivers one list into dst.
 func (c *column) readList(dst []float64, row int) error {
-	if c.rep[c.li] != 0 {
+	l := c.list
+	if l.rep[l.at] != 0 {
 		return c.length(row) // the list of the row before goes on
 	}
-	if c.def[c.li] < c.f.elements {
+	if l.def[l.at] < c.f.elements {
 		for j := range dst {
 			dst[j] = trajectory.Null()
 		}
-		c.li++
+		l.at++
 		return nil
 	}
 	for j := range dst {
 		if j > 0 {
-			ok, err := c.more()
+			ok, err := c.ready()
 			if err != nil {
 				return err
 			}
-			if !ok || c.rep[c.li] == 0 {
+			if !ok || l.rep[l.at] == 0 {
 				return c.length(row + 1)
 			}
 		}
 		dst[j] = trajectory.Null()
-		if c.def[c.li] == c.maxDef {
-			dst[j] = c.dense[c.vi]
-			c.vi++
+		if l.def[l.at] == c.maxDef {
+			dst[j] = l.values[l.value]
+			l.value++
 		}
-		c.li++
+		l.at++
 	}
-	if c.li < c.levels && c.rep[c.li] != 0 {
+	if l.at < l.n && l.rep[l.at] != 0 {
 		return c.length(row + 1)
 	}
 	return nil
@@ -65,14 +115,15 @@ func (c *column) readList(dst []float64, row int) error {
 
 // skipList passes over a list and counts its elements.
 func (c *column) skipList() (int, error) {
+	l := c.list
 	n := 0
 	for {
-		if c.def[c.li] >= c.f.elements {
+		if l.def[l.at] >= c.f.elements {
 			n++
 		}
-		c.li++
-		ok, err := c.more()
-		if err != nil || !ok || c.rep[c.li] == 0 {
+		l.at++
+		ok, err := c.ready()
+		if err != nil || !ok || l.rep[l.at] == 0 {
 			return n, err
 		}
 	}
@@ -81,7 +132,7 @@ func (c *column) skipList() (int, error) {
 // firstLength is the number of elements of the first list that has any.
 func (c *column) firstLength() (int, error) {
 	for {
-		ok, err := c.more()
+		ok, err := c.ready()
 		if err != nil || !ok {
 			return 0, err
 		}

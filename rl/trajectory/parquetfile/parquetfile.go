@@ -1,13 +1,14 @@
 package parquetfile
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Format reads and names Parquet files.
@@ -50,20 +51,33 @@ func New(r io.ReaderAt, size int64, name string) (trajectory.Table, error) {
 type table struct {
 	name   string
 	size   int64
+	r      io.ReaderAt
 	closer io.Closer
 	file   *parquet.File
+	groups []format.RowGroup
 	fields []field
-	groups []parquet.RowGroup
 
 	columns []*column
 	group   int   // next row group
 	left    int64 // rows of the row group at hand
 	row     int   // rows read
 	failed  error
+
+	held   int64 // bytes of pages in memory
+	text   int64 // bytes of keys delivered
+	values int64 // values of the columns that are read
+	codec  codec
+	// What columns use in turn.
+	index  [some]uint32
+	levels [some]uint8
+	dense  [some]float64
 }
 
+// some is the number of values that are decoded in one go.
+const some = 1 << 10
+
 func newTable(r io.ReaderAt, size int64, name string) (t *table, err error) {
-	t = &table{name: name, size: size}
+	t = &table{name: name, size: size, r: r}
 	defer t.rescue(&err)
 	if err := t.checkFooter(r); err != nil {
 		return nil, err
@@ -75,37 +89,11 @@ func newTable(r io.ReaderAt, size int64, name string) (t *table, err error) {
 	if v, ok := t.file.Lookup(trajectory.SchemaVersionKey); ok && v != trajectory.SchemaVersion {
 		return nil, t.fault("", "the schema version is not known", "this program reads version "+trajectory.SchemaVersion+"; write the file anew, or use a newer program", trajectory.ErrFormat)
 	}
-	t.groups = t.file.RowGroups()
+	t.groups = t.file.Metadata().RowGroups
 	for _, c := range t.file.Root().Columns() {
 		t.fields = append(t.fields, newField(c))
 	}
 	return t, nil
-}
-
-// checkFooter looks at the magic numbers and the length of the footer before
-// anything is allocated by it.
-func (t *table) checkFooter(r io.ReaderAt) error {
-	if t.size == 0 {
-		return t.fault("", "the file is empty", "write it anew", trajectory.ErrEmpty)
-	}
-	var head, tail [8]byte
-	if t.size >= 12 {
-		if _, err := r.ReadAt(head[:4], 0); err != nil {
-			return t.damaged(err)
-		}
-		if _, err := r.ReadAt(tail[:], t.size-8); err != nil {
-			return t.damaged(err)
-		}
-	}
-	switch {
-	case string(head[:4]) == "PARE" || string(tail[4:]) == "PARE":
-		return t.fault("", "the file is encrypted", "decrypt it first", trajectory.ErrFormat)
-	case string(head[:4]) != "PAR1":
-		return t.fault("", "is not a Parquet file", "name the format, or check that this is the right file", trajectory.ErrFormat)
-	case string(tail[4:]) != "PAR1" || int64(binary.LittleEndian.Uint32(tail[:4])) > t.size-12:
-		return t.fault("", "the footer is missing", "the file is cut short; write or copy it anew", trajectory.ErrFormat)
-	}
-	return nil
 }
 
 // Fields implements [trajectory.Table].
@@ -128,12 +116,13 @@ func (t *table) Width(i int) (n int, err error) {
 	if err := t.usable(f, trajectory.Number); err != nil {
 		return 0, err
 	}
-	for _, g := range t.groups {
-		c := newColumn(t, f, trajectory.Pick{})
-		c.open(g)
-		n, err := c.firstLength()
-		c.close()
-		if err != nil || n > 0 {
+	c := newColumn(t, f, trajectory.Pick{Kind: trajectory.Presence})
+	defer c.close()
+	for g := range t.groups {
+		if err := c.open(g); err != nil {
+			return 0, err
+		}
+		if n, err := c.firstLength(); err != nil || n > 0 {
 			return n, err
 		}
 	}
@@ -148,7 +137,11 @@ func (t *table) Select(picks []trajectory.Pick) (err error) {
 		if err := t.usable(f, p.Kind); err != nil {
 			return err
 		}
-		t.columns = append(t.columns, newColumn(t, f, p))
+		c := newColumn(t, f, p)
+		if err := c.count(); err != nil {
+			return err
+		}
+		t.columns = append(t.columns, c)
 	}
 	return nil
 }
@@ -167,6 +160,7 @@ func (t *table) Close() error {
 	for _, c := range t.columns {
 		c.close()
 	}
+	t.codec.close()
 	t.columns, t.failed = nil, os.ErrClosed
 	if t.closer == nil {
 		return nil
@@ -188,15 +182,13 @@ func (t *table) read(b *trajectory.Batch) (err error) {
 		if t.group == len(t.groups) {
 			return io.EOF
 		}
-		g := t.groups[t.group]
-		t.group++
-		t.left = g.NumRows()
-		if t.left < 0 {
-			return t.damaged(fmt.Errorf("a row group of %d rows", t.left))
-		}
 		for _, c := range t.columns {
-			c.open(g)
+			if err := c.open(t.group); err != nil {
+				return err
+			}
 		}
+		t.left = t.groups[t.group].NumRows
+		t.group++
 	}
 	n := int(min(t.left, int64(b.Cap)))
 	for _, c := range t.columns {
@@ -217,12 +209,23 @@ func (t *table) fault(column, what, remedy string, kind error) error {
 	return &trajectory.InputError{File: t.name, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 
+// errEncoding marks what this package does not decode.
+var errEncoding = errors.New("unknown encoding")
+
 func (t *table) damaged(cause error) error {
-	return &trajectory.InputError{File: t.name, What: "cannot be read as Parquet", Remedy: "the file may be damaged, or use an encoding that is not supported; write it anew",
+	e := &trajectory.InputError{File: t.name, What: "cannot be read as Parquet", Remedy: "the file may be damaged, or use an encoding that is not supported; write it anew",
 		Kind: trajectory.ErrFormat, Cause: cause}
+	switch {
+	case errors.Is(cause, errTooMany):
+		e.What, e.Remedy = "asks for more memory than a file of its size should", "the file may be damaged; or write it anew without compression and dictionaries"
+	case errors.Is(cause, errEncoding):
+		e.What, e.Remedy = "uses an encoding that is not supported", "write it anew with plain or dictionary encoding"
+	}
+	return e
 }
 
-// rescue makes an error of a panic: the decoder panics on some damaged files.
+// rescue makes an error of a panic: the parquet module panics on some damaged
+// footers.
 func (t *table) rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = t.damaged(fmt.Errorf("decoder: %v", p))

@@ -1,0 +1,86 @@
+package parquetfile
+
+import "github.com/discreet-rl/discreet/rl/trajectory"
+
+// read delivers the next n rows.
+func (c *column) read(b *trajectory.Batch, n int) error {
+	switch {
+	case c.pick.Kind == trajectory.Key:
+		return c.readKeys(&b.Keys[c.pick.Block], n)
+	case c.f.list:
+		return c.readLists(b, n)
+	}
+	block := &b.Blocks[c.pick.Block]
+	dst := block.Values[c.pick.Offset:]
+	for n > 0 {
+		if err := c.need(); err != nil {
+			return err
+		}
+		k, err := c.flat(dst, block.Width, min(n, c.left))
+		if err != nil {
+			return c.damaged(err)
+		}
+		c.left -= k
+		if n -= k; n > 0 {
+			dst = dst[k*block.Width:]
+		}
+	}
+	return nil
+}
+
+// flat delivers some of the next k rows and tells how many.
+func (c *column) flat(dst []float64, width, k int) (int, error) {
+	level, same, err := c.def.constant(k)
+	if err != nil {
+		return 0, err
+	}
+	if same == 0 {
+		k = min(k, some)
+		return k, c.sparse(dst, width, k)
+	}
+	c.def.pass(same)
+	switch {
+	case level != uint64(c.maxDef):
+		repeat(dst, width, same, trajectory.Null())
+	case c.pick.Kind == trajectory.Presence:
+		repeat(dst, width, same, 1)
+	default:
+		err = c.numbers(dst, width, same)
+	}
+	return same, err
+}
+
+func repeat(dst []float64, width, n int, v float64) {
+	for i := range n {
+		dst[i*width] = v
+	}
+}
+
+// sparse delivers k rows, at most some, any of which may be missing.
+func (c *column) sparse(dst []float64, width, k int) error {
+	levels := c.t.levels[:k]
+	if err := fill(&c.def, levels); err != nil {
+		return err
+	}
+	dense := c.t.dense[:0]
+	for _, d := range levels {
+		if d == c.maxDef {
+			dense = append(dense, 1)
+		}
+	}
+	if c.pick.Kind == trajectory.Number {
+		if err := c.numbers(dense, 1, len(dense)); err != nil {
+			return err
+		}
+	}
+	null, at := trajectory.Null(), 0
+	for i, d := range levels {
+		if d == c.maxDef {
+			dst[i*width] = dense[at]
+			at++
+		} else {
+			dst[i*width] = null
+		}
+	}
+	return nil
+}
