@@ -353,17 +353,17 @@ func TestPolicyFilesReadBack(t *testing.T) {
 
 func TestImpossibleSettingsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*learn.Options){
-		"no problem":        func(o *learn.Options) { o.Env = nil },
-		"no step size":      func(o *learn.Options) { o.Alpha = 0 },
-		"gamma":             func(o *learn.Options) { o.Gamma = 1.1 },
-		"lambda":            func(o *learn.Options) { o.Lambda = -1 },
-		"epsilon":           func(o *learn.Options) { o.Epsilon = math.NaN() },
-		"temperature":       func(o *learn.Options) { o.Temperature = -1 },
-		"two ways":          func(o *learn.Options) { o.Temperature, o.Epsilon = 1, 0.1 },
-		"no episode":        func(o *learn.Options) { o.Episodes = 0 },
-		"no limit":          func(o *learn.Options) { o.Env, o.MaxSteps = endless{}, 0 },
-		"negative limit":    func(o *learn.Options) { o.MaxSteps = -1 },
-		"no features":       func(o *learn.Options) { o.Features = feature.Spec{} },
+		"no problem":         func(o *learn.Options) { o.Env = nil },
+		"no step size":       func(o *learn.Options) { o.Alpha = 0 },
+		"gamma":              func(o *learn.Options) { o.Gamma = 1.1 },
+		"lambda":             func(o *learn.Options) { o.Lambda = -1 },
+		"epsilon":            func(o *learn.Options) { o.Epsilon = math.NaN() },
+		"temperature":        func(o *learn.Options) { o.Temperature = -1 },
+		"two ways":           func(o *learn.Options) { o.Temperature, o.Epsilon = 1, 0.1 },
+		"no episode":         func(o *learn.Options) { o.Episodes = 0 },
+		"no limit":           func(o *learn.Options) { o.Env, o.MaxSteps = endless{}, 0 },
+		"negative limit":     func(o *learn.Options) { o.MaxSteps = -1 },
+		"no features":        func(o *learn.Options) { o.Features = feature.Spec{} },
 		"features elsewhere": func(o *learn.Options) { o.Features = (&grid{side: 3}).features() },
 	} {
 		o := carOptions(1)
