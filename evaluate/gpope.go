@@ -47,8 +47,9 @@ type GPOPE struct {
 	// number of persons or more takes everyone in every step. Poisson samples hold
 	// the nearest rate 1 - exp(-1/L), L an integer: at most 63% of the persons.
 	Batch int64 `json:"batch,omitempty"`
-	// Sampling is "poisson" or "uniform" (without replacement, under replace_one
-	// alone). The default is poisson, but uniform for Batch 1 under replace_one.
+	// Sampling is "poisson", "uniform" (without replacement, under replace_one
+	// alone) or "everyone". The default is poisson, but uniform for Batch 1 under
+	// replace_one.
 	Sampling Sampling `json:"sampling,omitempty"`
 	// Iterations is the number of steps N.
 	Iterations int64 `json:"iterations,omitempty"`
@@ -244,6 +245,13 @@ func (r *gpope) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) 
 	s, err := sampleFor(d, r.public)
 	if err != nil {
 		return nil, err
+	}
+	sum, err := r.steps()
+	if err != nil {
+		return nil, err
+	}
+	if int64(d.Persons()) > sum.Capacity() {
+		return nil, fmt.Errorf("%w: %s: at most %d persons with %d features", ErrData, gpopeName, sum.Capacity(), r.n)
 	}
 	return r.run(s), nil
 }

@@ -69,13 +69,19 @@ func ringPublic(t testing.TB, persons int64) Public {
 	}
 }
 
-// theta runs a plan on a seeded source.
+// theta plans and runs on a seeded source.
 func theta(t testing.TB, m GPOPE, p Public, d *trajectory.Dataset, seed uint64) []float64 {
 	t.Helper()
 	plan, err := m.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return released(t, plan, d, seed)
+}
+
+// released is the theta of one run of a plan.
+func released(t testing.TB, plan *Plan, d *trajectory.Dataset, seed uint64) []float64 {
+	t.Helper()
 	ready, err := plan.Check(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -341,6 +347,9 @@ func TestGPOPESpendsWhatItsEventCosts(t *testing.T) {
 		{GPOPE{Batch: 1000, Iterations: 70}, dp.ReplaceOne, func(x float64) dp.Event {
 			return dp.SelfComposed{Count: 70, Event: dp.Gaussian{NoiseMultiplier: x}}
 		}},
+		{GPOPE{Sampling: Everyone, Iterations: 70}, dp.ReplaceOne, func(x float64) dp.Event {
+			return dp.SelfComposed{Count: 70, Event: dp.Gaussian{NoiseMultiplier: x}}
+		}},
 		{GPOPE{Batch: 1, Iterations: 500}, dp.AddRemoveOne, nil},
 		{GPOPE{Batch: 50, Iterations: 70}, dp.AddRemoveOne, nil},
 		{GPOPE{Batch: 50, Iterations: 70}, dp.ReplaceOne, nil},
@@ -420,6 +429,7 @@ func TestGPOPERefusesWhatItCannotDo(t *testing.T) {
 		"momentum":            {m: GPOPE{Momentum: 1}, want: ErrMethod},
 		"schedule":            {m: GPOPE{Schedule: "cosine"}, want: ErrMethod},
 		"diminishing":         {m: GPOPE{Schedule: "diminishing"}, want: ErrMethod},
+		"everyone in parts":   {m: GPOPE{Sampling: Everyone, Batch: 5}, want: ErrMethod},
 		"sampling":            {m: GPOPE{Sampling: "shuffled"}, want: ErrMethod},
 		"weighting":           {m: GPOPE{Weighting: "equal"}, want: ErrMethod},
 		"visits length":       {m: GPOPE{Visits: []float64{1}}, want: ErrMethod},

@@ -11,9 +11,11 @@ import (
 
 // run makes the draw: the walk, drawn lazily where that has the exact law.
 func (r *gpope) run(s *value.Sample) draw {
-	walk := r.eager(s)
+	var walk walk
 	if r.lazyAllowed() {
 		walk = r.lazy(s)
+	} else {
+		walk = r.eager(s)
 	}
 	return func(ctx context.Context, src *noise.Source) (*Release, error) {
 		theta, err := walk(ctx, src)

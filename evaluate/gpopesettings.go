@@ -104,13 +104,18 @@ func (m GPOPE) sampling(p Public, r *gpope, given preset) error {
 		s = Uniform
 	case s == "":
 		s = Poisson
-	case s != Uniform && s != Poisson:
-		return fmt.Errorf("%w: %s: sampling is %q; want poisson or uniform", ErrMethod, gpopeName, string(s))
+	case s != Uniform && s != Poisson && s != Everyone:
+		return fmt.Errorf("%w: %s: sampling is %q; want poisson, uniform or everyone", ErrMethod, gpopeName, string(s))
+	case s == Everyone && m.Batch > 0 && m.Batch < p.Persons:
+		return fmt.Errorf("%w: %s: sampling everyone leaves no choice of batch, which is %d; leave one of them out", ErrMethod, gpopeName, m.Batch)
 	case s == Uniform && !replace:
 		return fmt.Errorf("%w: %s: sampling uniform needs a public number of persons, which add_remove_one does not have; use poisson", ErrMethod, gpopeName)
 	}
 	batch := m.Batch
-	if batch == 0 {
+	switch {
+	case s == Everyone:
+		batch = p.Persons
+	case batch == 0:
 		batch = given.batch
 	}
 	r.scheme = newScheme(s, p.Persons, batch)
