@@ -456,19 +456,45 @@ func TestGPOPERefusesWhatItCannotDo(t *testing.T) {
 }
 
 func TestGPOPEIsDeterministicInItsSource(t *testing.T) {
-	const persons = 60
-	d := ring(persons)
+	d := ring(60)
 	for _, kind := range []mechanism.Noise{mechanism.Exact, mechanism.Fast} {
 		for _, m := range []GPOPE{{Iterations: 200}, {Batch: 1, Iterations: 200}, {Batch: 7, Sampling: Uniform, Iterations: 200}} {
-			p := ringPublic(t, persons)
-			p.Privacy.Budget.Epsilon, p.Privacy.Noise = 2, kind
-			a, b, c := theta(t, m, p, d, 1), theta(t, m, p, d, 1), theta(t, m, p, d, 2)
+			r, s := gpopeOn(t, m, d, ringPublic(t, 60).Features, kind)
+			draw := func(seed uint64) []float64 {
+				release, err := r.run(s)(context.Background(), noise.NewSeeded(seed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return release.Theta
+			}
+			a, b, c := draw(1), draw(1), draw(2)
 			if !slices.Equal(a, b) {
 				t.Errorf("%+v: %v, then %v from the same seed", m, a, b)
 			}
 			if slices.Equal(a, c) {
 				t.Errorf("%+v: two seeds give the same noise", m)
 			}
+		}
+	}
+}
+
+// Under add_remove_one the plan knows a lower bound on the persons only: its
+// facts are those of the bound, and data with more persons run.
+func TestGPOPERunsOnMorePersonsThanPromised(t *testing.T) {
+	p := ringPublic(t, 30)
+	p.Privacy = &Privacy{Adjacency: dp.AddRemoveOne, Budget: dp.Budget{Epsilon: 2, Delta: 1e-3}}
+	for _, m := range []GPOPE{{Iterations: 20, Batch: 5}, {Iterations: 20, Sampling: Everyone}, {Batch: 1, Iterations: 20}} {
+		plan, err := m.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := plan.Facts["expected_batch"].(float64)
+		got := released(t, plan, ring(45), 1)
+		if plan.Facts["expected_batch"] != facts || len(got) != 4 || slices.ContainsFunc(got, math.IsNaN) {
+			t.Errorf("%+v: theta %v, expected batch %v, planned %v", m, got, plan.Facts["expected_batch"], facts)
+		}
+		if plan.Facts["persons"] != int64(30) {
+			t.Errorf("%+v: the facts speak of %v persons; want the public 30", m, plan.Facts["persons"])
 		}
 	}
 }
