@@ -3,7 +3,9 @@ package evaluate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -124,7 +126,31 @@ func decodeAs[E Estimator](params map[string]any) (Estimator, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
-		return nil, err
+		return nil, parameterError(err)
 	}
 	return e, nil
+}
+
+// parameterError turns the decoder's words about Go into words about parameters.
+func parameterError(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s is a %s; want a %s", wrong.Field, wrong.Value, kindWord(wrong.Type.Kind()))
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fmt.Errorf("unknown parameter %s", name)
+	}
+	return err
+}
+
+func kindWord(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "word"
+	case reflect.Slice:
+		return "list"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "number"
 }
