@@ -47,6 +47,9 @@ type DPRefine struct {
 	// state's value, in units of the range of returns. The expected error depends
 	// on it; the release does not. 0 means 0.04.
 	Spread float64 `json:"spread,omitempty"`
+	// Deviation is a public guess of the standard deviation of values about a line
+	// in the share of persons who visit their state, likewise. 0 means 0.03.
+	Deviation float64 `json:"deviation,omitempty"`
 
 	workers int // for tests; 0 stands for GOMAXPROCS
 }
@@ -66,6 +69,7 @@ type refine struct {
 	returns   Range
 	maxWeight float64
 	spread    float64
+	deviation float64
 	workers   int
 }
 
@@ -112,19 +116,31 @@ func (m DPRefine) fill(method string, p Public) (refine, error) {
 	if err != nil {
 		return refine{}, err
 	}
-	spread := m.Spread
-	if spread == 0 {
-		spread = 0.04
+	spread, err := refineGuess(method, "spread", m.Spread, 0.04)
+	if err != nil {
+		return refine{}, err
 	}
-	if !(spread > 0 && spread <= 1) {
-		return refine{}, fmt.Errorf("%w: %s: spread is %v; want above 0 and at most 1", ErrMethod, method, m.Spread)
+	deviation, err := refineGuess(method, "deviation", m.Deviation, 0.03)
+	if err != nil {
+		return refine{}, err
 	}
 	schedule, err := newRefineSchedule(p, m.Rounds)
 	if err != nil {
 		return refine{}, err
 	}
 	return refine{public: p, schedule: schedule, limits: limitsFor(p, cap), returns: p.Returns(),
-		maxWeight: cap, spread: spread, workers: m.workers}, nil
+		maxWeight: cap, spread: spread, deviation: deviation, workers: m.workers}, nil
+}
+
+// refineGuess fills in and checks a public guess in units of the range of returns.
+func refineGuess(method, name string, given, standard float64) (float64, error) {
+	if given == 0 {
+		given = standard
+	}
+	if !(given > 0 && given <= 1) {
+		return 0, fmt.Errorf("%w: %s: %s is %v; want above 0 and at most 1", ErrMethod, method, name, given)
+	}
+	return given, nil
 }
 
 // sum is the k-th release of the schedule.

@@ -4,3 +4,6 @@ package evaluate
 
 // refineTrials is the number of trials behind each error of dp-refine.
 const refineTrials = 20
+
+// expectedTrials is the number of trials of each setting of the expected error.
+const expectedTrials = 10

@@ -18,6 +18,7 @@ type belief struct {
 
 	mean     []float64
 	variance []float64
+	line     []float64 // by cell: variance of a + b x_s
 }
 
 // newBelief has the prior alone; covariate holds x_s.
@@ -33,6 +34,7 @@ func newBelief(centre, width float64, levelVariance float64, covariate []float64
 		weighted:  make([]float64, n),
 		mean:      make([]float64, n),
 		variance:  make([]float64, n),
+		line:      make([]float64, n),
 	}
 	b.update()
 	return b
@@ -68,6 +70,19 @@ func (b *belief) update() {
 		fit := b.centre + a + slope*x
 		keep := 1 / (1 + j*b.state) // what is left of the prior of d_s
 		b.mean[s] = fit + b.state*keep*(b.weighted[s]-j*fit)
-		b.variance[s] = b.state*keep + keep*keep*(bb-2*ab*x+aa*x*x)/det
+		b.line[s] = (bb - 2*ab*x + aa*x*x) / det
+		b.variance[s] = b.state*keep + keep*keep*b.line[s]
 	}
+}
+
+// errors returns, by cell, the mean squared error of the belief's mean when d_s
+// really has standard deviation deviation and the observations of the cell,
+// weighted as they are, really have variance observed[s].
+func (b *belief) errors(deviation float64, observed []float64) []float64 {
+	out := make([]float64, len(b.precision))
+	for s, j := range b.precision {
+		keep := 1 / (1 + j*b.state)
+		out[s] = keep*keep*(deviation*deviation+b.line[s]) + (1-keep)*(1-keep)*observed[s]
+	}
+	return out
 }

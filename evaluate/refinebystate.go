@@ -249,9 +249,10 @@ func (r refineByState) report(s *refineState) *Release {
 }
 
 // predict runs the variances of the schedule through on public guesses: visit
-// shares spread evenly, returns that scatter about their state's value by
-// spread, and values that follow the prior. It returns the root mean square
-// error over cells.
+// shares spread evenly over (0, 1), returns that scatter about their state's
+// value by spread, and values that scatter by deviation about a line in the
+// shares. It returns the root mean square error over cells that noise and
+// sampling make; the bias of clipping is left out.
 func (r refineByState) predict() float64 {
 	width, m := r.returns.Width(), float64(r.public.Persons)
 	n := r.features.Dim()
@@ -268,22 +269,41 @@ func (r refineByState) predict() float64 {
 		unit[i] = 1
 	}
 	s := r.newState(l, shares, sum.sd()/weight/m)
-	s.expect(unit, clip, sum.sd(), scatter*scatter)
+	e := expectation{s, scatter * scatter, r.deviation * width, make([]float64, n), make([]float64, n)}
+	e.expect(unit, clip, sum.sd())
 	for k := 2; k < len(r.schedule.multipliers); k++ {
 		clip := r.roundClip(s)
-		s.expect(s.weights(), clip, r.sum(k, n+1, clip).sd(), scatter*scatter)
+		e.expect(s.weights(), clip, r.sum(k, n+1, clip).sd())
 	}
-	return min(rms(s.belief.variance), width/2)
+	return min(rms(e.errors()), width/2)
 }
 
+// expectation runs a refineState on public guesses. The belief's weights follow
+// its prior; how far off it is follows the guesses.
+type expectation struct {
+	*refineState
+	scatter   float64 // guessed variance of a return about its state's value
+	deviation float64 // guessed standard deviation of values about a line
+	squares   []float64
+	observed  []float64 // by cell: true variance of the weighted observations
+}
+
+func (e *expectation) errors() []float64 { return e.belief.errors(e.deviation, e.observed) }
+
 // expect is absorb with the variances alone.
-func (s *refineState) expect(weight []float64, clip, sd, scatter float64) {
+func (e *expectation) expect(weight []float64, clip, sd float64) {
 	scale := 0.0
-	for i, v := range s.belief.mean {
-		gain := s.share[i] * weight[i]
+	wrong := e.errors()
+	for i, v := range e.belief.mean {
+		gain := e.share[i] * weight[i]
 		scale += gain * weight[i]
-		s.belief.observe(i, v, s.noiseIn(i, weight[i], sd)/(gain*gain))
+		supposed := e.noiseIn(i, weight[i], sd) / (gain * gain)
+		noise, share := sd/e.persons, weight[i]*e.shareSD
+		really := noise*noise + share*share*wrong[i] + gain*weight[i]*e.scatter/e.persons
+		e.belief.observe(i, v, supposed)
+		e.squares[i] += really / (gain * gain) / (supposed * supposed)
+		e.observed[i] = e.squares[i] / (e.belief.precision[i] * e.belief.precision[i])
 	}
-	s.belief.update()
-	s.spread = min(s.spread, scatter+clip*sd/s.persons/scale)
+	e.belief.update()
+	e.spread = min(e.spread, e.scatter+clip*sd/e.persons/scale)
 }
