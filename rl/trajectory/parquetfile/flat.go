@@ -1,6 +1,10 @@
 package parquetfile
 
-import "github.com/discreet-rl/discreet/rl/trajectory"
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
 
 // read delivers the next n rows.
 func (c *column) read(b *trajectory.Batch, n int) error {
@@ -62,25 +66,31 @@ func (c *column) sparse(dst []float64, width, k int) error {
 	if err := fill(&c.def, levels); err != nil {
 		return err
 	}
-	dense := c.t.dense[:0]
+	present := 0
 	for _, d := range levels {
-		if d == c.maxDef {
-			dense = append(dense, 1)
-		}
+		present += int(equal(d, c.maxDef))
 	}
+	dense := &c.t.dense
+	repeat(dense[:], 1, present, 1)
 	if c.pick.Kind == trajectory.Number {
-		if err := c.numbers(dense, 1, len(dense)); err != nil {
+		if err := c.numbers(dense[:], 1, present); err != nil {
 			return err
 		}
 	}
-	null, at := trajectory.Null(), 0
+	// Which values are missing is hard to foretell: there is no branch on it.
+	null, at := math.Float64bits(trajectory.Null()), 0
 	for i, d := range levels {
-		if d == c.maxDef {
-			dst[i*width] = dense[at]
-			at++
-		} else {
-			dst[i*width] = null
-		}
+		there := equal(d, c.maxDef)
+		v := math.Float64bits(dense[at&(2*some-1)])
+		dst[i*width] = math.Float64frombits(v&-there | null&^-there)
+		at += int(there)
 	}
 	return nil
+}
+
+func equal(a, b uint8) uint64 {
+	if a == b {
+		return 1
+	}
+	return 0
 }

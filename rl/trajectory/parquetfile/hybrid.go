@@ -125,10 +125,21 @@ func fill[T uint8 | uint32](h *hybrid, dst []T) error {
 }
 
 func unpack[T uint8 | uint32](h *hybrid, dst []T) error {
-	mask, highest, at := uint64(1)<<h.width-1, uint64(0), h.at
-	for i := range dst {
+	mask, highest, at, width := uint64(1)<<h.width-1, uint64(0), h.at, h.width
+	// As long as eight bytes can be loaded, there is no need to look.
+	quick := 0
+	if room := 8*len(h.bits) - 64 - at; room >= 0 && width > 0 {
+		quick = min(len(dst), room/width+1)
+	}
+	for i := range dst[:quick] {
+		v := binary.LittleEndian.Uint64(h.bits[at>>3:]) >> (at & 7) & mask
+		at += width
+		highest = max(highest, v)
+		dst[i] = T(v)
+	}
+	for i := quick; i < len(dst); i++ {
 		v := word(h.bits, at>>3) >> (at & 7) & mask
-		at += h.width
+		at += width
 		highest = max(highest, v)
 		dst[i] = T(v)
 	}

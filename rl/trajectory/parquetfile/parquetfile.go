@@ -70,7 +70,7 @@ type table struct {
 	// What columns use in turn.
 	index  [some]uint32
 	levels [some]uint8
-	dense  [some]float64
+	dense  [2 * some]float64 // one more than some, rounded up
 }
 
 // some is the number of values that are decoded in one go.
