@@ -51,7 +51,8 @@ type DPRefine struct {
 	// in the share of persons who visit their state, likewise. 0 means 0.03.
 	Deviation float64 `json:"deviation,omitempty"`
 
-	workers int // for tests; 0 stands for GOMAXPROCS
+	workers int      // for tests; 0 stands for GOMAXPROCS
+	instead releaser // for audits
 }
 
 // The forms of dp-refine.
@@ -71,6 +72,7 @@ type refine struct {
 	spread    float64
 	deviation float64
 	workers   int
+	instead   releaser
 }
 
 // Plan implements [Estimator].
@@ -129,7 +131,7 @@ func (m DPRefine) fill(method string, p Public) (refine, error) {
 		return refine{}, err
 	}
 	return refine{public: p, schedule: schedule, limits: limitsFor(p, cap), returns: p.Returns(),
-		maxWeight: cap, spread: spread, deviation: deviation, workers: m.workers}, nil
+		maxWeight: cap, spread: spread, deviation: deviation, workers: m.workers, instead: m.instead}, nil
 }
 
 // refineGuess fills in and checks a public guess in units of the range of returns.
@@ -145,7 +147,7 @@ func refineGuess(method, name string, given, standard float64) (float64, error) 
 
 // sum is the k-th release of the schedule.
 func (r refine) sum(k, dim int, clip float64) privateSum {
-	return privateSum{dim: dim, clip: clip, multiplier: r.schedule.multipliers[k], kind: r.public.Privacy.Noise, workers: r.workers}
+	return privateSum{dim: dim, clip: clip, multiplier: r.schedule.multipliers[k], kind: r.public.Privacy.Noise, workers: r.workers, instead: r.instead}
 }
 
 // capacity makes sure beforehand that the integer sums hold the persons.

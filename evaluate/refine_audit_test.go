@@ -1,0 +1,181 @@
+package evaluate
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// The persons of the audited data. The crowd stands for many persons with the
+// same record; first is the person who is replaced by other.
+const (
+	auditCrowd = iota
+	auditFirst
+	auditOther
+)
+
+// auditData holds one record of each kind: all visit states 0 and 1; returns are
+// one half for the crowd, far above the range for first and far below for other.
+func auditData() *trajectory.Dataset {
+	return &trajectory.Dataset{
+		Columns:      []string{"obs_state"},
+		PersonStart:  []int{0, 1, 2, 3},
+		EpisodeStart: []int{0, 2, 4, 6},
+		Obs:          []float64{0, 1, 0, 1, 0, 1},
+		Reward:       []float64{0, 0.5, 0, 1e6, 0, -1e6},
+		Terminated:   []bool{true, true, true},
+	}
+}
+
+// refineAudit runs dp-refine on a crowd and one person more, and computes for
+// every run the logarithm of the likelihood ratio of everything it released
+// between the two persons: the best statistic there is to tell them apart.
+type refineAudit struct {
+	crowd     float64
+	plan      *Plan
+	neighbour bool
+	// noise, clip and stretch spoil the mechanism: factors on the noise, on the
+	// clip that the mechanism enforces (at the same noise), and on contributions.
+	noise, clip, stretch float64
+
+	ratio float64 // of the run so far
+}
+
+func newRefineAudit(t *testing.T, adjacency dp.Adjacency) *refineAudit {
+	t.Helper()
+	a := &refineAudit{crowd: 1e5 - 1, noise: 1, clip: 1, stretch: 1}
+	p := handmadePublic(t, adjacency, must(feature.NewTabular(2, "obs_state")))
+	p.Persons, p.Gamma, p.Target = 1e5, 1, policy.Logged{}
+	p.Privacy.Budget = dp.Budget{Epsilon: 20, Delta: 1e-6}
+	a.plan = must(DPRefine{Rounds: 2, instead: a.release}.Plan(p))
+	a.plan.public.Persons = 3 // the records that stand for the persons
+	return a
+}
+
+func (a *refineAudit) release(q privateSum, each func() contribution, src *noise.Source) ([]float64, error) {
+	point := func(person int) []float64 {
+		x := make([]float64, q.dim)
+		each()(x, person)
+		return x
+	}
+	first, other := point(auditFirst), point(auditOther)
+	present := first
+	if a.neighbour {
+		present = other
+	}
+	sum, err := mechanism.NewVectorSum(q.dim, q.clip*a.clip, q.multiplier/a.clip*a.noise, q.kind)
+	if err != nil {
+		return nil, err
+	}
+	for i := range present {
+		present[i] *= a.stretch
+	}
+	if err := sum.Add(present); err != nil {
+		return nil, err
+	}
+	noisy, _, err := sum.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	// The direction from other to first is known, whoever is present.
+	first, other = point(auditFirst), point(auditOther)
+	sd := q.sd()
+	for i, x := range noisy {
+		a.ratio += (first[i] - other[i]) * (x - (first[i]+other[i])/2) / (sd * sd)
+	}
+	for i, x := range point(auditCrowd) {
+		noisy[i] += a.crowd * x
+	}
+	return noisy, nil
+}
+
+// lowerMu bounds the distance of the two sides in standard deviations from
+// below, but for a false-alarm rate of 1e-6.
+func (a *refineAudit) lowerMu(t testing.TB, src *noise.Source) float64 {
+	var mean, square [2]float64
+	for side := range mean {
+		a.neighbour = side == 1
+		ready := must(a.plan.Check(context.Background(), auditData()))
+		for range auditRuns {
+			a.ratio = 0
+			if _, err := ready.Run(context.Background(), ledger.None(), src); err != nil {
+				t.Fatal(err)
+			}
+			mean[side] += a.ratio / auditRuns
+			square[side] += a.ratio * a.ratio / auditRuns
+		}
+	}
+	variance := (square[0] - mean[0]*mean[0] + square[1] - mean[1]*mean[1]) / 2
+	mu := math.Abs(mean[0]-mean[1]) / math.Sqrt(variance)
+	return mu - 4.8*math.Sqrt((2+mu*mu/4)/auditRuns)
+}
+
+// muOf is the mu of composed Gaussian events under ReplaceOne.
+func muOf(events []dp.Event) float64 {
+	sum := 0.0
+	for _, e := range events {
+		m := e.(dp.Gaussian).NoiseMultiplier
+		sum += 4 / (m * m)
+	}
+	return math.Sqrt(sum)
+}
+
+// TestRefineAudit bounds the mu of the joint release of all rounds from below:
+// under the claim as it is, also when a person tries to add more than the clip,
+// and above it with mistakes planted.
+func TestRefineAudit(t *testing.T) {
+	a := newRefineAudit(t, dp.ReplaceOne)
+	events := a.plan.Event.(dp.Composed).Events
+	claim := muOf(events)
+	if got := a.lowerMu(t, noise.NewSeeded(1)); got > claim || got < 0.85*claim {
+		t.Errorf("mu is at least %.3f; the event claims %.3f, and the audit should find 0.85 of it", got, claim)
+	} else if uncharged := muOf(events[:len(events)-1]); got < uncharged {
+		t.Errorf("a round left uncharged passes: mu is at least %.3f, claim %.3f", got, uncharged)
+	}
+	a = newRefineAudit(t, dp.ReplaceOne)
+	a.stretch = 10
+	if got := a.lowerMu(t, noise.NewSeeded(2)); got > claim {
+		t.Errorf("contributions beyond the clip: mu is at least %.3f; the event claims %.3f", got, claim)
+	}
+	a = newRefineAudit(t, dp.ReplaceOne)
+	a.noise = 0.5 // also what taking the clip for the sensitivity would do
+	if got := a.lowerMu(t, noise.NewSeeded(3)); got < claim {
+		t.Errorf("halved noise passes: mu is at least %.3f, claim %.3f", got, claim)
+	}
+	a = newRefineAudit(t, dp.ReplaceOne)
+	a.stretch, a.clip = 10, 100
+	if got := a.lowerMu(t, noise.NewSeeded(4)); got < claim {
+		t.Errorf("a clip that is not enforced passes: mu is at least %.3f, claim %.3f", got, claim)
+	}
+}
+
+// TestRefineSpendsItsBudgetExactly wants the accountant's epsilon within the
+// budget, and above 0.999 of it.
+func TestRefineSpendsItsBudgetExactly(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for _, epsilon := range []float64{0.01, 0.1, 1, 10} {
+			for _, rounds := range []int{0, 1, 7} {
+				p := chainPublic(1000, 1, policy.Logged{})
+				p.Privacy = &Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}}
+				plan := must(DPRefine{Rounds: rounds}.Plan(p))
+				accountant := account.NewClosedForm(adjacency)
+				if err := accountant.Compose(plan.Event, 1); err != nil {
+					t.Fatal(err)
+				}
+				got := must(accountant.Epsilon(1e-5))
+				if !(got.Upper <= epsilon && got.Lower > 0.999*epsilon) {
+					t.Errorf("%v, budget %v, %d rounds: epsilon is %v; want in (0.999, 1] of the budget", adjacency, epsilon, rounds, got)
+				}
+			}
+		}
+	}
+}
