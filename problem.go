@@ -125,7 +125,7 @@ func (c Config) reading(p evaluate.Public, m evaluate.Method) (trajectory.Option
 	if p.Discounts {
 		o.Need |= trajectory.Discount
 	}
-	if m.NeedFeatures && !c.Data.OneRowEpisodes {
+	if p.Features != nil && !c.Data.OneRowEpisodes {
 		o.Optional |= trajectory.Final
 	}
 	if c.Target.Name != "" {

@@ -41,6 +41,8 @@ func Methods() []Method {
 		states    = "On-policy; one trajectory a person; tabular or aggregated features."
 	)
 	return []Method{
+		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
+			Assumes: "What the chosen method assumes; `discreet plan` says which and why.", decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; weighted returns above the clip are cut.",
 			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},

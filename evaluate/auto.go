@@ -1,0 +1,118 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// Auto chooses an estimator from public facts alone, and its plan says why.
+//
+// With features it plans a value function by every private method that the
+// problem allows and takes the one with the least expected error; where even
+// that is no better than answering with the middle of the public range, it
+// answers so and spends nothing. Without features it estimates the value of the
+// policy: on-policy by the mean return (dp-is), off-policy by dp-dr where
+// rewards follow one decision, else by dp-wis.
+//
+// What it chose, with its parameters, is the method of the release.
+type Auto struct{}
+
+// candidate is a method that Auto weighs, with the error it expects.
+type candidate struct {
+	name      string
+	estimator Estimator
+	plan      *Plan
+	err       error
+	expected  float64
+}
+
+// Plan implements [Estimator].
+func (Auto) Plan(p Public) (*Plan, error) {
+	if err := needPrivacy("auto", p); err != nil {
+		return nil, err
+	}
+	if p.Features == nil {
+		return scalarChoice(p)
+	}
+	return functionChoice(p)
+}
+
+// scalarChoice follows the shape of the problem.
+func scalarChoice(p Public) (*Plan, error) {
+	switch {
+	case policy.OnPolicy(p.Target):
+		return chosen(DPIS{}, p, "on-policy every weight is 1, and the mean return needs nothing else")
+	case p.Horizon == 1 && p.Target.Actions() > 0:
+		return chosen(DPDR{}, p, "off-policy with one decision an episode, where a model of the actions' rewards takes most of the variance away")
+	}
+	return chosen(DPWIS{}, p, "off-policy with several decisions an episode, where self-normalised weights vary least")
+}
+
+func chosen(e Estimator, p Public, why string) (*Plan, error) {
+	plan, err := e.Plan(p)
+	if err != nil {
+		return nil, err
+	}
+	plan.Facts["chosen_by"] = "auto"
+	plan.Notes = append([]string{fmt.Sprintf("Method auto chose %s: %s.", plan.Method, why)}, plan.Notes...)
+	return plan, nil
+}
+
+// functionChoice compares expected errors.
+func functionChoice(p Public) (*Plan, error) {
+	all := functionCandidates(p)
+	constant := p.Returns().Width() / math.Sqrt(12) // of a value anywhere in the range
+	best := -1
+	var words []string
+	var failures []error
+	for i := range all {
+		c := &all[i]
+		if c.plan, c.err = c.estimator.Plan(p); c.err != nil {
+			failures = append(failures, c.err)
+			continue
+		}
+		c.expected = c.plan.Expected.RMSE
+		if !(c.expected > 0) {
+			c.expected = math.Inf(1)
+		}
+		words = append(words, expectedWords(c.name, c.expected))
+		if best < 0 || c.expected < all[best].expected {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, errors.Join(failures...)
+	}
+	why := fmt.Sprintf("expected errors beforehand are %s", strings.Join(words, ", "))
+	if e := all[best].expected; e > constant && !math.IsInf(e, 1) {
+		return chosen(Constant{}, p, fmt.Sprintf("%s, and the middle of the range is expected to be off by %.2g", why, constant))
+	}
+	return chosen(all[best].estimator, p, why)
+}
+
+func expectedWords(name string, e float64) string {
+	if math.IsInf(e, 1) {
+		return name + " not predicted"
+	}
+	return fmt.Sprintf("%s %.2g", name, e)
+}
+
+// functionCandidates lists the private methods that fit, the preferred one
+// first: it is taken where no error can be predicted.
+func functionCandidates(p Public) []candidate {
+	out := []candidate{{name: "dp-refine", estimator: DPRefine{}}}
+	_, finite := p.Features.(feature.Finite)
+	if !finite || !policy.OnPolicy(p.Target) {
+		out[0].estimator = DPRefine{Form: formLSTD}
+		return out
+	}
+	if p.Episodes == 1 || p.Episodes == 0 {
+		out = append(out, candidate{name: "dp-lsw", estimator: DPLSW{}}, candidate{name: "dp-lsl", estimator: DPLSL{}})
+	}
+	return out
+}
