@@ -1,0 +1,6 @@
+//go:build slow
+
+package parquetfile_test
+
+// damages is the number of damaged files made of every file.
+const damages = 100_000

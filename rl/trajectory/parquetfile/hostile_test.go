@@ -1,0 +1,367 @@
+package parquetfile_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A file made by hand has a column "x" of the pages of a case beside an id and a
+// reward that are in order.
+type craft struct {
+	rows     int64
+	kind     format.Type
+	optional bool
+	codec    format.CompressionCodec
+	pages    []craftPage
+	values   int64 // of the chunk, where they are not the rows
+}
+
+type craftPage struct {
+	header format.PageHeader
+	body   []byte
+}
+
+func marshal(v any) []byte {
+	b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// data is a page of version 1 whose sizes are right.
+func data(n int32, e format.Encoding, parts ...[]byte) craftPage {
+	body := bytes.Join(parts, nil)
+	return craftPage{format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(len(body)), CompressedPageSize: int32(len(body)),
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: n, Encoding: e, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, body}
+}
+
+func dict(n int32, parts ...[]byte) craftPage {
+	p := data(n, format.Plain, parts...)
+	p.header.Type, p.header.DataPageHeader = format.DictionaryPage, thrift.Null[format.DataPageHeader]{}
+	p.header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: n, Encoding: format.Plain})
+	return p
+}
+
+// with changes the header.
+func (p craftPage) with(f func(*format.PageHeader)) craftPage {
+	f(&p.header)
+	return p
+}
+
+func u32(v uint32) []byte     { return binary.LittleEndian.AppendUint32(nil, v) }
+func varint(v uint64) []byte  { return binary.AppendUvarint(nil, v) }
+func sized(b ...byte) []byte  { return append(u32(uint32(len(b))), b...) }
+func repeat(v uint64) []byte  { return varint(v << 1) }
+func literal(v uint64) []byte { return varint(v<<1 | 1) }
+
+func doubles(v ...float64) []byte {
+	var b []byte
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+func (c craft) file() []byte {
+	file := []byte("PAR1")
+	leaf := func(name string, kind format.Type, optional bool) format.SchemaElement {
+		e := format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(format.Required)}
+		if optional {
+			e.RepetitionType = thrift.New(format.Optional)
+		}
+		return e
+	}
+	meta := format.FileMetaData{Version: 1, NumRows: c.rows, RowGroups: []format.RowGroup{{NumRows: c.rows}}, Schema: []format.SchemaElement{
+		{Name: "root", NumChildren: thrift.New[int32](3)}, leaf("episode_id", format.Double, false), leaf("reward", format.Double, false), leaf("obs_x", c.kind, c.optional)}}
+	meta.Schema[1].Type = thrift.New(format.Int64)
+	add := func(kind format.Type, codec format.CompressionCodec, values int64, pages []craftPage) {
+		at := int64(len(file))
+		for _, p := range pages {
+			file = append(append(file, marshal(p.header)...), p.body...)
+		}
+		meta.RowGroups[0].Columns = append(meta.RowGroups[0].Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{Type: kind, Codec: codec,
+			NumValues: values, DataPageOffset: at, TotalCompressedSize: int64(len(file)) - at}})
+	}
+	var id, reward []byte
+	for i := range min(c.rows, 1<<10) {
+		id = binary.LittleEndian.AppendUint64(id, uint64(i))
+		reward = append(reward, doubles(float64(i))...)
+	}
+	add(format.Int64, format.Uncompressed, c.rows, []craftPage{data(int32(c.rows), format.Plain, id)})
+	add(format.Double, format.Uncompressed, c.rows, []craftPage{data(int32(c.rows), format.Plain, reward)})
+	values := c.values
+	if values == 0 {
+		values = c.rows
+	}
+	add(c.kind, c.codec, values, c.pages)
+	return seal(file, marshal(meta))
+}
+
+func seal(file, footer []byte) []byte {
+	file = append(file, footer...)
+	file = append(file, u32(uint32(len(footer)))...)
+	return append(file, "PAR1"...)
+}
+
+// allocated runs f and tells how many bytes it has asked for in all.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+var codecs = struct{ gzip, zstd func([]byte) []byte }{
+	gzip: func(b []byte) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(b)
+		w.Close()
+		return out.Bytes()
+	},
+	zstd: func(b []byte) []byte {
+		w, err := zstd.NewWriter(nil)
+		if err != nil {
+			panic(err)
+		}
+		defer w.Close()
+		return w.EncodeAll(b, nil)
+	},
+}
+
+// Files that are in order, made by the same hand as the hostile ones.
+func TestHandmadePages(t *testing.T) {
+	want := []float64{1, 2, 2}
+	plain := doubles(want...)
+	packed := func(b []byte) craftPage {
+		return data(3, format.Plain, b).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })
+	}
+	for name, c := range map[string]craft{
+		"plain":          {pages: []craftPage{data(3, format.Plain, plain)}},
+		"two pages":      {pages: []craftPage{data(1, format.Plain, plain[:8]), data(0, format.Plain), data(2, format.Plain, plain[8:])}},
+		"runs":           {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, repeat(1), []byte{0}, repeat(2), []byte{1})}},
+		"packed":         {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(1), []byte{0b110})}},
+		"padding absent": {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.PlainDictionary, []byte{9}, literal(1), []byte{0, 0b10, 0b100, 0})}},
+		"32 bits":        {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{32}, repeat(1), u32(0), repeat(2), u32(1))}},
+		"levels":         {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 1)...), plain)}},
+		"gzip":           {codec: format.Gzip, pages: []craftPage{packed(codecs.gzip(plain))}},
+		"zstd":           {codec: format.Zstd, pages: []craftPage{packed(codecs.zstd(plain))}},
+		// Values 1, 2, 2: the first, then differences 1 and 0 in two bits each.
+		"delta": {kind: format.Int64, pages: []craftPage{data(3, format.DeltaBinaryPacked, varint(128), varint(4), varint(3), varint(2),
+			varint(0), []byte{2, 0, 0, 0}, []byte{0b01, 0, 0, 0, 0, 0, 0, 0})}},
+	} {
+		c.rows = 3
+		if c.kind == 0 {
+			c.kind = format.Double
+		}
+		d, err := readBytes(c.file())
+		if err != nil {
+			t.Errorf("%s: %v (%v)", name, err, errors.Unwrap(err))
+			continue
+		}
+		for i, x := range want {
+			if d.Obs[i] != x {
+				t.Errorf("%s: row %d: got %g, want %g", name, i, d.Obs[i], x)
+			}
+		}
+	}
+}
+
+// What is said of these pages and footers is not true, or not reasonable. Each
+// is a file of a few kilobytes, refused before much memory has been asked for.
+func TestHostilePages(t *testing.T) {
+	const huge = 1 << 31
+	plain := doubles(1, 2, 3)
+	two := dict(2, doubles(1, 2))
+	zeros := make([]byte, 1<<24)
+	header := func(f func(*format.PageHeader)) []craftPage {
+		return []craftPage{data(3, format.Plain, plain).with(f)}
+	}
+	v2 := func(def, rep int32) []craftPage {
+		return header(func(h *format.PageHeader) {
+			h.Type, h.DataPageHeader = format.DataPageV2, thrift.Null[format.DataPageHeader]{}
+			h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3, DefinitionLevelsByteLength: def, RepetitionLevelsByteLength: rep})
+		})
+	}
+	indices := func(parts ...[]byte) []craftPage {
+		return []craftPage{two, data(3, format.RLEDictionary, parts...)}
+	}
+	deltas := func(head ...uint64) []craftPage {
+		var b []byte
+		for _, v := range head {
+			b = append(b, varint(v)...)
+		}
+		return []craftPage{data(3, format.DeltaBinaryPacked, b, []byte{0, 64, 64, 64, 64}, make([]byte, 64))}
+	}
+	for name, c := range map[string]craft{
+		"run of 2^31 indices":          {pages: indices([]byte{1}, repeat(huge), []byte{0})},
+		"run of 2^62 indices":          {pages: indices([]byte{1}, repeat(1<<62), []byte{0})},
+		"2^30 packed groups":           {pages: indices([]byte{1}, literal(huge/2), []byte{0})},
+		"2^63-1 packed groups":         {pages: indices([]byte{1}, literal(1<<63-1), []byte{0})},
+		"one run too few":              {pages: indices([]byte{1}, repeat(2), []byte{0})},
+		"packed run cut short":         {pages: indices([]byte{20}, literal(1), []byte{0})},
+		"empty runs":                   {pages: indices([]byte{1}, repeat(0), []byte{0}, literal(0))},
+		"indices of 33 bits":           {pages: indices([]byte{33}, literal(1), make([]byte, 33))},
+		"indices of 255 bits":          {pages: indices([]byte{255}, repeat(3), make([]byte, 33))},
+		"index beyond dictionary":      {pages: indices([]byte{2}, repeat(3), []byte{2})},
+		"packed index beyond":          {pages: indices([]byte{2}, literal(1), []byte{0b110100, 0})},
+		"no dictionary":                {pages: []craftPage{data(3, format.RLEDictionary, []byte{1}, repeat(3), []byte{0})}},
+		"dictionary of 2^31-1":         {pages: []craftPage{dict(math.MaxInt32, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, repeat(3), []byte{0})}},
+		"second dictionary":            {pages: append([]craftPage{two}, indices([]byte{1}, repeat(3), []byte{0})...)},
+		"dictionary alone":             {pages: []craftPage{two}},
+		"run of 2^31 levels":           {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(huge), 1)...), plain)}},
+		"level above the highest":      {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 2)...), plain)}},
+		"levels beyond page":           {optional: true, pages: []craftPage{data(3, format.Plain, u32(math.MaxUint32), plain)}},
+		"fewer values than levels":     {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 1)...), plain[:16])}},
+		"page of 2^31-1 values":        {pages: header(func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = math.MaxInt32 })},
+		"chunk of 2^31-1 values":       {rows: math.MaxInt32, pages: header(func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = math.MaxInt32 })},
+		"chunk of 2^63-1 values":       {values: math.MaxInt64, pages: header(func(*format.PageHeader) {})},
+		"rows of 2^63-1":               {rows: math.MaxInt64, pages: header(func(*format.PageHeader) {})},
+		"negative rows":                {rows: -3, pages: header(func(*format.PageHeader) {})},
+		"negative values":              {pages: header(func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = -3 })},
+		"negative size":                {pages: header(func(h *format.PageHeader) { h.CompressedPageSize = -24 })},
+		"negative uncompressed size":   {pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = -24 })},
+		"size beyond chunk":            {pages: header(func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 })},
+		"stored size":                  {pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"checksum":                     {pages: header(func(h *format.PageHeader) { h.CRC = 1 })},
+		"long levels in version 2":     {pages: v2(math.MaxInt32, math.MaxInt32)},
+		"negative levels in version 2": {pages: v2(-1, 1)},
+		"Snappy that claims 2 GB":      {codec: format.Snappy, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"Snappy's own claim":           {codec: format.Snappy, pages: []craftPage{data(3, format.Plain, varint(math.MaxUint32), plain)}},
+		"gzip that claims 2 GB":        {codec: format.Gzip, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"Zstandard that claims 2 GB":   {codec: format.Zstd, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"Brotli that claims 2 GB":      {codec: format.Brotli, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"gzip bomb":                    {codec: format.Gzip, pages: []craftPage{data(3, format.Plain, codecs.gzip(zeros)).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })}},
+		"Zstandard bomb":               {codec: format.Zstd, pages: []craftPage{data(3, format.Plain, codecs.zstd(zeros)).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })}},
+		"Zstandard too short":          {codec: format.Zstd, pages: []craftPage{data(3, format.Plain, codecs.zstd(plain)).with(func(h *format.PageHeader) { h.UncompressedPageSize = 1 << 20 })}},
+		"delta of 2^31 values":         {kind: format.Int64, pages: deltas(128, 4, huge, 0)},
+		"delta block of 2^40":          {kind: format.Int64, pages: deltas(1<<40, 4, 3, 0)},
+		"delta block of 0":             {kind: format.Int64, pages: deltas(0, 4, 3, 0)},
+		"delta without miniblocks":     {kind: format.Int64, pages: deltas(128, 0, 3, 0)},
+		"delta of 2^62 miniblocks":     {kind: format.Int64, pages: deltas(128, 1<<62, 3, 0)},
+		"delta cut short":              {kind: format.Int64, pages: deltas(128, 4, 3, 0)},
+		"delta wider than its type":    {kind: format.Int32, pages: deltas(128, 4, 3, 0)},
+		"levels as packed bits":        {optional: true, pages: header(func(h *format.PageHeader) { h.DataPageHeader.V.DefinitionLevelEncoding = format.BitPacked })},
+		"unknown encoding":             {pages: header(func(h *format.PageHeader) { h.DataPageHeader.V.Encoding = 77 })},
+		"no pages":                     {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.rows == 0 {
+				c.rows = 3
+			}
+			if c.kind == 0 {
+				c.kind = format.Double
+			}
+			refused(t, c.file())
+		})
+	}
+}
+
+func refused(t *testing.T, file []byte) {
+	t.Helper()
+	var err error
+	n := allocated(func() { _, err = readBytes(file) })
+	if err == nil || !errors.Is(err, trajectory.ErrFormat) || !errors.Is(err, trajectory.ErrInput) {
+		t.Errorf("error %v; want ErrFormat", err)
+	}
+	if n > 1<<24 {
+		t.Errorf("a file of %d bytes has asked for %d", len(file), n)
+	}
+}
+
+func TestHostileFooters(t *testing.T) {
+	schema := func(e ...format.SchemaElement) []byte {
+		return marshal(format.FileMetaData{Version: 1, Schema: e})
+	}
+	deep := []format.SchemaElement{}
+	for range 1000 {
+		deep = append(deep, format.SchemaElement{Name: "g", NumChildren: thrift.New[int32](1)})
+	}
+	deep = append(deep, format.SchemaElement{Name: "leaf", Type: thrift.New(format.Double)})
+	root := format.SchemaElement{Name: "root", NumChildren: thrift.New[int32](1)}
+	leaf := format.SchemaElement{Name: "reward", Type: thrift.New(format.Double)}
+	flba := format.SchemaElement{Name: "reward", Type: thrift.New(format.FixedLenByteArray), TypeLength: thrift.New[int32](-1)}
+	many := root
+	many.NumChildren = thrift.New[int32](math.MaxInt32)
+	for name, footer := range map[string][]byte{
+		"list of 2^31-1":       append([]byte{0x15, 2, 0x19, 0xfc}, varint(math.MaxInt32)...),
+		"list of 2^63":         append([]byte{0x15, 2, 0x19, 0xfc}, varint(1<<63)...),
+		"list of 2^40 bytes":   append([]byte{0x15, 2, 0x19, 0xf3}, varint(1<<40)...),
+		"string of 2^31-1":     append([]byte{0x15, 2, 0x28}, varint(math.MaxInt32)...),
+		"100000 empty columns": append(append([]byte{0x15, 2, 0x19, 0xfc}, varint(100_000)...), make([]byte, 100_002)...),
+		"nested lists":         append([]byte{0x15, 2, 0xf9, 0x19}, bytes.Repeat([]byte{0x19}, 1<<20)...),
+		"nested structures":    append([]byte{0x15, 2, 0xfc}, bytes.Repeat([]byte{0x1c}, 1<<20)...),
+		"deep schema":          schema(deep...),
+		"2^31-1 children":      schema(many, leaf),
+		"two roots":            schema(root, leaf, leaf),
+		"root of no columns":   schema(leaf),
+		"no schema":            schema(),
+		"negative width":       schema(root, flba),
+		"columns without leaves": marshal(format.FileMetaData{Version: 1, Schema: []format.SchemaElement{root, leaf},
+			RowGroups: []format.RowGroup{{NumRows: 1, Columns: make([]format.ColumnChunk, 2)}}}),
+		"chunk beyond file": marshal(format.FileMetaData{Version: 1, Schema: []format.SchemaElement{root, leaf},
+			RowGroups: []format.RowGroup{{NumRows: 1, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{NumValues: 1, DataPageOffset: 4, TotalCompressedSize: math.MaxInt64}}}}}}),
+		"other file": marshal(format.FileMetaData{Version: 1, Schema: []format.SchemaElement{root, leaf},
+			RowGroups: []format.RowGroup{{NumRows: 1, Columns: []format.ColumnChunk{{FilePath: "/etc/passwd"}}}}}),
+	} {
+		t.Run(name, func(t *testing.T) { refused(t, seal([]byte("PAR1"), footer)) })
+	}
+}
+
+// A dictionary of two long ids and a bit a row would fill any memory.
+func TestKeysAreCounted(t *testing.T) {
+	const rows, size = 1 << 18, 1 << 14
+	key := func(c string) []byte { return sized([]byte(strings.Repeat(c, size))...) }
+	c := craft{rows: rows, kind: format.ByteArray, pages: []craftPage{dict(2, key("a"), key("b")),
+		data(rows, format.RLEDictionary, []byte{1}, literal(rows/8), bytes.Repeat([]byte{0b10101010}, rows/8))}}
+	file := c.file()
+	read := 0
+	var err error
+	n := allocated(func() {
+		var table trajectory.Table
+		if table, err = parquetfile.New(bytes.NewReader(file), int64(len(file)), "x"); err != nil {
+			return
+		}
+		defer table.Close()
+		batch := trajectory.NewBatch([]int{1}, 1)
+		err = table.Select([]trajectory.Pick{{Field: 2, Kind: trajectory.Key}})
+		for err == nil {
+			batch.Reset()
+			if err = table.Read(batch); err == nil {
+				read += batch.Rows
+			}
+		}
+	})
+	if err == io.EOF || !errors.Is(err, trajectory.ErrFormat) {
+		t.Errorf("error %v after %d rows; want ErrFormat", err, read)
+	}
+	if most := 1<<28 + 64*len(file); read*size > most || read == 0 {
+		t.Errorf("%d rows of keys of %d bytes, beyond %d", read, size, most)
+	}
+	if n > 1<<27 { // a batch of them, grown by doubling
+		t.Errorf("asked for %d bytes", n)
+	}
+}
+
+func TestRemedyOfEncodings(t *testing.T) {
+	c := craft{rows: 3, kind: format.Double, pages: []craftPage{data(3, 77, doubles(1, 2, 3))}}
+	_, err := readBytes(c.file())
+	if want := "x.parquet: obs_x: uses an encoding that is not supported; write it anew with plain or dictionary encoding"; err == nil || err.Error() != want {
+		t.Errorf("\n got %v\nwant %s", err, want)
+	}
+}
