@@ -94,10 +94,13 @@ func (p *PLD) Delta(epsilon float64) (Bracket, error) {
 	if exact, ok := p.closed(); ok {
 		return exact.Delta(epsilon)
 	}
-	return p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Delta(epsilon) })
+	return p.boxed(smoothShares[:], func(p *PLD) (Bracket, error) {
+		return p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Delta(epsilon) })
+	})
 }
 
-// Epsilon implements [Accountant].
+// Epsilon implements [Accountant]. At delta 0 it is the sum of the events' largest
+// losses, where they have one.
 func (p *PLD) Epsilon(delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
@@ -106,13 +109,35 @@ func (p *PLD) Epsilon(delta float64) (Bracket, error) {
 		return exact.Epsilon(delta)
 	}
 	if delta == 0 {
-		return Bracket{}, fmt.Errorf("%w: delta is 0; want delta above 0, or add up the events' pure epsilons", dp.ErrBudget)
+		return p.pure()
 	}
-	b, err := p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Epsilon(delta) })
-	if err == nil && math.IsInf(b.Upper, 1) {
-		return Bracket{}, fmt.Errorf("%w: no epsilon is certain to hold at delta %v, which the events' own deltas use up; raise delta", ErrUncertified, delta)
+	shares := []float64{delta / 2, delta / 10, delta / 100}
+	return p.boxed(shares, func(p *PLD) (Bracket, error) {
+		b, err := p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Epsilon(delta) })
+		if err == nil && math.IsInf(b.Upper, 1) {
+			return Bracket{}, fmt.Errorf("%w: no epsilon is certain to hold at delta %v, which the events' own deltas use up; raise delta", ErrUncertified, delta)
+		}
+		return b, err
+	})
+}
+
+// pure adds up the largest losses of all runs: independent runs reach them
+// together.
+func (p *PLD) pure() (Bracket, error) {
+	var total Bracket
+	for _, e := range p.events {
+		one := NewClosedForm(p.adj)
+		if err := one.Compose(e.event, 1); err != nil {
+			return Bracket{}, err
+		}
+		b, err := one.Epsilon(0)
+		if err != nil {
+			return Bracket{}, err
+		}
+		n := float64(e.count)
+		total = sum(total, Bracket{xmath.MulDown(n, b.Lower), xmath.MulUp(n, b.Upper)})
 	}
-	return b, err
+	return total, nil
 }
 
 // closed returns the closed form of what was composed, where there is one.

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 )
 
+// pldCase is a reference answer of testdata/accounting.json.
 type pldCase struct {
 	ID        string          `json:"id"`
 	Adjacency dp.Adjacency    `json:"adjacency"`
@@ -19,55 +19,103 @@ type pldCase struct {
 	Delta     float64         `json:"delta"`
 	Lower     float64         `json:"lower"`
 	Upper     float64         `json:"upper"`
-	Method    string          `json:"method"`
 }
 
-func readPLDCases(t testing.TB) []pldCase {
+func readJSON(t testing.TB, path string, into any) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/accounting.json")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []pldCase
-	if err := json.Unmarshal(text, &cases); err != nil {
+	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
-	return cases
 }
 
+func (c pldCase) answer(t testing.TB) account.Bracket {
+	t.Helper()
+	template, err := dp.ParseTemplate(c.Event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := func() account.Accountant { return account.NewPLD(c.Adjacency) }
+	if c.Query == "noise_multiplier" {
+		b, err := account.Calibrate(template.With, dp.Budget{Epsilon: c.Epsilon, Delta: c.Delta}, fresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	e, err := template.With(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ask(t, c.Adjacency, e, 1, c.Query, c.Epsilon, c.Delta)
+}
+
+func ask(t testing.TB, adj dp.Adjacency, e dp.Event, count int64, query string, epsilon, delta float64) account.Bracket {
+	t.Helper()
+	p := account.NewPLD(adj)
+	if err := p.Compose(e, count); err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Epsilon(delta)
+	if query == "delta" {
+		b, err = p.Delta(epsilon)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestPLDMeetsReferenceBrackets holds every answer against brackets and closed
+// forms computed by independent code, to a relative 1e-9 for their own rounding.
+// The upper end may not be more than one part in a thousand above theirs.
 func TestPLDMeetsReferenceBrackets(t *testing.T) {
-	for _, c := range readPLDCases(t) {
+	var cases []pldCase
+	readJSON(t, "testdata/accounting.json", &cases)
+	if len(cases) < 60 {
+		t.Fatalf("%d cases; want all of them", len(cases))
+	}
+	for _, c := range cases {
 		t.Run(c.ID, func(t *testing.T) {
-			if c.Query == "noise_multiplier" {
-				return
-			}
-			e, err := dp.ParseEvent(c.Event)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := account.NewPLD(c.Adjacency)
-			if err := p.Compose(e, 1); err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			var b account.Bracket
-			if c.Query == "delta" {
-				b, err = p.Delta(c.Epsilon)
-			} else {
-				b, err = p.Epsilon(c.Delta)
-			}
-			took := time.Since(start)
-			if err != nil {
-				t.Fatal(err)
-			}
-			slack := 1e-3
-			t.Logf("ours [%.8g %.8g] width %.1e; theirs [%.8g %.8g]; upper excess %.1e; %v", b.Lower, b.Upper, b.Upper/b.Lower-1, c.Lower, c.Upper, b.Upper/c.Upper-1, took)
+			b := c.answer(t)
 			if b.Lower > c.Upper*(1+1e-9) || b.Upper < c.Lower*(1-1e-9) {
-				t.Error("brackets do not meet")
+				t.Errorf("%v does not meet the reference [%.9g, %.9g]", b, c.Lower, c.Upper)
 			}
-			if b.Upper > c.Upper*(1+slack) {
-				t.Error("loose")
+			if b.Upper > c.Upper*1.001 {
+				t.Errorf("upper end %.9g is %.2g above the reference's %.9g", b.Upper, b.Upper/c.Upper-1, c.Upper)
 			}
 		})
+	}
+}
+
+// TestPLDMeetsTrueEpsilonOfXie19 holds the epsilon of the noise that Xie et al.
+// 2019 prescribe against reference values: Poisson sampling of one person in
+// expectation under add_remove_one, and one person drawn uniformly under
+// replace_one.
+func TestPLDMeetsTrueEpsilonOfXie19(t *testing.T) {
+	var cases []struct {
+		M          int64   `json:"m"`
+		Iterations int64   `json:"iterations"`
+		Delta      float64 `json:"delta"`
+		Sigma      float64 `json:"sigma_xie19"`
+		AddRemove  float64 `json:"epsilon_true_poisson_add_remove"`
+		Lower      float64 `json:"epsilon_true_replace_one_lower"`
+		Upper      float64 `json:"epsilon_true_replace_one_upper"`
+	}
+	readJSON(t, "testdata/xie19_accountant.json", &cases)
+	for _, c := range cases {
+		noise := dp.Gaussian{NoiseMultiplier: c.Sigma}
+		a := ask(t, dp.AddRemoveOne, dp.PoissonSampled{Rate: 1 / float64(c.M), Event: noise}, c.Iterations, "epsilon", 0, c.Delta)
+		if a.Lower > c.AddRemove*(1+1e-5) || a.Upper < c.AddRemove*(1-1e-5) || a.Upper > c.AddRemove*1.001 {
+			t.Errorf("m %d, N %d, sigma %v: Poisson, add_remove_one: %v; want %v", c.M, c.Iterations, c.Sigma, a, c.AddRemove)
+		}
+		one := dp.SampledWithoutReplacement{Population: c.M, Sample: 1, Event: noise}
+		r := ask(t, dp.ReplaceOne, one, c.Iterations, "epsilon", 0, c.Delta)
+		if r.Lower > c.Lower*(1+1e-4) || r.Upper < c.Lower*(1-1e-9) || r.Upper < c.Upper*(1-1e-4) || r.Upper > c.Upper*1.001 {
+			t.Errorf("m %d, N %d, sigma %v: batch of one, replace_one: %v; want [%v, %v]", c.M, c.Iterations, c.Sigma, r, c.Lower, c.Upper)
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (p *PLD) views(leaf dp.Event) (kind, error) {
 	case dp.SampledWithoutReplacement:
 		_, err := baseLaw(p.adj, e.Event)
 		return dominated, err
-	case dp.Gaussian:
+	case dp.Gaussian, dp.SmoothGaussian:
 		return balanced, nil
 	}
 	_, err := baseLaw(p.adj, leaf)

@@ -28,8 +28,15 @@ type Bins struct {
 // Loss is a privacy loss with a bound on its absolute error.
 type Loss struct{ Value, Error float64 }
 
-func (l Loss) up() float64   { return l.Value + l.Error + 2*ulp*math.Abs(l.Value) }
-func (l Loss) down() float64 { return l.Value - l.Error - 2*ulp*math.Abs(l.Value) }
+func (l Loss) up() float64   { return l.moved(1) }
+func (l Loss) down() float64 { return l.moved(-1) }
+
+func (l Loss) moved(sign float64) float64 {
+	if math.IsInf(l.Value, 0) {
+		return l.Value
+	}
+	return l.Value + sign*(l.Error+2*ulp*math.Abs(l.Value))
+}
 
 // Cell is a set of outcomes that a partition lumps together.
 type Cell struct {
@@ -186,7 +193,7 @@ func (m *Measure) finish() *Measure {
 		m.size += math.Abs(g)
 	}
 	m.total = sum + low
-	m.highest = math.Inf(-1)
+	m.highest = 0
 	if n := len(m.Loss); n > 0 {
 		m.highest = m.Loss[n-1]
 	}

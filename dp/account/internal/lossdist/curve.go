@@ -27,7 +27,11 @@ func (s *state) sides() (lower, upper curve) {
 	}
 	copies := s.copies(set)
 	upper = curve{infinite: infinite(s.upper, 1)}
+	top, bounded := highest(s.upper, s.comp.Gaussian[1])
 	upper.value = func(epsilon float64) float64 {
+		if bounded && epsilon >= top {
+			return atMost(upper.infinite)
+		}
 		return atMost((upper.infinite + up.value(epsilon) + farUp(epsilon)) * (1 + 8*ulp))
 	}
 	lower = curve{infinite: infinite(s.lower, -1)}
@@ -132,22 +136,23 @@ func (s *state) period(a float64) float64 {
 		b := a * f
 		right = min(right, (payoffBound(b)+s.cumulant(b)-b*(s.guess.epsilon-4/s.slope)-want)/(b-a))
 	}
-	if top, ok := s.highest(); ok {
+	if top, ok := highest(s.near, s.comp.Gaussian[1]); ok {
 		right = min(right, top)
 	}
 	return max(-want/a, right)
 }
 
-// highest is the largest loss that the composition can reach, if it is bounded.
-func (s *state) highest() (float64, bool) {
-	if s.comp.Gaussian[1] > 0 {
+// highest is the largest finite loss that the composition can reach, if the
+// Gaussian part does not make it unbounded.
+func highest(parts []side, gaussian float64) (float64, bool) {
+	if gaussian > 0 {
 		return 0, false
 	}
 	sum := 0.0
-	for _, p := range s.near {
-		sum += p.count * max(p.measure.highest, 0) * (1 + 4*ulp)
+	for _, p := range parts {
+		sum += p.count * p.measure.highest
 	}
-	return sum, true
+	return sum + 8*ulp*float64(len(parts)+1)*math.Abs(sum), true
 }
 
 // copies bounds, for the lower curve, what the copies of the curve at distances
@@ -160,7 +165,7 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 	for i, f := range steeper {
 		logs[i] = payoffBound(a*f) + s.cumulant(a*f)
 	}
-	top, bounded := s.highest()
+	top, bounded := highest(s.near, s.comp.Gaussian[1])
 	return func(epsilon float64) float64 {
 		if bounded && epsilon+period >= top {
 			return left * 1.001
@@ -182,6 +187,9 @@ func (c Composition) Delta(epsilon float64) (lower, upper float64) {
 	expect := 1e-8
 	for range 6 {
 		s := newState(c, query{epsilon: epsilon, delta: expect})
+		if s.lossless() {
+			return infinite(s.lower, -1), infinite(s.upper, 1)
+		}
 		lower, upper = s.deltaAt(epsilon)
 		if upper > expect/30 && upper < expect*30 || upper < leastDelta && expect <= leastDelta {
 			break
@@ -194,6 +202,12 @@ func (c Composition) Delta(epsilon float64) (lower, upper float64) {
 // leastDelta is the smallest delta that is resolved: below it the upper end stays
 // near it.
 const leastDelta = 1e-30
+
+// lossless reports that no finite loss is above 0.
+func (s *state) lossless() bool {
+	top, bounded := highest(s.upper, s.comp.Gaussian[1])
+	return bounded && top <= 0
+}
 
 func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 	upper = 1
@@ -214,6 +228,12 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 	s := newState(c, query{delta: delta, forEpsilon: true})
 	upper = math.Inf(1)
+	if s.lossless() {
+		if infinite(s.upper, 1) <= delta {
+			upper = 0
+		}
+		return 0, upper
+	}
 	for pass := range maxPasses {
 		s.resolve()
 		low, up := s.sides()
@@ -265,6 +285,9 @@ func (s *state) sharpen(pass int, up curve, epsilon, width float64) bool {
 func (s *state) cross(c curve, delta float64) (above, met float64) {
 	if c.infinite >= delta {
 		return math.Inf(1), math.Inf(1)
+	}
+	if !(s.guess.epsilon >= 0 && s.tilt > 0) || math.IsInf(s.guess.epsilon+s.tilt, 1) {
+		return 0, math.Inf(1)
 	}
 	lo, hi := s.guess.epsilon, s.guess.epsilon
 	if c.value(hi) > delta {

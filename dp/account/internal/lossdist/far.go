@@ -12,13 +12,14 @@ import "math"
 // small where the cutoff lies well above eps, and is bounded by Chernoff. So a
 // tail that falls more slowly than any useful tilt needs no Fourier transform.
 type far struct {
-	upper             bool
-	lead, rise, share float64 // X+Y, and Q(n>0)
-	error             float64
-	relative          float64
-	parts             []side
-	cutoff            float64
-	gaussian          float64
+	upper    bool
+	lead     float64 // P(n>0) - Q(n>0)
+	share    float64 // Q(n>0)
+	error    float64 // absolute
+	relative float64 // error, on top
+	parts    []side
+	cutoff   float64
+	gaussian float64
 }
 
 func newFar(parts []side, cutoff, gaussian float64, upper bool) *far {
