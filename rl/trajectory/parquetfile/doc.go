@@ -11,13 +11,38 @@
 // Start with [Format] as the argument of trajectory.Read, and with [Write].
 // Rows in errors are counted from 1.
 //
-// Pages are read column by column, so that memory is bounded by one page a
-// column.
+// The parquet module writes files and decodes footers. Pages are decoded here,
+// by the Parquet format specification (Encodings.md, Compression.md), column by
+// column: memory is bounded by one page and one dictionary a column.
+//
+// # Damaged and hostile files
+//
+// Nothing that a file says of its own lengths is believed. A file of n bytes is
+// refused (ErrFormat) when
+//
+//   - its footer is longer than 64 MiB, nests deeper than 32, or has lists of
+//     more elements than its length can hold, which is 8192 and one for every 6
+//     bytes, at most 2^20; or its schema is not one tree, of a depth of 64 or
+//     less; or a row group does not have one chunk a column, within the file;
+//   - its rows, or the values of the columns that are read, are more than
+//     2^22 + 256 n;
+//   - the pages and dictionaries that are held at a time take more than
+//     2^28 + 64 n bytes, or all ids that are delivered do;
+//   - a page header is longer than 64 KiB, says less or more than there is, or
+//     claims that a page expands by more than its compression can (22 for Snappy,
+//     1032 for gzip, 32768 for Zstandard);
+//   - a page does not decompress to the size that it claims, has another checksum
+//     than its own, has runs that are longer than it or numbers in them of more
+//     than 32 bits, dictionary indices, levels or strings beyond their ends, or
+//     differences (DELTA_BINARY_PACKED) in blocks of more than 4096.
 //
 // # Limits
 //
-// Pages compressed by LZ4 are refused, and so are, as if damaged, empty pages of
-// list columns in the second page format. The module that decodes pages trusts
-// the lengths in them: a file damaged in the wrong place, or made to do harm,
-// can ask for more memory than there is. Read files of your own.
+// Values may be in any encoding of the specification except BIT_PACKED, and
+// compressed by Snappy, gzip, Zstandard or Brotli; LZ4 and LZO are refused, and
+// so are encrypted files, and blocks of differences longer than 4096. The
+// decompressors are those of other modules, with their output limited to the
+// size of the page. The bounds above are generous: they let a small file that is
+// made to do harm fill a dataset of 2^22 numbers, and hold 256 MiB of pages and
+// as much of ids; larger files, in proportion.
 package parquetfile

@@ -1,8 +1,6 @@
 package parquetfile_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"math"
 	"os"
@@ -10,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
 )
 
 // Any bytes are an input error or a dataset of finite numbers; nothing panics.
@@ -26,12 +23,11 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, data := range handmade() {
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		format := trajectory.Format{Name: "parquet", Open: func(path string) (trajectory.Table, error) {
-			return parquetfile.New(bytes.NewReader(data), int64(len(data)), path)
-		}}
-		d, _, err := trajectory.Read(context.Background(), format, []string{"x.parquet"},
-			trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+		d, err := readBytes(data)
 		if err != nil {
 			if !errors.Is(err, trajectory.ErrInput) {
 				t.Fatalf("%v is no input error", err)

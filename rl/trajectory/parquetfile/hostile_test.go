@@ -56,6 +56,9 @@ func dict(n int32, parts ...[]byte) craftPage {
 	return p
 }
 
+// oldDictionary is the older name of RLE_DICTIONARY.
+const oldDictionary format.Encoding = 2
+
 // with changes the header.
 func (p craftPage) with(f func(*format.PageHeader)) craftPage {
 	f(&p.header)
@@ -144,19 +147,19 @@ var codecs = struct{ gzip, zstd func([]byte) []byte }{
 	},
 }
 
-// Files that are in order, made by the same hand as the hostile ones.
-func TestHandmadePages(t *testing.T) {
-	want := []float64{1, 2, 2}
-	plain := doubles(want...)
+// handmade gives files that are in order, made by the same hand as the hostile
+// ones. Their observations are 1, 2, 2.
+func handmade() map[string][]byte {
+	plain := doubles(1, 2, 2)
 	packed := func(b []byte) craftPage {
 		return data(3, format.Plain, b).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })
 	}
-	for name, c := range map[string]craft{
+	crafts := map[string]craft{
 		"plain":          {pages: []craftPage{data(3, format.Plain, plain)}},
 		"two pages":      {pages: []craftPage{data(1, format.Plain, plain[:8]), data(0, format.Plain), data(2, format.Plain, plain[8:])}},
 		"runs":           {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, repeat(1), []byte{0}, repeat(2), []byte{1})}},
 		"packed":         {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(1), []byte{0b110})}},
-		"padding absent": {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.PlainDictionary, []byte{9}, literal(1), []byte{0, 0b10, 0b100, 0})}},
+		"padding absent": {pages: []craftPage{dict(2, doubles(1, 2)), data(3, oldDictionary, []byte{9}, literal(1), []byte{0, 0b10, 0b100, 0})}},
 		"32 bits":        {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{32}, repeat(1), u32(0), repeat(2), u32(1))}},
 		"levels":         {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 1)...), plain)}},
 		"gzip":           {codec: format.Gzip, pages: []craftPage{packed(codecs.gzip(plain))}},
@@ -164,19 +167,28 @@ func TestHandmadePages(t *testing.T) {
 		// Values 1, 2, 2: the first, then differences 1 and 0 in two bits each.
 		"delta": {kind: format.Int64, pages: []craftPage{data(3, format.DeltaBinaryPacked, varint(128), varint(4), varint(3), varint(2),
 			varint(0), []byte{2, 0, 0, 0}, []byte{0b01, 0, 0, 0, 0, 0, 0, 0})}},
-	} {
+	}
+	files := map[string][]byte{}
+	for name, c := range crafts {
 		c.rows = 3
 		if c.kind == 0 {
 			c.kind = format.Double
 		}
-		d, err := readBytes(c.file())
+		files[name] = c.file()
+	}
+	return files
+}
+
+func TestHandmadePages(t *testing.T) {
+	for name, file := range handmade() {
+		d, err := readBytes(file)
 		if err != nil {
-			t.Errorf("%s: %v (%v)", name, err, errors.Unwrap(err))
+			t.Errorf("%s: %v (%v)", name, err, cause(err))
 			continue
 		}
-		for i, x := range want {
-			if d.Obs[i] != x {
-				t.Errorf("%s: row %d: got %g, want %g", name, i, d.Obs[i], x)
+		for i, want := range []float64{1, 2, 2} {
+			if d.Obs[i] != want {
+				t.Errorf("%s: row %d: got %g, want %g", name, i, d.Obs[i], want)
 			}
 		}
 	}
