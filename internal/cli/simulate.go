@@ -30,7 +30,7 @@ func newSimulateChain() *cobra.Command {
 		Args:  exactly(0, "flags alone"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return usage(fmt.Errorf("simulate chain: -o is missing; name a .csv or .parquet file"))
+				return usage(fmt.Errorf("simulate chain: -o is missing; name the file to write, .csv, .parquet or .ndjson"))
 			}
 			switch start {
 			case "uniform":
@@ -53,8 +53,8 @@ func newSimulateChain() *cobra.Command {
 	f.StringVar(&start, "start", "uniform", "first state: uniform or first")
 	f.IntVar(&o.MaxSteps, "max-steps", 0, "truncate episodes after so many steps; 0 means no limit")
 	f.IntVar(&o.EpisodesPerPerson, "episodes-per-person", 1, "episodes that a person owns")
-	f.StringVarP(&out, "output", "o", "", "file to write, .csv or .parquet")
-	f.StringVar(&format, "format", "", "csv or parquet; by default the extension says it")
+	f.StringVarP(&out, "output", "o", "", "file to write, .csv, .parquet or .ndjson")
+	f.StringVar(&format, "format", "", "csv, parquet or ndjson; by default the extension says it")
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/ndjsonfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
 )
 
@@ -21,13 +22,13 @@ var ErrFormat = errors.New("unknown file format")
 
 // Formats lists the formats that can be read.
 func Formats() []trajectory.Format {
-	return []trajectory.Format{csvfile.Format(), parquetfile.Format()}
+	return []trajectory.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format()}
 }
 
 // writers maps the formats that can be written to their functions.
 func writers() map[string]func(io.Writer, *trajectory.Dataset) error {
 	return map[string]func(io.Writer, *trajectory.Dataset) error{
-		"csv": csvfile.Write, "parquet": parquetfile.Write}
+		"csv": csvfile.Write, "parquet": parquetfile.Write, "ndjson": ndjsonfile.Write}
 }
 
 // Names lists the names of the formats.
@@ -106,7 +107,7 @@ func Write(path, format string, d *trajectory.Dataset) error {
 	}
 	write, ok := writers()[f.Name]
 	if !ok || strings.HasSuffix(path, ".gz") {
-		return fmt.Errorf("%w: %s cannot be written; choose .csv or .parquet", ErrFormat, path)
+		return fmt.Errorf("%w: %s cannot be written; choose .csv, .parquet or .ndjson", ErrFormat, path)
 	}
 	w, err := os.CreateTemp(filepath.Dir(path), ".writing-*")
 	if err != nil {

@@ -115,7 +115,7 @@ var sameBits = cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a)
 
 func TestWhatIsWrittenReadsBack(t *testing.T) {
 	dir := t.TempDir()
-	for _, ext := range []string{"csv", "parquet"} {
+	for _, ext := range []string{"csv", "parquet", "ndjson"} {
 		t.Run(ext, func(t *testing.T) {
 			path := filepath.Join(dir, "x."+ext)
 			rapid.Check(t, func(t *rapid.T) {
@@ -139,7 +139,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 // Data without names, as a simulator makes it, is numbered, and a dataset read
 // from it and written again is the same file.
 func TestNamelessDataIsNumbered(t *testing.T) {
-	for _, ext := range []string{"csv", "parquet"} {
+	for _, ext := range []string{"csv", "parquet", "ndjson"} {
 		path := filepath.Join(t.TempDir(), "x."+ext)
 		d := generate(60, 6, true)
 		d.PersonStart = []int{0, 3, 4, 10}

@@ -1,0 +1,17 @@
+// Package ndjsonfile reads and writes trajectories as newline-delimited JSON: one
+// object a line, one line a decision, with the columns of the canonical schema
+// as keys. Start with [Format], which package file lists; [New] and [Write] work
+// on any stream.
+//
+//	{"episode_id":"a","step":0,"obs_x":0.5,"action":1,"reward":0,"terminated":false,"truncated":false}
+//
+// The columns of a file are the keys of its first rows (1024 of them, or 8 MB). A
+// key that is not there is null, but a key that the first rows lack is an error:
+// a column must not be overlooked. Numbers may be true and false; lists are
+// arrays of numbers; ids are strings or numbers. The order of keys does not
+// matter; a key may not come twice in a row. What stands in keys that nobody asks
+// for is skipped, not checked.
+//
+// Numbers are in the units of the source and are read to the nearest float64.
+// The format is RFC 8259, line by line.
+package ndjsonfile

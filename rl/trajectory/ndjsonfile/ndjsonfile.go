@@ -1,0 +1,173 @@
+package ndjsonfile
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Format reads and names NDJSON files.
+func Format() trajectory.Format {
+	return trajectory.Format{Name: "ndjson", Extensions: []string{".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz"}, Open: Open}
+}
+
+// Open opens an NDJSON file and reads its first rows. A file whose name ends in
+// .gz is decompressed.
+func Open(path string) (trajectory.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*.ndjson",
+			Kind: trajectory.ErrFormat}
+	}
+	counted := &counter{r: f}
+	var r io.Reader = counted
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(bufio.NewReaderSize(counted, 1<<16)); err != nil {
+			f.Close()
+			return nil, &trajectory.InputError{File: path, What: "is not a gzip file", Remedy: "write it anew, or name it .ndjson",
+				Kind: trajectory.ErrFormat, Cause: err}
+		}
+	}
+	t, err := newTable(r, path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	t.closer, t.counted = f, counted
+	return t, nil
+}
+
+// New reads NDJSON from r; name stands for the file in errors. The table does not
+// close r.
+func New(r io.Reader, name string) (trajectory.Table, error) {
+	counted := &counter{r: r}
+	t, err := newTable(counted, name)
+	if err != nil {
+		return nil, err
+	}
+	t.counted = counted
+	return t, nil
+}
+
+// counter counts the bytes read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// The first rows, from which the columns are found: so many, or so many bytes.
+const (
+	sampleRows  = 1024
+	sampleBytes = 8 << 20
+)
+
+// table is an open NDJSON file.
+type table struct {
+	name    string
+	closer  io.Closer
+	counted *counter
+	lines   lines
+	fields  []field
+	byName  map[string]int
+	row     int // stamp of the row at hand, for keys that come twice
+	order   []int
+	keys    []key
+	failed  error
+}
+
+// field is a key of the objects.
+type field struct {
+	name  string
+	list  bool
+	typed bool // a value that is not null has been seen
+	width int  // of the first list that is not empty
+	picks []pick
+	seen  int // the last row that had it
+}
+
+// pick is a wish, and the place of a key among the table's keys.
+type pick struct {
+	trajectory.Pick
+	key int
+}
+
+// key is the text of a key of the row at hand.
+type key struct {
+	block int
+	text  []byte
+}
+
+func newTable(r io.Reader, name string) (*table, error) {
+	t := &table{name: name, lines: lines{r: r}, byName: map[string]int{}}
+	if err := t.sample(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Fields implements [trajectory.Table].
+func (t *table) Fields() []trajectory.Field {
+	out := make([]trajectory.Field, len(t.fields))
+	for i, f := range t.fields {
+		out[i] = trajectory.Field{Name: f.name, List: f.list}
+	}
+	return out
+}
+
+// Width implements [trajectory.Table]: the length of the first list that is not
+// empty.
+func (t *table) Width(i int) (int, error) {
+	if !t.fields[i].list {
+		return 1, nil
+	}
+	return t.fields[i].width, nil
+}
+
+// Select implements [trajectory.Table].
+func (t *table) Select(picks []trajectory.Pick) error {
+	for _, p := range picks {
+		own := pick{Pick: p}
+		if p.Kind == trajectory.Key {
+			own.key = len(t.keys)
+			t.keys = append(t.keys, key{block: p.Block})
+		}
+		t.fields[p.Field].picks = append(t.fields[p.Field].picks, own)
+	}
+	return nil
+}
+
+// Progress implements [trajectory.Table].
+func (t *table) Progress() int64 { return t.counted.n }
+
+// Close implements [trajectory.Table].
+func (t *table) Close() error {
+	if t.closer == nil {
+		return nil
+	}
+	return t.closer.Close()
+}
+
+// Read implements [trajectory.Table].
+func (t *table) Read(b *trajectory.Batch) error {
+	for t.failed == nil && b.Rows < b.Cap {
+		t.failed = t.next(b)
+	}
+	if b.Rows > 0 {
+		return nil
+	}
+	return t.failed
+}
