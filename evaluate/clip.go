@@ -5,13 +5,12 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
 // defaultClipShare is the share of mu^2 that the choice of a clip costs.
-const defaultClipShare = 0.15
+const defaultClipShare = 0.2
 
 // Values of the parameter clip.
 const (
@@ -49,26 +48,28 @@ func (n nest) innermost(x float64) int {
 }
 
 // clipper chooses one range of a nest from a paid histogram of how many persons
-// have their number in which shell.
+// have their number in which shell. What it sees is noisy counts alone, so the
+// choice is post-processing of the histogram.
 //
-// The rule: a clip of half-width C puts noise of standard deviation in
-// proportion to C on the sum, and cutting the number of one person less short
-// moves the sum by as much as C moves. So the clip is worth narrowing while
-// fewer persons are cut than the noise grows by per unit of C. That number is
-// the tolerance. The noise of the count itself is added to it, for tails that
-// cannot be told from nothing.
+// A wide clip makes the noise large, a narrow one cuts persons. The histogram
+// shows where many persons begin to be cut; how many lie farther out it cannot
+// tell from noise, and a far person weighs much. So the number of persons beyond
+// each wider range is extrapolated: from range to range it falls by the factor
+// that the last two ranges show, the outer one counted generously (see tail). The choice
+// minimises the sum of squares of noise and of what would then be cut.
 type clipper struct {
 	multiplier float64
 	adjacency  dp.Adjacency
 	kind       mechanism.Noise
-	tolerance  float64 // persons
+	persons    int64 // public under ReplaceOne
+	tail       tail
+	price      float64 // noise in the sum, for each unit of the range's longer side
 }
 
 // choice is a clip and what the histogram says of the persons beyond it.
 type choice struct {
-	index int
-	clip  Range
-	// bias bounds, up to noise, the sum over persons of what the clip cuts off.
+	clip Range
+	// bias estimates, generously, the sum over persons of what the clip cuts off.
 	bias float64
 }
 
@@ -88,31 +89,92 @@ func (c clipper) choose(x []float64, n nest, src *noise.Source) (choice, error) 
 	if err != nil {
 		return choice{}, err
 	}
-	return c.pick(counts, sd, n), nil
+	return c.pick(c.tails(counts), func(k int) float64 { return c.tailSD(sd, k, len(counts)) }, n), nil
 }
 
-// pick narrows the range while the persons beyond it are few. It sees noisy
-// counts alone.
-func (c clipper) pick(counts []float64, sd float64, n nest) choice {
-	k, beyond := 0, 0.0
-	tails := []float64{0} // tails[j]: persons beyond range j
-	for k < n.steps {
-		beyond += counts[k]
-		if beyond > c.tolerance+sd*math.Sqrt(float64(k+1)) {
-			break
+// tails turns noisy counts by shell into the numbers of persons beyond each
+// range. Under ReplaceOne all shells together hold a public number of persons,
+// and what the noise adds to it is taken out of every shell alike.
+func (c clipper) tails(counts []float64) []float64 {
+	excess := 0.0
+	if c.adjacency == dp.ReplaceOne {
+		excess = -float64(c.persons)
+		for _, x := range counts {
+			excess += x
 		}
-		k++
-		tails = append(tails, beyond)
 	}
-	// What is cut is the area under the number of persons beyond, from the chosen
-	// range outward; of a count, only what noise does not explain is believed.
+	tails := make([]float64, len(counts))
+	for k := 1; k < len(counts); k++ {
+		tails[k] = tails[k-1] + counts[k-1] - excess/float64(len(counts))
+	}
+	return tails
+}
+
+// tailSD is the standard deviation of the noise in tail k of n shells.
+func (c clipper) tailSD(sd float64, k, n int) float64 {
+	v := float64(k)
+	if c.adjacency == dp.ReplaceOne {
+		v *= float64(n-k) / float64(n)
+	}
+	return sd * math.Sqrt(v)
+}
+
+// tail says how the number of persons beyond a range is thought to fall from
+// range to range outward.
+type tail struct {
+	// caution is how many standard deviations are added to the outermost count in
+	// use.
+	caution float64
+	// thin tells that it falls exponentially with the range, as it does for sums
+	// of many small terms; otherwise by the same factor from range to range, like
+	// a power, as weights do.
+	thin bool
+}
+
+func thinTail() tail { return tail{caution: 0.25, thin: true} }
+
+func heavyTail() tail { return tail{caution: 0.5} }
+
+// steps is how many times the factor between two ranges is applied i ranges
+// farther out, where each is sqrt 2 times the last.
+func (t tail) steps(i int) float64 {
+	if t.thin {
+		return (math.Exp2(float64(i)/2) - 1) / (math.Sqrt2 - 1)
+	}
+	return float64(i)
+}
+
+// Limits of the factor by which tails are thought to fall from range to range.
+const (
+	steepest   = 0.1
+	shallowest = 0.9
+)
+
+// pick chooses a range by the tails, noisy numbers of persons beyond each.
+func (c clipper) pick(tails []float64, sd func(k int) float64, n nest) choice {
+	longer := max(n.below, n.above)
+	// The first range beyond which there are persons without doubt.
+	seen := 1
+	for seen < n.steps && tails[seen] <= 2*sd(seen) {
+		seen++
+	}
+	many := max(tails[seen], 2*sd(seen))
+	fall := (max(tails[seen-1], 0) + c.tail.caution*sd(seen-1)) / many
+	fall = min(max(fall, steepest), shallowest)
+	best, bestIndex, bestBias := math.Inf(1), 0, 0.0
 	bias := 0.0
-	for j := 1; j <= k; j++ {
-		outer, inner := n.at(j-1), n.at(j)
-		width := max(outer.Max-inner.Max, inner.Min-outer.Min)
-		bias += max(0, tails[j]-sd*math.Sqrt(float64(j))/2) * width
+	for k := 0; k <= seen; k++ {
+		if k > 0 {
+			outer, inner := n.at(k-1), n.at(k)
+			width := max(outer.Max-inner.Max, inner.Min-outer.Min)
+			bias += many * math.Pow(fall, c.tail.steps(seen-k)) * width
+		}
+		noise := c.price * longer * math.Exp2(-float64(k)/2)
+		if cost := math.Hypot(noise, bias); cost < best {
+			best, bestIndex, bestBias = cost, k, bias
+		}
 	}
-	return choice{index: k, clip: n.at(k), bias: bias}
+	return choice{clip: n.at(bestIndex), bias: bestBias}
 }
 
 // clipShare turns the parameters clip and clip_share into a share of the budget:
@@ -132,12 +194,12 @@ func clipShare(method string, p Public, clip string, share float64, steps int) (
 	if share == 0 {
 		share = defaultClipShare
 	}
-	mu, err := account.GaussianMu(p.Privacy.Budget)
+	r, err := reach(p)
 	if err != nil {
 		return 0, err
 	}
-	sd := math.Sqrt2 * math.Sqrt(float64(steps)/share) / mu.Lower
-	if sd > float64(p.Persons)/10 {
+	// sqrt 2/mu is the noise of one bin, and steps of them may be added up.
+	if math.Sqrt(2*float64(steps)/share) > r/10 {
 		return 0, nil
 	}
 	return share, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -46,7 +45,8 @@ type DPDR struct {
 	BaselineShare float64 `json:"baseline_share,omitempty"`
 	// MaxWeight is the public cap in whose products with half the width of a
 	// return the widest clip is expressed; on-policy it is 1. 0 means 10 or, where
-	// the budget is small, sqrt(m mu/2) for m persons, but at least 1.
+	// the budget is small, sqrt(m mu/2) for m persons, but at least 1, as in
+	// [DPWIS].
 	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Clip is "auto" (the default) or "public"; ClipShare and Diagnostics are as in
 	// [DPIS].
@@ -80,15 +80,13 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
-	mu, err := account.GaussianMu(p.Privacy.Budget)
-	if err != nil {
-		return nil, err
-	}
-	reach := float64(p.Persons) * mu.Lower
 	if m.MaxWeight == 0 {
-		m.MaxWeight = max(1, min(defaultMaxWeight, math.Sqrt(reach/2)))
+		var err error
+		if m.MaxWeight, err = affordableWeight(p); err != nil {
+			return nil, err
+		}
 	}
-	d, shares, err := m.resolve(method, p, reach)
+	d, shares, err := m.resolve(method, p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +97,7 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if d.weightedMean, err = newWeightedMean(method, p, d.around(p, cap, p.Returns().Mid()), cap, shares); err != nil {
 		return nil, err
 	}
+	d.tail = thinTail()
 	if d.guess != nil {
 		d.nest = d.around(p, cap, d.guess.overall)
 	}
@@ -125,7 +124,7 @@ func (d dr) around(p Public, cap, centre float64) nest {
 }
 
 // resolve fixes the baseline and the shares.
-func (m DPDR) resolve(method string, p Public, reach float64) (dr, stages, error) {
+func (m DPDR) resolve(method string, p Public) (dr, stages, error) {
 	half := m.Diagnostics / 2
 	s := stages{weights: half, clipped: half, baseline: m.BaselineShare}
 	if m.Clip == "" {
@@ -143,6 +142,10 @@ func (m DPDR) resolve(method string, p Public, reach float64) (dr, stages, error
 		return d, s, err
 	}
 	if d.kind == "" || d.kind == "auto" {
+		reach, err := reach(p)
+		if err != nil {
+			return d, s, err
+		}
 		d.kind = d.choose(p, reach, m.BaselineShare)
 	}
 	if err := d.check(method, p); err != nil {

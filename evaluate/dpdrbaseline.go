@@ -33,9 +33,9 @@ func (d dr) payOne(s *value.Sample, src *noise.Source) (*guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	tail := newTail(s, g)
+	walk := newWalker(s, g)
 	for p := range s.Data.Persons() {
-		num, den := tail.start(p)
+		num, den := walk.start(p)
 		// The ratio takes returns: it centres them itself.
 		if err := r.Add(num*g.Width()/2+den*g.Mid(), den); err != nil {
 			return nil, err
@@ -114,9 +114,9 @@ func (d dr) payByState(s *value.Sample, src *noise.Source) (*guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, tail := make([]float64, 2*d.states+2), newTail(s, g)
+	x, walk := make([]float64, 2*d.states+2), newWalker(s, g)
 	for p := range s.Data.Persons() {
-		tail.states(x, p)
+		walk.states(x, p)
 		if err := sum.Add(x); err != nil {
 			return nil, err
 		}
@@ -163,9 +163,9 @@ func unit(x float64, g Range) float64 {
 	return min(max((x-g.Mid())/(g.Width()/2), -1), 1)
 }
 
-// tail walks the episodes of a person backward and sees, at every row, the
+// walker walks the episodes of a person backward and sees, at every row, the
 // weight and the return of what follows.
-type tail struct {
+type walker struct {
 	s       *value.Sample
 	g       Range
 	episode []int32 // by state: 1 + the episode that visited it last
@@ -175,13 +175,13 @@ type tail struct {
 	touched []int32
 }
 
-func newTail(s *value.Sample, g Range) *tail {
+func newWalker(s *value.Sample, g Range) *walker {
 	n := s.States
-	return &tail{s: s, g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
+	return &walker{s: s, g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
 }
 
 // start is a person's pair (d u, d) of whole episodes, the mean over them.
-func (t *tail) start(p int) (num, den float64) {
+func (t *walker) start(p int) (num, den float64) {
 	lo, hi := t.s.Episodes(p)
 	for e := lo; e < hi; e++ {
 		n, d := t.walk(e, nil)
@@ -192,7 +192,7 @@ func (t *tail) start(p int) (num, den float64) {
 }
 
 // states writes what a person adds: a pair by state and the pair of the start.
-func (t *tail) states(x []float64, p int) {
+func (t *walker) states(x []float64, p int) {
 	clear(x)
 	t.touched = t.touched[:0]
 	lo, hi := t.s.Episodes(p)
@@ -232,7 +232,7 @@ func (t *tail) states(x []float64, p int) {
 
 // walk calls visit at every row with a state, last row first, and returns the
 // pair of the first row. A first visit is the last one told.
-func (t *tail) walk(e int, visit func(state int32, num, den float64)) (num, den float64) {
+func (t *walker) walk(e int, visit func(state int32, num, den float64)) (num, den float64) {
 	lo, hi := t.s.Rows(e)
 	w, r := 1.0, 0.0
 	for row := hi - 1; row >= lo; row-- {

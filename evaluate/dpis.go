@@ -29,7 +29,7 @@ type DPIS struct {
 	// range and pays nothing.
 	Clip string `json:"clip,omitempty"`
 	// ClipShare is the share of the budget (of mu^2) that the histogram gets. 0
-	// means 0.15.
+	// means 0.2.
 	ClipShare float64 `json:"clip_share,omitempty"`
 	// Diagnostics is the share of the budget that pays for an [Overlap]. 0, the
 	// default, releases none.

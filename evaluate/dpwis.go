@@ -29,8 +29,9 @@ import (
 // residuals, and for histogram and diagnostics where they are asked for,
 // composed. Proofs: docs/proofs/ratio.md, docs/proofs/dp-dr.md.
 type DPWIS struct {
-	// MaxWeight is the public cap on a person's weight. 0 means 10; on-policy it
-	// is 1.
+	// MaxWeight is the public cap on a person's weight; on-policy it is 1. 0 means
+	// 10 or, where the budget is small, sqrt(m mu/2) for m persons, but at least
+	// 1, where mu is the budget's parameter of Gaussian differential privacy.
 	MaxWeight float64 `json:"max_weight,omitempty"`
 	// SamplingShare is the share of the budget (of mu^2) that the second moment of
 	// the residuals gets, in (0, 1). 0 means 0.1.
@@ -58,6 +59,12 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 	const method = "dp-wis"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
+	}
+	if m.MaxWeight == 0 {
+		var err error
+		if m.MaxWeight, err = affordableWeight(p); err != nil {
+			return nil, err
+		}
 	}
 	cap, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
@@ -146,7 +153,7 @@ func (w wis) run(weighted, weight []float64, src *noise.Source) (*Release, error
 	cap, extra := w.cap, map[string]any{}
 	if w.noise.clip != 0 {
 		c := clipper{multiplier: w.noise.clip, adjacency: w.public.Privacy.Adjacency, kind: w.public.Privacy.Noise,
-			tolerance: w.noise.main}
+			persons: w.public.Persons, tail: heavyTail(), price: w.noise.main}
 		choice, err := c.choose(weight, nest{above: w.cap, steps: capSteps}, src)
 		if err != nil {
 			return nil, err

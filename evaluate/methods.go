@@ -35,7 +35,7 @@ func Methods() []Method {
 	const (
 		weights   = "max_weight: public cap on a trajectory's importance weight (10; on-policy 1)"
 		clipped   = "clip: public, or auto, which pays for a histogram to narrow it (public)"
-		clipPaid  = "clip_share: share of the budget for clip auto (0.15)"
+		clipPaid  = "clip_share: share of the budget for clip auto (0.2)"
 		overlaps  = "diagnostics: share of the budget for sample size and overlap (0: none)"
 		constants = "constants: exact or balle16 (exact)"
 		states    = "On-policy; one trajectory a person; tabular or aggregated features."

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -32,6 +33,22 @@ func weightCap(method string, p Public, configured float64) (float64, error) {
 	return configured, nil
 }
 
+// reach is m mu: the number of persons times the budget's parameter of Gaussian
+// differential privacy, that is the size of a mean in units of its noise.
+func reach(p Public) (float64, error) {
+	mu, err := account.GaussianMu(p.Privacy.Budget)
+	return float64(p.Persons) * mu.Lower, err
+}
+
+// affordableWeight is a public cap on weights that suits the budget. A cap c puts
+// noise 2c/(m mu), in half ranges, on the mean, and cuts at most E[w^2]/(4c) of
+// the weight, since w - c <= w^2/(4c); at E[w^2] = 4 the two are equal for
+// c^2 = m mu/2.
+func affordableWeight(p Public) (float64, error) {
+	r, err := reach(p)
+	return max(1, min(defaultMaxWeight, math.Sqrt(r/2))), err
+}
+
 // weightedMean is the part that DP-IS, DP-PDIS and DP-DR share: the private mean
 // of one number a person, with its second moment, within a clip that is public
 // or paid for.
@@ -41,6 +58,7 @@ type weightedMean struct {
 	nest   nest
 	cap    float64 // of weights, in diagnostics
 	noise  stages
+	tail   tail
 }
 
 // newWeightedMean fixes the budget of every stage. shares.main is filled in.
@@ -52,7 +70,7 @@ func newWeightedMean(method string, p Public, n nest, cap float64, shares stages
 	if err != nil {
 		return weightedMean{}, err
 	}
-	return weightedMean{method: method, public: p, nest: n, cap: cap, noise: noise}, nil
+	return weightedMean{method: method, public: p, nest: n, cap: cap, noise: noise, tail: heavyTail()}, nil
 }
 
 func (w weightedMean) moments(clip Range) (*mechanism.Moments, error) {
@@ -123,12 +141,10 @@ func (w weightedMean) run(x, weight []float64, n nest, src *noise.Source) (*Rele
 	return r, nil
 }
 
-// clipper spends the clip's share. Narrowing a range about its anchor by one
-// unit narrows its half-width by half the share of each side that moves.
+// clipper spends the clip's share.
 func (w weightedMean) clipper(n nest) clipper {
-	moved := (n.below + n.above) / 2 / max(n.below, n.above)
 	return clipper{multiplier: w.noise.clip, adjacency: w.public.Privacy.Adjacency, kind: w.public.Privacy.Noise,
-		tolerance: w.noise.main * moved}
+		persons: w.public.Persons, tail: w.tail, price: w.noise.main * (n.below + n.above) / 2 / max(n.below, n.above)}
 }
 
 // release turns noisy moments into an estimate. All of it is post-processing.
