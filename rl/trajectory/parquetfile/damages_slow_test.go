@@ -3,4 +3,4 @@
 package parquetfile_test
 
 // damages is the number of damaged files made of every file.
-const damages = 100_000
+const damages = 20_000
