@@ -100,7 +100,7 @@ func TestRefineExpectedError(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d within a factor of 1.5", within, cells)
-	if 10*within < 9*cells {
-		t.Errorf("the expected error is within a factor of 1.5 of the error in %d of %d settings; want nine in ten", within, cells)
+	if float64(within) < expectedShare*float64(cells) {
+		t.Errorf("the expected error is within a factor of 1.5 of the error in %d of %d settings; want a share of %v", within, cells, expectedShare)
 	}
 }

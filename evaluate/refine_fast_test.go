@@ -3,10 +3,17 @@
 package evaluate
 
 // refineTrials is the number of trials behind each error of dp-refine.
-const refineTrials = 5
+const refineTrials = 3
 
 // expectedTrials is the number of trials of each setting of the expected error.
-const expectedTrials = 4
+const expectedTrials = 2
 
 // auditRuns is the number of runs on each side of an audit.
 const auditRuns = 5000
+
+// refinePersons bounds trials times persons of each error of dp-refine.
+const refinePersons = 200000
+
+// expectedShare is the share of settings in which the expected error must be
+// within a factor of 1.5; few trials blur the error itself.
+const expectedShare = 0.8

@@ -10,3 +10,10 @@ const expectedTrials = 10
 
 // auditRuns is the number of runs on each side of an audit.
 const auditRuns = 50000
+
+// refinePersons bounds trials times persons of each error of dp-refine.
+const refinePersons = 1 << 30
+
+// expectedShare is the share of settings in which the expected error must be
+// within a factor of 1.5.
+const expectedShare = 0.9

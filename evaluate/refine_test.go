@@ -108,10 +108,7 @@ var refineCells = []struct {
 
 func TestRefineErrorOnTheChain(t *testing.T) {
 	for _, c := range refineCells {
-		trials := min(refineTrials, int(1e6)/int(c.persons))
-		if refineTrials > 10 {
-			trials = refineTrials
-		}
+		trials := min(refineTrials, max(refinePersons/int(c.persons), 1))
 		p := chainPublic(c.persons, c.epsilon, policy.Logged{})
 		mean, stderr := refineError(t, DPRefine{}, p, 0.5, trials)
 		plan := must(DPRefine{}.Plan(p))

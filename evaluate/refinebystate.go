@@ -269,7 +269,9 @@ func (r refineByState) predict() float64 {
 		unit[i] = 1
 	}
 	s := r.newState(l, shares, sum.sd()/weight/m)
-	e := expectation{s, scatter * scatter, r.deviation * width, make([]float64, n), make([]float64, n)}
+	// A share that is off by shareSD puts its state that far along the line.
+	deviation := math.Hypot(r.deviation*width, guessedSlope*width*s.shareSD)
+	e := expectation{s, scatter * scatter, deviation, make([]float64, n), make([]float64, n)}
 	e.expect(unit, clip, sum.sd())
 	for k := 2; k < len(r.schedule.multipliers); k++ {
 		clip := r.roundClip(s)
@@ -277,6 +279,9 @@ func (r refineByState) predict() float64 {
 	}
 	return min(rms(e.errors()), width/2)
 }
+
+// guessedSlope is the guess of the line's slope, in units of the range of returns.
+const guessedSlope = 0.5
 
 // expectation runs a refineState on public guesses. The belief's weights follow
 // its prior; how far off it is follows the guesses.
