@@ -406,3 +406,12 @@ func TestDrawsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+func TestZeroSourcePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the zero value of Source gives bits; without a key they are constant")
+		}
+	}()
+	new(Source).Uint64()
+}

@@ -33,7 +33,7 @@ func TestComparisonDrawsBitsUntilItIsDecided(t *testing.T) {
 		if got := src.BernoulliExp(1); got != test.want {
 			t.Errorf("BernoulliExp(1) on %x = %v; want %v", test.words, got, test.want)
 		}
-		if used := src.next / 8; used != len(test.words) {
+		if used := (bufferSize - src.unread) / 8; used != len(test.words) {
 			t.Errorf("BernoulliExp(1) on %x used %d words", test.words, used)
 		}
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // Source is a cryptographic stream of uniform bits: the only randomness that
-// private noise may come from. Make one with [NewSource].
+// private noise may come from. Make one with [NewSource]; the zero value panics.
 //
 // The stream is AES-256 in counter mode with fast key erasure (Bernstein 2017):
 // each key encrypts 8 KiB and the 32 bytes that become the next key, so that a
@@ -37,7 +37,8 @@ const (
 // noise; go vet reports a copy.
 type Source struct {
 	_      noCopy
-	next   int // offset of the first unread byte of buf
+	unread int // bytes of buf that were not read yet, at its end
+	keyed  bool
 	seeded bool
 	key    [keySize]byte
 	fresh  [keySize]byte
@@ -47,7 +48,7 @@ type Source struct {
 // NewSource returns a source that is keyed by the operating system. The error
 // wraps [ErrEntropy].
 func NewSource() (*Source, error) {
-	s := &Source{next: bufferSize}
+	s := &Source{keyed: true}
 	if _, err := io.ReadFull(rand.Reader, s.key[:]); err != nil {
 		return nil, fmt.Errorf("%w: %w; check that getrandom or /dev/urandom is available", ErrEntropy, err)
 	}
@@ -60,7 +61,7 @@ func NewSource() (*Source, error) {
 func NewSeeded(seed uint64) *Source {
 	material := append([]byte("discreet/dp/noise seeded source 1"), make([]byte, 8)...)
 	binary.LittleEndian.PutUint64(material[len(material)-8:], seed)
-	return &Source{next: bufferSize, seeded: true, key: sha256.Sum256(material)}
+	return &Source{keyed: true, seeded: true, key: sha256.Sum256(material)}
 }
 
 // Seeded reports whether the source, or the one that it was split from, came
@@ -71,7 +72,7 @@ func (s *Source) Seeded() bool { return s.seeded }
 // one, for a second goroutine. The child of a seeded source is seeded, and is
 // the same on every machine.
 func (s *Source) Split() *Source {
-	child := &Source{next: bufferSize, seeded: s.seeded}
+	child := &Source{keyed: true, seeded: s.seeded}
 	for i := 0; i < keySize; i += 8 {
 		binary.LittleEndian.PutUint64(child.key[i:], s.Uint64())
 	}
@@ -81,11 +82,11 @@ func (s *Source) Split() *Source {
 
 // Uint64 returns 64 uniform bits.
 func (s *Source) Uint64() uint64 {
-	if s.next == bufferSize {
+	if s.unread == 0 {
 		s.refill()
 	}
-	s.next += 8
-	return binary.LittleEndian.Uint64(s.buf[s.next-8:])
+	s.unread -= 8
+	return binary.LittleEndian.Uint64(s.buf[bufferSize-8-s.unread:])
 }
 
 // Uint64n returns a uniform integer in [0, n). It is exactly uniform (Lemire
@@ -105,6 +106,9 @@ func (s *Source) Uint64n(n uint64) uint64 {
 
 // refill draws the next key and the next buffer from the current key.
 func (s *Source) refill() {
+	if !s.keyed {
+		panic("noise: the zero value of Source has no key; call NewSource")
+	}
 	block, err := aes.NewCipher(s.key[:])
 	if err != nil {
 		panic("noise: " + err.Error()) // a 32-byte key is always accepted
@@ -116,7 +120,7 @@ func (s *Source) refill() {
 	clear(s.buf[:])
 	stream.XORKeyStream(s.buf[:], s.buf[:])
 	s.stir()
-	s.next = 0
+	s.unread = bufferSize
 }
 
 // stir mixes fresh entropy into the key of a source that is not seeded.

@@ -43,7 +43,7 @@ func TestUnseededSourcesPartWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Source{next: bufferSize, key: a.key} // as after a snapshot of the machine
+	b := &Source{keyed: true, key: a.key} // as after a snapshot of the machine
 	for range bufferSize / 8 {
 		if a.Uint64() != b.Uint64() {
 			t.Fatal("the same key gives different buffers")
