@@ -73,23 +73,29 @@ type choice struct {
 	bias float64
 }
 
-// choose draws the noise of the histogram and picks the range.
+// choose pays for the histogram and picks the range.
 func (c clipper) choose(x []float64, n nest, src *noise.Source) (choice, error) {
-	h, err := mechanism.NewHistogram(n.steps+1, c.multiplier, c.adjacency, c.kind)
-	if err != nil {
-		return choice{}, err
-	}
-	for _, v := range x {
-		if err := h.Add(n.innermost(v)); err != nil {
-			return choice{}, err
-		}
-	}
-	sd := h.SD()
-	counts, _, err := h.Release(src)
+	counts, sd, err := c.count(x, n, src)
 	if err != nil {
 		return choice{}, err
 	}
 	return c.pick(c.tails(counts), func(k int) float64 { return c.tailSD(sd, k, len(counts)) }, n), nil
+}
+
+// count releases how many persons have their number in which shell, and the
+// standard deviation of the noise in each count. Nothing else of x is looked at.
+func (c clipper) count(x []float64, n nest, src *noise.Source) (counts []float64, sd float64, err error) {
+	h, err := mechanism.NewHistogram(n.steps+1, c.multiplier, c.adjacency, c.kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, v := range x {
+		if err := h.Add(n.innermost(v)); err != nil {
+			return nil, 0, err
+		}
+	}
+	counts, _, err = h.Release(src)
+	return counts, h.SD(), err
 }
 
 // tails turns noisy counts by shell into the numbers of persons beyond each
@@ -163,11 +169,14 @@ func (c clipper) pick(tails []float64, sd func(k int) float64, n nest) choice {
 	fall = min(max(fall, steepest), shallowest)
 	best, bestIndex, bestBias := math.Inf(1), 0, 0.0
 	bias := 0.0
-	for k := 0; k <= seen; k++ {
+	for k := range tails {
 		if k > 0 {
+			beyond := max(tails[k], many)
+			if k < seen {
+				beyond = many * math.Pow(fall, c.tail.steps(seen-k))
+			}
 			outer, inner := n.at(k-1), n.at(k)
-			width := max(outer.Max-inner.Max, inner.Min-outer.Min)
-			bias += many * math.Pow(fall, c.tail.steps(seen-k)) * width
+			bias += beyond * max(outer.Max-inner.Max, inner.Min-outer.Min)
 		}
 		noise := c.price * longer * math.Exp2(-float64(k)/2)
 		if cost := math.Hypot(noise, bias); cost < best {
