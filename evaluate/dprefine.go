@@ -51,8 +51,9 @@ type DPRefine struct {
 	// in the share of persons who visit their state, likewise. 0 means 0.03.
 	Deviation float64 `json:"deviation,omitempty"`
 
-	workers int      // for tests; 0 stands for GOMAXPROCS
-	instead releaser // for audits
+	workers int         // for tests; 0 stands for GOMAXPROCS
+	instead releaser    // for audits
+	rule    *refineRule // for experiments; nil stands for standardRule
 }
 
 // The forms of dp-refine.
@@ -65,6 +66,7 @@ const (
 // refine is a DPRefine with its defaults filled in.
 type refine struct {
 	public    Public
+	rule      refineRule
 	schedule  refineSchedule
 	limits    residualLimits
 	returns   Range
@@ -77,6 +79,7 @@ type refine struct {
 
 // Plan implements [Estimator].
 func (m DPRefine) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	const method = "dp-refine"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
@@ -126,11 +129,15 @@ func (m DPRefine) fill(method string, p Public) (refine, error) {
 	if err != nil {
 		return refine{}, err
 	}
-	schedule, err := newRefineSchedule(p, m.Rounds)
+	rule := standardRule()
+	if m.rule != nil {
+		rule = *m.rule
+	}
+	schedule, err := newRefineSchedule(p, rule, m.Rounds)
 	if err != nil {
 		return refine{}, err
 	}
-	return refine{public: p, schedule: schedule, limits: limitsFor(p, cap), returns: p.Returns(),
+	return refine{public: p, rule: rule, schedule: schedule, limits: limitsFor(p, cap), returns: p.Returns(),
 		maxWeight: cap, spread: spread, deviation: deviation, workers: m.workers, instead: m.instead}, nil
 }
 

@@ -165,7 +165,7 @@ func TestResidualsOfTruncatedEpisodes(t *testing.T) {
 func TestBeliefIsTheNormalPosterior(t *testing.T) {
 	const n = 5
 	x := []float64{-0.4, -0.1, 0, 0.2, 0.3}
-	b := newBelief(0.7, 2, 0.3, x)
+	b := newBelief(0.7, 0.3, 2, 0.04, x)
 	prior := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {

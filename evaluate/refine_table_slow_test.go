@@ -102,3 +102,40 @@ func refineTableRow(t *testing.T, advance, epsilon float64, persons int64) {
 		fmt.Printf("| %g | %d | %g | %s | %.5f | %.5f | %s | %s |\n", advance, persons, epsilon, form, mean, stderr, expected, reference)
 	}
 }
+
+// TestRefineAblations prints what the rule's numbers do, one at a time.
+func TestRefineAblations(t *testing.T) {
+	cells := []struct {
+		persons int64
+		epsilon float64
+	}{{1e3, 1}, {1e4, 0.1}, {1e4, 1}, {1e5, 0.1}}
+	fmt.Print("| rule |")
+	for _, c := range cells {
+		fmt.Printf(" (%g, %g) |", float64(c.persons), c.epsilon)
+	}
+	fmt.Println("\n|---|---|---|---|---|")
+	row := func(name string, rounds int, change func(*refineRule)) {
+		rule := standardRule()
+		change(&rule)
+		fmt.Printf("| %s |", name)
+		for _, c := range cells {
+			mean, _ := refineError(t, DPRefine{Rounds: rounds, rule: &rule}, chainPublic(c.persons, c.epsilon, policy.Logged{}), 0.5, min(10, int(200000/c.persons)))
+			fmt.Printf(" %.5f |", mean)
+		}
+		fmt.Println()
+	}
+	row("standard", 0, func(*refineRule) {})
+	row("no line in the share of visitors (slope 0, state 0.2)", 0, func(r *refineRule) { r.slope, r.state = 1e-6, 0.2 })
+	row("state 0.2", 0, func(r *refineRule) { r.state = 0.2 })
+	row("1 round", 1, func(*refineRule) {})
+	row("2 rounds", 2, func(*refineRule) {})
+	row("5 rounds", 5, func(*refineRule) {})
+	row("clip x 2/3", 0, func(r *refineRule) { r.clip = 1 })
+	row("clip x 2", 0, func(r *refineRule) { r.clip = 3 })
+	row("first clip 2", 0, func(r *refineRule) { r.firstClip = 2 })
+	row("weight 0", 0, func(r *refineRule) { r.weight = 0 })
+	row("weight 0.75", 0, func(r *refineRule) { r.weight = 0.75 })
+	row("counts 0.2 of the budget", 0, func(r *refineRule) { r.countShare = 0.2 })
+	row("counts 0.5 of the budget", 0, func(r *refineRule) { r.countShare = 0.5 })
+	row("level 0.1 of the budget", 0, func(r *refineRule) { r.levelShare = 0.1 })
+}

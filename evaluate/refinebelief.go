@@ -21,13 +21,14 @@ type belief struct {
 	line     []float64 // by cell: variance of a + b x_s
 }
 
-// newBelief has the prior alone; covariate holds x_s.
-func newBelief(centre, width float64, levelVariance float64, covariate []float64) *belief {
+// newBelief has the prior alone: the mean of a, the variances of a, b and d_s, and
+// x_s by cell.
+func newBelief(centre, level, slope, state float64, covariate []float64) *belief {
 	n := len(covariate)
 	b := &belief{
-		level:     levelVariance,
-		slope:     (priorSlope * width) * (priorSlope * width),
-		state:     (priorState * width) * (priorState * width),
+		level:     level,
+		slope:     slope,
+		state:     state,
 		centre:    centre,
 		covariate: covariate,
 		precision: make([]float64, n),

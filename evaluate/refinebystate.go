@@ -29,9 +29,11 @@ func (r refineByState) plan() (*Plan, error) {
 	}
 	plan.Expected.RMSE = r.predict()
 	plan.Facts["states"] = r.features.States()
-	plan.Notes = []string{
-		"Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping.",
+	if r.limits.largest > 0 {
+		plan.Notes = append(plan.Notes, "The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger.")
 	}
+	plan.Notes = append(plan.Notes,
+		"Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping.")
 	return plan, nil
 }
 
@@ -47,7 +49,7 @@ type refineState struct {
 // firstClip is the norm to which first residuals are clipped: the spread of
 // persons' means over the root of half the cells that a person can visit.
 func (r refineByState) firstClip(variance float64) float64 {
-	each := min(r.returns.Width()/2, refineFirstClip*math.Sqrt(variance))
+	each := min(r.returns.Width()/2, r.rule.firstClip*math.Sqrt(variance))
 	return each * math.Sqrt(max(float64(r.most())/2, 1))
 }
 
@@ -156,7 +158,8 @@ func (r refineByState) newState(l level, shares []float64, sd float64) *refineSt
 		covariate[i] = p - mean
 	}
 	width := r.returns.Width()
-	s.belief = newBelief(l.centre, width, priorLevel*priorLevel*width*width+l.sd*l.sd, covariate)
+	square := width * width
+	s.belief = newBelief(l.centre, r.rule.level*r.rule.level*square+l.sd*l.sd, r.rule.slope*r.rule.slope*square, r.rule.state*r.rule.state*square, covariate)
 	return s
 }
 
@@ -188,27 +191,28 @@ func (s *refineState) noiseIn(i int, weight, sd float64) float64 {
 
 // weights scale the residuals of a round: by the root of the share, rare states
 // up, so that the error of all states together is small.
-func (s *refineState) weights() []float64 {
+func (r refine) weights(s *refineState) []float64 {
 	w := make([]float64, len(s.share))
 	for i, p := range s.share {
-		w[i] = 1 / math.Sqrt(p)
+		w[i] = math.Pow(p, -r.rule.weight)
 	}
 	return w
 }
 
 // roundClip follows the predicted root mean square norm of a person's weighted
-// residual: a visitor of cell i, in the share p_i, adds (error + spread)/p_i.
-func (r refine) roundClip(s *refineState) float64 {
+// residual.
+func (r refine) roundClip(s *refineState, weight []float64) float64 {
 	sum := 0.0
-	for _, v := range s.belief.variance {
-		sum += v + s.spread
+	for i, v := range s.belief.variance {
+		sum += s.share[i] * weight[i] * weight[i] * (v + s.spread)
 	}
 	return r.schedule.clipFactor * math.Sqrt(sum)
 }
 
 func (r refineByState) round(ctx context.Context, k, persons int, s *refineState, values []float64, walker func() *residuals, src *noise.Source) error {
 	n := len(values)
-	weight, clip := s.weights(), r.roundClip(s)
+	weight := r.weights(s)
+	clip := r.roundClip(s, weight)
 	sum := r.sum(k, n+1, clip)
 	noisy, err := sum.release(ctx, persons, func() contribution {
 		w := walker()
@@ -259,7 +263,7 @@ func (r refineByState) predict() float64 {
 	scatter := r.spread * width
 	levelSD := r.levelSum().sd() / m
 	l := level{centre: r.returns.Mid(), sd: levelSD, persons: m,
-		variance: (priorState*width)*(priorState*width) + width/2*levelSD}
+		variance: (r.rule.state*width)*(r.rule.state*width) + width/2*levelSD}
 	clip := r.firstClip(l.variance + l.sd*l.sd)
 	sum, _, weight := r.countsSum(clip)
 	shares := make([]float64, n)
@@ -274,8 +278,9 @@ func (r refineByState) predict() float64 {
 	e := expectation{s, scatter * scatter, deviation, make([]float64, n), make([]float64, n)}
 	e.expect(unit, clip, sum.sd())
 	for k := 2; k < len(r.schedule.multipliers); k++ {
-		clip := r.roundClip(s)
-		e.expect(s.weights(), clip, r.sum(k, n+1, clip).sd())
+		weight := r.weights(s)
+		clip := r.roundClip(s, weight)
+		e.expect(weight, clip, r.sum(k, n+1, clip).sd())
 	}
 	return min(rms(e.errors()), width/2)
 }

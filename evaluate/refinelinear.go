@@ -259,7 +259,7 @@ func (r refineLinear) prior(l linearScale) *linearBelief {
 	n, width := r.dim, r.returns.Width()
 	b := &linearBelief{mean: mat.NewVecDense(n, nil), cov: mat.NewDense(n, n, nil)}
 	if r.ones {
-		v := priorLevel * width
+		v := r.rule.level * width
 		for i := range n {
 			b.mean.SetVec(i, l.centre)
 			for j := range n {
