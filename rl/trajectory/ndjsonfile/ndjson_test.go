@@ -100,6 +100,9 @@ func TestGzipAndByteOrderMarkAreUnderstood(t *testing.T) {
 	if err != nil || d.Rows() != 3 {
 		t.Fatalf("%v", err)
 	}
+	if _, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "z.ndjson.gz", nil)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
+		t.Errorf("an empty gzip file: %v", err)
+	}
 	half := packed.Bytes()[:packed.Len()/2]
 	if _, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "y.jsonl.gz", half)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("half a gzip file: %v", err)

@@ -3,6 +3,7 @@ package ndjsonfile
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -32,6 +33,9 @@ func Open(path string) (trajectory.Table, error) {
 	if strings.HasSuffix(path, ".gz") {
 		if r, err = gzip.NewReader(bufio.NewReaderSize(counted, 1<<16)); err != nil {
 			f.Close()
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF // a stream ends at io.EOF, and this is no end
+			}
 			return nil, &trajectory.InputError{File: path, What: "is not a gzip file", Remedy: "write it anew, or name it .ndjson",
 				Kind: trajectory.ErrFormat, Cause: err}
 		}

@@ -1,0 +1,231 @@
+package minarifile_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func everything() trajectory.Options {
+	return trajectory.Options{Optional: trajectory.AllParts}
+}
+
+func read(path string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
+	return trajectory.Read(context.Background(), minarifile.Format(), []string{path}, o)
+}
+
+// The two layouts hold what the CSV of the same program holds.
+func TestBothLayoutsMatchTheCanonicalFile(t *testing.T) {
+	want, _, err := trajectory.Read(context.Background(), csvfile.Format(), []string{"testdata/expected.csv"}, everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		"testdata/example-parquet-v0", "testdata/example-parquet-v0/data", "testdata/example-parquet-v0/data/metadata.json",
+		"testdata/example-arrow-v0", "testdata/example-arrow-v0/data/metadata.json",
+	} {
+		got, _, err := read(path, everything())
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		// The directories have no names for persons and observations.
+		if diff := cmp.Diff([]string{"obs_0", "obs_1", "obs_2", "obs_3"}, got.Columns); diff != "" {
+			t.Errorf("%s: columns (-want +got)\n%s", path, diff)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(trajectory.Dataset{}, "Origin", "FirstRow", "Columns", "PersonID"), cmpopts.EquateApprox(0, 1e-15)); diff != "" {
+			t.Errorf("%s: (-csv +minari)\n%.2000s", path, diff)
+		}
+		if diff := cmp.Diff([]int{1, 202, 243}, got.FirstRow); diff != "" {
+			t.Errorf("%s: first rows (-want +got)\n%s", path, diff)
+		}
+	}
+}
+
+func TestInfosCanBeMapped(t *testing.T) {
+	o := everything()
+	o.Columns = map[string]string{"target_prob": "behavior_prob"}
+	o.Observations = []string{"obs_0", "obs_1", "obs_2", "obs_3"}
+	d, _, err := read("testdata/example-arrow-v0", o)
+	if err != nil || d.TargetProb[0] != 0.15 {
+		t.Errorf("%v", err)
+	}
+}
+
+// copyOf copies a dataset, to be spoiled.
+func copyOf(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func rewrite(t *testing.T, path string, change func(string) string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(change(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBadDatasetsAreNamed(t *testing.T) {
+	replace := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
+	for _, c := range []struct {
+		name, file string
+		change     func(string) string
+		want       string
+		kind       error
+	}{
+		{"hdf5", "data/metadata.json", replace(`"parquet"`, `"hdf5"`), "the dataset has the HDF5 layout, which is not read", trajectory.ErrFormat},
+		{"layout", "data/metadata.json", replace(`"parquet"`, `"zarr"`), "data_format is neither parquet nor arrow", trajectory.ErrFormat},
+		{"an episode lost", "data/metadata.json", replace(`"total_episodes": 3`, `"total_episodes": 4`), "total_episodes is 4 and there are 3 directories", trajectory.ErrFormat},
+		{"no JSON", "data/metadata.json", func(s string) string { return s[:50] }, "is not the JSON that Minari writes", trajectory.ErrFormat},
+		{"episode's JSON", "data/1/metadata.json", func(string) string { return "[" }, "is not the JSON that Minari writes", trajectory.ErrFormat},
+		{"rows lost", "data/2/metadata.json", replace("24", "25"), "its rows are not one more than the total_steps", trajectory.ErrFormat},
+		{"version", "data/metadata.json", replace("{", `{"discreet_schema_version": "2", `), "the schema version is not known", trajectory.ErrFormat},
+		{"actions", "data/metadata.json", replace(`\"start\": 0`, `\"start\": 1`), "is negative", trajectory.ErrValue},
+		{"half a file", "data/1/part-0.parquet", func(s string) string { return s[:len(s)/2] }, "cannot be read", trajectory.ErrFormat},
+		{"an empty file", "data/1/part-0.parquet", func(string) string { return "" }, "cannot be read", trajectory.ErrFormat},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyOf(t, "example-parquet-v0")
+			rewrite(t, filepath.Join(dir, c.file), c.change)
+			_, _, err := read(dir, everything())
+			if !errors.Is(err, trajectory.ErrInput) || !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q, %v", err, c.want, c.kind)
+			}
+		})
+	}
+	if _, _, err := read(t.TempDir(), everything()); !errors.Is(err, trajectory.ErrFormat) {
+		t.Errorf("an empty directory: %v", err)
+	}
+	if _, _, err := read("testdata/none", everything()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+	dir := copyOf(t, "example-arrow-v0")
+	if err := os.Remove(filepath.Join(dir, "data/1/part-0.arrow")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(dir, everything()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an episode without its file: %v", err)
+	}
+}
+
+// Actions of a space that starts at -1 are numbered from 0.
+func TestActionsAreNumberedFromZero(t *testing.T) {
+	dir := copyOf(t, "example-parquet-v0")
+	rewrite(t, filepath.Join(dir, "data/metadata.json"), func(s string) string { return strings.Replace(s, `\"start\": 0`, `\"start\": -1`, 1) })
+	plain, _, err := read("testdata/example-parquet-v0", everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, _, err := read(dir, everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range plain.Action {
+		if moved.Action[i] != a+1 {
+			t.Fatalf("row %d: action %d, want %d", i, moved.Action[i], a+1)
+		}
+	}
+}
+
+// A bit turned anywhere in a file gives data of the right shape or an error that
+// wraps ErrInput, never a panic.
+func TestDamagedFilesAreErrors(t *testing.T) {
+	for name, file := range map[string]string{"example-arrow-v0": "data/2/part-0.arrow", "example-parquet-v0": "data/2/part-0.parquet"} {
+		dir := copyOf(t, name)
+		path := filepath.Join(dir, file)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for at := 0; at < len(good); at += 1 + len(good)/700 {
+			bad := append([]byte(nil), good...)
+			bad[at] ^= 1 << (at % 8)
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d, _, err := read(dir, everything())
+			if err != nil {
+				failed++
+				if !errors.Is(err, trajectory.ErrInput) {
+					t.Errorf("%s, byte %d: %v does not wrap ErrInput", name, at, err)
+				}
+			} else if d.Rows() != 264 || math.IsNaN(d.Obs[0]) {
+				t.Errorf("%s, byte %d: %d rows", name, at, d.Rows())
+			}
+		}
+		if failed < 50 {
+			t.Errorf("%s: only %d damaged files were noticed", name, failed)
+		}
+	}
+}
+
+func FuzzArrow(f *testing.F) { fuzz(f, "example-arrow-v0", "part-0.arrow") }
+
+func FuzzParquet(f *testing.F) { fuzz(f, "example-parquet-v0", "part-0.parquet") }
+
+// fuzz puts the bytes in place of a dataset's second episode.
+func fuzz(f *testing.F, name, part string) {
+	for _, k := range []string{"0", "2"} {
+		seed, err := os.ReadFile(filepath.Join("testdata", name, "data", k, part))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "data/1", part), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "data/1/metadata.json"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, _, err := read(dir, everything())
+		if err != nil && !errors.Is(err, trajectory.ErrInput) {
+			t.Fatalf("%v does not wrap ErrInput", err)
+		}
+		if err == nil && (d.Episodes() != 3 || len(d.Obs) != d.Rows()*len(d.Columns)) {
+			t.Fatalf("%d episodes, %d rows, %d observations", d.Episodes(), d.Rows(), len(d.Obs))
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, name := range []string{"parquet", "arrow"} {
+		b.Run(name, func(b *testing.B) {
+			rows := 0
+			for b.Loop() {
+				d, _, err := read("testdata/example-"+name+"-v0", everything())
+				if err != nil {
+					b.Fatal(err)
+				}
+				rows += d.Rows()
+			}
+			b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
+	}
+}
