@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"math"
 	"strconv"
 	"testing"
 
@@ -13,9 +14,12 @@ import (
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// runsAudited is how often each audit draws the noise on each of its two
-// neighbouring datasets.
-const runsAudited = 50000
+// How often an audit draws the noise on each of its two neighbouring datasets:
+// that of one stage, and that of a whole release, which is slower.
+const (
+	runsAudited = 50000
+	runsWhole   = 12000
+)
 
 // lowerMu bounds from below the mu of Gaussian differential privacy by a test
 // that tells two neighbouring datasets apart. score may be any function of what
@@ -23,7 +27,7 @@ const runsAudited = 50000
 // level with Phi^-1(power) - Phi^-1(level) > mu (Dong, Roth and Su 2022). The
 // threshold is chosen on other draws. The bound fails with probability below
 // 1e-6: five standard errors are taken off either share.
-func lowerMu(score func(neighbour bool, src *noise.Source) float64, src *noise.Source) float64 {
+func lowerMu(score func(neighbour bool, src *noise.Source) float64, src *noise.Source, runs int) float64 {
 	const pilot = 2000
 	threshold := 0.0
 	for i := range pilot {
@@ -31,14 +35,14 @@ func lowerMu(score func(neighbour bool, src *noise.Source) float64, src *noise.S
 	}
 	share := func(neighbour bool) float64 {
 		above := 0
-		for range runsAudited {
+		for range runs {
 			if score(neighbour, src) > threshold {
 				above++
 			}
 		}
-		return float64(above) / runsAudited
+		return float64(above) / float64(runs)
 	}
-	const slack = 5 * 0.5 / 223.6 // sqrt(runsAudited) = 223.6
+	slack := 5 * 0.5 / math.Sqrt(float64(runs))
 	high, low := share(true), share(false)
 	if high < low {
 		high, low = low, high
@@ -172,7 +176,7 @@ func TestAuditsOfScalarStages(t *testing.T) {
 	// shares, which its score does not see.
 	weaker := map[string]float64{"baseline by action": 0.65, "baseline, one number": 0.8}
 	for name, score := range auditedStages(t, multiplier) {
-		got := lowerMu(score, noise.NewSeeded(21))
+		got := lowerMu(score, noise.NewSeeded(21), runsAudited)
 		floor := 0.85
 		if f, ok := weaker[name]; ok {
 			floor = f
@@ -183,8 +187,60 @@ func TestAuditsOfScalarStages(t *testing.T) {
 		t.Logf("%s: mu >= %.3f of %.3f", name, got, claim)
 	}
 	for name, score := range auditedStages(t, multiplier/2) {
-		if got := lowerMu(score, noise.NewSeeded(22)); got < claim {
+		if got := lowerMu(score, noise.NewSeeded(22), runsAudited); got < claim {
 			t.Errorf("%s: halved noise passes: mu at least %.4f, claim %.4f", name, got, claim)
+		}
+	}
+}
+
+// TestAuditOfAWholeScalarRelease audits histogram, diagnostics and estimate
+// together, under both adjacencies: the released value, taken in units of the
+// clip that was released with it, stays under the mu of the composed event, and
+// not once the estimate's noise is halved.
+func TestAuditOfAWholeScalarRelease(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		one, err := policy.NewUniform(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Public{
+			Persons: bystanders, Gamma: 1, Horizon: 1, Reward: Range{Min: -100, Max: 100}, Target: one,
+			Privacy: &Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}},
+		}
+		if adjacency == dp.ReplaceOne {
+			p.Persons++
+		}
+		n := nest{below: 2, above: 2, steps: clipSteps}
+		w, err := newWeightedMean("audit", p, n, 1, stages{clip: 0.1, weights: 0.05, clipped: 0.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := 0.0
+		for _, m := range w.noise.taken() {
+			claim = math.Hypot(claim, adjacency.SumSensitivity(1)/m)
+		}
+		score := func(w weightedMean) func(bool, *noise.Source) float64 {
+			return func(neighbour bool, src *noise.Source) float64 {
+				x := make([]float64, bystanders, bystanders+1)
+				switch {
+				case neighbour:
+					x = append(x, 1e9)
+				case adjacency == dp.ReplaceOne:
+					x = append(x, -1e9)
+				}
+				r, err := w.run(x, make([]float64, len(x)), n, src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Estimate.Value / r.Diagnostics["clip"].(Range).Width()
+			}
+		}
+		if got := lowerMu(score(w), noise.NewSeeded(31), runsWhole); got > claim || got < 0.5*claim {
+			t.Errorf("%v: mu is at least %.4f; the event claims %.4f, and the audit should find half of it", adjacency, got, claim)
+		}
+		w.noise.main /= 2
+		if got := lowerMu(score(w), noise.NewSeeded(32), runsWhole); got < claim {
+			t.Errorf("%v: halved noise passes: mu at least %.4f, claim %.4f", adjacency, got, claim)
 		}
 	}
 }

@@ -1,0 +1,245 @@
+package evaluate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// advancingSample is the chain off-policy, two episodes a person.
+func advancingSample(t *testing.T, persons int, seed uint64) *value.Sample {
+	t.Helper()
+	d, err := chain.Simulate(chain.Options{Episodes: 2 * persons, EpisodesPerPerson: 2, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tabular, err := feature.NewTabular(chain.States, chain.Column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: 0.99, Features: tabular, Policy: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestContributionsEqualTheReference holds the recursions against
+// value.DRContributions: by state with every action at the state's value, and by
+// action on one-row episodes.
+func TestContributionsEqualTheReference(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := advancingSample(t, 50, 3)
+	g := &guess{overall: 0.3, state: make([]float64, chain.States)}
+	table := value.StateActionValues{K: chain.Actions}
+	for i := range g.state {
+		g.state[i] = rng.Float64()
+		table.Values = append(table.Values, g.state[i], g.state[i])
+	}
+	compareDR(t, s, g, table, nil)
+	compareDR(t, s, &guess{overall: 0.7}, value.ActionValues{0.7, 0.7}, nil)
+
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for i := range 60 {
+		d.Action = append(d.Action, int32(rng.IntN(3)))
+		d.BehaviorProb = append(d.BehaviorProb, 0.2+0.5*rng.Float64())
+		d.Reward = append(d.Reward, rng.Float64())
+		d.Terminated = append(d.Terminated, true)
+		d.EpisodeStart = append(d.EpisodeStart, i+1)
+		if i%3 == 2 {
+			d.PersonStart = append(d.PersonStart, i+1)
+		}
+	}
+	uniform, err := policy.NewUniform(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = value.NewSample(d, value.Options{Gamma: 1, Policy: uniform}); err != nil {
+		t.Fatal(err)
+	}
+	q := value.ActionValues{0.1, 0.5, 0.9}
+	rows := make([]float64, 3*d.Rows())
+	if err := distributions(rows, s, uniform); err != nil {
+		t.Fatal(err)
+	}
+	compareDR(t, s, &guess{action: q}, q, rows)
+}
+
+func compareDR(t *testing.T, s *value.Sample, g *guess, q value.QModel, rows []float64) {
+	t.Helper()
+	got, want := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
+	g.contributions(got, s, rows)
+	if err := value.DRContributions(want, s, q); err != nil {
+		t.Fatal(err)
+	}
+	for p := range got {
+		if math.Abs(got[p]-want[p]) > 1e-9*(1+math.Abs(want[p])) {
+			t.Fatalf("person %d adds %v; the reference says %v", p, got[p], want[p])
+		}
+	}
+}
+
+// TestAnyBaselineLeavesTheMeanWhereItIs checks unbiasedness on 20000 episodes of
+// the chain, whose true value is known: with a good baseline and with a useless
+// one the mean lies within five standard errors of it.
+func TestAnyBaselineLeavesTheMeanWhereItIs(t *testing.T) {
+	s := advancingSample(t, 10000, 4)
+	exact := chain.Values(0.6, 0.99)
+	truth := 0.0
+	for _, v := range exact {
+		truth += v / chain.States
+	}
+	spread := map[string]float64{}
+	for name, g := range map[string]*guess{
+		"exact":   {state: exact},
+		"useless": {overall: 0.2},
+	} {
+		x := make([]float64, s.Data.Persons())
+		g.contributions(x, s, nil)
+		r := average(x).Estimate
+		spread[name] = r.StdSampling
+		if math.Abs(r.Value-truth) > 5*r.StdSampling {
+			t.Errorf("%s: mean %v, truth %v, standard error %v", name, r.Value, truth, r.StdSampling)
+		}
+	}
+	if spread["exact"] > spread["useless"]/2 {
+		t.Errorf("the exact baseline leaves a standard error of %v, a useless one of %v", spread["exact"], spread["useless"])
+	}
+}
+
+// TestPersonsVectorStaysInsideItsNorm draws episodes with any ratios and returns
+// and wants what a person adds to a baseline by state to keep the norm that its
+// sum clips to: there is nothing for the clip to cut.
+func TestPersonsVectorStaysInsideItsNorm(t *testing.T) {
+	tabular, err := feature.NewTabular(5, "obs_state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		d := &trajectory.Dataset{Columns: []string{"obs_state"}, PersonStart: []int{0}, EpisodeStart: []int{0}}
+		for range rapid.IntRange(1, 4).Draw(t, "episodes") {
+			for range rapid.IntRange(1, 6).Draw(t, "rows") {
+				d.Obs = append(d.Obs, float64(rapid.IntRange(-1, 4).Draw(t, "state")))
+				d.Reward = append(d.Reward, rapid.Float64Range(-3, 3).Draw(t, "reward"))
+				d.TargetProb = append(d.TargetProb, rapid.Float64Range(0, 1).Draw(t, "target"))
+				d.BehaviorProb = append(d.BehaviorProb, rapid.Float64Range(0.01, 1).Draw(t, "behaviour"))
+			}
+			d.EpisodeStart = append(d.EpisodeStart, len(d.Reward))
+			d.Terminated = append(d.Terminated, true)
+		}
+		d.PersonStart = append(d.PersonStart, len(d.Terminated))
+		s, err := value.NewSample(d, value.Options{Gamma: 0.9, Features: tabular, Policy: policy.ProbColumn{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float64, 12)
+		newWalker(s, Range{Min: -1, Max: 2}).states(x, 0)
+		square := 0.0
+		for _, v := range x {
+			square += v * v
+		}
+		if limit := 2 * (1 + height*height); square > limit*(1+1e-12) {
+			t.Fatalf("a person adds a vector of squared norm %v; want at most %v", square, limit)
+		}
+	})
+}
+
+// TestWalkerSeesFirstVisits spells one person out by hand.
+func TestWalkerSeesFirstVisits(t *testing.T) {
+	tabular, err := feature.NewTabular(2, "obs_state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &trajectory.Dataset{
+		Columns: []string{"obs_state"}, Obs: []float64{0, 1, 0}, Reward: []float64{0, 1, 0.5},
+		TargetProb: []float64{0.5, 0.25, 1}, BehaviorProb: []float64{1, 1, 0.5},
+		PersonStart: []int{0, 1}, EpisodeStart: []int{0, 3}, Terminated: []bool{true},
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: 0.5, Features: tabular, Policy: policy.ProbColumn{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, 6)
+	newWalker(s, Range{Min: 0, Max: 2}).states(x, 0)
+	// Ratios .5, .25, 2; returns .625, 1.25, .5; weights from each row on .25, .5, 1 (2 cut).
+	root := math.Sqrt2
+	want := []float64{0.25 * -0.375 / root, 0.7 * 0.25 / root, 0.5 * 0.25 / root, 0.7 * 0.5 / root, 0.25 * -0.375, 0.7 * 0.25}
+	for i := range want {
+		if math.Abs(x[i]-want[i]) > 1e-12 {
+			t.Fatalf("person adds %v; want %v", x, want)
+		}
+	}
+}
+
+func TestBaselineFollowsPublicFacts(t *testing.T) {
+	table, err := policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tabular, err := feature.NewTabular(chain.States, chain.Column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		persons, horizon int64
+		target           policy.Policy
+		features         feature.Map
+		method           DPDR
+		want             string
+	}{
+		{10000, 100, table, tabular, DPDR{}, "state"},
+		{100, 100, table, tabular, DPDR{}, "value"},
+		{10000, 100, table, nil, DPDR{}, "value"},
+		{10000, 1, table, nil, DPDR{}, "action"},
+		{10000, 1, policy.ProbColumn{}, nil, DPDR{}, "value"},
+		{10000, 100, policy.Logged{}, tabular, DPDR{}, "none"},
+		{10000, 100, table, tabular, DPDR{StateValues: chain.Values(0.6, 0.99)}, "public"},
+		{10000, 100, table, nil, DPDR{ActionValues: []float64{0, 1}}, "public"},
+	} {
+		p := Public{Persons: c.persons, Gamma: 0.99, Horizon: c.horizon, Reward: Range{Min: 0, Max: 1},
+			Features: c.features, Target: c.target,
+			Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}}}
+		plan, err := c.method.Plan(p)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if got := plan.Facts["baseline"]; got != c.want {
+			t.Errorf("persons %d, horizon %d, target %T: baseline %v; want %v", c.persons, c.horizon, c.target, got, c.want)
+		}
+	}
+	p := Public{Persons: 1000, Gamma: 0.99, Horizon: 10, Reward: Range{Min: 0, Max: 1}, Target: policy.ProbColumn{},
+		Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}}}
+	one := 1.0
+	for name, m := range map[string]DPDR{
+		"unknown":           {Baseline: "best"},
+		"action unknown":    {Baseline: "action"},
+		"no states":         {Baseline: "state"},
+		"nothing public":    {Baseline: "public"},
+		"two at once":       {Constant: &one, ActionValues: []float64{1}},
+		"wrong length":      {StateValues: []float64{1}},
+		"not finite":        {ActionValues: []float64{math.NaN()}},
+		"public and paid":   {Constant: &one, Baseline: "value"},
+		"share for nothing": {Constant: &one, BaselineShare: 0.2},
+		"nothing left":      {Baseline: "value", BaselineShare: 0.6, Diagnostics: 0.4},
+		"negative share":    {Baseline: "value", BaselineShare: -0.1},
+		"negative weight":   {MaxWeight: -1},
+	} {
+		if plan, err := m.Plan(p); err == nil {
+			t.Errorf("%s: planned %v", name, plan.Event)
+		}
+	}
+}
