@@ -38,7 +38,8 @@ type DPRefine struct {
 	//	             matrix phi phi'; the default otherwise
 	//	lstd         temporal differences, with the matrix phi (phi - gamma phi')'
 	Form string `json:"form,omitempty"`
-	// Rounds is the number of rounds after the counts, 1 to 20. 0 means 3.
+	// Rounds is the number of rounds after the counts, 1 to 20. 0 means 3. Take 10
+	// where many episodes are cut off before they end.
 	Rounds int `json:"rounds,omitempty"`
 	// MaxWeight is the public cap, off-policy, on a residual in units of the range
 	// of returns. 0 means 10; on-policy it is 1.

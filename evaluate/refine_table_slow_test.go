@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -100,6 +101,30 @@ func refineTableRow(t *testing.T, advance, epsilon float64, persons int64) {
 			expected = fmt.Sprintf("%.5f", x)
 		}
 		fmt.Printf("| %g | %d | %g | %s | %.5f | %.5f | %s | %s |\n", advance, persons, epsilon, form, mean, stderr, expected, reference)
+	}
+}
+
+// TestRefineCutOff prints the error on a line of 40 states whose episodes are cut
+// off.
+func TestRefineCutOff(t *testing.T) {
+	const persons, trials = 10000, 5
+	fmt.Println("| cut off after | rounds | epsilon 0.3 | epsilon 1 | epsilon 3 |")
+	fmt.Println("|---|---|---|---|---|")
+	for _, horizon := range []int{40, 80, 120} {
+		for _, rounds := range []int{3, 10, 20} {
+			fmt.Printf("| %d | %d |", horizon, rounds)
+			for _, epsilon := range []float64{0.3, 1, 3} {
+				p := chainPublic(persons, epsilon, policy.Logged{})
+				p.Horizon = int64(horizon)
+				total := 0.0
+				for trial := range trials {
+					d := line(persons, chain.States, horizon, uint64(trial))
+					total += rmseOf(perform(t, DPRefine{Rounds: rounds}, p, d, noise.NewSeeded(uint64(trial))).Values, lineValues(chain.States, p.Gamma))
+				}
+				fmt.Printf(" %.4f |", total/trials)
+			}
+			fmt.Println()
+		}
 	}
 }
 
