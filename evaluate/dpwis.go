@@ -56,6 +56,7 @@ type wis struct {
 
 // Plan implements [Estimator].
 func (m DPWIS) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	const method = "dp-wis"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
@@ -126,11 +127,12 @@ func (w wis) newRatio(cap float64) (*mechanism.Ratio, error) {
 	return mechanism.NewRatio(w.values.Min, w.values.Max, cap, w.noise.main, w.public.Privacy.Adjacency, w.public.Privacy.Noise)
 }
 
-// predict assumes that weights average to 1, as they do when nothing is clipped.
+// predict assumes that weights average to 1, as they do when nothing is clipped,
+// and that the value lies half-way between the middle and an end of its range.
 func (w wis) predict(plan *Plan, r *mechanism.Ratio) {
 	numerator, denominator := r.SD()
 	persons, half := float64(w.public.Persons), w.values.Width()/2
-	plan.Expected.StdPrivacy = math.Hypot(numerator, half*denominator) / persons
+	plan.Expected.StdPrivacy = math.Hypot(numerator, half/2*denominator) / persons
 	plan.Expected.StdSampling = 2 * half * math.Sqrt(w.cap/persons)
 	plan.Expected.HalfWidth = z95 * math.Hypot(plan.Expected.StdPrivacy, plan.Expected.StdSampling)
 	plan.Expected.Constant = half

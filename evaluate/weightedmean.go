@@ -87,7 +87,7 @@ func (w weightedMean) describe(plan *Plan) error {
 	count, sum, _ := m.SD()
 	persons := float64(w.public.Persons)
 	half := clip.Width() / 2
-	plan.Expected.StdPrivacy = math.Hypot(sum, half*count) / persons
+	plan.Expected.StdPrivacy = math.Hypot(sum, expectedOffset(w.public.Returns(), clip.Mid())*count) / persons
 	plan.Expected.StdSampling = half / math.Sqrt(persons)
 	plan.Expected.HalfWidth = z95 * math.Hypot(plan.Expected.StdPrivacy, plan.Expected.StdSampling)
 	plan.Expected.Constant = w.public.Returns().Width() / 2
@@ -99,6 +99,16 @@ func (w weightedMean) describe(plan *Plan) error {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
 	}
 	return nil
+}
+
+// expectedOffset is the mean distance from centre of a value that may lie
+// anywhere in g.
+func expectedOffset(g Range, centre float64) float64 {
+	below, above := centre-g.Min, g.Max-centre
+	if below <= 0 || above <= 0 {
+		return math.Abs(g.Mid() - centre)
+	}
+	return (below*below + above*above) / (2 * (below + above))
 }
 
 // run makes the releases from the clip onward: x holds every person's number and
