@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
 	"github.com/discreet-rl/discreet/rl/trajectory/ndjsonfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
 )
@@ -22,7 +23,7 @@ var ErrFormat = errors.New("unknown file format")
 
 // Formats lists the formats that can be read.
 func Formats() []trajectory.Format {
-	return []trajectory.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format()}
+	return []trajectory.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), minarifile.Format()}
 }
 
 // writers maps the formats that can be written to their functions.
@@ -104,6 +105,9 @@ func Write(path, format string, d *trajectory.Dataset) error {
 	f, err := choose([]string{path}, format)
 	if err != nil {
 		return err
+	}
+	if f.Name == minarifile.Format().Name {
+		return minarifile.Write(path, d) // a directory
 	}
 	write, ok := writers()[f.Name]
 	if !ok || strings.HasSuffix(path, ".gz") {

@@ -18,23 +18,27 @@ import (
 // should be one that Minari accepts, such as clinic-v0. Observations become one
 // box of float64, whose columns are named in the metadata; probabilities and
 // discounts become infos; persons and the names of episodes become metadata of
-// the episodes. What was written of a failed attempt is removed.
+// the episodes. What was written of a failed attempt is removed. Only its owner
+// may read the directory: it holds data about people.
 //
 // Minari wants an observation after the last decision. Where a terminated episode
 // has none its last observation is repeated, which nobody should use; a truncated
 // episode without one is an error that wraps [trajectory.ErrEpisode].
 func Write(dir string, d *trajectory.Dataset) error {
 	x := &writer{d: d, l: trajectory.NewLayout(d), data: filepath.Join(dir, "data")}
+	if filepath.Base(dir) == "metadata.json" {
+		return fmt.Errorf("minari: %w: a dataset is a directory; name that, with the format minari", trajectory.ErrOptions)
+	}
 	if err := x.check(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err // also when it is there already
 	}
-	err := os.Mkdir(x.data, 0o777)
+	err := os.Mkdir(x.data, 0o700)
 	for p := range d.Persons() {
 		for e := d.PersonStart[p]; e < d.PersonStart[p+1] && err == nil; e++ {
 			err = x.episode(p, e)
@@ -132,7 +136,7 @@ func (x *writer) build() {
 func (x *writer) episode(p, e int) error {
 	d := x.d
 	dir := filepath.Join(x.data, strconv.Itoa(e))
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
@@ -146,7 +150,7 @@ func (x *writer) episode(p, e int) error {
 	if err := writeJSON(filepath.Join(dir, "metadata.json"), about); err != nil {
 		return err
 	}
-	f, err := os.Create(filepath.Join(dir, "part-0.parquet"))
+	f, err := os.OpenFile(filepath.Join(dir, "part-0.parquet"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -225,5 +229,5 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o666)
+	return os.WriteFile(path, append(text, '\n'), 0o600)
 }
