@@ -33,6 +33,7 @@ type candidate struct {
 
 // Plan implements [Estimator].
 func (Auto) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	if err := needPrivacy("auto", p); err != nil {
 		return nil, err
 	}

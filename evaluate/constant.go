@@ -18,6 +18,7 @@ type Constant struct {
 
 // Plan implements [Estimator].
 func (m Constant) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}

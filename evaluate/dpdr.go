@@ -76,6 +76,7 @@ type dr struct {
 //     Auto chooses it when the budget can tell their values apart;
 //   - value: one noisy number. Auto chooses it in all other cases.
 func (m DPDR) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	const method = "dp-dr"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err

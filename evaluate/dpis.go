@@ -49,6 +49,7 @@ type DPPDIS struct {
 
 // Plan implements [Estimator].
 func (m DPIS) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	return m.plan("dp-is", p, func(dst []float64, s *value.Sample) {
 		value.ISContributions(dst, make([]float64, len(dst)), s)
 	})
@@ -56,6 +57,7 @@ func (m DPIS) Plan(p Public) (*Plan, error) {
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	return DPIS(m).plan("dp-pdis", p, value.PDISContributions)
 }
 

@@ -39,6 +39,7 @@ type lsl struct {
 
 // Plan implements [Estimator].
 func (m DPLSL) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	const method = "dp-lsl"
 	features, err := finiteProblem(method, p)
 	if err != nil {

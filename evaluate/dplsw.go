@@ -20,6 +20,7 @@ type DPLSW struct {
 
 // Plan implements [Estimator].
 func (m DPLSW) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	const method = "dp-lsw"
 	features, err := finiteProblem(method, p)
 	if err != nil {

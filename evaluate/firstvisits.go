@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -107,6 +108,7 @@ func weightsByState(method, name string, given []float64, states int) ([]float64
 	if len(given) != states {
 		return nil, fmt.Errorf("%w: %s: %d %s for %d states", ErrMethod, method, len(given), name, states)
 	}
+	given = slices.Clone(given)
 	for state, w := range given {
 		if !(w > 0) || math.IsInf(w, 0) {
 			return nil, fmt.Errorf("%w: %s: %s of state %d is %v; want a finite number above 0", ErrMethod, method, name, state, w)

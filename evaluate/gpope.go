@@ -98,6 +98,7 @@ type GPOPE struct {
 
 // Plan implements [Estimator].
 func (m GPOPE) Plan(p Public) (*Plan, error) {
+	p = p.clone()
 	r, err := m.resolve(p)
 	if err != nil {
 		return nil, err

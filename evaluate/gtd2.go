@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/discreet-rl/discreet/rl/value"
 )
@@ -54,7 +53,7 @@ func (m GTD2) Plan(p Public) (*Plan, error) {
 		Weighting: weighting, Average: true,
 	}
 	return reference("gtd2", p, func(s *value.Sample) (*Release, error) {
-		theta, err := solver.Solve(s, rand.New(rand.NewPCG(m.Seed, 0)))
+		theta, err := solver.SolveSeeded(s, m.Seed)
 		return function(s, theta, err)
 	})
 }

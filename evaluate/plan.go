@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -39,8 +40,18 @@ type Plan struct {
 	// Notes tell a reader what the numbers rest on.
 	Notes []string
 
-	public  Public
-	prepare preparation
+	// What the guarantee rests on. The fields above are for readers; changing them
+	// changes nothing.
+	public    Public
+	event     dp.Event
+	accounted accounted
+	prepare   preparation
+}
+
+// accounted is what an accountant certified.
+type accounted struct {
+	by      string
+	epsilon account.Bracket
 }
 
 // Expected is the error that is known beforehand, in units of a return. What a
@@ -71,43 +82,60 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // newPlan validates the public facts, accounts for the event and holds the
 // answer against the budget.
 func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Plan, error) {
-	plan := &Plan{Method: method, Event: event, Privacy: p.Privacy, Facts: p.facts(), public: p, prepare: prepare}
+	plan := &Plan{Method: method, Event: event, Privacy: p.clone().Privacy, Facts: p.facts(), public: p.clone(), prepare: prepare}
 	if p.Privacy == nil {
 		return plan, nil
 	}
-	if err := plan.account(); err != nil {
+	if p.Privacy.LargeDelta {
+		plan.Notes = append(plan.Notes, "Delta is not below 1/persons: this guarantee would allow a release that publishes a person outright.")
+	}
+	var err error
+	if plan.event, err = cloneEvent(event); err != nil {
 		return nil, err
 	}
+	if plan.accounted, err = certify(method, plan.event, *p.Privacy); err != nil {
+		return nil, err
+	}
+	plan.Accountant, plan.Epsilon = plan.accounted.by, plan.accounted.epsilon
 	return plan, nil
 }
 
-// account has the event certified against the budget: the plan stands when the
-// event's delta at the budget's epsilon is at most the budget's, or its epsilon
-// at the budget's delta.
-func (p *Plan) account() error {
-	budget := p.Privacy.Budget
-	accountant := account.New(p.Privacy.Adjacency)
-	if err := accountant.Compose(p.Event, 1); err != nil {
-		return err
-	}
-	p.Accountant = accountant.String()
-	var err error
-	if p.Epsilon, err = accountant.Epsilon(budget.Delta); err != nil {
-		return err
-	}
-	if p.Epsilon.Upper <= budget.Epsilon {
-		return nil
-	}
-	delta, err := accountant.Delta(budget.Epsilon)
+// cloneEvent copies an event through its JSON form, so that nobody else holds a
+// part of it.
+func cloneEvent(e dp.Event) (dp.Event, error) {
+	text, err := dp.MarshalEvent(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if delta.Upper > budget.Delta {
-		return fmt.Errorf("%w: %s: epsilon %v at delta %v is above %v", ErrOverBudget, p.Method, p.Epsilon, budget.Delta, budget.Epsilon)
+	return dp.ParseEvent(text)
+}
+
+// certify holds the event against the budget: the plan stands when the event's
+// epsilon at the budget's delta is at most the budget's, or its delta at the
+// budget's epsilon.
+func certify(method string, event dp.Event, q Privacy) (accounted, error) {
+	accountant := account.New(q.Adjacency)
+	if err := accountant.Compose(event, 1); err != nil {
+		return accounted{}, err
 	}
-	p.Epsilon.Upper = budget.Epsilon
-	p.Epsilon.Lower = min(p.Epsilon.Lower, budget.Epsilon)
-	return nil
+	out := accounted{by: accountant.String()}
+	var err error
+	if out.epsilon, err = accountant.Epsilon(q.Budget.Delta); err != nil {
+		return out, err
+	}
+	if out.epsilon.Upper <= q.Budget.Epsilon {
+		return out, nil
+	}
+	delta, err := accountant.Delta(q.Budget.Epsilon)
+	if err != nil {
+		return out, err
+	}
+	if !(delta.Upper <= q.Budget.Delta) {
+		return out, fmt.Errorf("%w: %s: epsilon %v at delta %v is above %v", ErrOverBudget, method, out.epsilon, q.Budget.Delta, q.Budget.Epsilon)
+	}
+	out.epsilon.Upper = q.Budget.Epsilon
+	out.epsilon.Lower = min(out.epsilon.Lower, q.Budget.Epsilon)
+	return out, nil
 }
 
 // Check validates data against the plan and binds the two. Nothing is spent,
@@ -127,15 +155,15 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 	if d.Persons() == 0 {
 		return fmt.Errorf("%w: the data holds no person", ErrData)
 	}
-	if p.Privacy == nil {
+	if p.public.Privacy == nil {
 		return nil
 	}
-	m := int64(d.Persons())
+	m, adjacency := int64(d.Persons()), p.public.Privacy.Adjacency
 	switch {
-	case p.Privacy.Adjacency == dp.ReplaceOne && m != p.public.Persons:
+	case adjacency == dp.ReplaceOne && m != p.public.Persons:
 		return fmt.Errorf("%w: problem.persons says %d persons and the data holds %d; under replace_one their number is public and must be right",
 			ErrData, p.public.Persons, m)
-	case p.Privacy.Adjacency == dp.AddRemoveOne && m < p.public.Persons:
+	case adjacency == dp.AddRemoveOne && m < p.public.Persons:
 		return fmt.Errorf("%w: problem.persons promises more persons than the data holds; under add_remove_one give a public lower bound", ErrData)
 	}
 	return checkContributions(d, p.public)
@@ -144,6 +172,9 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 // checkContributions holds every person against the public caps. The reader
 // enforces them; this catches a dataset that was made by other hands.
 func checkContributions(d *trajectory.Dataset, p Public) error {
+	if d.Discount != nil && !p.Discounts {
+		return fmt.Errorf("%w: the data brings a discount for each decision; set problem.discounts, or leave the column out", ErrData)
+	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
 		if p.Episodes > 0 && int64(to-from) > p.Episodes {
@@ -160,14 +191,21 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 type Ready struct {
 	plan *Plan
 	draw draw
+	used atomic.Bool
 }
 
 // Plan returns the plan that was checked.
 func (r *Ready) Plan() *Plan { return r.plan }
 
-// Run redeems the receipt, draws the noise and returns the release. A private
-// plan runs only on a receipt that was not used before.
+// Run redeems the receipt, draws the noise and returns the release. It runs once,
+// on a receipt that was not used before. src may be nil without privacy.
 func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Source) (*Release, error) {
+	if src == nil && r.plan.public.Privacy != nil {
+		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", ErrUsed)
+	}
+	if !r.used.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
+	}
 	if err := receipt.Redeem(); err != nil {
 		return nil, err
 	}
@@ -183,7 +221,7 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 	if release.Diagnostics == nil {
 		release.Diagnostics = map[string]any{}
 	}
-	if r.plan.Privacy != nil {
+	if r.plan.public.Privacy != nil {
 		release.Privacy = newStatement(r.plan, receipt, src)
 	}
 	return release, nil

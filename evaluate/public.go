@@ -22,9 +22,18 @@ var (
 	// ErrData marks data that does not fit the plan. The error is for the
 	// curator alone.
 	ErrData = errors.New("data does not fit the plan")
+	// ErrUsed marks a run that cannot start: it ran before, or has no source of
+	// noise. Nothing was spent on it.
+	ErrUsed = errors.New("run refused")
 	// ErrOverBudget marks a plan whose event costs more than its budget: an
 	// error of the program, caught before anything is spent.
 	ErrOverBudget = errors.New("plan exceeds its budget")
+)
+
+// Returns outside these would overflow, or vanish, when they are squared.
+const (
+	largestReturn = 1e100
+	smallestWidth = 1e-100
 )
 
 // Range is a closed interval of public bounds.
@@ -51,6 +60,10 @@ type Privacy struct {
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
 	Noise     mechanism.Noise
+	// LargeDelta accepts a delta of 1/persons or more, which would allow a release
+	// that publishes a person outright. It serves comparisons with papers that use
+	// such a delta; the release says so.
+	LargeDelta bool
 }
 
 // Public holds what is known, and may be told, without looking at the data.
@@ -82,6 +95,21 @@ type Public struct {
 	// Labels are further public facts that a release repeats, such as the target
 	// policy in words.
 	Labels map[string]any
+}
+
+// clone copies what the caller could still change, so that a plan rests on the
+// facts it was made from.
+func (p Public) clone() Public {
+	if p.Return != nil {
+		r := *p.Return
+		p.Return = &r
+	}
+	if p.Privacy != nil {
+		q := *p.Privacy
+		p.Privacy = &q
+	}
+	p.Labels = maps.Clone(p.Labels)
+	return p
 }
 
 // Validate checks everything that does not depend on the method. Bounds on
@@ -124,10 +152,14 @@ func (p Public) validatePrivacy() error {
 	if !(p.Reward.Width() > 0) && p.Return == nil {
 		return fmt.Errorf("%w: problem.reward is missing or a single point; give the public range {min, max} of one reward", ErrPublic)
 	}
+	if r := p.Returns(); !(r.Width() >= smallestWidth && max(-r.Min, r.Max) <= largestReturn) {
+		return fmt.Errorf("%w: returns lie in [%v, %v]; want a range at least %g wide and no return above %g in size: choose another unit of reward",
+			ErrPublic, r.Min, r.Max, smallestWidth, largestReturn)
+	}
 	if p.Persons < 1 {
 		return fmt.Errorf("%w: problem.persons is missing; give the number of persons (under add_remove_one: a public lower bound on it)", ErrPublic)
 	}
-	if q.Budget.Delta >= 1/float64(p.Persons) {
+	if q.Budget.Delta >= 1/float64(p.Persons) && !q.LargeDelta {
 		return fmt.Errorf("%w: delta %v is not below 1/persons = 1/%d: such a delta allows a release that publishes one person outright; choose delta well below it",
 			dp.ErrBudget, q.Budget.Delta, p.Persons)
 	}

@@ -13,6 +13,7 @@ import (
 
 // reference plans a method without privacy. What it releases protects nobody.
 func reference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	p = p.clone()
 	if p.Privacy != nil {
 		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
 	}

@@ -87,19 +87,20 @@ type Statement struct {
 }
 
 func newStatement(p *Plan, receipt *ledger.Receipt, src *noise.Source) *Statement {
+	q := p.public.Privacy
 	s := &Statement{
 		Unit:       "person",
-		Adjacency:  p.Privacy.Adjacency,
-		Epsilon:    p.Privacy.Budget.Epsilon,
-		Delta:      p.Privacy.Budget.Delta,
-		Accountant: p.Accountant,
-		Accounted:  p.Epsilon,
-		Event:      p.Event,
+		Adjacency:  q.Adjacency,
+		Epsilon:    q.Budget.Epsilon,
+		Delta:      q.Budget.Delta,
+		Accountant: p.accounted.by,
+		Accounted:  p.accounted.epsilon,
+		Event:      p.event,
 		Noise:      "exact",
 		Charged:    receipt.Charged(),
 		Seeded:     src.Seeded(),
 	}
-	if p.Privacy.Noise == mechanism.Fast {
+	if q.Noise == mechanism.Fast {
 		s.Noise = "fast"
 	}
 	return s

@@ -24,6 +24,11 @@ type GTD2 struct {
 	Average bool
 }
 
+// SolveSeeded is [GTD2.Solve] with persons drawn from a seed.
+func (g GTD2) SolveSeeded(s *Sample, seed uint64) ([]float64, error) {
+	return g.Solve(s, rand.New(rand.NewPCG(seed, 0)))
+}
+
 // Solve returns theta, of length s.Dim, with persons drawn by rng.
 func (g GTD2) Solve(s *Sample, rng *rand.Rand) ([]float64, error) {
 	if err := g.check(s); err != nil {
