@@ -94,9 +94,7 @@ func (p *PLD) Delta(epsilon float64) (Bracket, error) {
 	if exact, ok := p.closed(); ok {
 		return exact.Delta(epsilon)
 	}
-	return p.boxed(smoothShares[:], func(p *PLD) (Bracket, error) {
-		return p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Delta(epsilon) })
-	})
+	return p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Delta(epsilon, enough) })
 }
 
 // Epsilon implements [Accountant]. At delta 0 it is the sum of the events' largest
@@ -111,14 +109,11 @@ func (p *PLD) Epsilon(delta float64) (Bracket, error) {
 	if delta == 0 {
 		return p.pure()
 	}
-	shares := []float64{delta / 2, delta / 10, delta / 100}
-	return p.boxed(shares, func(p *PLD) (Bracket, error) {
-		b, err := p.ask(func(c lossdist.Composition) (lower, upper float64) { return c.Epsilon(delta) })
-		if err == nil && math.IsInf(b.Upper, 1) {
-			return Bracket{}, fmt.Errorf("%w: no epsilon is certain to hold at delta %v, which the events' own deltas use up; raise delta", ErrUncertified, delta)
-		}
-		return b, err
-	})
+	b, err := p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Epsilon(delta, enough) })
+	if err == nil && math.IsInf(b.Upper, 1) {
+		return Bracket{}, fmt.Errorf("%w: no epsilon is certain to hold at delta %v, which the events' own deltas use up; raise delta", ErrUncertified, delta)
+	}
+	return b, err
 }
 
 // pure adds up the largest losses of all runs: independent runs reach them
@@ -152,15 +147,20 @@ func (p *PLD) closed() (*ClosedForm, bool) {
 }
 
 // ask puts the question to every composition that bounds the truth from above
-// and takes the worst answer, and to every one that neighbours can realise.
-func (p *PLD) ask(question func(lossdist.Composition) (lower, upper float64)) (Bracket, error) {
+// and takes the worst answer, and to every one that neighbours can realise. What
+// cannot exceed an answer seen before is not computed to the end.
+func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, upper float64)) (Bracket, error) {
 	var out Bracket
 	for _, v := range p.allViews() {
 		c, err := p.composition(v)
 		if err != nil {
 			return Bracket{}, err
 		}
-		lower, upper := question(c)
+		enough := out.Lower
+		if v.dominates() && v.realised() {
+			enough = out.Upper
+		}
+		lower, upper := question(c, enough)
 		if math.IsNaN(lower) || math.IsNaN(upper) || lower > upper {
 			return Bracket{}, fmt.Errorf("%w: the PLD accountant's bounds cross for these events; use the rdp accountant", ErrUncertified)
 		}

@@ -87,7 +87,7 @@ func (p *PLD) views(leaf dp.Event) (kind, error) {
 	case dp.SampledWithoutReplacement:
 		_, err := baseLaw(p.adj, e.Event)
 		return dominated, err
-	case dp.Gaussian, dp.SmoothGaussian:
+	case dp.Gaussian:
 		return balanced, nil
 	}
 	_, err := baseLaw(p.adj, leaf)
@@ -214,6 +214,11 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 		return lossdist.Response(e.Buckets, e.NoiseParameter), nil
 	case dp.ApproximateDP:
 		return lossdist.Approximate(e.Epsilon, e.Delta), nil
+	}
+	if _, ok := event.(dp.SmoothGaussian); ok {
+		// Which ratio of the two variances is worst depends on epsilon, so there is
+		// no pair to compose.
+		return nil, unsupported(event, "has no loss distribution; charge it as approximate_dp, with the epsilon that SmoothGaussianEpsilon certifies at a delta of its own")
 	}
 	return nil, unsupported(event, "is unknown to the PLD accountant; use the rdp accountant")
 }

@@ -33,10 +33,15 @@ const (
 	smoothness = 1e-4
 	// leastTolerance is the smallest tolerance in ln delta worth its price.
 	leastTolerance = 2e-5
+	// mostTolerance keeps the curve's slope at the answer meaningful.
+	mostTolerance = 0.05
 	// tailShare is the part of delta that goes to losses beyond the partitions.
-	tailShare      = 2e-5
-	maxRounds      = 6
-	maxPasses      = 5
+	tailShare = 2e-5
+	maxRounds = 6
+	maxPasses = 5
+	// maxWork bounds the products of atoms and frequencies after which no further
+	// pass is made.
+	maxWork        = 2e7
 	maxCells       = 1 << 13
 	maxFrequencies = 1 << 15
 )
@@ -70,6 +75,9 @@ type state struct {
 	located bool
 	// sharper divides the tolerances.
 	sharper float64
+	// enough is a bound on the answer below which it does not matter.
+	enough float64
+	work   float64
 }
 
 // newState makes the first, coarse partition.
@@ -150,7 +158,7 @@ func (s *state) relative() float64 {
 }
 
 func (s *state) tolerance(share float64) float64 {
-	return max(share*s.relative(), leastTolerance) / s.sharper
+	return min(max(share*s.relative(), leastTolerance), mostTolerance) / s.sharper
 }
 
 // refine subdivides the cells so that the two measures agree to the tolerance on

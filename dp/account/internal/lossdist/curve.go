@@ -19,6 +19,7 @@ func (s *state) sides() (lower, upper curve) {
 	set := s.settings()
 	up := newSpectrum(below(s.upper, s.cutoff), s.comp.Gaussian[1], true, set)
 	low := newSpectrum(s.near, s.comp.Gaussian[0], false, set)
+	s.work += up.work + low.work
 	none := func(float64) float64 { return 0 }
 	farUp, farLow := none, none
 	if !math.IsInf(s.cutoff, 1) {
@@ -182,22 +183,26 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 
 // Delta bounds the hockey-stick divergence of the composition at epsilon. How
 // far out the losses must be resolved depends on the answer, so it is sought in
-// a few rounds.
-func (c Composition) Delta(epsilon float64) (lower, upper float64) {
+// a few rounds. An upper end that is at most enough is not made any sharper.
+func (c Composition) Delta(epsilon, enough float64) (lower, upper float64) {
 	expect := 1e-8
 	for range 6 {
 		s := newState(c, query{epsilon: epsilon, delta: expect})
+		s.enough = enough
 		if s.lossless() {
 			return infinite(s.lower, -1), infinite(s.upper, 1)
 		}
 		lower, upper = s.deltaAt(epsilon)
-		if upper > expect/30 && upper < expect*30 || upper < leastDelta && expect <= leastDelta {
+		if upper <= enough || near(upper, expect) || upper < leastDelta && expect <= leastDelta {
 			break
 		}
 		expect = max(upper, leastDelta)
 	}
 	return lower, upper
 }
+
+// near reports that a partition made for one delta serves for another.
+func near(delta, expect float64) bool { return delta > expect/30 && delta < expect*30 }
 
 // leastDelta is the smallest delta that is resolved: below it the upper end stays
 // near it.
@@ -216,7 +221,7 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 		low, up := s.sides()
 		lower = max(lower, low.value(epsilon))
 		upper = min(upper, up.value(epsilon))
-		if !s.sharpen(pass, up, epsilon, math.Log(upper/lower)) {
+		if upper <= s.enough || !near(upper, s.query.delta) || !s.sharpen(pass, up, epsilon, math.Log(upper/lower)) {
 			break
 		}
 	}
@@ -224,9 +229,11 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 }
 
 // Epsilon bounds the smallest epsilon at which the composition's hockey-stick
-// divergence is at most delta. It is +Inf where no epsilon is.
-func (c Composition) Epsilon(delta float64) (lower, upper float64) {
+// divergence is at most delta. It is +Inf where no epsilon is. An upper end that
+// is at most enough is not made any sharper.
+func (c Composition) Epsilon(delta, enough float64) (lower, upper float64) {
 	s := newState(c, query{delta: delta, forEpsilon: true})
+	s.enough = enough
 	upper = math.Inf(1)
 	if s.lossless() {
 		if infinite(s.upper, 1) <= delta {
@@ -246,7 +253,7 @@ func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 			s.located = true
 			continue
 		}
-		if math.IsInf(upper, 1) || !s.sharpen(pass, up, upper, (upper/lower-1)*s.slopeAt(up, upper)*upper) {
+		if math.IsInf(upper, 1) || upper <= s.enough || !s.sharpen(pass, up, upper, (upper/lower-1)*s.slopeAt(up, upper)*upper) {
 			break
 		}
 	}
@@ -270,7 +277,7 @@ func (s *state) sharpen(pass int, up curve, epsilon, width float64) bool {
 	s.guess = query{epsilon: epsilon, delta: up.value(epsilon)}
 	s.located = true
 	target := 1.5 * (s.tolerance(fineness) + s.tolerance(smoothness)) * s.sharper
-	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 {
+	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 || s.work > maxWork {
 		return false
 	}
 	if pass > 0 {

@@ -25,6 +25,7 @@ type spectrum struct {
 	u, cos, sin []float64
 	slack       float64 // absolute error of the sum
 	slope       float64 // the same, growing with |eps|
+	work        float64 // atoms times frequencies
 }
 
 // settings of one inversion.
@@ -75,9 +76,14 @@ func (s *spectrum) sum(waves []*wave, total float64, set settings) {
 	n := int(math.Ceil(set.limit / set.step))
 	skipped := math.Inf(1)
 	size := math.Abs(s.zero)
+	atoms := 0.0
+	for _, w := range waves {
+		atoms += float64(len(w.loss))
+	}
 	for k := 1; k <= n; {
 		u := float64(k) * set.step
 		v := multiply(waves, k, u, s.tilt, total)
+		s.work += atoms
 		re, im := s.kernel(u, set.extra)
 		scale := set.step / math.Pi
 		sin, cos := math.Sincos(v.phase)
