@@ -142,6 +142,8 @@ type Privacy struct {
 	Delta     float64 `yaml:"delta"`
 	// Noise is exact (the default) or fast.
 	Noise string `yaml:"noise"`
+	// LargeDelta accepts a delta of 1/persons or more, for comparisons with papers.
+	LargeDelta bool `yaml:"large_delta"`
 }
 
 // UnmarshalYAML accepts the word none or a mapping.

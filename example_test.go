@@ -27,7 +27,7 @@ func ExamplePlan() {
 		return
 	}
 	fmt.Printf("expected privacy error %.2f, worst error of a constant %.0f\n", plan.Expected.StdPrivacy, plan.Expected.Constant)
-	// Output: expected privacy error 0.47, worst error of a constant 8
+	// Output: expected privacy error 0.42, worst error of a constant 8
 }
 
 func ExampleEvaluate() {

@@ -92,7 +92,7 @@ func (c Config) guarantee() (*evaluate.Privacy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("privacy.adjacency: %w", err)
 	}
-	g := &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}}
+	g := &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}, LargeDelta: c.Privacy.LargeDelta}
 	switch c.Privacy.Noise {
 	case "", "exact":
 	case "fast":

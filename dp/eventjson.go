@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 )
 
 // maxDepth bounds the nesting of an event tree in JSON, so that a hostile
@@ -208,9 +208,8 @@ func object(text []byte, kind string, names ...string) (map[string]json.RawMessa
 			return nil, fmt.Errorf("%w: %s: field %q is missing", ErrEvent, kind, name)
 		}
 	}
-	known := " kind " + strings.Join(names, " ") + " "
 	for name := range fields {
-		if !strings.Contains(known, " "+name+" ") {
+		if name != "kind" && !slices.Contains(names, name) {
 			return nil, fmt.Errorf("%w: %s: unknown field %q", ErrEvent, kind, name)
 		}
 	}

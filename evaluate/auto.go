@@ -109,7 +109,6 @@ func functionCandidates(p Public) []candidate {
 	out := []candidate{{name: "dp-refine", estimator: DPRefine{}}}
 	_, finite := p.Features.(feature.Finite)
 	if !finite || !policy.OnPolicy(p.Target) {
-		out[0].estimator = DPRefine{Form: formLSTD}
 		return out
 	}
 	if p.Episodes == 1 || p.Episodes == 0 {

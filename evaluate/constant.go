@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -26,6 +27,9 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 	answer := returns.Mid()
 	if m.Value != nil {
 		answer = *m.Value
+		if !(answer >= returns.Min && answer <= returns.Max) {
+			return nil, fmt.Errorf("%w: constant: value %v is outside the public range of a return, [%v, %v]", ErrMethod, answer, returns.Min, returns.Max)
+		}
 	}
 	run := func(context.Context, *noise.Source) (*Release, error) {
 		return &Release{Estimate: &Estimate{

@@ -243,3 +243,29 @@ func TestBaselineFollowsPublicFacts(t *testing.T) {
 		}
 	}
 }
+
+// TestPersonsVectorReachesItsNorm wants the norm to be tight: a person who visits
+// every state with ratios of 1 and an extreme return has exactly it.
+func TestPersonsVectorReachesItsNorm(t *testing.T) {
+	tabular, err := feature.NewTabular(5, "obs_state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &trajectory.Dataset{
+		Columns: []string{"obs_state"}, Obs: []float64{0, 1, 2, 3, 4}, Reward: []float64{9, 9, 9, 9, 9},
+		PersonStart: []int{0, 1}, EpisodeStart: []int{0, 5}, Terminated: []bool{true},
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: 0.9, Features: tabular, Policy: policy.Logged{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, 12)
+	newWalker(s, Range{Min: -1, Max: 2}).states(x, 0)
+	square := 0.0
+	for _, v := range x {
+		square += v * v
+	}
+	if want := 2 * (1 + height*height); math.Abs(square-want) > 1e-12 {
+		t.Errorf("squared norm %v; want %v", square, want)
+	}
+}

@@ -20,8 +20,8 @@ type DPLSL struct {
 	// Weights holds rho_s > 0 by state; nil means 1 everywhere.
 	Weights []float64 `json:"weights,omitempty"`
 	// Lambda is the penalty. It must exceed ||Phi||^2 max rho. 0 chooses it by a
-	// public rule: the least expected error when every state is visited by half
-	// of the persons and values are in the middle of their range.
+	// public rule: the least expected error at the guessed visits, for values
+	// anywhere in their range.
 	Lambda float64 `json:"lambda,omitempty"`
 	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: see
 	// [Constants].
@@ -68,13 +68,14 @@ func (m DPLSL) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := smoothRelease{method: method, public: p, features: features, release: release, bound: l.bound(lambda)}
+	r := smoothRelease{method: method, public: p, features: features, release: release, bound: l.bound(lambda), bias: l.bias(lambda)}
 	r.solve = func(v *firstVisits) []float64 { return l.solve(v, lambda) }
 	plan, err := r.plan()
 	if err != nil {
 		return nil, err
 	}
 	plan.Facts["lambda"] = lambda
+	plan.Notes = append(plan.Notes, "The penalty lambda draws the values of rarely visited states towards 0; the expected error holds that bias for values anywhere in the public range.")
 	return plan, nil
 }
 
@@ -103,17 +104,30 @@ func (l lsl) bound(lambda float64) smoothBound {
 	}
 }
 
+// bias is the expected root mean square, over states, of what the penalty takes
+// off a value that may lie anywhere in the public range, at the guessed visits.
+func (l lsl) bias(lambda float64) float64 {
+	sum := 0.0
+	counts := guessedVisits(l.public, l.features.States())
+	for _, n := range counts {
+		visits := float64(n) * l.norm * l.norm
+		shrink := lambda / 2 / (visits + lambda/2)
+		sum += shrink * shrink
+	}
+	r := l.public.Returns()
+	square := (r.Max*r.Max + r.Max*r.Min + r.Min*r.Min) / 3
+	return math.Sqrt(sum / float64(len(counts)) * square)
+}
+
 // rule chooses lambda from public facts: it minimises, over a grid, the squared
-// shrinkage of a mid-range value plus the variance of the noise at the guessed
-// visits.
+// bias of the penalty plus the variance of the noise at the guessed visits.
 func (l lsl) rule(alpha, beta float64) float64 {
 	floor := l.norm * l.norm * l.largest
-	counts := halfVisited(l.public, l.features.States())
-	visits := float64(counts[0]) * l.norm * l.norm
+	counts := guessedVisits(l.public, l.features.States())
 	best, least := 2*floor, math.Inf(1)
 	for i := 1; i <= 200; i++ {
 		lambda := floor * math.Pow(2, float64(i)/5)
-		shrink := lambda / 2 / (visits + lambda/2) * spread(l.public.Returns()) / 2
+		shrink := l.bias(lambda)
 		noise := alpha * l.bound(lambda)(counts, beta)
 		if e := shrink*shrink + noise*noise; e < least {
 			best, least = lambda, e

@@ -135,12 +135,13 @@ func statesOf(f feature.Finite, theta []float64) []float64 {
 	return values
 }
 
-// halfVisited is the public guess that predictions for DP-LSW and DP-LSL rest
-// on: every state is visited by half of the persons.
-func halfVisited(p Public, states int) []int64 {
+// guessedVisits is the public guess that predictions for DP-LSW and DP-LSL rest
+// on: the shares of persons who visit a state are spread evenly up to 1, so that
+// the rarest state is visited by one in as many persons as there are states.
+func guessedVisits(p Public, states int) []int64 {
 	counts := make([]int64, states)
 	for s := range counts {
-		counts[s] = (p.Persons + 1) / 2
+		counts[s] = int64(math.Ceil(float64(p.Persons) * float64(s+1) / float64(states)))
 	}
 	return counts
 }

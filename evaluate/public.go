@@ -166,11 +166,11 @@ func (p Public) validatePrivacy() error {
 	return nil
 }
 
-// Returns is the public range of a trajectory's discounted return: Return where
-// it is given, else the range that rewards, discount and horizon allow to
-// trajectories of one decision or more.
+// Returns is the public range of a trajectory's discounted return: what rewards,
+// discount and horizon allow to trajectories of one decision or more, cut to
+// Return where that is given.
 func (p Public) Returns() Range {
-	if p.Return != nil {
+	if p.Return != nil && !(p.Reward.Width() > 0) {
 		return *p.Return
 	}
 	steps := float64(p.Horizon)
@@ -184,6 +184,9 @@ func (p Public) Returns() Range {
 	}
 	if r.Max > 0 {
 		r.Max *= most
+	}
+	if p.Return != nil {
+		r.Min, r.Max = max(r.Min, p.Return.Min), min(r.Max, p.Return.Max)
 	}
 	return r
 }

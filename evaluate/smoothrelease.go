@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -24,9 +25,17 @@ const (
 	Balle16 Constants = "balle16"
 )
 
-// betaSlack keeps the rounding of psi, some 1e-13 relative, inside the
-// smoothness that beta promises.
-const betaSlack = 1 - 1e-9
+// innerBeta is the smoothness that psi is computed with: a little below the beta
+// that the noise promises, so that the rounding of psi, at most 2^-46 relative a
+// state, stays inside the promise (docs/proofs/smooth-release.md). It is not
+// positive where that leaves no room.
+func innerBeta(beta float64, states int) float64 {
+	inner := beta*(1-1e-9) - float64(states)*0x1p-46
+	if inner < 0.9*beta {
+		return 0
+	}
+	return inner
+}
 
 // smoothBound is the smooth upper bound on the local sensitivity of a method at
 // given counts by state.
@@ -35,7 +44,7 @@ type smoothBound func(counts []int64, beta float64) float64
 // mechanism fixes alpha, beta and the lattice from public facts: the budget, the
 // dimension, and the bound at public guesses and extremes of the counts.
 func (c Constants) mechanism(p Public, dim int, states int, bound smoothBound) (mechanism.Smooth, error) {
-	guess := halfVisited(p, states)
+	guess := guessedVisits(p, states)
 	var alpha, beta float64
 	var err error
 	switch c {
@@ -43,7 +52,7 @@ func (c Constants) mechanism(p Public, dim int, states int, bound smoothBound) (
 		alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
 	case Exact, "":
 		alpha, beta, err = account.SmoothGaussianPair(p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
-			return alpha * bound(guess, beta*betaSlack)
+			return alpha * bound(guess, innerBeta(beta, states))
 		})
 	default:
 		err = fmt.Errorf("%w: constants is %q; want exact or balle16", ErrMethod, string(c))
@@ -51,11 +60,15 @@ func (c Constants) mechanism(p Public, dim int, states int, bound smoothBound) (
 	if err != nil {
 		return mechanism.Smooth{}, err
 	}
+	inner := innerBeta(beta, states)
+	if !(inner > 0) {
+		return mechanism.Smooth{}, fmt.Errorf("%w: a budget of epsilon %v over %d states makes beta = %.3g, too small for the rounding of psi; use dp-refine", ErrMethod, p.Privacy.Budget.Epsilon, states, beta)
+	}
 	none, all := make([]int64, states), make([]int64, states)
 	for s := range all {
 		all[s] = maxCount(p)
 	}
-	a, b := bound(none, beta*betaSlack), bound(all, beta*betaSlack)
+	a, b := bound(none, inner), bound(all, inner)
 	step, err := mechanism.SmoothStep(alpha*min(a, b), 2*alpha*max(a, b))
 	return mechanism.Smooth{Alpha: alpha, Beta: beta, Step: step}, err
 }
@@ -87,6 +100,8 @@ type smoothRelease struct {
 	features feature.Finite
 	release  mechanism.Smooth
 	bound    smoothBound
+	// bias is the expected root mean square of what a penalty takes off the values.
+	bias float64
 	// solve computes theta from the visits.
 	solve func(v *firstVisits) (theta []float64)
 }
@@ -96,7 +111,9 @@ func (r smoothRelease) plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Expected.RMSE = r.release.Alpha * r.bound(halfVisited(r.public, r.features.States()), r.release.Beta*betaSlack)
+	guess := guessedVisits(r.public, r.features.States())
+	noise := r.release.Alpha * r.bound(guess, innerBeta(r.release.Beta, r.features.States()))
+	plan.Expected.RMSE = math.Hypot(noise, r.bias)
 	plan.Expected.Constant = r.public.Returns().Width() / 2
 	plan.Facts["clip"] = r.public.Returns()
 	plan.Facts["alpha"] = r.release.Alpha
@@ -104,8 +121,11 @@ func (r smoothRelease) plan() (*Plan, error) {
 	plan.Facts["states"] = r.features.States()
 	plan.Facts["dimension"] = r.features.Dim()
 	plan.Notes = []string{
-		"The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that every state is visited by half of the persons.",
+		"The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1.",
 		"Values are not clipped to the public range: noise may take them outside.",
+	}
+	if plan.Expected.RMSE > plan.Expected.Constant {
+		plan.Notes = append(plan.Notes, "The expected error is above the worst error of answering with the middle of the public range: at this budget the release will tell next to nothing. dp-refine needs far less noise.")
 	}
 	return plan, nil
 }
@@ -130,7 +150,7 @@ func (r smoothRelease) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 
 func (r smoothRelease) draw(v *firstVisits) draw {
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, _, err := r.release.Release(r.solve(v), r.bound(v.counts, r.release.Beta*betaSlack), src)
+		noisy, _, err := r.release.Release(r.solve(v), r.bound(v.counts, innerBeta(r.release.Beta, r.features.States())), src)
 		if err != nil {
 			return nil, err
 		}

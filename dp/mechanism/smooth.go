@@ -50,7 +50,7 @@ func (s Smooth) Event(dim int) dp.Event {
 // sensitivity. Both are private and must be finite.
 func (s Smooth) Release(value []float64, bound float64, src *noise.Source) ([]float64, dp.Event, error) {
 	n := len(value)
-	sd := s.Alpha * (bound + s.Step*math.Sqrt(float64(n)))
+	sd := s.Alpha * (bound + s.Step*math.Sqrt(float64(n))*(1+0x1p-8)) // the excess covers the float error of the value
 	sampler, err := noise.NewGaussian(math.Nextafter(sd*(1+0x1p-50), math.Inf(1)) / s.Step)
 	if err != nil {
 		// The scale is private: the error must not repeat it.

@@ -31,13 +31,18 @@ const (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	// A second Ctrl-C ends the process at once.
+	context.AfterFunc(ctx, stop)
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "discreet: interrupted; nothing was released")
+	case err != nil:
 		fmt.Fprintf(stderr, "discreet: %v\n", err)
 	}
 	return exitCode(err)

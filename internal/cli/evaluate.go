@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/report"
 )
@@ -44,33 +44,27 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool) error {
 	for _, n := range result.Notices {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", n)
 	}
-	var page string
-	if result.Path != "" {
-		page = filepath.Join(filepath.Dir(result.Path), "report.html")
-		if err := writeReport(page, result.Release); err != nil {
-			return err
-		}
-	}
+	// The release is shown before the page is made: it was paid for.
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), result.Release)
+		err = printJSON(cmd.OutOrStdout(), result.Release)
+	} else {
+		printRelease(cmd.OutOrStdout(), result.Release)
 	}
-	printRelease(cmd.OutOrStdout(), result.Release)
-	if result.Path != "" {
+	if err != nil || result.Path == "" {
+		return err
+	}
+	page := filepath.Join(filepath.Dir(result.Path), "report.html")
+	if err := writeReport(page, result.Release); err != nil {
+		return err
+	}
+	if !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n          %s\n", result.Path, page)
 	}
 	return nil
 }
 
 func writeReport(path string, r *evaluate.Release) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := report.Write(f, r); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return atomicfile.Write(path, 0o644, func(w io.Writer) error { return report.Write(w, r) })
 }
 
 // printRelease tells a person what was released.
@@ -87,9 +81,12 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta))
 	}
 	if c := r.Expected.Constant; c > 0 {
-		fmt.Fprintf(w, "baseline  the middle of the public range is off by %.4g at worst\n", c)
+		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", c)
 	}
 	printPrivacy(w, r.Privacy)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note      %s\n", n)
+	}
 }
 
 func printPrivacy(w io.Writer, s *evaluate.Statement) {

@@ -83,7 +83,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)
 	}
 	if e.Constant > 0 {
-		fmt.Fprintf(w, "baseline  the middle of the public range is off by %.4g at worst\n", e.Constant)
+		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", e.Constant)
 	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note      %s\n", n)

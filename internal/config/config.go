@@ -98,10 +98,16 @@ func override(name string, text []byte, overrides []string) ([]byte, error) {
 	if err := yaml.Load(text, &tree); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrSyntax, name, err)
 	}
+	if tree == nil { // the document is null
+		tree = map[string]any{}
+	}
 	for _, o := range overrides {
 		key, raw, ok := strings.Cut(o, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%w: --set %s: want key=value, such as privacy.epsilon=0.5", ErrSyntax, o)
+		}
+		if raw == "" {
+			return nil, fmt.Errorf("%w: --set %s: give a value, or null to remove the key", ErrSyntax, o)
 		}
 		var value any
 		if err := yaml.Load([]byte(raw), &value); err != nil {

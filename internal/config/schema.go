@@ -61,6 +61,16 @@ func (s Schema) options(name string) (trajectory.Options, error) {
 	}
 	if s.Reward != nil {
 		o.Reward = &trajectory.Range{Min: s.Reward.Min, Max: s.Reward.Max}
+		switch s.Reward.Outside {
+		case "", "reject":
+		case "clip":
+			o.Outside = trajectory.OutsideClip
+		default:
+			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", ErrSyntax, name, s.Reward.Outside)
+		}
+	}
+	if name == "" {
+		s.Missing = "zero" // the canonical schema leaves missing observations to the evaluation
 	}
 	switch s.Missing {
 	case "", "reject":
