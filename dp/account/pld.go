@@ -37,7 +37,7 @@ type counts struct {
 
 // maxRuns bounds the number of runs of one event, so that it is exact as a
 // float64 and so that its rounding errors stay small.
-const maxRuns = 1 << 40
+const maxRuns = 1 << 32
 
 // NewPLD returns an accountant to which nothing is charged yet.
 func NewPLD(adj dp.Adjacency) *PLD { return &PLD{adj: adj} }
@@ -81,7 +81,7 @@ func charge(events []counts, leaf dp.Event, n int64) ([]counts, error) {
 		}
 	}
 	if n > maxRuns || n < 0 {
-		return nil, fmt.Errorf("%w: %s: more than 2^40 runs in all; want fewer", ErrUncertified, leaf.Kind())
+		return nil, fmt.Errorf("%w: %s: more than 2^32 runs in all; want fewer", ErrUncertified, leaf.Kind())
 	}
 	return append(events, counts{leaf, n}), nil
 }

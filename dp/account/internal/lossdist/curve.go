@@ -169,7 +169,7 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 	top, bounded := highest(s.near, s.comp.Gaussian[1])
 	return func(epsilon float64) float64 {
 		if bounded && epsilon+period >= top {
-			return left * 1.001
+			return left * 1.01
 		}
 		right := math.Inf(1)
 		for i, f := range steeper {
@@ -177,7 +177,7 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 			gap := (b - a) * period
 			right = min(right, math.Exp(logs[i]-b*epsilon-gap)/-math.Expm1(-gap))
 		}
-		return (left + right) * 1.001
+		return (left + right) * 1.01
 	}
 }
 

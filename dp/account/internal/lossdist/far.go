@@ -88,7 +88,7 @@ func (f *far) missed(epsilon float64) float64 {
 		best = min(best, log+payoff+b*epsilon+min(0, math.Log(hit)-b*f.cutoff))
 	}
 	best = math.Exp(best + 64*ulp*math.Abs(best))
-	return (best + math.Exp(epsilon)*beyond*under) * 1.001
+	return (best + math.Exp(epsilon)*beyond*under) * 1.01
 }
 
 // falls are the exponents b tried in bounding what the far part misses.
