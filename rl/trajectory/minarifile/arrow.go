@@ -34,21 +34,25 @@ const (
 //
 // Source: Arrow Columnar Format 1.5, "IPC File Format" and "Buffer Listing for
 // Each Layout".
-func readArrow(path string) (leaves []leaf, err error) {
+func readArrow(path string) ([]leaf, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer rescue(path, &err)
-	x, err := parseArrow(b)
-	if err != nil {
-		return nil, damaged(path, err)
-	}
-	return x, nil
+	return parseArrow(b, path)
 }
 
-// parseArrow may panic on damaged bytes.
-func parseArrow(b []byte) ([]leaf, error) {
+// parseArrow reads an episode; path stands for it in errors.
+func parseArrow(b []byte, path string) (leaves []leaf, err error) {
+	defer rescue(path, &err)
+	if leaves, err = arrowBatches(b); err != nil {
+		return nil, damaged(path, err)
+	}
+	return leaves, nil
+}
+
+// arrowBatches may panic on damaged bytes.
+func arrowBatches(b []byte) ([]leaf, error) {
 	const magic = "ARROW1"
 	n := len(b)
 	if n < 2*len(magic)+6 || string(b[:len(magic)]) != magic || string(b[n-len(magic):]) != magic {

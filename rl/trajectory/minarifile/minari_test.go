@@ -180,40 +180,6 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 	}
 }
 
-func FuzzArrow(f *testing.F) { fuzz(f, "example-arrow-v0", "part-0.arrow") }
-
-func FuzzParquet(f *testing.F) { fuzz(f, "example-parquet-v0", "part-0.parquet") }
-
-// fuzz puts the bytes in place of a dataset's second episode.
-func fuzz(f *testing.F, name, part string) {
-	for _, k := range []string{"0", "2"} {
-		seed, err := os.ReadFile(filepath.Join("testdata", name, "data", k, part))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "data/1", part), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "data/1/metadata.json"), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		d, _, err := read(dir, everything())
-		if err != nil && !errors.Is(err, trajectory.ErrInput) {
-			t.Fatalf("%v does not wrap ErrInput", err)
-		}
-		if err == nil && (d.Episodes() != 3 || len(d.Obs) != d.Rows()*len(d.Columns)) {
-			t.Fatalf("%d episodes, %d rows, %d observations", d.Episodes(), d.Rows(), len(d.Obs))
-		}
-	})
-}
-
 func BenchmarkRead(b *testing.B) {
 	for _, name := range []string{"parquet", "arrow"} {
 		b.Run(name, func(b *testing.B) {

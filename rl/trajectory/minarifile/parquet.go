@@ -12,18 +12,23 @@ import (
 )
 
 // readParquet reads an episode of the Parquet layout.
-func readParquet(path string) (leaves []leaf, err error) {
+func readParquet(path string) ([]leaf, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	defer rescue(path, &err)
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return parseParquet(f, info.Size(), path)
+}
+
+// parseParquet reads an episode; path stands for it in errors.
+func parseParquet(r io.ReaderAt, size int64, path string) (leaves []leaf, err error) {
+	defer rescue(path, &err)
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, damaged(path, err)
 	}
