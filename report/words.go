@@ -85,7 +85,7 @@ func warnings(r *evaluate.Release) []warning {
 		}
 		if !s.Charged {
 			stop("Not charged to a ledger",
-				"Nothing recorded that this budget was spent. Releases from the same data add up: before publishing, add this one to all the others by hand, or repeat it with a ledger.")
+				"Nothing recorded that this budget was spent. Releases from the same data add up: before publishing, add this one to all the others by hand, or have somebody keep the sum.")
 		}
 		if s.Noise == "fast" {
 			care("Fast noise", "The noise was drawn in floating-point numbers, whose gaps can give away what was added. The guarantee holds for ideal noise; attacks on the last digits are not excluded.")

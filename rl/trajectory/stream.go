@@ -223,10 +223,9 @@ func (s *Stream) person(hi int) error {
 	}
 	s.state.unitNull = unit == nil
 	switch {
-	case unit == nil && s.o.OneRowEpisodes:
-		s.ep.Person = s.persons.addUnnamed()
 	case unit == nil:
-		s.ep.Person, _ = s.persons.add(s.episodes.at(s.ep.id))
+		// A person of its own, and not one who happens to be named like the episode.
+		s.ep.Person = s.persons.addUnnamed()
 	default:
 		s.ep.Person, _ = s.persons.add(unit)
 	}

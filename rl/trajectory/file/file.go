@@ -148,7 +148,27 @@ func expand(patterns []string) ([]string, error) {
 		files = append(files, found...)
 	}
 	slices.Sort(files)
-	return slices.Compact(files), nil
+	files = slices.Compact(files)
+	return files, distinct(files)
+}
+
+// distinct refuses two names of one file: its persons would count twice, or, in
+// a log of one-row episodes, as others.
+func distinct(files []string) error {
+	infos := make([]os.FileInfo, len(files))
+	for i, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		for j, before := range infos[:i] {
+			if os.SameFile(info, before) {
+				return &trajectory.InputError{File: name, What: "is the same file as " + files[j], Remedy: "name it once", Kind: trajectory.ErrFormat}
+			}
+		}
+		infos[i] = info
+	}
+	return nil
 }
 
 // choose finds the format: by name, else by the extension that all files have.

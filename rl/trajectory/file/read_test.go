@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,7 +98,7 @@ e5,bob,6,15,7,false
 		Obs: []float64{1, 2, 4, 3, 6, 5}, Reward: []float64{10, 11, 13, 12, 15, 14},
 		Terminated: []bool{false, true, true, false, false},
 		Final:      []float64{0, 8, 9, 7, 0}, HasFinal: []bool{false, true, true, true, false},
-		PersonID: []string{"ann", "bob", "e4"}, EpisodeID: []string{"e1", "e3", "e2", "e5", "e4"},
+		PersonID: []string{"ann", "bob", ""}, EpisodeID: []string{"e1", "e3", "e2", "e5", "e4"},
 		FirstRow: []int{2, 5, 4, 7, 6},
 	}
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreFields(trajectory.Dataset{}, "Origin")); diff != "" {
@@ -366,5 +367,36 @@ func TestFirstPatientsOfPBC(t *testing.T) {
 		if got, want := raw.Obs[2*i+1], d.Obs[14*i+d.Column("obs_bili")]; got != want {
 			t.Fatalf("row %d: bilirubin %v and %v", i, got, want)
 		}
+	}
+}
+
+func TestTwoNamesOfOneFileAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log.csv")
+	if err := os.WriteFile(path, []byte("reward\n1\n0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alias := filepath.Join(dir, "alias.csv")
+	if err := os.Symlink(path, alias); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := file.Read(context.Background(), []string{path, alias}, "", trajectory.Options{OneRowEpisodes: true})
+	if !errors.Is(err, trajectory.ErrInput) || !strings.Contains(fmt.Sprint(err), "is the same file as") {
+		t.Errorf("a file under two names: %v; want it refused, since its persons would count twice", err)
+	}
+}
+
+func TestAPersonWithoutAUnitIsNobodyElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.csv")
+	text := "episode_id,unit_id,reward,terminated\nbob,,1,true\nx,bob,1,true\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Persons() != 2 {
+		t.Errorf("%d persons; want 2: an episode named bob without a unit is not the person bob", d.Persons())
 	}
 }
