@@ -62,6 +62,33 @@ func TestInfosCanBeMapped(t *testing.T) {
 	}
 }
 
+// Data that Minari wrote itself, whose reward is the action as Minari numbers it:
+// one less than ours.
+func TestDictionariesAndStartsAreRead(t *testing.T) {
+	for _, path := range []string{"testdata/dict-parquet-v0", "testdata/dict-arrow-v0"} {
+		d, _, err := read(path, everything())
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{"obs_n", "obs_pos_0", "obs_pos_1"}, d.Columns); diff != "" || d.Episodes() != 3 || d.Rows() != 12 {
+			t.Errorf("%s: %d rows of %v", path, d.Rows(), d.Columns)
+		}
+		for row := range d.Rows() {
+			step := float64(row % 4)
+			want := []float64{step, float64(float32(step / 10)), -0.5}
+			if diff := cmp.Diff(want, d.Observation(row)); diff != "" || d.Reward[row] != float64(d.Action[row])-1 {
+				t.Errorf("%s: row %d: action %d, reward %v, observation (-want +got)\n%s", path, row, d.Action[row], d.Reward[row], diff)
+			}
+		}
+		for e := range d.Episodes() {
+			if final := d.FinalObservation(e); !d.Terminated[e] || final[0] != 4 {
+				t.Errorf("%s: episode %d ends at %v", path, e, final)
+			}
+		}
+	}
+}
+
 // copyOf copies a dataset, to be spoiled.
 func copyOf(t *testing.T, name string) string {
 	t.Helper()
