@@ -111,7 +111,13 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	plan.Facts["max_weight"] = cap
 	plan.Facts["clip_share"] = shares.clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
-	return plan, d.describe(plan)
+	if d.guess != nil {
+		plan.Facts["baseline_values"] = d.guess.public()
+	}
+	if err := d.describe(plan); err != nil {
+		return nil, err
+	}
+	return plan, nil
 }
 
 // around is the family of clips about a centre. On-policy a contribution is a
@@ -184,9 +190,10 @@ func (d dr) choose(p Public, reach, share float64) string {
 	if share == 0 {
 		share = defaultBaselineShare("state")
 	}
-	// The noise in one coordinate is 2/mu, and a state's coordinate grows to about
-	// m/sqrt(2 states); see stateBaseline. Below two deviations it tells nothing.
-	if d.states > 0 && reach*math.Sqrt(share) > 4*math.Sqrt(2*float64(d.states)) {
+	// The noise in one coordinate is about 2/mu, and a state's coordinate grows to
+	// about m/sqrt(2 states); see payByState. Below eight deviations values by state
+	// were no better than one number, at three times its cost.
+	if d.states > 0 && reach*math.Sqrt(share) > 16*math.Sqrt(2*float64(d.states)) {
 		return "state"
 	}
 	return "value"
@@ -276,7 +283,7 @@ func (d dr) prepare(_ context.Context, data *trajectory.Dataset) (draw, error) {
 		}
 	}
 	weight := personWeights(s)
-	return once(func(_ context.Context, src *noise.Source) (*Release, error) {
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
 		g := d.guess
 		if g == nil {
 			if g, err = d.pay(s, src); err != nil {
@@ -290,7 +297,7 @@ func (d dr) prepare(_ context.Context, data *trajectory.Dataset) (draw, error) {
 			r.Diagnostics["baseline"] = g.public()
 		}
 		return r, err
-	}), nil
+	}, nil
 }
 
 // distributions writes the target policy's probability of every action, row by

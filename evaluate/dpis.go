@@ -89,9 +89,9 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 		}
 		x, weight := make([]float64, d.Persons()), personWeights(s)
 		each(x, s)
-		return once(func(_ context.Context, src *noise.Source) (*Release, error) {
+		return func(_ context.Context, src *noise.Source) (*Release, error) {
 			return w.run(x, weight, w.nest, src)
-		}), nil
+		}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,10 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 	plan.Facts["max_weight"] = cap
 	plan.Facts["clip_share"] = clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
-	return plan, w.describe(plan)
+	if err := w.describe(plan); err != nil {
+		return nil, err
+	}
+	return plan, nil
 }
 
 // weightedRange is what a person's weighted return is clipped to: with weights

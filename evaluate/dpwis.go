@@ -94,7 +94,7 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 	plan.Facts["clip_share"] = shares.clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
 	plan.Facts["clip"] = w.values
-	plan.Notes = w.notes()
+	plan.Notes = append(plan.Notes, w.note())
 	return plan, nil
 }
 
@@ -115,12 +115,12 @@ func (m DPWIS) shares(method string, p Public) (stages, error) {
 	return s, err
 }
 
-func (w wis) notes() []string {
+func (w wis) note() string {
 	clipped := fmt.Sprintf("The estimate is the weighted mean of returns clipped to [%g, %g] with weights clipped to at most %g.", w.values.Min, w.values.Max, w.cap)
 	if w.public.Privacy.Adjacency == dp.ReplaceOne {
-		return []string{clipped + " Where the mean of the clipped weights lies below 1 by more than chance explains, the interval is lengthened by what the missing weight could change; this rests on right logged probabilities."}
+		return clipped + " Where the mean of the clipped weights lies below 1 by more than chance explains, the interval is lengthened by what the missing weight could change; this rests on right logged probabilities."
 	}
-	return []string{clipped + " Where weights lie above, clipping moves it by an amount that the interval does not hold."}
+	return clipped + " Where weights lie above, clipping moves it by an amount that the interval does not hold."
 }
 
 func (w wis) newRatio(cap float64) (*mechanism.Ratio, error) {
@@ -145,9 +145,9 @@ func (w wis) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
 	}
 	weighted, weight := make([]float64, d.Persons()), make([]float64, d.Persons())
 	value.ISContributions(weighted, weight, s)
-	return once(func(_ context.Context, src *noise.Source) (*Release, error) {
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
 		return w.run(weighted, weight, src)
-	}), nil
+	}, nil
 }
 
 // run makes the releases in the order of the event.

@@ -1,14 +1,11 @@
 package evaluate
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/mechanism"
-	"github.com/discreet-rl/discreet/dp/noise"
 )
 
 // z95 is the 97.5% point of the standard normal distribution.
@@ -110,19 +107,6 @@ func (s stages) noise(method string, q Privacy) (stages, error) {
 
 // event describes all stages that are not left out.
 func (s stages) event() dp.Event { return gaussians(s.taken()...) }
-
-// once makes a draw fail when it is called again: every release of an event is
-// drawn once.
-func once(run draw) draw {
-	used := false
-	return func(ctx context.Context, src *noise.Source) (*Release, error) {
-		if used {
-			return nil, fmt.Errorf("%w: check the data again, and charge for it, to release once more", mechanism.ErrReleased)
-		}
-		used = true
-		return run(ctx, src)
-	}
-}
 
 // needPrivacy refuses a private method without a budget.
 func needPrivacy(method string, p Public) error {

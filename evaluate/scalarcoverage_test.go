@@ -46,7 +46,7 @@ func clippedWorth(t *testing.T) float64 {
 // whose weights have heavy tails. dp-is is held against the mean of its clipped
 // contributions, which is what its interval promises.
 func TestIntervalsCoverOnTheChain(t *testing.T) {
-	n := datasets / 4
+	n := datasets / 3
 	if datasets > 1000 {
 		n = datasets
 	}
