@@ -69,6 +69,8 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 		return unsupported(leaf, "has no closed form here; use the PLD or the Renyi accountant")
 	case n != 1 || c.square.Upper > 0:
 		return unsupported(leaf, "has no closed form when composed; use the PLD or the Renyi accountant")
+	case !finite(p.most):
+		return fmt.Errorf("%w: %s: its largest privacy loss exceeds every float64; it needs more noise", ErrUncertified, leaf.Kind())
 	}
 	c.single = p
 	return nil
@@ -95,6 +97,10 @@ func (c *ClosedForm) Delta(epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
+	return certain(c.delta(epsilon))
+}
+
+func (c *ClosedForm) delta(epsilon float64) (Bracket, error) {
 	if c.single != nil {
 		if e := c.single.smooth; e != nil {
 			return SmoothGaussianDelta(e.Alpha, e.Beta, e.Dimension, epsilon)
@@ -111,12 +117,19 @@ func (c *ClosedForm) Epsilon(delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
+	return certain(c.epsilon(delta))
+}
+
+func (c *ClosedForm) epsilon(delta float64) (Bracket, error) {
 	if c.single != nil {
 		return c.single.epsilon(delta)
 	}
 	mu := squareRoot(c.square)
-	if c.square.Upper == 0 {
+	switch {
+	case c.square.Upper == 0:
 		return Bracket{}, nil
+	case math.IsInf(mu.Upper, 1):
+		return Bracket{}, fmt.Errorf("%w: the summed mu^2 exceeds every float64; the events need more noise", ErrUncertified)
 	}
 	low, err := GaussianEpsilon(mu.Lower, delta)
 	if err != nil {

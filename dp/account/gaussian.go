@@ -24,9 +24,9 @@ import (
 const profileError = 0x1p-46
 
 // GaussianDelta brackets the smallest delta at which a Gaussian mechanism whose
-// sensitivity is mu standard deviations is (epsilon, delta)-private. The ends
-// lie within 2^-45 relative of each other where they are not denormal. It
-// panics unless mu >= 0 and epsilon >= 0.
+// sensitivity is mu standard deviations is (epsilon, delta)-private. For mu from
+// 2^-900 to 2^40 the ends lie within 2^-45 relative of each other where they are
+// not denormal. It panics unless mu >= 0 and epsilon >= 0.
 func GaussianDelta(mu, epsilon float64) Bracket {
 	if !(mu >= 0 && epsilon >= 0) || math.IsInf(epsilon, 1) {
 		panic(fmt.Sprintf("account: GaussianDelta(%v, %v): want mu >= 0 and a finite epsilon >= 0", mu, epsilon))
@@ -37,7 +37,28 @@ func GaussianDelta(mu, epsilon float64) Bracket {
 	if math.IsInf(mu, 1) {
 		return Bracket{1, 1}
 	}
-	return profileAt(mu, epsilon).delta()
+	return gaussianDelta(mu, epsilon)
+}
+
+// gaussianDelta is GaussianDelta for a finite mu > 0. It answers by cruder bounds
+// where the arithmetic of profileAt would underflow or lose the exponent.
+func gaussianDelta(mu, epsilon float64) Bracket {
+	p := profileAt(mu, epsilon)
+	far := farTail + mu*0x1p-100 // x is the difference of numbers near mu/2
+	switch {
+	case p.x > far:
+		// delta <= 1 - Phi(x), and that is below every float64.
+		return Bracket{0, math.SmallestNonzeroFloat64}
+	case p.x < -far:
+		// 1 - delta <= phi(x) (M(-x) + M(0)) is below 1e-340.
+		return Bracket{xmath.Down(1, 1), 1}
+	case mu > largestMu:
+		return Bracket{0, 1}
+	case mu < smallestMu && epsilon > 0:
+		// delta <= the total variation, which is below mu/sqrt(2 pi).
+		return Bracket{0, xmath.MulUp(mu, 0.4)}
+	}
+	return p.delta()
 }
 
 // GaussianEpsilon brackets the smallest epsilon at which a Gaussian mechanism
@@ -57,6 +78,9 @@ func GaussianEpsilon(mu, delta float64) (Bracket, error) {
 	if delta == 0 {
 		return Bracket{}, fmt.Errorf("%w: delta is 0; Gaussian noise needs delta above 0", dp.ErrBudget)
 	}
+	if mu > largestMu || mu < smallestMu {
+		return crudeEpsilon(mu, delta)
+	}
 	target := math.Log(delta)
 	// 1-Phi(x) <= e^(-x^2/2), so at this epsilon delta is met for certain.
 	high := mu*mu/2 + mu*math.Sqrt(-2*target)
@@ -74,6 +98,23 @@ func GaussianEpsilon(mu, delta float64) (Bracket, error) {
 		return profileAt(mu, epsilon).atLeast(delta)
 	})
 	return Bracket{lower, upper}, err
+}
+
+// crudeEpsilon is GaussianEpsilon where mu is so large or so small that the
+// arithmetic of profileAt is not to be relied on. Delta is met at x = 40 for
+// certain, and at x = -40 for certain not: see gaussianDelta.
+func crudeEpsilon(mu, delta float64) (Bracket, error) {
+	if mu < smallestMu && delta >= mu {
+		return Bracket{}, nil // delta covers the total variation
+	}
+	b := Bracket{
+		max(xmath.MulDown(mu, xmath.AddDown(mu/2, -farTail)), 0),
+		xmath.MulUp(mu, xmath.AddUp(mu/2, farTail)),
+	}
+	if math.IsInf(b.Upper, 1) {
+		return Bracket{}, fmt.Errorf("%w: at mu %v epsilon exceeds every float64; the events need more noise", ErrUncertified, mu)
+	}
+	return b, nil
 }
 
 // GaussianMu brackets the largest mu, the ratio of sensitivity to standard
@@ -108,10 +149,13 @@ func GaussianMu(b dp.Budget) (Bracket, error) {
 	upper, err := outward(root, 1, func(mu float64) bool {
 		return profileAt(mu, b.Epsilon).atLeast(b.Delta)
 	})
-	if err == nil && lower == 0 {
-		err = fmt.Errorf("%w: no positive mu is certain to meet epsilon %v, delta %v", ErrUncertified, b.Epsilon, b.Delta)
+	if err != nil {
+		return Bracket{}, err
 	}
-	return Bracket{lower, upper}, err
+	if !(lower >= smallestMu && lower <= upper && upper <= largestMu) {
+		return Bracket{}, fmt.Errorf("%w: no mu is certain to meet epsilon %v, delta %v within float64 arithmetic", ErrUncertified, b.Epsilon, b.Delta)
+	}
+	return Bracket{lower, upper}, nil
 }
 
 func checkDelta(delta float64) error {
@@ -226,6 +270,14 @@ func (p profile) slopeLogMu() float64 {
 }
 
 const (
+	// largestMu and smallestMu are where profileAt has x to the accuracy that
+	// profileError supposes, 2^-53 for |x| <= farTail: beyond the first x is the
+	// difference of numbers above 2^39, known to 2^-106 relative; below the other
+	// the remainder of the quotient underflows.
+	largestMu  = 0x1p40
+	smallestMu = 0x1p-900
+	// farTail is a distance beyond which the normal tail is below every float64.
+	farTail    = 40
 	plainLimit = 650 // beyond it e^-h nears the denormal range
 	invSqrt2Pi = 0.39894228040143267794
 	halfLog2Pi = 0.91893853320467274178

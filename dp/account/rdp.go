@@ -136,13 +136,13 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 	}
 	switch e := leaf.(type) {
 	case dp.Gaussian:
-		half := gaussianSquare(adj, e, 1).Upper / 2
+		half := xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5)
 		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
 	case dp.DiscreteGaussian:
 		// Concentrated privacy l2^2/(2 sigma^2), for integer vectors of any
 		// dimension (Canonne, Kamath, Steinke 2020).
 		gap := xmath.DivUp(adj.SumSensitivity(e.Norm), e.Sigma)
-		half := xmath.MulUp(gap, gap) / 2
+		half := xmath.MulUp(xmath.MulUp(gap, gap), 0.5)
 		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
 	case dp.Laplace:
 		loss := xmath.DivUp(adj.SumSensitivity(1), e.NoiseMultiplier)
@@ -179,7 +179,7 @@ func sampledCurve(adj dp.Adjacency, leaf dp.Event, rate float64, inner dp.Event)
 	}
 	mu := squareRoot(square).Upper
 	if rate == 1 { // everybody is in the sample
-		half := square.Upper / 2
+		half := xmath.MulUp(square.Upper, 0.5)
 		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
 	}
 	if adj == dp.AddRemoveOne {

@@ -33,7 +33,7 @@ func exchangeRenyi(order, q, mu float64) float64 {
 	// 20-point rule by panelError of A + order (docs/proofs/accounting.md).
 	width := min(0.25, 0.5/mu, 5/(order*mu))
 	panels := math.Ceil((high - low) / width)
-	if panels > maxNodes/20 {
+	if !(panels <= maxNodes/20) { // NaN where mu or the order overflows
 		return unsampled(order, mu)
 	}
 	var s logSum

@@ -21,7 +21,7 @@ func poissonRenyi(order, q, mu float64) float64 {
 		return 0
 	}
 	w := newWindow(order, q, mu)
-	if w.nodes > maxNodes {
+	if !(w.nodes <= maxNodes) { // NaN where mu or the order overflows
 		return unsampled(order, mu)
 	}
 	var s logSum
@@ -38,7 +38,7 @@ func poissonRenyi(order, q, mu float64) float64 {
 // one because Renyi divergences are jointly quasi-convex. It stands in at orders
 // so high for the noise that the quadrature would be long: they are of no use.
 func unsampled(order, mu float64) float64 {
-	return xmath.MulUp(order, xmath.MulUp(mu, mu)/2)
+	return xmath.MulUp(order, xmath.MulUp(xmath.MulUp(mu, mu), 0.5))
 }
 
 // fromLogExcess turns ln(A-1) and an error relative to 3 A + 2 order into a

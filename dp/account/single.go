@@ -25,17 +25,15 @@ func lossGap(epsilon, gap, scale float64) float64 {
 // log-concave shift composes into that of the summed shift (Dong, Roth, Su 2022,
 // group privacy).
 func laplaceProfile(e dp.Laplace, gap float64) *eventProfile {
-	return &eventProfile{
-		event: e,
-		most:  xmath.DivUp(gap, e.NoiseMultiplier),
-		delta: func(epsilon float64) Bracket {
-			t := lossGap(epsilon, gap, e.NoiseMultiplier)
-			if t >= 0 {
-				return Bracket{}
-			}
-			return outside(-math.Expm1(t/2), singleError)
-		},
+	p := &eventProfile{event: e, most: xmath.DivUp(gap, e.NoiseMultiplier)}
+	p.delta = func(epsilon float64) Bracket {
+		if epsilon >= p.most {
+			return Bracket{}
+		}
+		t := min(lossGap(epsilon, gap, e.NoiseMultiplier), 0)
+		return outside(-math.Expm1(t/2), singleError)
 	}
+	return p
 }
 
 // discreteLaplaceProfile: with q = e^(-1/scale) and a shift of k steps the loss
@@ -44,15 +42,20 @@ func discreteLaplaceProfile(e dp.DiscreteLaplace, gap float64) *eventProfile {
 	q := math.Exp(-1 / e.Scale)
 	p := &eventProfile{event: e, most: xmath.DivUp(gap, e.Scale)}
 	p.delta = func(epsilon float64) Bracket {
-		t := lossGap(epsilon, gap, e.Scale)
-		if t >= 0 || gap == 0 {
+		if epsilon >= p.most || gap == 0 {
 			return Bracket{}
 		}
-		top := math.Ceil(-t*e.Scale/2) - 1
-		// Rounding may have put top one step off. A wrong set of outcomes has a
-		// smaller hockey-stick value, so the best of the neighbours is right.
+		t := min(lossGap(epsilon, gap, e.Scale), 0)
+		top := math.Ceil(-t/2*e.Scale) - 1 // halved first: t*scale may overflow
+		// A wrong set of outcomes has a smaller hockey-stick value, so the best of
+		// a few is right if the right one is among them. Rounding puts top off by a
+		// few parts in 2^53: below 2^50 that is one step at most. From there on x
+		// need not be exact: the value is stationary at its best x, where it bends
+		// by less than its size over (x/top)^2, so that 2^-50 of x costs about
+		// 2^-100 of it. (Neighbours then coincide in float64.)
 		best := 0.0
-		for x := max(top-1, 0); x <= min(top+1, gap-1); x++ {
+		for step := -1.0; step <= 1; step++ {
+			x := max(min(top+step, gap-1), 0)
 			best = max(best, discreteLaplaceMass(t, q, e.Scale, x))
 		}
 		return outside(best, singleError)

@@ -78,8 +78,10 @@ func gaussianSquare(adj dp.Adjacency, e dp.Gaussian, count int64) Bracket {
 	gap := adj.SumSensitivity(1)
 	n := counted(count)
 	mu := Bracket{xmath.DivDown(gap, e.NoiseMultiplier), xmath.DivUp(gap, e.NoiseMultiplier)}
+	// A product that underflows is rounded down to below 0.
+	square := max(xmath.MulDown(mu.Lower, mu.Lower), 0)
 	return Bracket{
-		xmath.MulDown(xmath.MulDown(mu.Lower, mu.Lower), n.Lower),
+		max(xmath.MulDown(square, n.Lower), 0),
 		xmath.MulUp(xmath.MulUp(mu.Upper, mu.Upper), n.Upper),
 	}
 }
@@ -89,9 +91,26 @@ func squareRoot(b Bracket) Bracket {
 	return Bracket{max(xmath.Down(math.Sqrt(b.Lower), 1), 0), xmath.Up(math.Sqrt(b.Upper), 1)}
 }
 
+// sum adds two brackets of numbers that are not negative. A sum that overflows
+// is at least the largest float64.
 func sum(a, b Bracket) Bracket {
-	return Bracket{xmath.AddDown(a.Lower, b.Lower), xmath.AddUp(a.Upper, b.Upper)}
+	lower := min(xmath.AddDown(a.Lower, b.Lower), math.MaxFloat64)
+	return Bracket{lower, xmath.AddUp(a.Upper, b.Upper)}
 }
+
+// certain passes a bracket on if its ends are ordered numbers, and is an error
+// otherwise: no guarantee may rest on a NaN.
+func certain(b Bracket, err error) (Bracket, error) {
+	if err == nil && !(b.Lower >= 0 && b.Lower <= b.Upper) {
+		err = fmt.Errorf("%w: the bounds %v are out of order; the parameters are beyond what float64 arithmetic covers", ErrUncertified, b)
+	}
+	if err != nil {
+		return Bracket{}, err
+	}
+	return b, nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // gaussianTree returns mu^2 of a tree that holds nothing but Gaussian events.
 func gaussianTree(adj dp.Adjacency, event dp.Event, count int64) (square Bracket, ok bool) {

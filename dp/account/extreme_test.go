@@ -1,0 +1,309 @@
+package account_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"pgregory.net/rapid"
+)
+
+// patience is how long one question may take. Answers to these take a few
+// milliseconds; a loop that does not end takes for ever.
+const patience = 20 * time.Second
+
+// question is one event put to one accountant.
+type question struct {
+	name           string
+	adj            dp.Adjacency
+	event          dp.Event
+	count          int64
+	epsilon, delta float64
+}
+
+func (q question) String() string {
+	return fmt.Sprintf("%s, %v: %d of %#v at epsilon %g, delta %g", q.name, q.adj, q.count, q.event, q.epsilon, q.delta)
+}
+
+// answer is what came back; an error stands for a refusal.
+type answer struct {
+	delta, epsilon       account.Bracket
+	deltaErr, epsilonErr error
+	panicked             any
+}
+
+var everyAccountant = []string{"closed", "rdp"}
+
+func fresh(name string, adj dp.Adjacency) account.Accountant {
+	switch name {
+	case "closed":
+		return account.NewClosedForm(adj)
+	case "pld":
+		return account.NewPLD(adj)
+	case "rdp":
+		return account.NewRDP(adj)
+	}
+	return account.New(adj)
+}
+
+// inTime returns ok = false where no answer came in time.
+func inTime(q question) (a answer, ok bool) {
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() { a.panicked = recover(); done <- a }()
+		acc := fresh(q.name, q.adj)
+		if err := acc.Compose(q.event, q.count); err != nil {
+			a.deltaErr, a.epsilonErr = err, err
+			return
+		}
+		a.delta, a.deltaErr = acc.Delta(q.epsilon)
+		a.epsilon, a.epsilonErr = acc.Epsilon(q.delta)
+	}()
+	select {
+	case a = <-done:
+		return a, true
+	case <-time.After(patience):
+		return answer{}, false
+	}
+}
+
+// fault says what is wrong with the answer to q, "" where nothing is.
+func (q question) fault() string {
+	a, ok := inTime(q)
+	switch {
+	case !ok:
+		return "no answer in time"
+	case a.panicked != nil:
+		return fmt.Sprintf("panic: %v", a.panicked)
+	}
+	for _, err := range []error{a.deltaErr, a.epsilonErr} {
+		if err != nil && !errors.Is(err, account.ErrUncertified) && !errors.Is(err, account.ErrUnsupported) && !errors.Is(err, dp.ErrBudget) && !errors.Is(err, dp.ErrEvent) {
+			return fmt.Sprintf("error %v wraps no sentinel", err)
+		}
+	}
+	const tolerance = 1e-9 // of the floor's own arithmetic
+	if a.deltaErr == nil {
+		if b := a.delta; !(0 <= b.Lower && b.Lower <= b.Upper && b.Upper <= 1+1e-12) {
+			return fmt.Sprintf("delta %.17g; want ordered bounds in [0, 1]", b)
+		}
+		if least := floor(q.adj, q.event, q.epsilon*(1+tolerance)); a.delta.Upper < least*(1-tolerance) {
+			return fmt.Sprintf("delta %v; one set of outcomes already has %v", a.delta, least)
+		}
+	}
+	if a.epsilonErr == nil {
+		if b := a.epsilon; !(0 <= b.Lower && b.Lower <= b.Upper && !math.IsInf(b.Upper, 1)) {
+			return fmt.Sprintf("epsilon %v; want ordered, finite bounds", b)
+		}
+		if least := floor(q.adj, q.event, a.epsilon.Upper*(1+tolerance)+tolerance); least > q.delta*(1+tolerance)+tolerance {
+			return fmt.Sprintf("epsilon %v; one set of outcomes already has delta %v there", a.epsilon, least)
+		}
+	}
+	return ""
+}
+
+// floor is a lower bound on delta at epsilon from a single set of outcomes that
+// needs no numerics: P(S) - e^epsilon Q(S), in the simplest formula there is.
+func floor(adj dp.Adjacency, event dp.Event, epsilon float64) float64 {
+	gap := adj.SumSensitivity(1)
+	// 1-Phi(mu) <= e^(-mu^2/2)/2.
+	half := func(mu float64) float64 { return -math.Expm1(epsilon-mu*mu/2) / 2 }
+	least := 0.0
+	switch e := event.(type) {
+	case dp.Gaussian:
+		least = half(min(gap/e.NoiseMultiplier, 50))
+	case dp.SmoothGaussian:
+		least = half(min(1/e.Alpha, 50))
+	case dp.DiscreteGaussian:
+		// Half of the mass is at or above the centre, and at sigma's 50 times
+		// there is none (Canonne, Kamath, Steinke 2020, Proposition 25).
+		if k := math.Floor(e.Norm); k >= 1 && adj.SumSensitivity(k)/e.Sigma > 50 {
+			least = 0.5 - math.Exp(min(epsilon-1250, 0))
+		}
+	case dp.Laplace:
+		least = -math.Expm1((epsilon - gap/e.NoiseMultiplier) / 2)
+	case dp.DiscreteLaplace:
+		if k := adj.SumSensitivity(math.Floor(e.Norm)); k >= 1 {
+			least = -math.Expm1(epsilon-min(k/e.Scale, 1e300)) / (1 + math.Exp(-1/e.Scale))
+		}
+	case dp.RandomizedResponse:
+		least = 1 - e.NoiseParameter - math.Exp(epsilon+math.Log(e.NoiseParameter)-math.Log(float64(e.Buckets)))
+	case dp.ApproximateDP:
+		least = e.Delta
+	case dp.PoissonSampled:
+		// On the sample as without it, at an epsilon that is amplified.
+		return e.Rate * floor(dp.AddRemoveOne, e.Event, amplified(epsilon, e.Rate))
+	case dp.SampledWithoutReplacement:
+		rate := float64(e.Sample) / float64(e.Population)
+		return rate * floor(adj, e.Event, amplified(epsilon, rate))
+	}
+	return max(least, 0)
+}
+
+// amplified is the base's epsilon at which the sampled event has epsilon.
+func amplified(epsilon, rate float64) float64 {
+	if epsilon > 30 {
+		return epsilon - math.Log(rate)
+	}
+	return math.Log1p(math.Expm1(epsilon) / rate)
+}
+
+// size draws a positive number: any that float64 holds, or a usual one.
+func size(t *rapid.T, name string) float64 {
+	if rapid.Bool().Draw(t, name+" extreme") {
+		return math.Exp(rapid.Float64Range(math.Log(1e-320), math.Log(1e308)).Draw(t, "ln "+name))
+	}
+	return math.Exp(rapid.Float64Range(math.Log(1e-3), math.Log(1e3)).Draw(t, "ln "+name))
+}
+
+func number(t *rapid.T, name string) int64 {
+	return int64(math.Exp2(rapid.Float64Range(0, 40).Draw(t, "log2 "+name)))
+}
+
+func noiseEvent(t *rapid.T) dp.Event {
+	switch rapid.IntRange(0, 6).Draw(t, "kind") {
+	case 0:
+		return dp.Gaussian{NoiseMultiplier: size(t, "multiplier")}
+	case 1:
+		return dp.Laplace{NoiseMultiplier: size(t, "multiplier")}
+	case 2:
+		return dp.DiscreteGaussian{Sigma: size(t, "sigma"), Norm: math.Ceil(size(t, "norm"))}
+	case 3:
+		return dp.DiscreteLaplace{Scale: size(t, "scale"), Norm: size(t, "norm")}
+	case 4:
+		return dp.RandomizedResponse{Buckets: int(1 + number(t, "buckets")), NoiseParameter: min(size(t, "noise"), 1)}
+	case 5:
+		return dp.ApproximateDP{Epsilon: size(t, "epsilon"), Delta: min(size(t, "delta"), 1)}
+	}
+	return dp.SmoothGaussian{Alpha: size(t, "alpha"), Beta: size(t, "beta"), Dimension: int(number(t, "dimension"))}
+}
+
+func anyQuestion(t *rapid.T) question {
+	q := question{
+		name:    rapid.SampledFrom(everyAccountant).Draw(t, "accountant"),
+		adj:     rapid.SampledFrom([]dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}).Draw(t, "adjacency"),
+		event:   noiseEvent(t),
+		count:   1,
+		epsilon: size(t, "epsilon"),
+		delta:   min(size(t, "delta"), 0.5),
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "sampling") {
+	case 0:
+		q.event = dp.PoissonSampled{Rate: min(size(t, "rate"), 1), Event: q.event}
+	case 1:
+		n := number(t, "population")
+		q.event = dp.SampledWithoutReplacement{Population: n, Sample: min(n, number(t, "sample")), Event: q.event}
+	}
+	if rapid.Bool().Draw(t, "repeated") {
+		q.count = number(t, "count")
+	}
+	return q
+}
+
+func TestOverflowingLossesAreNotCertified(t *testing.T) {
+	for _, event := range []dp.Event{
+		dp.DiscreteLaplace{Scale: 1, Norm: 1e308},    // the distance overflows
+		dp.DiscreteLaplace{Scale: 1e-5, Norm: 1e305}, // the loss does
+		dp.DiscreteLaplace{Scale: 5e-324, Norm: 1},
+		dp.Laplace{NoiseMultiplier: 5e-324},
+		dp.Gaussian{NoiseMultiplier: 1e-160},
+		dp.Gaussian{NoiseMultiplier: 5e-324},
+		dp.DiscreteGaussian{Sigma: 1e-200, Norm: 1},
+		dp.DiscreteGaussian{Sigma: 1, Norm: 1.7e308},
+		dp.RandomizedResponse{Buckets: 2, NoiseParameter: 5e-324},
+	} {
+		for _, name := range everyAccountant {
+			q := question{name: name, adj: dp.ReplaceOne, event: event, count: 1, epsilon: 1, delta: 1e-5}
+			a, ok := inTime(q)
+			if !ok || a.panicked != nil {
+				t.Errorf("%v: answered in time %v, panic %v", q, ok, a.panicked)
+				continue
+			}
+			if errors.Is(a.epsilonErr, account.ErrUnsupported) {
+				continue // the closed form of a discrete Gaussian
+			}
+			if !errors.Is(a.epsilonErr, account.ErrUncertified) {
+				t.Errorf("%v: epsilon %v, %v; want ErrUncertified", q, a.epsilon, a.epsilonErr)
+			}
+			if a.deltaErr == nil && a.delta.Upper < 0.5 {
+				t.Errorf("%v: delta %v; the neighbours are told apart", q, a.delta)
+			}
+		}
+	}
+}
+
+func TestVanishingGaussianKeepsAPositiveBound(t *testing.T) {
+	for exponent := 100.0; exponent <= 308; exponent++ {
+		a := account.NewClosedForm(dp.ReplaceOne)
+		if err := a.Compose(dp.Gaussian{NoiseMultiplier: math.Pow(10, exponent)}, 1); err != nil {
+			t.Fatal(err)
+		}
+		// At epsilon 0 delta is 2 Phi(mu/2) - 1, near mu/sqrt(2 pi).
+		truth := 2 * math.Pow(10, -exponent) / math.Sqrt(2*math.Pi)
+		b, err := a.Delta(0)
+		if err != nil || !(0 <= b.Lower && b.Lower <= truth && truth <= b.Upper && b.Upper < 1e-90) {
+			t.Errorf("multiplier 1e%v: delta %v, %v; want it around %v", exponent, b, err, truth)
+		}
+		if b, err = a.Delta(1); err != nil || b.Lower != 0 || !(b.Upper > 0 && b.Upper < 1e-90) {
+			t.Errorf("multiplier 1e%v: delta %v at epsilon 1, %v; want a small upper end above 0", exponent, b, err)
+		}
+		if b, err = a.Epsilon(1e-9); err != nil || b != (account.Bracket{}) {
+			t.Errorf("multiplier 1e%v: epsilon %v, %v; want 0", exponent, b, err)
+		}
+	}
+}
+
+func TestHugeMuHasAnEpsilonNearHalfItsSquare(t *testing.T) {
+	for _, mu := range []float64{1e11, 2e12, 1e16, 1e50, 1e150} {
+		b, err := account.GaussianEpsilon(mu, 1e-6)
+		if err != nil || !(b.Lower <= b.Upper) {
+			t.Errorf("mu %v: %v, %v", mu, b, err)
+			continue
+		}
+		// delta 1e-6 is passed where x = epsilon/mu - mu/2 is near 4.75: the second
+		// tail is at mu/2 + epsilon/mu and vanishes.
+		if root := mu*mu/2 + 4.753424308822899*mu; root < b.Lower*(1-1e-15) || root > b.Upper*(1+1e-15) || b.Upper-b.Lower > 1e-9*root {
+			t.Errorf("mu %v: epsilon %v; want %v", mu, b, root)
+		}
+		for _, epsilon := range []float64{0, 1, b.Lower / 2, b.Lower, b.Upper, 2 * b.Upper} {
+			if d := account.GaussianDelta(mu, epsilon); !(0 <= d.Lower && d.Lower <= d.Upper && d.Upper <= 1) ||
+				epsilon <= b.Lower && d.Upper < 1e-6 || epsilon >= b.Upper && d.Lower > 1e-6 {
+				t.Errorf("GaussianDelta(%v, %v) = %v", mu, epsilon, d)
+			}
+		}
+	}
+}
+
+// TestDiscreteLaplaceTendsToLaplace: at a scale of k steps the lattice law is the
+// continuous one up to 1/k, also where the steps are no longer counted exactly.
+func TestDiscreteLaplaceTendsToLaplace(t *testing.T) {
+	for _, scale := range []float64{1e12, 0x1p50, 0x1p52, 0x1p53, 1e17, 1e200, 1e300, 8e307} {
+		q := question{name: "closed", adj: dp.ReplaceOne, event: dp.DiscreteLaplace{Scale: scale, Norm: scale}, count: 1, epsilon: 0.75, delta: 1e-3}
+		got, ok := inTime(q)
+		if !ok || got.panicked != nil || got.deltaErr != nil || got.epsilonErr != nil {
+			t.Fatalf("%v: %+v, in time %v", q, got, ok)
+		}
+		if want := -math.Expm1((0.75 - 2) / 2); math.Abs(got.delta.Lower-want) > 1e-11 || math.Abs(got.delta.Upper-want) > 1e-11 {
+			t.Errorf("scale %v: delta %v; want %v", scale, got.delta, want)
+		}
+		if want := 2 + 2*math.Log1p(-1e-3); math.Abs(got.epsilon.Lower-want) > 1e-10 || math.Abs(got.epsilon.Upper-want) > 1e-10 {
+			t.Errorf("scale %v: epsilon %v; want %v", scale, got.epsilon, want)
+		}
+	}
+}
+
+// TestExtremeParametersNeverGiveAWrongAnswer asks for what no one would: an
+// accountant may refuse, but it may not hang, panic, or answer what a single set
+// of outcomes refutes.
+func TestExtremeParametersNeverGiveAWrongAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := anyQuestion(t)
+		if fault := q.fault(); fault != "" {
+			t.Fatalf("%v: %s", q, fault)
+		}
+	})
+}
