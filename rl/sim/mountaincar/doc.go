@@ -9,8 +9,8 @@
 //
 //	env, err := mountaincar.New(mountaincar.Options{})
 //
-// A policy that chooses uniformly never reaches the goal within 200 steps (once
-// in several thousand episodes), and a deterministic one leaves actions without
+// A policy that chooses uniformly does not reach the goal within 200 steps (not
+// once in 200,000 episodes), and a deterministic one leaves actions without
 // probability: to log data, soften a good policy.
 //
 // Source: Moore, Efficient Memory-based Learning for Robot Control (1990);
