@@ -262,7 +262,7 @@ func play(t testing.TB, p policy.Policy, seed uint64) float64 {
 }
 
 // A policy that reaches the goal in fewer than 200 steps on average solves the
-// problem under its customary limit; acting at random takes thousands. With these
+// problem under its customary limit; with these
 // settings the worst of 20 seeds took 147 steps on average, with either algorithm.
 func TestMountainCarIsSolved(t *testing.T) {
 	for _, al := range algorithms() {
