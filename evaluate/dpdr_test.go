@@ -1,10 +1,15 @@
 package evaluate_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
@@ -20,4 +25,35 @@ func chainOffPolicy(t testing.TB, persons int64, epsilon float64) evaluate.Publi
 	}
 	p.Privacy.Budget = dp.Budget{Epsilon: epsilon, Delta: 1e-6}
 	return p
+}
+
+// A doubly robust estimate off-policy, with values of the states that somebody
+// guessed beforehand: right or wrong, they only change how much noise is needed.
+func ExampleDPDR() {
+	tabular, _ := feature.NewTabular(chain.States, chain.Column)
+	target, _ := policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column)
+	public := evaluate.Public{
+		Persons: 5000, Gamma: 0.99, Horizon: 10000,
+		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &evaluate.Range{Min: 0, Max: 1},
+		Features: tabular, Target: target,
+		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}},
+	}
+	data, _ := chain.Simulate(chain.Options{Episodes: 5000, Seed: 1})
+	plan, err := evaluate.DPDR{StateValues: chain.Values(0.5, 0.99)}.Plan(public)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ready, err := plan.Check(context.Background(), data)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	release, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("advance with probability 0.6: %.2f, truly %.2f\n", release.Estimate.Value, chainWorth(0.6))
+	// Output: advance with probability 0.6: 0.73, truly 0.74
 }
