@@ -296,6 +296,37 @@ func TestDiscreteLaplaceTendsToLaplace(t *testing.T) {
 	}
 }
 
+// TestSamplesOfAFixedSizeNeedReplaceOne: also where the sample is everyone, and
+// wherever in the tree it is.
+func TestSamplesOfAFixedSizeNeedReplaceOne(t *testing.T) {
+	everyone := dp.SampledWithoutReplacement{Population: 5, Sample: 5, Event: dp.Gaussian{NoiseMultiplier: 1}}
+	for _, event := range []dp.Event{
+		everyone,
+		dp.Composed{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 1}, everyone}},
+		dp.SelfComposed{Count: 2, Event: everyone},
+		dp.PoissonSampled{Rate: 0.5, Event: everyone},
+		dp.PoissonSampled{Rate: 1, Event: everyone},
+	} {
+		for _, name := range []string{"new", "closed", "pld", "rdp"} {
+			if err := fresh(name, dp.AddRemoveOne).Compose(event, 1); !errors.Is(err, account.ErrUnsupported) {
+				t.Errorf("%s: %#v under add_remove_one: %v; want ErrUnsupported", name, event, err)
+			}
+		}
+		f, err := account.NewFilter(dp.AddRemoveOne, dp.Budget{Epsilon: 1, Delta: 1e-5}, account.Renyi, account.FilterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Fits(event); !errors.Is(err, account.ErrUnsupported) {
+			t.Errorf("filter: %#v under add_remove_one: %v; want ErrUnsupported", event, err)
+		}
+	}
+	for _, name := range []string{"new", "pld"} {
+		if err := fresh(name, dp.ReplaceOne).Compose(everyone, 1); err != nil {
+			t.Errorf("%s: replace_one: %v", name, err)
+		}
+	}
+}
+
 // TestExtremeParametersNeverGiveAWrongAnswer asks for what no one would: an
 // accountant may refuse, but it may not hang, panic, or answer what a single set
 // of outcomes refutes.

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -17,7 +18,9 @@ import (
 type RDP struct {
 	adj    dp.Adjacency
 	orders []float64 // nil: any order above 1
-	curves []curve
+	rho    float64   // summed slope of the curves that are linear in the order, rounded up
+	curves []curve   // of the other events, equal ones merged
+	at     map[dp.Event]int
 	leaked float64 // summed delta of (epsilon, delta) events, rounded up
 }
 
@@ -37,7 +40,7 @@ func NewRDP(adj dp.Adjacency, orders ...float64) *RDP {
 			panic(fmt.Sprintf("account: NewRDP: order %v; want a finite number above 1", a))
 		}
 	}
-	return &RDP{adj: adj, orders: slices.Clone(orders)}
+	return &RDP{adj: adj, orders: slices.Clone(orders), at: map[dp.Event]int{}}
 }
 
 // String implements [Accountant].
@@ -51,29 +54,57 @@ func (r *RDP) Compose(event dp.Event, count int64) error {
 	if err := checkCompose(r.adj, event, count); err != nil {
 		return err
 	}
-	curves, leaked := slices.Clone(r.curves), r.leaked
+	// Nothing is added before every leaf is known to have a curve.
+	type run struct {
+		leaf  dp.Event
+		curve curve
+		rho   float64
+		delta float64
+	}
+	var runs []run
 	err := leaves(event, count, func(leaf dp.Event, n int64) error {
-		c, delta, err := renyiCurve(r.adj, leaf)
-		if err != nil {
-			return err
+		x := run{leaf: leaf, curve: curve{count: counted(n).Upper}}
+		rho, linear := concentrated(r.adj, leaf)
+		if linear {
+			x.rho = xmath.MulUp(rho, x.curve.count)
+			runs = append(runs, x)
+			return nil
 		}
-		times := counted(n).Upper
-		curves = append(curves, curve{c, times})
-		leaked = min(xmath.AddUp(leaked, xmath.MulUp(delta, times)), 1)
-		return nil
+		var err error
+		x.curve.at, x.delta, err = renyiCurve(r.adj, leaf)
+		runs = append(runs, x)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.curves, r.leaked = curves, leaked
+	for _, x := range runs {
+		r.rho = xmath.AddUp(r.rho, x.rho)
+		r.leaked = min(xmath.AddUp(r.leaked, xmath.MulUp(x.delta, x.curve.count)), 1)
+		if x.curve.at != nil {
+			r.merge(x.leaf, x.curve)
+		}
+	}
 	return nil
+}
+
+// merge adds a curve to that of the same event, where there is one.
+func (r *RDP) merge(leaf dp.Event, c curve) {
+	if reflect.ValueOf(leaf).Comparable() { // a sample of a composition is not
+		if i, ok := r.at[leaf]; ok {
+			r.curves[i].count = xmath.AddUp(r.curves[i].count, c.count)
+			return
+		}
+		r.at[leaf] = len(r.curves)
+	}
+	r.curves = append(r.curves, c)
 }
 
 // Renyi returns an upper bound on the Renyi divergence of the given order, over
 // all pairs of neighbours, of what was composed. Order must be above 1. The
 // deltas of (epsilon, delta) events are not in it.
 func (r *RDP) Renyi(order float64) float64 {
-	total := 0.0
+	total := xmath.MulUp(order, r.rho)
 	for _, c := range r.curves {
 		total = xmath.AddUp(total, xmath.MulUp(c.at(order), c.count))
 	}
@@ -85,7 +116,7 @@ func (r *RDP) Epsilon(delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
-	if len(r.curves) == 0 {
+	if r.rho == 0 && len(r.curves) == 0 {
 		return Bracket{}, nil
 	}
 	left := xmath.AddDown(delta, -r.leaked)
@@ -104,7 +135,7 @@ func (r *RDP) Delta(epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
-	if len(r.curves) == 0 {
+	if r.rho == 0 && len(r.curves) == 0 {
 		return Bracket{}, nil
 	}
 	best := r.minimise(func(order float64) float64 { return renyiLogDelta(order, r.Renyi(order), epsilon) })
@@ -128,22 +159,28 @@ func renyiLogDelta(order, divergence, epsilon float64) float64 {
 	return (order-1)*(divergence-epsilon+gain) - math.Log(order) + 8*0x1p-53*size
 }
 
-// renyiCurve bounds the Renyi divergences of one event. The second result is a
+// concentrated returns rho, rounded up, for noise whose Renyi divergence of order
+// a is at most a rho: Gaussian noise, where that is exact, and discrete Gaussian
+// noise on integer vectors of any dimension, l2^2/(2 sigma^2) (Canonne, Kamath,
+// Steinke 2020).
+func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
+	switch e := leaf.(type) {
+	case dp.Gaussian:
+		return xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5), true
+	case dp.DiscreteGaussian:
+		gap := xmath.DivUp(adj.SumSensitivity(e.Norm), e.Sigma)
+		return xmath.MulUp(xmath.MulUp(gap, gap), 0.5), true
+	}
+	return 0, false
+}
+
+// renyiCurve bounds the Renyi divergences of one event that is not concentrated. The second result is a
 // delta that is spent beside them.
 func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64, delta float64, err error) {
 	if err := onlyReplace(adj, leaf); err != nil {
 		return nil, 0, err
 	}
 	switch e := leaf.(type) {
-	case dp.Gaussian:
-		half := xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5)
-		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
-	case dp.DiscreteGaussian:
-		// Concentrated privacy l2^2/(2 sigma^2), for integer vectors of any
-		// dimension (Canonne, Kamath, Steinke 2020).
-		gap := xmath.DivUp(adj.SumSensitivity(e.Norm), e.Sigma)
-		half := xmath.MulUp(xmath.MulUp(gap, gap), 0.5)
-		return func(order float64) float64 { return xmath.MulUp(order, half) }, 0, nil
 	case dp.Laplace:
 		loss := xmath.DivUp(adj.SumSensitivity(1), e.NoiseMultiplier)
 		return func(order float64) float64 { return laplaceRenyi(order, loss) }, 0, nil

@@ -44,7 +44,30 @@ func checkCompose(adj dp.Adjacency, event dp.Event, count int64) error {
 	if count < 1 {
 		return fmt.Errorf("%w: %s: count is %d; want at least 1", dp.ErrEvent, event.Kind(), count)
 	}
-	return event.Validate()
+	if err := event.Validate(); err != nil {
+		return err
+	}
+	return meaningful(adj, event)
+}
+
+// meaningful refuses, under add_remove_one, a tree that holds an event that is
+// defined for a fixed set of persons alone, even where it changes nothing, such
+// as a sample of the whole population.
+func meaningful(adj dp.Adjacency, event dp.Event) error {
+	switch e := event.(type) {
+	case dp.Composed:
+		for _, child := range e.Events {
+			if err := meaningful(adj, child); err != nil {
+				return err
+			}
+		}
+		return nil
+	case dp.SelfComposed:
+		return meaningful(adj, e.Event)
+	case dp.PoissonSampled:
+		return meaningful(adj, e.Event)
+	}
+	return onlyReplace(adj, event)
 }
 
 // onlyReplace refuses, under add_remove_one, the kinds that are defined for a
