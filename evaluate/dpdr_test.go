@@ -55,5 +55,5 @@ func ExampleDPDR() {
 		return
 	}
 	fmt.Printf("advance with probability 0.6: %.2f, truly %.2f\n", release.Estimate.Value, chainWorth(0.6))
-	// Output: advance with probability 0.6: 0.73, truly 0.74
+	// Output: advance with probability 0.6: 0.73, truly 0.73
 }
