@@ -93,6 +93,21 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 	return result, nil
 }
 
+// Validate reads the data as [Evaluate] would and says what is wrong with it.
+// Nothing is released; counts and notices are for the curator alone.
+func Validate(ctx context.Context, c Config, options ...Option) (file.Summary, error) {
+	j, err := newJob(c)
+	if err != nil {
+		return file.Summary{}, err
+	}
+	for _, o := range options {
+		o(j)
+	}
+	o := j.options
+	o.Progress = j.progress
+	return file.Validate(ctx, j.paths(), c.Data.Format, o)
+}
+
 // job is one evaluation on its way through the four steps.
 type job struct {
 	config    Config
@@ -151,13 +166,17 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 }
 
 func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {
+	o := j.options
+	o.Progress = j.progress
+	return file.Read(ctx, j.paths(), j.config.Data.Format, o)
+}
+
+func (j *job) paths() []string {
 	paths := make([]string, len(j.config.Data.Path))
 	for i, p := range j.config.Data.Path {
 		paths[i] = j.config.path(p)
 	}
-	o := j.options
-	o.Progress = j.progress
-	return file.Read(ctx, paths, j.config.Data.Format, o)
+	return paths
 }
 
 // prepareOutput makes sure that the release can be written, before anything is

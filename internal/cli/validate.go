@@ -1,51 +1,75 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 func newValidate() *cobra.Command {
-	var schema, format string
+	var schema, format, configuration string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "validate DATA",
+		Use:   "validate DATA | validate --config CONFIG.yaml",
 		Short: "Check data against the schema; for its curator, nothing is released",
 		Long: `Check data, a file or a glob, against the canonical schema or the one in
---schema. The first thing that is wrong is reported by file, row and column.
-What this prints is for the curator of the data: counts are as private as the
-data itself.`,
-		Args: exactly(1, "one file or glob"),
+--schema, or check the data of a configuration as evaluate would read it. The
+first thing that is wrong is reported by file, row and column. What this prints
+is for the curator of the data: counts are as private as the data itself.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := config.LoadSchema(schema)
-			if err != nil {
-				return err
+			if (configuration == "") == (len(args) != 1) {
+				return usage(fmt.Errorf("validate: want one file or glob, or --config"))
 			}
 			bar := newProgress(cmd.ErrOrStderr())
-			o.Progress = bar.update
-			sum, err := file.Validate(cmd.Context(), args, format, o)
+			sum, err := validate(cmd, args, configuration, schema, format, bar.update)
 			bar.done()
-			if err != nil {
-				return err
-			}
-			return printSummary(cmd, sum, asJSON)
+			return printSummary(cmd, sum, err, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML); the canonical schema by default")
-	cmd.Flags().StringVar(&format, "format", "", "csv or parquet; by default the extension says it")
+	cmd.Flags().StringVar(&configuration, "config", "", "a configuration, whose data is read as evaluate would")
+	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
+	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
 
-func printSummary(cmd *cobra.Command, s file.Summary, asJSON bool) error {
+func validate(cmd *cobra.Command, args []string, configuration, schema, format string, progress func(trajectory.Progress)) (file.Summary, error) {
+	if configuration != "" {
+		c, err := config.Load(configuration, nil)
+		if err != nil {
+			return file.Summary{}, err
+		}
+		return discreet.Validate(cmd.Context(), c, discreet.WithProgress(progress))
+	}
+	o, err := config.LoadSchema(schema)
+	if err != nil {
+		return file.Summary{}, err
+	}
+	o.Progress = progress
+	return file.Validate(cmd.Context(), args, format, o)
+}
+
+// printSummary reports what was found. An error about the data is part of the
+// JSON and the command's error as well.
+func printSummary(cmd *cobra.Command, s file.Summary, found error, asJSON bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{
-			"valid": true, "files": s.Files, "persons": s.Persons, "episodes": s.Episodes, "rows": s.Rows, "notices": s.Notices,
-		})
+		out := map[string]any{
+			"valid": found == nil, "files": s.Files, "persons": s.Persons, "episodes": s.Episodes, "rows": s.Rows,
+			"notices": append([]string{}, s.Notices...),
+		}
+		if found != nil {
+			out["error"] = found.Error()
+		}
+		return errors.Join(found, printJSON(cmd.OutOrStdout(), out))
+	}
+	if found != nil {
+		return found
 	}
 	for _, n := range s.Notices {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
