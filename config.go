@@ -32,7 +32,7 @@ type Config struct {
 type Data struct {
 	// Path is a file, a glob, or a list of either.
 	Path Paths `yaml:"path"`
-	// Format is csv or parquet; empty goes by the file's extension.
+	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`
 	// Columns maps a canonical column name to the name in the file.
 	Columns map[string]string `yaml:"columns"`
@@ -92,7 +92,7 @@ type Bounds struct {
 
 // Target is the policy to evaluate.
 type Target struct {
-	// Kind is logged, uniform, constant, column, table or softmax.
+	// Kind is logged, uniform, constant, column, table, softmax or soft-greedy.
 	Kind string `yaml:"kind"`
 	// Actions is the number of actions (uniform).
 	Actions int `yaml:"actions"`
@@ -100,7 +100,7 @@ type Target struct {
 	Action *int `yaml:"action"`
 	// Name is the column of target probabilities (column); target_prob by default.
 	Name string `yaml:"name"`
-	// Path is the policy's file (table, softmax).
+	// Path is the policy's file (table, softmax, soft-greedy).
 	Path string `yaml:"path"`
 	// Column holds the state number (table).
 	Column string `yaml:"column"`

@@ -62,10 +62,12 @@ func (c Config) policy() (policy.Policy, error) {
 		return policy.ProbColumn{}, nil
 	case "table":
 		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTable(f, t.Path, t.Column) })
+	case "soft-greedy":
+		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftGreedy(f, t.Path) })
 	case "softmax":
 		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, t.Path) })
 	}
-	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, table or softmax", ErrConfig, t.Kind)
+	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, table, softmax or soft-greedy", ErrConfig, t.Kind)
 }
 
 func readPolicy(path string, read func(*os.File) (policy.Policy, error)) (policy.Policy, error) {

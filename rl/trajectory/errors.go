@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -79,7 +80,11 @@ func (e *InputError) Unwrap() []error {
 	if e.Kind != nil {
 		errs = append(errs, e.Kind)
 	}
-	if e.Cause != nil {
+	switch {
+	case errors.Is(e.Cause, io.EOF):
+		// Whoever looks for the end of the data must not take damage for it.
+		errs = append(errs, io.ErrUnexpectedEOF)
+	case e.Cause != nil:
 		errs = append(errs, e.Cause)
 	}
 	return errs
