@@ -64,16 +64,23 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 	p := singleProfile(c.adj, leaf)
 	switch {
 	case c.single != nil:
-		return unsupported(c.single.event, "composed with another event has no closed form; use the PLD or the Renyi accountant")
+		return unsupported(c.single.event, "composed with another event has no closed form; "+composedRemedy(c.single.event))
 	case p == nil:
 		return unsupported(leaf, "has no closed form here; use the PLD or the Renyi accountant")
 	case n != 1 || c.square.Upper > 0:
-		return unsupported(leaf, "has no closed form when composed; use the PLD or the Renyi accountant")
+		return unsupported(leaf, "has no closed form when composed; "+composedRemedy(leaf))
 	case !finite(p.most):
 		return fmt.Errorf("%w: %s: its largest privacy loss exceeds every float64; it needs more noise", ErrUncertified, leaf.Kind())
 	}
 	c.single = p
 	return nil
+}
+
+func composedRemedy(leaf dp.Event) string {
+	if _, ok := leaf.(dp.SmoothGaussian); ok {
+		return smoothRemedy
+	}
+	return "use the PLD or the Renyi accountant"
 }
 
 func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {

@@ -1,7 +1,9 @@
 package account_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +100,42 @@ func TestRefusedListChangesNothing(t *testing.T) {
 		}
 		if after, err := a.Epsilon(1e-5); err != nil || after != before {
 			t.Errorf("%s: epsilon %v, after a refusal %v, %v", name, before, after, err)
+		}
+	}
+}
+
+// TestSmoothGaussianIsRefusedWithAWayOut: every refusal names what does work, and
+// it does.
+func TestSmoothGaussianIsRefusedWithAWayOut(t *testing.T) {
+	smooth := dp.SmoothGaussian{Alpha: 8, Beta: 0.01, Dimension: 5}
+	list := dp.Composed{Events: []dp.Event{smooth, dp.Gaussian{NoiseMultiplier: 2}}}
+	for _, name := range []string{"new", "closed", "pld", "rdp"} {
+		for _, event := range []dp.Event{smooth, list} {
+			err := fresh(name, dp.ReplaceOne).Compose(event, 1)
+			if name == "new" || name == "closed" {
+				if event.Kind() == smooth.Kind() {
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					continue
+				}
+			}
+			if !errors.Is(err, account.ErrUnsupported) || !strings.Contains(err.Error(), "approximate_dp") || strings.Contains(err.Error(), "use the") {
+				t.Errorf("%s, %s: %v; want ErrUnsupported that names approximate_dp and no other accountant that refuses it", name, event.Kind(), err)
+			}
+		}
+	}
+	alone, err := account.SmoothGaussianEpsilon(smooth.Alpha, smooth.Beta, smooth.Dimension, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	charged := dp.Composed{Events: []dp.Event{dp.ApproximateDP{Epsilon: alone.Upper, Delta: 1e-6}, dp.Gaussian{NoiseMultiplier: 2}}}
+	for _, name := range []string{"new", "pld", "rdp"} {
+		a := fresh(name, dp.ReplaceOne)
+		if err := a.Compose(charged, 1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if b, err := a.Epsilon(1e-5); err != nil || !(b.Upper > 0) {
+			t.Errorf("%s: epsilon %v, %v", name, b, err)
 		}
 	}
 }

@@ -83,6 +83,10 @@ func onlyReplace(adj dp.Adjacency, event dp.Event) error {
 	return nil
 }
 
+// smoothRemedy is what to do about a smooth Gaussian event that is composed, or
+// that an accountant without its closed form is asked about.
+const smoothRemedy = "alone, the default accountant answers it in closed form; in a composition, charge it as approximate_dp, with the epsilon that it has alone at a delta of its own"
+
 func unsupported(event dp.Event, why string) error {
 	return fmt.Errorf("%w: %s %s", ErrUnsupported, event.Kind(), why)
 }
