@@ -191,9 +191,9 @@ func (d dr) choose(p Public, reach, share float64) string {
 		share = defaultBaselineShare("state")
 	}
 	// The noise in one coordinate is about 2/mu, and a state's coordinate grows to
-	// about m/sqrt(2 states); see payByState. Below eight deviations values by state
+	// about m/sqrt(2 states); see payByState. Below twelve deviations values by state
 	// were no better than one number, at three times its cost.
-	if d.states > 0 && reach*math.Sqrt(share) > 16*math.Sqrt(2*float64(d.states)) {
+	if d.states > 0 && reach*math.Sqrt(share) > 24*math.Sqrt(2*float64(d.states)) {
 		return "state"
 	}
 	return "value"
