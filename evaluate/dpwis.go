@@ -211,12 +211,11 @@ func (w wis) release(noisy mechanism.NoisyRatio, cap float64, weighted, weight [
 	private /= noisy.Denominator
 	ends := interval(v, sampling, private, Range{Min: math.Inf(-1), Max: math.Inf(1)})
 	missing := w.missing(noisy, cap)
+	below, above := missing*(v-w.values.Min), missing*(w.values.Max-v)
 	return &Release{Estimate: &Estimate{
-		Value: v,
-		Interval: [2]float64{
-			max(ends[0]-missing*(v-w.values.Min), w.values.Min),
-			min(ends[1]+missing*(w.values.Max-v), w.values.Max),
-		},
+		Value:       v,
+		Interval:    [2]float64{max(ends[0]-below, w.values.Min), min(ends[1]+above, w.values.Max)},
+		Clipping:    [2]float64{below, above},
 		Confidence:  0.95,
 		StdSampling: sampling,
 		Sampling:    Paid,

@@ -50,6 +50,9 @@ type Estimate struct {
 	Sampling    SamplingSource `json:"sampling"`
 	// StdPrivacy is the standard deviation that the noise makes.
 	StdPrivacy float64 `json:"std_privacy"`
+	// Clipping is by how much the interval was lengthened below and above for what
+	// the clip may hide.
+	Clipping [2]float64 `json:"clipping"`
 }
 
 // SamplingSource says where a sampling error comes from.

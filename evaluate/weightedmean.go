@@ -176,6 +176,7 @@ func (w weightedMean) release(noisy mechanism.NoisyMoments, c choice) *Release {
 	return &Release{Estimate: &Estimate{
 		Value:       v,
 		Interval:    [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)},
+		Clipping:    [2]float64{bias, bias},
 		Confidence:  0.95,
 		StdSampling: sampling,
 		Sampling:    Paid,

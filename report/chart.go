@@ -156,7 +156,7 @@ func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
 	z := math.Sqrt2 * math.Erfinv(e.Confidence)
 	sampling, private := z*e.StdSampling, z*e.StdPrivacy
 	both := math.Hypot(sampling, private)
-	s := over(0.02, e.Value-both, e.Value+both, e.Interval[0], e.Interval[1])
+	s := over(0.02, e.Value-max(both, e.Clipping[0]), e.Value+max(both, e.Clipping[1]), e.Interval[0], e.Interval[1])
 	c := &errorChart{Value: s.mark(e.Value, v.Value)}
 	add := func(class, words, size string, b bar) {
 		c.Rows = append(c.Rows, errorRow{class, words, size, b, rowHeight * len(c.Rows)})
@@ -169,6 +169,9 @@ func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
 	}
 	alone("sampling", sampling)
 	alone("privacy", private)
+	if e.Clipping != [2]float64{} {
+		add("both", "clipping alone", "− "+significant(e.Clipping[0], digits, up)+", + "+significant(e.Clipping[1], digits, up), s.bar(e.Value-e.Clipping[0], e.Value+e.Clipping[1]))
+	}
 	add("both", "the interval", v.Low+" to "+v.High, s.bar(e.Interval[0], e.Interval[1]))
 	if sampling > 0 && private > 0 {
 		share := (private / both) * (private / both)

@@ -124,7 +124,7 @@ func checks(r *evaluate.Release) []verification {
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
 		out = append(out, verification{
-			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), cut to the range of a contribution where one is given.",
+			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what the clip may hide, and cut to the range of a contribution where one is given.",
 		})
 	}
 	return out

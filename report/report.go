@@ -143,7 +143,7 @@ func checkEstimate(e *evaluate.Estimate) error {
 	if e == nil {
 		return nil
 	}
-	if err := finite("estimate", e.Value, e.Interval[0], e.Interval[1], e.StdSampling, e.StdPrivacy); err != nil {
+	if err := finite("estimate", e.Value, e.Interval[0], e.Interval[1], e.StdSampling, e.StdPrivacy, e.Clipping[0], e.Clipping[1]); err != nil {
 		return err
 	}
 	switch {
@@ -151,7 +151,7 @@ func checkEstimate(e *evaluate.Estimate) error {
 		return fmt.Errorf("%w: estimate.interval ends before it starts", ErrRelease)
 	case !(e.Confidence > 0 && e.Confidence <= 1):
 		return fmt.Errorf("%w: estimate.confidence is %v; want above 0 and at most 1", ErrRelease, e.Confidence)
-	case e.StdSampling < 0 || e.StdPrivacy < 0:
+	case e.StdSampling < 0 || e.StdPrivacy < 0 || e.Clipping[0] < 0 || e.Clipping[1] < 0:
 		return fmt.Errorf("%w: a standard deviation in estimate is negative", ErrRelease)
 	}
 	return nil

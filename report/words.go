@@ -32,14 +32,19 @@ func methodWords(name string) string {
 	)
 	return map[string]string{
 		"is": is, "pdis": pdis, "wis": wis, "lsw": lsw, "lsl": lsl,
-		"dp-is":    is + " Noise hides each person’s part in it.",
-		"dp-pdis":  pdis + " Noise hides each person’s part in it.",
-		"dp-wis":   wis + " Noise hides each person’s part in it.",
-		"dp-lsw":   lsw + " Noise hides each person’s part in it.",
-		"dp-lsl":   lsl + " Noise hides each person’s part in it.",
-		"dr":       "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
-		"lstd":     "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
-		"constant": "The answer was fixed before any data was read.",
+		"dp-is":     is + " Noise hides each person’s part in it.",
+		"dp-pdis":   pdis + " Noise hides each person’s part in it.",
+		"dp-wis":    wis + " Noise hides each person’s part in it.",
+		"dp-lsw":    lsw + " Noise hides each person’s part in it.",
+		"dp-lsl":    lsl + " Noise hides each person’s part in it.",
+		"dr":        "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
+		"lstd":      "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
+		"dp-dr":     "A noisy or public guess of values is corrected by the weighted error of its predictions, clipped; the answer is the mean over persons. Noise hides each person’s part in it.",
+		"dp-refine": "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s part in every step.",
+		"gpope":     "Many small steps follow the gradient of how far values disagree with what happened; each person’s part in a step is clipped, and noise hides it.",
+		"wis-lstd":  "Least squares makes the value of each state agree with the reward that follows and the value of the next state, with self-normalised weights.",
+		"gtd2":      "Many small steps follow the gradient of how far values disagree with what happened.",
+		"constant":  "The answer was fixed before any data was read.",
 	}[name]
 }
 

@@ -74,6 +74,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %.3g (%s), privacy %.3g\n", e.StdSampling, sourceWords(e.Sampling), e.StdPrivacy)
+		if e.Clipping != [2]float64{} {
+			fmt.Fprintf(w, "clipping  lengthens the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
+		}
 	}
 	if r.Values != nil {
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values))
