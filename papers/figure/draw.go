@@ -1,0 +1,233 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// okabeIto returns the colours of Okabe and Ito (2008), which people with any
+// common colour vision can tell apart; yellow is left out as too light for lines.
+func okabeIto(i int) color.Color {
+	return [...]color.RGBA{
+		{0, 0, 0, 255}, {230, 159, 0, 255}, {86, 180, 233, 255}, {0, 158, 115, 255},
+		{0, 114, 178, 255}, {213, 94, 0, 255}, {204, 121, 167, 255}, {120, 120, 120, 255},
+	}[i%8]
+}
+
+// glyph tells series apart without colour.
+func glyph(i int) vgdraw.GlyphDrawer {
+	return [...]vgdraw.GlyphDrawer{
+		vgdraw.CircleGlyph{}, vgdraw.SquareGlyph{}, vgdraw.TriangleGlyph{}, vgdraw.CrossGlyph{},
+		vgdraw.RingGlyph{}, vgdraw.BoxGlyph{}, vgdraw.PyramidGlyph{}, vgdraw.PlusGlyph{},
+	}[i%8]
+}
+
+// Sizes of a drawing.
+const (
+	panelWidth  = 5.2 * vg.Inch
+	panelHeight = 4.2 * vg.Inch
+	legendRow   = 0.21 * vg.Inch
+	legendCols  = 2
+)
+
+// draw draws the panels beside each other, with one legend below them.
+func draw(w io.Writer, format string, panels []Panel, t *Table) error {
+	row := make([]*plot.Plot, len(panels))
+	legend := plot.NewLegend()
+	legend.Top, legend.Left = true, true
+	legend.TextStyle.Font.Size, legend.Padding = 10, 2
+	listed := map[string]bool{}
+	var names []string
+	var thumbs []plot.Thumbnailer
+	for i, p := range panels {
+		var err error
+		if row[i], err = p.plot(t, func(name string, of plot.Thumbnailer) {
+			if !listed[name] {
+				listed[name] = true
+				names, thumbs = append(names, name), append(thumbs, of)
+			}
+		}); err != nil {
+			return fmt.Errorf("panel %s: %w", p.Name, err)
+		}
+	}
+	columns := legendCols * len(panels)
+	if len(panels) > 1 {
+		columns = 3
+	}
+	rows := (len(names) + columns - 1) / columns
+	width := panelWidth * vg.Length(len(panels))
+	below := legendRow*vg.Length(rows) + 0.15*vg.Inch
+	canvas, err := newCanvas(format, width, panelHeight+below)
+	if err != nil {
+		return err
+	}
+	whole := vgdraw.New(canvas)
+	whole.FillPolygon(color.White, []vg.Point{{}, {X: whole.Max.X}, whole.Max, {Y: whole.Max.Y}})
+	area := vgdraw.Crop(whole, 0, 0, below, 0)
+	tiles := vgdraw.Tiles{Rows: 1, Cols: len(panels), PadX: 14, PadTop: 4, PadRight: 10, PadLeft: 4}
+	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, area)[0] {
+		row[i].Draw(c)
+	}
+	for column := range columns {
+		part := legend
+		from := column * rows
+		for i := from; i < min(from+rows, len(names)); i++ {
+			part.Add(names[i], thumbs[i])
+		}
+		step := width / vg.Length(columns)
+		part.Draw(vgdraw.Crop(whole, step*vg.Length(column)+12, 0, 0, -panelHeight-0.02*vg.Inch))
+	}
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+func newCanvas(format string, w, h vg.Length) (vg.CanvasWriterTo, error) {
+	switch format {
+	case "svg":
+		return vgsvg.New(w, h), nil
+	case "png":
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(130))}, nil
+	}
+	return nil, fmt.Errorf("format %q: want svg or png", format)
+}
+
+// plot draws one panel and reports its legend entries.
+func (p Panel) plot(t *Table, entry func(string, plot.Thumbnailer)) (*plot.Plot, error) {
+	out := plot.New()
+	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
+	out.Title.TextStyle.Font.Size = 12
+	for _, a := range []*plot.Axis{&out.X, &out.Y} {
+		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = 11, 10
+	}
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{240}
+	out.Add(grid)
+	lowest := math.Inf(1)
+	for _, c := range p.Curves {
+		for _, x := range t.Xs(p.Name, c.Series) {
+			if y := t.At(p.Name, c.Series, x).Mean; y > 0 {
+				lowest = min(lowest, y)
+			}
+		}
+	}
+	for _, c := range p.Curves {
+		points := p.points(t, c, lowest/2)
+		if len(points.XYs) == 0 {
+			continue
+		}
+		if err := c.add(out, points, entry); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Series, err)
+		}
+	}
+	if p.LogX {
+		logAxis(&out.X)
+	}
+	if p.LogY {
+		logAxis(&out.Y)
+	}
+	return out, nil
+}
+
+// bars are points with error bars, in the form that the plotter takes.
+type bars struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+// points reads a curve. On a logarithmic axis what is not above 0 cannot be
+// shown: such points are left out, and bars end at floor.
+func (p Panel) points(t *Table, c Curve, floor float64) bars {
+	var b bars
+	for _, x := range t.Xs(p.Name, c.Series) {
+		cell := t.At(p.Name, c.Series, x)
+		if p.LogY && !(cell.Mean > 0) || p.LogX && !(x > 0) {
+			continue
+		}
+		e := cell.SE()
+		if p.Bars == StandardDeviation {
+			e = cell.SD
+		}
+		low := e
+		if p.LogY && cell.Mean-e < floor {
+			low = max(cell.Mean-floor, 0)
+		}
+		b.XYs = append(b.XYs, plotter.XY{X: x, Y: cell.Mean})
+		b.YErrors = append(b.YErrors, struct{ Low, High float64 }{low, e})
+	}
+	return b
+}
+
+func (c Curve) add(out *plot.Plot, b bars, entry func(string, plot.Thumbnailer)) error {
+	line, points, err := plotter.NewLinePoints(b.XYs)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = okabeIto(c.Colour), 1.3
+	if c.Dashed {
+		line.Dashes = []vg.Length{5, 3}
+	}
+	points.Color, points.Shape, points.Radius = okabeIto(c.Colour), glyph(c.Colour), 3
+	out.Add(line)
+	if c.Plain {
+		entry(c.Series, line)
+		return nil
+	}
+	errorBars, err := plotter.NewYErrorBars(b)
+	if err != nil {
+		return err
+	}
+	errorBars.Color = okabeIto(c.Colour)
+	out.Add(errorBars, points)
+	entry(c.Series, pair{line, points})
+	return nil
+}
+
+// pair shows a line and its marker in the legend.
+type pair [2]plot.Thumbnailer
+
+// Thumbnail implements [plot.Thumbnailer].
+func (p pair) Thumbnail(c *vgdraw.Canvas) {
+	p[0].Thumbnail(c)
+	p[1].Thumbnail(c)
+}
+
+// logAxis makes an axis logarithmic. A range without a power of ten gets plain
+// ticks at 1, 2 and 5 times one.
+func logAxis(a *plot.Axis) {
+	a.Scale = plot.LogScale{}
+	a.Tick.Marker = plot.TickerFunc(logTicks)
+}
+
+// logTicks marks powers of ten; below three decades also their multiples by 2
+// and 5; beyond nine it names every second one.
+func logTicks(lo, hi float64) []plot.Tick {
+	var ticks []plot.Tick
+	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi))
+	every := math.Ceil((last - first) / 9)
+	for e := first; e <= last; e++ {
+		for digit := 1.0; digit < 10; digit++ {
+			x := digit * math.Pow(10, e)
+			if x < lo*(1-1e-9) || x > hi*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: x}
+			if digit == 1 && math.Mod(e-first, every) == 0 || (digit == 2 || digit == 5) && math.Log10(hi/lo) < 2.2 {
+				t.Label = fmt.Sprintf("%.0g", x)
+				if x >= 0.001 && x < 1000 {
+					t.Label = number(x)
+				}
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}

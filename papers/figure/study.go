@@ -1,0 +1,113 @@
+package figure
+
+import (
+	"context"
+	"errors"
+)
+
+// Sentinel errors, which every error but those of the file system wraps.
+var (
+	// ErrItem marks an item that the study does not have.
+	ErrItem = errors.New("unknown item")
+	// ErrDir marks a directory that holds something else.
+	ErrDir = errors.New("directory cannot be continued")
+	// ErrJob marks a job that failed or returned no number.
+	ErrJob = errors.New("trial failed")
+)
+
+// Study is the reproduction of one paper.
+type Study struct {
+	// Paper is the short name, as in a command line and in keys.
+	Paper string
+	// Version changes when a job's numbers do; older results are refused.
+	Version int
+	// Title and Abstract open the page; an abstract is paragraphs of plain text.
+	Title    string
+	Abstract []string
+	Items    []Item
+}
+
+// Item is a figure, a table or a theorem of the paper.
+type Item struct {
+	// Name is the item's name in a command line and of its files.
+	Name string
+	// Title heads its section, Caption explains it, both plain text.
+	Title, Caption string
+	// Panels are its plots, drawn beside each other.
+	Panels []Panel
+	// Jobs lists its trials. Those of a quick run may be some of the full one's:
+	// equal keys must mean equal numbers.
+	Jobs func(quick bool) []Job
+	// Claims holds sentences of the paper against the results; nil means none.
+	Claims func(t *Table) []Claim
+}
+
+// Job is one trial.
+type Job struct {
+	// Key names everything that the numbers depend on, the seed among it. It is
+	// unique in its item.
+	Key string
+	// Cost is the expected time, in any unit that all jobs of the study share.
+	Cost float64
+	// Run returns the numbers. It is called once, beside other jobs.
+	Run func(ctx context.Context) ([]Sample, error)
+}
+
+// Sample is one number of a trial: one y at an x of a series of a panel.
+type Sample struct {
+	Panel  string  `json:"panel"`
+	Series string  `json:"series"`
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+}
+
+// Bars says what error bars show.
+type Bars string
+
+// The kinds of error bars.
+const (
+	StandardError     Bars = "standard error"
+	StandardDeviation Bars = "standard deviation"
+)
+
+// Panel is one plot.
+type Panel struct {
+	// Name is what samples refer to, Title heads the plot.
+	Name, Title string
+	// X and Y label the axes, with units.
+	X, Y string
+	// LogX and LogY make an axis logarithmic.
+	LogX, LogY bool
+	// Bars are drawn where a mean is of two trials or more.
+	Bars Bars
+	// Curves are drawn, and listed, in this order; series of samples that are not
+	// among them are in the CSV alone.
+	Curves []Curve
+}
+
+// Curve is how a series is drawn. Colours and shapes are indices of palettes;
+// equal series should look alike in every panel.
+type Curve struct {
+	Series string
+	Colour int
+	// Dashed draws the line dashed, for what is not private or not sound.
+	Dashed bool
+	// Plain leaves out the markers, for exact curves.
+	Plain bool
+}
+
+// Claim is a sentence of the paper and what the trials say of it.
+type Claim struct {
+	ID    string `json:"id"`
+	Paper string `json:"paper"`
+	Claim string `json:"claim"`
+	Holds bool   `json:"holds"`
+	// PaperValue is the paper's number; nil where it prints none.
+	PaperValue *float64 `json:"paper_value"`
+	// Ours is the number measured, and StdErr its standard error; 0 where Ours is
+	// exact.
+	Ours   float64 `json:"ours"`
+	StdErr float64 `json:"stderr"`
+	// Note says what Ours is and what it rests on.
+	Note string `json:"note"`
+}
