@@ -66,7 +66,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = version()
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount())
+	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce())
 	return root
 }
 

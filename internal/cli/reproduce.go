@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/papers/balle16"
+	"github.com/discreet-rl/discreet/papers/figure"
+)
+
+// reproductions lists the papers.
+func reproductions() []figure.Study { return []figure.Study{balle16.Study()} }
+
+func newReproduce() *cobra.Command {
+	var o figure.Options
+	var asJSON bool
+	var about strings.Builder
+	for _, s := range reproductions() {
+		fmt.Fprintf(&about, "\n%s: %s\n", s.Paper, s.Title)
+		for _, item := range s.Items {
+			fmt.Fprintf(&about, "  %-14s %s\n", item.Name, item.Title)
+		}
+	}
+	cmd := &cobra.Command{
+		Use:   "reproduce PAPER [ITEM...]",
+		Short: "Run the figures and claims of a published paper",
+		Long: "Run the figures of a paper on simulated data and hold its claims against them. Each item makes\n" +
+			"a CSV, an SVG and a PNG; claims.json and index.html tell what holds. An interrupted run\n" +
+			"continues when the same command is given again. Noise is seeded: this protects nobody.\n" + about.String(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("reproduce: name a paper; discreet reproduce --help lists them"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Dir == "" {
+				return usage(errors.New("reproduce: -o is missing; name a directory for the results"))
+			}
+			if o.Workers < 0 {
+				return usage(fmt.Errorf("reproduce: --workers is %d; want 1 or more, or 0 for one a core", o.Workers))
+			}
+			study, err := paperNamed(args[0])
+			if err != nil {
+				return err
+			}
+			o.Items = args[1:]
+			o.Progress = tellProgress(cmd.ErrOrStderr(), study.Paper)
+			return reproduce(cmd, study, o, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.Dir, "output", "o", "", "directory for the results; a run is continued in it")
+	f.BoolVar(&o.Quick, "quick", false, "fewer trials, smaller batches")
+	f.IntVar(&o.Workers, "workers", 0, "trials at a time; 0 means one a core; the results do not depend on it")
+	f.BoolVar(&asJSON, "json", false, "print the claims as JSON")
+	return cmd
+}
+
+func paperNamed(name string) (figure.Study, error) {
+	var known []string
+	for _, s := range reproductions() {
+		if s.Paper == name {
+			return s, nil
+		}
+		known = append(known, s.Paper)
+	}
+	return figure.Study{}, usage(fmt.Errorf("reproduce: no paper %q; there is %s", name, strings.Join(known, ", ")))
+}
+
+func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options, asJSON bool) error {
+	done, err := figure.Run(cmd.Context(), s, o)
+	switch {
+	case errors.Is(err, figure.ErrItem), errors.Is(err, figure.ErrDir):
+		return usage(err)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s keeps the trials that finished; the same command continues\n", o.Dir)
+		return err
+	case err != nil:
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), done)
+	}
+	holds := 0
+	for _, c := range done.Claims {
+		verdict := "fails"
+		if c.Holds {
+			verdict = "holds"
+			holds++
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s  %s: %.3g", verdict, c.ID, c.Ours)
+		if c.StdErr > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), " +- %.1g", c.StdErr)
+		}
+		fmt.Fprintln(cmd.OutOrStdout())
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d claims hold; read %s\n", holds, len(done.Claims), o.Dir+"/index.html")
+	return nil
+}
+
+// tellProgress writes the trials done and the time left: in place on a
+// terminal, elsewhere a line every ten seconds and one at the end.
+func tellProgress(w io.Writer, paper string) func(figure.Progress) {
+	f, ok := w.(*os.File)
+	inPlace := ok && terminal(f)
+	var last time.Time
+	return func(p figure.Progress) {
+		every := 10 * time.Second
+		if inPlace {
+			every = 200 * time.Millisecond
+		}
+		end := p.Done == p.Jobs
+		if !end && time.Since(last) < every {
+			return
+		}
+		last = time.Now()
+		line := fmt.Sprintf("%s: %d of %d trials", paper, p.Done, p.Jobs)
+		if p.Left > 0 {
+			line += fmt.Sprintf(", about %v left", p.Left.Round(time.Second))
+		}
+		switch {
+		case inPlace && !end:
+			fmt.Fprintf(w, "\r\x1b[K%s", line)
+		case inPlace:
+			fmt.Fprintf(w, "\r\x1b[K%s\n", line)
+		default:
+			fmt.Fprintln(w, line)
+		}
+	}
+}
