@@ -284,6 +284,59 @@ func TestPLDEventsWithoutLossCostNothing(t *testing.T) {
 	}
 }
 
+// TestPLDRefusesDiscreteNoiseBeyondItsNumerics: what would underflow or overflow
+// must not pass for a loss of 0.
+func TestPLDRefusesDiscreteNoiseBeyondItsNumerics(t *testing.T) {
+	for _, event := range []dp.Event{
+		dp.DiscreteGaussian{Sigma: 0.086, Norm: 1}, dp.DiscreteGaussian{Sigma: 0.03, Norm: 1},
+		dp.DiscreteGaussian{Sigma: 1e-160, Norm: 1}, dp.DiscreteGaussian{Sigma: 1, Norm: 201},
+		dp.DiscreteLaplace{Scale: 1e-3, Norm: 1}, dp.DiscreteLaplace{Scale: 1, Norm: 201},
+		dp.DiscreteLaplace{Scale: 1, Norm: 1e308},
+	} {
+		for _, e := range []dp.Event{event, dp.PoissonSampled{Rate: 0.1, Event: event}} {
+			if err := account.NewPLD(dp.AddRemoveOne).Compose(e, 1); !errors.Is(err, account.ErrUncertified) {
+				t.Errorf("%#v: %v; want ErrUncertified", e, err)
+			}
+		}
+	}
+}
+
+// TestPLDOfTheNarrowestDiscreteGaussian holds the smallest sigma that is taken
+// against the sum over its lattice points, here with a spare digit of room: with
+// a = exp(-1/(2 sigma^2)), P has mass a^(j^2)/(1+2a) at the centre plus j.
+func TestPLDOfTheNarrowestDiscreteGaussian(t *testing.T) {
+	const sigma = 0.087
+	s := 1 / (2 * sigma * sigma)
+	p := account.NewPLD(dp.AddRemoveOne)
+	if err := p.Compose(dp.DiscreteGaussian{Sigma: sigma, Norm: 1}, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, epsilon := range []float64{1, s * 0.99, s * 1.01, 2.99 * s, 3.01 * s, 4.9 * s, 5.1 * s} {
+		want := 0.0
+		for j := 3.0; j >= 0; j-- { // outcome 1+j has loss (2j+1) s
+			if loss := (2*j + 1) * s; loss > epsilon {
+				want += math.Exp(-j*j*s) * -math.Expm1(epsilon-loss)
+			}
+		}
+		want /= 1 + 2*math.Exp(-s)
+		b, err := p.Delta(epsilon)
+		if err != nil || b.Lower > want*(1+1e-9) || b.Upper < want*(1-1e-9) {
+			t.Errorf("epsilon %v: %v, %v; want around %v", epsilon, b, err, want)
+		}
+	}
+}
+
+// TestPLDDiscreteLaplaceOfNoDistanceCostsNothing: no integer vector has a norm
+// in (0, 1), so the sums of neighbours are equal.
+func TestPLDDiscreteLaplaceOfNoDistanceCostsNothing(t *testing.T) {
+	nothing := dp.DiscreteLaplace{Scale: 3, Norm: 0.5}
+	with := ask(t, dp.AddRemoveOne, dp.Composed{Events: []dp.Event{nothing, sgd(0.1, 1)}}, 5, "epsilon", 0, 1e-6)
+	bare := ask(t, dp.AddRemoveOne, sgd(0.1, 1), 5, "epsilon", 0, 1e-6)
+	if with.Lower > bare.Upper || bare.Lower > with.Upper || with.Upper > bare.Upper*1.001 {
+		t.Errorf("with %v, without %v; want the same", with, bare)
+	}
+}
+
 func ExampleNewPLD() {
 	a := account.NewPLD(dp.AddRemoveOne)
 	step := dp.PoissonSampled{Rate: 256.0 / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1}}

@@ -182,6 +182,14 @@ const (
 	// leastMultiplier is the smallest noise of a sampled Gaussian or Laplace
 	// event whose loss is discretised; below it epsilon is in the thousands.
 	leastMultiplier = 0.01
+	// mostRatio is the largest distance over scale of a discrete law, the
+	// counterpart of leastMultiplier.
+	mostRatio = 2 / leastMultiplier
+	// leastSigma is the smallest sigma of a discrete Gaussian. Its partition ends
+	// at most 14 sigma + 2 steps from a mean, where the density over the centre's is
+	// exp(-(14 + 2/sigma)^2/2). From sigma = 2/23 on that is at least exp(-685), so
+	// that no mass beyond the partition is denormal or vanishes.
+	leastSigma = 2.0 / 23
 	// mostPoints bounds how many points of a discrete Gaussian are summed.
 	mostPoints = 1 << 21
 )
@@ -200,13 +208,16 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 		}
 		return lossdist.Laplace{Shift: adj.SumSensitivity(1) / e.NoiseMultiplier}, nil
 	case dp.DiscreteLaplace:
+		if !(integerGap(adj, e.Norm)/e.Scale <= mostRatio) {
+			return nil, uncertified(e, "norm over scale", e.Norm/e.Scale)
+		}
 		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
 	case dp.DiscreteGaussian:
 		if e.Norm != math.Floor(e.Norm) {
 			return nil, unsupported(e, "has a norm that is no integer, so it is not one-dimensional, and only one dimension has an exact loss distribution; use the rdp accountant")
 		}
 		law := lossdist.DiscreteGaussian{Sigma: e.Sigma, Gap: adj.SumSensitivity(e.Norm)}
-		if law.Points() > mostPoints {
+		if !(law.Points() <= mostPoints && law.Gap/law.Sigma <= mostRatio && law.Sigma >= leastSigma) {
 			return nil, uncertified(e, "sigma", e.Sigma)
 		}
 		return law, nil

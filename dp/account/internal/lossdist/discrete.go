@@ -73,6 +73,10 @@ func (l DiscreteLaplace) Cuts(Tails) []float64 {
 // Bins implements [Law].
 func (l DiscreteLaplace) Bins(cuts []float64) *Bins {
 	b := &Bins{MassError: ulp * (64 + 4*l.Gap/l.Scale)}
+	if l.Gap == 0 { // the two tails would share the centre
+		b.Atom = []Atom{{P: 1, Q: 1}}
+		return b
+	}
 	norm := 1 / (1 + math.Exp(-1/l.Scale))
 	top := Atom{P: norm, Q: norm * math.Exp(-l.Gap/l.Scale), Loss: l.loss(l.Gap)}
 	b.Atom = append(b.Atom, top.reversed(), top)
