@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/papers/figure"
@@ -191,7 +192,7 @@ func claimTheorem(t *figure.Table, id, name string, printed float64) []figure.Cl
 			one = max(one, t.At(panelOne, expectation, x).Mean/t.At(panelOne, series, x).Mean)
 		}
 		claims = append(claims, figure.Claim{
-			ID: id + "-chain-" + series[len("bound "):], Paper: paper,
+			ID: id + "-chain-" + strings.TrimPrefix(strings.TrimPrefix(series, "bound "), "as "), Paper: paper,
 			Claim: name + ", " + series + ", holds wherever it was held against measurement.",
 			Holds: ratio-3*se <= 1 && one <= 1, Ours: ratio, StdErr: se,
 			Note: fmt.Sprintf("largest measured excess over the bound on the chain, at m = %g (excess %.3g); over one state the largest exact expectation over the bound is %.3g. Judged: at most 1, on the chain within three standard errors", where, worst.Mean, one),

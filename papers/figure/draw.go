@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -37,7 +38,20 @@ const (
 	panelHeight = 4.2 * vg.Inch
 	legendRow   = 0.21 * vg.Inch
 	legendCols  = 2
+	labelRoom   = 18 // points, beside an axis
 )
+
+// label writes what the axes are, centred outside the tile c. Package plot keeps
+// room for a label as if it stood at the arithmetic middle of the range, which
+// leaves a gap on a logarithmic axis.
+func (p Panel) label(of *plot.Plot, c vgdraw.Canvas) {
+	inner := of.DataCanvas(c)
+	style := of.X.Label.TextStyle
+	style.Font.Size, style.XAlign, style.YAlign = 11, text.XCenter, text.YTop
+	c.FillText(style, vg.Point{X: inner.Center().X, Y: c.Min.Y - 2}, p.X)
+	style.Rotation, style.YAlign = math.Pi/2, text.YBottom
+	c.FillText(style, vg.Point{X: c.Min.X - 2, Y: inner.Center().Y}, p.Y)
+}
 
 // draw draws the panels beside each other, with one legend below them.
 func draw(w io.Writer, format string, panels []Panel, t *Table) error {
@@ -73,9 +87,10 @@ func draw(w io.Writer, format string, panels []Panel, t *Table) error {
 	whole := vgdraw.New(canvas)
 	whole.FillPolygon(color.White, []vg.Point{{}, {X: whole.Max.X}, whole.Max, {Y: whole.Max.Y}})
 	area := vgdraw.Crop(whole, 0, 0, below, 0)
-	tiles := vgdraw.Tiles{Rows: 1, Cols: len(panels), PadX: 14, PadTop: 4, PadRight: 10, PadLeft: 4}
+	tiles := vgdraw.Tiles{Rows: 1, Cols: len(panels), PadX: labelRoom + 14, PadTop: 4, PadRight: 10, PadLeft: labelRoom, PadBottom: labelRoom}
 	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, area)[0] {
 		row[i].Draw(c)
+		panels[i].label(row[i], c)
 	}
 	for column := range columns {
 		part := legend
@@ -103,10 +118,10 @@ func newCanvas(format string, w, h vg.Length) (vg.CanvasWriterTo, error) {
 // plot draws one panel and reports its legend entries.
 func (p Panel) plot(t *Table, entry func(string, plot.Thumbnailer)) (*plot.Plot, error) {
 	out := plot.New()
-	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.Title, p.X, p.Y
+	out.Title.Text = p.Title
 	out.Title.TextStyle.Font.Size = 12
 	for _, a := range []*plot.Axis{&out.X, &out.Y} {
-		a.Label.TextStyle.Font.Size, a.Tick.Label.Font.Size = 11, 10
+		a.Tick.Label.Font.Size = 10
 	}
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{225}, color.Gray{240}
@@ -175,7 +190,7 @@ func (c Curve) add(out *plot.Plot, b bars, entry func(string, plot.Thumbnailer))
 	if c.Dashed {
 		line.Dashes = []vg.Length{5, 3}
 	}
-	points.Color, points.Shape, points.Radius = okabeIto(c.Colour), glyph(c.Colour), 3
+	points.Color, points.Shape, points.Radius = okabeIto(c.Colour), glyph(c.Colour), 3.5
 	out.Add(line)
 	if c.Plain {
 		entry(c.Series, line)

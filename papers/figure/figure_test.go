@@ -1,0 +1,202 @@
+package figure_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/discreet-rl/discreet/papers/figure"
+)
+
+// study has one item of n jobs, whose numbers are 1 to n; run counts the calls
+// and job k fails when fail returns an error for it.
+func study(n int, run *atomic.Int64, fail func(k int) error) figure.Study {
+	return figure.Study{
+		Paper: "test", Version: 1, Title: "A <study>", Abstract: []string{"Nothing & all."},
+		Items: []figure.Item{{
+			Name: "numbers", Title: "Numbers", Caption: "1 to n.",
+			Panels: []figure.Panel{{
+				Name: "p", Title: "Numbers", X: "x", Y: "y", LogX: true, LogY: true, Bars: figure.StandardError,
+				Curves: []figure.Curve{{Series: "s"}, {Series: "never sampled", Colour: 1}},
+			}},
+			Jobs: func(bool) []figure.Job {
+				jobs := make([]figure.Job, 0, n)
+				for k := 1; k <= n; k++ {
+					jobs = append(jobs, figure.Job{Key: fmt.Sprint(k), Cost: 1, Run: func(context.Context) ([]figure.Sample, error) {
+						run.Add(1)
+						if err := fail(k); err != nil {
+							return nil, err
+						}
+						return []figure.Sample{{Panel: "p", Series: "s", X: 10, Y: float64(k)}, {Panel: "p", Series: "s", X: 20, Y: -1}}, nil
+					}})
+				}
+				return jobs
+			},
+			Claims: func(t *figure.Table) []figure.Claim {
+				c := t.At("p", "s", 10)
+				return []figure.Claim{{ID: "mean", Paper: "test", Claim: "The mean is (n+1)/2.", Holds: c.Mean == float64(n+1)/2, Ours: c.Mean, StdErr: c.SE()}}
+			},
+		}},
+	}
+}
+
+func never(int) error { return nil }
+
+func Example() {
+	dir, err := os.MkdirTemp("", "figure")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	s := study(5, new(atomic.Int64), never)
+	done, err := figure.Run(context.Background(), s, figure.Options{Dir: dir})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(done.Claims[0].ID, done.Claims[0].Holds, done.Claims[0].Ours)
+	// Output: mean true 3
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Mean and standard error of 1 to 9: 5, and sqrt(7.5/9).
+func TestFilesHoldMeansAndErrorsWhateverTheWorkers(t *testing.T) {
+	var before string
+	for _, workers := range []int{1, 4} {
+		dir, run := t.TempDir(), new(atomic.Int64)
+		if _, err := figure.Run(context.Background(), study(9, run, never), figure.Options{Dir: dir, Workers: workers}); err != nil {
+			t.Fatal(err)
+		}
+		csv := read(t, dir, "numbers.csv")
+		if want := fmt.Sprintf("p,s,10,5,%v,%v,9\n", math.Sqrt(7.5)/3, math.Sqrt(7.5)); !strings.Contains(csv, want) {
+			t.Errorf("%d workers: CSV is\n%s; want a row %s", workers, csv, want)
+		}
+		all := csv + read(t, dir, "numbers.svg") + read(t, dir, "claims.json") + read(t, dir, "index.html")
+		if before != "" && all != before {
+			t.Errorf("%d workers give other files than one", workers)
+		}
+		before = all
+	}
+}
+
+func TestFilesAreWellFormed(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := figure.Run(context.Background(), study(3, new(atomic.Int64), never), figure.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	var claims []figure.Claim
+	if err := json.Unmarshal([]byte(read(t, dir, "claims.json")), &claims); err != nil || len(claims) != 1 {
+		t.Errorf("claims.json: %v, %v", claims, err)
+	}
+	if s := read(t, dir, "claims.json"); !strings.Contains(s, `"paper_value": null`) {
+		t.Errorf("claims.json says no paper_value: %s", s)
+	}
+	if html := read(t, dir, "index.html"); !strings.Contains(html, "A &lt;study&gt;") || !strings.Contains(html, "numbers.svg") {
+		t.Errorf("index.html: %s", html)
+	}
+	image, err := png.Decode(strings.NewReader(read(t, dir, "numbers.png")))
+	if err != nil || image.Bounds().Dx() < 500 {
+		t.Errorf("numbers.png: %v", err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(read(t, dir, "numbers.svg"))); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("numbers.svg: %v", err)
+		}
+	}
+}
+
+func TestInterruptedRunsContinue(t *testing.T) {
+	dir, run := t.TempDir(), new(atomic.Int64)
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := figure.Run(ctx, study(10, run, func(k int) error {
+		if k == 4 {
+			cancel()
+		}
+		return nil
+	}), figure.Options{Dir: dir, Workers: 1})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted run: %v; want context.Canceled", err)
+	}
+	first := run.Load()
+	if first < 4 || first > 5 {
+		t.Errorf("%d jobs ran; want to stop after the fourth", first)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "claims.json")); err == nil {
+		t.Error("an interrupted run wrote claims")
+	}
+	// The process died while it wrote a line.
+	f, err := os.OpenFile(filepath.Join(dir, "trials.ndjson"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"item":"numbers","key":"9","sam`); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var last figure.Progress
+		done, err := figure.Run(context.Background(), study(10, run, never), figure.Options{Dir: dir, Progress: func(p figure.Progress) { last = p }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !done.Claims[0].Holds || last.Done != 10 || last.Jobs != 10 {
+			t.Errorf("continued: %+v, progress %+v", done.Claims, last)
+		}
+		if got := run.Load(); got != 10 {
+			t.Errorf("%d jobs ran in all; want 10, each once", got)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ctx := context.Background()
+	s := study(2, new(atomic.Int64), never)
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: t.TempDir(), Items: []string{"letters"}}); !errors.Is(err, figure.ErrItem) {
+		t.Errorf("unknown item: %v; want ErrItem", err)
+	}
+	dir := t.TempDir()
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	s.Version = 2
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir}); !errors.Is(err, figure.ErrDir) {
+		t.Errorf("other version: %v; want ErrDir", err)
+	}
+	broken := errors.New("broken")
+	_, err := figure.Run(ctx, study(2, new(atomic.Int64), func(int) error { return broken }), figure.Options{Dir: t.TempDir()})
+	if !errors.Is(err, figure.ErrJob) || !errors.Is(err, broken) {
+		t.Errorf("job that fails: %v; want ErrJob and its cause", err)
+	}
+	s = study(1, new(atomic.Int64), never)
+	s.Items[0].Jobs = func(bool) []figure.Job {
+		return []figure.Job{{Key: "nan", Run: func(context.Context) ([]figure.Sample, error) {
+			return []figure.Sample{{Panel: "p", Series: "s", X: 1, Y: math.NaN()}}, nil
+		}}}
+	}
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: t.TempDir()}); !errors.Is(err, figure.ErrJob) {
+		t.Errorf("job that returns NaN: %v; want ErrJob", err)
+	}
+}
