@@ -12,11 +12,11 @@
 //
 // # Choosing
 //
-// [SignPRS] and [CapGaussian] report a direction; the others a vector inside a
+// [SignPRS] and [PrivUnitG] report a direction; the others a vector inside a
 // ball, which they clip to: l1 for [Laplace], l2 for [Ball], the largest
 // coordinate for [Coordinates], projections for [PRS]. docs/results/local.md
 // compares them: bytes, signal, speed. Sign-PRS costs two or three bytes whatever
-// the dimension; CapGaussian has the strongest signal, above all beyond epsilon 2.
+// the dimension; PrivUnitG has the strongest signal, above all beyond epsilon 2.
 //
 // # Privacy
 //

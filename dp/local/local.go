@@ -50,6 +50,10 @@ type Vector interface {
 var (
 	_ Vector = SignPRS{}
 	_ Vector = PRS{}
+	_ Vector = Laplace{}
+	_ Vector = Coordinates{}
+	_ Vector = PrivUnitG{}
+	_ Vector = Ball{}
 )
 
 // version is the high half of a report's first byte.
@@ -64,6 +68,11 @@ const (
 	kindOneBit
 	kindSignPRS
 	kindPRS
+	kindLaplace
+	kindPiecewise
+	kindHybrid
+	kindPrivUnitG
+	kindBall
 )
 
 func (k kind) header() byte { return version<<4 | byte(k) }
