@@ -20,7 +20,11 @@ import (
 // rewards follow one decision, else by dp-wis.
 //
 // What it chose, with its parameters, is the method of the release.
-type Auto struct{}
+type Auto struct {
+	// MaxWeight is the public cap on importance weights that the chosen method is
+	// given; 0 leaves it its default.
+	MaxWeight float64 `json:"max_weight,omitempty"`
+}
 
 // candidate is a method that Auto weighs, with the error it expects.
 type candidate struct {
@@ -32,26 +36,26 @@ type candidate struct {
 }
 
 // Plan implements [Estimator].
-func (Auto) Plan(p Public) (*Plan, error) {
+func (m Auto) Plan(p Public) (*Plan, error) {
 	p = p.clone()
 	if err := needPrivacy("auto", p); err != nil {
 		return nil, err
 	}
 	if p.Features == nil {
-		return scalarChoice(p)
+		return m.scalar(p)
 	}
-	return functionChoice(p)
+	return m.function(p)
 }
 
-// scalarChoice follows the shape of the problem.
-func scalarChoice(p Public) (*Plan, error) {
+// scalar follows the shape of the problem.
+func (m Auto) scalar(p Public) (*Plan, error) {
 	switch {
 	case policy.OnPolicy(p.Target):
 		return chosen(DPIS{}, p, "on-policy every weight is 1, and the mean return needs nothing else")
 	case p.Horizon == 1 && p.Target.Actions() > 0:
-		return chosen(DPDR{}, p, "off-policy with one decision an episode, where a model of the actions' rewards takes most of the variance away")
+		return chosen(DPDR{MaxWeight: m.MaxWeight}, p, "off-policy with one decision an episode, where a model of the actions' rewards takes most of the variance away")
 	}
-	return chosen(DPWIS{}, p, "off-policy with several decisions an episode, where self-normalised weights vary least")
+	return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with several decisions an episode, where self-normalised weights vary least")
 }
 
 func chosen(e Estimator, p Public, why string) (*Plan, error) {
@@ -64,9 +68,9 @@ func chosen(e Estimator, p Public, why string) (*Plan, error) {
 	return plan, nil
 }
 
-// functionChoice compares expected errors.
-func functionChoice(p Public) (*Plan, error) {
-	all := functionCandidates(p)
+// function compares expected errors.
+func (m Auto) function(p Public) (*Plan, error) {
+	all := m.candidates(p)
 	constant := p.Returns().Width() / math.Sqrt(12) // of a value anywhere in the range
 	best := -1
 	var words []string
@@ -103,10 +107,10 @@ func expectedWords(name string, e float64) string {
 	return fmt.Sprintf("%s %.2g", name, e)
 }
 
-// functionCandidates lists the private methods that fit, the preferred one
+// candidates lists the private methods that fit, the preferred one
 // first: it is taken where no error can be predicted.
-func functionCandidates(p Public) []candidate {
-	out := []candidate{{name: "dp-refine", estimator: DPRefine{}}}
+func (m Auto) candidates(p Public) []candidate {
+	out := []candidate{{name: "dp-refine", estimator: DPRefine{MaxWeight: m.MaxWeight}}}
 	_, finite := p.Features.(feature.Finite)
 	if !finite || !policy.OnPolicy(p.Target) {
 		return out

@@ -42,7 +42,8 @@ func Methods() []Method {
 	)
 	return []Method{
 		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
-			Assumes: "What the chosen method assumes; `discreet plan` says which and why.", decode: decodeAs[Auto]},
+			Assumes:    "What the chosen method assumes; `discreet plan` says which and why.",
+			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)"}, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; weighted returns above the clip are cut.",
 			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},
