@@ -173,7 +173,8 @@ func (b bits) estimate(dst []float64, report []byte, weight float64) error {
 // randomised response, so only its direction is used: projected random signs
 // (Ono, Takahashi 2020) in the limit of a small clip, with a projection that the
 // server knows already, so that [SignPRS.ReducedDim] bits are all that is sent.
-// Make one with [NewSignPRS].
+// Make one with [NewSignPRS]. Randomize and Estimate each
+// allocate the state of the projection's stream, some 300 bytes.
 type SignPRS struct{ bits }
 
 // NewSignPRS returns the randomiser for vectors of length dim, with
@@ -212,7 +213,8 @@ func (s SignPRS) Estimate(dst []float64, report []byte) error {
 // algorithm 3), but for what is sent: projections are clipped to [-Clip, Clip],
 // each becomes a random sign with that mean, and each sign goes through randomised
 // response with epsilon/ReducedDim. The paper sends M'u; here the server applies
-// M', which it knows from the seed. Make one with [NewPRS].
+// M', which it knows from the seed. Make one with [NewPRS]. Randomize and Estimate each
+// allocate the state of the projection's stream, some 300 bytes.
 type PRS struct {
 	bits
 	clip float64
