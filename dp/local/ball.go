@@ -74,7 +74,7 @@ func norm(x []float64) float64 {
 }
 
 // Estimate overwrites dst with an estimate of the clipped vector. Its bias, from the
-// lattice, is below 1e-4 of the length.
+// lattice, is below 1e-3 of the length for epsilon of 1 or more, in any dimension.
 func (b Ball) Estimate(dst []float64, report []byte) error {
 	mustLen(len(dst), b.half.dim)
 	body, err := kindBall.open(report, b.Size())

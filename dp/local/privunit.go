@@ -88,7 +88,8 @@ func (r PrivUnitG) Randomize(dst []byte, x []float64, src *noise.Source) []byte 
 }
 
 // Estimate overwrites dst with an estimate of x/|x|. Its bias, from the lattice, is
-// below 1e-4 of the length; rounding to bytes adds .03% to the variance.
+// below 1e-3 of the length for epsilon of 1 or more, in any dimension; rounding to
+// bytes adds 1/(12 16^2) = .03% to the variance.
 func (r PrivUnitG) Estimate(dst []float64, report []byte) error {
 	mustLen(len(dst), r.half.dim)
 	body, err := kindPrivUnitG.open(report, r.Size())
