@@ -28,7 +28,7 @@ func Widen(x, rel float64) (lower, upper float64) {
 // AddUp returns a float64 at or above a+b, equal to it where the sum is exact.
 func AddUp(a, b float64) float64 {
 	s, e := TwoSum(a, b)
-	if e > 0 {
+	if e > 0 || overflowed(s, -1, a, b) {
 		return Up(s, 1)
 	}
 	return s
@@ -37,10 +37,17 @@ func AddUp(a, b float64) float64 {
 // AddDown returns a float64 at or below a+b, equal to it where the sum is exact.
 func AddDown(a, b float64) float64 {
 	s, e := TwoSum(a, b)
-	if e < 0 {
+	if e < 0 || overflowed(s, 1, a, b) {
 		return Down(s, 1)
 	}
 	return s
+}
+
+// overflowed reports that two finite numbers have the infinite sum s, of the
+// given sign; the step from there towards 0 is the largest float64, which the true
+// sum exceeds in size. TwoSum knows no error there.
+func overflowed(s float64, sign int, a, b float64) bool {
+	return math.IsInf(s, sign) && !math.IsInf(a, 0) && !math.IsInf(b, 0)
 }
 
 // MulUp returns a float64 at or above a*b.

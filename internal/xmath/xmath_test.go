@@ -176,6 +176,21 @@ func TestDirectedRoundingEnclosesExactResult(t *testing.T) {
 	})
 }
 
+// TestOverflowingSumIsEnclosed: a sum of finite numbers is finite.
+func TestOverflowingSumIsEnclosed(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct{ a, b, lower, upper float64 }{
+		{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, inf},
+		{-math.MaxFloat64, -1e300, -inf, -math.MaxFloat64},
+		{math.MaxFloat64, 0x1p970, math.MaxFloat64, inf}, // rounds to infinity by a tie
+		{inf, 1, inf, inf}, {-inf, 1, -inf, -inf}, {-1, inf, inf, inf},
+	} {
+		if l, u := xmath.AddDown(c.a, c.b), xmath.AddUp(c.a, c.b); l != c.lower || u != c.upper {
+			t.Errorf("%v + %v: [%v, %v]; want [%v, %v]", c.a, c.b, l, u, c.lower, c.upper)
+		}
+	}
+}
+
 func TestUpDownWiden(t *testing.T) {
 	if got := xmath.Up(1, 3); got != 1+3*ulp {
 		t.Errorf("Up(1, 3) = %v", got)
