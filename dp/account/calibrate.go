@@ -53,10 +53,10 @@ func (s search) at(multiplier float64) (Bracket, error) {
 		return Bracket{}, err
 	}
 	a := s.fresh()
-	if err := a.Compose(event, 1); err != nil {
-		return Bracket{}, err
+	var b Bracket
+	if err = a.Compose(event, 1); err == nil {
+		b, err = a.Epsilon(s.budget.Delta)
 	}
-	b, err := a.Epsilon(s.budget.Delta)
 	if errors.Is(err, ErrUncertified) {
 		// Too little noise for an answer: not certain to be safe, not certain
 		// to be unsafe.

@@ -206,3 +206,20 @@ func TestXie19Refuses(t *testing.T) {
 		t.Errorf("sigma 0: %v", err)
 	}
 }
+
+// TestCalibrateWalksThroughNoiseTooSmallToCompose starts a lattice of four
+// thousand steps at a scale of one, which the accountant refuses to compose; the
+// answer for one run is that of the closed form.
+func TestCalibrateWalksThroughNoiseTooSmallToCompose(t *testing.T) {
+	build := func(multiplier float64) (dp.Event, error) {
+		return dp.DiscreteLaplace{Scale: multiplier, Norm: 4000}, nil
+	}
+	if one, _ := build(1); !errors.Is(account.NewPLD(dp.AddRemoveOne).Compose(one, 1), account.ErrUncertified) {
+		t.Fatal("a multiplier of 1 is composed; the test needs one that is not")
+	}
+	fresh := func() account.Accountant { return account.NewPLD(dp.AddRemoveOne) }
+	b, err := account.Calibrate(build, dp.Budget{Epsilon: 2}, fresh)
+	if err != nil || b.Lower > 2000 || b.Upper < 2000 || b.Upper > 2000*(1+1e-9) {
+		t.Errorf("%v, %v; want 2000", b, err)
+	}
+}
