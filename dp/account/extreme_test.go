@@ -36,7 +36,7 @@ type answer struct {
 	panicked             any
 }
 
-var everyAccountant = []string{"closed", "rdp"}
+var everyAccountant = []string{"new", "closed", "pld", "rdp"}
 
 func fresh(name string, adj dp.Adjacency) account.Accountant {
 	switch name {

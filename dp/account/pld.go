@@ -27,6 +27,7 @@ import (
 type PLD struct {
 	adj    dp.Adjacency
 	events []counts
+	at     map[dp.Event]int // where in events
 }
 
 // counts is one kind of run, with how often it happens.
@@ -40,7 +41,7 @@ type counts struct {
 const maxRuns = 1 << 32
 
 // NewPLD returns an accountant to which nothing is charged yet.
-func NewPLD(adj dp.Adjacency) *PLD { return &PLD{adj: adj} }
+func NewPLD(adj dp.Adjacency) *PLD { return &PLD{adj: adj, at: map[dp.Event]int{}} }
 
 // String implements [Accountant].
 func (p *PLD) String() string { return "pld" }
@@ -53,7 +54,9 @@ func (p *PLD) Compose(event dp.Event, count int64) error {
 	if err := checkCompose(p.adj, event, count); err != nil {
 		return err
 	}
-	next := append([]counts(nil), p.events...)
+	// Nothing is charged before every leaf is known to have a loss.
+	var runs []counts
+	totals := map[dp.Event]int64{}
 	err := leaves(event, count, func(leaf dp.Event, n int64) error {
 		leaf, err := reduce(leaf)
 		if err != nil {
@@ -62,28 +65,42 @@ func (p *PLD) Compose(event dp.Event, count int64) error {
 		if _, err := p.views(leaf); err != nil {
 			return err
 		}
-		next, err = charge(next, leaf, n)
-		return err
+		total, seen := totals[leaf]
+		if !seen {
+			total = p.count(leaf)
+		}
+		if n > maxRuns-total {
+			return fmt.Errorf("%w: %s: more than 2^32 runs in all; want fewer", ErrUncertified, leaf.Kind())
+		}
+		totals[leaf] = total + n
+		runs = append(runs, counts{leaf, n})
+		return nil
 	})
-	if err == nil {
-		p.events = next
+	if err != nil {
+		return err
 	}
-	return err
+	for _, r := range runs {
+		p.charge(r)
+	}
+	return nil
 }
 
-// charge adds n runs of a leaf, merged with runs of the same leaf before.
-func charge(events []counts, leaf dp.Event, n int64) ([]counts, error) {
-	for i := range events {
-		if events[i].event == leaf {
-			n += events[i].count
-			events = append(events[:i:i], events[i+1:]...)
-			break
-		}
+// count is how many runs of a reduced leaf were charged.
+func (p *PLD) count(leaf dp.Event) int64 {
+	if i, ok := p.at[leaf]; ok {
+		return p.events[i].count
 	}
-	if n > maxRuns || n < 0 {
-		return nil, fmt.Errorf("%w: %s: more than 2^32 runs in all; want fewer", ErrUncertified, leaf.Kind())
+	return 0
+}
+
+// charge adds runs of a reduced leaf, merged with runs of the same leaf before.
+func (p *PLD) charge(r counts) {
+	if i, ok := p.at[r.event]; ok {
+		p.events[i].count += r.count
+		return
 	}
-	return append(events, counts{leaf, n}), nil
+	p.at[r.event] = len(p.events)
+	p.events = append(p.events, r)
 }
 
 // Delta implements [Accountant].
@@ -94,7 +111,8 @@ func (p *PLD) Delta(epsilon float64) (Bracket, error) {
 	if exact, ok := p.closed(); ok {
 		return exact.Delta(epsilon)
 	}
-	return p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Delta(epsilon, enough) })
+	b, err := p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Delta(epsilon, enough) })
+	return certain(Bracket{min(b.Lower, 1), min(b.Upper, 1)}, err)
 }
 
 // Epsilon implements [Accountant]. At delta 0 it is the sum of the events' largest
@@ -107,13 +125,40 @@ func (p *PLD) Epsilon(delta float64) (Bracket, error) {
 		return exact.Epsilon(delta)
 	}
 	if delta == 0 {
-		return p.pure()
+		return certain(p.pure())
 	}
 	b, err := p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Epsilon(delta, enough) })
 	if err == nil && math.IsInf(b.Upper, 1) {
-		return Bracket{}, fmt.Errorf("%w: no epsilon is certain to hold at delta %v, which the events' own deltas use up; raise delta", ErrUncertified, delta)
+		return Bracket{}, p.noEpsilon(delta)
 	}
-	return b, err
+	return certain(b, err)
+}
+
+// noEpsilon says why no epsilon is certain at delta.
+func (p *PLD) noEpsilon(delta float64) error {
+	// What trimming adds to the deltas that the events state is far below this.
+	if own := p.ownDelta(); own >= delta*(1-1e-4) {
+		return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the (epsilon, delta) events themselves fail with probability %v; raise delta", ErrUncertified, delta, own)
+	}
+	return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the PLD accountant's numerics leave more mass than that unresolved, for the losses are large or delta is tiny; add noise, raise delta, or use the rdp accountant", ErrUncertified, delta)
+}
+
+// ownDelta is about the probability that some (epsilon, delta) event fails.
+func (p *PLD) ownDelta() float64 {
+	log := 0.0
+	for _, e := range p.events {
+		event, rate := e.event, 1.0
+		if s, ok := event.(dp.PoissonSampled); ok {
+			event, rate = s.Event, s.Rate
+		}
+		if s, ok := event.(dp.SampledWithoutReplacement); ok {
+			event, rate = s.Event, float64(s.Sample)/float64(s.Population)
+		}
+		if a, ok := event.(dp.ApproximateDP); ok && a.Delta > 0 {
+			log += float64(e.count) * math.Log1p(-rate*a.Delta)
+		}
+	}
+	return -math.Expm1(log)
 }
 
 // pure adds up the largest losses of all runs: independent runs reach them
@@ -131,6 +176,9 @@ func (p *PLD) pure() (Bracket, error) {
 		}
 		n := float64(e.count)
 		total = sum(total, Bracket{xmath.MulDown(n, b.Lower), xmath.MulUp(n, b.Upper)})
+	}
+	if math.IsInf(total.Upper, 1) {
+		return Bracket{}, fmt.Errorf("%w: the summed privacy losses exceed every float64; the events need more noise", ErrUncertified)
 	}
 	return total, nil
 }

@@ -284,6 +284,29 @@ func TestPLDEventsWithoutLossCostNothing(t *testing.T) {
 	}
 }
 
+// TestPLDSaysWhyNoEpsilonIsCertain tells events that fail with more than delta
+// from noise that is too small.
+func TestPLDSaysWhyNoEpsilonIsCertain(t *testing.T) {
+	leaky := dp.ApproximateDP{Epsilon: 0.1, Delta: 1e-6}
+	for _, c := range []struct {
+		event dp.Event
+		count int64
+		want  string
+	}{
+		{leaky, 20, "(epsilon, delta) events themselves"},
+		{dp.PoissonSampled{Rate: 0.5, Event: leaky}, 40, "(epsilon, delta) events themselves"},
+		{dp.DiscreteGaussian{Sigma: 0.09, Norm: 1}, 1, "add noise"},
+	} {
+		p := account.NewPLD(dp.AddRemoveOne)
+		if err := p.Compose(c.event, c.count); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := p.Epsilon(1e-5); !errors.Is(err, account.ErrUncertified) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d x %#v: %v, %v; want ErrUncertified with %q", c.count, c.event, b, err, c.want)
+		}
+	}
+}
+
 // TestPLDRefusesDiscreteNoiseBeyondItsNumerics: what would underflow or overflow
 // must not pass for a loss of 0.
 func TestPLDRefusesDiscreteNoiseBeyondItsNumerics(t *testing.T) {
