@@ -13,10 +13,11 @@ import (
 
 	"github.com/discreet-rl/discreet/papers/balle16"
 	"github.com/discreet-rl/discreet/papers/figure"
+	xie19paper "github.com/discreet-rl/discreet/papers/xie19"
 )
 
 // reproductions lists the papers.
-func reproductions() []figure.Study { return []figure.Study{balle16.Study()} }
+func reproductions() []figure.Study { return []figure.Study{balle16.Study(), xie19paper.Study()} }
 
 func newReproduce() *cobra.Command {
 	var o figure.Options

@@ -1,0 +1,113 @@
+package xie19
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/sim/chain"
+)
+
+func Example() {
+	for _, item := range Study().Items {
+		fmt.Println(item.Name, len(item.Jobs(false)))
+	}
+	// Output:
+	// chain 404
+	// chain-steps 100
+}
+
+// The exact moments know the truth of transitions up to their weighting: at
+// weight 1 a trajectory the fixed point differs from V by about 0.009, its MSPBE
+// is 0, and theta = 1 has the MSPBE of 9.1e-5 that integration of the generating
+// functions gives.
+func TestMomentsOfTheChain(t *testing.T) {
+	moments, err := exact()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := make([]float64, chain.States)
+	for s := range flat {
+		flat[s] = 1
+	}
+	one, err := moments.MSPBE(flat)
+	if err != nil || math.Abs(one-9.1194e-5) > 1e-8 {
+		t.Errorf("MSPBE of theta = 1 is %v, %v; want 9.1194e-5", one, err)
+	}
+	fixed, err := moments.Solve(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := moments.MSPBE(fixed); err != nil || m > 1e-20 {
+		t.Errorf("MSPBE of the fixed point is %v, %v; want 0", m, err)
+	}
+}
+
+// No constant on a grid is better than the best.
+func TestBestConstants(t *testing.T) {
+	mspbe, rmse, err := bestConstants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, leastRMSE := math.Inf(1), math.Inf(1)
+	flat := make([]float64, chain.States)
+	for c := 0.0; c <= 1.2; c += 0.01 {
+		for s := range flat {
+			flat[s] = c
+		}
+		got, err := score("", 0, flat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, leastRMSE = min(least, got[0].Y), min(leastRMSE, got[1].Y)
+	}
+	if mspbe > least || mspbe < least*0.99 || rmse > leastRMSE || rmse < leastRMSE*0.99 {
+		t.Errorf("best constants have MSPBE %v, RMSE %v; the grid has %v, %v", mspbe, rmse, least, leastRMSE)
+	}
+}
+
+// At m = N = 1e5 the paper's noise has a true epsilon between 9.69 and 9.79,
+// against 0.1 stated; sound noise keeps its promise.
+func TestTrueEpsilon(t *testing.T) {
+	got, err := trueEpsilon(gpope(0.1, clip, false), 100_000)
+	if err != nil || got < 9.69 || got > 9.79 {
+		t.Errorf("true epsilon of the paper's noise is %v, %v; want 9.69 to 9.79", got, err)
+	}
+	if got, err = trueEpsilon(gpope(0.1, clip, true), 100_000); err != nil || got > 0.1 {
+		t.Errorf("true epsilon of sound noise is %v, %v; want at most 0.1", got, err)
+	}
+}
+
+// A trial of each item repeats, is above 0, and lies on a curve.
+func TestTrialsRepeat(t *testing.T) {
+	ctx := context.Background()
+	for name, run := range map[string]func() (string, error){
+		"comparison": func() (string, error) { s, err := compare(ctx, 1000, 5); return fmt.Sprint(s), err },
+		"sweep":      func() (string, error) { s, err := sweep(ctx, 1000, 5); return fmt.Sprint(s), err },
+	} {
+		first, err := run()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again, err := run(); err != nil || again != first {
+			t.Errorf("%s: a second run differs (%v)", name, err)
+		}
+	}
+	samples, err := compare(ctx, 1000, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]bool{}
+	for _, c := range comparison().Panels[0].Curves {
+		drawn[c.Series] = true
+	}
+	for _, s := range samples {
+		if !(s.Y > 0) || !drawn[s.Series] {
+			t.Errorf("%+v: not above 0, or not drawn", s)
+		}
+	}
+	if len(samples) != 2*len(drawn) {
+		t.Errorf("%d samples for %d curves in two panels", len(samples), len(drawn))
+	}
+}
