@@ -97,7 +97,14 @@ func TestDirectionsHaveTheCertifiedLength(t *testing.T) {
 			}
 		}
 	})
-	h := halfSpace{}
+	// The integer length has the last word, on both sides.
+	const square = int64(directionLen) * directionLen
+	for _, h := range []halfSpace{{least: square + 1, largest: 2 * square}, {least: 0, largest: square - 1}} {
+		if h.direction(make([]int32, 2), []float64{1, 0}) {
+			t.Errorf("a length outside [%d, %d] is accepted", h.least, h.largest)
+		}
+	}
+	h := halfSpace{largest: 1 << 62}
 	for _, x := range [][]float64{{0, 0}, {math.NaN(), 1}, {1, math.Inf(-1)}} {
 		if h.direction(make([]int32, 2), x) {
 			t.Errorf("%v has a direction", x)
@@ -235,6 +242,9 @@ func FuzzCapEstimate(f *testing.F) {
 	b, _ := NewBall(3, 1, 1)
 	f.Add(r.Randomize(nil, []float64{1, 2, 3}, noise.NewSeeded(1)))
 	f.Add(b.Randomize(nil, []float64{1, 2, 3}, noise.NewSeeded(1)))
+	for _, edge := range []string{"\x18\x80\x00\x00", "\x18\x81\x7f\x00", "\x28\x00\x00\x00", "\x19\x00\x00\x80", "\x18\x00\x00\x00\x00"} {
+		f.Add([]byte(edge))
+	}
 	f.Fuzz(func(t *testing.T, report []byte) {
 		shape := len(report) == 4 && report[1] != 0x80 && report[2] != 0x80 && report[3] != 0x80
 		accepted(t, r, report, shape && report[0] == 0x18)

@@ -155,6 +155,16 @@ func FuzzCoordinatesEstimate(f *testing.F) {
 		f.Add(p.Randomize(nil, x, noise.NewSeeded(seed)))
 		f.Add(h.Randomize(nil, x, noise.NewSeeded(seed)))
 	}
+	for _, bad := range []string{
+		"\x16\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", // descending
+		"\x16\x01\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00", // twice
+		"\x16\x01\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00", // beyond the last
+		"\x17\x01\x00\x00\x00\x01\x02\x00\x02\x00\x00\x00\x00\x00\x00", // not a bit
+		"\x17\x01\x00\x00\x00\x02\x00\x00\x02\x00\x00\x00\x00\x00\x00", // not a mechanism
+		"\x27\x01\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00", // another version
+	} {
+		f.Add([]byte(bad))
+	}
 	f.Fuzz(func(t *testing.T, report []byte) {
 		shape := len(report) == 15 && binary.LittleEndian.Uint32(report[1:]) < binary.LittleEndian.Uint32(report[8:]) &&
 			binary.LittleEndian.Uint32(report[8:]) < 5

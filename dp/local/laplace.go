@@ -106,8 +106,8 @@ func (l Laplace) factor(x []float64) float64 {
 func (l Laplace) within(x []float64, factor float64) bool {
 	left := l.limit
 	for _, v := range x {
-		if !(math.Abs(v*factor) <= float64(left)) {
-			return false // before the conversion could overflow
+		if !(math.Abs(v*factor) < float64(left)+1) {
+			return false // asked of the float, for the conversion could overflow
 		}
 		k := onLattice(v, factor)
 		left -= max(k, -k)

@@ -73,6 +73,24 @@ func TestLaplaceClips(t *testing.T) {
 	}
 }
 
+// The check in integers that has the last word.
+func TestLaplaceCountsTheNormInIntegers(t *testing.T) {
+	l, _ := NewLaplace(3, 2, 1)
+	n := float64(l.limit)
+	for _, c := range []struct {
+		x    []float64
+		want bool
+	}{
+		{[]float64{n, 0, 0}, true}, {[]float64{-n, 0, 0}, true}, {[]float64{n, 0, .5}, true},
+		{[]float64{n - 2, -1, 1}, true}, {[]float64{n - 1, 1.5, .5}, true}, {[]float64{n - 1, 1.5, -1}, false}, {[]float64{n, 0, -1}, false},
+		{[]float64{n + 1, 0, 0}, false}, {[]float64{1e300, 0, 0}, false}, {[]float64{math.NaN(), 0, 0}, false},
+	} {
+		if got := l.within(c.x, 1); got != c.want {
+			t.Errorf("%v within %v: %v; want %v", c.x, n, got, c.want)
+		}
+	}
+}
+
 // The laws at the two ends of the ball in one dimension: a report above 0 has
 // probability 1 - e^(-epsilon/2)/2 and e^(-epsilon/2)/2. The mean of |noise| is the
 // scale. 7 standard errors of 40000 reports: false alarm below 1e-11 each.
@@ -126,6 +144,9 @@ func TestLaplaceParametersOutOfRangeAreRefused(t *testing.T) {
 func FuzzLaplaceEstimate(f *testing.F) {
 	l, _ := NewLaplace(2, 1, 1)
 	f.Add(l.Randomize(nil, []float64{1, 2}, noise.NewSeeded(1)))
+	for _, edge := range []string{"\x15\x00\x00\x00\x80\x00\x00\x00\x00", "\x15\x01\x00\x00\x80\x00\x00\x00\x00", "\x25\x00\x00\x00\x00\x00\x00\x00\x00"} {
+		f.Add([]byte(edge))
+	}
 	f.Fuzz(func(t *testing.T, report []byte) {
 		valid := len(report) == 9 && report[0] == 0x15
 		for i := 0; valid && i < 2; i++ {

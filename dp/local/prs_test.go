@@ -95,6 +95,26 @@ func TestPRSSpendsItsEpsilonExactly(t *testing.T) {
 	}
 }
 
+// The zero vector, one that is not finite and one that a projection does not see
+// give fair bits.
+func TestSignPRSOnNothingIsUniform(t *testing.T) {
+	r, _ := NewSignPRS(3, 5, Seed{})
+	for s := range byte(100) { // a projection that does not see one of the axes
+		r, _ = NewSignPRS(3, 5, Seed{s})
+		if m := r.matrix(); m[0][1] == 0 && m[1][1] == 0 {
+			break
+		}
+	}
+	for _, x := range [][]float64{{0, 0, 0}, {0, 2, 0}, {math.NaN(), 1, 1}, {1, math.Inf(1), 1}} {
+		l := law(func(c coins) []byte { return r.randomize(nil, x, signPlace, c) })
+		for report, p := range l {
+			if len(l) != 4 || math.Abs(p-.25) > 1e-12 {
+				t.Errorf("x = %v: report % x has probability %v of %d; want .25 of 4", x, report, p, len(l))
+			}
+		}
+	}
+}
+
 // For a given projection, the expected report of PRS is M clip(Mx), which is
 // computed here from the matrix itself.
 func TestPRSHasTheMeanOfThePaper(t *testing.T) {
@@ -252,6 +272,9 @@ func FuzzProjectionEstimate(f *testing.F) {
 	f.Add(s.Randomize(nil, make([]float64, 6), noise.NewSeeded(1)))
 	f.Add(p.Randomize(nil, make([]float64, 12), noise.NewSeeded(1)))
 	f.Add([]byte{0x23, 0})
+	f.Add([]byte{0x13, 1 << 4})    // a bit beyond the last
+	f.Add([]byte{0x14, 0xff, 0x2}) // likewise
+	f.Add([]byte{0x14, 0xff, 0x1})
 	f.Fuzz(func(t *testing.T, report []byte) {
 		accepted(t, s, report, len(report) == 2 && report[0] == 0x13 && report[1] < 16)
 		accepted(t, p, report, len(report) == 3 && report[0] == 0x14 && report[2] < 2)

@@ -183,6 +183,9 @@ func FuzzResponseDecode(f *testing.F) {
 		f.Add(r.Randomize(nil, b, noise.NewSeeded(1)))
 	}
 	f.Add(o.Randomize(nil, .5, noise.NewSeeded(1)))
+	for _, edge := range []string{"\x11\x05\x00\x00\x00", "\x11\x00\x00\x00\x01", "\x21\x00\x00\x00\x00", "\x12\x02", "\x12\x01\x00", ""} {
+		f.Add([]byte(edge))
+	}
 	f.Fuzz(func(t *testing.T, report []byte) {
 		if b, err := r.Decode(report); err == nil {
 			if len(report) != 5 || report[0] != 0x11 || int(report[1]) != b || b > 4 || report[2]|report[3]|report[4] != 0 {
