@@ -27,6 +27,7 @@ func TestCapCertificateHoldsForEveryPairOfMasses(t *testing.T) {
 			}
 			for _, h := range []halfSpace{r.half, b.half} {
 				low, high := h.capMass(math.Ceil(math.Sqrt(float64(dim))/2) + 1)
+				checkMass(t, h, low, high)
 				lie := lieProbability(h.lie)
 				worst, gains := 0.0, []float64{}
 				for _, q := range []float64{low, (low + high) / 2, high} {
@@ -48,6 +49,22 @@ func TestCapCertificateHoldsForEveryPairOfMasses(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// checkMass compares the bounds with the tails at the extremes of what rounding can
+// do: half a step in each coordinate of the carrier and of the direction.
+func checkMass(t *testing.T, h halfSpace, low, high float64) {
+	t.Helper()
+	half := math.Sqrt(float64(h.dim)) / 2
+	gamma := float64(h.threshold) / (1 << 48)
+	least := xmath.NormSF(gamma*(1<<24)/(1<<24-half) + half/(1<<24))
+	most := xmath.NormSF(gamma*(1<<24)/(1<<24+half) - half/(1<<24))
+	if low > least || high < most {
+		t.Errorf("dimension %d: certified [%v, %v]; the mass may be in [%v, %v]", h.dim, low, high, least, most)
+	}
+	if high/low > 1+1e-3 {
+		t.Errorf("dimension %d: certified [%v, %v] is wide", h.dim, low, high)
 	}
 }
 

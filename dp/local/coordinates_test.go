@@ -92,6 +92,33 @@ func TestCoordinatesSpendTheirEpsilonAndAreUnbiased(t *testing.T) {
 	}
 }
 
+// A report of several coordinates is too large to enumerate, but its coordinates are
+// independent given the subset: the loss is their sum.
+func TestManyCoordinatesShareEpsilon(t *testing.T) {
+	for _, epsilon := range []float64{4.9, 5, 8, 20} {
+		r, err := NewHybrid(100, 1, epsilon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cell, bit []map[string]float64
+		for _, x := range []float64{-1, 1} {
+			cell = append(cell, law(func(c coins) []byte { return binary.LittleEndian.AppendUint16(nil, r.window.randomize(x, c)) }))
+			bit = append(bit, law(func(c coins) []byte {
+				if x > 0 != c.below(r.lie) {
+					return []byte{1}
+				}
+				return []byte{0}
+			}))
+		}
+		n := float64(r.Sampled())
+		for _, got := range []float64{n * loss(cell), n * loss(bit)} {
+			if !(got <= epsilon*(1+1e-12)) || got < epsilon*(1-1e-9) {
+				t.Errorf("%v coordinates lose %v; want epsilon = %v", n, got, epsilon)
+			}
+		}
+	}
+}
+
 func TestSampledCoordinatesAreAUniformSubset(t *testing.T) {
 	r := Coordinates{dim: 5}
 	l := law(func(c coins) []byte {
