@@ -218,8 +218,8 @@ func TestPrivUnitGOnNothingIsSymmetric(t *testing.T) {
 	}
 }
 
-// The best cap by plain search over a grid, and the variance's known limit: at
-// small epsilon the signal is epsilon times the largest of phi(g)/(...) at g = 0.
+// The best cap by plain search over a grid of distances, from the ratio of the two
+// densities itself.
 func TestPrivUnitGHasTheBestCap(t *testing.T) {
 	for _, epsilon := range []float64{.1, 1, 2, 5, 10} {
 		r, err := NewPrivUnitG(100, epsilon)

@@ -15,8 +15,9 @@
 // [SignPRS] and [PrivUnitG] report a direction; the others a vector inside a
 // ball, which they clip to: l1 for [Laplace], l2 for [Ball], the largest
 // coordinate for [Coordinates], projections for [PRS]. docs/results/local.md
-// compares them: bytes, signal, speed. Sign-PRS costs two or three bytes whatever
-// the dimension; PrivUnitG has the strongest signal, above all beyond epsilon 2.
+// compares them: bytes, signal, speed. Sign-PRS costs two bytes below
+// epsilon 22.5, whatever the dimension; PrivUnitG has the strongest signal above
+// epsilon 1.
 //
 // # Privacy
 //
