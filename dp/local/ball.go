@@ -12,7 +12,8 @@ import (
 // right mean, and the report points into that half of space with probability
 // e^epsilon/(e^epsilon+1). The report is a normal vector on a lattice, sent with one
 // byte a coordinate, where the paper has a point of the sphere: as for [PrivUnitG],
-// the difference vanishes in large dimension. Make one with [NewBall].
+// the difference vanishes in large dimension. Make one with [NewBall] and
+// keep it: it holds the tables of the noise.
 type Ball struct {
 	half    halfSpace
 	radius  float64

@@ -13,7 +13,8 @@ import (
 // Laplace clips a vector to l1 norm Clip/2 and adds Laplace noise of scale
 // Clip/epsilon to each coordinate (Ono, Takahashi 2020, algorithm 2), in integers:
 // the vector is rounded toward zero onto a lattice, the clip is enforced there, and
-// the noise is an exact Laplace draw rounded to it. Make one with [NewLaplace].
+// the noise is an exact Laplace draw rounded to it. Make one with [NewLaplace] and
+// keep it: it holds the tables of the noise.
 type Laplace struct {
 	dim     int
 	clip    float64

@@ -13,7 +13,8 @@ import (
 // proposed by Asi, Feldman and Talwar (2022), who prove that among unbiased
 // mechanisms on the sphere PrivUnit has the least variance and that PrivUnitG has
 // the same in the limit of large dimension. The carrier is drawn on a lattice and
-// sent with one byte a coordinate. Make one with [NewPrivUnitG].
+// sent with one byte a coordinate. Make one with [NewPrivUnitG] and
+// keep it: it holds the tables of the noise.
 //
 // A report takes dim draws when the device lies and dim/q otherwise on average, q
 // the probability of the cap: some tens of times dim at epsilon 5, about a thousand
