@@ -1,9 +1,10 @@
 package local
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -20,9 +21,10 @@ func ReducedDim(dim int, epsilon float64) int {
 }
 
 // projection is a random dhat x dim matrix with independent entries -sqrt 3, 0,
-// sqrt 3 of probability 1/6, 2/3, 1/6 (Achlioptas 2003), rows one after the other
-// from the stream of the seed. It is public, so its generator is not a noise
-// source; ChaCha8 is the same on every machine.
+// sqrt 3 of probability 1/6, 2/3, 1/6 (Achlioptas 2003), rows one after the other.
+// It is public. Its bytes are SHA-256(seed, i) for i = 0, 1, ... as little-endian
+// 64-bit integers; bytes above 251 are skipped, the others count modulo 6: 0 is
+// -sqrt 3, 1 is sqrt 3, the rest 0.
 type projection struct {
 	dim, rows int
 	seed      Seed
@@ -30,26 +32,38 @@ type projection struct {
 
 // entries yields the signs of the matrix, -1, 0 or +1, in order.
 type entries struct {
-	stream rand.ChaCha8
-	word   uint64
-	left   int
+	input [len(Seed{}) + 8]byte // seed and number of the next block
+	block [sha256.Size]byte
+	left  int // bytes of block that were not read yet, at its end
+}
+
+func (p projection) entries() entries {
+	var e entries
+	copy(e.input[:], p.seed[:])
+	return e
 }
 
 func (e *entries) next() int {
 	for {
 		if e.left == 0 {
-			e.word, e.left = e.stream.Uint64(), 8
+			e.block, e.left = sha256.Sum256(e.input[:]), len(e.block)
+			number := e.input[len(Seed{}):]
+			binary.LittleEndian.PutUint64(number, binary.LittleEndian.Uint64(number)+1)
 		}
-		b := byte(e.word)
-		e.word >>= 8
+		b := e.block[len(e.block)-e.left]
 		e.left--
-		if b < 252 { // 42 times 6 values, so that the remainder is uniform
-			return signs[b%6]
+		if b >= 252 { // 252 is 42 times 6: the remainder is uniform
+			continue
 		}
+		switch b % 6 {
+		case 0:
+			return -1
+		case 1:
+			return 1
+		}
+		return 0
 	}
 }
-
-var signs = [6]int{-1, 1, 0, 0, 0, 0}
 
 // project returns row x of the matrix, without its factor sqrt 3, after division of
 // x by scale > 0, its largest entry: nothing overflows.
@@ -126,8 +140,7 @@ func (b bits) randomize(dst []byte, x []float64, place func(u, scale float64) fl
 	mustLen(len(x), b.dim)
 	scale := largest(x)
 	dst = append(dst, b.kind.header())
-	var e entries
-	e.stream.Seed(b.seed)
+	e := b.entries()
 	var packed byte
 	for i := range b.rows {
 		p := .5
@@ -157,8 +170,7 @@ func (b bits) estimate(dst []float64, report []byte, weight float64) error {
 		return fmt.Errorf("%w: a bit is set beyond the %d that a report has", ErrReport, b.rows)
 	}
 	clear(dst)
-	var e entries
-	e.stream.Seed(b.seed)
+	e := b.entries()
 	for i := range b.rows {
 		if body[i/8]>>(i%8)&1 == 1 {
 			e.back(dst, weight)
@@ -173,8 +185,7 @@ func (b bits) estimate(dst []float64, report []byte, weight float64) error {
 // randomised response, so only its direction is used: projected random signs
 // (Ono, Takahashi 2020) in the limit of a small clip, with a projection that the
 // server knows already, so that [SignPRS.ReducedDim] bits are all that is sent.
-// Make one with [NewSignPRS]. Randomize and Estimate each
-// allocate the state of the projection's stream, some 300 bytes.
+// Make one with [NewSignPRS].
 type SignPRS struct{ bits }
 
 // NewSignPRS returns the randomiser for vectors of length dim, with
@@ -213,8 +224,7 @@ func (s SignPRS) Estimate(dst []float64, report []byte) error {
 // algorithm 3), but for what is sent: projections are clipped to [-Clip, Clip],
 // each becomes a random sign with that mean, and each sign goes through randomised
 // response with epsilon/ReducedDim. The paper sends M'u; here the server applies
-// M', which it knows from the seed. Make one with [NewPRS]. Randomize and Estimate each
-// allocate the state of the projection's stream, some 300 bytes.
+// M', which it knows from the seed. Make one with [NewPRS].
 type PRS struct {
 	bits
 	clip float64
