@@ -113,6 +113,9 @@ func TestFilesAreWellFormed(t *testing.T) {
 	if html := read(t, dir, "index.html"); !strings.Contains(html, "A &lt;study&gt;") || !strings.Contains(html, "numbers.svg") {
 		t.Errorf("index.html: %s", html)
 	}
+	if html, row := read(t, dir, "index.html"), `<td>The mean is (n&#43;1)/2.</td><td>yes</td><td class="n">&ndash;</td><td class="n">2 (0.6)</td>`; !strings.Contains(html, row) {
+		t.Errorf("index.html: %s; want %s", html, row)
+	}
 	image, err := png.Decode(strings.NewReader(read(t, dir, "numbers.png")))
 	if err != nil || image.Bounds().Dx() < 500 {
 		t.Errorf("numbers.png: %v", err)

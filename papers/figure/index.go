@@ -22,7 +22,7 @@ td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
 {{range .Items}}<section id="{{.Name}}"><h2>{{.Title}}</h2>
 <figure><img src="{{.Name}}.svg" alt="{{.Title}}"><figcaption>{{.Caption}} {{.Trials}} trials in all{{if .Quick}}, in quick mode{{end}}. Numbers: <a href="{{.Name}}.csv">CSV</a>; picture: <a href="{{.Name}}.png">PNG</a>.</figcaption></figure>
 {{if .Claims}}<table><thead><tr><th>The paper says</th><th>Holds</th><th>Paper</th><th>Ours (standard error)</th><th>What was measured</th></tr></thead><tbody>
-{{range .Claims}}<tr id="{{.ID}}"><td>{{.Claim}}</td><td>{{if .Holds}}yes{{else}}no{{end}}</td><td class="n">{{if .PaperValue}}{{printf "%.3g" .PaperValue}}{{else}}&ndash;{{end}}</td><td class="n">{{printf "%.3g" .Ours}}{{if .StdErr}} ({{printf "%.1g" .StdErr}}){{end}}</td><td>{{.Note}}</td></tr>
+{{range .Claims}}<tr id="{{.Of.ID}}"><td>{{.Of.Claim}}</td><td>{{if .Of.Holds}}yes{{else}}no{{end}}</td><td class="n">{{if .PaperValue}}{{printf "%.3g" .PaperValue}}{{else}}&ndash;{{end}}</td><td class="n">{{printf "%.3g" .Of.Ours}}{{if .Of.StdErr}} ({{printf "%.1g" .Of.StdErr}}){{end}}</td><td>{{.Of.Note}}</td></tr>
 {{end}}</tbody></table>{{end}}
 </section>
 {{end}}</body></html>
@@ -36,7 +36,7 @@ type pageItem struct {
 }
 
 type pageClaim struct {
-	Claim
+	Of         Claim
 	PaperValue any // a number, or nil
 }
 
@@ -54,7 +54,7 @@ func writeIndex(path string, s Study, all []finished) error {
 	for _, f := range all {
 		item := pageItem{Name: f.Name, Title: f.Title, Caption: f.Caption, Trials: f.trials, Quick: f.quick}
 		for _, c := range f.claims {
-			p := pageClaim{Claim: c}
+			p := pageClaim{Of: c}
 			if c.PaperValue != nil {
 				p.PaperValue = *c.PaperValue
 			}
