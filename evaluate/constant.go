@@ -44,6 +44,6 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	plan.Expected.Constant = max(answer-returns.Min, returns.Max-answer)
-	plan.Notes = []string{"This number was fixed before the data was read. The interval is the whole public range."}
+	plan.Notes = append(plan.Notes, "This number was fixed before the data was read. The interval is the whole public range.")
 	return plan, nil
 }

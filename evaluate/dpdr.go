@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -77,6 +78,7 @@ type dr struct {
 //   - value: one noisy number. Auto chooses it in all other cases.
 func (m DPDR) Plan(p Public) (*Plan, error) {
 	p = p.clone()
+	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)
 	const method = "dp-dr"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
@@ -269,6 +271,9 @@ func (d dr) prepare(_ context.Context, data *trajectory.Dataset) (draw, error) {
 	}
 	s, err := sampleFor(data, d.public)
 	if err != nil {
+		return nil, err
+	}
+	if err := roomFor(data, 2*max(s.States, s.Policy.Actions(), 2)); err != nil {
 		return nil, err
 	}
 	byAction := d.kind == "action" || d.guess != nil && d.guess.action != nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -187,7 +188,7 @@ func (r refine) newPlan(form string, prepare func(ctx context.Context, d *trajec
 	}
 	plan.Expected.Constant = r.returns.Width() / 2
 	plan.Facts["form"] = form
-	plan.Facts["shares"] = r.schedule.shares
+	plan.Facts["shares"] = slices.Clone(r.schedule.shares)
 	plan.Facts["clip_factor"] = r.schedule.clipFactor
 	plan.Facts["clip"] = r.returns
 	plan.Facts["dimension"] = r.public.Features.Dim()

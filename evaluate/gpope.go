@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -218,14 +219,14 @@ func (r *gpope) describe(plan *Plan) {
 	f["schedule"] = r.schedule.String()
 	f["momentum"], f["average"], f["project"] = r.momentum, r.average, r.project
 	f["start"] = r.start
-	f["scale"] = r.scale
+	f["scale"] = slices.Clone(r.scale)
 	f["weighting"] = r.weighting.String()
 	f["gradient_factor"] = r.shrink
 	f["noise_multiplier"] = r.multiplier
 	f["dimension"] = r.n
-	plan.Notes = []string{
+	plan.Notes = append(plan.Notes,
 		fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.clip),
-	}
+	)
 	if r.xie19 {
 		plan.Facts["xie19_epsilon"] = r.asked.Epsilon
 		plan.Notes = append([]string{fmt.Sprintf(

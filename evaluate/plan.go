@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -183,6 +184,18 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 		if int64(d.EpisodeStart[to]-d.EpisodeStart[from]) > p.Horizon {
 			return fmt.Errorf("%w: a person contributes more than %d decisions; cap them when reading (problem.horizon)", ErrData, p.Horizon)
 		}
+	}
+	return nil
+}
+
+// roomFor refuses data with more persons than an integer sum of vectors of dim
+// coordinates is sure to hold, whatever its clip and its noise: a clip is less
+// than 2^31 sqrt(dim) lattice steps, and a sum at most 2^62. It is asked in the
+// check, because a sum that fails later would cost budget.
+func roomFor(d *trajectory.Dataset, dim int) error {
+	most := 0x1p31 / math.Sqrt(float64(dim)) / 2
+	if float64(d.Persons()) > most {
+		return fmt.Errorf("%w: at most %.0f persons fit sums of %d coordinates; use fewer features", ErrData, most, dim)
 	}
 	return nil
 }

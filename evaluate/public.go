@@ -32,8 +32,8 @@ var (
 
 // Returns outside these would overflow, or vanish, when they are squared.
 const (
-	largestReturn = 1e100
-	smallestWidth = 1e-100
+	largestReturn = 1e60
+	smallestWidth = 1e-60
 )
 
 // Range is a closed interval of public bounds.

@@ -21,6 +21,9 @@ func (r refineByState) plan() (*Plan, error) {
 		return nil, err
 	}
 	plan, err := r.newPlan(formMonteCarlo, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
+		if err := roomFor(s.Data, 2*r.features.Dim()+2); err != nil {
+			return nil, err
+		}
 		cache := newReturnsByCell(s, r.limits)
 		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, cache, src) }, nil
 	})

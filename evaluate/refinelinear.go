@@ -64,12 +64,15 @@ func (r refineLinear) plan() (*Plan, error) {
 		return nil, err
 	}
 	plan, err := r.newPlan(r.form, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
+		if err := roomFor(s.Data, r.entries()+1); err != nil {
+			return nil, err
+		}
 		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, src) }, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	plan.Notes = []string{"Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping."}
+	plan.Notes = append(plan.Notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
 	return plan, nil
 }
 

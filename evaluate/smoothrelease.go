@@ -120,10 +120,10 @@ func (r smoothRelease) plan() (*Plan, error) {
 	plan.Facts["beta"] = r.release.Beta
 	plan.Facts["states"] = r.features.States()
 	plan.Facts["dimension"] = r.features.Dim()
-	plan.Notes = []string{
+	plan.Notes = append(plan.Notes,
 		"The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1.",
 		"Values are not clipped to the public range: noise may take them outside.",
-	}
+	)
 	if plan.Expected.RMSE > plan.Expected.Constant {
 		plan.Notes = append(plan.Notes, "The expected error is above the worst error of answering with the middle of the public range: at this budget the release will tell next to nothing. dp-refine needs far less noise.")
 	}

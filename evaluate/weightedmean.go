@@ -24,8 +24,8 @@ const clipSteps = 12
 // weightCap is the public cap on a trajectory's importance weight.
 func weightCap(method string, p Public, configured float64) (float64, error) {
 	switch {
-	case configured != 0 && !(configured > 0 && !math.IsInf(configured, 0)):
-		return 0, fmt.Errorf("%w: %s: max_weight is %v; want a finite number above 0", ErrMethod, method, configured)
+	case configured != 0 && !(configured >= 1e-30 && configured <= 1e30):
+		return 0, fmt.Errorf("%w: %s: max_weight is %v; want a number from 1e-30 to 1e30", ErrMethod, method, configured)
 	case policy.OnPolicy(p.Target):
 		return 1, nil
 	case configured == 0:

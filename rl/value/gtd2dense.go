@@ -89,11 +89,9 @@ func (g *DenseSaddle) Person(theta, w []float64, person int) (dTheta, dW []float
 	}
 	both := blas32.General{Rows: n, Cols: 2 * n, Stride: 2 * n, Data: g.kept[at : at+2*n*n]}
 	b := g.kept[at+2*n*n : at+2*n*n+n]
-	x := blas32.Vector{N: 2 * n, Inc: 1, Data: g.x}
 	dTheta, dW = g.out[:n], g.out[n:]
 	for i := range n {
-		row := blas32.Vector{N: 2 * n, Inc: 1, Data: both.Data[i*2*n : i*2*n+2*n]}
-		dW[i] = float64(blas32.Dot(row, x) - b[i])
+		dW[i] = float64(dot32(both.Data[i*2*n:i*2*n+2*n], g.x) - b[i])
 	}
 	a := both
 	a.Cols = n
@@ -102,4 +100,23 @@ func (g *DenseSaddle) Person(theta, w []float64, person int) (dTheta, dW []float
 		dTheta[i] = float64(v)
 	}
 	return dTheta, dW
+}
+
+// dot32 is the dot product in an order of summation that depends on the length
+// alone. The compiled one of blas32 follows where its arguments lie in memory, so
+// that a person's gradient would depend on what else is on the heap.
+func dot32(x, y []float32) float32 {
+	y = y[:len(x)]
+	var a, b, c, d float32
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i] * y[i]
+		b += x[i+1] * y[i+1]
+		c += x[i+2] * y[i+2]
+		d += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i] * y[i]
+	}
+	return (a + b) + (c + d)
 }
