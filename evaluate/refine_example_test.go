@@ -49,5 +49,5 @@ func ExampleDPRefine() {
 	fmt.Printf("error %.3f\n", math.Sqrt(square))
 	// Output:
 	// expected error 0.002; a constant may be off by 0.5
-	// error 0.001
+	// error 0.002
 }

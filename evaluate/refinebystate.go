@@ -49,10 +49,12 @@ type refineState struct {
 	spread  float64 // variance of a residual about its cell's value
 }
 
-// firstClip is the norm to which first residuals are clipped: the spread of
-// persons' means over the root of half the cells that a person can visit.
+// firstClip is the norm to which first residuals are clipped: a typical residual,
+// from the spread of persons' means and a public floor, in half of the cells that
+// a person can visit.
 func (r refineByState) firstClip(variance float64) float64 {
-	each := min(r.returns.Width()/2, r.rule.firstClip*math.Sqrt(variance))
+	width := r.returns.Width()
+	each := min(width/2, max(r.rule.firstFloor*width, r.rule.firstClip*math.Sqrt(variance)))
 	return each * math.Sqrt(max(float64(r.most())/2, 1))
 }
 

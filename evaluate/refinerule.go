@@ -20,8 +20,9 @@ type refineRule struct {
 	// equally.
 	levelShare, countShare float64
 	// firstClip times the spread of persons' means is the typical residual to which
-	// the first ones are clipped.
-	firstClip float64
+	// the first ones are clipped, but at least firstFloor and at most half of the
+	// range of returns: where persons are alike their states' values still differ.
+	firstClip, firstFloor float64
 	// clip is the factor of clipFactor at m mu = 300.
 	clip float64
 	// weight is the power of a state's share of visitors by whose inverse residuals
@@ -39,7 +40,7 @@ type refineRule struct {
 func standardRule() refineRule {
 	return refineRule{
 		levelShare: 0.04, countShare: 0.36,
-		firstClip: 3.5, clip: 1.5, weight: 0.5,
+		firstClip: 3.5, firstFloor: 0.4, clip: 1.5, weight: 0.5,
 		level: 0.2, slope: 0.7, state: 0.1,
 	}
 }

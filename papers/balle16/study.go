@@ -32,7 +32,7 @@ func penalty(m float64) float64 { return 30 * math.Sqrt(m) }
 // Study returns the reproduction.
 func Study() figure.Study {
 	return figure.Study{
-		Paper: paper, Version: 1,
+		Paper: paper, Version: 2,
 		Title: "Differentially Private Policy Evaluation (Balle, Gomrokchi, Precup 2016), reproduced",
 		Abstract: []string{
 			"The paper evaluates a policy from first-visit Monte Carlo returns of m persons, with output noise scaled to a smooth bound on the local sensitivity: DP-LSW weighs the states by public weights, DP-LSL by visits and with a penalty lambda. Its example is a chain of 40 states, p = 0.5, gamma = 0.99, epsilon = 0.1, delta = 0.1, one trajectory a person.",

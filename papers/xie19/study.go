@@ -28,7 +28,7 @@ func budget() dp.Budget { return dp.Budget{Epsilon: 0.1, Delta: 1e-5} }
 // Study returns the reproduction.
 func Study() figure.Study {
 	return figure.Study{
-		Paper: paper, Version: 1,
+		Paper: paper, Version: 2,
 		Title: "Privacy Preserving Off-Policy Evaluation (Xie, Thomas, Miklau 2019), reproduced: the chain",
 		Abstract: []string{
 			"GPOPE evaluates a policy by noisy stochastic gradient steps on the saddle-point form of GTD2, one person a step, and is compared with the output perturbation of Balle et al. (DP-LSW, DP-LSL) on a chain of 40 states with a uniform start, p = 0.5, gamma = 0.99, epsilon = 0.1, delta = 1e-5, one trajectory a person, as many steps as persons.",
