@@ -123,10 +123,10 @@ func mutants() []mutant {
 			[][2]string{{"func (s *Source) Seeded() bool { return s.seeded }", "func (s *Source) Seeded() bool { return false }"}},
 			"./evaluate", "Every"},
 		{"number of persons unchecked", "evaluate/plan.go",
-			[][2]string{{"case p.Privacy.Adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},
+			[][2]string{{"case adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},
 			"./evaluate", "Public"},
 		{"delta as large as 1/m", "evaluate/public.go",
-			[][2]string{{"if q.Budget.Delta >= 1/float64(p.Persons) {", "if q.Budget.Delta >= 1 {"}},
+			[][2]string{{"if q.Budget.Delta >= 1/float64(p.Persons) && !q.LargeDelta {", "if q.Budget.Delta >= 1 {"}},
 			"./evaluate", "Impossible"},
 	}
 }
