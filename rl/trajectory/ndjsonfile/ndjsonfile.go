@@ -1,14 +1,10 @@
 package ndjsonfile
 
 import (
-	"bufio"
-	"compress/gzip"
-	"errors"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/textfile"
 )
 
 // Format reads and names NDJSON files.
@@ -19,58 +15,26 @@ func Format() trajectory.Format {
 // Open opens an NDJSON file and reads its first rows. A file whose name ends in
 // .gz is decompressed.
 func Open(path string) (trajectory.Table, error) {
-	f, err := os.Open(path)
+	in, err := textfile.Open(path, ".ndjson")
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*.ndjson",
-			Kind: trajectory.ErrFormat}
-	}
-	counted := &counter{r: f}
-	var r io.Reader = counted
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(bufio.NewReaderSize(counted, 1<<16)); err != nil {
-			f.Close()
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF // a stream ends at io.EOF, and this is no end
-			}
-			return nil, &trajectory.InputError{File: path, What: "is not a gzip file", Remedy: "write it anew, or name it .ndjson",
-				Kind: trajectory.ErrFormat, Cause: err}
-		}
-	}
-	t, err := newTable(r, path)
+	t, err := newTable(in, path)
 	if err != nil {
-		f.Close()
+		in.Close()
 		return nil, err
 	}
-	t.closer, t.counted = f, counted
 	return t, nil
 }
 
 // New reads NDJSON from r; name stands for the file in errors. The table does not
 // close r.
 func New(r io.Reader, name string) (trajectory.Table, error) {
-	counted := &counter{r: r}
-	t, err := newTable(counted, name)
+	t, err := newTable(textfile.From(r), name)
 	if err != nil {
 		return nil, err
 	}
-	t.counted = counted
 	return t, nil
-}
-
-// counter counts the bytes read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // The first rows, from which the columns are found: so many, or so many bytes.
@@ -82,9 +46,9 @@ const (
 // table is an open NDJSON file.
 type table struct {
 	name    string
-	closer  io.Closer
-	counted *counter
+	in      *textfile.Input
 	lines   lines
+	sampled bool // the columns are found: a key that none of them has is a fault
 	fields  []field
 	byName  map[string]int
 	row     int // stamp of the row at hand, for keys that come twice
@@ -115,11 +79,12 @@ type key struct {
 	text  []byte
 }
 
-func newTable(r io.Reader, name string) (*table, error) {
-	t := &table{name: name, lines: lines{r: r}, byName: map[string]int{}}
+func newTable(in *textfile.Input, name string) (*table, error) {
+	t := &table{name: name, in: in, lines: lines{r: in}, byName: map[string]int{}}
 	if err := t.sample(); err != nil {
 		return nil, err
 	}
+	t.sampled = true
 	return t, nil
 }
 
@@ -155,15 +120,10 @@ func (t *table) Select(picks []trajectory.Pick) error {
 }
 
 // Progress implements [trajectory.Table].
-func (t *table) Progress() int64 { return t.counted.n }
+func (t *table) Progress() int64 { return t.in.Consumed() }
 
 // Close implements [trajectory.Table].
-func (t *table) Close() error {
-	if t.closer == nil {
-		return nil
-	}
-	return t.closer.Close()
-}
+func (t *table) Close() error { return t.in.Close() }
 
 // Read implements [trajectory.Table].
 func (t *table) Read(b *trajectory.Batch) error {

@@ -119,7 +119,7 @@ func (t *table) find(quoted []byte, escaped bool, guess int) (int, error) {
 		i = n
 	}
 	if i < 0 {
-		if t.counted != nil {
+		if t.sampled {
 			return 0, t.fault("", "has a key that none of the first rows has", "write every key in the first row, null where it has no value", trajectory.ErrColumn)
 		}
 		i = len(t.fields)
