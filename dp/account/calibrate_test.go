@@ -1,14 +1,13 @@
 package account_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -153,11 +152,7 @@ func TestLargestCountIsTheLastThatFits(t *testing.T) {
 }
 
 func TestXie19SigmaMatchesReference(t *testing.T) {
-	raw, err := os.ReadFile("testdata/xie19_accountant.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []struct {
+	type row struct {
 		M          int64   `json:"m"`
 		Iterations int64   `json:"iterations"`
 		Delta      float64 `json:"delta"`
@@ -167,9 +162,7 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 		Poisson    float64 `json:"epsilon_true_poisson_add_remove"`
 		Lower      float64 `json:"epsilon_true_replace_one_lower"`
 	}
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		t.Fatal(err)
-	}
+	rows := oracle.Load[[]row](t, "testdata/xie19_accountant.json")
 	if len(rows) < 10 {
 		t.Fatalf("only %d rows", len(rows))
 	}

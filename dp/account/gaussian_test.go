@@ -1,15 +1,14 @@
 package account_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
-	"os"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -21,14 +20,7 @@ type profileRow struct {
 // gaussianTable holds the Gaussian privacy profile to 25 digits.
 func gaussianTable(t testing.TB) []profileRow {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/gaussian.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows [][5]any
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		t.Fatal(err)
-	}
+	rows := oracle.Load[[][5]any](t, "testdata/gaussian.json")
 	out := make([]profileRow, len(rows))
 	for i, r := range rows {
 		out[i] = profileRow{r[0].(float64), r[1].(float64), decimal(t, r[2].(string)), decimal(t, r[3].(string))}

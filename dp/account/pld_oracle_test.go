@@ -2,11 +2,11 @@ package account_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/oracle"
 )
 
 // pldCase is a reference answer of testdata/accounting.json.
@@ -19,17 +19,6 @@ type pldCase struct {
 	Delta     float64         `json:"delta"`
 	Lower     float64         `json:"lower"`
 	Upper     float64         `json:"upper"`
-}
-
-func readJSON(t testing.TB, path string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (c pldCase) answer(t testing.TB) account.Bracket {
@@ -73,8 +62,7 @@ func ask(t testing.TB, adj dp.Adjacency, e dp.Event, count int64, query string, 
 // forms computed by independent code, to a relative 1e-9 for their own rounding.
 // The upper end may not be more than one part in a thousand above theirs.
 func TestPLDMeetsReferenceBrackets(t *testing.T) {
-	var cases []pldCase
-	readJSON(t, "testdata/accounting.json", &cases)
+	cases := oracle.Load[[]pldCase](t, "testdata/accounting.json")
 	if len(cases) < 60 {
 		t.Fatalf("%d cases; want all of them", len(cases))
 	}
@@ -96,7 +84,7 @@ func TestPLDMeetsReferenceBrackets(t *testing.T) {
 // expectation under add_remove_one, and one person drawn uniformly under
 // replace_one.
 func TestPLDMeetsTrueEpsilonOfXie19(t *testing.T) {
-	var cases []struct {
+	type row struct {
 		M          int64   `json:"m"`
 		Iterations int64   `json:"iterations"`
 		Delta      float64 `json:"delta"`
@@ -105,7 +93,7 @@ func TestPLDMeetsTrueEpsilonOfXie19(t *testing.T) {
 		Lower      float64 `json:"epsilon_true_replace_one_lower"`
 		Upper      float64 `json:"epsilon_true_replace_one_upper"`
 	}
-	readJSON(t, "testdata/xie19_accountant.json", &cases)
+	cases := oracle.Load[[]row](t, "testdata/xie19_accountant.json")
 	for _, c := range cases {
 		noise := dp.Gaussian{NoiseMultiplier: c.Sigma}
 		a := ask(t, dp.AddRemoveOne, dp.PoissonSampled{Rate: 1 / float64(c.M), Event: noise}, c.Iterations, "epsilon", 0, c.Delta)

@@ -4,16 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/oracle"
 )
 
-// oracle is one row of testdata/accounting.json.
-type oracle struct {
+// oracleCase is one row of testdata/accounting.json.
+type oracleCase struct {
 	ID        string          `json:"id"`
 	Adjacency dp.Adjacency    `json:"adjacency"`
 	Event     json.RawMessage `json:"event"`
@@ -27,17 +27,9 @@ type oracle struct {
 	RDP       float64         `json:"rdp"`
 }
 
-func oracles(t testing.TB) []oracle {
+func oracles(t testing.TB) []oracleCase {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/accounting.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []oracle
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
+	return oracle.Load[[]oracleCase](t, "testdata/accounting.json")
 }
 
 func compose(t testing.TB, a account.Accountant, e dp.Event, count int64) {

@@ -1,15 +1,14 @@
 package account_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -41,14 +40,7 @@ type smoothOracle struct {
 
 func readSmoothOracle(t *testing.T) []smoothOracle {
 	t.Helper()
-	text, err := os.ReadFile("testdata/smooth_sensitivity.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []smoothOracle
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	cases := oracle.Load[[]smoothOracle](t, "testdata/smooth_sensitivity.json")
 	if len(cases) < 27 {
 		t.Fatalf("%d cases; want the 27 of the table", len(cases))
 	}

@@ -1,16 +1,15 @@
 package account
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/oracle"
 )
 
 type smoothReference struct {
@@ -28,14 +27,7 @@ type smoothReference struct {
 
 func readSmoothReference(t *testing.T) smoothReference {
 	t.Helper()
-	text, err := os.ReadFile("testdata/smooth_reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ref smoothReference
-	if err := json.Unmarshal(text, &ref); err != nil {
-		t.Fatal(err)
-	}
+	ref := oracle.Load[smoothReference](t, "testdata/smooth_reference.json")
 	if len(ref.Divergence) < 60 || len(ref.Kernel) < 500 {
 		t.Fatalf("%d and %d cases; the table is not whole", len(ref.Divergence), len(ref.Kernel))
 	}

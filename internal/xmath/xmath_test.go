@@ -1,13 +1,12 @@
 package xmath_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"github.com/discreet-rl/discreet/internal/xmath"
 	"pgregory.net/rapid"
 )
@@ -21,15 +20,7 @@ type table struct {
 
 func load(t testing.TB) table {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/normal.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tb table
-	if err := json.Unmarshal(raw, &tb); err != nil {
-		t.Fatal(err)
-	}
-	return tb
+	return oracle.Load[table](t, "testdata/normal.json")
 }
 
 // relative is |got/want - 1| with want given in decimal, exact to 200 bits.

@@ -1,28 +1,16 @@
 package value_test
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
-
-func readJSON(t *testing.T, path string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func pbcseq(t *testing.T) *trajectory.Dataset {
 	var histories []history
@@ -42,8 +30,7 @@ func pbcseq(t *testing.T) *trajectory.Dataset {
 // Two arms of a real trial, each evaluated as the policy that always assigns it.
 // The reference was computed elsewhere, see testdata/README.md.
 func TestImportanceSamplingMatchesTheReferenceOnPBC(t *testing.T) {
-	var truth map[string]map[string]float64
-	readJSON(t, "testdata/pbcseq_truth.json", &truth)
+	truth := oracle.Load[map[string]map[string]float64](t, "testdata/pbcseq_truth.json")
 	d := pbcseq(t)
 	if d.Persons() != 312 || d.Rows() != 1945 {
 		t.Fatalf("%d patients, %d visits; want 312, 1945", d.Persons(), d.Rows())
@@ -68,13 +55,13 @@ func TestImportanceSamplingMatchesTheReferenceOnPBC(t *testing.T) {
 }
 
 func TestBanditEstimatesMatchRationalArithmetic(t *testing.T) {
-	var truth struct {
+	type reference struct {
 		Actions     int
 		Prior       float64
 		Q           []float64
 		IS, WIS, DR float64
 	}
-	readJSON(t, "testdata/bandit_truth.json", &truth)
+	truth := oracle.Load[reference](t, "testdata/bandit_truth.json")
 	var histories []history
 	for i, r := range readCSV(t, "testdata/bandit.csv") {
 		histories = append(histories, history{person: i, terminated: true, steps: []step{

@@ -1,13 +1,12 @@
 package cartpole_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 )
@@ -41,15 +40,7 @@ type traces struct {
 
 func load(t *testing.T) traces {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/traces.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tr traces
-	if err := json.Unmarshal(raw, &tr); err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return oracle.Load[traces](t, "testdata/traces.json")
 }
 
 func newEnv(t testing.TB, o cartpole.Options) *cartpole.Env {

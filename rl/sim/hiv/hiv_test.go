@@ -1,14 +1,13 @@
 package hiv_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/oracle"
 	"github.com/discreet-rl/discreet/internal/xmath"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/sim/hiv"
@@ -40,15 +39,7 @@ type steady struct {
 
 func load(t testing.TB) traces {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/traces.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tr traces
-	if err := json.Unmarshal(raw, &tr); err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return oracle.Load[traces](t, "testdata/traces.json")
 }
 
 func newEnv(t testing.TB, o hiv.Options) *hiv.Env {
