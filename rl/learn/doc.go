@@ -1,6 +1,8 @@
 // Package learn finds good policies in a simulator: the behaviour policies that
-// log data, and the target policies that are evaluated on them. It knows nothing
-// of privacy; what it learns from must not be private data.
+// log data, and the target policies that are evaluated on them; and it computes
+// what a device that trains locally needs, the gradient of a loss on episodes of
+// its own. It knows nothing of privacy: weights and gradients tell what they were
+// computed from, and package train is what protects them.
 //
 // Start with [Sarsa] or [QLearning], which return a linear action-value function
 // [Q]; make a policy of it, or write it as a policy file:
@@ -12,6 +14,15 @@
 //	})
 //	err = q.Write(file)
 //
+// For gradients, lay out an [MLP], play an [Episode] with a [Player] and ask
+// [ActorCritic] or [PolicyGradient]:
+//
+//	net, err := learn.NewMLP(learn.Network{Inputs: 4, Hidden: []int{16}, Actions: 2, Value: true})
+//	player, err := learn.NewPlayer(net, env, 200, learn.OwnReward)
+//	loss, err := learn.ActorCritic{Gamma: 0.99, ValueWeight: 0.5}.Bind(net)
+//	err = player.Play(&episode, theta, learn.Explore{}, rng)
+//	loss.Gradient(gradient, theta, &episode) // adds to gradient
+//
 // Action values are in the units of the problem's reward, discounted by Gamma a
 // step. Step sizes have the unit of one over a squared feature norm: with Fourier
 // features each is scaled by one over the norm of its frequencies.
@@ -20,5 +31,9 @@
 // edition (2018), sections 12.7 and 12.10, for Sarsa(lambda) and Watkins's
 // Q(lambda) with linear functions and accumulating traces; Konidaris, Osentoski
 // and Thomas, Value Function Approximation in Reinforcement Learning using the
-// Fourier Basis (AAAI 2011), for the scaling of step sizes.
+// Fourier Basis (AAAI 2011), for the scaling of step sizes; Mnih et al.,
+// Asynchronous Methods for Deep Reinforcement Learning (ICML 2016), and Ono and
+// Takahashi, Locally Private Distributed Reinforcement Learning (2020), for the
+// actor-critic loss; Williams, Simple Statistical Gradient-Following Algorithms
+// for Connectionist Reinforcement Learning (1992), for the policy gradient.
 package learn
