@@ -236,6 +236,7 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 	}
 	if r.plan.public.Privacy != nil {
 		release.Privacy = newStatement(r.plan, receipt, src)
+		release.Disclosure = newDisclosure(r.plan)
 	}
 	return release, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // ReleaseSchema names the version of the JSON form of a [Release].
@@ -27,6 +28,10 @@ type Release struct {
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Privacy is the guarantee; nil for a non-private reference, written "none".
 	Privacy *Statement `json:"-"`
+	// Ledger is the entry that paid for the release; nil when no ledger was charged.
+	Ledger *LedgerEntry `json:"ledger,omitempty"`
+	// Disclosure says in words what a reviewer asks; nil for a reference.
+	Disclosure *Disclosure `json:"disclosure,omitempty"`
 	// Public repeats the public facts that the computation rested on.
 	Public map[string]any `json:"public"`
 	// Expected is the error that was known before the data was read.
@@ -35,6 +40,9 @@ type Release struct {
 	Diagnostics map[string]any `json:"diagnostics"`
 	// Notes tell a reader what the numbers rest on.
 	Notes []string `json:"notes,omitempty"`
+	// Signature is over the canonical form of the release without it; nil when
+	// nobody signed.
+	Signature *signature.Signature `json:"signature,omitempty"`
 }
 
 // Estimate is a scalar with its error, in units of a return.
@@ -72,6 +80,9 @@ const (
 
 // Statement says what a release guarantees, to whom, and what it cost.
 type Statement struct {
+	// Model is "central": a curator holds the records and is trusted with them.
+	// Releases of earlier versions leave it empty and mean the same.
+	Model     string       `json:"model,omitempty"`
 	Unit      string       `json:"unit"`
 	Adjacency dp.Adjacency `json:"adjacency"`
 	Epsilon   float64      `json:"epsilon"`
@@ -92,6 +103,7 @@ type Statement struct {
 func newStatement(p *Plan, receipt *ledger.Receipt, src *noise.Source) *Statement {
 	q := p.public.Privacy
 	s := &Statement{
+		Model:      "central",
 		Unit:       "person",
 		Adjacency:  q.Adjacency,
 		Epsilon:    q.Budget.Epsilon,

@@ -1,0 +1,146 @@
+package evaluate
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+)
+
+// Disclosure answers, in words, what a reviewer asks beyond epsilon: the fields
+// of tier 3 of the OpenDP Differential Privacy Deployments Registry (Nanayakkara,
+// Ghazi, Vadhan 2025) and the points of NIST SP 800-226 (2025). Everything in it
+// is known before the data is opened.
+type Disclosure struct {
+	// Definition is the flavour of differential privacy, and Model who is trusted
+	// with the data.
+	Definition string `json:"definition"`
+	Model      string `json:"model"`
+	// DataDomain is what a record may be, Unit whose record it is.
+	DataDomain string `json:"data_domain"`
+	Unit       string `json:"unit"`
+	// Unprotected lists what the guarantee does not cover.
+	Unprotected []string `json:"unprotected"`
+	// Mechanisms counts the noisy computations by kind, from the event.
+	Mechanisms []MechanismUse `json:"mechanisms"`
+	// Composition says how they were added up, and how this release is with others.
+	Composition    string `json:"composition"`
+	PostProcessing string `json:"post_processing"`
+	// Preparation says what was done to the data before, Tuning how parameters
+	// were chosen.
+	Preparation string `json:"preparation"`
+	Tuning      string `json:"tuning"`
+	// FloatingPoint, Randomness and Timing are the measures against attacks on the
+	// implementation.
+	FloatingPoint string `json:"floating_point"`
+	Randomness    string `json:"randomness"`
+	Timing        string `json:"timing"`
+	// Justification is why these parameters and this design: the words of whoever
+	// asked for the release; empty when they gave none.
+	Justification string `json:"justification,omitempty"`
+	// CodeVersion names the program and ConfigHash the configuration that made the
+	// release; empty where the caller does not know them.
+	CodeVersion string `json:"code_version,omitempty"`
+	ConfigHash  string `json:"config_hash,omitempty"`
+}
+
+// MechanismUse says how often a mechanism ran.
+type MechanismUse struct {
+	Kind string `json:"kind"`
+	Runs int64  `json:"runs"`
+}
+
+func newDisclosure(p *Plan) *Disclosure {
+	q := p.public.Privacy
+	d := &Disclosure{
+		Definition:     "(epsilon, delta)-differential privacy",
+		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
+		DataDomain:     "trajectories: for each person one or more sequences of observations, actions and rewards; any content is covered, because contributions are clipped to public bounds",
+		Unit:           unitWords(p.public),
+		Unprotected:    unprotected(p.public),
+		Mechanisms:     mechanisms(p.event),
+		Composition:    fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before the first draw. With other releases: not added up; no ledger was charged.", p.accounted.by),
+		PostProcessing: "Whatever else the release says (intervals, values by state, errors) is computed from the noisy results and from public facts, and costs nothing.",
+		Preparation:    "Records are read and checked, cut to the public caps on decisions and trajectories, and mapped to features by a public map. Nothing about the data was released or explored by this program beforehand.",
+		Tuning:         "None on the data: the method and its parameters were fixed by the configuration before the data was opened. Whoever chose them by looking at the data leaks what they were chosen by.",
+		FloatingPoint:  "Contributions are clipped, rounded to a public lattice and summed as integers; the noise is an integer from an exact sampler. Floating point begins after the noise.",
+		Randomness:     "a cryptographic stream keyed by the operating system",
+		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. Whoever can time the run or share its machine is not covered.",
+	}
+	if q.Budget.Delta == 0 {
+		d.Definition = "pure epsilon-differential privacy"
+	}
+	if q.Noise == mechanism.Fast {
+		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on their gaps are not excluded."
+	}
+	if p.event == (dp.ApproximateDP{}) {
+		d.PostProcessing = "The release does not depend on the data."
+		d.FloatingPoint = "No noise was drawn: the release does not depend on the data."
+	}
+	return d
+}
+
+func unitWords(p Public) string {
+	owns := "all of a person's trajectories"
+	if p.Episodes > 0 {
+		owns += fmt.Sprintf(" (at most %d count)", p.Episodes)
+	}
+	owns += fmt.Sprintf(", at most %d decisions in all", p.Horizon)
+	if p.Privacy.Adjacency == dp.AddRemoveOne {
+		return "person: neighbouring datasets differ by the presence of one person with " + owns
+	}
+	return "person: neighbouring datasets differ by one person, exchanged for another, with " + owns
+}
+
+func unprotected(p Public) []string {
+	number := "the number of persons"
+	if p.Privacy.Adjacency == dp.AddRemoveOne {
+		number = "the public lower bound on the number of persons"
+	}
+	return []string{
+		number,
+		"the public parameters: policies, ranges, caps, discount, epsilon and delta",
+		"that the release was made, when, and how long it took",
+		"groups of related persons, beyond k times epsilon for k of them",
+		"what is true of people in general, in the data or not",
+		"what the curator sees: notices, validation results and error messages",
+	}
+}
+
+// mechanisms counts the leaves of an event by kind, in order of appearance. What
+// is sampled counts as what is run on the sample.
+func mechanisms(e dp.Event) []MechanismUse {
+	uses := []MechanismUse{}
+	countLeaves(e, 1, func(kind string, n int64) {
+		for i := range uses {
+			if uses[i].Kind == kind {
+				uses[i].Runs += n
+				return
+			}
+		}
+		uses = append(uses, MechanismUse{kind, n})
+	})
+	return uses
+}
+
+func countLeaves(e dp.Event, times int64, count func(kind string, n int64)) {
+	switch e := e.(type) {
+	case dp.Composed:
+		for _, child := range e.Events {
+			countLeaves(child, times, count)
+		}
+	case dp.SelfComposed:
+		// 2^53, the largest count that every reader of JSON keeps, stands for more.
+		countLeaves(e.Event, min(e.Count, 1<<53/times)*times, count)
+	case dp.PoissonSampled:
+		countLeaves(e.Event, times, count)
+	case dp.SampledWithoutReplacement:
+		countLeaves(e.Event, times, count)
+	case dp.ApproximateDP:
+		if e != (dp.ApproximateDP{}) {
+			count(e.Kind(), times)
+		}
+	default:
+		count(e.Kind(), times)
+	}
+}
