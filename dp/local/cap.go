@@ -33,26 +33,49 @@ type halfSpace struct {
 	gain      float64 // mean of u'z for a unit u, in standard deviations
 }
 
+// newCarrier returns a half-space without a place and a probability, and how far
+// the length of an integer direction may be from directionLen.
+func newCarrier(dim int) (h halfSpace, slack float64, err error) {
+	g, err := noise.NewGaussian(carrierSigma)
+	if err != nil {
+		return halfSpace{}, 0, err
+	}
+	h = halfSpace{dim: dim, carrier: g}
+	slack = math.Ceil(math.Sqrt(float64(dim))/2) + 1
+	h.least = int64((directionLen - slack) * (directionLen - slack)) // exact: below 2^53
+	h.largest = int64((directionLen + slack) * (directionLen + slack))
+	return h, slack, nil
+}
+
 // newHalfSpace returns the half-space at gamma >= 0 standard deviations with the
 // highest probability of the cap that is certified to be epsilon-private.
 func newHalfSpace(dim int, gamma, epsilon float64) (halfSpace, error) {
-	g, err := noise.NewGaussian(carrierSigma)
+	h, slack, err := newCarrier(dim)
 	if err != nil {
 		return halfSpace{}, err
 	}
-	h := halfSpace{dim: dim, carrier: g, threshold: int64(math.Round(gamma * carrierSigma * directionLen))}
-	slack := math.Ceil(math.Sqrt(float64(dim))/2) + 1
-	h.least = int64((directionLen - slack) * (directionLen - slack)) // exact: below 2^53
-	h.largest = int64((directionLen + slack) * (directionLen + slack))
+	h.threshold = int64(math.Round(gamma * carrierSigma * directionLen))
 	low, high := h.capMass(slack)
-	h.lie = lieThreshold(epsilon, xmath.DivDown(low, xmath.AddUp(1, -low)))
-	if got := h.loss(low, high); !(got <= epsilon) {
-		return halfSpace{}, fmt.Errorf("%w: no certificate of epsilon %v in dimension %d, the bound is %v; use a larger epsilon or SignPRS",
-			ErrParameter, epsilon, dim, got)
+	if err := h.settle(low, high, epsilon); err != nil {
+		return halfSpace{}, err
 	}
 	p, q := 1-lieProbability(h.lie), xmath.NormSF(gamma)
 	h.gain = xmath.NormPDF(gamma) * (p/q - (1-p)/(1-q))
 	return h, nil
+}
+
+// settle sets the probability of the cap, whose mass is between low and high, to the
+// highest that is certified to be epsilon-private.
+func (h *halfSpace) settle(low, high, epsilon float64) error {
+	if !(low > 0 && high < 1) {
+		return fmt.Errorf("%w: the cap's mass in dimension %d is not certain; use PrivUnitG or SignPRS", ErrParameter, h.dim)
+	}
+	h.lie = lieThreshold(epsilon, xmath.DivDown(low, xmath.AddUp(1, -low)))
+	if got := h.loss(low, high); !(got <= epsilon) {
+		return fmt.Errorf("%w: no certificate of epsilon %v in dimension %d, the bound is %v; use a larger epsilon or SignPRS",
+			ErrParameter, epsilon, h.dim, got)
+	}
+	return nil
 }
 
 // capMass bounds the probability that the carrier is in the cap of a direction,

@@ -52,6 +52,7 @@ var (
 	_ Vector = PRS{}
 	_ Vector = Laplace{}
 	_ Vector = Coordinates{}
+	_ Vector = PrivUnit{}
 	_ Vector = PrivUnitG{}
 	_ Vector = Ball{}
 )
@@ -73,6 +74,7 @@ const (
 	kindHybrid
 	kindPrivUnitG
 	kindBall
+	kindPrivUnit
 )
 
 func (k kind) header() byte { return version<<4 | byte(k) }
@@ -112,9 +114,11 @@ func checkEpsilon(epsilon float64) error {
 	return nil
 }
 
-func checkDim(dim, limit int) error {
-	if dim < 1 || dim > limit {
-		return fmt.Errorf("%w: dimension is %d; want 1 to %d", ErrParameter, dim, limit)
+func checkDim(dim, limit int) error { return checkDimRange(dim, 1, limit) }
+
+func checkDimRange(dim, least, limit int) error {
+	if dim < least || dim > limit {
+		return fmt.Errorf("%w: dimension is %d; want %d to %d", ErrParameter, dim, least, limit)
 	}
 	return nil
 }

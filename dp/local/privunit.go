@@ -47,11 +47,15 @@ func NewPrivUnitG(dim int, epsilon float64) (PrivUnitG, error) {
 func bestGamma(epsilon float64) float64 {
 	odds := math.Expm1(epsilon)
 	signal := func(g float64) float64 { return xmath.NormPDF(g) / (1/odds + xmath.NormSF(g)) }
+	return maximum(0, xmath.NormISF(leastCap), signal)
+}
+
+// maximum finds where a function with one peak is largest, by golden section.
+func maximum(low, high float64, f func(float64) float64) float64 {
 	const ratio = .6180339887498949
-	low, high := 0.0, xmath.NormISF(leastCap)
 	for range 60 {
 		a, b := high-ratio*(high-low), low+ratio*(high-low)
-		if signal(a) < signal(b) {
+		if f(a) < f(b) {
 			low = a
 		} else {
 			high = b
