@@ -1,0 +1,93 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/discreet-rl/discreet/docs/schema"
+)
+
+func Example() {
+	err := schema.Check(schema.Release, []byte(`{"schema":"discreet/release/v1","method":"is","privacy":"none","public":{},"expected":{"rmse_privacy":-1},"diagnostics":{}}`))
+	fmt.Println(err)
+	// Output: document does not follow its schema: release.v1.json: /expected/rmse_privacy: minimum: got -1, want 0
+}
+
+// The schemas follow the metaschema of their draft.
+func TestSchemasAreSchemas(t *testing.T) {
+	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+		text, err := schema.Text(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var head struct {
+			Draft string `json:"$schema"`
+			ID    string `json:"$id"`
+		}
+		if err := json.Unmarshal(text, &head); err != nil {
+			t.Fatalf("%s: %v", n, err)
+		}
+		if head.Draft != "https://json-schema.org/draft/2020-12/schema" || !strings.HasSuffix(head.ID, "/docs/schema/"+string(n)) {
+			t.Errorf("%s: %+v", n, head)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := jsonschema.NewCompiler().MustCompile(head.Draft).Validate(doc); err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+	}
+}
+
+const private = `{"schema":"discreet/release/v1","method":"dp-is","estimate":{"value":0.5,"interval":[0.4,0.6],"confidence":0.95,
+"std_sampling":0.04,"sampling":"paid","std_privacy":0.03,"clipping":[0,0]},
+"privacy":{"model":"central","unit":"person","adjacency":"replace_one","epsilon":1,"delta":1e-5,"accountant":"gaussian",
+"accounted":{"lower":0.99,"upper":1},"event":{"kind":"composed","events":[{"kind":"gaussian","noise_multiplier":7.5},
+{"kind":"self_composed","count":3,"event":{"kind":"laplace","noise_multiplier":2}}]},"noise":"exact","charged":false},
+"public":{"gamma":1,"persons":312},"expected":{},"diagnostics":{}}`
+
+// Each of these breaks a rule that the schema states.
+func TestWhatIsRefused(t *testing.T) {
+	if err := schema.Check(schema.Release, []byte(private)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, replacement, where string }{
+		{`"discreet/release/v1"`, `"discreet/release/v2"`, "/schema"},
+		{`"method":"dp-is",`, ``, "/"},
+		{`"method"`, `"fingerprint":"x","method"`, "/"},
+		{`"replace_one"`, `"add"`, "/privacy/adjacency"},
+		{`"epsilon":1`, `"epsilon":0`, "/privacy/epsilon"},
+		{`"epsilon":1`, `"epsilon":"1"`, "/privacy/epsilon"},
+		{`"delta":1e-5`, `"delta":1`, "/privacy/delta"},
+		{`"count":3`, `"count":0`, "/privacy/event/events/1/count"},
+		{`"noise_multiplier":7.5`, `"noise_multiplier":-1`, "/privacy/event/events/0/noise_multiplier"},
+		{`"kind":"laplace"`, `"kind":"uniform"`, "/privacy/event/events/1/event/kind"},
+		{`"unit":"person"`, `"unit":"row"`, "/privacy/unit"},
+		{`"charged":false`, `"charged":true`, "/privacy/charged"},
+		{`[0.4,0.6]`, `[0.4]`, "/estimate/interval"},
+		{`"sampling":"paid"`, `"sampling":"guessed"`, "/estimate/sampling"},
+		{`"clipping":[0,0]`, `"clipping":[0,0],"count":312`, "/estimate"},
+		{`"persons":312`, `"persons":0`, "/public/persons"},
+		{`"gamma":1`, `"gamma":1.5`, "/public/gamma"},
+	} {
+		text := strings.Replace(private, c.old, c.replacement, 1)
+		if text == private {
+			t.Fatalf("%s is not in the sample", c.old)
+		}
+		err := schema.Check(schema.Release, []byte(text))
+		if !errors.Is(err, schema.ErrInvalid) || !strings.Contains(fmt.Sprint(err), ": "+c.where+": ") {
+			t.Errorf("%s for %s: %v; want ErrInvalid at %s", c.replacement, c.old, err, c.where)
+		}
+	}
+	for _, text := range []string{``, `{`, `[]`, `{} {}`, `null`} {
+		if err := schema.Check(schema.Release, []byte(text)); !errors.Is(err, schema.ErrInvalid) {
+			t.Errorf("%q: %v; want ErrInvalid", text, err)
+		}
+	}
+}
