@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -87,6 +88,9 @@ func checkJSON(t *testing.T, name string, r *evaluate.Release) {
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
+	}
+	if err := schema.Check(schema.Release, text); err != nil {
+		t.Errorf("%s: %v", name, err)
 	}
 	var back evaluate.Release
 	if err := json.Unmarshal(text, &back); err != nil {
