@@ -34,7 +34,7 @@ func limits(r *evaluate.Release, public map[string]any) []limit {
 		if !s.Seeded && !overBudget(s) {
 			covered(s, add)
 		}
-		uncovered(s, public, add)
+		uncovered(s, public, charged(r), add)
 	}
 	if r.Estimate == nil || r.Estimate.Sampling != evaluate.NoSampling {
 		biases(r, public, add)
@@ -53,7 +53,7 @@ func covered(s *evaluate.Statement, add adder) {
 	add(protected, "Whatever is done with the release later", "No computation on it, now or in future, with any other knowledge, weakens the bound.")
 }
 
-func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
+func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add adder) {
 	persons := ""
 	if n, ok := public["persons"]; ok {
 		persons = " (" + newFact(n).Text + ")"
@@ -69,7 +69,7 @@ func uncovered(s *evaluate.Statement, public map[string]any, add adder) {
 	add(unprotected, "Several persons together", group(s)+" So families, wards, or others whose records depend on each other are protected less than one person is.")
 	add(unprotected, "What is true of people in general", "If the release teaches that a policy works, it also teaches something about persons who are not in the data. That is its purpose.")
 	other := "Costs of releases from the same data add up, and no ledger counted this one."
-	if s.Charged {
+	if charged {
 		other = "Costs of releases from the same data add up. The ledger that was charged counts only what is charged to it."
 	}
 	add(unprotected, "Other releases", other)
@@ -115,12 +115,18 @@ func checks(r *evaluate.Release) []verification {
 	out := []verification{{What: fmt.Sprintf("Field schema of the JSON form must be %q.", r.Schema)}}
 	if s := r.Privacy; s != nil {
 		out = append(out, account(s))
-		if s.Charged {
+		if charged(r) {
 			out = append(out, verification{
-				What:    "The release says that a ledger was charged (field privacy.charged). The ledger must agree.",
+				What:    fmt.Sprintf("Entry %d of the ledger paid for this release. Whoever holds the ledger can hold the release, every entry and the sum of all charges against it.", r.Ledger.Entry),
 				Command: "discreet ledger verify LEDGER release.json",
 			})
 		}
+	}
+	if s := r.Signature; s != nil {
+		out = append(out, verification{
+			What:    "The JSON form is signed. Get the public key from the signer, not from where the release came from; its identity must be " + s.KeyID + ".",
+			Command: "discreet verify release.json --public-key KEY.pub.pem",
+		})
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
 		out = append(out, verification{

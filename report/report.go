@@ -65,6 +65,8 @@ type page struct {
 	Expected    []expectedRow
 	Diagnostics []namedFact
 	Limits      []limit
+	Ledger      *ledgerView
+	Disclosed   []disclosed
 	Notes       []string
 	Checks      []verification
 	Schema      string
@@ -94,6 +96,10 @@ func newPage(r *evaluate.Release) (*page, error) {
 		p.Target = newFact(t).line()
 	}
 	p.Warnings = warnings(r)
+	p.Disclosed = disclosures(r.Disclosure)
+	if r.Ledger != nil {
+		p.Ledger = newLedgerView(r.Ledger)
+	}
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
 	bounds := returnRange(public)
@@ -105,6 +111,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 	}
 	if r.Privacy != nil {
 		p.Promise = newPromise(r.Privacy, public)
+		p.Promise.Charged = charged(r)
 		p.Event = newEventNode(r.Privacy.Event)
 		text, err := dp.MarshalEvent(r.Privacy.Event)
 		if err != nil {
@@ -134,6 +141,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkEstimate(r.Estimate); err != nil {
+		return err
+	}
+	if err := checkLedger(r.Ledger); err != nil {
 		return err
 	}
 	return checkPrivacy(r.Privacy)

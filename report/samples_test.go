@@ -3,11 +3,14 @@ package report_test
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/report"
 )
 
@@ -22,8 +25,18 @@ func statement() *evaluate.Statement {
 	}
 }
 
+func ledgerEntry() *evaluate.LedgerEntry {
+	return &evaluate.LedgerEntry{
+		Dataset: "trial", Entry: 7, Hash: strings.Repeat("0a", 32), Head: strings.Repeat("0b", 32),
+		Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Key: "k-1", Analyst: "ada", Purpose: "first look",
+		Rule: "gaussian", Budget: dp.Budget{Epsilon: 3, Delta: 1e-5}, Spent: dp.Budget{Epsilon: 1.234567, Delta: 1e-5},
+		Shares: evaluate.Shares{Before: 0.125, This: 0.25, Left: 0.625},
+	}
+}
+
 func scalarRelease() *evaluate.Release {
 	return &evaluate.Release{
+		Ledger: ledgerEntry(),
 		Schema: evaluate.ReleaseSchema,
 		Method: "dp-is",
 		Estimate: &evaluate.Estimate{
@@ -64,7 +77,7 @@ func constantRelease() *evaluate.Release {
 
 func referenceRelease() *evaluate.Release {
 	r := scalarRelease()
-	r.Method, r.Privacy, r.Expected, r.Notes = "is", nil, evaluate.Expected{}, nil
+	r.Method, r.Privacy, r.Ledger, r.Expected, r.Notes = "is", nil, nil, evaluate.Expected{}, nil
 	r.Estimate.Sampling, r.Estimate.StdPrivacy = evaluate.NotPrivate, 0
 	r.Public = map[string]any{"gamma": 1.0}
 	return r
@@ -80,6 +93,16 @@ func thetaRelease() *evaluate.Release {
 	return r
 }
 
+func disclosure() *evaluate.Disclosure {
+	return &evaluate.Disclosure{
+		Definition: "definition-words", Model: "model-words", DataDomain: "domain-words", Unit: "unit-words", Unprotected: []string{"first gap", "second gap"},
+		Mechanisms:  []evaluate.MechanismUse{{Kind: "gaussian", Runs: 1}, {Kind: "laplace", Runs: 40}},
+		Composition: "composition-words", PostProcessing: "post-words", Preparation: "preparation-words", Tuning: "tuning-words",
+		FloatingPoint: "floating-words", Randomness: "randomness-words", Timing: "timing-words",
+		Justification: "justification-words", CodeVersion: "v-words", ConfigHash: strings.Repeat("0d", 32),
+	}
+}
+
 // samples are releases of every shape.
 func samples() map[string]*evaluate.Release {
 	diagnostics := scalarRelease()
@@ -92,7 +115,13 @@ func samples() map[string]*evaluate.Release {
 	deep.Privacy.Event = dp.SelfComposed{Count: 3, Event: dp.PoissonSampled{Rate: 0.01, Event: dp.Composed{Events: []dp.Event{
 		dp.Gaussian{NoiseMultiplier: 1}, dp.Gaussian{NoiseMultiplier: 1}, dp.RandomizedResponse{Buckets: 4, NoiseParameter: 0.5},
 	}}}}
+	uncharged := scalarRelease()
+	uncharged.Privacy.Charged, uncharged.Ledger = false, nil
+	reviewed := scalarRelease()
+	reviewed.Disclosure = disclosure()
+	reviewed.Signature = &signature.Signature{Algorithm: "ed25519", KeyID: "sha256:" + strings.Repeat("0c", 32), Value: strings.Repeat("A", 86) + "=="}
 	return map[string]*evaluate.Release{
+		"uncharged": uncharged, "reviewed": reviewed,
 		"scalar": scalarRelease(), "function": functionRelease(40), "one state": functionRelease(1),
 		"many states": functionRelease(5000), "theta": thetaRelease(), "constant": constantRelease(),
 		"reference": referenceRelease(), "empty": emptyRelease(), "diagnostics": diagnostics,

@@ -16,6 +16,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // element is a node of a parsed page. The page is written as well-formed XML but
@@ -187,6 +188,9 @@ func hostileRelease(text string) *evaluate.Release {
 	r.Notes = []string{text, text}
 	r.Estimate.Sampling = evaluate.SamplingSource(text)
 	r.Privacy.Unit, r.Privacy.Accountant, r.Privacy.Noise = text, text, text
+	r.Ledger.Dataset, r.Ledger.Analyst, r.Ledger.Purpose, r.Ledger.Key, r.Ledger.Rule, r.Ledger.Hash = text, text, text, text, text, text
+	r.Disclosure = &evaluate.Disclosure{Tuning: text, Justification: text, Unprotected: []string{text}, Mechanisms: []evaluate.MechanismUse{{Kind: text, Runs: 2}}}
+	r.Signature = &signature.Signature{KeyID: text}
 	r.Public["target"] = map[string]any{"kind": text, text: text}
 	r.Public["list"] = []any{text, map[string]any{"k": 1}}
 	r.Diagnostics = map[string]any{text: map[string]any{text: text}}

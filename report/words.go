@@ -88,7 +88,7 @@ func warnings(r *evaluate.Release) []warning {
 				fmt.Sprintf("The release promises ε\u00a0=\u00a0%s, but its own accounting certifies only %s. The promise does not stand.",
 					exact(s.Epsilon), significant(s.Accounted.Upper, 6, up)))
 		}
-		if !s.Charged {
+		if !charged(r) {
 			stop("Not charged to a ledger",
 				"Nothing recorded that this budget was spent. Releases from the same data add up: before publishing, add this one to all the others by hand, or have somebody keep the sum.")
 		}
@@ -143,7 +143,6 @@ func newPromise(s *evaluate.Statement, public map[string]any) *promise {
 		Upper:      significant(s.Accounted.Upper, 6, up),
 		Accountant: s.Accountant,
 		Noise:      s.Noise,
-		Charged:    s.Charged,
 	}
 	switch {
 	case s.Seeded:

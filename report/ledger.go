@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// ledgerView is the entry that paid for the release, and the budget after it.
+type ledgerView struct {
+	Dataset, Rule          string
+	Entry                  int64
+	Hash, Head             string
+	Time                   string
+	Key, Analyst, Purpose  string
+	Budget, Spent          guarantee
+	Chart                  *budgetChart
+	Before, This, Left     string
+	SharesOf, RuleCitation string
+}
+
+// guarantee is a formatted (epsilon, delta).
+type guarantee struct{ Epsilon, Delta string }
+
+// budgetChart splits the budget into what was spent before, by this release, and
+// what is left: one bar as wide as the page.
+type budgetChart struct {
+	Before, This, Left bar
+	Alt                string
+}
+
+func newLedgerView(e *evaluate.LedgerEntry) *ledgerView {
+	v := &ledgerView{
+		Dataset: e.Dataset, Rule: e.Rule, Entry: e.Entry, Hash: e.Hash, Head: e.Head,
+		Time: e.Time.UTC().Format("2 January 2006, 15:04:05 MST"),
+		Key:  e.Key, Analyst: e.Analyst, Purpose: e.Purpose,
+		Budget: guarantee{exact(e.Budget.Epsilon), exact(e.Budget.Delta)},
+		Spent:  guarantee{significant(e.Spent.Epsilon, digits, up), significant(e.Spent.Delta, digits, up)},
+		Before: percent(e.Shares.Before, up),
+		This:   percent(e.Shares.This, up),
+		Left:   percent(e.Shares.Left, down),
+	}
+	v.SharesOf, v.RuleCitation = ruleWords(e.Rule)
+	v.Chart = newBudgetChart(v, e.Shares)
+	return v
+}
+
+func newBudgetChart(v *ledgerView, s evaluate.Shares) *budgetChart {
+	whole := scale{0, max(s.Before+s.This+s.Left, 1)}
+	return &budgetChart{
+		Before: whole.bar(0, s.Before),
+		This:   whole.bar(s.Before, s.Before+s.This),
+		Left:   whole.bar(s.Before+s.This, whole.hi),
+		Alt:    fmt.Sprintf("Of the budget, %s was spent before, %s by this release, and %s is left.", v.Before, v.This, v.Left),
+	}
+}
+
+// ruleWords says what adds up under a rule, and whose theorem that is.
+func ruleWords(rule string) (quantity, source string) {
+	switch rule {
+	case "basic":
+		return "ε, which adds up", "Rogers, Roth, Ullman, Vadhan 2016"
+	case "gaussian":
+		return "μ², the square of the signal-to-noise ratio, which adds up", "Smith and Thakurta 2022; Koskela, Tobaben, Honkela 2023"
+	case "renyi":
+		return "the Rényi divergence of one order, which adds up", "Feldman and Zrnic 2021"
+	}
+	return "the quantity that adds up", ""
+}
+
+// checkLedger refuses an entry that cannot be shown.
+func checkLedger(e *evaluate.LedgerEntry) error {
+	if e == nil {
+		return nil
+	}
+	if err := finite("ledger", e.Budget.Epsilon, e.Budget.Delta, e.Spent.Epsilon, e.Spent.Delta, e.Shares.Before, e.Shares.This, e.Shares.Left); err != nil {
+		return err
+	}
+	for _, share := range []float64{e.Shares.Before, e.Shares.This, e.Shares.Left} {
+		if !(share >= 0 && share <= 1) {
+			return fmt.Errorf("%w: ledger.shares: a share is outside [0, 1]", ErrRelease)
+		}
+	}
+	if e.Time.Equal(time.Time{}) {
+		return fmt.Errorf("%w: ledger.time is missing", ErrRelease)
+	}
+	return nil
+}
+
+// charged reports that the release names the entry that paid for it. A bare
+// claim is none.
+func charged(r *evaluate.Release) bool {
+	return r.Privacy != nil && r.Privacy.Charged && r.Ledger != nil
+}
