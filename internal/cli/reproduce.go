@@ -104,6 +104,7 @@ func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options, asJSON bool
 		fmt.Fprintln(cmd.OutOrStdout())
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d claims hold; read %s\n", holds, len(done.Claims), o.Dir+"/index.html")
+	fmt.Fprintln(cmd.OutOrStdout(), "simulated persons and seeded noise: these are no releases, and nothing was charged")
 	return nil
 }
 
