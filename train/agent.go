@@ -1,0 +1,82 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/learn"
+)
+
+// Agent is one participant: its environment, its budget and a device to compute
+// with.
+type Agent struct {
+	// Device computes; its settings are what the agent agreed to.
+	Device *Device
+	// Player plays in the agent's environment; see Device.Player.
+	Player *learn.Player
+	// Wallet is the agent's own. It may be nil only where nothing is private.
+	Wallet Wallet
+	// Rand drives the environment and the choice of actions, Noise the randomiser.
+	Rand  *rand.Rand
+	Noise *noise.Source
+}
+
+// Answer trains from the weights theta, of the task's version, and returns the
+// report as it is to be sent, in memory that lasts until the device's next use. A
+// slot that was answered before gets the same bytes again. What the agent went
+// through comes back beside the report and must not be sent; it is zero when the
+// report was made before.
+//
+// The agent trusts nothing in the task but numbers that cannot hurt it: it refuses,
+// with [ErrTask], every randomiser but the one it agreed to. Seeds and weights may
+// be anything.
+func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, Outing, error) {
+	d := a.Device
+	if t.Randomizer != d.coder.agreed() || t.Dim != d.Dim() || len(theta) != d.Dim() {
+		return nil, Outing{}, fmt.Errorf("%w: it asks for %+v on %d weights; this agent agreed to %+v on %d",
+			ErrTask, t.Randomizer, t.Dim, d.coder.agreed(), d.Dim())
+	}
+	if a.Wallet != nil {
+		if kept, ok, err := a.Wallet.Kept(ctx, t.Slot); ok || err != nil {
+			return kept, Outing{}, err
+		}
+	}
+	out, err := d.train(t, theta, a.Player, a.Rand)
+	if err != nil {
+		return nil, out, err
+	}
+	if err := a.pay(ctx, t.Slot); err != nil {
+		return nil, out, err
+	}
+	if d.body, err = d.coder.encode(d.body[:0], d.vector, t.Seed, a.Noise); err != nil {
+		return nil, out, err
+	}
+	r := Report{Slot: t.Slot, Version: t.Version, Deadline: t.Deadline, Token: t.Token, Body: d.body}
+	if d.report, err = r.AppendBinary(d.report[:0]); err != nil {
+		return nil, out, err
+	}
+	if a.Wallet != nil {
+		if err := a.Wallet.Keep(ctx, t.Slot, d.report); err != nil {
+			return nil, out, err
+		}
+	}
+	return d.report, out, nil
+}
+
+// pay debits the wallet and redeems the receipt: the right to draw noise once.
+func (a *Agent) pay(ctx context.Context, slot uint64) error {
+	event := a.Device.coder.event()
+	if event == nil {
+		return nil
+	}
+	if a.Wallet == nil {
+		return fmt.Errorf("%w: the agent has no wallet to pay for a private report", ErrTask)
+	}
+	receipt, err := a.Wallet.Debit(ctx, slot, event)
+	if err != nil {
+		return err
+	}
+	return receipt.Redeem()
+}

@@ -1,0 +1,134 @@
+package train
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/sim"
+)
+
+// Device is what an agent computes with: a network, an environment, memory. Agents
+// may use one in turn; goroutines may not share it.
+type Device struct {
+	local    Local
+	net      *learn.MLP
+	coder    *coder
+	critic   *learn.ActorCritic
+	gradient *learn.PolicyGradient
+	steps    optimizerState
+	episodes []learn.Episode
+	theta    []float64 // while it changes
+	vector   []float64 // what is reported
+	grad     []float64
+	body     []byte
+	report   []byte
+}
+
+// NewDevice checks the settings, which are those of the run.
+func NewDevice(l Local, r Randomizer) (*Device, error) {
+	l.Optimizer = l.Optimizer.withDefaults()
+	if err := l.check(r); err != nil {
+		return nil, err
+	}
+	net, err := learn.NewMLP(l.Network)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCoder(r, net.Dim())
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{local: l, net: net, coder: c, episodes: make([]learn.Episode, l.Episodes),
+		theta: make([]float64, net.Dim()), vector: make([]float64, net.Dim()), grad: make([]float64, net.Dim())}
+	d.steps.init(l.Optimizer, net.Dim())
+	switch l.Method {
+	case ActorCritic:
+		d.critic, err = l.ActorCritic.Bind(net)
+	case PolicyGradient:
+		d.gradient, err = l.PolicyGradient.Bind(net)
+	}
+	return d, err
+}
+
+// Dim is the number of weights.
+func (d *Device) Dim() int { return d.net.Dim() }
+
+// Player makes a player of an environment, for use with this device.
+func (d *Device) Player(env sim.Env) (*learn.Player, error) {
+	return learn.NewPlayer(d.net, env, d.local.MaxSteps, d.local.Reward)
+}
+
+// Outing is what an agent went through for one report. It is private: it stays on
+// the device, and in a simulation with whoever simulates.
+type Outing struct {
+	// Score is the mean score of the first local step's episodes, Steps the number
+	// of decisions in all.
+	Score float64
+	Steps int
+}
+
+// train plays and learns from theta and leaves what is to be reported in d.vector.
+func (d *Device) train(t *Task, theta []float64, p *learn.Player, rng *rand.Rand) (Outing, error) {
+	copy(d.theta, theta)
+	x := d.local.explore(t.Slot)
+	if d.local.Method == Evolution {
+		return d.try(t, p, x, rng)
+	}
+	d.steps.reset()
+	var out Outing
+	for step := range d.local.Steps {
+		for i := range d.episodes {
+			e := &d.episodes[i]
+			if err := p.Play(e, d.theta, x, rng); err != nil {
+				return out, fmt.Errorf("local step %d, episode %d: %w", step, i, err)
+			}
+			out.Steps += e.Steps()
+			if step == 0 {
+				out.Score += e.Score / float64(len(d.episodes))
+			}
+		}
+		clear(d.grad)
+		if d.critic != nil {
+			d.critic.Gradient(d.grad, d.theta, &d.episodes[0])
+		} else {
+			d.gradient.Gradient(d.grad, d.theta, d.episodes)
+		}
+		if d.local.Steps > 1 {
+			d.local.Optimizer.apply(d.theta, d.grad, &d.steps, 0)
+		}
+	}
+	for i := range d.vector {
+		switch {
+		case d.local.ZeroGradient:
+			d.vector[i] = 0
+		case d.local.Steps > 1:
+			d.vector[i] = theta[i] - d.theta[i] // a descent direction, as a gradient is
+		default:
+			d.vector[i] = d.grad[i]
+		}
+	}
+	return out, nil
+}
+
+// try plays with perturbed weights; what is reported is the score.
+func (d *Device) try(t *Task, p *learn.Player, x learn.Explore, rng *rand.Rand) (Outing, error) {
+	perturb(d.vector, t.Seed, d.local.Perturbation)
+	for i := range d.theta {
+		d.theta[i] += d.vector[i]
+	}
+	var out Outing
+	for i := range d.episodes {
+		e := &d.episodes[i]
+		if err := p.Play(e, d.theta, x, rng); err != nil {
+			return out, fmt.Errorf("episode %d: %w", i, err)
+		}
+		out.Score += e.Score / float64(len(d.episodes))
+		out.Steps += e.Steps()
+	}
+	d.vector[0] = out.Score
+	if d.local.ZeroGradient {
+		d.vector[0] = d.coder.Clip / 2
+	}
+	return out, nil
+}

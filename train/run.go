@@ -1,0 +1,361 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/rl/learn"
+)
+
+// Progress tells where a run is.
+type Progress struct {
+	Status
+	// Slot is the submission that was just counted.
+	Slot uint64
+	// Score is the mean score of its agent's first episodes, which nobody but the
+	// simulation knows. It is NaN-free but not private: it must not be published
+	// where agents are real.
+	Score float64
+	// Success is the last private estimate of the share of successful agents, nil
+	// before there is one.
+	Success *Estimate
+}
+
+// Result is what a run came to.
+type Result struct {
+	Status
+	// Theta are the weights at the end.
+	Theta []float64 `json:"theta"`
+	// Epsilon is the largest epsilon that any one agent spent on training reports.
+	Epsilon float64 `json:"epsilon"`
+	// Declined counts reports that agents did not make for want of budget.
+	Declined uint64 `json:"declined"`
+	// Success holds the private estimates in order.
+	Success []Estimate `json:"success,omitempty"`
+	// Scores holds what the simulation alone knows: the score that each accepted
+	// report's agent had in its first local step, in order of acceptance.
+	Scores []float64 `json:"-"`
+}
+
+// Train runs until all submissions are in, Progress says stop, or ctx ends; then
+// the result so far comes with the context's error, and a run with a Journal can
+// be taken up again. Equal settings, seeds and noise give equal results, whatever
+// Threads is and however often the run was interrupted.
+func Train(ctx context.Context, c Config) (*Result, error) {
+	r, err := newRun(c)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	err = r.resume(ctx)
+	for err == nil && !r.stopped && !r.agg.Status().Done {
+		err = r.next(ctx)
+	}
+	if e := r.checkpoint(); err == nil {
+		err = e
+	}
+	return r.result(), err
+}
+
+// run is the state of Train.
+type run struct {
+	cfg     Config
+	agg     *Aggregator
+	flights []*flight // agents at work
+	free    []*flight // to be used again
+	pool    *pool
+	bench   *bench // of the calling goroutine
+	wallets map[uint64]Wallet
+
+	arrivals uint64 // reports that came, whatever their verdict
+	clock    int    // of Fastest: in steps
+	declined uint64
+	idle     uint64 // declined in a row
+	spent    float64
+	scores   []float64
+	success  []Estimate
+	asked    uint64 // evaluations begun
+	stopped  bool
+}
+
+// flight is an agent at work on a task.
+type flight struct {
+	task   Task
+	agent  uint64
+	theta  []float64
+	due    int // of Fastest
+	wallet Wallet
+	// done is closed when the answer is there.
+	done   chan struct{}
+	report []byte
+	outing Outing
+	err    error
+}
+
+func newRun(c Config) (*run, error) {
+	if err := c.prepare(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: c, wallets: map[uint64]Wallet{}}
+	var err error
+	if r.bench, err = newBench(&r.cfg); err != nil {
+		return nil, err
+	}
+	theta := make([]float64, c.Terms.Dim)
+	r.bench.device.net.Init(theta, c.Init, rand.New(rand.NewPCG(mix(c.Seed), 0x696e6974)))
+	o := Options{}
+	if c.Noise != nil {
+		seed := seedBytes(c.Seed) // what is seeded is to be the same every time
+		o.Secret, o.RunSeed = &seed, &seed
+	}
+	if c.Journal != nil {
+		o.Log = c.Journal
+	}
+	if r.agg, err = NewAggregator(c.Terms, theta, o); err != nil {
+		return nil, err
+	}
+	if c.Threads > 1 && c.Workers > 1 {
+		r.pool, err = newPool(&r.cfg, min(c.Threads, c.Workers))
+	}
+	return r, err
+}
+
+func (r *run) close() {
+	if r.pool != nil {
+		r.pool.close()
+	}
+}
+
+// next lets one agent report.
+func (r *run) next(ctx context.Context) error {
+	if err := r.dispatch(ctx); err != nil {
+		return err
+	}
+	i := r.pick()
+	f := r.flights[i]
+	if err := r.answer(ctx, f); err != nil {
+		return err
+	}
+	r.flights = slices.Delete(r.flights, i, i+1)
+	r.free = append(r.free, f)
+	return r.arrive(ctx, f, f.report)
+}
+
+// dispatch gives every idle worker a task, but no more tasks than reports that are
+// still wanted.
+func (r *run) dispatch(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := r.agg.Status()
+	for len(r.flights) < r.cfg.Workers && s.Accepted+uint64(len(r.flights)) < r.cfg.Terms.Submissions {
+		f, err := r.launch()
+		if err != nil {
+			return err
+		}
+		r.flights = append(r.flights, f)
+		switch {
+		case r.pool != nil:
+			r.pool.send(ctx, f)
+		case r.cfg.Schedule == Fastest:
+			r.bench.work(ctx, f)
+		}
+	}
+	return nil
+}
+
+// launch issues a task to the agent whose turn it is.
+func (r *run) launch() (*flight, error) {
+	var f *flight
+	if n := len(r.free); n > 0 {
+		f, r.free = r.free[n-1], r.free[:n-1]
+		*f = flight{theta: f.theta, report: f.report[:0]}
+	} else {
+		f = &flight{theta: make([]float64, r.cfg.Terms.Dim)}
+	}
+	f.task = r.agg.Issue(0)
+	r.agg.Theta(f.theta)
+	return f, r.equip(f)
+}
+
+// equip finds the agent of a flight and its wallet.
+func (r *run) equip(f *flight) error {
+	f.agent = r.cfg.agentOf(f.task.Slot)
+	if !r.cfg.Terms.Randomizer.Private() {
+		return nil
+	}
+	if r.cfg.Agents == 0 { // never asked again
+		var err error
+		f.wallet, err = r.cfg.newWallet(f.agent)
+		return err
+	}
+	w, ok := r.wallets[f.agent]
+	if !ok {
+		var err error
+		if w, err = r.cfg.newWallet(f.agent); err != nil {
+			return err
+		}
+		r.wallets[f.agent] = w
+	}
+	f.wallet = w
+	return nil
+}
+
+// pick chooses the flight that lands next.
+func (r *run) pick() int {
+	switch r.cfg.Schedule {
+	case InTurn:
+		return 0
+	case Fastest:
+		first := 0
+		for i, f := range r.flights {
+			if r.pool != nil {
+				<-f.done
+			}
+			if f.due == 0 {
+				f.due = r.clock + max(1, f.outing.Steps)
+			}
+			if f.due < r.flights[first].due {
+				first = i
+			}
+		}
+		r.clock = r.flights[first].due
+		return first
+	}
+	return int(mix(mix(r.cfg.Seed^0x7363686564756c65)^mix(r.arrivals)) % uint64(len(r.flights)))
+}
+
+// answer waits for the report of a flight, or makes it. An agent without budget
+// leaves the report empty.
+func (r *run) answer(ctx context.Context, f *flight) error {
+	switch {
+	case r.pool != nil:
+		<-f.done
+	case r.cfg.Schedule != Fastest:
+		r.bench.work(ctx, f)
+	}
+	if errors.Is(f.err, account.ErrExhausted) {
+		f.report, f.err = f.report[:0], nil
+	}
+	if f.err != nil {
+		return fmt.Errorf("submission %d: %w", f.task.Slot, f.err)
+	}
+	return nil
+}
+
+// arrive hands a report to the aggregator and counts what came of it.
+func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
+	r.arrivals++
+	if len(report) == 0 {
+		return r.decline()
+	}
+	r.idle = 0
+	verdict, err := r.agg.Submit(report)
+	if err != nil {
+		return err
+	}
+	if err := r.tally(ctx, f); err != nil {
+		return err
+	}
+	if verdict != Accepted {
+		return nil
+	}
+	r.scores = append(r.scores, f.outing.Score)
+	return r.after(ctx, f)
+}
+
+// decline counts a report that was not made; when nobody has budget left, the run
+// ends.
+func (r *run) decline() error {
+	r.declined++
+	r.idle++
+	if r.idle > r.cfg.Agents {
+		return fmt.Errorf("after %d submissions no agent has budget left: %w; allow fewer submissions, more agents or more epsilon",
+			r.agg.Status().Accepted, account.ErrExhausted)
+	}
+	return nil
+}
+
+// tally keeps the largest epsilon that an agent has spent.
+func (r *run) tally(ctx context.Context, f *flight) error {
+	if f.wallet == nil {
+		return nil
+	}
+	if r.cfg.Agents == 0 { // one report each
+		r.spent = r.cfg.Terms.Randomizer.Epsilon
+		return nil
+	}
+	b, err := f.wallet.Spent(ctx)
+	r.spent = max(r.spent, b.Epsilon)
+	return err
+}
+
+// after evaluates, saves and tells where a submission asks for it.
+func (r *run) after(ctx context.Context, f *flight) error {
+	s := r.agg.Status()
+	if e := r.cfg.Success; e != nil && s.Accepted%uint64(e.Every) == 0 {
+		if err := r.evaluate(ctx, s.Accepted); err != nil {
+			return err
+		}
+		if err := r.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if j := r.cfg.Journal; j != nil && j.due() {
+		if err := r.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if r.cfg.Progress == nil {
+		return nil
+	}
+	p := Progress{Status: s, Slot: f.task.Slot, Score: f.outing.Score}
+	if n := len(r.success); n > 0 {
+		p.Success = &r.success[n-1]
+	}
+	r.stopped = !r.cfg.Progress(p)
+	return nil
+}
+
+func (r *run) result() *Result {
+	theta := make([]float64, r.cfg.Terms.Dim)
+	r.agg.Theta(theta)
+	return &Result{Status: r.agg.Status(), Theta: theta, Epsilon: r.spent, Declined: r.declined,
+		Success: r.success, Scores: r.scores}
+}
+
+// Scores plays episodes with the given weights, in environments drawn uniformly,
+// and returns their scores. It is for simulations: real agents do not tell.
+func Scores(ctx context.Context, c Config, theta []float64, episodes int, x learn.Explore, seed uint64) ([]float64, error) {
+	if err := c.prepare(); err != nil {
+		return nil, err
+	}
+	b, err := newBench(&c)
+	if err != nil {
+		return nil, err
+	}
+	if len(theta) != c.Terms.Dim {
+		return nil, fmt.Errorf("%w: %d weights; want %d", ErrConfig, len(theta), c.Terms.Dim)
+	}
+	out := make([]float64, 0, episodes)
+	for n := range episodes {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		b.pcg.Seed(mix(seed), mix(^uint64(n)))
+		p, err := b.player(int(mix(mix(seed)^mix(uint64(n))) % uint64(len(c.Environments))))
+		if err != nil {
+			return out, err
+		}
+		e := &b.device.episodes[0]
+		if err := p.Play(e, theta, x, b.rng); err != nil {
+			return out, err
+		}
+		out = append(out, e.Score)
+	}
+	return out, nil
+}

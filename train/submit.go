@@ -1,0 +1,152 @@
+package train
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"math"
+)
+
+// Verdict is what becomes of a report.
+type Verdict uint8
+
+// The verdicts. Everything from Malformed on is a rejection, which changes nothing
+// but a count.
+const (
+	// Accepted: the report counts.
+	Accepted Verdict = iota
+	// Duplicate: the same bytes were accepted before; the sender may stop retrying.
+	Duplicate
+	// Malformed: not the encoding of a report.
+	Malformed
+	// Forged: the token is not that of the task.
+	Forged
+	// Spent: the token was used for another report.
+	Spent
+	// Stale: the weights have moved on too far.
+	Stale
+	// Late: the deadline has passed.
+	Late
+	// Closed: the run has all the reports that it wants.
+	Closed
+
+	verdicts
+)
+
+// String names the verdict.
+func (v Verdict) String() string {
+	if v >= verdicts {
+		return fmt.Sprintf("Verdict(%d)", uint8(v))
+	}
+	return [...]string{"accepted", "duplicate", "malformed", "forged", "spent", "stale", "late", "closed"}[v]
+}
+
+// Counts holds the number of reports by verdict.
+type Counts [verdicts]uint64
+
+// Of returns the number of reports with the verdict.
+func (c Counts) Of(v Verdict) uint64 { return c[v] }
+
+// Rejected is the number of reports that were rejected for any reason.
+func (c Counts) Rejected() uint64 {
+	n := uint64(0)
+	for _, k := range c[Malformed:] {
+		n += k
+	}
+	return n
+}
+
+// Submit takes a report as it was sent. The same bytes may be sent again: the
+// answer is Duplicate and nothing changes. The error, which is about the
+// aggregator and not about the report, means that the run cannot go on: the log
+// could not be written, or the weights overflowed.
+func (a *Aggregator) Submit(report []byte) (Verdict, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failed != nil {
+		return Closed, a.failed
+	}
+	v, err := a.submit(report)
+	a.state.Counts[v]++
+	a.failed = err
+	return v, err
+}
+
+func (a *Aggregator) submit(data []byte) (Verdict, error) {
+	r, err := parseReport(data, a.coder.size)
+	if err != nil {
+		return Malformed, nil
+	}
+	want := a.token(r.Slot, r.Version, r.Deadline)
+	if subtle.ConstantTimeCompare(want[:], r.Token[:]) == 0 {
+		return Forged, nil
+	}
+	s := &a.state
+	digest := digest(data)
+	switch before := s.Spent.at(r.Slot); {
+	case r.Slot < s.Spent.Base:
+		return Stale, nil // forgotten, whether it was spent or not
+	case before == digest:
+		return Duplicate, nil
+	case before != 0:
+		return Spent, nil
+	case s.Accepted >= a.terms.Submissions:
+		return Closed, nil
+	case a.terms.Staleness >= 0 && r.Version+uint64(a.terms.Staleness) < s.Version:
+		return Stale, nil
+	case r.Deadline != 0 && a.now().Unix() > r.Deadline:
+		return Late, nil
+	}
+	seed := taskSeed(s.RunSeed, r.Slot)
+	if err := a.coder.decode(a.estimate, r.Body, seed); err != nil {
+		return Malformed, nil
+	}
+	if a.log != nil {
+		if _, err := a.log.Write(data); err != nil {
+			return Closed, fmt.Errorf("log of reports: %w; free space and resume", err)
+		}
+	}
+	s.Spent.mark(r.Slot, digest)
+	s.Accepted++
+	if a.terms.Randomizer.Mechanism == OneBit {
+		a.perturbation(seed)
+	}
+	return Accepted, a.add()
+}
+
+// perturbation turns the reported sign, in estimate[0], into a descent direction:
+// minus the sign, centred by the running mean of all signs, along the perturbation
+// that was tried.
+func (a *Aggregator) perturbation(seed [32]byte) {
+	s := &a.state
+	sign := a.estimate[0]
+	centred := sign - s.Baseline
+	s.Baseline += (sign - s.Baseline) / float64(min(s.Accepted, 200))
+	perturb(a.estimate, seed, -centred)
+}
+
+// add puts the estimate at hand into the buffer and, when that is full, steps.
+func (a *Aggregator) add() error {
+	s := &a.state
+	a.terms.Influence.bound(a.estimate, s.Steps.First)
+	for i, v := range a.estimate {
+		s.Sum[i] += a.weight * v
+	}
+	s.InBuffer++
+	if s.InBuffer < int(s.Size) {
+		return nil
+	}
+	scale := 1 / float64(s.InBuffer)
+	for i := range s.Sum {
+		s.Sum[i] *= scale
+	}
+	a.terms.Optimizer.apply(s.Theta, s.Sum, &s.Steps, s.Accepted)
+	clear(s.Sum)
+	s.InBuffer = 0
+	s.Version++
+	s.Size = math.Min(s.Size*(1+a.terms.Growth), 1<<30)
+	s.Spent.advance(s.Issued, a.terms.Staleness)
+	if !allFinite(s.Theta) {
+		return fmt.Errorf("%w at version %d: make optimizer.step smaller", ErrDiverged, s.Version)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp/local"
+)
+
+// Success asks separate agents, who do nothing else, whether they reach a score.
+// Each plays one episode, with actions drawn from the policy or greedily as in
+// training but without uniform ones, and answers by randomised response.
+type Success struct {
+	// Every is the number of submissions between evaluations.
+	Every int
+	// Agents is the number of agents asked each time; each is asked once.
+	Agents int
+	// Epsilon is what an answer costs its agent.
+	Epsilon float64
+	// Threshold is the score to reach.
+	Threshold float64
+}
+
+func (s Success) check() error {
+	if s.Every < 1 || s.Agents < 1 || math.IsNaN(s.Threshold) {
+		return fmt.Errorf("%w: success: every %d submissions, %d agents, threshold %v; want at least 1 of each and a number", ErrConfig, s.Every, s.Agents, s.Threshold)
+	}
+	if _, err := local.NewResponse(2, s.Epsilon); err != nil {
+		return fmt.Errorf("%w: success: %w", ErrConfig, err)
+	}
+	return nil
+}
+
+// Estimate is what evaluating agents told.
+type Estimate struct {
+	// Submissions is when they were asked.
+	Submissions uint64 `json:"submissions"`
+	// Share estimates the share of agents that reach the score, without bias: it may
+	// lie outside [0, 1].
+	Share float64 `json:"share"`
+	// StdError bounds its standard deviation, from the randomised response and the
+	// choice of agents together, whatever the true share is.
+	StdError float64 `json:"std_error"`
+	// Agents is the number of agents who answered.
+	Agents int `json:"agents"`
+}
+
+// evaluate asks the next evaluating agents about the current weights.
+func (r *run) evaluate(ctx context.Context, at uint64) error {
+	s := r.cfg.Success
+	rr, err := local.NewResponse(2, s.Epsilon)
+	if err != nil {
+		return err
+	}
+	f := &flight{theta: make([]float64, r.cfg.Terms.Dim)}
+	r.agg.Theta(f.theta)
+	counts := make([]int64, 2)
+	for range s.Agents {
+		if err := ctx.Err(); err != nil {
+			return err // asked again, of the same agents, on resuming
+		}
+		f.task.Slot = FirstEvaluator + r.asked*uint64(s.Agents) + uint64(counts[0]+counts[1])
+		said, err := r.ask(ctx, f, rr)
+		if err != nil {
+			return fmt.Errorf("evaluation after %d submissions: %w", at, err)
+		}
+		counts[said]++
+	}
+	r.asked++
+	shares := make([]float64, 2)
+	rr.Estimate(shares, counts)
+	// Var of the mean answer is at most 1/(4 n).
+	slope := 2*rr.Truth() - 1
+	r.success = append(r.success, Estimate{Submissions: at, Share: shares[1],
+		StdError: 1 / (2 * slope * math.Sqrt(float64(s.Agents))), Agents: s.Agents})
+	return nil
+}
+
+// ask lets one evaluating agent play and answer.
+func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error) {
+	f.agent = f.task.Slot
+	wallet, err := r.cfg.newWallet(f.agent)
+	if err != nil {
+		return 0, err
+	}
+	f.wallet = wallet
+	if kept, ok, err := wallet.Kept(ctx, f.task.Slot); err != nil {
+		return 0, err
+	} else if ok {
+		return rr.Decode(kept)
+	}
+	a, err := r.bench.seat(f)
+	if err != nil {
+		return 0, err
+	}
+	x := r.cfg.Local.explore(f.task.Slot)
+	x.Uniform = 0
+	e := &r.bench.device.episodes[0]
+	if err := a.Player.Play(e, f.theta, x, a.Rand); err != nil {
+		return 0, err
+	}
+	receipt, err := wallet.Debit(ctx, f.task.Slot, rr.Event())
+	if err != nil {
+		return 0, err
+	}
+	if err := receipt.Redeem(); err != nil {
+		return 0, err
+	}
+	bucket := 0
+	if e.Score >= r.cfg.Success.Threshold {
+		bucket = 1
+	}
+	report := rr.Randomize(nil, bucket, a.Noise)
+	if err := wallet.Keep(ctx, f.task.Slot, report); err != nil {
+		return 0, err
+	}
+	return rr.Decode(report)
+}
