@@ -19,6 +19,8 @@ var everyKind = map[string]dp.Event{
 	`{"kind":"randomized_response","buckets":2,"noise_parameter":0.5}`: dp.RandomizedResponse{Buckets: 2, NoiseParameter: 0.5},
 	`{"kind":"smooth_gaussian","alpha":24.7,"beta":0.0078,"dimension":20}`: dp.SmoothGaussian{
 		Alpha: 24.7, Beta: 0.0078, Dimension: 20},
+	`{"kind":"shuffled","count":90000,"local_epsilon":1,"uniform_slots":true}`: dp.Shuffled{
+		Count: 90000, LocalEpsilon: 1, UniformSlots: true},
 	`{"kind":"approximate_dp","epsilon":1,"delta":1e-6}`: dp.ApproximateDP{Epsilon: 1, Delta: 1e-6},
 	`{"kind":"poisson_sampled","rate":0.01,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.PoissonSampled{
 		Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}},
@@ -75,6 +77,10 @@ func TestMalformedEventsAreRefused(t *testing.T) {
 		`{"kind":"gaussian","noise_multiplier":1,"noise_multiplier":9}`,
 		`{"kind":"gaussian","noise_multiplier":1} {}`,
 		`{"kind":"gaussian","noise_multiplier":1`,
+		`{"kind":"shuffled","count":0,"local_epsilon":1,"uniform_slots":true}`,
+		`{"kind":"shuffled","count":9,"local_epsilon":0,"uniform_slots":true}`,
+		`{"kind":"shuffled","count":9,"local_epsilon":1,"uniform_slots":false}`,
+		`{"kind":"shuffled","count":9,"local_epsilon":1}`,
 		`{"kind":"randomized_response","buckets":1,"noise_parameter":0.5}`,
 		`{"kind":"randomized_response","buckets":2.5,"noise_parameter":0.5}`,
 		`{"kind":"smooth_gaussian","alpha":1,"beta":1,"dimension":0}`,

@@ -106,6 +106,8 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		return leaf[SmoothGaussian](text, *head.Kind, "alpha", "beta", "dimension")
 	case "approximate_dp":
 		return leaf[ApproximateDP](text, *head.Kind, "epsilon", "delta")
+	case "shuffled":
+		return leaf[Shuffled](text, *head.Kind, "count", "local_epsilon", "uniform_slots")
 	case "poisson_sampled":
 		var f struct {
 			Rate float64 `json:"rate"`

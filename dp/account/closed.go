@@ -10,9 +10,10 @@ import (
 
 // ClosedForm is the accountant that needs no numerical composition: any tree of
 // Gaussian events (one Gaussian of the summed mu^2), or one run of a single
-// Laplace, discrete Laplace, randomised-response, smooth Gaussian or (epsilon,
-// delta) event. Its brackets enclose the exact privacy profile and are a few
-// roundings wide (for a smooth Gaussian: as wide as its integral is certain).
+// Laplace, discrete Laplace, randomised-response, smooth Gaussian, shuffled or
+// (epsilon, delta) event. Its brackets enclose the exact privacy profile and are a few
+// roundings wide (for a smooth Gaussian: as wide as its integral is certain; for a shuffle: an
+// upper bound alone).
 // Everything else is refused with [ErrUnsupported].
 type ClosedForm struct {
 	adj    dp.Adjacency
@@ -77,7 +78,8 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 }
 
 func composedRemedy(leaf dp.Event) string {
-	if _, ok := leaf.(dp.SmoothGaussian); ok {
+	switch leaf.(type) {
+	case dp.SmoothGaussian, dp.Shuffled:
 		return smoothRemedy
 	}
 	return "use the PLD or the Renyi accountant"
@@ -95,6 +97,8 @@ func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {
 		return approximateProfile(e)
 	case dp.SmoothGaussian:
 		return &eventProfile{event: e, smooth: &e}
+	case dp.Shuffled:
+		return shuffledProfile(e)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@
 //	randomized_response                       exact  R   (1)   bracket  R       upper R
 //	approximate_dp                            exact  R A (1)   bracket  R A     upper R A
 //	smooth_gaussian                           bracket R A (1)  -                -
+//	shuffled                                  upper  R   (1)   -                -
 //	poisson_sampled gaussian                  -                bracket  R A     upper R A
 //	poisson_sampled, other noise              -                see PLD          -
 //	sampled_without_replacement gaussian      -                bracket  R       upper R
@@ -52,7 +53,7 @@
 //
 // Sources: Balle and Wang 2018 (Gaussian profile); Dong, Roth and Su 2022 (mu);
 // Mironov 2017 and Mironov, Talwar, Zhang 2019 (Renyi); Canonne, Kamath, Steinke
-// 2020 (conversion, discrete Gaussian); Zhu, Dong, Wang 2022 (dominating pairs);
+// 2020 (conversion, discrete Gaussian); Feldman, McMillan, Talwar 2021 (shuffling); Zhu, Dong, Wang 2022 (dominating pairs);
 // Smith and Thakurta 2022, Koskela, Tobaben, Honkela 2023, Feldman and Zrnic
 // 2021, Rogers et al. 2016, Vadhan and Zhang 2023 (filters). The proofs of the
 // numerics are in docs/proofs/accounting.md.

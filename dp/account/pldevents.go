@@ -226,6 +226,9 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 	case dp.ApproximateDP:
 		return lossdist.Approximate(e.Epsilon, e.Delta), nil
 	}
+	if e, ok := event.(dp.Shuffled); ok {
+		return nil, unsupported(e, "has no loss distribution here; "+smoothRemedy)
+	}
 	if _, ok := event.(dp.SmoothGaussian); ok {
 		// Which ratio of the two variances is worst depends on epsilon, so there is
 		// no pair to compose.

@@ -195,7 +195,7 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 		return func(order float64) float64 { return responseRenyi(order, loss, share) }, 0, nil
 	case dp.ApproximateDP:
 		return func(order float64) float64 { return responseRenyi(order, e.Epsilon, 1) }, e.Delta, nil
-	case dp.SmoothGaussian:
+	case dp.SmoothGaussian, dp.Shuffled:
 		return nil, 0, unsupported(leaf, "has no Renyi curve here; "+smoothRemedy)
 	case dp.PoissonSampled:
 		return sampledCurve(adj, leaf, e.Rate, e.Event)

@@ -77,7 +77,7 @@ func onlyReplace(adj dp.Adjacency, event dp.Event) error {
 		return nil
 	}
 	switch event.(type) {
-	case dp.RandomizedResponse, dp.SampledWithoutReplacement:
+	case dp.RandomizedResponse, dp.SampledWithoutReplacement, dp.Shuffled:
 		return unsupported(event, "has no meaning under add_remove_one; account for it under replace_one")
 	}
 	return nil
