@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
@@ -38,16 +40,16 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 		return nil, Outing{}, fmt.Errorf("%w: it asks for %+v on %d weights; this agent agreed to %+v on %d",
 			ErrTask, t.Randomizer, t.Dim, d.coder.agreed(), d.Dim())
 	}
-	if a.Wallet != nil {
-		if kept, ok, err := a.Wallet.Kept(ctx, t.Slot); ok || err != nil {
-			return kept, Outing{}, err
-		}
+	receipt, kept, err := a.pay(ctx, t.Slot)
+	if kept != nil || err != nil {
+		return kept, Outing{}, err
 	}
+	ctx = context.WithoutCancel(ctx) // what was paid for is finished
 	out, err := d.train(t, theta, a.Player, a.Rand)
 	if err != nil {
 		return nil, out, err
 	}
-	if err := a.pay(ctx, t.Slot); err != nil {
+	if err := a.redeem(receipt); err != nil {
 		return nil, out, err
 	}
 	if d.body, err = d.coder.encode(d.body[:0], d.vector, t.Seed, a.Noise); err != nil {
@@ -57,26 +59,31 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 	if d.report, err = r.AppendBinary(d.report[:0]); err != nil {
 		return nil, out, err
 	}
-	if a.Wallet != nil {
-		if err := a.Wallet.Keep(ctx, t.Slot, d.report); err != nil {
+	if receipt != nil {
+		if err := a.Wallet.Keep(ctx, t.Slot, receipt, d.report); err != nil {
 			return nil, out, err
 		}
 	}
 	return d.report, out, nil
 }
 
-// pay debits the wallet and redeems the receipt: the right to draw noise once.
-func (a *Agent) pay(ctx context.Context, slot uint64) error {
+// pay debits the wallet for a slot, or returns the report that it has already.
+func (a *Agent) pay(ctx context.Context, slot uint64) (*ledger.Receipt, []byte, error) {
+	event := a.Device.coder.event()
+	if event == nil {
+		return nil, nil, nil
+	}
+	if a.Wallet == nil {
+		return nil, nil, fmt.Errorf("%w: the agent has no wallet to pay for a private report", ErrTask)
+	}
+	return a.Wallet.Debit(ctx, slot, event)
+}
+
+// redeem uses the receipt up: noise is drawn once under it.
+func (a *Agent) redeem(receipt *ledger.Receipt) error {
 	event := a.Device.coder.event()
 	if event == nil {
 		return nil
 	}
-	if a.Wallet == nil {
-		return fmt.Errorf("%w: the agent has no wallet to pay for a private report", ErrTask)
-	}
-	receipt, err := a.Wallet.Debit(ctx, slot, event)
-	if err != nil {
-		return err
-	}
-	return receipt.Redeem()
+	return receipt.Redeem(dp.ReplaceOne, event)
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
 
@@ -238,7 +237,7 @@ func (r *run) answer(ctx context.Context, f *flight) error {
 	case r.cfg.Schedule != Fastest:
 		r.bench.work(ctx, f)
 	}
-	if errors.Is(f.err, account.ErrExhausted) {
+	if errors.Is(f.err, ErrBudget) || errors.Is(f.err, ErrForfeited) {
 		f.report, f.err = f.report[:0], nil
 	}
 	if f.err != nil {
@@ -275,7 +274,7 @@ func (r *run) decline() error {
 	r.idle++
 	if r.idle > r.cfg.Agents {
 		return fmt.Errorf("after %d submissions no agent has budget left: %w; allow fewer submissions, more agents or more epsilon",
-			r.agg.Status().Accepted, account.ErrExhausted)
+			r.agg.Status().Accepted, ErrBudget)
 	}
 	return nil
 }

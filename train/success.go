@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/local"
+	"github.com/discreet-rl/discreet/rl/learn"
 )
 
 // Success asks separate agents, who do nothing else, whether they reach a score.
@@ -85,26 +87,24 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 		return 0, err
 	}
 	f.wallet = wallet
-	if kept, ok, err := wallet.Kept(ctx, f.task.Slot); err != nil {
+	receipt, kept, err := wallet.Debit(ctx, f.task.Slot, rr.Event())
+	if err != nil {
 		return 0, err
-	} else if ok {
+	}
+	if kept != nil {
 		return rr.Decode(kept)
 	}
+	ctx = context.WithoutCancel(ctx)
 	a, err := r.bench.seat(f)
 	if err != nil {
 		return 0, err
 	}
-	x := r.cfg.Local.explore(f.task.Slot)
-	x.Uniform = 0
+	x := learn.Explore{Greedy: r.cfg.Local.Greedy}
 	e := &r.bench.device.episodes[0]
 	if err := a.Player.Play(e, f.theta, x, a.Rand); err != nil {
 		return 0, err
 	}
-	receipt, err := wallet.Debit(ctx, f.task.Slot, rr.Event())
-	if err != nil {
-		return 0, err
-	}
-	if err := receipt.Redeem(); err != nil {
+	if err := receipt.Redeem(dp.ReplaceOne, rr.Event()); err != nil {
 		return 0, err
 	}
 	bucket := 0
@@ -112,7 +112,7 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 		bucket = 1
 	}
 	report := rr.Randomize(nil, bucket, a.Noise)
-	if err := wallet.Keep(ctx, f.task.Slot, report); err != nil {
+	if err := wallet.Keep(ctx, f.task.Slot, receipt, report); err != nil {
 		return 0, err
 	}
 	return rr.Decode(report)

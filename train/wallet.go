@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -18,29 +17,41 @@ import (
 // is the agent's alone.
 //
 // An agent debits it, draws its noise, keeps the report and only then sends it. So
-// a report that left was paid for and can be sent again byte by byte; and where the
-// agent stops between debit and keeping, nothing has left, and the same slot may be
-// answered afresh under the debit that was made.
+// a report that left was paid for, and can be sent again byte by byte. Where the
+// agent stopped between debit and keeping, the slot is forfeited: it was paid for
+// and is never answered.
 type Wallet interface {
-	// Debit spends the event for a slot, durably. For a slot that was debited
-	// before it spends nothing, and fails unless the event is the same. When the
-	// budget does not cover the event, the error wraps [account.ErrExhausted].
-	Debit(ctx context.Context, slot uint64, event dp.Event) (*ledger.Receipt, error)
-	// Keep stores the report of a debited slot, durably, before it is sent.
-	Keep(ctx context.Context, slot uint64, report []byte) error
-	// Kept returns the report of a slot, and false if there is none.
-	Kept(ctx context.Context, slot uint64) ([]byte, bool, error)
+	// Debit spends the event for a slot, durably, and returns the right to draw
+	// noise once. Where the slot was answered before it spends nothing and returns
+	// the report that was kept instead, and no receipt. When the budget does not
+	// cover the event, the error wraps [ErrBudget]; where the slot was debited and
+	// no report kept, [ErrForfeited].
+	Debit(ctx context.Context, slot uint64, event dp.Event) (receipt *ledger.Receipt, kept []byte, err error)
+	// Keep stores, durably and before it is sent, the report that was made under a
+	// redeemed receipt.
+	Keep(ctx context.Context, slot uint64, receipt *ledger.Receipt, report []byte) error
 	// Spent is what the debits so far come to.
 	Spent(ctx context.Context) (dp.Budget, error)
 }
+
+// Sentinel errors of wallets. An agent that meets one does not report.
+var (
+	// ErrBudget marks a debit that the budget does not cover.
+	ErrBudget = errors.New("the agent's budget is used up")
+	// ErrForfeited marks a slot that was paid for and never answered.
+	ErrForfeited = errors.New("slot forfeited")
+)
 
 // MemoryWallet is a wallet that lasts as long as the process: for simulations.
 type MemoryWallet struct {
 	mu      sync.Mutex
 	filter  *account.Filter
-	slots   []uint64
-	events  []dp.Event
-	reports [][]byte // nil until kept
+	reports []keptReport
+}
+
+type keptReport struct {
+	slot   uint64
+	report []byte // nil until kept
 }
 
 // NewMemoryWallet returns a wallet for one agent. Debits add up (the rule
@@ -51,46 +62,44 @@ func NewMemoryWallet(budget dp.Budget) (*MemoryWallet, error) {
 	return &MemoryWallet{filter: f}, err
 }
 
-// ErrWallet marks a wallet that is used out of order.
-var ErrWallet = errors.New("wallet used out of order")
-
-// Debit implements [Wallet].
-func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*ledger.Receipt, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if i := slices.Index(w.slots, slot); i >= 0 {
-		if !reflect.DeepEqual(w.events[i], event) {
-			return nil, fmt.Errorf("%w: slot %d was debited for another event", ErrWallet, slot)
+func (w *MemoryWallet) find(slot uint64) *keptReport {
+	for i := range w.reports {
+		if w.reports[i].slot == slot {
+			return &w.reports[i]
 		}
-		return ledger.None(), nil
 	}
-	if err := w.filter.Charge(event); err != nil {
-		return nil, err
-	}
-	w.slots, w.events, w.reports = append(w.slots, slot), append(w.events, event), append(w.reports, nil)
-	return ledger.None(), nil
-}
-
-// Keep implements [Wallet].
-func (w *MemoryWallet) Keep(_ context.Context, slot uint64, report []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i := slices.Index(w.slots, slot)
-	if i < 0 || w.reports[i] != nil {
-		return fmt.Errorf("%w: slot %d was not debited, or has a report", ErrWallet, slot)
-	}
-	w.reports[i] = slices.Clone(report)
 	return nil
 }
 
-// Kept implements [Wallet].
-func (w *MemoryWallet) Kept(_ context.Context, slot uint64) ([]byte, bool, error) {
+// Debit implements [Wallet].
+func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*ledger.Receipt, []byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if i := slices.Index(w.slots, slot); i >= 0 && w.reports[i] != nil {
-		return w.reports[i], true, nil
+	switch k := w.find(slot); {
+	case k != nil && k.report != nil:
+		return nil, k.report, nil
+	case k != nil:
+		return nil, nil, fmt.Errorf("%w: slot %d was debited and no report kept", ErrForfeited, slot)
 	}
-	return nil, false, nil
+	if err := w.filter.Charge(event); errors.Is(err, account.ErrExhausted) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrBudget, err)
+	} else if err != nil {
+		return nil, nil, err
+	}
+	w.reports = append(w.reports, keptReport{slot: slot})
+	return ledger.None(), nil, nil
+}
+
+// Keep implements [Wallet].
+func (w *MemoryWallet) Keep(_ context.Context, slot uint64, _ *ledger.Receipt, report []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.find(slot)
+	if k == nil || k.report != nil {
+		return fmt.Errorf("%w: slot %d was not debited, or has a report", ErrForfeited, slot)
+	}
+	k.report = slices.Clone(report)
+	return nil
 }
 
 // Spent implements [Wallet].

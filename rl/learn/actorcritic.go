@@ -124,22 +124,16 @@ func (a *ActorCritic) Gradient(dst, theta []float64, e *Episode) float64 {
 // returns log pi(a|s) and the entropy.
 func (a *ActorCritic) policyDelta(delta, row []float64, action int, advantage, scale float64) (logPi, entropy float64) {
 	logits := row[a.net.logits:][:len(a.probs)]
-	softmax(a.probs, logits)
-	for _, p := range a.probs {
-		if p > 0 {
-			entropy -= p * math.Log(p)
-		}
-	}
-	logPi = math.Log(a.probs[action])
+	whole := softmax(a.probs, logits)
 	for k, p := range a.probs {
-		d := advantage * p
+		entropy -= p * (logits[k] - whole)
+	}
+	for k, p := range a.probs {
+		d := advantage*p + a.Entropy*p*(logits[k]-whole+entropy)
 		if k == action {
 			d -= advantage
 		}
-		if p > 0 {
-			d += a.Entropy * p * (math.Log(p) + entropy)
-		}
 		delta[a.net.logits+k] = scale * d
 	}
-	return logPi, entropy
+	return logits[action] - whole, entropy
 }

@@ -185,20 +185,24 @@ func (m *MLP) Probabilities(dst, theta, obs, work []float64) {
 	softmax(dst, work[m.logits:m.logits+m.net.Actions])
 }
 
-// softmax subtracts the largest logit, so that exp cannot overflow.
-func softmax(dst, logits []float64) {
+// softmax writes the probabilities of the logits to dst and returns the logarithm
+// of their common denominator: log dst[a] = logits[a] - it. It subtracts the
+// largest logit, so that exp cannot overflow. Where a logit is not finite dst is
+// uniform and the result NaN.
+func softmax(dst, logits []float64) float64 {
 	top, total := slices.Max(logits), 0.0
 	for a, z := range logits {
 		dst[a] = math.Exp(z - top)
 		total += dst[a]
 	}
-	if !(total >= 1) || math.IsInf(total, 0) { // a NaN or infinite logit
+	if !(total >= 1) || math.IsInf(total, 0) {
 		for a := range dst {
 			dst[a] = 1 / float64(len(dst))
 		}
-		return
+		return math.NaN()
 	}
 	for a := range dst {
 		dst[a] /= total
 	}
+	return top + math.Log(total)
 }

@@ -60,13 +60,12 @@ func (g *PolicyGradient) Gradient(dst, theta []float64, episodes []Episode) {
 // logits writes the derivatives of one step's loss by the logits.
 func (g *PolicyGradient) logits(row []float64, action int, weight, scale float64) {
 	clear(g.delta)
-	softmax(g.probs, row[g.net.logits:][:len(g.probs)])
+	logits := row[g.net.logits:][:len(g.probs)]
+	whole := softmax(g.probs, logits)
 	entropy := 0.0
 	if g.Entropy != 0 {
-		for _, p := range g.probs {
-			if p > 0 {
-				entropy -= p * math.Log(p)
-			}
+		for k, p := range g.probs {
+			entropy -= p * (logits[k] - whole)
 		}
 	}
 	for k, p := range g.probs {
@@ -74,8 +73,8 @@ func (g *PolicyGradient) logits(row []float64, action int, weight, scale float64
 		if k == action {
 			d -= weight
 		}
-		if g.Entropy != 0 && p > 0 {
-			d += scale * g.Entropy * p * (math.Log(p) + entropy)
+		if g.Entropy != 0 {
+			d += scale * g.Entropy * p * (logits[k] - whole + entropy)
 		}
 		g.delta[g.net.logits+k] = d
 	}
