@@ -101,6 +101,14 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	return plan, nil
 }
 
+// adjacency is that of the guarantee; 0 where there is none.
+func (p *Plan) adjacency() dp.Adjacency {
+	if p.public.Privacy == nil {
+		return 0
+	}
+	return p.public.Privacy.Adjacency
+}
+
 // cloneEvent copies an event through its JSON form, so that nobody else holds a
 // part of it.
 func cloneEvent(e dp.Event) (dp.Event, error) {
@@ -219,7 +227,7 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 	if !r.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
 	}
-	if err := receipt.Redeem(); err != nil {
+	if err := receipt.RedeemFor(r.plan.adjacency(), r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)

@@ -1,8 +1,47 @@
 // Package ledger keeps the privacy budget of a dataset. A release is paid for
 // before it is made: the only way to run a private computation is to hand it a
-// [Receipt], and a receipt comes from a committed charge.
+// [Receipt], and a receipt comes from a charge that is durable.
 //
-// This version holds the receipt and [None], the receipt of a release that no
-// ledger was charged for; whatever runs on it says so. Stores that commit
-// charges hand out the same type.
+// Start with [Create] for a new ledger or [Open] for one that exists; the
+// location is the path of a SQLite file or a postgres:// URL.
+//
+//	l, err := ledger.Create(ctx, "budget.db", ledger.Config{
+//		Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 2, Delta: 1e-6},
+//	})
+//	grant, err := l.Charge(ctx, ledger.Charge{Key: ledger.NewKey(), Analyst: "ann", Event: event, Adjacency: dp.ReplaceOne})
+//	// ... run with grant.Receipt ...
+//	err = l.Record(ctx, grant.Receipt, release) // before anybody sees it
+//
+// # Protocol
+//
+// Plan, check, charge, run, record, show. A crash before the charge costs
+// nothing. A crash after it costs the charge and leaves it pending: it is never
+// run again, because nobody can know whether its noise was seen. Once recorded, a
+// retry with the same key returns the recorded bytes ([RecordedError]).
+//
+// # What is kept
+//
+// A dataset has one budget (epsilon, delta) per unit of privacy (a person), under
+// one adjacency, shared by all analysts; an analyst may have a share below it
+// ([Ledger.SetShare]). Charges may be chosen after seeing earlier releases, so the
+// budget is kept by a rule that is proven for that, fixed at creation: basic
+// composition, Gaussian differential privacy (the default), or Renyi at one
+// order. Under the last two a reserved part of the budget takes what the rule
+// cannot ([DefaultFilter]). Sums are rounded up and limits down.
+//
+// Entries are append-only and hash-chained (package chain). [Ledger.Verify]
+// recomputes the chain and the accounting and names the entry that is wrong;
+// [Ledger.VerifyRelease] holds a release against the entry that paid for it.
+//
+// # What it does not do
+//
+// A ledger binds programs that use it. Whoever owns the store can rewrite all of
+// it, or put an old copy in its place; a release or a head that was noted
+// elsewhere proves that ([ErrBehind]). Fingerprints notice the same data under
+// another name in the same store, not the same persons in other data.
+//
+// Sources: Rogers et al. 2016, Feldman and Zrnic 2021, Smith and Thakurta 2022,
+// Koskela, Tobaben and Honkela 2023, Vadhan and Zhang 2023. The argument, and that
+// for crashes, is in docs/proofs/ledger.md; measurements are in
+// docs/results/ledger.md.
 package ledger

@@ -60,7 +60,7 @@ func mutants() []mutant {
 			[][2]string{{"return 2 * clip", "return clip"}},
 			"./dp/account", "Adjacency"},
 		{"receipt not redeemed", "evaluate/plan.go",
-			[][2]string{{"if err := receipt.Redeem(); err != nil {", "if err := error(nil); err != nil {"}},
+			[][2]string{{"if err := receipt.RedeemFor(r.plan.adjacency(), r.plan.event); err != nil {", "if err := error(nil); err != nil {"}},
 			"./evaluate", "Receipt"},
 		{"receipt used twice", "dp/ledger/receipt.go",
 			[][2]string{{"if !r.used.CompareAndSwap(false, true) {", "if r.used.CompareAndSwap(false, true); false {"}},

@@ -1,0 +1,131 @@
+package ledger
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+)
+
+// admit decides whether a charge fits the budget and the analyst's share.
+func (l *Ledger) admit(body *chain.ChargeBody, totals chain.Totals, a analyst, delta float64) error {
+	limits, err := l.limits(totals.Budget)
+	if err != nil {
+		return store.Abort(err)
+	}
+	if !totals.Spent.Plus(body.Cost).Within(limits.Most) {
+		return store.Abort(l.refusal(body, totals.Spent, limits, "", delta))
+	}
+	if a.Share == nil {
+		return nil
+	}
+	share, err := l.meter.Limits(a.Share.Budget, a.Share.Reserve)
+	if err != nil {
+		return store.Abort(err)
+	}
+	if !a.Spent.Plus(body.Cost).Within(share.Most) {
+		return store.Abort(l.refusal(body, a.Spent, share, body.Analyst, delta))
+	}
+	return nil
+}
+
+// refusal says what would still fit.
+func (l *Ledger) refusal(body *chain.ChargeBody, spent chain.Cost, limits meter.Limits, analyst string, delta float64) *RefusedError {
+	e := &RefusedError{
+		Dataset: l.open.Dataset, Analyst: analyst, Event: body.Event, Cost: body.Cost,
+		Left: l.meter.Left(spent, limits), Delta: delta,
+	}
+	fits := func(event dp.Event) bool {
+		cost, err := l.meter.Cost(event)
+		return err == nil && spent.Plus(cost).Within(limits.Most)
+	}
+	e.Fitting, e.Noise = enough(body.Event, fits)
+	if body.Cost.Sum > 0 {
+		if !(e.Delta > 0) {
+			e.Delta = limits.Budget.Delta - limits.Reserve.Delta
+		}
+		if e.Left.Mu > 0 {
+			if b, err := account.GaussianEpsilon(e.Left.Mu, e.Delta); err == nil {
+				e.Epsilon = b.Lower
+			}
+		}
+		return e
+	}
+	e.Delta = body.Cost.Delta
+	if e.Delta <= e.Left.Basic.Delta {
+		e.Epsilon = e.Left.Basic.Epsilon
+	}
+	return e
+}
+
+// enough searches the smallest factor by which all noise of an event must grow
+// for it to fit, to within a thousandth and on the safe side.
+func enough(event dp.Event, fits func(dp.Event) bool) (dp.Event, float64) {
+	low, high := 1.0, 1.0
+	for {
+		if high *= 2; high > 0x1p30 {
+			return nil, 0
+		}
+		if e, ok := noisier(event, high); !ok {
+			return nil, 0
+		} else if fits(e) {
+			break
+		}
+		low = high
+	}
+	for high > low*1.001 {
+		middle := math.Sqrt(low * high)
+		if e, _ := noisier(event, middle); fits(e) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	e, _ := noisier(event, high)
+	return e, high
+}
+
+// noisier multiplies all noise of an event by a factor; ok is false where an
+// event's noise is not a multiple of anything.
+func noisier(event dp.Event, factor float64) (dp.Event, bool) {
+	switch e := event.(type) {
+	case dp.Gaussian:
+		return dp.Gaussian{NoiseMultiplier: e.NoiseMultiplier * factor}, true
+	case dp.Laplace:
+		return dp.Laplace{NoiseMultiplier: e.NoiseMultiplier * factor}, true
+	case dp.DiscreteGaussian:
+		return dp.DiscreteGaussian{Sigma: e.Sigma * factor, Norm: e.Norm}, true
+	case dp.DiscreteLaplace:
+		return dp.DiscreteLaplace{Scale: e.Scale * factor, Norm: e.Norm}, true
+	case dp.SelfComposed:
+		child, ok := noisier(e.Event, factor)
+		return dp.SelfComposed{Count: e.Count, Event: child}, ok
+	case dp.Composed:
+		all := make([]dp.Event, len(e.Events))
+		for i, child := range e.Events {
+			more, ok := noisier(child, factor)
+			if !ok {
+				return nil, false
+			}
+			all[i] = more
+		}
+		return dp.Composed{Events: all}, true
+	}
+	return nil, false
+}
+
+// roundDown and roundUp keep the digits that a message prints on the safe side.
+func roundDown(x float64) float64 { return roundTo(x, math.Floor) }
+
+func roundUp(x float64) float64 { return roundTo(x, math.Ceil) }
+
+func roundTo(x float64, round func(float64) float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return x
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	return round(x/unit) * unit
+}

@@ -1,0 +1,245 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+)
+
+// Charge asks for an event to be paid.
+type Charge struct {
+	// Key makes the charge idempotent: the same key is never charged twice. Make
+	// it random for each invocation ([NewKey]) unless a caller retries.
+	Key string
+	// Analyst asks and Purpose says what for.
+	Analyst, Purpose string
+	// Event is what will be run, as accounted for under Adjacency for one Unit
+	// ("person" if empty). Both must be the ledger's.
+	Event     dp.Event
+	Adjacency dp.Adjacency
+	Unit      string
+	// CodeVersion and ConfigHash say what will be run. A retry must have the same
+	// ConfigHash.
+	CodeVersion, ConfigHash string
+	// Fingerprint is [Ledger.Fingerprint] of the data; empty where nothing is
+	// known of them, as before data exist.
+	Fingerprint string
+	// Delta is the delta at which the release will state its epsilon. It only
+	// serves to say what would fit; 0 stands for that of the budget's own part.
+	Delta float64
+}
+
+// Grant is a committed charge.
+type Grant struct {
+	// Receipt entitles to one run of the event.
+	Receipt *Receipt
+	// Entry is the charge as it stands in the chain, and Hash its hash.
+	Entry *chain.Entry
+	Hash  chain.Hash
+	// Warnings are for the curator: data that are known under another name, or
+	// that are not those of earlier charges.
+	Warnings []string
+}
+
+// Charge commits a charge and hands out its receipt. When it returns, the charge
+// is durable; on any error no receipt exists.
+//
+// What the budget does not cover is a [RefusedError]. A key that was charged
+// before gives a [RecordedError] with the recorded release, [ErrPending] if there
+// is none, or [ErrKeyReused] if it was charged for something else.
+func (l *Ledger) Charge(ctx context.Context, c Charge) (*Grant, error) {
+	grants, err := l.ChargeAll(ctx, []Charge{c})
+	if err != nil {
+		return nil, err
+	}
+	return grants[0], nil
+}
+
+// ChargeAll commits several charges in one transaction: all of them or none.
+func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, error) {
+	bodies, err := l.bodies(charges)
+	if err != nil {
+		return nil, err
+	}
+	var grants []*Grant
+	err = l.update(ctx, func(w *writer) error {
+		grants = grants[:0]
+		for i, body := range bodies {
+			g, err := l.charge(w, body, charges[i].Delta)
+			if err != nil {
+				return err
+			}
+			grants = append(grants, g)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	head := chain.Head{Seq: grants[len(grants)-1].Entry.Seq, Hash: grants[len(grants)-1].Hash}
+	for _, g := range grants {
+		if err := l.issue(g, head); err != nil {
+			return nil, err
+		}
+	}
+	return grants, nil
+}
+
+// issue makes the receipt of a charge that is committed.
+func (l *Ledger) issue(g *Grant, head chain.Head) error {
+	event, err := dp.MarshalEvent(g.Entry.Charge.Event)
+	if err != nil {
+		return err
+	}
+	g.Receipt = newReceipt(g.Entry.Charge.Adjacency, event, Stamp{
+		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: g.Entry.Seq, Entry: g.Hash, Head: head,
+	})
+	return nil
+}
+
+// bodies checks the charges and measures them. It is done before the transaction:
+// what an event costs does not depend on the ledger's state, and may take long.
+func (l *Ledger) bodies(charges []Charge) ([]*chain.ChargeBody, error) {
+	if len(charges) == 0 {
+		return nil, fmt.Errorf("%w: no charges", ErrCharge)
+	}
+	bodies := make([]*chain.ChargeBody, len(charges))
+	for i, c := range charges {
+		body, err := l.body(c)
+		if err != nil {
+			return nil, err
+		}
+		bodies[i] = body
+	}
+	return bodies, nil
+}
+
+func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
+	if c.Unit == "" {
+		c.Unit = "person"
+	}
+	for _, f := range []struct {
+		name, text string
+		needed     bool
+	}{
+		{"key", c.Key, true}, {"analyst", c.Analyst, true}, {"purpose", c.Purpose, false}, {"unit", c.Unit, true},
+		{"code version", c.CodeVersion, false}, {"config hash", c.ConfigHash, false}, {"fingerprint", c.Fingerprint, false},
+	} {
+		if err := plainText(f.name, f.text, f.needed); err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrCharge, err)
+		}
+	}
+	if c.Adjacency != l.open.Adjacency {
+		return nil, fmt.Errorf("%w: %v asked, and the budget of dataset %q is kept under %v; plan the release under that", ErrAdjacency, c.Adjacency, l.open.Dataset, l.open.Adjacency)
+	}
+	if c.Unit != l.open.Unit {
+		return nil, fmt.Errorf("%w: %q asked, and the budget of dataset %q is kept for one %q", ErrUnit, c.Unit, l.open.Dataset, l.open.Unit)
+	}
+	cost, err := l.meter.Cost(c.Event)
+	if err != nil {
+		return nil, err
+	}
+	return &chain.ChargeBody{
+		Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose, Event: c.Event, Adjacency: c.Adjacency, Unit: c.Unit,
+		CodeVersion: c.CodeVersion, ConfigHash: c.ConfigHash, Fingerprint: c.Fingerprint, Cost: cost,
+	}, nil
+}
+
+// charge writes one charge into the transaction.
+func (l *Ledger) charge(w *writer, body *chain.ChargeBody, delta float64) (*Grant, error) {
+	if err := l.charged(w.tx, body); err != nil {
+		return nil, err
+	}
+	a, err := l.analyst(w.tx, body.Analyst)
+	if err != nil {
+		return nil, err
+	}
+	totals := w.last.Totals
+	if err := l.admit(body, totals, a, delta); err != nil {
+		return nil, err
+	}
+	warnings, err := l.sight(w.tx, body.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	totals.Spent = totals.Spent.Plus(body.Cost)
+	e := &chain.Entry{Kind: chain.Charge, Charge: body, Totals: totals}
+	head, err := w.append(e)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.tx.AddCharge(body.Key, e.Seq); err != nil {
+		return nil, err
+	}
+	a.Spent = a.Spent.Plus(body.Cost)
+	a.Charges++
+	if err := setAnalyst(w.tx, body.Analyst, a); err != nil {
+		return nil, err
+	}
+	return &Grant{Entry: e, Hash: head.Hash, Warnings: warnings}, nil
+}
+
+// charged answers for a key that was charged before.
+func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
+	old, found, err := tx.Charge(body.Key)
+	if err != nil || !found {
+		return err
+	}
+	row, err := tx.Entry(old.Seq)
+	if err != nil {
+		return err
+	}
+	e, err := chain.Parse(row.Body)
+	if err != nil || e.Kind != chain.Charge || e.Charge.Key != body.Key || chain.Sum(row.Body) != toHash(row.Hash) {
+		return store.Abort(l.tampered(old.Seq, "it is not the charge of its key"))
+	}
+	if !same(e.Charge, body) {
+		return store.Abort(fmt.Errorf("%w: key %q is that of entry %d, for another event, configuration or analyst; use a new key", ErrKeyReused, body.Key, old.Seq))
+	}
+	if old.Recorded == 0 {
+		return store.Abort(fmt.Errorf("%w: key %q was charged by entry %d on %s and its run ended without a release, as in a crash; its budget is spent and it is never run again; charge a new key",
+			ErrPending, body.Key, old.Seq, e.Time.Format("2006-01-02 15:04:05 MST")))
+	}
+	release, err := tx.Release(old.Seq)
+	if err != nil {
+		return err
+	}
+	return store.Abort(&RecordedError{Entry: e, Hash: toHash(row.Hash), Release: release})
+}
+
+// same reports that a charge is a retry of another: the same question on the same
+// data. The version of the code and the purpose may differ.
+func same(a, b *chain.ChargeBody) bool {
+	x, errX := dp.MarshalEvent(a.Event)
+	y, errY := dp.MarshalEvent(b.Event)
+	return errX == nil && errY == nil && string(x) == string(y) &&
+		a.Analyst == b.Analyst && a.ConfigHash == b.ConfigHash && a.Fingerprint == b.Fingerprint
+}
+
+// sight notes the data's fingerprint, and warns of, or refuses, a renamed copy.
+func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err error) {
+	if fingerprint == "" {
+		return nil, nil
+	}
+	before, err := tx.Sightings()
+	if err != nil {
+		return nil, err
+	}
+	seen, others, err := tx.Sight(fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 && l.open.RefuseCopies {
+		return nil, store.Abort(fmt.Errorf("%w: these data are charged as dataset %q; charge that one, or create the ledger of %q without refusing copies", ErrCopy, others, l.open.Dataset))
+	}
+	if len(others) > 0 {
+		warnings = append(warnings, fmt.Sprintf("these data are also charged as dataset %q: a person's losses add up over both", others))
+	}
+	if !seen && before > 0 {
+		warnings = append(warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same persons", l.open.Dataset))
+	}
+	return warnings, nil
+}

@@ -1,0 +1,159 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+)
+
+// Sentinel errors. Everything this package returns wraps one of them, one of
+// package dp's, or one of package account's.
+var (
+	// ErrBudget marks a charge that the budget or the analyst's share does not
+	// cover. The error is a [RefusedError].
+	ErrBudget = errors.New("privacy budget refused")
+	// ErrShare marks, beside ErrBudget, a charge that the budget would cover and
+	// the analyst's share does not.
+	ErrShare = errors.New("analyst's share refused")
+	// ErrAdjacency marks a charge under another adjacency than the ledger's.
+	ErrAdjacency = errors.New("charge of another adjacency")
+	// ErrUnit marks a charge for another unit of privacy than the ledger's.
+	ErrUnit = errors.New("charge of another unit of privacy")
+	// ErrCharge marks a charge that lacks something or holds what cannot be kept.
+	ErrCharge = errors.New("invalid charge")
+	// ErrPending marks a key that was charged and whose release was never
+	// recorded. Its budget is spent.
+	ErrPending = errors.New("charged and never recorded")
+	// ErrKeyReused marks a key that was charged for something else.
+	ErrKeyReused = errors.New("key was used for another charge")
+	// ErrRecorded marks a charge whose release is recorded already. From Charge
+	// the error is a [RecordedError], which holds the release.
+	ErrRecorded = errors.New("release is recorded already")
+	// ErrCopy marks data that the ledger knows under another dataset's name.
+	ErrCopy = errors.New("data are charged under another name")
+	// ErrConfig marks a configuration of a ledger that cannot be.
+	ErrConfig = errors.New("invalid ledger configuration")
+	// ErrTampered marks a ledger, or a release, that contradicts itself. From
+	// Verify the error is a [TamperError], which names the entry.
+	ErrTampered = errors.New("ledger was changed")
+	// ErrBehind marks a ledger that lacks entries which a release or a head proves
+	// to have existed: it was restored from an old backup, or cut short.
+	ErrBehind = errors.New("ledger is behind")
+	// ErrBackup marks a backup that is incomplete or damaged.
+	ErrBackup = errors.New("invalid backup")
+)
+
+// Errors of the store.
+var (
+	// ErrStore marks a store that cannot be reached, read or written.
+	ErrStore = store.ErrStore
+	// ErrUnknown marks a commit of which it is not known whether it happened, for
+	// example because the connection broke in it. Nothing may be run on it. Ask
+	// again with the same key: the answer is ErrPending if it did.
+	ErrUnknown = store.ErrUnknown
+	// ErrNotLedger marks a location that holds something else, or nothing.
+	ErrNotLedger = store.ErrNotLedger
+	// ErrSchema marks a store whose schema is not this program's version.
+	ErrSchema = store.ErrSchema
+	// ErrNotDurable marks a store whose settings give up durability.
+	ErrNotDurable = store.ErrNotDurable
+	// ErrNoDataset marks a dataset that the store does not hold.
+	ErrNoDataset = store.ErrNoDataset
+	// ErrExists marks a dataset that the store holds already.
+	ErrExists = store.ErrExists
+	// ErrBusy marks a lock that could not be had before the context, or a minute,
+	// was over.
+	ErrBusy = store.ErrBusy
+)
+
+// RefusedError says why a charge does not fit, and what would. It wraps
+// [ErrBudget], and [ErrShare] where the analyst's share is what is short.
+type RefusedError struct {
+	Dataset string
+	// Analyst is set where the share is short.
+	Analyst string
+	// Event is what was asked for, and Cost what it would spend.
+	Event dp.Event
+	Cost  chain.Cost
+	// Left is what is left, rounded down, of the budget or of the share.
+	Left account.Allowance
+	// Epsilon is the largest epsilon, at Delta, of one more charge of this kind
+	// that fits, rounded down; 0 where none does.
+	Epsilon float64
+	Delta   float64
+	// Fitting is the event with all its noise made larger by the factor Noise,
+	// rounded up so that it is certain to fit; nil where no noise is enough.
+	Fitting dp.Event
+	Noise   float64
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	whose := "the budget"
+	if e.Analyst != "" {
+		whose = fmt.Sprintf("the share of analyst %q", e.Analyst)
+	}
+	s := fmt.Sprintf("%v: dataset %q: %s does not fit what is left of %s; ", ErrBudget, e.Dataset, e.Event.Kind(), whose)
+	if e.Epsilon > 0 {
+		s += fmt.Sprintf("epsilon up to %.4g at delta %.3g would fit", roundDown(e.Epsilon), e.Delta)
+	} else {
+		s += "nothing of this kind fits any more"
+	}
+	if g, ok := e.Fitting.(dp.Gaussian); ok {
+		return s + fmt.Sprintf(", or a noise multiplier of at least %.5g", roundUp(g.NoiseMultiplier))
+	}
+	if e.Fitting != nil {
+		s += fmt.Sprintf(", or this with at least %.5g times the noise", roundUp(e.Noise))
+	}
+	return s
+}
+
+// Unwrap returns the sentinels.
+func (e *RefusedError) Unwrap() []error {
+	if e.Analyst != "" {
+		return []error{ErrBudget, ErrShare}
+	}
+	return []error{ErrBudget}
+}
+
+// RecordedError says that the key was charged for the same thing before and its
+// release recorded: the release is to be shown again. It wraps [ErrRecorded].
+type RecordedError struct {
+	// Entry is the charge, and Hash its hash.
+	Entry *chain.Entry
+	Hash  chain.Hash
+	// Release holds the recorded bytes.
+	Release []byte
+}
+
+// Error implements error.
+func (e *RecordedError) Error() string {
+	return fmt.Sprintf("%v: key %q was charged by entry %d; its release is returned as it was, nothing is spent", ErrRecorded, e.Entry.Charge.Key, e.Entry.Seq)
+}
+
+// Unwrap returns the sentinel.
+func (e *RecordedError) Unwrap() error { return ErrRecorded }
+
+// TamperError names the entry at which a ledger contradicts itself. It wraps
+// [ErrTampered].
+type TamperError struct {
+	Dataset string
+	// Seq is the number of the entry, -1 where the fault is beside the chain.
+	Seq  int64
+	What string
+}
+
+// Error implements error.
+func (e *TamperError) Error() string {
+	if e.Seq < 0 {
+		return fmt.Sprintf("%v: dataset %q: %s", ErrTampered, e.Dataset, e.What)
+	}
+	return fmt.Sprintf("%v: dataset %q: entry %d: %s", ErrTampered, e.Dataset, e.Seq, e.What)
+}
+
+// Unwrap returns the sentinel.
+func (e *TamperError) Unwrap() error { return ErrTampered }

@@ -1,0 +1,47 @@
+package ledger
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// Fingerprint recognises data that were charged before, under whatever name. It
+// is a keyed hash: without the store's key nobody can test a guess of the data
+// against it. It is for the curator alone and never part of a release.
+//
+// Write the content in a canonical form, such as the columns that are used, row
+// by row, and not the bytes of a file, which another format would change.
+type Fingerprint struct {
+	mac hash.Hash
+	id  string
+}
+
+// Fingerprint begins a fingerprint under the store's key.
+func (l *Ledger) Fingerprint() *Fingerprint {
+	id := sha256.Sum256(append([]byte("discreet/ledger/fingerprint-key/v1\n"), l.key...))
+	return &Fingerprint{mac: hmac.New(sha256.New, l.key), id: hex.EncodeToString(id[:4])}
+}
+
+// Write implements [io.Writer]; it never fails.
+func (f *Fingerprint) Write(p []byte) (int, error) { return f.mac.Write(p) }
+
+// String returns the fingerprint of what was written so far. It begins with a
+// short name of the key: fingerprints under different keys cannot be compared.
+func (f *Fingerprint) String() string { return f.id + ":" + hex.EncodeToString(f.mac.Sum(nil)) }
+
+// FingerprintOf reads everything and returns its fingerprint.
+func (l *Ledger) FingerprintOf(r io.Reader) (string, error) {
+	f := l.Fingerprint()
+	if _, err := io.Copy(f, r); err != nil {
+		return "", fmt.Errorf("%w: the data could not be read for their fingerprint: %w", ErrCharge, err)
+	}
+	return f.String(), nil
+}
+
+// NewKey returns a random idempotency key.
+func NewKey() string { return rand.Text() }

@@ -1,0 +1,126 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/xmath"
+)
+
+// Cost is what an event, or all events so far, spend: either of the rule's own
+// sum, or of the part in which epsilons and deltas add up (all of the budget
+// under the basic rule, else the reserve). Costs are rounded up.
+type Cost struct {
+	// Sum is mu^2 under the Gaussian rule, a divergence under the Renyi rule.
+	Sum float64 `json:"sum"`
+	// Epsilon and Delta add up as under basic composition.
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// Plus adds two costs, rounding up.
+func (c Cost) Plus(d Cost) Cost {
+	return Cost{
+		Sum:     xmath.AddUp(c.Sum, d.Sum),
+		Epsilon: xmath.AddUp(c.Epsilon, d.Epsilon),
+		Delta:   xmath.AddUp(c.Delta, d.Delta),
+	}
+}
+
+// Within reports that no component exceeds that of the limit.
+func (c Cost) Within(limit Cost) bool {
+	return c.Sum <= limit.Sum && c.Epsilon <= limit.Epsilon && c.Delta <= limit.Delta
+}
+
+// Cost returns what the event spends under the rule. What the rule cannot take
+// itself is measured as (epsilon, delta). An event that has neither is refused
+// with [account.ErrUnsupported], by name.
+func (m *Meter) Cost(event dp.Event) (Cost, error) {
+	if event == nil {
+		return Cost{}, fmt.Errorf("%w: no event", dp.ErrEvent)
+	}
+	if err := event.Validate(); err != nil {
+		return Cost{}, err
+	}
+	if order, ok := m.ownOrder(event); ok {
+		r := account.NewRDP(m.adj, order)
+		err := r.Compose(event, 1)
+		if err == nil {
+			if cost := r.Renyi(order); cost >= 0 && !math.IsInf(cost, 1) {
+				return Cost{Sum: cost}, nil
+			}
+		} else if !errors.Is(err, account.ErrUnsupported) {
+			return Cost{}, err
+		}
+	}
+	return m.plainCost(event)
+}
+
+// ownOrder is the order of the divergence that is the event's part of the rule's
+// own sum. A Gaussian event of mu has divergence order mu^2/2, so at order 2
+// that is the mu^2 of the Gaussian rule.
+func (m *Meter) ownOrder(event dp.Event) (order float64, ok bool) {
+	switch m.rule {
+	case account.GaussianDP:
+		return 2, every(event, isGaussian)
+	case account.Renyi:
+		return m.options.Order, every(event, hasNoDelta)
+	}
+	return 0, false
+}
+
+func isGaussian(e dp.Event) bool {
+	switch e := e.(type) {
+	case dp.Gaussian, dp.Composed, dp.SelfComposed:
+		return true
+	case dp.PoissonSampled:
+		return e.Rate == 1
+	}
+	return false
+}
+
+// hasNoDelta excludes what may fail with a probability that no divergence sees.
+func hasNoDelta(e dp.Event) bool {
+	a, ok := e.(dp.ApproximateDP)
+	return !ok || a.Delta == 0
+}
+
+// every reports that a property holds for all events of a tree.
+func every(event dp.Event, holds func(dp.Event) bool) bool {
+	if !holds(event) {
+		return false
+	}
+	switch e := event.(type) {
+	case dp.Composed:
+		for _, child := range e.Events {
+			if !every(child, holds) {
+				return false
+			}
+		}
+	case dp.SelfComposed:
+		return every(e.Event, holds)
+	case dp.PoissonSampled:
+		return every(e.Event, holds)
+	case dp.SampledWithoutReplacement:
+		return every(e.Event, holds)
+	}
+	return true
+}
+
+// plainCost is an (epsilon, delta) of the event: what a basic filter with all
+// the room there is says that it spent.
+func (m *Meter) plainCost(event dp.Event) (Cost, error) {
+	vast := dp.Budget{Epsilon: math.MaxFloat64, Delta: math.Nextafter(1, 0)}
+	probe, err := account.NewFilter(m.adj, vast, account.Basic, account.FilterOptions{ChargeDelta: m.options.ChargeDelta})
+	if err != nil {
+		return Cost{}, err
+	}
+	if err := probe.Charge(event); err != nil {
+		return Cost{}, err
+	}
+	spent, err := probe.Spent()
+	return Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}, err
+}

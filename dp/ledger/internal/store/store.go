@@ -1,0 +1,242 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strings"
+	"time"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// patience is how long an update waits for a lock where its context sets no
+// deadline.
+const patience = time.Minute
+
+// Store is an open database of ledgers. It is safe for concurrent use, and many
+// processes may have the same one open.
+type Store struct {
+	db   *sql.DB
+	lite bool
+	name string // of the location, without a password, for errors
+}
+
+// dialectOf tells the two stores apart.
+func isPostgres(location string) bool {
+	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
+}
+
+// Create opens the store at the location, makes it where there is none, and
+// brings its schema up to date.
+func Create(ctx context.Context, location string) (*Store, error) {
+	s, err := connect(ctx, location, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.create(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) create(ctx context.Context) error {
+	if err := s.refuseForeign(ctx); err != nil {
+		return err
+	}
+	if err := s.up(ctx); err != nil {
+		return err
+	}
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	_, err := s.db.ExecContext(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
+	return failed(s.name, err)
+}
+
+// Open opens the store at the location. A location that holds no ledger is
+// [ErrNotLedger], another version of the schema [ErrSchema].
+func Open(ctx context.Context, location string) (*Store, error) {
+	s, err := connect(ctx, location, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.current(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func connect(ctx context.Context, location string, create bool) (*Store, error) {
+	if isPostgres(location) {
+		return connectPostgres(ctx, location)
+	}
+	return connectSQLite(ctx, location, create)
+}
+
+// Close releases the connections.
+func (s *Store) Close() error { return failed(s.name, s.db.Close()) }
+
+// Name is the location without a password.
+func (s *Store) Name() string { return s.name }
+
+// FingerprintKey is the secret key of the store's fingerprints.
+func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
+	var key []byte
+	err := s.db.QueryRowContext(ctx, `SELECT fingerprint_key FROM ledger_store WHERE id = 1`).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("%w: %s: its creation was interrupted; create it again", ErrNotLedger, s.name)
+	}
+	return key, failed(s.name, err)
+}
+
+// AdoptFingerprintKey takes over the key of a backup, in a store without
+// datasets.
+func (s *Store) AdoptFingerprintKey(ctx context.Context, key []byte) error {
+	_, err := s.db.ExecContext(ctx,
+		`UPDATE ledger_store SET fingerprint_key = $1 WHERE NOT EXISTS (SELECT 1 FROM ledger_datasets)`, key)
+	return failed(s.name, err)
+}
+
+// Datasets returns the names of the datasets, in order.
+func (s *Store) Datasets(ctx context.Context) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT name FROM ledger_datasets ORDER BY name`)
+	if err != nil {
+		return nil, failed(s.name, err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, failed(s.name, err)
+		}
+		names = append(names, name)
+	}
+	return names, failed(s.name, rows.Err())
+}
+
+// Update runs f in one transaction that holds the write lock of the dataset, and
+// commits it. Where the lock is taken or the transaction has to yield, f runs
+// again, until the context or a minute is over; f must not have effects outside
+// the transaction. On any error of f nothing is written.
+func (s *Store) Update(ctx context.Context, dataset string, f func(*Tx) error) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
+			if err := tx.lock(ctx, dataset); err != nil {
+				return err
+			}
+			return f(tx)
+		})
+	})
+}
+
+// Add begins a dataset: f writes its first entries.
+func (s *Store) Add(ctx context.Context, dataset string, f func(*Tx) error) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
+			row := tx.tx.QueryRowContext(ctx, `INSERT INTO ledger_datasets (name, seq, head) VALUES ($1, -1, $2) RETURNING id`, dataset, []byte{})
+			if err := row.Scan(&tx.dataset); isUnique(err) {
+				return fmt.Errorf("%w: %s: %q; open it, or choose another name", ErrExists, s.name, dataset)
+			} else if err != nil {
+				return err
+			}
+			tx.seq = -1
+			return f(tx)
+		})
+	})
+}
+
+// View runs f on one consistent state of the dataset, without a write lock. f
+// must not call the store other than through its transaction.
+func (s *Store) View(ctx context.Context, dataset string, f func(*Tx) error) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		return s.transact(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.snapshot()}, func(tx *Tx) error {
+			if err := tx.find(ctx, dataset, ""); err != nil {
+				return err
+			}
+			return f(tx)
+		})
+	})
+}
+
+// snapshot is the isolation that shows one state; in SQLite every transaction does.
+func (s *Store) snapshot() sql.IsolationLevel {
+	if s.lite {
+		return sql.LevelDefault
+	}
+	return sql.LevelRepeatableRead
+}
+
+func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(&Tx{s: s, ctx: ctx, tx: tx}); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		if busy(err) || o.ReadOnly || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return err // certainly rolled back
+		}
+		return fmt.Errorf("%w: %s: %v", ErrUnknown, s.name, err)
+	}
+	return nil
+}
+
+// retry repeats what met a lock, after pauses that grow and differ.
+func (s *Store) retry(ctx context.Context, f func(context.Context) error) error {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	for attempt := 0; ; attempt++ {
+		err := f(ctx)
+		if !busy(err) {
+			return s.classify(err)
+		}
+		longest := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s: another process held its lock for too long (%w); try again", ErrBusy, s.name, ctx.Err())
+		case <-time.After(mathrand.N(longest) + time.Millisecond/4):
+		}
+	}
+}
+
+// classify leaves errors of this module as they are and wraps those of drivers.
+func (s *Store) classify(err error) error {
+	var own *callerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return own.err
+	case errors.Is(err, ErrUnknown), errors.Is(err, ErrExists), errors.Is(err, ErrNoDataset), errors.Is(err, ErrStore):
+		return err
+	}
+	return failed(s.name, err)
+}
+
+// callerError carries an error of a transaction's function through unchanged.
+type callerError struct{ err error }
+
+func (e *callerError) Error() string { return e.err.Error() }
+func (e *callerError) Unwrap() error { return e.err }
+
+// Abort wraps an error that ends a transaction for reasons of its caller.
+func Abort(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &callerError{err}
+}
