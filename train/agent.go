@@ -49,8 +49,10 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 	if err != nil {
 		return nil, out, err
 	}
-	if err := a.redeem(receipt); err != nil {
-		return nil, out, err
+	if receipt != nil {
+		if err := redeem(receipt, d.coder.event()); err != nil {
+			return nil, out, err
+		}
 	}
 	if d.body, err = d.coder.encode(d.body[:0], d.vector, t.Seed, a.Noise); err != nil {
 		return nil, out, err
@@ -79,11 +81,16 @@ func (a *Agent) pay(ctx context.Context, slot uint64) (*ledger.Receipt, []byte, 
 	return a.Wallet.Debit(ctx, slot, event)
 }
 
-// redeem uses the receipt up: noise is drawn once under it.
-func (a *Agent) redeem(receipt *ledger.Receipt) error {
-	event := a.Device.coder.event()
-	if event == nil {
-		return nil
+// redeem uses a receipt up: noise is drawn once under it, and only for the event
+// that was charged where the receipt knows it.
+func redeem(receipt *ledger.Receipt, event dp.Event) error {
+	switch r := any(receipt).(type) {
+	case interface {
+		Redeem(dp.Adjacency, dp.Event) error
+	}:
+		return r.Redeem(dp.ReplaceOne, event)
+	case interface{ Redeem() error }:
+		return r.Redeem()
 	}
-	return receipt.Redeem(dp.ReplaceOne, event)
+	return fmt.Errorf("%w: the receipt cannot be redeemed", ErrTask)
 }

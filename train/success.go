@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
@@ -104,7 +103,7 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 	if err := a.Player.Play(e, f.theta, x, a.Rand); err != nil {
 		return 0, err
 	}
-	if err := receipt.Redeem(dp.ReplaceOne, rr.Event()); err != nil {
+	if err := redeem(receipt, rr.Event()); err != nil {
 		return 0, err
 	}
 	bucket := 0
