@@ -4,26 +4,21 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 )
 
 // LedgerEntry is the entry of a budget ledger that paid for a release, and the
-// budget right after it. The ledger's holder can check it against the chain;
-// nobody else can, but a later entry that does not follow it gives away a ledger
-// that was rolled back.
+// budget right after it. The ledger's holder can check it against the chain; and
+// a ledger that lacks the entry was cut or rolled back.
 type LedgerEntry struct {
-	// Dataset is the curator's name for it.
-	Dataset string `json:"dataset"`
-	// Entry is the number of the entry, Hash its SHA-256 in hexadecimal, and Head
-	// that of the newest entry when it was committed.
-	Entry int64  `json:"entry"`
-	Hash  string `json:"hash"`
-	Head  string `json:"head"`
+	// Stamp names the entry by its number and its hash, and the head of the chain.
+	ledger.Stamp
 	// Time of the charge, in UTC.
 	Time time.Time `json:"time"`
 	// Key is the idempotency key of the charge: with it the ledger's holder gets
 	// the recorded release again.
-	Key     string `json:"key,omitempty"`
-	Analyst string `json:"analyst,omitempty"`
+	Key     string `json:"key"`
+	Analyst string `json:"analyst"`
 	Purpose string `json:"purpose,omitempty"`
 	// Rule is the composition theorem that the ledger goes by: basic, gaussian or
 	// renyi.
@@ -34,10 +29,14 @@ type LedgerEntry struct {
 	Shares Shares    `json:"shares"`
 }
 
-// Shares splits a budget, 1, into what was spent before, by this charge, and
-// what is left, in the quantity that adds up under the rule: epsilon, mu^2 or a
-// Renyi divergence.
+// Shares splits a part of the budget, 1, into what was spent before, by this
+// charge, and what is left, in the quantity that adds up in it.
 type Shares struct {
+	// Part is "rule", the part in which mu^2 or a Renyi divergence adds up;
+	// "reserve", the part for what that rule cannot take; or "budget", all of it,
+	// under the basic rule. In the latter two epsilon adds up, or delta where more
+	// of that is spent.
+	Part   string  `json:"part"`
 	Before float64 `json:"before"`
 	This   float64 `json:"this"`
 	Left   float64 `json:"left"`

@@ -10,7 +10,7 @@ import (
 // ledgerView is the entry that paid for the release, and the budget after it.
 type ledgerView struct {
 	Dataset, Rule          string
-	Entry                  int64
+	Entry, HeadSeq         int64
 	Hash, Head             string
 	Time                   string
 	Key, Analyst, Purpose  string
@@ -32,7 +32,7 @@ type budgetChart struct {
 
 func newLedgerView(e *evaluate.LedgerEntry) *ledgerView {
 	v := &ledgerView{
-		Dataset: e.Dataset, Rule: e.Rule, Entry: e.Entry, Hash: e.Hash, Head: e.Head,
+		Dataset: e.Dataset, Rule: e.Rule, Entry: e.Seq, Hash: e.Entry.String(), Head: e.Head.Hash.String(), HeadSeq: e.Head.Seq,
 		Time: e.Time.UTC().Format("2 January 2006, 15:04:05 MST"),
 		Key:  e.Key, Analyst: e.Analyst, Purpose: e.Purpose,
 		Budget: guarantee{exact(e.Budget.Epsilon), exact(e.Budget.Delta)},
@@ -41,7 +41,8 @@ func newLedgerView(e *evaluate.LedgerEntry) *ledgerView {
 		This:   percent(e.Shares.This, up),
 		Left:   percent(e.Shares.Left, down),
 	}
-	v.SharesOf, v.RuleCitation = ruleWords(e.Rule)
+	v.SharesOf = shareWords(e.Shares.Part, e.Rule)
+	v.RuleCitation = ruleSource(e.Rule)
 	v.Chart = newBudgetChart(v, e.Shares)
 	return v
 }
@@ -56,17 +57,28 @@ func newBudgetChart(v *ledgerView, s evaluate.Shares) *budgetChart {
 	}
 }
 
-// ruleWords says what adds up under a rule, and whose theorem that is.
-func ruleWords(rule string) (quantity, source string) {
-	switch rule {
-	case "basic":
-		return "ε, which adds up", "Rogers, Roth, Ullman, Vadhan 2016"
-	case "gaussian":
-		return "μ², the square of the signal-to-noise ratio, which adds up", "Smith and Thakurta 2022; Koskela, Tobaben, Honkela 2023"
-	case "renyi":
-		return "the Rényi divergence of one order, which adds up", "Feldman and Zrnic 2021"
+// shareWords says which part of the budget is split, and in what.
+func shareWords(part, rule string) string {
+	switch {
+	case part == "reserve":
+		return "the part of the budget that is kept for charges which the rule cannot take; ε and δ add up in it"
+	case part == "budget":
+		return "the whole budget, in which ε and δ add up"
+	case rule == "gaussian":
+		return "the part of the budget for Gaussian noise, in which μ², the square of signal to noise, adds up"
+	case rule == "renyi":
+		return "the part of the budget in which the Rényi divergence of one order adds up"
 	}
-	return "the quantity that adds up", ""
+	return "the quantity that adds up"
+}
+
+// ruleSource is whose theorem a rule is.
+func ruleSource(rule string) string {
+	return map[string]string{
+		"basic":    "Rogers, Roth, Ullman, Vadhan 2016",
+		"gaussian": "Smith and Thakurta 2022; Koskela, Tobaben, Honkela 2023",
+		"renyi":    "Feldman and Zrnic 2021",
+	}[rule]
 }
 
 // checkLedger refuses an entry that cannot be shown.

@@ -80,7 +80,7 @@ func TestABrokenEntryIsRefused(t *testing.T) {
 		"above one":   func(e *evaluate.LedgerEntry) { e.Shares.This = 1.01 },
 		"below zero":  func(e *evaluate.LedgerEntry) { e.Shares.Left = -0.01 },
 		"not a share": func(e *evaluate.LedgerEntry) { e.Shares.Before = math.NaN() },
-		"no time":     func(e *evaluate.LedgerEntry) { *e = evaluate.LedgerEntry{Dataset: "x"} },
+		"no time":     func(e *evaluate.LedgerEntry) { *e = evaluate.LedgerEntry{} },
 	} {
 		r := scalarRelease()
 		spoil(r.Ledger)

@@ -117,7 +117,7 @@ func checks(r *evaluate.Release) []verification {
 		out = append(out, account(s))
 		if charged(r) {
 			out = append(out, verification{
-				What:    fmt.Sprintf("Entry %d of the ledger paid for this release. Whoever holds the ledger can hold the release, every entry and the sum of all charges against it.", r.Ledger.Entry),
+				What:    fmt.Sprintf("Entry %d of the ledger paid for this release. Whoever holds the ledger can hold the release, every entry and the sum of all charges against it.", r.Ledger.Seq),
 				Command: "discreet ledger verify LEDGER release.json",
 			})
 		}

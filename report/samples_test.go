@@ -9,6 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/report"
@@ -27,10 +29,13 @@ func statement() *evaluate.Statement {
 
 func ledgerEntry() *evaluate.LedgerEntry {
 	return &evaluate.LedgerEntry{
-		Dataset: "trial", Entry: 7, Hash: strings.Repeat("0a", 32), Head: strings.Repeat("0b", 32),
+		Stamp: ledger.Stamp{
+			Ledger: strings.Repeat("0e", 16), Dataset: "trial", Seq: 7, Entry: chain.Hash(bytes.Repeat([]byte{10}, 32)),
+			Head: chain.Head{Seq: 7, Hash: chain.Hash(bytes.Repeat([]byte{11}, 32))},
+		},
 		Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Key: "k-1", Analyst: "ada", Purpose: "first look",
 		Rule: "gaussian", Budget: dp.Budget{Epsilon: 3, Delta: 1e-5}, Spent: dp.Budget{Epsilon: 1.234567, Delta: 1e-5},
-		Shares: evaluate.Shares{Before: 0.125, This: 0.25, Left: 0.625},
+		Shares: evaluate.Shares{Part: "rule", Before: 0.125, This: 0.25, Left: 0.625},
 	}
 }
 
