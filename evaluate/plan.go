@@ -227,7 +227,7 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 	if !r.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
 	}
-	if err := receipt.RedeemFor(r.plan.adjacency(), r.plan.event); err != nil {
+	if err := receipt.Redeem(r.plan.adjacency(), r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)

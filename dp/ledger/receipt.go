@@ -47,15 +47,11 @@ func (r *Receipt) Stamp() *Stamp {
 	return &stamp
 }
 
-// Redeem uses up a receipt of [None]. A charged receipt is bound to its event
-// and refuses it: see [Receipt.RedeemFor].
-func (r *Receipt) Redeem() error { return r.RedeemFor(0, nil) }
-
-// RedeemFor uses the receipt up for a run of the event. The run that redeemed it
+// Redeem uses the receipt up for a run of the event. The run that redeemed it
 // may draw its noise; any later call, any call on a receipt that was not issued,
 // and a call for another event or adjacency than was charged, is ErrReceipt. A
 // receipt of [None] is bound to no event.
-func (r *Receipt) RedeemFor(adj dp.Adjacency, event dp.Event) error {
+func (r *Receipt) Redeem(adj dp.Adjacency, event dp.Event) error {
 	if r == nil || !r.issued {
 		return fmt.Errorf("%w: it was not issued by a ledger; use ledger.None() to run uncharged", ErrReceipt)
 	}

@@ -16,7 +16,7 @@ func TestReceiptIsUsedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 64 {
 		all.Go(func() {
-			if r.Redeem() == nil {
+			if r.Redeem(0, nil) == nil {
 				granted.Add(1)
 			}
 		})
@@ -30,7 +30,7 @@ func TestReceiptIsUsedOnce(t *testing.T) {
 func TestForgedReceiptIsRefused(t *testing.T) {
 	var absent *ledger.Receipt
 	for name, r := range map[string]*ledger.Receipt{"zero value": {}, "nil": absent} {
-		if err := r.Redeem(); !errors.Is(err, ledger.ErrReceipt) {
+		if err := r.Redeem(0, nil); !errors.Is(err, ledger.ErrReceipt) {
 			t.Errorf("%s: %v; want ErrReceipt", name, err)
 		}
 		if r.Charged() {
@@ -41,6 +41,6 @@ func TestForgedReceiptIsRefused(t *testing.T) {
 
 func ExampleNone() {
 	r := ledger.None()
-	fmt.Println(r.Charged(), r.Redeem(), r.Redeem() != nil)
+	fmt.Println(r.Charged(), r.Redeem(0, nil), r.Redeem(0, nil) != nil)
 	// Output: false <nil> true
 }

@@ -25,7 +25,7 @@ func TestSmoke(t *testing.T) {
 	}
 	_, err = l.Charge(ctx, c)
 	t.Log(err, errors.Is(err, ledger.ErrPending))
-	t.Log(g.Receipt.RedeemFor(dp.ReplaceOne, c.Event), l.Record(ctx, g.Receipt, []byte("hello")))
+	t.Log(g.Receipt.Redeem(dp.ReplaceOne, c.Event), l.Record(ctx, g.Receipt, []byte("hello")))
 	_, err = l.Charge(ctx, c)
 	t.Log(err)
 	c.Key = "b"
