@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -22,6 +23,12 @@ type Config struct {
 	Privacy  Privacy       `yaml:"privacy"`
 	Ledger   *Ledger       `yaml:"ledger"`
 	Output   Output        `yaml:"output"`
+	// Justification is why this question and this guarantee: free text that the
+	// release repeats for its reviewers. It must say nothing about the data.
+	Justification string `yaml:"justification"`
+	// Sign is the file of an Ed25519 private key that signs the release; empty
+	// leaves it unsigned.
+	Sign string `yaml:"sign"`
 
 	// Dir is what relative paths are relative to: the directory of the file that
 	// the configuration came from. Empty means the working directory.
@@ -162,8 +169,15 @@ func (p *Privacy) UnmarshalYAML(decode func(any) error) error {
 
 // Ledger names the budget to charge.
 type Ledger struct {
-	Path    string `yaml:"path"`
+	// Path is a SQLite file or a postgres:// URL.
+	Path string `yaml:"path"`
+	// Dataset names the budget in the store; it may be left out where the store
+	// holds one.
 	Dataset string `yaml:"dataset"`
+	// Analyst is who asks, "unnamed" by default, and Purpose what for. Both go into
+	// the ledger and into the release.
+	Analyst string `yaml:"analyst"`
+	Purpose string `yaml:"purpose"`
 }
 
 // Output says where a release is written; without Dir nothing is.
@@ -184,10 +198,18 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: privacy is missing; give adjacency, epsilon and delta, or say `privacy: none` for a non-private reference", ErrConfig)
 	case !c.Privacy.None && c.Privacy.Unit != "" && c.Privacy.Unit != "person":
 		return fmt.Errorf("%w: privacy.unit is %q; the only unit is person (map unit_id to whatever is to be protected)", ErrConfig, c.Privacy.Unit)
-	case c.Ledger != nil:
-		return fmt.Errorf("%w: ledger: this version has no budget store; leave the section out, and the release will say that no ledger was charged", ErrConfig)
+	case c.Ledger != nil && c.Ledger.Path == "":
+		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}
 	return nil
+}
+
+// location is where the ledger is: a URL as it stands, or a file.
+func (c Config) location() string {
+	if strings.Contains(c.Ledger.Path, "://") {
+		return c.Ledger.Path
+	}
+	return c.path(c.Ledger.Path)
 }
 
 // path resolves a path of the configuration.

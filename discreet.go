@@ -2,17 +2,14 @@ package discreet
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -27,11 +24,50 @@ func Plan(c Config) (*evaluate.Plan, error) {
 	return j.estimator.Plan(j.public)
 }
 
+// Funds says what the ledger of a configuration has left.
+type Funds struct {
+	*ledger.Summary
+	// Refused is why the plan would not be charged as things stand, nil if it would.
+	// Where the budget does not cover it, it is a [ledger.RefusedError].
+	Refused error
+}
+
+// Budget looks up what is left for a plan that [Plan] made from the same
+// configuration. It spends nothing and does not open the data. It is nil where the
+// configuration names no ledger, or asks for no privacy.
+func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
+	j, err := newJob(c)
+	if err != nil {
+		return nil, err
+	}
+	l, err := j.openLedger(ctx)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	f := &Funds{}
+	if f.Summary, err = l.State(ctx); err != nil {
+		return nil, err
+	}
+	charge, err := j.charge(p.Event, "")
+	if err != nil {
+		return nil, err
+	}
+	f.Refused = l.Fits(ctx, charge)
+	return f, nil
+}
+
 // Result is a release and what only the curator may see.
 type Result struct {
 	Release *evaluate.Release
-	// Notices are remarks on the data for its curator. They are not part of the
-	// release and must not leave with it.
+	// JSON is the release as it leaves: what is written to the file and, with a
+	// ledger, recorded in it, byte for byte.
+	JSON []byte
+	// Repeated says that the release was made before and came from the ledger: its
+	// key was charged then, and nothing was spent now.
+	Repeated bool
+	// Notices are remarks on the data for its curator, those of the ledger among
+	// them. They are not part of the release and must not leave with it.
 	Notices []string
 	// Path is the file that the release was written to; empty when the
 	// configuration names no output.
@@ -52,10 +88,20 @@ func WithSource(src *noise.Source) Option {
 	return func(j *job) { j.source = src }
 }
 
+// WithKey charges the ledger under an idempotency key of the caller's, so that a
+// call that is made again after a failure is not charged again: it returns the
+// recorded release, or says that there is none. Without it each call has a random
+// key. It does nothing without a ledger.
+func WithKey(key string) Option {
+	return func(j *job) { j.key, j.retry = key, true }
+}
+
 // Evaluate runs the whole path: it plans from public facts, reads and checks the
-// data, charges, runs, and writes the release before it returns it. Errors
-// before the charge cost nothing; those that concern the data are for its
-// curator alone.
+// data, charges the ledger, runs, records the release in the ledger and writes it
+// before it returns it. Errors before the charge cost nothing; those that concern
+// the data are for its curator alone. An error after the charge is a
+// [PendingError], or [ErrNotWritten] where the release is safe in the ledger. What
+// the budget does not cover is a [ledger.RefusedError].
 func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
 	j, err := newJob(c)
 	if err != nil {
@@ -67,6 +113,30 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 	if err := j.prepareOutput(); err != nil {
 		return nil, err
 	}
+	if err := j.loadSigner(); err != nil {
+		return nil, err
+	}
+	l, err := j.openLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return j.evaluate(ctx, nil)
+	}
+	defer l.Close()
+	if old, err := j.recorded(ctx, l); err != nil {
+		return nil, err
+	} else if old != nil {
+		return j.repeat(old)
+	}
+	if err := j.fits(ctx, l); err != nil {
+		return nil, err
+	}
+	return j.evaluate(ctx, l)
+}
+
+// evaluate checks, charges and runs; l may be nil.
+func (j *job) evaluate(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 	ready, notices, err := j.check(ctx)
 	if err != nil {
 		return nil, err
@@ -79,18 +149,56 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 			return nil, err
 		}
 	}
-	release, err := ready.Run(ctx, ledger.None(), j.source)
+	grant, err := j.pay(ctx, l, ready.Plan())
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Release: release, Notices: notices}
-	if c.Output.Dir != "" {
-		result.Path = filepath.Join(c.path(c.Output.Dir), "release.json")
-		if err := writeRelease(result.Path, release); err != nil {
+	// From here on the budget is spent, whatever happens.
+	result, err := j.release(ctx, l, ready, grant)
+	if err != nil {
+		return nil, pending(grant, err)
+	}
+	result.Notices = append(notices, grant.Warnings...)
+	return j.write(result)
+}
+
+// release runs, and records the release in the ledger before anybody sees it.
+func (j *job) release(ctx context.Context, l *ledger.Ledger, ready *evaluate.Ready, grant *ledger.Grant) (*Result, error) {
+	release, err := ready.Run(ctx, grant.Receipt, j.source)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.complete(ctx, l, grant, release); err != nil {
+		return nil, err
+	}
+	text, err := j.encode(release)
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		// The noise is drawn: an interrupt would now only lose the release.
+		if err := l.Record(context.WithoutCancel(ctx), grant.Receipt, text); err != nil {
 			return nil, err
 		}
 	}
-	return result, nil
+	return &Result{Release: release, JSON: text}, nil
+}
+
+// pending says of an error that the charge was committed before it.
+func pending(g *ledger.Grant, err error) error {
+	if g.Entry == nil {
+		return err
+	}
+	return &PendingError{Dataset: g.Receipt.Stamp().Dataset, Seq: g.Entry.Seq, Key: g.Entry.Charge.Key, Err: err}
+}
+
+// repeat gives out a recorded release again.
+func (j *job) repeat(old *ledger.RecordedError) (*Result, error) {
+	result := &Result{Release: new(evaluate.Release), JSON: old.Release, Repeated: true}
+	if err := json.Unmarshal(old.Release, result.Release); err != nil {
+		return nil, fmt.Errorf("%w: entry %d: %w", ledger.ErrTampered, old.Entry.Seq, err)
+	}
+	return j.write(result)
 }
 
 // Validate reads the data as [Evaluate] would and says what is wrong with it.
@@ -117,13 +225,16 @@ type job struct {
 	options   trajectory.Options
 	progress  func(trajectory.Progress)
 	source    *noise.Source
+	key       string // of the charge
+	retry     bool   // the key is the caller's and may have been charged before
+	signer    ed25519.PrivateKey
 }
 
 func newJob(c Config) (*job, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	j := &job{config: c}
+	j := &job{config: c, key: ledger.NewKey()}
 	var err error
 	if j.method, err = evaluate.MethodNamed(c.Method.Name); err != nil {
 		return nil, err
@@ -177,37 +288,4 @@ func (j *job) paths() []string {
 		paths[i] = j.config.path(p)
 	}
 	return paths
-}
-
-// prepareOutput makes sure that the release can be written, before anything is
-// spent on it.
-func (j *job) prepareOutput() error {
-	if j.config.Output.Dir == "" {
-		return nil
-	}
-	dir := j.config.path(j.config.Output.Dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("%w: output.dir: %w", ErrConfig, err)
-	}
-	probe, err := os.CreateTemp(dir, ".release-*")
-	if err != nil {
-		return fmt.Errorf("%w: output.dir: %w", ErrConfig, err)
-	}
-	if err := probe.Close(); err != nil {
-		return err
-	}
-	return os.Remove(probe.Name())
-}
-
-// writeRelease replaces the file at path in one step, so that a reader sees a
-// whole release or none.
-func writeRelease(path string, r *evaluate.Release) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
 }

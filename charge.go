@@ -1,0 +1,178 @@
+package discreet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// PendingError says that a charge is committed and no release came of it: the run
+// failed or was interrupted. Its budget is spent and its key is never run again.
+type PendingError struct {
+	Dataset string
+	Seq     int64
+	Key     string
+	// Err is what went wrong.
+	Err error
+}
+
+// Error implements error.
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("entry %d of dataset %q is charged and no release was recorded: %v; its budget is spent and `discreet ledger show` lists it as pending; start again with a new key (this one was %s)",
+		e.Seq, e.Dataset, e.Err, e.Key)
+}
+
+// Unwrap returns what went wrong.
+func (e *PendingError) Unwrap() error { return e.Err }
+
+// ErrNotWritten marks a release that is recorded in its ledger and could not be
+// written to its file. Asking again with the same key writes it.
+var ErrNotWritten = errors.New("release is recorded and could not be written")
+
+// unnamed is the analyst of a configuration that names none.
+const unnamed = "unnamed"
+
+// openLedger opens the ledger of the configuration, nil where it has none or
+// where nothing is to be charged.
+func (j *job) openLedger(ctx context.Context) (*ledger.Ledger, error) {
+	if j.config.Ledger == nil || j.public.Privacy == nil {
+		return nil, nil
+	}
+	return ledger.Open(ctx, j.config.location(), j.config.Ledger.Dataset)
+}
+
+// charge is what the job asks of the ledger.
+func (j *job) charge(event dp.Event, fingerprint string) (ledger.Charge, error) {
+	c := ledger.Charge{
+		Key: j.key, Analyst: j.config.Ledger.Analyst, Purpose: j.config.Ledger.Purpose,
+		Event: event, Adjacency: j.public.Privacy.Adjacency, Unit: "person",
+		CodeVersion: Version(), Fingerprint: fingerprint, Delta: j.public.Privacy.Budget.Delta,
+	}
+	if c.Analyst == "" {
+		c.Analyst = unnamed
+	}
+	var err error
+	c.ConfigHash, err = j.config.Hash()
+	return c, err
+}
+
+// recorded answers a retry: the release that the job's key paid for, without a
+// look at the data. It is nil where the key was never charged. A key that was
+// charged for another question, and one whose run left no release, are errors.
+func (j *job) recorded(ctx context.Context, l *ledger.Ledger) (*ledger.RecordedError, error) {
+	if !j.retry {
+		return nil, nil
+	}
+	old, err := chargeOf(ctx, l, j.key)
+	if old == nil || err != nil {
+		return nil, err
+	}
+	// The question is told by the hash of its configuration; event and data are
+	// those of the first time.
+	again, err := j.charge(old.Event, old.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	var recorded *ledger.RecordedError
+	if err := l.Fits(ctx, again); errors.As(err, &recorded) {
+		return recorded, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: key %s was charged, and the ledger does not say so", ledger.ErrTampered, j.key)
+}
+
+// chargeOf finds the charge of a key, nil if there is none.
+func chargeOf(ctx context.Context, l *ledger.Ledger, key string) (*chain.ChargeBody, error) {
+	for n, err := range l.Entries(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if c := n.Entry.Charge; c != nil && c.Key == key {
+			return c, nil
+		}
+	}
+	return nil, nil
+}
+
+// fits refuses before the data is opened what the budget does not cover.
+func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
+	plan, err := j.estimator.Plan(j.public)
+	if err != nil {
+		return nil // a plan that needs the number of persons is made after counting them
+	}
+	c, err := j.charge(plan.Event, "")
+	if err != nil {
+		return err
+	}
+	return l.Fits(ctx, c)
+}
+
+// pay charges the plan's event and returns its receipt; without a ledger, that of
+// an uncharged run.
+func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*ledger.Grant, error) {
+	if l == nil {
+		return &ledger.Grant{Receipt: ledger.None()}, nil
+	}
+	fingerprint, err := j.fingerprint(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	c, err := j.charge(plan.Event, fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	grant, err := l.Charge(ctx, c)
+	if errors.Is(err, ledger.ErrUnknown) {
+		return nil, fmt.Errorf("%w; the key was %s: with --key %[2]s the next run learns whether it was charged", err, j.key)
+	}
+	return grant, err
+}
+
+// entry is what the release says of its charge.
+func entry(ctx context.Context, l *ledger.Ledger, g *ledger.Grant) (*evaluate.LedgerEntry, error) {
+	s, err := l.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := g.Entry.Charge
+	return &evaluate.LedgerEntry{
+		Stamp: *g.Receipt.Stamp(), Time: g.Entry.Time, Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose,
+		Rule: s.Config.Rule, Budget: s.Budget, Spent: s.Spent, Shares: shares(s, c.Cost),
+	}, nil
+}
+
+// shares splits the part of the budget that the charge was taken from.
+func shares(s *ledger.Summary, cost chain.Cost) evaluate.Shares {
+	split := func(part string, spent, this, left float64) evaluate.Shares {
+		whole := spent + left
+		if !(whole > 0) {
+			return evaluate.Shares{Part: part, Left: 1}
+		}
+		clamp := func(x float64) float64 { return min(max(x/whole, 0), 1) }
+		return evaluate.Shares{Part: part, Before: clamp(spent - this), This: clamp(this), Left: clamp(left)}
+	}
+	rule := s.Config.Rule
+	switch {
+	case rule == account.GaussianDP.String() && cost.Sum > 0:
+		return split("rule", s.Totals.Sum, cost.Sum, s.Left.Mu*s.Left.Mu)
+	case rule == account.Renyi.String() && cost.Sum > 0:
+		return split("rule", s.Totals.Sum, cost.Sum, s.Left.Divergence)
+	}
+	part := "reserve"
+	if rule == account.Basic.String() {
+		part = "budget"
+	}
+	// Both epsilon and delta add up here; what is nearer to its end decides.
+	t, left := s.Totals, s.Left.Basic
+	if t.Delta*(t.Epsilon+left.Epsilon) > t.Epsilon*(t.Delta+left.Delta) {
+		return split(part, t.Delta, cost.Delta, left.Delta)
+	}
+	return split(part, t.Epsilon, cost.Epsilon, left.Epsilon)
+}

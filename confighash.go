@@ -1,0 +1,42 @@
+package discreet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/discreet-rl/discreet/internal/jcs"
+)
+
+// Hash names what a configuration asks for: the SHA-256, in hexadecimal, of the
+// canonical JSON (RFC 8785) of its data, problem, features, target, method,
+// privacy and justification, and of the content of its policy file. Where the
+// ledger is, who asks, who signs and where the release goes are not part of it.
+// Two configurations of one hash ask the same question of the same files, which
+// is what a retry must do.
+func (c Config) Hash() (string, error) {
+	question := map[string]any{
+		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,
+		"params": c.Method.Params, "privacy": c.Privacy, "justification": c.Justification,
+	}
+	if c.Target.Path != "" {
+		policy, err := os.ReadFile(c.path(c.Target.Path))
+		if err != nil {
+			return "", fmt.Errorf("%w: target.path: %w", ErrConfig, err)
+		}
+		sum := sha256.Sum256(policy)
+		question["policy"] = hex.EncodeToString(sum[:])
+	}
+	text, err := json.Marshal(question)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	canonical, err := jcs.Canonical(text)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}

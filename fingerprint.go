@@ -1,0 +1,107 @@
+package discreet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// fingerprint recognises the data's files under whatever names: the keyed hash of
+// their contents, in an order that the names do not make. It is over bytes, not
+// over what the configuration reads of them, so that two questions about one file
+// see the same data; a file that was written anew, by another program or in
+// another order, is another one.
+func (j *job) fingerprint(ctx context.Context, l *ledger.Ledger) (string, error) {
+	files, err := j.dataFiles()
+	if err != nil {
+		return "", err
+	}
+	digests := make([][]byte, len(files))
+	for i, path := range files {
+		if digests[i], err = digest(ctx, path); err != nil {
+			return "", fmt.Errorf("%w: %s: %w", trajectory.ErrInput, path, err)
+		}
+	}
+	slices.SortFunc(digests, bytes.Compare)
+	return l.FingerprintOf(bytes.NewReader(bytes.Join(digests, nil)))
+}
+
+// dataFiles lists the regular files behind the paths of the data, which the
+// reader has accepted before.
+func (j *job) dataFiles() ([]string, error) {
+	var files []string
+	for _, p := range j.paths() {
+		found := []string{p}
+		if _, err := os.Stat(p); err != nil {
+			if found, err = filepath.Glob(p); err != nil {
+				return nil, fmt.Errorf("%w: data.path: %w", ErrConfig, err)
+			}
+		}
+		for _, name := range found {
+			below, err := regularFiles(name)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
+			}
+			files = append(files, below...)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// regularFiles is the file itself, or all files of a dataset that is a directory:
+// the path then names the directory or the metadata in it.
+func regularFiles(path string) ([]string, error) {
+	if strings.EqualFold(filepath.Base(path), "metadata.json") {
+		path = filepath.Dir(path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
+}
+
+// digest is the SHA-256 of a file.
+func digest(ctx context.Context, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, &stoppable{ctx, f}); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
+}
+
+// stoppable is a reader that a context ends.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}
