@@ -10,26 +10,27 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 )
 
-// admit decides whether a charge fits the budget and the analyst's share.
-func (l *Ledger) admit(body *chain.ChargeBody, totals chain.Totals, a analyst, delta float64) error {
+// admit decides whether a charge fits the budget and the analyst's share, and
+// returns what the budget admits.
+func (l *Ledger) admit(body *chain.ChargeBody, totals chain.Totals, a analyst, delta float64) (meter.Limits, error) {
 	limits, err := l.limits(totals.Budget)
 	if err != nil {
-		return store.Abort(err)
+		return limits, store.Abort(err)
 	}
 	if !totals.Spent.Plus(body.Cost).Within(limits.Most) {
-		return store.Abort(l.refusal(body, totals.Spent, limits, "", delta))
+		return limits, store.Abort(l.refusal(body, totals.Spent, limits, "", delta))
 	}
 	if a.Share == nil {
-		return nil
+		return limits, nil
 	}
 	share, err := l.meter.Limits(a.Share.Budget, a.Share.Reserve)
 	if err != nil {
-		return store.Abort(err)
+		return limits, store.Abort(err)
 	}
 	if !a.Spent.Plus(body.Cost).Within(share.Most) {
-		return store.Abort(l.refusal(body, a.Spent, share, body.Analyst, delta))
+		return limits, store.Abort(l.refusal(body, a.Spent, share, body.Analyst, delta))
 	}
-	return nil
+	return limits, nil
 }
 
 // refusal says what would still fit.
@@ -42,7 +43,11 @@ func (l *Ledger) refusal(body *chain.ChargeBody, spent chain.Cost, limits meter.
 		cost, err := l.meter.Cost(event)
 		return err == nil && spent.Plus(cost).Within(limits.Most)
 	}
-	e.Fitting, e.Noise = enough(body.Event, fits)
+	precision := 0.001 // a conversion of the event may take long
+	if body.Cost.Sum > 0 {
+		precision = 1e-9
+	}
+	e.Fitting, e.Noise = enough(body.Event, 1+precision, fits)
 	if body.Cost.Sum > 0 {
 		if !(e.Delta > 0) {
 			e.Delta = limits.Budget.Delta - limits.Reserve.Delta
@@ -62,8 +67,8 @@ func (l *Ledger) refusal(body *chain.ChargeBody, spent chain.Cost, limits meter.
 }
 
 // enough searches the smallest factor by which all noise of an event must grow
-// for it to fit, to within a thousandth and on the safe side.
-func enough(event dp.Event, fits func(dp.Event) bool) (dp.Event, float64) {
+// for it to fit, to within the factor precision and on the safe side.
+func enough(event dp.Event, precision float64, fits func(dp.Event) bool) (dp.Event, float64) {
 	low, high := 1.0, 1.0
 	for {
 		if high *= 2; high > 0x1p30 {
@@ -76,7 +81,7 @@ func enough(event dp.Event, fits func(dp.Event) bool) (dp.Event, float64) {
 		}
 		low = high
 	}
-	for high > low*1.001 {
+	for high > low*precision {
 		middle := math.Sqrt(low * high)
 		if e, _ := noisier(event, middle); fits(e) {
 			high = middle

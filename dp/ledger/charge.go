@@ -42,6 +42,12 @@ type Grant struct {
 	// Warnings are for the curator: data that are known under another name, or
 	// that are not those of earlier charges.
 	Warnings []string
+	// Budget is what all charges must meet, and Spent what those so far, this one
+	// included, are certain to meet together.
+	Budget, Spent dp.Budget
+	// Before is what was spent before this charge, in the rule's own quantities;
+	// Most is the largest total that the budget admits in them.
+	Before, Most chain.Cost
 }
 
 // Charge commits a charge and hands out its receipt. When it returns, the charge
@@ -158,28 +164,30 @@ func (l *Ledger) charge(w *writer, body *chain.ChargeBody, delta float64) (*Gran
 		return nil, err
 	}
 	totals := w.last.Totals
-	if err := l.admit(body, totals, a, delta); err != nil {
+	limits, err := l.admit(body, totals, a, delta)
+	if err != nil {
 		return nil, err
 	}
-	warnings, err := l.sight(w.tx, body.Fingerprint)
-	if err != nil {
+	g := &Grant{Budget: totals.Budget, Before: totals.Spent, Most: limits.Most}
+	if g.Warnings, err = l.sight(w.tx, body.Fingerprint); err != nil {
 		return nil, err
 	}
 	totals.Spent = totals.Spent.Plus(body.Cost)
-	e := &chain.Entry{Kind: chain.Charge, Charge: body, Totals: totals}
-	head, err := w.append(e)
+	if g.Spent, err = l.meter.Spent(totals.Spent, limits); err != nil {
+		return nil, store.Abort(err)
+	}
+	g.Entry = &chain.Entry{Kind: chain.Charge, Charge: body, Totals: totals}
+	head, err := w.append(g.Entry)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.tx.AddCharge(body.Key, e.Seq); err != nil {
+	g.Hash = head.Hash
+	if err := w.tx.AddCharge(body.Key, g.Entry.Seq); err != nil {
 		return nil, err
 	}
 	a.Spent = a.Spent.Plus(body.Cost)
 	a.Charges++
-	if err := setAnalyst(w.tx, body.Analyst, a); err != nil {
-		return nil, err
-	}
-	return &Grant{Entry: e, Hash: head.Hash, Warnings: warnings}, nil
+	return g, setAnalyst(w.tx, body.Analyst, a)
 }
 
 // charged answers for a key that was charged before.
@@ -224,7 +232,7 @@ func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err
 	if fingerprint == "" {
 		return nil, nil
 	}
-	before, err := tx.Sightings()
+	before, err := tx.Sightings(keyOf(fingerprint))
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +246,7 @@ func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err
 	if len(others) > 0 {
 		warnings = append(warnings, fmt.Sprintf("these data are also charged as dataset %q: a person's losses add up over both", others))
 	}
-	if !seen && before > 0 {
+	if !seen && before {
 		warnings = append(warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same persons", l.open.Dataset))
 	}
 	return warnings, nil

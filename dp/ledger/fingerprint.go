@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 )
 
 // Fingerprint recognises data that were charged before, under whatever name. It
@@ -33,6 +34,12 @@ func (f *Fingerprint) Write(p []byte) (int, error) { return f.mac.Write(p) }
 // String returns the fingerprint of what was written so far. It begins with a
 // short name of the key: fingerprints under different keys cannot be compared.
 func (f *Fingerprint) String() string { return f.id + ":" + hex.EncodeToString(f.mac.Sum(nil)) }
+
+// keyOf is the part of a fingerprint that names its key.
+func keyOf(fingerprint string) string {
+	id, _, _ := strings.Cut(fingerprint, ":")
+	return id + ":"
+}
 
 // FingerprintOf reads everything and returns its fingerprint.
 func (l *Ledger) FingerprintOf(r io.Reader) (string, error) {

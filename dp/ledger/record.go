@@ -3,6 +3,8 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
@@ -33,7 +35,10 @@ func (l *Ledger) record(w *writer, stamp Stamp, release []byte) error {
 		return err
 	}
 	row, err := w.tx.Entry(stamp.Seq)
-	if err != nil || !found || toHash(row.Hash) != stamp.Entry {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if !found || toHash(row.Hash) != stamp.Entry {
 		return store.Abort(fmt.Errorf("%w: the ledger no longer holds the charge, entry %d; it was replaced by an older backup", ErrBehind, stamp.Seq))
 	}
 	if charge.Recorded != 0 {

@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -77,6 +80,9 @@ func (l *Ledger) summary(tx *store.Tx) (*Summary, error) {
 	s := &Summary{
 		Config: *l.open, Budget: last.Totals.Budget, Totals: last.Totals.Spent,
 		Head: chain.Head{Seq: last.Seq, Hash: toHash(head)},
+	}
+	if n := last.Totals.Restores; n > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("this ledger was restored from a backup %d times; charges that a backup did not hold are counted only as the steward declared them: hold it against the releases that left (verify)", n))
 	}
 	limits, err := l.limits(s.Budget)
 	if err != nil {
@@ -177,6 +183,37 @@ func (l *Ledger) History(ctx context.Context) ([]Point, error) {
 	return points, nil
 }
 
+// IfFixed brackets the epsilon that all charges together would have at delta if
+// every one of them had been fixed before the first release. It is information
+// only: charges that are chosen after seeing releases are not bound by it.
+func (l *Ledger) IfFixed(ctx context.Context, delta float64) (account.Bracket, error) {
+	counts, events := map[string]int64{}, map[string]dp.Event{}
+	for n, err := range l.Entries(ctx, 0) {
+		if err != nil {
+			return account.Bracket{}, err
+		}
+		if n.Entry.Kind != chain.Charge {
+			continue
+		}
+		text, err := dp.MarshalEvent(n.Entry.Charge.Event)
+		if err != nil {
+			return account.Bracket{}, err
+		}
+		counts[string(text)]++
+		events[string(text)] = n.Entry.Charge.Event
+	}
+	if len(events) == 0 {
+		return account.Bracket{}, nil
+	}
+	a := account.New(l.open.Adjacency)
+	for _, text := range slices.Sorted(maps.Keys(events)) {
+		if err := a.Compose(events[text], counts[text]); err != nil {
+			return account.Bracket{}, err
+		}
+	}
+	return a.Epsilon(delta)
+}
+
 // Fits reports what Charge would, without charging: nil, or the error. Another
 // charge may come between.
 func (l *Ledger) Fits(ctx context.Context, c Charge) error {
@@ -199,6 +236,7 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 		if err != nil {
 			return err
 		}
-		return l.admit(body, last.Totals, a, c.Delta)
+		_, err = l.admit(body, last.Totals, a, c.Delta)
+		return err
 	})
 }

@@ -42,6 +42,8 @@ type Totals struct {
 	Budget dp.Budget `json:"budget"`
 	// Spent is the sum of all costs.
 	Spent Cost `json:"spent"`
+	// Restores counts the restores from backups.
+	Restores int64 `json:"restores"`
 }
 
 // Entry is one line of the ledger. Exactly one of the pointers is set, that of
@@ -128,12 +130,24 @@ type RestoreBody struct {
 	// Backup is the head of the chain in the backup.
 	Backup Head      `json:"backup"`
 	Taken  time.Time `json:"taken"`
-	// Lost is the event that stands for the charges after the backup, nil where
-	// the steward declared that there were none.
-	Lost   dp.Event `json:"lost"`
-	Cost   Cost     `json:"cost"`
-	Reason string   `json:"reason"`
+	// Declared is what the steward declared of them.
+	Declared Loss `json:"declared"`
+	// Lost is the event that stands for them where that is an event.
+	Lost dp.Event `json:"lost"`
+	// Cost is what they are debited as, never more than was left.
+	Cost   Cost   `json:"cost"`
+	Reason string `json:"reason"`
 }
+
+// Loss says what became of the charges after a backup.
+type Loss string
+
+// What a steward may declare of the charges that a backup does not hold.
+const (
+	LostNothing    Loss = "nothing"    // there were none
+	LostEvent      Loss = "event"      // at most an event
+	LostEverything Loss = "everything" // it is not known: all that was left is gone
+)
 
 // Encode returns the canonical bytes of the entry, without a line end.
 func (e *Entry) Encode() ([]byte, error) {

@@ -158,10 +158,13 @@ func (t *Tx) Sight(fingerprint string) (seen bool, others []string, err error) {
 	return n > 0, others, err
 }
 
-// Sightings counts the fingerprints with which the dataset was read.
-func (t *Tx) Sightings() (n int, err error) {
-	err = t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM ledger_sightings WHERE dataset = $1`, t.dataset).Scan(&n)
-	return n, err
+// Sightings reports whether the dataset was read with a fingerprint that begins
+// with the prefix.
+func (t *Tx) Sightings(prefix string) (bool, error) {
+	var n int
+	err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM (SELECT 1 FROM ledger_sightings
+		WHERE dataset = $1 AND substr(fingerprint, 1, $2) = $3 LIMIT 1) AS one`, t.dataset, len(prefix), prefix).Scan(&n)
+	return n > 0, err
 }
 
 // FingerprintsSeen returns the fingerprints with which the dataset was read.

@@ -1,0 +1,260 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/xmath"
+)
+
+// RestoreOptions say what became of the charges after the backup, which nobody
+// can read off it. Exactly one of Lost, LostEverything and LostNothing is set;
+// there is no default, because a wrong one would revive budget that was spent.
+type RestoreOptions struct {
+	// Lost is an event that the charges after the backup amount to at most. It is
+	// debited at once, as far as there is budget left.
+	Lost dp.Event
+	// LostEverything debits all that the backup has left: the only safe choice
+	// where nothing is known. [Ledger.SetBudget] can then grant more, visibly.
+	LostEverything bool
+	// LostNothing declares that nothing was charged after the backup, for example
+	// because the ledger was moved.
+	LostNothing bool
+	// Releases are releases that left under this ledger. One whose charge the
+	// backup lacks contradicts LostNothing and is [ErrBehind].
+	Releases [][]byte
+	// Reason is kept in the chain.
+	Reason string
+}
+
+// Restore makes a ledger from a backup, at a location that does not hold its
+// dataset. The backup is verified as a whole before anything is written, and an
+// entry is appended that says what was restored and what was declared lost.
+//
+// The ledger that was backed up must not be charged any more: two ledgers of one
+// dataset would each grant the whole rest of the budget. Nothing here can prevent
+// that; a release of the one is found by [Ledger.VerifyRelease] of the other.
+func Restore(ctx context.Context, backup io.Reader, location string, o RestoreOptions) (*Ledger, error) {
+	b, err := readBackup(backup)
+	if err != nil {
+		return nil, err
+	}
+	body, err := b.declare(o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Create(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.AdoptFingerprintKey(ctx, b.header.FingerprintKey); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := s.Add(ctx, b.header.Dataset, func(tx *store.Tx) error { return b.write(tx, body) }); err != nil {
+		s.Close()
+		return nil, err
+	}
+	l, err := newLedger(ctx, s, b.replay.open)
+	if err != nil {
+		s.Close()
+	}
+	return l, err
+}
+
+// backupData is a backup that was read and verified.
+type backupData struct {
+	header   backupHeader
+	replay   *replay
+	rows     []store.Row
+	releases map[int64][]byte
+}
+
+func readBackup(r io.Reader) (*backupData, error) {
+	b := &backupData{releases: map[int64][]byte{}}
+	in := bufio.NewReader(r)
+	sum := sha256.New()
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil, fmt.Errorf("%w: it ends after line %d, without its trailer: it was cut short", ErrBackup, n-1)
+		} else if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrBackup, n, err)
+		}
+		var x backupLine
+		if err := json.Unmarshal(line, &x); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %v", ErrBackup, n, err)
+		}
+		if x.End != nil {
+			return b, b.end(x.End, sumOf(sum))
+		}
+		sum.Write(line)
+		if err := b.line(n, x); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (b *backupData) line(n int, x backupLine) error {
+	switch {
+	case n == 1 && x.Header != nil && x.Header.Format == backupFormat:
+		b.header = *x.Header
+		b.replay = newReplay(b.header.Dataset)
+	case n > 1 && x.Line != nil:
+		row := store.Row{Seq: b.replay.next(), Hash: x.Line.Hash[:], Body: x.Line.Entry}
+		if err := b.replay.apply(row.Seq, row.Hash, row.Body); err != nil {
+			return fmt.Errorf("%w: line %d: %w", ErrBackup, n, err)
+		}
+		b.rows = append(b.rows, row)
+	case n > 1 && x.Release != nil:
+		c, ok := b.replay.charges[x.Release.Charge]
+		if _, twice := b.releases[x.Release.Charge]; !ok || twice || c.recorded == 0 || chain.SumRelease(x.Release.Body) != c.release {
+			return fmt.Errorf("%w: line %d: not the release that was recorded of entry %d", ErrBackup, n, x.Release.Charge)
+		}
+		b.releases[x.Release.Charge] = x.Release.Body
+	default:
+		return fmt.Errorf("%w: line %d: not a line of %s", ErrBackup, n, backupFormat)
+	}
+	return nil
+}
+
+func (b *backupData) end(end *backupEnd, sum chain.Hash) error {
+	if b.replay == nil || b.replay.head == nil || end.SHA256 != sum || end.Entries != int64(len(b.rows)) || *b.replay.head != b.header.Head {
+		return fmt.Errorf("%w: its trailer does not fit what is before it: it was changed or cut short", ErrBackup)
+	}
+	for seq, c := range b.replay.charges {
+		if _, has := b.releases[seq]; c.recorded != 0 && !has {
+			return fmt.Errorf("%w: the release of entry %d is missing", ErrBackup, seq)
+		}
+	}
+	return nil
+}
+
+// declare turns the steward's options into the entry that is appended.
+func (b *backupData) declare(o RestoreOptions) (*chain.RestoreBody, error) {
+	if n := count(o.Lost != nil, o.LostEverything, o.LostNothing); n != 1 {
+		return nil, fmt.Errorf("%w: say what was charged after the backup of %s: nothing, at most an event, or it is not known and everything left is debited", ErrConfig, b.header.Taken.Format("2006-01-02 15:04 MST"))
+	}
+	if err := plainText("reason", o.Reason, true); err != nil {
+		return nil, fmt.Errorf("%w: %v; say why the ledger is restored", ErrConfig, err)
+	}
+	if err := b.behind(o); err != nil {
+		return nil, err
+	}
+	limits, err := b.replay.limit(b.replay.totals.Budget, b.replay.open.Reserve)
+	if err != nil {
+		return nil, err
+	}
+	body := &chain.RestoreBody{Backup: b.header.Head, Taken: b.header.Taken, Declared: chain.LostNothing, Reason: o.Reason}
+	rest := left(b.replay.totals.Spent, limits.Most)
+	switch {
+	case o.LostEverything:
+		body.Declared, body.Cost = chain.LostEverything, rest
+	case o.Lost != nil:
+		cost, err := b.replay.cost(o.Lost)
+		if err != nil {
+			return nil, err
+		}
+		body.Declared, body.Lost, body.Cost = chain.LostEvent, o.Lost, least(cost, rest)
+	}
+	return body, nil
+}
+
+// behind holds the releases that left against the backup.
+func (b *backupData) behind(o RestoreOptions) error {
+	for _, release := range o.Releases {
+		stamp, err := StampOf(release)
+		if err != nil {
+			return err
+		}
+		if stamp.Ledger != b.replay.open.Ledger {
+			return fmt.Errorf("%w: a release is of ledger %s and the backup of %s", ErrBackup, stamp.Ledger, b.replay.open.Ledger)
+		}
+		switch {
+		case stamp.Seq >= int64(len(b.rows)) && o.LostNothing:
+			return fmt.Errorf("%w: a release was paid for by entry %d and the backup ends at entry %d: something was charged after it", ErrBehind, stamp.Seq, b.header.Head.Seq)
+		case stamp.Seq < int64(len(b.rows)) && (stamp.Seq < 0 || toHash(b.rows[stamp.Seq].Hash) != stamp.Entry):
+			return fmt.Errorf("%w: a release names another entry %d than the backup holds", ErrTampered, stamp.Seq)
+		}
+	}
+	return nil
+}
+
+// write puts the ledger into an empty dataset and appends the restore.
+func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
+	for _, row := range b.rows {
+		if err := tx.Append(row); err != nil {
+			return err
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(b.replay.charges)) {
+		c := b.replay.charges[seq]
+		if err := tx.AddCharge(c.key, seq); err != nil {
+			return err
+		}
+		if c.recorded == 0 {
+			continue
+		}
+		if err := tx.AddRelease(seq, c.recorded, b.releases[seq]); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.replay.analysts)) {
+		if err := setAnalyst(tx, name, b.replay.analysts[name]); err != nil {
+			return err
+		}
+	}
+	for _, fingerprint := range slices.Sorted(maps.Keys(b.replay.seen)) {
+		if _, _, err := tx.Sight(fingerprint); err != nil {
+			return err
+		}
+	}
+	totals := b.replay.totals
+	totals.Spent = totals.Spent.Plus(body.Cost)
+	totals.Restores++
+	w := &writer{tx: tx}
+	_, err := w.append(&chain.Entry{Kind: chain.Restore, Restore: body, Totals: totals})
+	return err
+}
+
+// VerifyBackup checks a backup as Restore would, without restoring it.
+func VerifyBackup(r io.Reader) (*chain.OpenBody, chain.Head, error) {
+	b, err := readBackup(r)
+	if err != nil {
+		return nil, chain.Head{}, err
+	}
+	return b.replay.open, b.header.Head, nil
+}
+
+// left is the largest cost that still fits, rounded down.
+func left(spent, most chain.Cost) chain.Cost {
+	return chain.Cost{
+		Sum:     math.Max(xmath.AddDown(most.Sum, -spent.Sum), 0),
+		Epsilon: math.Max(xmath.AddDown(most.Epsilon, -spent.Epsilon), 0),
+		Delta:   math.Max(xmath.AddDown(most.Delta, -spent.Delta), 0),
+	}
+}
+
+// least caps each component of a cost.
+func least(cost, cap chain.Cost) chain.Cost {
+	return chain.Cost{Sum: math.Min(cost.Sum, cap.Sum), Epsilon: math.Min(cost.Epsilon, cap.Epsilon), Delta: math.Min(cost.Delta, cap.Delta)}
+}
+
+func count(bs ...bool) (n int) {
+	for _, b := range bs {
+		if b {
+			n++
+		}
+	}
+	return n
+}
