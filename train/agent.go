@@ -50,7 +50,7 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 		return nil, out, err
 	}
 	if receipt != nil {
-		if err := redeem(receipt, d.coder.event()); err != nil {
+		if err := receipt.Redeem(dp.ReplaceOne, d.coder.event()); err != nil {
 			return nil, out, err
 		}
 	}
@@ -79,18 +79,4 @@ func (a *Agent) pay(ctx context.Context, slot uint64) (*ledger.Receipt, []byte, 
 		return nil, nil, fmt.Errorf("%w: the agent has no wallet to pay for a private report", ErrTask)
 	}
 	return a.Wallet.Debit(ctx, slot, event)
-}
-
-// redeem uses a receipt up: noise is drawn once under it, and only for the event
-// that was charged where the receipt knows it.
-func redeem(receipt *ledger.Receipt, event dp.Event) error {
-	switch r := any(receipt).(type) {
-	case interface {
-		Redeem(dp.Adjacency, dp.Event) error
-	}:
-		return r.Redeem(dp.ReplaceOne, event)
-	case interface{ Redeem() error }:
-		return r.Redeem()
-	}
-	return fmt.Errorf("%w: the receipt cannot be redeemed", ErrTask)
 }

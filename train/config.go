@@ -102,6 +102,8 @@ func (c *Config) prepare() error {
 		return fmt.Errorf("%w: %d workers, %d threads; want at least 1 of each", ErrConfig, c.Workers, c.Threads)
 	case c.Schedule != Uniform && c.Schedule != InTurn && c.Schedule != Fastest:
 		return fmt.Errorf("%w: schedule is %q; want %s, %s or %s", ErrConfig, c.Schedule, Uniform, InTurn, Fastest)
+	case c.Schedule == Fastest && c.Journal != nil:
+		return fmt.Errorf("%w: a run with a journal needs an order of reports that does not depend on how long episodes were; choose %s or %s", ErrConfig, Uniform, InTurn)
 	case c.Terms.Randomizer.Private() && c.Budget < c.Terms.Randomizer.Epsilon:
 		return fmt.Errorf("%w: each agent's budget is epsilon %v and a report costs %v", ErrConfig, c.Budget, c.Terms.Randomizer.Epsilon)
 	case c.Terms.Randomizer.Private() && !(c.Budget < 1e6):

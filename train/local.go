@@ -45,7 +45,8 @@ type Local struct {
 	// Greedy takes the most probable action instead of drawing one.
 	Greedy bool
 	// Uniform is the probability of a uniform action in the first submission; after
-	// n it is Uniform - n/UniformFor, at least 0.
+	// n it is Uniform - n/UniformFor, at least 0, or Uniform for ever where
+	// UniformFor is 0.
 	Uniform    float64
 	UniformFor float64
 	// Perturbation is the size of each coordinate's perturbation (Evolution).
@@ -69,8 +70,6 @@ func (l Local) check(r Randomizer) error {
 		return fmt.Errorf("%w: evolution with %d local steps and perturbation %v; want 1 and a finite number above 0", ErrConfig, l.Steps, l.Perturbation)
 	case !(l.Uniform >= 0 && l.Uniform <= 1) || !(l.UniformFor >= 0):
 		return fmt.Errorf("%w: uniform is %v over %v; want a probability and a number of submissions", ErrConfig, l.Uniform, l.UniformFor)
-	case l.Uniform > 0 && l.UniformFor == 0:
-		return fmt.Errorf("%w: uniform is %v and UniformFor is 0; set the number of submissions over which it falls by 1, or +Inf for never", ErrConfig, l.Uniform)
 	}
 	if l.Steps > 1 {
 		return l.Optimizer.withDefaults().check("local optimizer")
@@ -81,7 +80,7 @@ func (l Local) check(r Randomizer) error {
 // explore is how actions are chosen in the submission of a slot.
 func (l *Local) explore(slot uint64) learn.Explore {
 	x := learn.Explore{Greedy: l.Greedy}
-	if l.Uniform > 0 {
+	if x.Uniform = l.Uniform; l.UniformFor > 0 {
 		x.Uniform = max(0, l.Uniform-float64(slot)/l.UniformFor)
 	}
 	return x

@@ -54,8 +54,8 @@ func Train(ctx context.Context, c Config) (*Result, error) {
 	for err == nil && !r.stopped && !r.agg.Status().Done {
 		err = r.next(ctx)
 	}
-	if e := r.checkpoint(); err == nil {
-		err = e
+	if err == nil || ctx.Err() != nil { // otherwise the state may not be whole
+		err = errors.Join(err, r.checkpoint())
 	}
 	return r.result(), err
 }
@@ -77,8 +77,11 @@ type run struct {
 	spent    float64
 	scores   []float64
 	success  []Estimate
-	asked    uint64 // evaluations begun
 	stopped  bool
+
+	settings  string              // fingerprint, with a journal
+	paid      map[uint64][]uint64 // slots by agent, with a journal and wallets in memory
+	replaying bool
 }
 
 // flight is an agent at work on a task.
@@ -88,6 +91,7 @@ type flight struct {
 	theta  []float64
 	due    int // of Fastest
 	wallet Wallet
+	begun  bool
 	// done is closed when the answer is there.
 	done   chan struct{}
 	report []byte
@@ -99,7 +103,7 @@ func newRun(c Config) (*run, error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: c, wallets: map[uint64]Wallet{}}
+	r := &run{cfg: c, wallets: map[uint64]Wallet{}, paid: map[uint64][]uint64{}}
 	var err error
 	if r.bench, err = newBench(&r.cfg); err != nil {
 		return nil, err
@@ -131,40 +135,60 @@ func (r *run) close() {
 
 // next lets one agent report.
 func (r *run) next(ctx context.Context) error {
-	if err := r.dispatch(ctx); err != nil {
+	if err := r.fill(ctx); err != nil {
 		return err
+	}
+	for _, f := range r.flights {
+		r.begin(ctx, f)
 	}
 	i := r.pick()
 	f := r.flights[i]
-	if err := r.answer(ctx, f); err != nil {
+	if r.pool != nil {
+		<-f.done
+	} else if r.cfg.Schedule != Fastest {
+		r.bench.work(ctx, f)
+	}
+	if err := f.failure(); err != nil {
 		return err
 	}
-	r.flights = slices.Delete(r.flights, i, i+1)
-	r.free = append(r.free, f)
+	r.land(i)
 	return r.arrive(ctx, f, f.report)
 }
 
-// dispatch gives every idle worker a task, but no more tasks than reports that are
+// fill gives every idle worker a task, but no more tasks than reports that are
 // still wanted.
-func (r *run) dispatch(ctx context.Context) error {
+func (r *run) fill(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s := r.agg.Status()
+	s := &r.agg.state // read by the goroutine that alone changes it
 	for len(r.flights) < r.cfg.Workers && s.Accepted+uint64(len(r.flights)) < r.cfg.Terms.Submissions {
 		f, err := r.launch()
 		if err != nil {
 			return err
 		}
 		r.flights = append(r.flights, f)
-		switch {
-		case r.pool != nil:
-			r.pool.send(ctx, f)
-		case r.cfg.Schedule == Fastest:
-			r.bench.work(ctx, f)
-		}
 	}
 	return nil
+}
+
+// begin lets an agent start to work, where that is not put off until it is picked.
+func (r *run) begin(ctx context.Context, f *flight) {
+	if f.begun {
+		return
+	}
+	f.begun = true
+	if r.pool != nil {
+		r.pool.send(ctx, f)
+	} else if r.cfg.Schedule == Fastest {
+		r.bench.work(ctx, f)
+	}
+}
+
+// land takes a flight off the list; its memory is used again.
+func (r *run) land(i int) {
+	r.free = append(r.free, r.flights[i])
+	r.flights = slices.Delete(r.flights, i, i+1)
 }
 
 // launch issues a task to the agent whose turn it is.
@@ -192,16 +216,22 @@ func (r *run) equip(f *flight) error {
 		f.wallet, err = r.cfg.newWallet(f.agent)
 		return err
 	}
-	w, ok := r.wallets[f.agent]
+	var err error
+	f.wallet, err = r.walletOf(f.agent)
+	return err
+}
+
+// walletOf finds the wallet of an agent that reports more than once.
+func (r *run) walletOf(agent uint64) (Wallet, error) {
+	w, ok := r.wallets[agent]
 	if !ok {
 		var err error
-		if w, err = r.cfg.newWallet(f.agent); err != nil {
-			return err
+		if w, err = r.cfg.newWallet(agent); err != nil {
+			return nil, err
 		}
-		r.wallets[f.agent] = w
+		r.wallets[agent] = w
 	}
-	f.wallet = w
-	return nil
+	return w, nil
 }
 
 // pick chooses the flight that lands next.
@@ -228,15 +258,9 @@ func (r *run) pick() int {
 	return int(mix(mix(r.cfg.Seed^0x7363686564756c65)^mix(r.arrivals)) % uint64(len(r.flights)))
 }
 
-// answer waits for the report of a flight, or makes it. An agent without budget
-// leaves the report empty.
-func (r *run) answer(ctx context.Context, f *flight) error {
-	switch {
-	case r.pool != nil:
-		<-f.done
-	case r.cfg.Schedule != Fastest:
-		r.bench.work(ctx, f)
-	}
+// failure is what kept an agent from reporting, but for want of budget: then it
+// goes without a report.
+func (f *flight) failure() error {
 	if errors.Is(f.err, ErrBudget) || errors.Is(f.err, ErrForfeited) {
 		f.report, f.err = f.report[:0], nil
 	}
@@ -264,6 +288,9 @@ func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 		return nil
 	}
 	r.scores = append(r.scores, f.outing.Score)
+	if r.cfg.Journal != nil {
+		r.cfg.Journal.score(f.outing.Score)
+	}
 	return r.after(ctx, f)
 }
 
@@ -288,7 +315,10 @@ func (r *run) tally(ctx context.Context, f *flight) error {
 		r.spent = r.cfg.Terms.Randomizer.Epsilon
 		return nil
 	}
-	b, err := f.wallet.Spent(ctx)
+	if r.cfg.Wallet == nil && r.cfg.Journal != nil {
+		r.paid[f.agent] = append(r.paid[f.agent], f.task.Slot)
+	}
+	b, err := f.wallet.Spent(context.WithoutCancel(ctx))
 	r.spent = max(r.spent, b.Epsilon)
 	return err
 }
@@ -316,7 +346,7 @@ func (r *run) after(ctx context.Context, f *flight) error {
 	if n := len(r.success); n > 0 {
 		p.Success = &r.success[n-1]
 	}
-	r.stopped = !r.cfg.Progress(p)
+	r.stopped = !r.cfg.Progress(p) && !r.replaying
 	return nil
 }
 

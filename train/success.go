@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
@@ -61,14 +62,13 @@ func (r *run) evaluate(ctx context.Context, at uint64) error {
 		if err := ctx.Err(); err != nil {
 			return err // asked again, of the same agents, on resuming
 		}
-		f.task.Slot = FirstEvaluator + r.asked*uint64(s.Agents) + uint64(counts[0]+counts[1])
+		f.task.Slot = FirstEvaluator + uint64(len(r.success)*s.Agents) + uint64(counts[0]+counts[1])
 		said, err := r.ask(ctx, f, rr)
 		if err != nil {
 			return fmt.Errorf("evaluation after %d submissions: %w", at, err)
 		}
 		counts[said]++
 	}
-	r.asked++
 	shares := make([]float64, 2)
 	rr.Estimate(shares, counts)
 	// Var of the mean answer is at most 1/(4 n).
@@ -103,7 +103,7 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 	if err := a.Player.Play(e, f.theta, x, a.Rand); err != nil {
 		return 0, err
 	}
-	if err := redeem(receipt, rr.Event()); err != nil {
+	if err := receipt.Redeem(dp.ReplaceOne, rr.Event()); err != nil {
 		return 0, err
 	}
 	bucket := 0
