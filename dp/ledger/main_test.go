@@ -1,0 +1,121 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+)
+
+// server is the PostgreSQL server of the tests, started when first asked for.
+var server struct {
+	once sync.Once
+	p    *ledgertest.Postgres
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(helper(role))
+	}
+	code := m.Run()
+	if server.p != nil {
+		server.p.Stop()
+	}
+	os.Exit(code)
+}
+
+func postgres(t testing.TB) *ledgertest.Postgres {
+	t.Helper()
+	server.once.Do(func() { server.p, server.err = ledgertest.Start() })
+	switch {
+	case errors.Is(server.err, ledgertest.ErrUnavailable) && !ledgertest.Required():
+		t.Skipf("NOT TESTED ON POSTGRESQL: %v", server.err)
+	case server.err != nil:
+		t.Fatal(server.err)
+	}
+	return server.p
+}
+
+// stores are the places where a ledger can live; each returns a fresh location.
+var stores = []struct {
+	name string
+	make func(testing.TB) string
+}{
+	{"sqlite", func(t testing.TB) string { return filepath.Join(t.TempDir(), "budget.db") }},
+	{"postgres", func(t testing.TB) string {
+		url, err := postgres(t).NewDatabase()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return url
+	}},
+}
+
+// onEach runs a test on every store.
+func onEach(t *testing.T, test func(t *testing.T, location string)) {
+	for _, s := range stores {
+		t.Run(s.name, func(t *testing.T) { test(t, s.make(t)) })
+	}
+}
+
+// plain is a configuration whose whole budget is kept by the Gaussian rule.
+func plain(budget dp.Budget) ledger.Config {
+	return ledger.Config{Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: budget, NoReserve: true}
+}
+
+var someBudget = dp.Budget{Epsilon: 1, Delta: 1e-6}
+
+func create(t testing.TB, location string, c ledger.Config) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Create(context.Background(), location, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func open(t testing.TB, location, dataset string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(context.Background(), location, dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// ask is a charge with a key of its own.
+func ask(event dp.Event) ledger.Charge {
+	return ledger.Charge{Key: ledger.NewKey(), Analyst: "ann", Purpose: "test", Event: event, Adjacency: dp.ReplaceOne, ConfigHash: "c"}
+}
+
+// release charges, runs nothing, and records.
+func release(t testing.TB, l *ledger.Ledger, c ledger.Charge, body string) *ledger.Grant {
+	t.Helper()
+	g, err := l.Charge(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Receipt.Redeem(c.Adjacency, c.Event); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Record(context.Background(), g.Receipt, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func verified(t testing.TB, l *ledger.Ledger) {
+	t.Helper()
+	if err := l.Verify(context.Background()); err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+}
