@@ -61,7 +61,7 @@ func newDisclosure(p *Plan) *Disclosure {
 		Mechanisms:     mechanisms(p.event),
 		Composition:    fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before the first draw. With other releases: not added up; no ledger was charged.", p.accounted.by),
 		PostProcessing: "Whatever else the release says (intervals, values by state, errors) is computed from the noisy results and from public facts, and costs nothing.",
-		Preparation:    "Records are read and checked, cut to the public caps on decisions and trajectories, and mapped to features by a public map. Nothing about the data was released or explored by this program beforehand.",
+		Preparation:    "Records are read and checked, cut to the public caps on decisions and trajectories, and mapped to features by a public map.",
 		Tuning:         "None on the data: the method and its parameters were fixed by the configuration before the data was opened. Whoever chose them by looking at the data leaks what they were chosen by.",
 		FloatingPoint:  "Contributions are clipped, rounded to a public lattice and summed as integers; the noise is an integer from an exact sampler. Floating point begins after the noise.",
 		Randomness:     "a cryptographic stream keyed by the operating system",

@@ -3,7 +3,7 @@
 // arguments and printing.
 //
 // Results go to standard output, everything else to standard error. Exit codes:
-// 0 done, 1 failed, 2 bad usage or input, 3 budget refused.
+// 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger.
 package cli
 
 import (
@@ -14,9 +14,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet"
 )
 
 // The exit codes.
@@ -40,13 +41,23 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "discreet: interrupted; nothing was released")
-	case err != nil:
-		fmt.Fprintf(stderr, "discreet: %v\n", err)
-	}
+	tell(stderr, err)
 	return exitCode(err)
+}
+
+// tell prints an error.
+func tell(w io.Writer, err error) {
+	var pending *discreet.PendingError
+	switch {
+	case err == nil:
+	case errors.As(err, &pending):
+		// Interrupted or not: what matters is that budget is gone.
+		fmt.Fprintf(w, "discreet: %v\n", err)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(w, "discreet: interrupted; nothing was released")
+	default:
+		fmt.Fprintf(w, "discreet: %v\n", err)
+	}
 }
 
 func newRoot() *cobra.Command {
@@ -64,24 +75,10 @@ func newRoot() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.Version = version()
+	root.Version = discreet.Version()
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce())
+	root.AddCommand(newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newLedger(), newVerify())
 	return root
-}
-
-// version is that of the module, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
-	}
-	return info.Main.Version
 }
 
 // usageError marks a command line that cannot be understood.
@@ -113,8 +110,19 @@ func exitCode(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.As(err, &usageError{}) {
+	var pending *discreet.PendingError
+	switch {
+	case errors.As(err, &usageError{}):
 		return exitInput
+	case errors.As(err, &failure{}):
+		return exitFailed
+	case errors.As(err, &pending):
+		return exitFailed // whatever was wrong, the budget is spent
+	}
+	for _, sentinel := range refusals() {
+		if errors.Is(err, sentinel) {
+			return exitBudget
+		}
 	}
 	for _, sentinel := range inputErrors() {
 		if errors.Is(err, sentinel) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -17,26 +18,45 @@ import (
 func newEvaluate() *cobra.Command {
 	var overrides []string
 	var asJSON bool
+	var key, signKey string
 	cmd := &cobra.Command{
 		Use:   "evaluate CONFIG.yaml",
 		Short: "Plan, check, charge, run and report",
-		Args:  exactly(1, "one configuration"),
+		Long: `Plan from public facts, read and check the data, charge the ledger of the
+configuration, run, record the release in the ledger, and write it.
+
+A charge is committed before any noise is drawn: a run that fails after it has
+spent its budget. Give the same --key again and an evaluation that was charged
+is not charged twice: its recorded release is written again, byte for byte and
+without opening the data. Exit code 3 says that the ledger refused.`,
+		Args: exactly(1, "one configuration"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := config.Load(args[0], overrides)
 			if err != nil {
 				return err
 			}
-			return runEvaluate(cmd, c, asJSON)
+			if signKey != "" {
+				if c.Sign, err = filepath.Abs(signKey); err != nil {
+					return usage(err)
+				}
+			}
+			var options []discreet.Option
+			if cmd.Flags().Changed("key") {
+				options = append(options, discreet.WithKey(key))
+			}
+			return runEvaluate(cmd, c, asJSON, options)
 		},
 	}
 	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the release as JSON and nothing else")
+	cmd.Flags().StringVar(&key, "key", "", "idempotency key of the charge; random by default")
+	cmd.Flags().StringVar(&signKey, "sign-key", "", "private key that signs the release (discreet ledger keygen); overrides sign in the configuration")
 	return cmd
 }
 
-func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool) error {
+func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []discreet.Option) error {
 	bar := newProgress(cmd.ErrOrStderr())
-	result, err := discreet.Evaluate(cmd.Context(), c, discreet.WithProgress(bar.update))
+	result, err := discreet.Evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
 	bar.done()
 	if err != nil {
 		return err
@@ -44,9 +64,13 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool) error {
 	for _, n := range result.Notices {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", n)
 	}
+	if result.Repeated {
+		e := result.Release.Ledger
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: key %s was charged before, by entry %d; this is its recorded release, and nothing was spent\n", e.Key, e.Seq)
+	}
 	// The release is shown before the page is made: it was paid for.
 	if asJSON {
-		err = printJSON(cmd.OutOrStdout(), result.Release)
+		_, err = cmd.OutOrStdout().Write(result.JSON)
 	} else {
 		printRelease(cmd.OutOrStdout(), result.Release)
 	}
@@ -86,27 +110,42 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if c := r.Expected.Constant; c > 0 {
 		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", c)
 	}
-	printPrivacy(w, r.Privacy)
+	printPrivacy(w, r)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note      %s\n", n)
 	}
 }
 
-func printPrivacy(w io.Writer, s *evaluate.Statement) {
+func printPrivacy(w io.Writer, r *evaluate.Release) {
+	s := r.Privacy
 	if s == nil {
-		fmt.Fprintln(w, "privacy   NONE: a reference, not for release")
+		fmt.Fprintln(w, alarm(w, "privacy   NONE: a reference, not for release"))
 		return
 	}
 	fmt.Fprintf(w, "privacy   epsilon %g, delta %g, unit %s, %s (%s)\n", s.Epsilon, s.Delta, s.Unit, s.Adjacency, s.Accountant)
 	if s.Seeded {
-		fmt.Fprintln(w, "          THE NOISE CAME FROM A SEED: this release protects nobody")
+		fmt.Fprintln(w, alarm(w, "          THE NOISE CAME FROM A SEED: this release protects nobody"))
 	}
 	if s.Noise == "fast" {
-		fmt.Fprintln(w, "          fast noise: floating-point attacks are not excluded")
+		fmt.Fprintln(w, alarm(w, "          fast noise: floating-point attacks are not excluded"))
 	}
-	if !s.Charged {
-		fmt.Fprintln(w, "          no ledger was charged: add up repeated releases yourself")
+	if e := r.Ledger; e != nil {
+		fmt.Fprintf(w, "ledger    dataset %s, entry %d, key %s; spent epsilon %.4g, delta %.4g of %g, %g\n", e.Dataset, e.Seq, e.Key, e.Spent.Epsilon, e.Spent.Delta, e.Budget.Epsilon, e.Budget.Delta)
+	} else {
+		fmt.Fprintln(w, alarm(w, "          no ledger was charged: add up repeated releases yourself"))
 	}
+	if g := r.Signature; g != nil {
+		fmt.Fprintf(w, "signed    %s\n", g.KeyID)
+	}
+}
+
+// alarm is text in red, where the writer is a terminal that wants colours
+// (no-color.org).
+func alarm(w io.Writer, text string) string {
+	if f, ok := w.(*os.File); ok && terminal(f) && os.Getenv("NO_COLOR") == "" {
+		return "\x1b[1;31m" + text + "\x1b[0m"
+	}
+	return text
 }
 
 func sourceWords(s evaluate.SamplingSource) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,17 @@ type planJSON struct {
 	Expected  evaluate.Expected `json:"expected"`
 	Public    map[string]any    `json:"public"`
 	Notes     []string          `json:"notes,omitempty"`
+	// Ledger is what is left of the budget; absent where none is named.
+	Ledger *fundsJSON `json:"ledger,omitempty"`
+}
+
+// fundsJSON says what a ledger has left for a plan.
+type fundsJSON struct {
+	Dataset string    `json:"dataset"`
+	Budget  dp.Budget `json:"budget"`
+	Spent   dp.Budget `json:"spent"`
+	Fits    bool      `json:"fits"`
+	Reason  string    `json:"reason,omitempty"`
 }
 
 func newPlan() *cobra.Command {
@@ -40,10 +52,18 @@ func newPlan() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), toJSON(plan))
+			funds, err := discreet.Budget(cmd.Context(), c, plan)
+			if err != nil {
+				return err
 			}
-			return printPlan(cmd, plan)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds))
+			}
+			if err := printPlan(cmd, plan); err != nil {
+				return err
+			}
+			printFunds(cmd.OutOrStdout(), funds)
+			return nil
 		},
 	}
 	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
@@ -51,14 +71,33 @@ func newPlan() *cobra.Command {
 	return cmd
 }
 
-func toJSON(p *evaluate.Plan) planJSON {
+func toJSON(p *evaluate.Plan, f *discreet.Funds) planJSON {
 	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: p.Notes}
 	if p.Privacy != nil {
 		out.Adjacency = p.Privacy.Adjacency.String()
 		out.Budget = &p.Privacy.Budget
 		out.Accounted = &p.Epsilon
 	}
+	if f != nil {
+		out.Ledger = &fundsJSON{Dataset: f.Config.Dataset, Budget: f.Budget, Spent: f.Spent, Fits: f.Refused == nil}
+		if f.Refused != nil {
+			out.Ledger.Reason = f.Refused.Error()
+		}
+	}
 	return out
+}
+
+// printFunds tells what is left of the budget.
+func printFunds(w io.Writer, f *discreet.Funds) {
+	if f == nil {
+		return
+	}
+	fmt.Fprintf(w, "ledger    dataset %s: spent epsilon %.4g, delta %.4g of %g, %g (%s rule)\n", f.Config.Dataset, f.Spent.Epsilon, f.Spent.Delta, f.Budget.Epsilon, f.Budget.Delta, f.Config.Rule)
+	if f.Refused != nil {
+		fmt.Fprintf(w, "          %s\n", alarm(w, "this plan would be refused: "+f.Refused.Error()))
+		return
+	}
+	fmt.Fprintln(w, "          this plan fits what is left")
 }
 
 func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {

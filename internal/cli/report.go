@@ -36,6 +36,10 @@ func readRelease(path string) (*evaluate.Release, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseRelease(path, text)
+}
+
+func parseRelease(path string, text []byte) (*evaluate.Release, error) {
 	var r evaluate.Release
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp/ledger"
+)
+
+func newLedger() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Keep the privacy budget of a dataset",
+		Long: `Keep the privacy budget of a dataset: one budget that all releases from it
+share. LEDGER is a SQLite file or a postgres:// URL, and may hold the budgets of
+several datasets. docs/ledger.md is a guide from init to verify.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(fmt.Errorf("ledger: unknown command %q; run discreet ledger --help", args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLedgerInit(), newLedgerBudget(), newLedgerShow(), newLedgerVerify(),
+		newLedgerExport(), newLedgerBackup(), newLedgerRestore(), newLedgerMigrate(), newLedgerKeygen())
+	return cmd
+}
+
+// datasetFlag names the dataset that a command is about.
+func datasetFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "dataset", "", "name of the dataset; may be left out where the ledger holds one")
+}
+
+// withLedger opens a ledger, calls f and closes it.
+func withLedger(ctx context.Context, location, dataset string, f func(*ledger.Ledger) error) error {
+	l, err := ledger.Open(ctx, location, dataset)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(l), l.Close())
+}

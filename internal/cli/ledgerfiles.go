@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+)
+
+func newLedgerExport() *cobra.Command {
+	var dataset, out string
+	cmd := &cobra.Command{
+		Use:   "export LEDGER",
+		Short: "Write all entries, one JSON object a line",
+		Long: `Write all entries of a dataset's budget, one JSON object a line, each with its
+hash: enough to recompute the chain and the accounting elsewhere, not to restore
+(see backup). It holds fingerprints of the data and is for the curator.`,
+		Args: exactly(1, "one ledger"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), args[0], dataset, func(l *ledger.Ledger) error {
+				if out == "" {
+					return l.Export(cmd.Context(), cmd.OutOrStdout())
+				}
+				return atomicfile.Write(out, 0o600, func(w io.Writer) error { return l.Export(cmd.Context(), w) })
+			})
+		},
+	}
+	datasetFlag(cmd, &dataset)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write; standard output by default")
+	return cmd
+}
+
+func newLedgerBackup() *cobra.Command {
+	var dataset string
+	cmd := &cobra.Command{
+		Use:   "backup LEDGER FILE",
+		Short: "Write all that restore needs, while charges go on",
+		Long: `Write all that restore needs into one file: the entries, the recorded releases
+and the key of the fingerprints. Keep it as secret as the ledger. Charges go on
+meanwhile; what is charged after a backup is not in it.`,
+		Args: exactly(2, "a ledger and a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withLedger(cmd.Context(), args[0], dataset, func(l *ledger.Ledger) error {
+				return atomicfile.Write(args[1], 0o600, func(w io.Writer) error { return l.Backup(cmd.Context(), w) })
+			})
+		},
+	}
+	datasetFlag(cmd, &dataset)
+	return cmd
+}
+
+func newLedgerRestore() *cobra.Command {
+	var o ledger.RestoreOptions
+	var lost string
+	var releases []string
+	cmd := &cobra.Command{
+		Use:   "restore FILE LEDGER (--lost-nothing | --lost EVENT.json | --lost-everything) --reason WHY",
+		Short: "Make a ledger from a backup",
+		Long: `Make the ledger of a dataset from a backup, in a place that does not hold it.
+
+A backup cannot know what was charged after it, so say it: nothing (the ledger
+was moved), at most an event, or it is not known and all that is left is debited.
+Give the releases that left since, and the restore checks your word against
+them. The ledger that was backed up must not be charged any more.`,
+		Args: exactly(2, "a backup and a ledger"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if lost != "" {
+				if o.Lost, err = readEvent(lost); err != nil {
+					return err
+				}
+			}
+			for _, path := range releases {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					return usage(err)
+				}
+				o.Releases = append(o.Releases, text)
+			}
+			f, err := os.Open(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			defer f.Close()
+			l, err := ledger.Restore(cmd.Context(), f, args[1], o)
+			if err != nil {
+				return err
+			}
+			s, err := l.State(cmd.Context())
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "ledger of dataset %s restored up to entry %d; spent epsilon %.4g, delta %.4g of %g, %g\n",
+				l.Dataset(), s.Head.Seq-1, s.Spent.Epsilon, s.Spent.Delta, s.Budget.Epsilon, s.Budget.Delta)
+			return l.Close()
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.LostNothing, "lost-nothing", false, "nothing was charged after the backup")
+	f.BoolVar(&o.LostEverything, "lost-everything", false, "it is not known what was: debit all that is left")
+	f.StringVar(&lost, "lost", "", "an event (JSON) that the charges after the backup amount to at most")
+	f.StringArrayVar(&releases, "release", nil, "a release that left under this ledger, to hold against the backup; repeat for more")
+	f.StringVar(&o.Reason, "reason", "", "why it is restored; kept in the ledger")
+	return cmd
+}
+
+func readEvent(path string) (dp.Event, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	event, err := dp.ParseEvent(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return event, nil
+}
+
+func newLedgerMigrate() *cobra.Command {
+	version := int64(ledger.SchemaVersion)
+	cmd := &cobra.Command{
+		Use:   "migrate LEDGER",
+		Short: "Bring the tables of a ledger to this program's version, or to another",
+		Long: `Bring the tables of a ledger to this program's version, or with --to to another
+one, up or down. Entries do not change. Take a backup first.`,
+		Args: exactly(1, "one ledger"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := ledger.Migrate(cmd.Context(), args[0], version); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "tables of version %d\n", version)
+			return nil
+		},
+	}
+	cmd.Flags().Int64Var(&version, "to", version, "version of the tables")
+	return cmd
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+)
+
+// ledgerSchema names the form of what show --json prints.
+const ledgerSchema = "discreet/ledger/v1"
+
+// shownLedger is the JSON form of a ledger's state; docs/schema/ledger.v1.json
+// describes it.
+type shownLedger struct {
+	Schema   string           `json:"schema"`
+	Config   chain.OpenBody   `json:"config"`
+	Head     chain.Head       `json:"head"`
+	Budget   dp.Budget        `json:"budget"`
+	Spent    dp.Budget        `json:"spent"`
+	Left     allowance        `json:"left"`
+	Charges  int64            `json:"charges"`
+	Analysts []shownAnalyst   `json:"analysts"`
+	Pending  []ledger.Pending `json:"pending"`
+	// PendingCount may exceed the length of Pending, which is bounded.
+	PendingCount int64          `json:"pending_count"`
+	History      []ledger.Point `json:"history"`
+	Tight        *tight         `json:"all_at_once,omitempty"`
+	Warnings     []string       `json:"warnings,omitempty"`
+}
+
+// allowance is what is left, rounded down.
+type allowance struct {
+	// Epsilon and Delta are left where they add up: of all the budget under the
+	// basic rule, else of the reserve.
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	// Mu is that of the largest Gaussian charge, Divergence what is left at the
+	// order of the Renyi rule.
+	Mu         float64 `json:"mu,omitempty"`
+	Divergence float64 `json:"divergence,omitempty"`
+	// One is the largest epsilon of one more Gaussian charge, at OneDelta.
+	One      float64 `json:"one_gaussian_epsilon,omitempty"`
+	OneDelta float64 `json:"one_gaussian_delta,omitempty"`
+}
+
+type shownAnalyst struct {
+	Analyst string     `json:"analyst"`
+	Charges int64      `json:"charges"`
+	Spent   dp.Budget  `json:"spent"`
+	Share   *dp.Budget `json:"share,omitempty"`
+	Left    *allowance `json:"left,omitempty"`
+}
+
+func newLedgerShow() *cobra.Command {
+	var dataset string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show LEDGER",
+		Short: "What is spent and left, by analyst and over time, and what is pending",
+		Args:  exactly(1, "one ledger"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names := []string{dataset}
+			if dataset == "" && !asJSON {
+				var err error
+				if names, err = ledger.Datasets(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+			}
+			for i, name := range names {
+				err := withLedger(cmd.Context(), args[0], name, func(l *ledger.Ledger) error {
+					s, err := look(cmd.Context(), l)
+					if err != nil {
+						return err
+					}
+					if asJSON {
+						return printJSON(cmd.OutOrStdout(), s)
+					}
+					if i > 0 {
+						fmt.Fprintln(cmd.OutOrStdout())
+					}
+					return s.print(cmd.OutOrStdout())
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dataset, "dataset", "", "name of the dataset; all by default, and with --json the only one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	return cmd
+}
+
+// look gathers what is shown of a ledger.
+func look(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
+	sum, err := l.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &shownLedger{
+		Schema: ledgerSchema, Config: sum.Config, Head: sum.Head, Budget: sum.Budget, Spent: sum.Spent,
+		Left: newAllowance(sum.Left, sum.Budget, sum.Config.Reserve), Charges: sum.Charges, Analysts: []shownAnalyst{},
+		Pending: sum.Pending, PendingCount: sum.PendingCount, Warnings: sum.Warnings,
+	}
+	for _, a := range sum.Analysts {
+		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share}
+		if a.Left != nil {
+			left := newAllowance(*a.Left, *a.Share, dp.Budget{})
+			left.One, left.OneDelta = 0, 0 // the share's reserve is not known here
+			shown.Left = &left
+		}
+		s.Analysts = append(s.Analysts, shown)
+	}
+	if s.History, err = l.History(ctx); err != nil {
+		return nil, err
+	}
+	s.Tight, err = atOnce(ctx, l, sum)
+	return s, err
+}
+
+func newAllowance(a account.Allowance, budget, reserve dp.Budget) allowance {
+	out := allowance{Epsilon: a.Basic.Epsilon, Delta: a.Basic.Delta, Mu: a.Mu, Divergence: a.Divergence}
+	if delta := budget.Delta - reserve.Delta; a.Mu > 0 && delta > 0 {
+		if b, err := account.GaussianEpsilon(a.Mu, delta); err == nil {
+			out.One, out.OneDelta = b.Lower, delta
+		}
+	}
+	return out
+}
+
+// print writes the tables.
+func (s *shownLedger) print(w io.Writer) error {
+	o := s.Config
+	fmt.Fprintf(w, "dataset   %s (a %s, %s, %s rule)\n", o.Dataset, o.Unit, o.Adjacency, o.Rule)
+	fmt.Fprintf(w, "budget    epsilon %g, delta %g\n", s.Budget.Epsilon, s.Budget.Delta)
+	fmt.Fprintf(w, "spent     epsilon %.4g, delta %.4g, by %d charges\n", s.Spent.Epsilon, s.Spent.Delta, s.Charges)
+	s.printLeft(w)
+	if t := s.Tight; t != nil && t.Epsilon != nil {
+		fmt.Fprintf(w, "at once   epsilon in %v at delta %g, had all charges been fixed beforehand (%s): for information, it is not what is left\n", *t.Epsilon, t.Delta, t.Accountant)
+	} else if t != nil {
+		fmt.Fprintf(w, "at once   not computed: %s\n", t.Omitted)
+	}
+	fmt.Fprintf(w, "head      entry %d, %s\n", s.Head.Seq, s.Head.Hash)
+	for _, text := range s.Warnings {
+		fmt.Fprintf(w, "warning   %s\n", alarm(w, text))
+	}
+	if err := s.printAnalysts(w); err != nil {
+		return err
+	}
+	if err := s.printHistory(w); err != nil {
+		return err
+	}
+	s.printPending(w)
+	return nil
+}
+
+func (s *shownLedger) printLeft(w io.Writer) {
+	l, where := s.Left, " in reserve for what the rule cannot take"
+	switch {
+	case s.Config.Rule == account.Basic.String():
+		where = ""
+	case l.One > 0:
+		fmt.Fprintf(w, "left      mu %.4g of Gaussian noise: one more charge of epsilon %.4g at delta %g\n", l.Mu, l.One, l.OneDelta)
+	default:
+		fmt.Fprintln(w, "left      nothing for Gaussian noise")
+	}
+	fmt.Fprintf(w, "left      epsilon %.4g, delta %.4g%s\n", l.Epsilon, l.Delta, where)
+}
+
+func (s *shownLedger) printAnalysts(w io.Writer) error {
+	if len(s.Analysts) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "\nanalyst\tcharges\tspent epsilon\tdelta\tshare")
+	for _, a := range s.Analysts {
+		share := "none: up to the budget"
+		if a.Share != nil {
+			share = fmt.Sprintf("epsilon %g, delta %g", a.Share.Epsilon, a.Share.Delta)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%.4g\t%.4g\t%s\n", a.Analyst, a.Charges, a.Spent.Epsilon, a.Spent.Delta, share)
+	}
+	return t.Flush()
+}
+
+// mostHistory bounds the table; the JSON form has all.
+const mostHistory = 20
+
+func (s *shownLedger) printHistory(w io.Writer) error {
+	points := s.History
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "\nentry\ttime\tspent epsilon\tdelta\tof epsilon\tdelta")
+	if n := len(points) - mostHistory; n > 0 {
+		fmt.Fprintf(t, "(%d earlier)\n", n)
+		points = points[n:]
+	}
+	for _, p := range points {
+		fmt.Fprintf(t, "%d\t%s\t%.4g\t%.4g\t%g\t%g\n", p.Seq, p.Time.Format(time.DateTime+" MST"), p.Spent.Epsilon, p.Spent.Delta, p.Budget.Epsilon, p.Budget.Delta)
+	}
+	return t.Flush()
+}
+
+func (s *shownLedger) printPending(w io.Writer) {
+	if s.PendingCount == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\npending   %d charges without a recorded release. A run may be going on; if not, it failed or was\n", s.PendingCount)
+	fmt.Fprintln(w, "          interrupted after it was charged. Its budget is spent, and its key is never run again,")
+	fmt.Fprintln(w, "          because its noise may have been seen: ask again with a new key.")
+	for _, p := range s.Pending {
+		fmt.Fprintf(w, "          entry %d of %s, analyst %s, key %s", p.Seq, p.Time.Format(time.DateTime+" MST"), p.Analyst, p.Key)
+		if p.Purpose != "" {
+			fmt.Fprintf(w, ": %s", p.Purpose)
+		}
+		fmt.Fprintln(w)
+	}
+	if more := s.PendingCount - int64(len(s.Pending)); more > 0 {
+		fmt.Fprintf(w, "          and %d more\n", more)
+	}
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+)
+
+// ledgerVerdict is what was found right of one dataset.
+type ledgerVerdict struct {
+	Dataset string     `json:"dataset"`
+	Ledger  string     `json:"ledger"`
+	Head    chain.Head `json:"head"`
+	Charges int64      `json:"charges"`
+	Pending int64      `json:"pending"`
+	// Paid is the number of the entry that paid for the release, where one is
+	// checked.
+	Paid int64 `json:"paid_by_entry,omitempty"`
+}
+
+func newLedgerVerify() *cobra.Command {
+	var dataset, key string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify LEDGER [RELEASE.json]",
+		Short: "Recompute the chain and the accounting, and hold a release against them",
+		Long: `Recompute the chain of hashes, the cost of every charge, and all sums, and hold
+what is kept beside the chain against it; without --dataset, of every dataset. The
+entry at fault is named.
+
+With a release, also check all that discreet verify checks, that the entry it
+names paid for it, and that its bytes are the recorded ones.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usage(fmt.Errorf("%s: got %d arguments; want a ledger and perhaps a release", cmd.CommandPath(), len(args)))
+			}
+			if len(args) == 1 && key != "" {
+				return usage(fmt.Errorf("%s: --public-key checks a release; name one", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v := verdict{Valid: true}
+			w := cmd.OutOrStdout()
+			if asJSON {
+				w = io.Discard
+			}
+			var err error
+			if len(args) == 2 {
+				err = v.releaseAndLedger(cmd, w, args[0], args[1], dataset, key)
+			} else {
+				err = v.ledgers(cmd, w, args[0], dataset)
+			}
+			if err != nil || !asJSON {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), v)
+		},
+	}
+	datasetFlag(cmd, &dataset)
+	cmd.Flags().StringVar(&key, "public-key", "", "public key of the release's signer (PEM)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	return cmd
+}
+
+// ledgers verifies one dataset, or all.
+func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset string) error {
+	names := []string{dataset}
+	if dataset == "" {
+		var err error
+		if names, err = ledger.Datasets(cmd.Context(), location); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		err := withLedger(cmd.Context(), location, name, func(l *ledger.Ledger) error {
+			return v.ledger(cmd, w, location, l)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledger verifies the whole of one dataset.
+func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *ledger.Ledger) error {
+	if err := l.Verify(cmd.Context()); err != nil {
+		return failed(location, err)
+	}
+	s, err := l.State(cmd.Context())
+	if err != nil {
+		return err
+	}
+	v.Ledgers = append(v.Ledgers, ledgerVerdict{Dataset: l.Dataset(), Ledger: s.Config.Ledger, Head: s.Head, Charges: s.Charges, Pending: s.PendingCount})
+	fmt.Fprintf(w, "ledger      dataset %s: entries 0 to %d, %d charges (%d pending); chain, costs and sums are right\n", l.Dataset(), s.Head.Seq, s.Charges, s.PendingCount)
+	fmt.Fprintf(w, "head        %s\n", s.Head.Hash)
+	for _, warning := range s.Warnings {
+		v.note(w, warning)
+	}
+	return nil
+}
+
+func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, path, dataset, key string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return usage(err)
+	}
+	v.Release = path
+	if err := v.release(w, path, text, key); err != nil {
+		return err
+	}
+	stamp, err := ledger.StampOf(text)
+	if err != nil {
+		return failed(path, err)
+	}
+	if dataset == "" {
+		dataset = stamp.Dataset
+	}
+	return withLedger(cmd.Context(), location, dataset, func(l *ledger.Ledger) error {
+		if err := v.ledger(cmd, w, location, l); err != nil {
+			return err
+		}
+		if err := l.VerifyRelease(cmd.Context(), text); err != nil {
+			return failed(path, err)
+		}
+		v.Ledgers[0].Paid = stamp.Seq
+		fmt.Fprintf(w, "release     entry %d paid for it, and these are the bytes that were recorded\n", stamp.Seq)
+		return nil
+	})
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/docs/schema"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/jcs"
+	"github.com/discreet-rl/discreet/internal/signature"
+)
+
+// failure marks a check that did not hold: exit code 1, whatever it wraps.
+type failure struct{ error }
+
+func (e failure) Unwrap() error { return e.error }
+
+func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
+
+// verdict is the JSON form of what was checked. What was not is absent.
+type verdict struct {
+	Valid    bool            `json:"valid"`
+	Release  string          `json:"release,omitempty"`
+	SignedBy string          `json:"signed_by,omitempty"`
+	Ledgers  []ledgerVerdict `json:"ledgers,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+func newVerify() *cobra.Command {
+	var key string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify RELEASE.json",
+		Short: "Check a release without its ledger: form, accounting, signature",
+		Long: `Check what can be checked of a release with nothing else at hand: that it
+follows the schema, that its event costs no more than it promises, and, with
+--public-key, that the holder of that key signed it as it stands. Whoever has the
+ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
+		Args: exactly(1, "one release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			v := verdict{Valid: true, Release: args[0]}
+			w := cmd.OutOrStdout()
+			if asJSON {
+				w = io.Discard
+			}
+			if err := v.release(w, args[0], text, key); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), v)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&key, "public-key", "", "public key of the signer (PEM)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	return cmd
+}
+
+// release checks a release by itself and prints what held.
+func (v *verdict) release(w io.Writer, path string, text []byte, key string) error {
+	// A repeated member could say one thing here and another to the next reader.
+	if _, err := jcs.Canonical(text); err != nil {
+		return failed(path, err)
+	}
+	if err := schema.Check(schema.Release, text); err != nil {
+		return failed(path, err)
+	}
+	r, err := parseRelease(path, text)
+	if err != nil {
+		return failure{err}
+	}
+	fmt.Fprintf(w, "form        follows %s\n", r.Schema)
+	if err := v.accounting(w, path, r); err != nil {
+		return err
+	}
+	return v.signature(w, path, text, r, key)
+}
+
+func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) error {
+	s := r.Privacy
+	if s == nil {
+		v.note(w, "a reference without privacy: there is no guarantee to check")
+		return nil
+	}
+	b, err := s.Certify()
+	if err != nil {
+		return failed(path, err)
+	}
+	fmt.Fprintf(w, "accounting  epsilon in %v at delta %g, %s; %g is promised\n", b, s.Delta, s.Adjacency, s.Epsilon)
+	if s.Seeded {
+		v.note(w, "the noise came from a seed: this release protects nobody")
+	}
+	if r.Ledger == nil {
+		v.note(w, "no ledger was charged: nothing says what else was released from the same persons")
+	}
+	return nil
+}
+
+func (v *verdict) signature(w io.Writer, path string, text []byte, r *evaluate.Release, key string) error {
+	if key == "" {
+		if r.Signature != nil {
+			v.note(w, "signed, as it says, by "+r.Signature.KeyID+"; give --public-key to check")
+		}
+		return nil
+	}
+	public, err := signature.LoadPublic(key)
+	if err != nil {
+		return err
+	}
+	if err := signature.Verify(text, public); errors.Is(err, signature.ErrUnsigned) {
+		return failed(path, fmt.Errorf("%w; ask for a signed release, or leave out --public-key", err))
+	} else if err != nil {
+		return failed(path, err)
+	}
+	v.SignedBy = signature.KeyID(public)
+	fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
+	return nil
+}
+
+func (v *verdict) note(w io.Writer, text string) {
+	v.Notes = append(v.Notes, text)
+	fmt.Fprintf(w, "note        %s\n", text)
+}
