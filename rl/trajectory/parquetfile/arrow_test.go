@@ -86,8 +86,22 @@ func TestFlatColumnsOfArrow(t *testing.T) {
 				}
 			}
 		}
-		if !strings.Contains(strings.Join(notices, "\n"), "columns not used: when, price, half, nested") {
+		if !strings.Contains(strings.Join(notices, "\n"), "columns not used: when, price, half, nested.a, nested.b") {
 			t.Errorf("%s: notices %q", name, notices)
+		}
+	}
+}
+
+func TestStructsAreColumnsByTheirPath(t *testing.T) {
+	for _, name := range []string{"flat_plain", "flat_dict", "flat_split"} {
+		d, _, err := read("testdata/"+name+".parquet", trajectory.Options{Observations: []string{"nested.a", "nested.b"}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i := range d.Rows() {
+			if got := d.Observation(i); got[0] != 1 || got[1] != 2 {
+				t.Fatalf("%s row %d: %v; want 1 and 2", name, i, got)
+			}
 		}
 	}
 }
@@ -130,7 +144,7 @@ func TestBadParquetIsNamed(t *testing.T) {
 		{"decimal", "testdata/flat_plain.parquet", observe("price"), ": price: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"half", "testdata/flat_plain.parquet", observe("half"), ": half: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"text as number", "testdata/flat_plain.parquet", observe("unit_id"), ": unit_id: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
-		{"struct", "testdata/flat_plain.parquet", observe("nested"), ": nested: has a nested type; write one flat column a number, or a list of numbers", trajectory.ErrColumn},
+		{"struct", "testdata/flat_plain.parquet", observe("nested"), ": nested: the file has no such observation column; correct the name, or map it to a column of the file", trajectory.ErrColumn},
 		{"float as id", "testdata/flat_plain.parquet", trajectory.Options{Columns: map[string]string{"episode_id": "obs_zeta"}, Observations: []string{}},
 			": obs_zeta: has a type that cannot be an id; write a string or an integer", trajectory.ErrColumn},
 		{"list as action", "testdata/lists_v1.parquet", trajectory.Options{Need: trajectory.Action, Columns: map[string]string{"action": "action_probs"}},

@@ -16,11 +16,34 @@ type field struct {
 	elements byte
 }
 
-// newField finds the leaf of a top-level column. A list is a group with one
-// repeated child, which is the element or a group that holds it alone, or, by
-// the oldest rule, a repeated leaf.
-func newField(c *parquet.Column) field {
-	f := field{name: c.Name()}
+// maxDepth bounds how deep structs may nest.
+const maxDepth = 32
+
+// fieldsOf finds the fields under a column. Those of a struct, at any depth, are
+// named by the path to them, such as infos.behavior_prob.
+func fieldsOf(dst []field, c *parquet.Column, name string, depth int) []field {
+	f := newField(c, name)
+	if f.leaf != nil || c.Leaf() || c.Repeated() || depth == maxDepth || !isStruct(c) {
+		return append(dst, f)
+	}
+	for _, below := range c.Columns() {
+		dst = fieldsOf(dst, below, name+"."+below.Name(), depth+1)
+	}
+	return dst
+}
+
+// isStruct tells a group of columns from a list or a map of nested things, which
+// has one repeated child.
+func isStruct(c *parquet.Column) bool {
+	below := c.Columns()
+	return len(below) > 1 || len(below) == 1 && !below[0].Repeated()
+}
+
+// newField finds the leaf of a column. A list is a group with one repeated
+// child, which is the element or a group that holds it alone, or, by the oldest
+// rule, a repeated leaf.
+func newField(c *parquet.Column, name string) field {
+	f := field{name: name}
 	if c.Leaf() {
 		f.leaf, f.list = c, c.Repeated()
 		f.elements = byte(c.MaxDefinitionLevel())

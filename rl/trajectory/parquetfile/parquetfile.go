@@ -91,7 +91,7 @@ func newTable(r io.ReaderAt, size int64, name string) (t *table, err error) {
 	}
 	t.groups = t.file.Metadata().RowGroups
 	for _, c := range t.file.Root().Columns() {
-		t.fields = append(t.fields, newField(c))
+		t.fields = fieldsOf(t.fields, c, c.Name(), 0)
 	}
 	return t, nil
 }
