@@ -4,7 +4,7 @@
 // action_probs and a list of one number for action. Booleans, integers and
 // floats are widened to float64; keys are strings or integers, dictionary
 // encoded or not; a number within a struct is named by the path to it, such as
-infos.behavior_prob. Types that would change meaning as a number (decimals, dates,
+// infos.behavior_prob. Types that would change meaning as a number (decimals, dates,
 // timestamps) are refused. A file that carries the key
 // "discreet_schema_version" must have a version that is known; [Write] writes
 // it.
