@@ -1,0 +1,369 @@
+package train_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/train"
+)
+
+// linear is the smallest run: a linear policy on cart pole, one agent.
+func linear(m train.Mechanism) (train.Terms, train.Local) {
+	t := train.Terms{
+		Dim:         8,
+		Randomizer:  train.Randomizer{Mechanism: m, Epsilon: 2},
+		Submissions: 100,
+		Optimizer:   train.Optimizer{Kind: "sgd", Step: .1},
+		Buffer:      4, Staleness: 1,
+	}
+	l := train.Local{Method: train.PolicyGradient, Network: learn.Network{Inputs: 4, Actions: 2},
+		Steps: 1, Episodes: 1, PolicyGradient: learn.PolicyGradient{Gamma: .95}}
+	return t, l
+}
+
+func aggregator(t testing.TB, terms train.Terms, o train.Options) *train.Aggregator {
+	t.Helper()
+	return must2(train.NewAggregator(terms, make([]float64, terms.Dim), o))(t)
+}
+
+// agent is one participant with a wallet of its own.
+func agent(t testing.TB, l train.Local, r train.Randomizer, budget float64, seed uint64) *train.Agent {
+	t.Helper()
+	d := must2(train.NewDevice(l, r))(t)
+	env := must2(poles()[0].New())(t)
+	return &train.Agent{
+		Device: d, Player: must2(d.Player(env))(t), Wallet: must2(train.NewMemoryWallet(dp.Budget{Epsilon: budget}))(t),
+		Rand: rand.New(rand.NewPCG(seed, 1)), Noise: noise.NewSeeded(seed),
+	}
+}
+
+func answer(t testing.TB, a *train.Agent, task train.Task, dim int) []byte {
+	t.Helper()
+	report, _, err := a.Answer(context.Background(), &task, make([]float64, dim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(report)
+}
+
+func submit(t testing.TB, a *train.Aggregator, report []byte, want train.Verdict) {
+	t.Helper()
+	got, err := a.Submit(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("verdict %v; want %v", got, want)
+	}
+}
+
+func TestEveryVerdict(t *testing.T) {
+	terms, l := linear(train.SignPRS)
+	now := time.Unix(1000, 0)
+	agg := aggregator(t, terms, train.Options{Now: func() time.Time { return now }})
+	a := agent(t, l, terms.Randomizer, 1000, 1)
+	tasks := make([]train.Task, 12)
+	for i := range tasks {
+		tasks[i] = agg.Issue(0)
+	}
+	late := agg.Issue(999)
+	report := answer(t, a, tasks[0], 8)
+	submit(t, agg, report, train.Accepted)
+	submit(t, agg, report, train.Duplicate)
+	other := bytes.Clone(report)
+	other[len(other)-1] ^= 1 // another body of the right form
+	submit(t, agg, other, train.Spent)
+	submit(t, agg, report[1:], train.Malformed)
+	submit(t, agg, nil, train.Malformed)
+	broken := answer(t, a, tasks[1], 8)
+	broken[len(broken)-1] = 2 // a bit beyond those that a report has
+	submit(t, agg, broken, train.Malformed)
+	for at := 1; at < 41; at++ { // slot, version, deadline and token are authenticated
+		forged := answer(t, a, tasks[1], 8)
+		forged[at] ^= 1
+		submit(t, agg, forged, train.Forged)
+	}
+	submit(t, agg, answer(t, a, late, 8), train.Late)
+	for _, task := range tasks[1:4] {
+		submit(t, agg, answer(t, a, task, 8), train.Accepted)
+	}
+	if v := agg.Status().Version; v != 1 {
+		t.Fatalf("version %d after a full buffer; want 1", v)
+	}
+	for _, task := range tasks[4:8] { // one version behind is admitted
+		submit(t, agg, answer(t, a, task, 8), train.Accepted)
+	}
+	submit(t, agg, answer(t, a, tasks[8], 8), train.Stale)
+	c := agg.Status().Counts
+	if c.Of(train.Forged) != 40 || c.Of(train.Accepted) != 8 || c.Of(train.Malformed) != 3 || c.Rejected() != 46 {
+		t.Errorf("counts %v", c)
+	}
+	for agg.Status().Accepted < terms.Submissions {
+		submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Accepted)
+	}
+	submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Closed)
+}
+
+// TestRejectedReportsChangeNothing feeds arbitrary bytes, and reports that were
+// changed in one place.
+func TestRejectedReportsChangeNothing(t *testing.T) {
+	terms, l := linear(train.PrivUnit)
+	rapid.Check(t, func(r *rapid.T) {
+		agg := aggregator(t, terms, train.Options{})
+		a := agent(t, l, terms.Randomizer, 1000, 1)
+		good := answer(t, a, agg.Issue(0), 8)
+		bad := bytes.Clone(good)
+		if rapid.Bool().Draw(r, "arbitrary") {
+			bad = rapid.SliceOfN(rapid.Byte(), 0, 2*len(good)).Draw(r, "bytes")
+		} else {
+			at := rapid.IntRange(0, 41).Draw(r, "at") // up to the first byte of the body
+			bad[at] ^= rapid.ByteRange(1, 255).Draw(r, "flip")
+		}
+		before := make([]float64, 8)
+		agg.Theta(before)
+		if v, err := agg.Submit(bad); err != nil || v != train.Malformed && v != train.Forged {
+			r.Fatalf("%v, %v", v, err)
+		}
+		submit(t, agg, good, train.Accepted)
+		s := agg.Status()
+		if s.Accepted != 1 || s.InBuffer != 1 || s.Counts.Rejected() != 1 {
+			r.Fatalf("%+v", s)
+		}
+	})
+}
+
+// TestLogRebuildsTheWeights replays the log of accepted reports into an aggregator
+// that was begun alike.
+func TestLogRebuildsTheWeights(t *testing.T) {
+	for _, kind := range []string{"sgd", "momentum", "adam"} {
+		terms, l := linear(train.PrivUnit)
+		terms.Optimizer.Kind, terms.Growth = kind, .2
+		terms.Influence = train.Influence{Norm: 20, Along: 1}
+		secret, seed := [32]byte{1}, [32]byte{2}
+		var log bytes.Buffer
+		agg := aggregator(t, terms, train.Options{Secret: &secret, RunSeed: &seed, Log: &log})
+		a := agent(t, l, terms.Randomizer, 1000, 1)
+		theta := make([]float64, 8)
+		for range 60 {
+			task := agg.Issue(0)
+			agg.Theta(theta)
+			report, _, err := a.Answer(context.Background(), &task, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			submit(t, agg, report, train.Accepted)
+			submit(t, agg, report, train.Duplicate) // not logged again
+		}
+		again := aggregator(t, terms, train.Options{Secret: &secret, RunSeed: &seed})
+		for log.Len() > 0 {
+			submit(t, again, log.Next(agg.ReportSize()), train.Accepted)
+		}
+		got := make([]float64, 8)
+		if v, w := again.Theta(got), agg.Theta(theta); v != w || v == 0 {
+			t.Fatalf("%s: version %d; want %d", kind, v, w)
+		}
+		for i := range got {
+			if math.Float64bits(got[i]) != math.Float64bits(theta[i]) {
+				t.Fatalf("%s: weight %d is %v; want %v", kind, i, got[i], theta[i])
+			}
+		}
+	}
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("disk full")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestReportThatCannotBeLoggedDoesNotCount(t *testing.T) {
+	terms, l := linear(train.SignPRS)
+	agg := aggregator(t, terms, train.Options{Log: fullDisk{}})
+	report := answer(t, agent(t, l, terms.Randomizer, 10, 1), agg.Issue(0), 8)
+	for range 2 { // and the aggregator stays closed
+		if _, err := agg.Submit(report); !errors.Is(err, errFull) {
+			t.Fatalf("%v; want the log's error", err)
+		}
+	}
+	if n := agg.Status().Accepted; n != 0 {
+		t.Errorf("%d reports count; want none", n)
+	}
+}
+
+// Steps of the optimizers on a constant report of no noise, in closed form.
+func TestOptimizersStepAsTheirFormulas(t *testing.T) {
+	g := []float64{3, -4} // of norm 5
+	bias := func(b float64, n int) float64 { return 1 - math.Pow(b, float64(n)) }
+	for name, c := range map[string]struct {
+		o    train.Optimizer
+		want func(step int, x float64) float64 // change of a weight whose report is x
+	}{
+		"sgd":          {train.Optimizer{Kind: "sgd", Step: .5}, func(_ int, x float64) float64 { return -.5 * x }},
+		"decaying sgd": {train.Optimizer{Kind: "sgd", Step: .5, Decay: 10}, func(n int, x float64) float64 { return -.5 * x / math.Sqrt(1+float64(n)/10) }},
+		"momentum":     {train.Optimizer{Kind: "momentum", Step: .5}, func(_ int, x float64) float64 { return -.5 * x / 5 }},
+		"adam": {train.Optimizer{Kind: "adam", Step: .5}, func(n int, x float64) float64 {
+			m, v := x*bias(.9, n), x*x*bias(.999, n)
+			return -.5 * (m / bias(.9, n)) / (math.Sqrt(v/bias(.999, n)) + 1e-8)
+		}},
+	} {
+		terms := train.Terms{Dim: 2, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10, Optimizer: c.o, Buffer: 1, Staleness: -1}
+		agg := aggregator(t, terms, train.Options{})
+		last, theta := make([]float64, 2), make([]float64, 2)
+		for n := 1; n <= 5; n++ {
+			submit(t, agg, plain(t, agg.Issue(0), g), train.Accepted)
+			agg.Theta(theta)
+			for i, x := range g {
+				if got, want := theta[i]-last[i], c.want(n, x); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s: step %d moves weight %d by %v; want %v", name, n, i, got, want)
+				}
+			}
+			copy(last, theta)
+		}
+	}
+}
+
+// plain is a report that is not randomised.
+func plain(t testing.TB, task train.Task, x []float64) []byte {
+	t.Helper()
+	body := []byte{0x1f}
+	for _, v := range x {
+		bits := math.Float64bits(v)
+		for k := range 8 {
+			body = append(body, byte(bits>>(8*k)))
+		}
+	}
+	r := train.Report{Slot: task.Slot, Version: task.Version, Deadline: task.Deadline, Token: task.Token, Body: body}
+	return must2(r.AppendBinary(nil))(t)
+}
+
+func TestReportsThatAreNotFiniteAreRejected(t *testing.T) {
+	terms := train.Terms{Dim: 2, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
+		Optimizer: train.Optimizer{Kind: "sgd", Step: 1}, Buffer: 1, Staleness: -1}
+	agg := aggregator(t, terms, train.Options{})
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		submit(t, agg, plain(t, agg.Issue(0), []float64{1, bad}), train.Malformed)
+	}
+	task := agg.Issue(0)
+	if _, err := agg.Submit(plain(t, task, []float64{math.MaxFloat64, 0})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agg.Submit(plain(t, agg.Issue(0), []float64{math.MaxFloat64, 0})); !errors.Is(err, train.ErrDiverged) {
+		t.Errorf("weights beyond all bounds: %v; want ErrDiverged", err)
+	}
+}
+
+// TestInfluenceIsBounded sends one report as large as the format admits.
+func TestInfluenceIsBounded(t *testing.T) {
+	const step, along = 1.0, 1.5
+	terms := train.Terms{Dim: 4, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
+		Optimizer: train.Optimizer{Kind: "momentum", Step: step, Momentum: .5}, Buffer: 1, Staleness: -1,
+		Influence: train.Influence{Norm: 2, Along: along}}
+	agg := aggregator(t, terms, train.Options{})
+	submit(t, agg, plain(t, agg.Issue(0), []float64{1, 0, 0, 0}), train.Accepted) // the mean is e_1
+	theta, before := make([]float64, 4), make([]float64, 4)
+	agg.Theta(before)
+	// Against the mean, of norm 50: cut to norm 2, and along e_1 to 1.5 * 2/sqrt 4.
+	submit(t, agg, plain(t, agg.Issue(0), []float64{-40, 30, 0, 0}), train.Accepted)
+	agg.Theta(theta)
+	m := []float64{.5 - along*2/2, 2 * 30. / 50, 0, 0}
+	norm := math.Hypot(m[0], m[1])
+	for i := range theta {
+		if want := before[i] - step*m[i]/norm; math.Abs(theta[i]-want) > 1e-12 {
+			t.Errorf("weight %d is %v; want %v", i, theta[i], want)
+		}
+	}
+}
+
+func TestBufferGrows(t *testing.T) {
+	terms := train.Terms{Dim: 1, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 1000,
+		Optimizer: train.Optimizer{Kind: "sgd", Step: 1}, Buffer: 10, Growth: .1, Staleness: -1}
+	agg := aggregator(t, terms, train.Options{})
+	size, sum := 10.0, 0
+	for version := uint64(1); version < 12; version++ {
+		sum += int(size)
+		for agg.Status().Accepted < uint64(sum) {
+			if v := agg.Status().Version; v != version-1 {
+				t.Fatalf("version %d after %d reports; want %d", v, agg.Status().Accepted, version-1)
+			}
+			submit(t, agg, plain(t, agg.Issue(0), []float64{1}), train.Accepted)
+		}
+		if v := agg.Status().Version; v != version {
+			t.Fatalf("version %d after %d reports; want %d", v, sum, version)
+		}
+		size *= 1.1
+	}
+}
+
+func TestTermsOutOfRangeAreRefused(t *testing.T) {
+	good, _ := linear(train.SignPRS)
+	for name, spoil := range map[string]func(*train.Terms){
+		"no weights":    func(t *train.Terms) { t.Dim = 0 },
+		"no reports":    func(t *train.Terms) { t.Submissions = 0 },
+		"no buffer":     func(t *train.Terms) { t.Buffer = 0 },
+		"growth":        func(t *train.Terms) { t.Growth = math.NaN() },
+		"step":          func(t *train.Terms) { t.Optimizer.Step = math.Inf(1) },
+		"optimizer":     func(t *train.Terms) { t.Optimizer.Kind = "newton" },
+		"momentum":      func(t *train.Terms) { t.Optimizer.Momentum = 1 },
+		"mechanism":     func(t *train.Terms) { t.Randomizer.Mechanism = "hope" },
+		"epsilon":       func(t *train.Terms) { t.Randomizer.Epsilon = 0 },
+		"clip":          func(t *train.Terms) { t.Randomizer = train.Randomizer{Mechanism: train.Laplace, Epsilon: 1} },
+		"influence":     func(t *train.Terms) { t.Influence.Norm = -1 },
+		"printed scale": func(t *train.Terms) { t.Printed = true },
+	} {
+		terms := good
+		spoil(&terms)
+		if _, err := train.NewAggregator(terms, make([]float64, terms.Dim), train.Options{}); !errors.Is(err, train.ErrConfig) {
+			t.Errorf("%s: %v; want ErrConfig", name, err)
+		}
+	}
+	if _, err := train.NewAggregator(good, []float64{1, 2, 3, 4, 5, 6, 7, math.NaN()}, train.Options{}); !errors.Is(err, train.ErrConfig) {
+		t.Errorf("weights that are not finite: %v; want ErrConfig", err)
+	}
+}
+
+// BenchmarkIngest reads sign-PRS reports of the paper's 112 weights.
+func BenchmarkIngest(b *testing.B) {
+	for _, m := range []train.Mechanism{train.SignPRS, train.PrivUnit, train.Laplace} {
+		b.Run(string(m), func(b *testing.B) {
+			terms := train.Terms{Dim: 112, Randomizer: train.Randomizer{Mechanism: m, Epsilon: 1}, Submissions: math.MaxUint64,
+				Optimizer: train.Optimizer{Kind: "momentum", Step: .3}, Buffer: 50, Staleness: 1000}
+			if m == train.Laplace {
+				terms.Randomizer.Clip = .01
+			}
+			agg := aggregator(b, terms, train.Options{})
+			l := paper(1, 1, 1).Local
+			a := agent(b, l, terms.Randomizer, 1e6, 1)
+			theta := make([]float64, 112)
+			first := agg.Issue(0)
+			report, _, err := a.Answer(context.Background(), &first, theta)
+			if err != nil {
+				b.Fatal(err)
+			}
+			body := bytes.Clone(report[41:])
+			data := make([]byte, 0, len(report))
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				t := agg.Issue(0) // a fresh token; its cost is part of the figure
+				r := train.Report{Slot: t.Slot, Version: t.Version, Deadline: t.Deadline, Token: t.Token, Body: body}
+				if data, err = r.AppendBinary(data[:0]); err != nil {
+					b.Fatal(err)
+				}
+				if v, err := agg.Submit(data); v != train.Accepted || err != nil {
+					b.Fatal(v, err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reports/s")
+		})
+	}
+}
