@@ -50,7 +50,7 @@ var stores = []struct {
 }{
 	{"sqlite", func(t testing.TB) string { return filepath.Join(t.TempDir(), "budget.db") }},
 	{"postgres", func(t testing.TB) string {
-		url, err := postgres(t).NewDatabase()
+		url, err := postgres(t).NewSchema()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -121,9 +121,9 @@ func (p *Postgres) dress(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: p.who, Setpgid: true}
 }
 
-// guardScript runs the server and ends it when its own input ends, which it does
+// guardScript runs the server and ends it at once when its own input ends, which it does
 // when the process that started it is gone.
-const guardScript = `"$@" & server=$!; read line; kill -INT $server 2>/dev/null; wait $server`
+const guardScript = `"$@" & server=$!; read line; kill -QUIT $server 2>/dev/null; wait $server`
 
 // Restart starts the server, after Kill, and waits until it answers.
 func (p *Postgres) Restart() error {
@@ -174,13 +174,14 @@ func (p *Postgres) exec(database, sql string) error {
 	return err
 }
 
-// NewDatabase makes an empty database and returns its URL.
-func (p *Postgres) NewDatabase() (string, error) {
+// NewSchema makes an empty schema and returns a URL that leads into it: to a
+// ledger it is a database of its own, at a tenth of the time.
+func (p *Postgres) NewSchema() (string, error) {
 	name := "t" + strings.ToLower(rand.Text()[:12])
-	if err := p.exec("postgres", "CREATE DATABASE "+name); err != nil {
+	if err := p.exec("postgres", "CREATE SCHEMA "+name); err != nil {
 		return "", err
 	}
-	return p.URL(name), nil
+	return p.URL("postgres") + "&search_path=" + name, nil
 }
 
 // Kill ends the server at once, as if its process had crashed: clients lose their
