@@ -54,7 +54,7 @@ func newSimulateChain() *cobra.Command {
 	f.IntVar(&o.MaxSteps, "max-steps", 0, "truncate episodes after so many steps; 0 means no limit")
 	f.IntVar(&o.EpisodesPerPerson, "episodes-per-person", 1, "episodes that a person owns")
 	f.StringVarP(&out, "output", "o", "", "file to write, .csv, .parquet or .ndjson")
-	f.StringVar(&format, "format", "", "csv, parquet, ndjson or minari (a directory); by default the extension says it")
+	f.StringVar(&format, "format", "", "csv, parquet, ndjson, minari or minari-arrow (directories); by default the extension says it")
 	return cmd
 }
 

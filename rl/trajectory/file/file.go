@@ -101,13 +101,19 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 // Write writes a dataset to a new file, or in place of an old one, in the
 // format of the extension or the one named. The file appears only when it is
 // whole, and only its owner may read it: it holds data about people.
+//
+// A dataset of Minari is a new directory: the format minari is its Parquet
+// layout, and minari-arrow its Arrow layout.
 func Write(path, format string, d *trajectory.Dataset) error {
+	if format == "minari-arrow" {
+		return minarifile.Write(path, minarifile.Arrow, d)
+	}
 	f, err := choose([]string{path}, format)
 	if err != nil {
 		return err
 	}
 	if f.Name == minarifile.Format().Name {
-		return minarifile.Write(path, d) // a directory
+		return minarifile.Write(path, minarifile.Parquet, d)
 	}
 	write, ok := writers()[f.Name]
 	if !ok || strings.HasSuffix(path, ".gz") {

@@ -4,11 +4,11 @@
 // by its directory with the format "minari", or by the metadata.json in its data
 // directory. [Write] writes one.
 //
-// The layouts read are Parquet and Arrow IPC (data/<k>/part-0.parquet or .arrow
-// and data/<k>/metadata.json for episode k); the layout written is Parquet. A
-// dataset of the HDF5 layout must be converted first. Images, text and nested
-// lists are not read. Pages of Parquet are decoded by package parquetfile, which
-// believes no length that a file says of itself.
+// The layouts read and written are Parquet and Arrow IPC (data/<k>/part-0.parquet
+// or .arrow and data/<k>/metadata.json for episode k). A dataset of the HDF5
+// layout must be converted first. Images, text and nested lists are not read.
+// Pages of Parquet are decoded by package parquetfile, which believes no length
+// that a file says of itself.
 //
 // The columns are those of the canonical schema: observations[t] (observation,
 // or obs_<name> for each entry of a dictionary), actions[t] less the space's

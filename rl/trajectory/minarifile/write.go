@@ -11,11 +11,19 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/parquet-go/parquet-go"
 )
 
-// Write writes a dataset in the Parquet layout to a new directory, whose name
-// should be one that Minari accepts, such as clinic-v0. Observations become one
+// Layout is how the numbers of an episode lie in its file.
+type Layout string
+
+// The layouts that are written; the word is Minari's data_format.
+const (
+	Parquet Layout = "parquet"
+	Arrow   Layout = "arrow"
+)
+
+// Write writes a dataset in a layout to a new directory, whose name should be
+// one that Minari accepts, such as clinic-v0. Observations become one
 // box of float64, whose columns are named in the metadata; probabilities and
 // discounts become infos; persons and the names of episodes become metadata of
 // the episodes. What was written of a failed attempt is removed. Only its owner
@@ -24,13 +32,18 @@ import (
 // Minari wants an observation after the last decision. Where a terminated episode
 // has none its last observation is repeated, which nobody should use; a truncated
 // episode without one is an error that wraps [trajectory.ErrEpisode].
-func Write(dir string, d *trajectory.Dataset) error {
-	x := &writer{d: d, l: trajectory.NewLayout(d), data: filepath.Join(dir, "data")}
+func Write(dir string, layout Layout, d *trajectory.Dataset) error {
+	x := &writer{d: d, l: trajectory.NewLayout(d), layout: layout, data: filepath.Join(dir, "data")}
 	if filepath.Base(dir) == "metadata.json" {
 		return fmt.Errorf("minari: %w: a dataset is a directory; name that, with the format minari", trajectory.ErrOptions)
 	}
 	if err := x.check(); err != nil {
 		return err
+	}
+	x.list()
+	x.write = map[Layout]func(f *os.File, rows int, columns []written) error{Parquet: parquetWriter(x.columns), Arrow: writeArrow}[layout]
+	if x.write == nil {
+		return fmt.Errorf("minari: %w: layout %q is not written; choose parquet or arrow", trajectory.ErrOptions, layout)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
@@ -54,82 +67,95 @@ func Write(dir string, d *trajectory.Dataset) error {
 }
 
 type writer struct {
-	d      *trajectory.Dataset
-	l      *trajectory.Layout
-	data   string
-	leaves []written
-	schema *parquet.Schema
+	d       *trajectory.Dataset
+	l       *trajectory.Layout
+	layout  Layout
+	data    string
+	columns []written
+	write   func(f *os.File, rows int, columns []written) error
 }
 
-// written is a column of an episode's file: the numbers of a row, or a flag.
+// number is the type of a column's numbers.
+type number uint8
+
+const (
+	double number = iota
+	int64s
+	boolean
+)
+
+// written is a column of an episode's file.
 type written struct {
-	path   string
-	node   parquet.Node
-	list   bool
-	values func(dst []parquet.Value, row int) []parquet.Value // of a decision
-	pad    int                                                // how many zeros stand in the last row
+	path  string // a part of infos has a dot
+	kind  number
+	list  bool
+	width int // of a row
+	fill  func(dst []float64, from, to int)
+	last  func(dst []float64, e, end int)
+	// values holds the rows of the episode at hand, width numbers each; every kind
+	// of number is exact as a float64.
+	values []float64
 }
 
-// check looks for what Minari cannot hold, and lists the columns.
+// check looks for what Minari cannot hold.
 func (x *writer) check() error {
 	d := x.d
-	bad := func(what string, kind error) error { return fmt.Errorf("minari: %w: %s", kind, what) }
 	if d.Action == nil || len(d.Columns) == 0 || d.Episodes() == 0 {
-		return bad("the dataset has no actions, no observations or no episodes, and Minari keeps all of them; write another format", trajectory.ErrColumn)
+		return fmt.Errorf("minari: %w: the dataset has no actions, no observations or no episodes, and Minari keeps all of them; write another format", trajectory.ErrColumn)
 	}
 	for e := range d.Episodes() {
 		if !d.Terminated[e] && d.FinalObservation(e) == nil {
-			return bad(fmt.Sprintf("episode %d is truncated and the observation after it is unknown; write another format", e), trajectory.ErrEpisode)
+			return fmt.Errorf("minari: %w: episode %d is truncated and the observation after it is unknown; write another format", trajectory.ErrEpisode, e)
 		}
 	}
-	double := parquet.Leaf(parquet.DoubleType)
-	numbers := func(path string, list bool, width int, values []float64) {
-		if values == nil {
-			return
-		}
-		w := written{path: path, node: double, list: list, pad: width}
-		if list {
-			w.node = parquet.List(double)
-		}
-		w.values = func(dst []parquet.Value, row int) []parquet.Value {
-			for _, v := range values[row*width : (row+1)*width] {
-				dst = append(dst, parquet.DoubleValue(v))
-			}
-			return dst
-		}
-		x.leaves = append(x.leaves, w)
-	}
-	x.leaves = append(x.leaves, written{path: "actions", node: parquet.Leaf(parquet.Int64Type), pad: 1,
-		values: func(dst []parquet.Value, row int) []parquet.Value {
-			return append(dst, parquet.Int64Value(int64(d.Action[row])))
-		}})
-	numbers("infos.action_probs", true, d.Actions, d.ActionProbs)
-	numbers("infos.behavior_prob", false, 1, d.BehaviorProb)
-	numbers("infos.discount", false, 1, d.Discount)
-	numbers("infos.target_prob", false, 1, d.TargetProb)
-	numbers("observations", true, len(d.Columns), d.Obs)
-	numbers("rewards", false, 1, d.Reward)
-	// The flags are put in row by row.
-	x.leaves = append(x.leaves, written{path: "terminations", node: parquet.Leaf(parquet.BooleanType)},
-		written{path: "truncations", node: parquet.Leaf(parquet.BooleanType)})
-	x.build()
 	return nil
 }
 
-// build makes the schema. A group sorts its columns by name, as the leaves are.
-func (x *writer) build() {
-	top, infos := parquet.Group{}, parquet.Group{}
-	for _, w := range x.leaves {
-		if name, ok := strings.CutPrefix(w.path, "infos."); ok {
-			infos[name] = w.node
-		} else {
-			top[w.path] = w.node
+// list lists the columns, sorted by path. The row after the last decision holds
+// the observation after it, and zeros elsewhere.
+func (x *writer) list() {
+	d := x.d
+	zeros := func([]float64, int, int) {}
+	doubles := func(path string, list bool, width int, values []float64) {
+		if values == nil {
+			return
 		}
+		x.columns = append(x.columns, written{path: path, list: list, width: width, last: zeros,
+			fill: func(dst []float64, from, to int) { copy(dst, values[from*width:to*width]) }})
 	}
-	if len(infos) > 0 {
-		top["infos"] = infos
+	flag := func(path string, wanted bool) {
+		x.columns = append(x.columns, written{path: path, kind: boolean, width: 1,
+			fill: func([]float64, int, int) {},
+			last: func(dst []float64, e, end int) {
+				if d.Terminated[e] == wanted {
+					dst[end-1] = 1
+				}
+			}})
 	}
-	x.schema = parquet.NewSchema("schema", top)
+	x.columns = append(x.columns, written{path: "actions", kind: int64s, width: 1, last: zeros,
+		fill: func(dst []float64, from, to int) {
+			for i, a := range d.Action[from:to] {
+				dst[i] = float64(a)
+			}
+		}})
+	doubles("infos.action_probs", true, d.Actions, d.ActionProbs)
+	doubles("infos.behavior_prob", false, 1, d.BehaviorProb)
+	doubles("infos.discount", false, 1, d.Discount)
+	doubles("infos.target_prob", false, 1, d.TargetProb)
+	doubles("observations", true, len(d.Columns), d.Obs)
+	x.columns[len(x.columns)-1].last = x.finalObservation
+	doubles("rewards", false, 1, d.Reward)
+	flag("terminations", true)
+	flag("truncations", false)
+}
+
+// finalObservation puts the observation after an episode's last decision.
+func (x *writer) finalObservation(dst []float64, e, end int) {
+	final := x.d.FinalObservation(e)
+	if final == nil {
+		final = x.d.Observation(x.d.EpisodeStart[e+1] - 1)
+	}
+	copy(dst[end*len(x.d.Columns):], final)
 }
 
 // episode writes one episode.
@@ -150,61 +176,19 @@ func (x *writer) episode(p, e int) error {
 	if err := writeJSON(filepath.Join(dir, "metadata.json"), about); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "part-0.parquet"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	rows := hi - lo + 1
+	for i := range x.columns {
+		c := &x.columns[i]
+		c.values = slices.Grow(c.values[:0], rows*c.width)[:rows*c.width]
+		clear(c.values)
+		c.fill(c.values, lo, hi)
+		c.last(c.values, e, rows-1)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "part-0."+string(x.layout)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	w := parquet.NewWriter(f, x.schema, parquet.Compression(&parquet.Snappy))
-	rows := make([]parquet.Row, 0, hi-lo+1)
-	for row := lo; row <= hi; row++ {
-		rows = append(rows, x.row(e, row, hi))
-	}
-	_, err = w.WriteRows(rows)
-	return errors.Join(err, w.Close(), f.Close())
-}
-
-// row makes one row of an episode that ends before row hi; hi itself is the
-// observation after the last decision, and padding.
-func (x *writer) row(e, row, hi int) parquet.Row {
-	var out parquet.Row
-	var values []parquet.Value
-	for column, w := range x.leaves {
-		values = values[:0]
-		switch {
-		case w.path == "terminations":
-			values = append(values, parquet.BooleanValue(row == hi-1 && x.d.Terminated[e]))
-		case w.path == "truncations":
-			values = append(values, parquet.BooleanValue(row == hi-1 && !x.d.Terminated[e]))
-		case row < hi:
-			values = w.values(values, row)
-		case w.path == "observations":
-			for _, v := range x.last(e, hi) {
-				values = append(values, parquet.DoubleValue(v))
-			}
-		case w.path == "actions":
-			values = append(values, parquet.Int64Value(0))
-		default:
-			for range w.pad {
-				values = append(values, parquet.DoubleValue(0))
-			}
-		}
-		for i, v := range values {
-			repetition, definition := 0, 0
-			if w.list {
-				repetition, definition = min(i, 1), 1
-			}
-			out = append(out, v.Level(repetition, definition, column))
-		}
-	}
-	return out
-}
-
-// last is the observation after an episode's last decision.
-func (x *writer) last(e, hi int) []float64 {
-	if final := x.d.FinalObservation(e); final != nil {
-		return final
-	}
-	return x.d.Observation(hi - 1)
+	return errors.Join(x.write(f, rows, x.columns), f.Close())
 }
 
 // metadata writes what Minari wants to know of a dataset.
@@ -216,7 +200,7 @@ func (x *writer) metadata(dir string) error {
 	}
 	actions := max(d.Actions, int(slices.Max(d.Action))+1)
 	return writeJSON(filepath.Join(x.data, "metadata.json"), map[string]any{
-		"dataset_id": filepath.Base(dir), "data_format": "parquet", "jpeg_encoding": true,
+		"dataset_id": filepath.Base(dir), "data_format": x.layout, "jpeg_encoding": true,
 		"total_episodes": d.Episodes(), "total_steps": d.Rows(), "minari_version": "0.5.3",
 		"observation_space": fmt.Sprintf(`{"type": "Box", "dtype": "float64", "shape": [%d], "low": %s, "high": %s}`, w, bound("-Infinity"), bound("Infinity")),
 		"action_space":      fmt.Sprintf(`{"type": "Discrete", "dtype": "int64", "start": 0, "n": %d}`, actions),

@@ -75,7 +75,8 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 		want := anyDataset(t)
 		n++
 		dir := filepath.Join(top, fmt.Sprintf("x-v%d", n))
-		if err := minarifile.Write(dir, want); err != nil {
+		layout := rapid.SampledFrom([]minarifile.Layout{minarifile.Parquet, minarifile.Arrow}).Draw(t, "layout")
+		if err := minarifile.Write(dir, layout, want); err != nil {
 			t.Fatal(err)
 		}
 		got, _, err := read(dir, everything())
@@ -103,7 +104,7 @@ func TestWhatMinariCannotHoldIsRefused(t *testing.T) {
 	} {
 		d, dir := good(), filepath.Join(t.TempDir(), "x-v0")
 		c.change(d)
-		if err := minarifile.Write(dir, d); !errors.Is(err, c.kind) {
+		if err := minarifile.Write(dir, minarifile.Parquet, d); !errors.Is(err, c.kind) {
 			t.Errorf("%s: %v; want %v", name, err, c.kind)
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -111,10 +112,10 @@ func TestWhatMinariCannotHoldIsRefused(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "group", "x-v0")
-	if err := minarifile.Write(dir, good()); err != nil {
+	if err := minarifile.Write(dir, minarifile.Parquet, good()); err != nil {
 		t.Fatal(err)
 	}
-	if err := minarifile.Write(dir, good()); !errors.Is(err, os.ErrExist) {
+	if err := minarifile.Write(dir, minarifile.Parquet, good()); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second dataset in one place: %v", err)
 	}
 	// The last observation of a terminated episode is repeated.
@@ -136,7 +137,7 @@ func ExampleWrite() {
 	}
 	defer os.RemoveAll(top)
 	dir := filepath.Join(top, "clinic-v0")
-	if err := minarifile.Write(dir, d); err != nil {
+	if err := minarifile.Write(dir, minarifile.Parquet, d); err != nil {
 		fmt.Println(err)
 		return
 	}
