@@ -62,30 +62,27 @@ func (j *job) charge(event dp.Event, fingerprint string) (ledger.Charge, error) 
 	return c, err
 }
 
-// recorded answers a retry: the release that the job's key paid for, without a
-// look at the data. It is nil where the key was never charged. A key that was
-// charged for another question, and one whose run left no release, are errors.
-func (j *job) recorded(ctx context.Context, l *ledger.Ledger) (*ledger.RecordedError, error) {
+// recorded answers a retry without a look at the data: it is the
+// [ledger.RecordedError] with the release that the job's key paid for, or what
+// else is to be said of a key that was charged; nil if it never was.
+func (j *job) recorded(ctx context.Context, l *ledger.Ledger) error {
 	if !j.retry {
-		return nil, nil
+		return nil
 	}
 	old, err := chargeOf(ctx, l, j.key)
 	if old == nil || err != nil {
-		return nil, err
+		return err
 	}
 	// The question is told by the hash of its configuration; event and data are
 	// those of the first time.
 	again, err := j.charge(old.Event, old.Fingerprint)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var recorded *ledger.RecordedError
-	if err := l.Fits(ctx, again); errors.As(err, &recorded) {
-		return recorded, nil
-	} else if err != nil {
-		return nil, err
+	if err := l.Fits(ctx, again); err != nil {
+		return err
 	}
-	return nil, fmt.Errorf("%w: key %s was charged, and the ledger does not say so", ledger.ErrTampered, j.key)
+	return fmt.Errorf("%w: key %s is that of a charge and not known as one; run discreet ledger verify", ledger.ErrTampered, j.key)
 }
 
 // chargeOf finds the charge of a key, nil if there is none.
@@ -111,6 +108,7 @@ func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil {
 		return err
 	}
+	c.Key = "" // whether this key was charged is not the question
 	return l.Fits(ctx, c)
 }
 

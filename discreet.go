@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -53,6 +54,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	if err != nil {
 		return nil, err
 	}
+	charge.Key = ""
 	f.Refused = l.Fits(ctx, charge)
 	return f, nil
 }
@@ -124,10 +126,21 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 		return j.evaluate(ctx, nil)
 	}
 	defer l.Close()
-	if old, err := j.recorded(ctx, l); err != nil {
-		return nil, err
-	} else if old != nil {
+	result, err := j.charged(ctx, l)
+	// Whether its key paid for a release before shows at the start, or, where
+	// another process was just then at it, at the charge.
+	var old *ledger.RecordedError
+	if errors.As(err, &old) {
 		return j.repeat(old)
+	}
+	return result, err
+}
+
+// charged evaluates with a ledger, and without the data where the ledger alone
+// can answer.
+func (j *job) charged(ctx context.Context, l *ledger.Ledger) (*Result, error) {
+	if err := j.recorded(ctx, l); err != nil {
+		return nil, err
 	}
 	if err := j.fits(ctx, l); err != nil {
 		return nil, err
