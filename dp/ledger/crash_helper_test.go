@@ -1,7 +1,164 @@
 package ledger_test
 
-// roleVariable names the environment variable that makes the test binary a helper
-// process.
-const roleVariable = "DISCREET_LEDGER_TEST_ROLE"
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
 
-func helper(role string) int { return 2 }
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+)
+
+// The test binary is its own helper process: these variables say what it does.
+const (
+	roleVariable     = "DISCREET_LEDGER_TEST_ROLE" // "evaluate" or "race"
+	locationVariable = "DISCREET_LEDGER_TEST_LOCATION"
+	noiseVariable    = "DISCREET_LEDGER_TEST_NOISE"
+)
+
+// helper opens the ledger, says so, waits for a line, and plays its role.
+func helper(role string) int {
+	l, err := ledger.Open(context.Background(), os.Getenv(locationVariable), "trial")
+	if err != nil {
+		fmt.Println("failed", err)
+		return 1
+	}
+	noise, err := strconv.ParseFloat(os.Getenv(noiseVariable), 64)
+	if err != nil {
+		return 1
+	}
+	fmt.Println("ready")
+	bufio.NewReader(os.Stdin).ReadString('\n')
+	event := dp.Gaussian{NoiseMultiplier: noise}
+	for n := 0; ; n++ {
+		switch role {
+		case "evaluate":
+			err = evaluate(l, event, os.Stdout)
+		case "race":
+			_, err = l.Charge(context.Background(), ask(event))
+		}
+		if errors.Is(err, ledger.ErrBudget) {
+			fmt.Println("refused", n)
+			return 0
+		}
+		if err != nil {
+			fmt.Println("failed", err)
+			return 1
+		}
+	}
+}
+
+// evaluate does what a release does, step by step, and tells each step: charge,
+// run, record, show. The steps go out by one write each, so that what was told
+// before a kill has happened before it.
+func evaluate(l *ledger.Ledger, event dp.Event, out io.Writer) error {
+	ctx := context.Background()
+	c := ask(event)
+	fmt.Fprintln(out, "asked", c.Key)
+	g, err := l.Charge(ctx, c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "granted", c.Key)
+	if err := g.Receipt.Redeem(c.Adjacency, c.Event); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "drawn", c.Key) // from here on the noise may be known to somebody
+	release, err := json.Marshal(map[string]any{"value": ledger.NewKey(), "ledger": g.Receipt.Stamp()})
+	if err != nil {
+		return err
+	}
+	if err := l.Record(ctx, g.Receipt, release); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "recorded", c.Key)
+	fmt.Fprintln(out, "shown", c.Key, base64.StdEncoding.EncodeToString(release))
+	return nil
+}
+
+// process is a running helper.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func launch(t testing.TB, role, location string, noise float64) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(os.Environ(), roleVariable+"="+role, locationVariable+"="+location,
+		noiseVariable+"="+strconv.FormatFloat(noise, 'g', -1, 64))
+	p.cmd.Stderr = os.Stderr
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(out)
+	if !p.lines.Scan() || p.lines.Text() != "ready" {
+		t.Fatalf("helper: %q", p.lines.Text())
+	}
+	return p
+}
+
+// start lets the helper go.
+func (p *process) start() { p.stdin.Write([]byte("\n")) }
+
+// rest reads what the helper told until it ended.
+func (p *process) rest() (lines []string) {
+	for p.lines.Scan() {
+		lines = append(lines, p.lines.Text())
+	}
+	p.cmd.Wait()
+	return lines
+}
+
+// told is what helpers said, put together.
+type told struct {
+	at    map[string]int // kills, by the last step that was told
+	drawn map[string]bool
+	asked map[string]bool
+	shown map[string][]byte
+}
+
+func newTold() *told {
+	return &told{at: map[string]int{}, drawn: map[string]bool{}, asked: map[string]bool{}, shown: map[string][]byte{}}
+}
+
+func (o *told) hear(t testing.TB, lines []string) {
+	last := "ready"
+	for _, line := range lines {
+		f := strings.Fields(line)
+		last = f[0]
+		switch f[0] {
+		case "asked":
+			o.asked[f[1]] = true
+		case "drawn":
+			o.drawn[f[1]] = true
+		case "shown":
+			release, err := base64.StdEncoding.DecodeString(f[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.shown[f[1]] = release
+		case "failed":
+			t.Errorf("a helper failed: %s", line)
+		}
+	}
+	o.at[last]++
+}

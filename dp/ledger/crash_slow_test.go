@@ -1,0 +1,69 @@
+//go:build slow
+
+package ledger_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-rl/discreet/dp"
+)
+
+// 1000 processes on each store are killed while they charge, run, record and
+// show, four at a time on one ledger; its budget runs out in half of the batches.
+func TestKilledAtRandomMoments(t *testing.T) {
+	const runs, batch, together = 1000, 50, 4
+	for _, s := range stores {
+		t.Run(s.name, func(t *testing.T) {
+			total := newTold()
+			rng := rand.New(rand.NewPCG(1, 2))
+			charges, pending, drawn, shown := 0, 0, 0, 0
+			for b := 0; b < runs/batch; b++ {
+				location := s.make(t)
+				l := create(t, location, plain(someBudget))
+				k := 1000
+				if b%2 == 1 {
+					k = 60
+				}
+				noise := noiseFor(t, someBudget, k)
+				o := newTold()
+				var mu sync.Mutex
+				for done := 0; done < batch; done += together {
+					n := min(together, batch-done)
+					var all sync.WaitGroup
+					for range n {
+						delay := time.Duration(rng.Int64N(int64(40 * time.Millisecond)))
+						all.Go(func() {
+							p := launch(t, "evaluate", location, noise)
+							p.start()
+							time.Sleep(delay)
+							p.cmd.Process.Kill()
+							lines := p.rest()
+							mu.Lock()
+							defer mu.Unlock()
+							o.hear(t, lines)
+						})
+					}
+					all.Wait()
+				}
+				c, p := o.settle(t, l, dp.Gaussian{NoiseMultiplier: noise})
+				if c > k {
+					t.Errorf("%d charges on a budget for %d", c, k)
+				}
+				charges, pending, drawn, shown = charges+c, pending+p, drawn+len(o.drawn), shown+len(o.shown)
+				for step, n := range o.at {
+					total.at[step] += n
+				}
+				l.Close()
+			}
+			t.Logf("%d runs killed; charges %d, pending %d, noise drawn %d, releases shown %d", runs, charges, pending, drawn, shown)
+			t.Logf("last step told before the kill: %v", fmt.Sprint(total.at))
+			if pending == 0 || shown == 0 || total.at["asked"] == 0 || total.at["drawn"] == 0 {
+				t.Error("the kills did not meet the steps that they are about")
+			}
+		})
+	}
+}
