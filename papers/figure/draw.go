@@ -53,9 +53,17 @@ func (p Panel) label(of *plot.Plot, c vgdraw.Canvas) {
 	c.FillText(style, vg.Point{X: c.Min.X - 2, Y: inner.Center().Y}, p.Y)
 }
 
-// draw draws the panels beside each other, with one legend below them.
-func draw(w io.Writer, format string, panels []Panel, t *Table) error {
-	row := make([]*plot.Plot, len(panels))
+// draw draws the panels in rows of so many columns, with one legend below them.
+func draw(w io.Writer, format string, panels []Panel, columns int, t *Table) error {
+	across := len(panels)
+	if columns > 0 {
+		across = min(columns, across)
+	}
+	down := (len(panels) + across - 1) / across
+	grid := make([][]*plot.Plot, down)
+	for i := range grid {
+		grid[i] = make([]*plot.Plot, across)
+	}
 	legend := plot.NewLegend()
 	legend.Top, legend.Left = true, true
 	legend.TextStyle.Font.Size, legend.Padding = 10, 2
@@ -64,7 +72,7 @@ func draw(w io.Writer, format string, panels []Panel, t *Table) error {
 	var thumbs []plot.Thumbnailer
 	for i, p := range panels {
 		var err error
-		if row[i], err = p.plot(t, func(name string, of plot.Thumbnailer) {
+		if grid[i/across][i%across], err = p.plot(t, func(name string, of plot.Thumbnailer) {
 			if !listed[name] {
 				listed[name] = true
 				names, thumbs = append(names, name), append(thumbs, of)
@@ -73,33 +81,35 @@ func draw(w io.Writer, format string, panels []Panel, t *Table) error {
 			return fmt.Errorf("panel %s: %w", p.Name, err)
 		}
 	}
-	columns := legendCols * len(panels)
-	if len(panels) > 1 {
-		columns = 3
+	entries := legendCols * across
+	if across > 1 {
+		entries = 3
 	}
-	rows := (len(names) + columns - 1) / columns
-	width := panelWidth * vg.Length(len(panels))
+	rows := (len(names) + entries - 1) / entries
+	width, height := panelWidth*vg.Length(across), panelHeight*vg.Length(down)
 	below := legendRow*vg.Length(rows) + 0.15*vg.Inch
-	canvas, err := newCanvas(format, width, panelHeight+below)
+	canvas, err := newCanvas(format, width, height+below)
 	if err != nil {
 		return err
 	}
 	whole := vgdraw.New(canvas)
 	whole.FillPolygon(color.White, []vg.Point{{}, {X: whole.Max.X}, whole.Max, {Y: whole.Max.Y}})
 	area := vgdraw.Crop(whole, 0, 0, below, 0)
-	tiles := vgdraw.Tiles{Rows: 1, Cols: len(panels), PadX: labelRoom + 14, PadTop: 4, PadRight: 10, PadLeft: labelRoom, PadBottom: labelRoom}
-	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, area)[0] {
-		row[i].Draw(c)
-		panels[i].label(row[i], c)
+	tiles := vgdraw.Tiles{Rows: down, Cols: across, PadX: labelRoom + 14, PadY: labelRoom + 6, PadTop: 4, PadRight: 10, PadLeft: labelRoom, PadBottom: labelRoom}
+	canvases := plot.Align(grid, tiles, area)
+	for i, p := range panels {
+		of, c := grid[i/across][i%across], canvases[i/across][i%across]
+		of.Draw(c)
+		p.label(of, c)
 	}
-	for column := range columns {
+	for column := range entries {
 		part := legend
 		from := column * rows
 		for i := from; i < min(from+rows, len(names)); i++ {
 			part.Add(names[i], thumbs[i])
 		}
-		step := width / vg.Length(columns)
-		part.Draw(vgdraw.Crop(whole, step*vg.Length(column)+12, 0, 0, -panelHeight-0.02*vg.Inch))
+		step := width / vg.Length(entries)
+		part.Draw(vgdraw.Crop(whole, step*vg.Length(column)+12, 0, 0, -height-0.02*vg.Inch))
 	}
 	_, err = canvas.WriteTo(w)
 	return err
@@ -215,9 +225,12 @@ func (p pair) Thumbnail(c *vgdraw.Canvas) {
 	p[1].Thumbnail(c)
 }
 
-// logAxis makes an axis logarithmic. A range without a power of ten gets plain
-// ticks at 1, 2 and 5 times one.
+// logAxis makes an axis logarithmic. Package plot would widen a range of a single
+// number by 1 to either side, which may leave the positive numbers.
 func logAxis(a *plot.Axis) {
+	if a.Min == a.Max {
+		a.Min, a.Max = a.Min/2, a.Max*2
+	}
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.TickerFunc(logTicks)
 }

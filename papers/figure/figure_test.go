@@ -174,6 +174,62 @@ func TestInterruptedRunsContinue(t *testing.T) {
 	}
 }
 
+// Of a full run of 4 trials of two points, trial 3 of one of them fails: a later
+// run of another item shows the mean of the 2 trials that both have.
+func TestUnfinishedItemsShowTheTrialsThatAllPointsHave(t *testing.T) {
+	failing := errors.New("no")
+	s := study(1, new(atomic.Int64), never)
+	some := s.Items[0]
+	some.Name, some.Claims = "some", nil
+	some.Jobs = func(quick bool) []figure.Job {
+		var jobs []figure.Job
+		for trial := 1; trial <= 4; trial++ {
+			for _, x := range []float64{1, 2} {
+				jobs = append(jobs, figure.Job{Key: fmt.Sprint(quick, x, trial), Cost: 2 - x, Trial: trial, Run: func(context.Context) ([]figure.Sample, error) {
+					if trial == 3 && x == 2 {
+						return nil, failing
+					}
+					return []figure.Sample{{Panel: "p", Series: "s", X: x, Y: float64(trial)}}, nil
+				}})
+			}
+		}
+		return jobs
+	}
+	s.Items = append(s.Items, some)
+	dir := t.TempDir()
+	ctx := context.Background()
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir, Items: []string{"some"}, Workers: 1}); !errors.Is(err, failing) {
+		t.Fatalf("run: %v; want the job's error", err)
+	}
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir, Items: []string{"numbers"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, dir, "some.csv"), "p,s,1,1.5,0.5,0.7071067811865476,2\np,s,2,1.5,0.5,0.7071067811865476,2\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("some.csv is\n%s; want\n%s", got, want)
+	}
+	if html, want := read(t, dir, "index.html"), "of each point 2 trials in place of 4"; !strings.Contains(html, want) {
+		t.Errorf("index.html: %s; want %q", html, want)
+	}
+}
+
+// A grid of panels is as high as its rows.
+func TestPanelsInRows(t *testing.T) {
+	s := study(2, new(atomic.Int64), never)
+	p := s.Items[0].Panels[0]
+	s.Items[0].Panels, s.Items[0].Columns = []figure.Panel{p, p, p}, 2
+	dir := t.TempDir()
+	if _, err := figure.Run(context.Background(), s, figure.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	image, err := png.Decode(strings.NewReader(read(t, dir, "numbers.png")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, h := image.Bounds().Dx(), image.Bounds().Dy(); h < w*3/4 || h > w {
+		t.Errorf("three panels in two columns: %d x %d pixels; want two rows", w, h)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	s := study(2, new(atomic.Int64), never)

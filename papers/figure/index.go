@@ -20,7 +20,7 @@ td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
 {{range .Abstract}}<p>{{.}}</p>
 {{end}}
 {{range .Items}}<section id="{{.Name}}"><h2>{{.Title}}</h2>
-<figure><img src="{{.Name}}.svg" alt="{{.Title}}"><figcaption>{{.Caption}} {{.Trials}} trials in all{{if .Quick}}, in quick mode{{end}}. Numbers: <a href="{{.Name}}.csv">CSV</a>; picture: <a href="{{.Name}}.png">PNG</a>.</figcaption></figure>
+<figure><img src="{{.Name}}.svg" alt="{{.Title}}"><figcaption>{{.Caption}} {{.Trials}} trials in all{{if .Quick}}, in quick mode{{end}}{{if .Part}}: of each point {{.Part}} trials in place of {{.Whole}}, since the run was not finished{{end}}. Numbers: <a href="{{.Name}}.csv">CSV</a>; picture: <a href="{{.Name}}.png">PNG</a>.</figcaption></figure>
 {{if .Claims}}<table><thead><tr><th>The paper says</th><th>Holds</th><th>Paper</th><th>Ours (standard error)</th><th>What was measured</th></tr></thead><tbody>
 {{range .Claims}}<tr id="{{.Of.ID}}"><td>{{.Of.Claim}}</td><td>{{if .Of.Holds}}yes{{else}}no{{end}}</td><td class="n">{{if .PaperValue}}{{printf "%.3g" .PaperValue}}{{else}}&ndash;{{end}}</td><td class="n">{{printf "%.3g" .Of.Ours}}{{if .Of.StdErr}} ({{printf "%.1g" .Of.StdErr}}){{end}}</td><td>{{.Of.Note}}</td></tr>
 {{end}}</tbody></table>{{end}}
@@ -32,6 +32,7 @@ type pageItem struct {
 	Name, Title, Caption string
 	Trials               int
 	Quick                bool
+	Part, Whole          int
 	Claims               []pageClaim
 }
 
@@ -52,7 +53,7 @@ func writeIndex(path string, s Study, all []finished) error {
 		Items    []pageItem
 	}{Title: s.Title, Abstract: s.Abstract}
 	for _, f := range all {
-		item := pageItem{Name: f.Name, Title: f.Title, Caption: f.Caption, Trials: f.trials, Quick: f.quick}
+		item := pageItem{Name: f.Name, Title: f.Title, Caption: f.Caption, Trials: f.trials, Quick: f.quick, Part: f.part, Whole: f.whole}
 		for _, c := range f.claims {
 			p := pageClaim{Of: c}
 			if c.PaperValue != nil {

@@ -44,8 +44,8 @@ type Result struct {
 
 // Run runs the jobs that the directory does not hold yet and writes, for each
 // item, NAME.csv, NAME.svg and NAME.png, and for all of them claims.json and
-// index.html. The last two also tell of items that an earlier run in the same
-// directory finished. When ctx ends, or a job fails, the jobs that finished are
+// index.html. It also does so for items that an earlier run in the same directory
+// finished, or of which it has at least two trials of every point. When ctx ends, or a job fails, the jobs that finished are
 // kept and the error says so.
 func Run(ctx context.Context, s Study, o Options) (*Result, error) {
 	if _, err := s.pick(o.Items); err != nil {
@@ -88,8 +88,11 @@ type task struct {
 	Job
 }
 
-// runJobs runs what is missing, the longest first, so that no long job is left
-// to the end.
+// block is how many trials of all points are run before the next ones.
+const block = 5
+
+// runJobs runs what is missing, trials in blocks and in each the longest first,
+// so that no long job is left to the end.
 func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 	items, err := s.pick(o.Items)
 	if err != nil {
@@ -105,7 +108,9 @@ func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 			}
 		}
 	}
-	slices.SortStableFunc(todo, func(a, b task) int { return cmp.Compare(b.Cost, a.Cost) })
+	slices.SortStableFunc(todo, func(a, b task) int {
+		return cmp.Or(cmp.Compare((a.Trial+block-1)/block, (b.Trial+block-1)/block), cmp.Compare(b.Cost, a.Cost))
+	})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := make(chan task)

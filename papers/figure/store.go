@@ -95,6 +95,28 @@ func (st *store) add(item, key string, samples []Sample) error {
 	return nil
 }
 
+// has tells whether all jobs of an item are finished.
+func (st *store) has(item string, jobs []Job) bool {
+	for _, j := range jobs {
+		if _, ok := st.done[job{item, j.Key}]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// part is the largest number n such that all jobs of trials 1 to n, and those
+// that belong to no trial, are finished.
+func (st *store) part(item string, jobs []Job) int {
+	n := trialsOf(jobs)
+	for _, j := range jobs {
+		if _, ok := st.done[job{item, j.Key}]; !ok {
+			n = min(n, max(j.Trial-1, 0))
+		}
+	}
+	return n
+}
+
 func (st *store) line(v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -33,8 +33,10 @@ type Item struct {
 	Name string
 	// Title heads its section, Caption explains it, both plain text.
 	Title, Caption string
-	// Panels are its plots, drawn beside each other.
-	Panels []Panel
+	// Panels are its plots, drawn beside each other in rows of Columns; 0 puts
+	// them all in one row.
+	Panels  []Panel
+	Columns int
 	// Jobs lists its trials. Those of a quick run may be some of the full one's:
 	// equal keys must mean equal numbers.
 	Jobs func(quick bool) []Job
@@ -49,6 +51,10 @@ type Job struct {
 	Key string
 	// Cost is the expected time, in any unit that all jobs of the study share.
 	Cost float64
+	// Trial numbers the trials of a point from 1; 0 for what has no trials, or
+	// where they are of no use one by one. Low numbers are run first, so that a
+	// full run that is not finished leaves equally many trials of every point.
+	Trial int
 	// Run returns the numbers. It is called once, beside other jobs.
 	Run func(ctx context.Context) ([]Sample, error)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
@@ -18,6 +19,9 @@ type finished struct {
 	claims []Claim
 	trials int
 	quick  bool
+	// part of whole is the number of trials of each point where the full run is
+	// not finished; else both are 0.
+	part, whole int
 }
 
 // write renders every item whose jobs are done: those of this run, and those
@@ -45,34 +49,52 @@ func write(s Study, st *store, o Options) (*Result, error) {
 	return r, errors.Join(err, writeIndex(filepath.Join(o.Dir, "index.html"), s, all))
 }
 
-// collect reads an item's samples in the order of its jobs; ok is false while
-// jobs of both the full and the quick list are missing.
+// collect reads an item's samples in the order of its jobs: those of the full
+// list, or, where jobs of it are missing, its trials up to a number that all
+// points have, or those of the quick list, whichever has more trials; ok is false
+// where there are neither.
 func collect(item Item, st *store) (f finished, ok bool) {
-	for _, quick := range []bool{false, true} {
-		samples, trials, whole := []Sample(nil), 0, true
-		for _, j := range item.Jobs(quick) {
-			got, found := st.done[job{item.Name, j.Key}]
-			samples, whole = append(samples, got...), whole && found
-			trials++
-		}
-		if !whole {
-			continue
-		}
-		f = finished{Item: item, table: newTable(samples), trials: trials, quick: quick}
-		if item.Claims != nil {
-			f.claims = item.Claims(f.table)
-		}
-		return f, true
+	full, quick := item.Jobs(false), item.Jobs(true)
+	all, less := trialsOf(full), trialsOf(quick)
+	part := st.part(item.Name, full)
+	switch {
+	case st.has(item.Name, full):
+		f = finished{trials: len(full)}
+	case st.has(item.Name, quick) && less >= part:
+		full = quick
+		f = finished{trials: len(quick), quick: true}
+	case part >= 2:
+		full = slices.DeleteFunc(full, func(j Job) bool { return j.Trial > part })
+		f = finished{trials: len(full), part: part, whole: all}
+	default:
+		return f, false
 	}
-	return f, false
+	var samples []Sample
+	for _, j := range full {
+		samples = append(samples, st.done[job{item.Name, j.Key}]...)
+	}
+	f.Item, f.table = item, newTable(samples)
+	if item.Claims != nil {
+		f.claims = item.Claims(f.table)
+	}
+	return f, true
+}
+
+// trialsOf is the number of trials of each point, 0 where jobs do not say.
+func trialsOf(jobs []Job) int {
+	n := 0
+	for _, j := range jobs {
+		n = max(n, j.Trial)
+	}
+	return n
 }
 
 func (f finished) write(dir string) error {
 	path := filepath.Join(dir, f.Name)
 	return errors.Join(
 		atomicfile.Write(path+".csv", 0o644, f.writeCSV),
-		atomicfile.Write(path+".svg", 0o644, func(w io.Writer) error { return draw(w, "svg", f.Panels, f.table) }),
-		atomicfile.Write(path+".png", 0o644, func(w io.Writer) error { return draw(w, "png", f.Panels, f.table) }))
+		atomicfile.Write(path+".svg", 0o644, func(w io.Writer) error { return draw(w, "svg", f.Panels, f.Columns, f.table) }),
+		atomicfile.Write(path+".png", 0o644, func(w io.Writer) error { return draw(w, "png", f.Panels, f.Columns, f.table) }))
 }
 
 // writeCSV writes one row a cell.
