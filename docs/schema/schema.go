@@ -63,18 +63,20 @@ func Check(n Name, document []byte) error {
 }
 
 func compile(n Name) (*jsonschema.Schema, error) {
-	text, err := Text(n)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
-	if err := c.AddResource(base+string(n), doc); err != nil {
-		return nil, err
+	for _, name := range []Name{Release, Ledger} {
+		text, err := Text(name)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.AddResource(base+string(name), doc); err != nil {
+			return nil, err
+		}
 	}
 	return c.Compile(base + string(n))
 }
