@@ -59,12 +59,12 @@ func ours(seed uint64, m train.Mechanism, epsilon float64, submissions uint64) t
 		Terms: train.Terms{
 			Randomizer:  train.Randomizer{Mechanism: m, Epsilon: epsilon},
 			Submissions: submissions,
-			Optimizer:   train.Optimizer{Kind: "momentum", Step: .3, Decay: 1000},
+			Optimizer:   train.Optimizer{Kind: "momentum", Step: .2, Decay: 1000},
 			Buffer:      10, Growth: .01, Staleness: -1,
 		},
 		Local: train.Local{
 			Method:         train.PolicyGradient,
-			Network:        learn.Network{Inputs: 4, Hidden: []int{16}, Actions: 2},
+			Network:        learn.Network{Inputs: 4, Actions: 2},
 			Steps:          1,
 			Episodes:       1,
 			PolicyGradient: learn.PolicyGradient{Gamma: .99},

@@ -47,9 +47,9 @@ func TestControlLearnsNothingFromItsEpisodes(t *testing.T) {
 		theta := func(zero bool, environments []train.Environment) []float64 {
 			c := ours(5, m, 8, 60)
 			c.Terms.Randomizer.Clip = 1
-			if m == train.OneBit {
-				c.Terms.Randomizer.Clip = 200
-				c.Local.Method, c.Local.Perturbation = train.Evolution, .2
+			if m == train.OneBit { // one bit a report: many are needed to see a difference
+				c.Terms.Randomizer.Clip, c.Terms.Submissions = 40, 3000
+				c.Local.Method, c.Local.Perturbation = train.Evolution, .5
 			}
 			if m == train.SignPRS || m == train.PrivUnit {
 				c.Terms.Randomizer.Clip = 0
