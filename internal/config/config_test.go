@@ -33,6 +33,9 @@ features: {kind: tabular, states: 40, column: obs_state}
 target: {kind: constant, action: 0}
 method: {name: dp-wis, max_weight: 2, sampling_share: 0.2}
 privacy: {unit: person, adjacency: replace_one, epsilon: 1, delta: 1e-5, noise: exact}
+ledger: {path: budget.db, dataset: trial, analyst: ada, purpose: first look}
+justification: The board asked.
+sign: key.pem
 output: {dir: out}
 `
 
@@ -47,7 +50,8 @@ func TestEveryKeyArrives(t *testing.T) {
 		Target:   discreet.Target{Kind: "constant", Action: &zero},
 		Method:   discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "sampling_share": 0.2}},
 		Privacy:  discreet.Privacy{Unit: "person", Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5, Noise: "exact"},
-		Output:   discreet.Output{Dir: "out"},
+		Ledger:   &discreet.Ledger{Path: "budget.db", Dataset: "trial", Analyst: "ada", Purpose: "first look"},
+		Output:   discreet.Output{Dir: "out"}, Justification: "The board asked.", Sign: "key.pem",
 	}
 	got, err := config.Parse("x.yaml", []byte(whole), nil)
 	if err != nil {
@@ -80,6 +84,7 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		"problem:\n  persons: 3\n  gama: 1\n":     `x.yaml:3: unknown key "gama" in problem`,
 		"features: {kind: tabular, state: 3}\n":   `unknown key "state" in features`,
 		"privacy:\n  epsilon: 1\n  delt: 3\n":     `x.yaml:3: unknown key "delt" in privacy`,
+		"ledger: {path: a, datset: b}\n":          `unknown key "datset" in ledger`,
 		"problem:\n  persons: many\n":             `x.yaml:2:`,
 		"data: [1, 2]\n":                          `x.yaml:1:`,
 		"data: {path: {a: b}}\n":                  `data.path: want a file, a glob, or a list of them`,
