@@ -78,7 +78,7 @@ func under(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg,
 // layer is the height of a package in the house: imports point down.
 func layer(pkg string) int {
 	switch {
-	case under(pkg, "internal/xmath"), under(pkg, "internal/atomicfile"), under(pkg, "internal/oracle"):
+	case under(pkg, "internal/xmath"), under(pkg, "internal/atomicfile"), under(pkg, "internal/oracle"), under(pkg, "internal/jcs"), under(pkg, "internal/signature"), under(pkg, "docs/schema"):
 		return 0
 	case under(pkg, "dp"), under(pkg, "rl"):
 		return 1
