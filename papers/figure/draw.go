@@ -38,7 +38,7 @@ const (
 	panelHeight = 4.2 * vg.Inch
 	legendRow   = 0.21 * vg.Inch
 	legendCols  = 2
-	labelRoom   = 18 // points, beside an axis
+	labelRoom   = 24 // points, beside an axis
 )
 
 // label writes what the axes are, centred outside the tile c. Package plot keeps
@@ -50,7 +50,7 @@ func (p Panel) label(of *plot.Plot, c vgdraw.Canvas) {
 	style.Font.Size, style.XAlign, style.YAlign = 11, text.XCenter, text.YTop
 	c.FillText(style, vg.Point{X: inner.Center().X, Y: c.Min.Y - 2}, p.X)
 	style.Rotation, style.YAlign = math.Pi/2, text.YBottom
-	c.FillText(style, vg.Point{X: c.Min.X - 2, Y: inner.Center().Y}, p.Y)
+	c.FillText(style, vg.Point{X: c.Min.X - 8, Y: inner.Center().Y}, p.Y)
 }
 
 // draw draws the panels in rows of so many columns, with one legend below them.

@@ -31,7 +31,7 @@ func carSweptPersons(quick bool) int {
 func carSteps() figure.Item {
 	curves := append([]figure.Curve{
 		{Series: carClipPaper, Colour: 1}, {Series: carClipSound, Colour: 5},
-		{Series: carNoClipPaper, Colour: 2, Dashed: true}, {Series: carNoClipSound, Colour: 4, Dashed: true},
+		{Series: carNoClipPaper, Colour: 2, Dashed: true}, {Series: carNoClipSound, Colour: 6, Dashed: true},
 	}, flatCurves()...)
 	return figure.Item{
 		Name: "car-steps", Title: "Figure 2(b): GPOPE against its step size, mountain car",

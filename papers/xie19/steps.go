@@ -30,7 +30,7 @@ func sweptPersons(quick bool) int {
 func steps() figure.Item {
 	curves := []figure.Curve{
 		{Series: clipPaper, Colour: 1}, {Series: clipSound, Colour: 5},
-		{Series: noClipPaper, Colour: 2, Dashed: true}, {Series: noClipSound, Colour: 4, Dashed: true},
+		{Series: noClipPaper, Colour: 2, Dashed: true}, {Series: noClipSound, Colour: 6, Dashed: true},
 	}
 	curves = append(curves, flatCurves()...)
 	return figure.Item{

@@ -17,7 +17,14 @@ func Example() {
 	}
 	// Output:
 	// chain 404
-	// chain-steps 100
+	// chain-steps 200
+	// car 404
+	// car-steps 100
+	// car-privacy 404
+	// hiv 404
+	// chain-steps-sizes 400
+	// car-steps-sizes 400
+	// relations 20
 }
 
 // The exact moments know the truth of transitions up to their weighting: at
@@ -84,18 +91,29 @@ func TestTrueEpsilon(t *testing.T) {
 // A trial repeats, its numbers are above 0, and each is on a curve of its panel.
 func TestTrialsRepeat(t *testing.T) {
 	ctx := context.Background()
-	samples, err := compare(ctx, 1000, 5)
+	samples, err := compare(ctx, 300, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := compare(ctx, 1000, 5); err != nil || !slices.Equal(again, samples) {
+	if again, err := compare(ctx, 300, 5); err != nil || !slices.Equal(again, samples) {
 		t.Errorf("a second run differs (%v)", err)
 	}
 	checkDrawn(t, comparison(), samples)
-	if samples, err = sweep(ctx, 1000, 5); err != nil {
-		t.Fatal(err)
+}
+
+// Keys name a trial for ever, so that no two jobs of an item may share one.
+func TestKeysAreUnique(t *testing.T) {
+	for _, item := range Study().Items {
+		for _, quick := range []bool{false, true} {
+			seen := map[string]bool{}
+			for _, j := range item.Jobs(quick) {
+				if seen[j.Key] {
+					t.Errorf("%s: two jobs %q", item.Name, j.Key)
+				}
+				seen[j.Key] = true
+			}
+		}
 	}
-	checkDrawn(t, steps(), samples)
 }
 
 func checkDrawn(t *testing.T, item figure.Item, samples []figure.Sample) {
