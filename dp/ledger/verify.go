@@ -170,8 +170,8 @@ func (r *replay) checkSightings(tx *store.Tx) error {
 
 // VerifyHead checks that the ledger still holds an entry that was its head at
 // some time, as noted from [Summary], an export or a release. A ledger that does
-// not reach it is [ErrBehind], and one that has another entry there
-// [ErrTampered].
+// not reach it, or was restored from a backup without it, is [ErrBehind], and one
+// that has another entry there [ErrTampered].
 func (l *Ledger) VerifyHead(ctx context.Context, head chain.Head) error {
 	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.verifyHead(tx, head) })
 }
@@ -187,6 +187,9 @@ func (l *Ledger) verifyHead(tx *store.Tx, head chain.Head) error {
 		return err
 	}
 	if chain.Sum(row.Body) != head.Hash {
+		if e, err := chain.Parse(row.Body); err == nil && e.Totals.Restores > 0 {
+			return store.Abort(fmt.Errorf("%w: it was restored from a backup, and its entry %d is not the one that is known to have existed: that was charged after the backup, or on another copy of the ledger", ErrBehind, head.Seq))
+		}
 		return store.Abort(l.tampered(head.Seq, "it is another one than was the head once: the chain was rewritten, or continued after an older backup"))
 	}
 	return nil

@@ -184,6 +184,25 @@ func (p *Postgres) NewSchema() (string, error) {
 	return p.URL("postgres") + "&search_path=" + name, nil
 }
 
+// NewTablespace is NewSchema with the tables' pages in a directory of their own,
+// which the server's user is given.
+func (p *Postgres) NewTablespace(dir string) (string, error) {
+	if p.who != nil {
+		if err := os.Chown(dir, int(p.who.Uid), int(p.who.Gid)); err != nil {
+			return "", err
+		}
+	}
+	url, err := p.NewSchema()
+	if err != nil {
+		return "", err
+	}
+	name := "s" + strings.ToLower(rand.Text()[:12])
+	if err := p.exec("postgres", fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", name, dir)); err != nil {
+		return "", err
+	}
+	return url + "&default_tablespace=" + name, nil
+}
+
 // Kill ends the server at once, as if its process had crashed: clients lose their
 // connections, and Restart recovers from the write-ahead log.
 func (p *Postgres) Kill() error {

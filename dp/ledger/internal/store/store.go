@@ -177,7 +177,7 @@ func (s *Store) snapshot() sql.IsolationLevel {
 func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, o)
 	if err != nil {
-		return err
+		return &beginError{err}
 	}
 	defer tx.Rollback()
 	if err := f(&Tx{s: s, ctx: ctx, tx: tx}); err != nil {
@@ -201,7 +201,7 @@ func (s *Store) retry(ctx context.Context, f func(context.Context) error) error 
 	}
 	for attempt := 0; ; attempt++ {
 		err := f(ctx)
-		if !busy(err) {
+		if !busy(err) && !(s.stale(err) && attempt < reconnects) {
 			return s.classify(err)
 		}
 		longest := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
@@ -212,6 +212,22 @@ func (s *Store) retry(ctx context.Context, f func(context.Context) error) error 
 		}
 	}
 }
+
+// reconnects is how many connections that turn out to be dead are passed over.
+const reconnects = 10
+
+// stale reports that a transaction did not even begin, as on a pooled connection
+// whose server was restarted: nothing can have happened in it.
+func (s *Store) stale(err error) bool {
+	var begin *beginError
+	return !s.lite && errors.As(err, &begin)
+}
+
+// beginError is the failure to begin a transaction.
+type beginError struct{ err error }
+
+func (e *beginError) Error() string { return e.err.Error() }
+func (e *beginError) Unwrap() error { return e.err }
 
 // classify leaves errors of this module as they are and wraps those of drivers.
 func (s *Store) classify(err error) error {
