@@ -3,6 +3,7 @@ package train
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -27,6 +28,7 @@ import (
 // use a directory.
 type Journal struct {
 	dir    string
+	name   string
 	every  time.Duration
 	saved  time.Time
 	log    *os.File
@@ -47,7 +49,30 @@ func OpenJournal(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
 	}
-	return &Journal{dir: dir, every: 2 * time.Second}, nil
+	j := &Journal{dir: dir, every: 2 * time.Second}
+	return j, j.christen()
+}
+
+// Name is the random name of the run in the directory; it stays the same when the
+// run is taken up again.
+func (j *Journal) Name() string { return j.name }
+
+func (j *Journal) christen() error {
+	name, err := os.ReadFile(j.path("name"))
+	if errors.Is(err, fs.ErrNotExist) {
+		fresh := make([]byte, 16)
+		_, _ = rand.Read(fresh) // it ends the process rather than fail
+		name = []byte(hex.EncodeToString(fresh))
+		err = atomicfile.Write(j.path("name"), 0o600, func(w io.Writer) error {
+			_, err := w.Write(name)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
+	j.name = string(name)
+	return nil
 }
 
 // Close writes what is buffered and closes the files. A run that was interrupted

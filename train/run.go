@@ -16,9 +16,10 @@ type Progress struct {
 	// Slot is the submission that was just counted.
 	Slot uint64
 	// Score is the mean score of its agent's first episodes, which nobody but the
-	// simulation knows. It is NaN-free but not private: it must not be published
-	// where agents are real.
+	// simulation knows.
 	Score float64
+	// Epsilon is the largest epsilon that any one agent spent so far.
+	Epsilon float64
 	// Success is the last private estimate of the share of successful agents, nil
 	// before there is one.
 	Success *Estimate
@@ -342,7 +343,7 @@ func (r *run) after(ctx context.Context, f *flight) error {
 	if r.cfg.Progress == nil {
 		return nil
 	}
-	p := Progress{Status: s, Slot: f.task.Slot, Score: f.outing.Score}
+	p := Progress{Status: s, Slot: f.task.Slot, Score: f.outing.Score, Epsilon: r.spent}
 	if n := len(r.success); n > 0 {
 		p.Success = &r.success[n-1]
 	}

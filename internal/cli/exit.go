@@ -12,15 +12,18 @@ import (
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/train"
 )
 
 // refusals lists the sentinels that mean: the ledger will not pay, now or again.
 func refusals() []error {
-	return []error{ledger.ErrBudget, ledger.ErrShare, ledger.ErrPending, ledger.ErrCopy}
+	return []error{ledger.ErrBudget, ledger.ErrShare, ledger.ErrPending, ledger.ErrCopy, train.ErrBudget}
 }
 
 // inputErrors lists the sentinels that mean: the configuration or the data is
@@ -39,6 +42,7 @@ func inputErrors() []error {
 		ledger.ErrAdjacency, ledger.ErrUnit, ledger.ErrCharge, ledger.ErrKeyReused, ledger.ErrConfig,
 		ledger.ErrNotLedger, ledger.ErrNoDataset, ledger.ErrExists, ledger.ErrBackup,
 		signature.ErrKey,
+		train.ErrConfig, train.ErrState, learn.ErrOptions, sim.ErrOptions,
 		value.ErrOptions, value.ErrOffPolicy, value.ErrSingular, value.ErrData,
 	}
 }

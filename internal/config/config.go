@@ -80,13 +80,13 @@ func plain(message string) string {
 
 func sectionName(goType string) string {
 	switch goType {
-	case "Config":
+	case "Config", "Train":
 		return "the configuration"
 	case "Spec":
 		return "features"
 	case "Range", "Bounds":
 		return "a range"
-	case "plain":
+	case "plain", "protection":
 		return "privacy"
 	}
 	return strings.ToLower(goType)

@@ -1,0 +1,312 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/sim"
+	"github.com/discreet-rl/discreet/rl/sim/cartpole"
+	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
+	"github.com/discreet-rl/discreet/train"
+)
+
+// Train is the YAML form of a locally private training run on simulated agents; see
+// docs/training.md.
+type Train struct {
+	Environment environment `yaml:"environment"`
+	Agents      uint64      `yaml:"agents"`
+	Workers     int         `yaml:"workers"`
+	Seed        uint64      `yaml:"seed"`
+	Network     network     `yaml:"network"`
+	Local       local       `yaml:"local"`
+	Privacy     protection  `yaml:"privacy"`
+	Server      server      `yaml:"server"`
+	Success     *success    `yaml:"success"`
+	Ledger      *struct {
+		Path string `yaml:"path"`
+	} `yaml:"ledger"`
+	Output struct {
+		Dir string `yaml:"dir"`
+	} `yaml:"output"`
+
+	dir string // what relative paths are relative to
+}
+
+type environment struct {
+	Name     string    `yaml:"name"`
+	Gravity  []float64 `yaml:"gravity"`
+	MaxSteps int       `yaml:"max_steps"`
+}
+
+type network struct {
+	Hidden []int `yaml:"hidden"`
+	Bias   bool  `yaml:"bias"`
+}
+
+type local struct {
+	Method       string          `yaml:"method"`
+	Gamma        *float64        `yaml:"gamma"`
+	Entropy      float64         `yaml:"entropy"`
+	ValueWeight  *float64        `yaml:"value_weight"`
+	Reward       string          `yaml:"reward"`
+	Steps        int             `yaml:"steps"`
+	Episodes     int             `yaml:"episodes"`
+	Optimizer    train.Optimizer `yaml:"optimizer"`
+	Greedy       bool            `yaml:"greedy"`
+	Uniform      float64         `yaml:"uniform"`
+	UniformFor   float64         `yaml:"uniform_for"`
+	Perturbation float64         `yaml:"perturbation"`
+	ZeroGradient bool            `yaml:"zero_gradient"`
+}
+
+type protection struct {
+	Unit      string          `yaml:"unit"`
+	Epsilon   float64         `yaml:"epsilon"`
+	Reports   int             `yaml:"reports"`
+	Mechanism train.Mechanism `yaml:"mechanism"`
+	Clip      float64         `yaml:"clip"`
+	Rows      int             `yaml:"rows"`
+}
+
+type server struct {
+	Submissions uint64          `yaml:"submissions"`
+	Optimizer   train.Optimizer `yaml:"optimizer"`
+	Buffer      int             `yaml:"buffer"`
+	Growth      float64         `yaml:"growth"`
+	Staleness   *int            `yaml:"staleness"`
+	Influence   train.Influence `yaml:"influence"`
+}
+
+type success struct {
+	Every     int     `yaml:"every"`
+	Agents    int     `yaml:"agents"`
+	Epsilon   float64 `yaml:"epsilon"`
+	Threshold float64 `yaml:"threshold"`
+}
+
+// LoadTrain reads a training configuration from a file and applies overrides of
+// the form key.key=value. Relative paths in it are relative to its directory.
+func LoadTrain(path string, overrides []string) (Train, error) {
+	var t Train
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return t, fmt.Errorf("%w: %w", ErrSyntax, err)
+	}
+	name := path
+	if len(overrides) > 0 {
+		// The file must be right by itself: the line numbers of its errors are
+		// lost once it has been rewritten.
+		if err := decode(path, text, &Train{}); err != nil {
+			return t, err
+		}
+		if text, err = override(path, text, overrides); err != nil {
+			return t, err
+		}
+		name = "--set"
+	}
+	err = decode(name, text, &t)
+	t.dir = filepath.Dir(path)
+	return t, err
+}
+
+// OutputDir is where results go; empty where nothing is written.
+func (t Train) OutputDir() string { return t.path(t.Output.Dir) }
+
+// Wallets returns what opens the agents' ledgers, or nil without a ledger. Slots of
+// different runs on the same ledgers are told apart by the name of the run.
+func (t Train) Wallets(run string) func(agent uint64) (train.Wallet, error) {
+	if t.Ledger == nil {
+		return nil
+	}
+	return func(agent uint64) (train.Wallet, error) {
+		w := &train.LedgerWallet{Location: t.path(t.Ledger.Path), Run: run,
+			Agent: fmt.Sprintf("agent %d", agent), Budget: dp.Budget{Epsilon: t.Privacy.Epsilon}}
+		if agent >= train.FirstEvaluator {
+			w.Agent = fmt.Sprintf("evaluator %d of %s", agent-train.FirstEvaluator, run)
+			w.Budget.Epsilon = t.Success.Epsilon
+		}
+		return w, nil
+	}
+}
+
+// path resolves a path of the configuration.
+func (t Train) path(p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(t.dir, p)
+}
+
+// Config turns the configuration into the run that it describes.
+func (t Train) Config() (train.Config, error) {
+	environments, spec, err := t.Environment.all()
+	if err != nil {
+		return train.Config{}, err
+	}
+	randomizer, err := t.Privacy.randomizer()
+	if err != nil {
+		return train.Config{}, err
+	}
+	if t.Ledger != nil && t.Ledger.Path == "" {
+		return train.Config{}, fmt.Errorf("%w: ledger.path is missing; name the store of the agents' budgets", ErrSyntax)
+	}
+	l, err := t.local(spec)
+	if err != nil {
+		return train.Config{}, err
+	}
+	c := train.Config{
+		Terms: train.Terms{
+			Randomizer: randomizer, Submissions: t.Server.Submissions, Optimizer: t.Server.optimizer(),
+			Buffer: or(t.Server.Buffer, 10), Growth: t.Server.Growth, Staleness: -1, Influence: t.Server.Influence,
+		},
+		Local: l, Environments: environments, Seed: t.Seed,
+		Agents: t.Agents, Budget: t.Privacy.Epsilon, Workers: t.Workers,
+	}
+	if t.Server.Staleness != nil {
+		c.Terms.Staleness = *t.Server.Staleness
+	}
+	if s := t.Success; s != nil {
+		c.Success = &train.Success{Every: s.Every, Agents: s.Agents, Epsilon: s.Epsilon, Threshold: s.Threshold}
+	}
+	return c, t.enough(c)
+}
+
+// enough warns of a run that cannot have the reports that it wants.
+func (t Train) enough(c train.Config) error {
+	if t.Privacy.Reports > 1 && t.Agents == 0 {
+		return fmt.Errorf("%w: privacy.reports is %d and agents is not set, so that each would report once; say how many agents there are", ErrSyntax, t.Privacy.Reports)
+	}
+	most := float64(t.Agents) * float64(max(1, t.Privacy.Reports))
+	if c.Terms.Randomizer.Private() && t.Agents > 0 && float64(c.Terms.Submissions) > most {
+		return fmt.Errorf("%w: server.submissions is %d, and %d agents of %d reports each make %.0f; ask for fewer", ErrSyntax, c.Terms.Submissions, t.Agents, max(1, t.Privacy.Reports), most)
+	}
+	return nil
+}
+
+func (p protection) randomizer() (train.Randomizer, error) {
+	if p.Unit != "" && p.Unit != "agent" {
+		return train.Randomizer{}, fmt.Errorf("%w: privacy.unit is %q; the only unit of local privacy is agent", ErrSyntax, p.Unit)
+	}
+	if p.Reports < 0 || p.Reports > 1<<20 {
+		return train.Randomizer{}, fmt.Errorf("%w: privacy.reports is %d; want 1 at least", ErrSyntax, p.Reports)
+	}
+	r := train.Randomizer{Mechanism: p.Mechanism, Clip: p.Clip, Rows: p.Rows}
+	if r.Mechanism == train.NotPrivate {
+		if p.Epsilon != 0 {
+			return r, fmt.Errorf("%w: privacy.mechanism is none and epsilon %v; leave out one of them", ErrSyntax, p.Epsilon)
+		}
+		return r, nil
+	}
+	if !(p.Epsilon > 0) || math.IsInf(p.Epsilon, 0) {
+		return r, fmt.Errorf("%w: privacy.epsilon is %v; give what each agent may spend in all, or say `mechanism: none`", ErrSyntax, p.Epsilon)
+	}
+	r.Epsilon = train.Share(p.Epsilon, max(1, p.Reports))
+	if r.Mechanism == "" { // the stronger signal; see docs/results/local.md
+		r.Mechanism = train.SignPRS
+		if r.Epsilon > 2 {
+			r.Mechanism = train.PrivUnit
+		}
+	}
+	return r, nil
+}
+
+func (s server) optimizer() train.Optimizer {
+	if s.Optimizer == (train.Optimizer{}) {
+		return train.Optimizer{Kind: "momentum", Step: .2, Decay: 1000}
+	}
+	return s.Optimizer
+}
+
+func (t Train) local(spec sim.Spec) (train.Local, error) {
+	y := t.Local
+	l := train.Local{
+		Method: train.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
+		Network:  learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
+		MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
+		Perturbation: y.Perturbation, ZeroGradient: y.ZeroGradient,
+	}
+	gamma, value := .99, .5
+	if y.Gamma != nil {
+		gamma = *y.Gamma
+	}
+	if y.ValueWeight != nil {
+		value = *y.ValueWeight
+	}
+	switch y.Reward {
+	case "", "own":
+	case "failure":
+		l.Reward = learn.FailureReward
+	default:
+		return l, fmt.Errorf("%w: local.reward is %q; want own or failure", ErrSyntax, y.Reward)
+	}
+	switch l.Method {
+	case "":
+		l.Method = train.PolicyGradient
+		fallthrough
+	case train.PolicyGradient:
+		l.PolicyGradient = learn.PolicyGradient{Gamma: gamma, Entropy: y.Entropy}
+	case train.ActorCritic:
+		l.Network.Value = true
+		l.ActorCritic = learn.ActorCritic{Gamma: gamma, Entropy: y.Entropy, ValueWeight: value, Detach: true, DetachReturn: true}
+	}
+	return l, nil
+}
+
+func or(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// all lists the environments that the section describes.
+func (e environment) all() ([]train.Environment, sim.Spec, error) {
+	var out []train.Environment
+	switch e.Name {
+	case "cart-pole":
+		gravity := e.Gravity
+		if len(gravity) == 0 {
+			gravity = []float64{9.8}
+		}
+		for _, g := range gravity {
+			out = append(out, train.Environment{
+				Name: fmt.Sprintf("cart-pole, gravity %v", g),
+				New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },
+			})
+		}
+	case "mountain-car":
+		if len(e.Gravity) > 0 {
+			return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity belongs to cart-pole; remove it", ErrSyntax)
+		}
+		out = append(out, train.Environment{Name: e.Name, New: func() (sim.Env, error) { return mountaincar.New(mountaincar.Options{}) }})
+	default:
+		return nil, sim.Spec{}, fmt.Errorf("%w: environment.name is %q; want cart-pole or mountain-car", ErrSyntax, e.Name)
+	}
+	if e.MaxSteps < 0 {
+		return nil, sim.Spec{}, fmt.Errorf("%w: environment.max_steps is %d; want 1 at least", ErrSyntax, e.MaxSteps)
+	}
+	var spec sim.Spec
+	for _, environment := range out { // every one is made once, so that what is wrong is told now
+		env, err := environment.New()
+		if err != nil {
+			return nil, spec, fmt.Errorf("environment: %w", err)
+		}
+		spec = env.Spec()
+	}
+	return out, spec, nil
+}
+
+// Observations names the columns of the environment and a public scale for each,
+// for the policy file.
+func (t Train) Observations() (names []string, scale []float64) {
+	if t.Environment.Name == "mountain-car" {
+		return mountaincar.Columns(), []float64{1.2, .07}
+	}
+	// Positions and angles end an episode at half of this; velocities that large
+	// do not occur.
+	return cartpole.Columns(), []float64{4.8, 10, .42, 10}
+}
