@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -25,90 +26,105 @@ type tight struct {
 // each takes a good part of a second.
 const mostKinds = 8
 
+// counted is an event and how often it was charged.
+type counted struct {
+	event dp.Event
+	cost  chain.Cost // of one
+	count int64
+}
+
 // atOnce is nil before the first charge.
 func atOnce(ctx context.Context, l *ledger.Ledger, s *ledger.Summary) (*tight, error) {
 	if s.Charges == 0 {
 		return nil, nil
 	}
 	out := &tight{Delta: s.Budget.Delta}
-	events, counts, err := distinctEvents(ctx, l)
+	events, known, err := distinctEvents(ctx, l)
 	switch {
 	case err != nil:
 		return nil, err
-	case events == nil:
+	case !known:
 		out.Omitted = "the ledger was restored, and what was lost is not known by its events"
 	case !(out.Delta > 0):
 		out.Omitted = "the budget has no delta"
 	default:
-		out.compose(s.Config.Adjacency, events, counts)
+		out.compose(s.Config.Adjacency, events)
 	}
 	return out, nil
 }
 
 // compose accounts by the closed form where there is one, which takes any number
-// of events, and else by New.
-func (t *tight) compose(adj dp.Adjacency, events []dp.Event, counts []int64) {
-	a := account.Accountant(account.NewClosedForm(adj))
-	for attempt := range 2 {
-		err := composeAll(a, events, counts)
-		if err == nil {
-			b, err := a.Epsilon(t.Delta)
-			if err == nil {
-				t.Epsilon, t.Accountant = &b, a.String()
-				return
-			}
-			t.Omitted = err.Error()
-		} else {
-			t.Omitted = err.Error()
-		}
-		if attempt == 0 && len(events) > mostKinds {
-			t.Omitted = fmt.Sprintf("%d different events would take long", len(events))
-			return
-		}
-		a = account.New(adj)
+// of events, and else by distributions. An event that has none counts as what it
+// was charged as, and then the lower end says nothing.
+func (t *tight) compose(adj dp.Adjacency, events []counted) {
+	if t.account(account.NewClosedForm(adj), events) {
+		return
 	}
-}
-
-func composeAll(a account.Accountant, events []dp.Event, counts []int64) error {
+	if len(events) > mostKinds {
+		t.Omitted = fmt.Sprintf("%d different events would take long", len(events))
+		return
+	}
+	converted := false
 	for i, e := range events {
-		if err := a.Compose(e, counts[i]); err != nil {
-			return err
+		err := account.NewPLD(adj).Compose(e.event, 1)
+		if errors.Is(err, account.ErrUnsupported) && e.cost.Sum == 0 {
+			events[i].event = dp.ApproximateDP{Epsilon: e.cost.Epsilon, Delta: e.cost.Delta}
+			converted = true
 		}
 	}
-	return nil
+	if t.account(account.New(adj), events) && converted {
+		t.Epsilon.Lower = 0
+	}
 }
 
-// distinctEvents counts the charged events by their JSON form; nil where some are
-// not known.
-func distinctEvents(ctx context.Context, l *ledger.Ledger) ([]dp.Event, []int64, error) {
+// account reports whether the accountant had an answer.
+func (t *tight) account(a account.Accountant, events []counted) bool {
+	for _, e := range events {
+		if err := a.Compose(e.event, e.count); err != nil {
+			t.Omitted = err.Error()
+			return false
+		}
+	}
+	b, err := a.Epsilon(t.Delta)
+	if err != nil {
+		t.Omitted = err.Error()
+		return false
+	}
+	t.Epsilon, t.Accountant, t.Omitted = &b, a.String(), ""
+	return true
+}
+
+// distinctEvents counts the charged events by their JSON form; known is false
+// where some are not known.
+func distinctEvents(ctx context.Context, l *ledger.Ledger) (events []counted, known bool, err error) {
 	at := map[string]int{}
-	events, counts := []dp.Event{}, []int64{}
 	for n, err := range l.Entries(ctx, 0) {
 		if err != nil {
-			return nil, nil, err
+			return nil, false, err
 		}
 		var event dp.Event
+		var cost chain.Cost
 		switch e := n.Entry; {
 		case e.Charge != nil:
-			event = e.Charge.Event
+			event, cost = e.Charge.Event, e.Charge.Cost
 		case e.Restore != nil && e.Restore.Declared == chain.LostEvent:
-			event = e.Restore.Lost
+			event, cost = e.Restore.Lost, e.Restore.Cost
 		case e.Restore != nil && e.Restore.Declared != chain.LostNothing:
-			return nil, nil, nil
+			return nil, false, nil
 		default:
 			continue
 		}
 		text, err := dp.MarshalEvent(event)
 		if err != nil {
-			return nil, nil, err
+			return nil, false, err
 		}
-		i, known := at[string(text)]
-		if !known {
+		i, seen := at[string(text)]
+		if !seen {
 			i = len(events)
 			at[string(text)] = i
-			events, counts = append(events, event), append(counts, 0)
+			events = append(events, counted{event: event, cost: cost})
 		}
-		counts[i]++
+		events[i].count++
 	}
-	return events, counts, nil
+	return events, true, nil
 }
