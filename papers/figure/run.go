@@ -88,11 +88,8 @@ type task struct {
 	Job
 }
 
-// block is how many trials of all points are run before the next ones.
-const block = 5
-
-// runJobs runs what is missing, trials in blocks and in each the longest first,
-// so that no long job is left to the end.
+// runJobs runs what is missing, trial by trial and of each the longest jobs first,
+// so that no long one is left to the end.
 func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 	items, err := s.pick(o.Items)
 	if err != nil {
@@ -109,7 +106,7 @@ func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 		}
 	}
 	slices.SortStableFunc(todo, func(a, b task) int {
-		return cmp.Or(cmp.Compare((a.Trial+block-1)/block, (b.Trial+block-1)/block), cmp.Compare(b.Cost, a.Cost))
+		return cmp.Or(cmp.Compare(a.Trial, b.Trial), cmp.Compare(b.Cost, a.Cost))
 	})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -18,7 +18,7 @@ func show(t *testing.T, name string, n int, c train.Config) {
 	ok := 0
 	t0 := time.Now()
 	for k := range n {
-		o, err := play(context.Background(), c, uint64(k+1))
+		o, err := play(context.Background(), c, uint64(k+101))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,35 +36,52 @@ func show(t *testing.T, name string, n int, c train.Config) {
 }
 
 func TestProbe(t *testing.T) {
-	n := 5
-	for _, e := range []float64{1, 2, 5, 10} {
-		if strings.Contains(os.Getenv("P"), "L") {
-			show(t, fmt.Sprint("lap nearest ", e), n, pgc(train.Laplace, e, 1, nearest))
-		}
-		if strings.Contains(os.Getenv("P"), "P") {
-			show(t, fmt.Sprint("prs nearest ", e), n, pgc(train.PRS, e, 100, nearest))
-			c := pgc(train.PRS, e, 100, nearest)
-			c.Terms.Printed = false
-			show(t, fmt.Sprint("prs nearest unbiased ", e), n, c)
-			c = pgc(train.PRS, e, 100, nearest)
-			c.Local.ActorCritic.DetachReturn = true
-			show(t, fmt.Sprint("prs nearest detachreturn ", e), n, c)
-			c.Workers, c.Schedule = 9, train.Fastest
-			show(t, fmt.Sprint("prs nearest detachreturn 9 ", e), n, c)
-		}
-		if strings.Contains(os.Getenv("P"), "X") {
-			show(t, fmt.Sprint("lap literal ", e), n, pgc(train.Laplace, e, 1, literal))
-			show(t, fmt.Sprint("prs literal ", e), n, pgc(train.PRS, e, 100, literal))
-		}
+	type v struct {
+		name string
+		f    func(c *train.Config)
 	}
-	if strings.Contains(os.Getenv("P"), "N") {
-		c := pgc(train.NotPrivate, 0, 1, nearest)
-		c.Terms.Randomizer.Clip = 1
-		show(t, "non-private glorot clip 1", n, c)
-		c.Local.ActorCritic.DetachReturn = true
-		show(t, "non-private glorot clip 1 detachreturn", n, c)
-		show(t, "lap control", n, pgc(train.Laplace, 1, 1, control))
-		show(t, "prs control", n, pgc(train.PRS, 1, 100, control))
-		_ = learn.Init{}
+	var e float64
+	fmt.Sscan(os.Getenv("E"), &e)
+	base := func(c *train.Config) { c.Terms.Optimizer.Step = .4 }
+	for _, x := range []v{
+		{"std ent .05", func(c *train.Config) { c.Local.PolicyGradient.Standardise = true; c.Local.PolicyGradient.Entropy = .05 }},
+		{"std ent .2", func(c *train.Config) { c.Local.PolicyGradient.Standardise = true; c.Local.PolicyGradient.Entropy = .2 }},
+		{"failure ent .01", func(c *train.Config) { c.Local.Reward = learn.FailureReward; c.Local.PolicyGradient.Entropy = .01 }},
+		{"failure ent .05", func(c *train.Config) { c.Local.Reward = learn.FailureReward; c.Local.PolicyGradient.Entropy = .05 }},
+		{"failure .95 ent .02", func(c *train.Config) {
+			c.Local.Reward = learn.FailureReward
+			c.Local.PolicyGradient.Entropy = .02
+			c.Local.PolicyGradient.Gamma = .95
+		}},
+		{"failure ent .02 b 30", func(c *train.Config) {
+			c.Local.Reward = learn.FailureReward
+			c.Local.PolicyGradient.Entropy = .02
+			c.Terms.Buffer = 30
+		}},
+		{"failure b 30", func(c *train.Config) { c.Local.Reward = learn.FailureReward; c.Terms.Buffer = 30 }},
+		{"failure b 50", func(c *train.Config) { c.Local.Reward = learn.FailureReward; c.Terms.Buffer = 50 }},
+		{"std ent .1 b 30", func(c *train.Config) {
+			c.Local.PolicyGradient.Standardise = true
+			c.Local.PolicyGradient.Entropy = .1
+			c.Terms.Buffer = 30
+		}},
+		{"std ent .1 b 50 g.95", func(c *train.Config) {
+			c.Local.PolicyGradient.Standardise = true
+			c.Local.PolicyGradient.Entropy = .1
+			c.Terms.Buffer = 50
+			c.Local.PolicyGradient.Gamma = .95
+		}},
+		{"std ent .1 b 30 step .8", func(c *train.Config) {
+			c.Local.PolicyGradient.Standardise = true
+			c.Local.PolicyGradient.Entropy = .1
+			c.Terms.Buffer = 30
+			c.Terms.Optimizer.Step = .8
+		}},
+	} {
+		c := ours(train.PrivUnit, e, 1, 12000)
+		base(&c)
+		x.f(&c)
+		show(t, fmt.Sprint("A ", e, " ", x.name), 4, c)
 	}
+	_ = strings.Contains
 }

@@ -73,7 +73,7 @@ func carComparison() figure.Item {
 	}
 	return figure.Item{
 		Name: "car", Title: "Figure 2(a): all methods on mountain car, on-policy",
-		Caption: "As Figure 1(a), for the policy that Q-learning found, made 0.3-soft, on Fourier features of order 2. DP-LSW needs states that can be counted and runs on a grid of 6 x 6 cells. DP-LSL is not private on continuous states. MSPBE is that of 100,000 further trajectories, each weighing 1; the value error is the root mean square error at 40 fixed states against the mean of 400 simulated returns each. Bars: standard deviation over trials.",
+		Caption: "As Figure 1(a), for the policy that Q-learning found, made 0.3-soft, on Fourier features of order 2. DP-LSW needs states that can be counted and runs on a grid of 6 x 6 cells. DP-LSL is not private on continuous states. MSPBE is that of 100,000 further trajectories, each weighing 1; the value error is the root mean square error at 40 fixed states against the mean of 400 simulated returns each, whose standard errors are about 0.3. Bars: standard deviation over trials.",
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "MSPBE, epsilon 0.1 asked for", X: labelPersons, Y: labelCarMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error of the same releases", X: labelPersons, Y: labelCarError, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},

@@ -35,7 +35,7 @@ func carSteps() figure.Item {
 	}, flatCurves()...)
 	return figure.Item{
 		Name: "car-steps", Title: "Figure 2(b): GPOPE against its step size, mountain car",
-		Caption: "As Figure 1(b) for the policy of Figure 2(a), at m = 30,000 (quick: 3,000), clipped at 0.1 and at 3, which gradients hardly reach. Flat lines have no such step. Bars: standard deviation over trials.",
+		Caption: "As Figure 1(b) for the policy of Figure 2(a), at m = 30,000 (quick: 3,000), clipped at 0.1 and at 3, which gradients hardly reach. " + honest(carSweptPersons(false), carSweptPersons(true)) + " Flat lines have no such step. Bars: standard deviation over trials.",
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "MSPBE", X: labelStep, Y: labelCarMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelCarError, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
@@ -117,7 +117,7 @@ func carSizesItem() figure.Item {
 	curves := append([]figure.Curve{{Series: carClipPaper, Colour: 1}, {Series: carClipSound, Colour: 5}}, flatCurves()...)
 	return figure.Item{
 		Name: "car-steps-sizes", Title: "Figure 6: step sizes on mountain car, other numbers of trajectories",
-		Caption: "As Figure 2(b) with the clip at 0.1, at a tenth of the paper's numbers of trajectories. Flat lines have no such step. Bars: standard deviation over trials.",
+		Caption: "As Figure 2(b) with the clip at 0.1, at a tenth of the paper's numbers of trajectories. The true epsilons are those of the paper's noise. Flat lines have no such step. Bars: standard deviation over trials.",
 		Columns: 2,
 		Panels:  sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
 		Jobs: func(quick bool) []figure.Job {

@@ -35,7 +35,7 @@ func steps() figure.Item {
 	curves = append(curves, flatCurves()...)
 	return figure.Item{
 		Name: "chain-steps", Title: "Figure 1(b): GPOPE against its step size",
-		Caption: "MSPBE and RMSE of GPOPE on the chain at m = 300,000 (quick: 30,000) as the step varies, clipped at 0.02 and at 1, which gradients hardly reach. The paper says that clipping never acts. Flat lines have no such step. Bars: standard deviation over trials.",
+		Caption: "MSPBE and RMSE of GPOPE on the chain at m = 300,000 (quick: 30,000) as the step varies, clipped at 0.02 and at 1, which gradients hardly reach. The paper says that clipping never acts. " + honest(sweptPersons(false), sweptPersons(true)) + " Flat lines have no such step. Bars: standard deviation over trials.",
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "MSPBE", X: labelStep, Y: labelMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelRMSE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/papers/figure"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
@@ -85,6 +86,23 @@ func TestTrueEpsilon(t *testing.T) {
 	}
 	if got, err = trueEpsilon(gpope(0.1, clip, true), 100_000); err != nil || got > 0.1 {
 		t.Errorf("true epsilon of sound noise is %v, %v; want at most 0.1", got, err)
+	}
+}
+
+// The true epsilons in captions are those that privacy-loss distributions give.
+func TestTrueEpsilonsInCaptions(t *testing.T) {
+	sizes := slices.Concat(sweptSizes(true), sweptSizes(false), carSweptSizes(true), carSweptSizes(false),
+		[]int{sweptPersons(true), sweptPersons(false), carSweptPersons(true), carSweptPersons(false)})
+	slices.Sort(sizes)
+	for _, m := range slices.Compact(sizes) {
+		sigma, _, err := account.Xie19Sigma(int64(m), int64(m), 0.1, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parameters{delta: 1e-5, iterations: float64(m), sigma: sigma, persons: float64(m)}.bracket()
+		if err != nil || got.Upper > stands(m) || got.Upper < 0.98*stands(m) {
+			t.Errorf("m = %d: true epsilon is at most %v, %v; the caption says %v", m, got.Upper, err, stands(m))
+		}
 	}
 }
 
