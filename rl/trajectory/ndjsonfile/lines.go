@@ -33,10 +33,19 @@ func (l *lines) next() ([]byte, error) {
 			return nil, err
 		}
 		l.number++
-		if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
+		if line = l.bare(line); len(line) > 0 {
 			return line, nil
 		}
 	}
+}
+
+// bare is the line just numbered without the spaces around it, and, if it is the
+// first, without a byte order mark.
+func (l *lines) bare(line []byte) []byte {
+	if l.number == 1 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return bytes.Trim(line, " \t\r")
 }
 
 // line gives the line that starts at *at, reading on as needed, and moves *at

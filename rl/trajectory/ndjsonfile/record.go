@@ -20,10 +20,7 @@ func (t *table) sample() error {
 			return t.broken(err)
 		}
 		t.lines.number++
-		if row == 0 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
-		if line = bytes.Trim(line, " \t\r"); len(line) == 0 {
+		if line = t.lines.bare(line); len(line) == 0 {
 			continue
 		}
 		if row == 0 && line[0] != '{' {
@@ -164,9 +161,6 @@ func (t *table) next(b *trajectory.Batch) error {
 	}
 	if err != nil {
 		return t.broken(err)
-	}
-	if t.lines.number == 1 {
-		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
 	for i := range t.keys {
 		t.keys[i].text = nil
