@@ -39,12 +39,26 @@ func aggregator(t testing.TB, terms train.Terms, o train.Options) *train.Aggrega
 // agent is one participant with a wallet of its own.
 func agent(t testing.TB, l train.Local, r train.Randomizer, budget float64, seed uint64) *train.Agent {
 	t.Helper()
-	d := must2(train.NewDevice(l, r))(t)
-	env := must2(poles()[0].New())(t)
-	return &train.Agent{
-		Device: d, Player: must2(d.Player(env))(t), Wallet: must2(train.NewMemoryWallet(dp.Budget{Epsilon: budget}))(t),
-		Rand: rand.New(rand.NewPCG(seed, 1)), Noise: noise.NewSeeded(seed),
+	a := must2(newAgent(must2(train.NewDevice(l, r))(t), budget))(t)
+	a.Rand, a.Noise = rand.New(rand.NewPCG(seed, 1)), noise.NewSeeded(seed)
+	return a
+}
+
+func newAgent(d *train.Device, budget float64) (*train.Agent, error) {
+	env, err := poles()[0].New()
+	if err != nil {
+		return nil, err
 	}
+	player, err := d.Player(env)
+	if err != nil {
+		return nil, err
+	}
+	wallet, err := train.NewMemoryWallet(dp.Budget{Epsilon: budget})
+	if err != nil {
+		return nil, err
+	}
+	src, err := noise.NewSource()
+	return &train.Agent{Device: d, Player: player, Wallet: wallet, Rand: rand.New(rand.NewPCG(1, 1)), Noise: src}, err
 }
 
 func answer(t testing.TB, a *train.Agent, task train.Task, dim int) []byte {

@@ -70,6 +70,9 @@ func (b *bench) work(ctx context.Context, f *flight) {
 	}
 	report, out, err := a.Answer(ctx, &f.task, f.theta)
 	f.report, f.outing, f.err = append(f.report[:0], report...), out, err
+	if err == nil && b.cfg.Attack != nil {
+		b.cfg.Attack(&f.task, b.device.vector, f.report[reportHeader:])
+	}
 	if err == nil && out.Steps == 0 { // it was kept from an earlier process
 		f.err = b.rehearse(f)
 	}

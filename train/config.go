@@ -74,6 +74,10 @@ type Config struct {
 	Noise func(slot uint64) *noise.Source
 	// Journal keeps the run on disk; nil for a run in memory.
 	Journal *Journal
+	// Attack, if set, is for experiments with dishonest agents: it may change the body
+	// of a report, in place, knowing what the agent learned. It is called by several
+	// goroutines at once.
+	Attack func(t *Task, vector []float64, body []byte)
 	// Progress, if set, is called after every report and every evaluation, and stops
 	// the run, without an error, when it returns false.
 	Progress func(Progress) bool
@@ -102,6 +106,8 @@ func (c *Config) prepare() error {
 		return fmt.Errorf("%w: %d workers, %d threads; want at least 1 of each", ErrConfig, c.Workers, c.Threads)
 	case c.Schedule != Uniform && c.Schedule != InTurn && c.Schedule != Fastest:
 		return fmt.Errorf("%w: schedule is %q; want %s, %s or %s", ErrConfig, c.Schedule, Uniform, InTurn, Fastest)
+	case c.Attack != nil && c.Journal != nil:
+		return fmt.Errorf("%w: a run with dishonest agents is not kept in a journal", ErrConfig)
 	case c.Schedule == Fastest && c.Journal != nil:
 		return fmt.Errorf("%w: a run with a journal needs an order of reports that does not depend on how long episodes were; choose %s or %s", ErrConfig, Uniform, InTurn)
 	case c.Terms.Randomizer.Private() && c.Budget < c.Terms.Randomizer.Epsilon:
