@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver of the ledger's file
 
 	"github.com/discreet-rl/discreet/docs/schema"
+	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
 )
 
 func TestMain(m *testing.M) {
@@ -31,16 +33,57 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := &postgres{}
+	t.Cleanup(server.stop)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Condition: func(name string) (bool, error) {
+			if name != "postgres" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return server.available()
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "follows": follows, "race": race, "replace": replace, "sql": runSQL, "until": until,
+			"database": server.database, "exits": exits, "follows": follows, "race": race, "replace": replace, "sql": runSQL, "until": until,
 		},
 	})
+}
+
+// postgres is a server that is started for the first script that asks.
+type postgres struct {
+	once   sync.Once
+	server *ledgertest.Postgres
+	err    error
+}
+
+// available reports whether there is one; where tests must have it (CI), its lack
+// is an error.
+func (p *postgres) available() (bool, error) {
+	p.once.Do(func() { p.server, p.err = ledgertest.Start(ledgertest.Memory()) })
+	if errors.Is(p.err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
+		return false, nil
+	}
+	return p.err == nil, p.err
+}
+
+// database puts the URL of an empty database into a variable: database LEDGER.
+func (p *postgres) database(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || p.server == nil {
+		ts.Fatalf("usage: [!postgres] skip; database VARIABLE")
+	}
+	url, err := p.server.NewSchema()
+	ts.Check(err)
+	ts.Setenv(args[0], url)
+}
+
+func (p *postgres) stop() {
+	if p.server != nil {
+		p.server.Stop()
+	}
 }
 
 // exits runs a command and wants an exit code: exits 2 discreet evaluate x.yaml.
