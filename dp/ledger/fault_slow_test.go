@@ -56,7 +56,7 @@ func stampOf(g *ledger.Grant) string {
 
 // The server dies before each step and while charges are going on, and comes back.
 func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
-	p, err := ledgertest.Start()
+	p, err := ledgertest.Start("")
 	if errors.Is(err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", err)
 	} else if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -23,6 +24,10 @@ type Ledger struct {
 	open  *chain.OpenBody
 	meter *meter.Meter
 	key   []byte // of the fingerprints
+
+	mu     sync.Mutex
+	known  meter.Limits // of the budget that was asked about last
+	cached bool
 }
 
 // Create begins the ledger of a dataset. The location is the path of a SQLite
@@ -224,7 +229,16 @@ func setAnalyst(tx *store.Tx, name string, a analyst) error {
 // limits is what a budget admits: that of the ledger, with the reserve that was
 // fixed when it was created.
 func (l *Ledger) limits(budget dp.Budget) (meter.Limits, error) {
-	return l.meter.Limits(budget, l.open.Reserve)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cached && l.known.Budget == budget {
+		return l.known, nil
+	}
+	limits, err := l.meter.Limits(budget, l.open.Reserve)
+	if err == nil {
+		l.known, l.cached = limits, true
+	}
+	return limits, err
 }
 
 // pageSize is how many entries are read at a time.

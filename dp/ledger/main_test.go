@@ -33,7 +33,13 @@ func TestMain(m *testing.M) {
 
 func postgres(t testing.TB) *ledgertest.Postgres {
 	t.Helper()
-	server.once.Do(func() { server.p, server.err = ledgertest.Start() })
+	server.once.Do(func() {
+		base := ""
+		if inMemory {
+			base = ledgertest.Memory()
+		}
+		server.p, server.err = ledgertest.Start(base)
+	})
 	switch {
 	case errors.Is(server.err, ledgertest.ErrUnavailable) && !ledgertest.Required():
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", server.err)
@@ -43,12 +49,23 @@ func postgres(t testing.TB) *ledgertest.Postgres {
 	return server.p
 }
 
+// directory is a fresh one, in memory if that is wanted and there is room.
+func directory(t testing.TB, memory bool) string {
+	if base := ledgertest.Memory(); memory && base != "" {
+		if dir, err := os.MkdirTemp(base, "ledger"); err == nil {
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	return t.TempDir()
+}
+
 // stores are the places where a ledger can live; each returns a fresh location.
 var stores = []struct {
 	name string
 	make func(testing.TB) string
 }{
-	{"sqlite", func(t testing.TB) string { return filepath.Join(t.TempDir(), "budget.db") }},
+	{"sqlite", func(t testing.TB) string { return filepath.Join(directory(t, inMemory), "budget.db") }},
 	{"postgres", func(t testing.TB) string {
 		url, err := postgres(t).NewSchema()
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -277,15 +276,6 @@ func (x *machine) check(t *rapid.T) {
 	}
 }
 
-// memory is a directory whose files need no disk, where the machine has one.
-func memory(t testing.TB) string {
-	if dir, err := os.MkdirTemp("/dev/shm", "ledger"); err == nil {
-		t.Cleanup(func() { os.RemoveAll(dir) })
-		return dir
-	}
-	return t.TempDir()
-}
-
 func TestRandomHistoriesFollowTheModel(t *testing.T) { randomHistories(t, "20") }
 
 // randomHistories checks as many histories as the text says.
@@ -294,7 +284,7 @@ func randomHistories(t *testing.T, checks string) {
 		flag.Set("rapid.checks", checks)
 		defer flag.Set("rapid.checks", f.DefValue)
 	}
-	dir := memory(t)
+	dir := directory(t, true)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package ledgertest
 
@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,13 +21,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrUnavailable marks a machine on which no server could be started.
-var ErrUnavailable = errors.New("no PostgreSQL server for the tests")
-
-// Required reports that a missing server is a failure and no reason to skip: the
-// environment variable CI is "true".
-func Required() bool { return os.Getenv("CI") == "true" }
-
 // superuser is the database user that owns everything.
 const superuser = "discreet"
 
@@ -41,8 +33,20 @@ type Postgres struct {
 	log      *os.File
 }
 
-// Start makes a database cluster and starts its server.
-func Start() (*Postgres, error) {
+// Memory is a directory in memory with room for a server, empty where there is
+// none.
+func Memory() string {
+	const dir, room = "/dev/shm", 1 << 30
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil || uint64(s.Bavail)*uint64(s.Bsize) < room {
+		return ""
+	}
+	return dir
+}
+
+// Start makes a database cluster in a new directory within base, that of temporary
+// files if it is empty, and starts its server.
+func Start(base string) (*Postgres, error) {
 	p := &Postgres{}
 	var err error
 	if p.bin, err = findBinaries(); err != nil {
@@ -51,7 +55,7 @@ func Start() (*Postgres, error) {
 	if p.who, err = unprivileged(); err != nil {
 		return nil, err
 	}
-	if p.dir, err = os.MkdirTemp("", "pg"); err != nil { // short: it holds a socket
+	if p.dir, err = os.MkdirTemp(base, "pg"); err != nil { // short: it holds a socket
 		return nil, err
 	}
 	if p.who != nil {

@@ -1,0 +1,7 @@
+//go:build !slow
+
+package ledger_test
+
+// inMemory puts the stores of the tests into memory, where the machine has room:
+// what is tested does not depend on the disk. The slow tests use the disk.
+const inMemory = true

@@ -1,0 +1,9 @@
+//go:build slow
+
+package ledger_test
+
+import "testing"
+
+func TestRemainingBudgetAfter10000Charges(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) { manyCharges(t, location, 10000) })
+}
