@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,15 +20,15 @@ type ledgerVerdict struct {
 	Dataset string     `json:"dataset"`
 	Ledger  string     `json:"ledger"`
 	Head    chain.Head `json:"head"`
-	Charges int64      `json:"charges"`
-	Pending int64      `json:"pending"`
+	Charges int64      `json:"charges,omitempty"`
+	Pending int64      `json:"pending,omitempty"`
 	// Paid is the number of the entry that paid for the release, where one is
 	// checked.
 	Paid int64 `json:"paid_by_entry,omitempty"`
 }
 
 func newLedgerVerify() *cobra.Command {
-	var dataset, key string
+	var dataset, key, head string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify LEDGER [RELEASE.json]",
@@ -34,7 +38,11 @@ what is kept beside the chain against it; without --dataset, of every dataset. T
 entry at fault is named.
 
 With a release, also check all that discreet verify checks, that the entry it
-names paid for it, and that its bytes are the recorded ones.`,
+names paid for it, and that its bytes are the recorded ones. With --head, noted
+from an earlier show or verify, check that the ledger still holds that entry: one
+that was rolled back does not.
+
+LEDGER may also be a file that export or backup wrote; it is verified by itself.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usage(fmt.Errorf("%s: got %d arguments; want a ledger and perhaps a release", cmd.CommandPath(), len(args)))
@@ -50,11 +58,21 @@ names paid for it, and that its bytes are the recorded ones.`,
 			if asJSON {
 				w = io.Discard
 			}
-			var err error
-			if len(args) == 2 {
+			kind, err := storedAs(args[0])
+			switch {
+			case err != nil:
+				return err
+			case kind != "" && (len(args) == 2 || head != ""):
+				return usage(fmt.Errorf("%s: %s is %s of a ledger; releases and heads are held against the ledger itself", cmd.CommandPath(), args[0], kind))
+			case kind != "":
+				err = v.written(w, args[0], kind)
+			case len(args) == 2:
 				err = v.releaseAndLedger(cmd, w, args[0], args[1], dataset, key)
-			} else {
+			default:
 				err = v.ledgers(cmd, w, args[0], dataset)
+			}
+			if err == nil && head != "" {
+				err = v.head(cmd, w, args[0], dataset, head)
 			}
 			if err != nil || !asJSON {
 				return err
@@ -64,6 +82,7 @@ names paid for it, and that its bytes are the recorded ones.`,
 	}
 	datasetFlag(cmd, &dataset)
 	cmd.Flags().StringVar(&key, "public-key", "", "public key of the release's signer (PEM)")
+	cmd.Flags().StringVar(&head, "head", "", "an earlier head, NUMBER:HASH, that the ledger must still hold")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
@@ -133,4 +152,77 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		fmt.Fprintf(w, "release     entry %d paid for it, and these are the bytes that were recorded\n", stamp.Seq)
 		return nil
 	})
+}
+
+// head checks that the ledger still holds what was its head once.
+func (v *verdict) head(cmd *cobra.Command, w io.Writer, location, dataset, text string) error {
+	number, hash, _ := strings.Cut(text, ":")
+	var h chain.Head
+	var err error
+	if h.Seq, err = strconv.ParseInt(number, 10, 64); err == nil {
+		err = h.Hash.UnmarshalText([]byte(hash))
+	}
+	if err != nil {
+		return usage(fmt.Errorf("%s: --head is %q; want NUMBER:HASH, as in 7:%s", cmd.CommandPath(), text, chain.Hash{}))
+	}
+	return withLedger(cmd.Context(), location, dataset, func(l *ledger.Ledger) error {
+		if err := l.VerifyHead(cmd.Context(), h); err != nil {
+			return failed(location, err)
+		}
+		fmt.Fprintf(w, "head        entry %d is still what it was\n", h.Seq)
+		return nil
+	})
+}
+
+// The files that are written from a ledger.
+const (
+	anExport = "an export"
+	aBackup  = "a backup"
+)
+
+// storedAs tells a file that export or backup wrote by its first bytes; anything
+// else is left to the ledger to open.
+func storedAs(location string) (string, error) {
+	info, err := os.Stat(location)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", nil // a URL, or what the ledger explains better
+	}
+	f, err := os.Open(location)
+	if err != nil {
+		return "", usage(err)
+	}
+	defer f.Close()
+	start := make([]byte, 16)
+	n, err := io.ReadFull(f, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	switch start = start[:n]; {
+	case bytes.HasPrefix(start, []byte(`{"hash":`)):
+		return anExport, nil
+	case bytes.HasPrefix(start, []byte(`{"backup":`)):
+		return aBackup, nil
+	}
+	return "", nil
+}
+
+// written verifies an export or a backup by itself.
+func (v *verdict) written(w io.Writer, path, kind string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return usage(err)
+	}
+	defer f.Close()
+	check := ledger.VerifyExport
+	if kind == aBackup {
+		check = ledger.VerifyBackup
+	}
+	config, head, err := check(f)
+	if err != nil {
+		return failed(path, err)
+	}
+	v.Ledgers = append(v.Ledgers, ledgerVerdict{Dataset: config.Dataset, Ledger: config.Ledger, Head: head})
+	fmt.Fprintf(w, "%-11s dataset %s: entries 0 to %d; chain, costs and sums are right\n", strings.Fields(kind)[1], config.Dataset, head.Seq)
+	fmt.Fprintf(w, "head        %s\n", head.Hash)
+	return nil
 }

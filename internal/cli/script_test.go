@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"database": server.database, "exits": exits, "follows": follows, "race": race, "replace": replace, "sql": runSQL, "until": until,
+			"database": server.database, "exits": exits, "follows": follows, "head": head, "race": race, "replace": replace, "sql": runSQL, "until": until,
 		},
 	})
 }
@@ -111,6 +112,16 @@ func follows(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: follows SCHEMA")
 	}
 	ts.Check(schema.Check(schema.Name(args[0]), []byte(ts.ReadFile("stdout"))))
+}
+
+// head puts the head that ledger verify --json printed last into a variable.
+func head(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: head VARIABLE")
+	}
+	var v verdict
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	ts.Setenv(args[0], fmt.Sprintf("%d:%s", v.Ledgers[0].Head.Seq, v.Ledgers[0].Head.Hash))
 }
 
 // race runs a command in N processes at once and wants K of them to end with 0,
