@@ -6,6 +6,10 @@
 //	plan, err := discreet.Plan(cfg)              // cost and expected error; the data stays closed
 //	result, err := discreet.Evaluate(ctx, cfg)   // plan, check, charge, run
 //
+// With [Config.Ledger] the budget of the dataset is charged before any noise is
+// drawn, and the release is recorded there before it is returned ([WithKey] makes
+// that safe to repeat); without it the release says that nothing was charged.
+//
 // A [Config] says where the data is, what is publicly known about the problem,
 // which policy to evaluate by which method, and what guarantee to give. The
 // unit of privacy is a person; the adjacency is always stated.

@@ -32,7 +32,7 @@ type budgetChart struct {
 
 func newLedgerView(e *evaluate.LedgerEntry) *ledgerView {
 	v := &ledgerView{
-		Dataset: e.Dataset, Rule: e.Rule, Entry: e.Seq, Hash: e.Entry.String(), Head: e.Head.Hash.String(), HeadSeq: e.Head.Seq,
+		Dataset: e.Dataset, Rule: e.Rule, Entry: e.Seq, Hash: e.Entry.String(),
 		Time: e.Time.UTC().Format("2 January 2006, 15:04:05 MST"),
 		Key:  e.Key, Analyst: e.Analyst, Purpose: e.Purpose,
 		Budget: guarantee{exact(e.Budget.Epsilon), exact(e.Budget.Delta)},
@@ -40,6 +40,9 @@ func newLedgerView(e *evaluate.LedgerEntry) *ledgerView {
 		Before: percent(e.Shares.Before, up),
 		This:   percent(e.Shares.This, up),
 		Left:   percent(e.Shares.Left, down),
+	}
+	if e.Head.Hash != e.Entry { // charged with others in one go
+		v.Head, v.HeadSeq = e.Head.Hash.String(), e.Head.Seq
 	}
 	v.SharesOf = shareWords(e.Shares.Part, e.Rule)
 	v.RuleCitation = ruleSource(e.Rule)
