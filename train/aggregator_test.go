@@ -194,6 +194,57 @@ func TestLogRebuildsTheWeights(t *testing.T) {
 	}
 }
 
+// TestSnapshotGoesOnBitForBit restores at every report and sends the rest to both.
+func TestSnapshotGoesOnBitForBit(t *testing.T) {
+	terms, l := linear(train.PrivUnit)
+	terms.Optimizer.Kind, terms.Growth, terms.Influence = "adam", .2, train.Influence{Along: 1}
+	agg := aggregator(t, terms, train.Options{})
+	a := agent(t, l, terms.Randomizer, 1000, 1)
+	var other *train.Aggregator
+	want, got := make([]float64, 8), make([]float64, 8)
+	for range 40 {
+		other = must2(train.RestoreAggregator(must2(agg.Snapshot())(t), train.Options{}))(t)
+		task := agg.Issue(0)
+		if same := other.Issue(0); same != task {
+			t.Fatalf("the next task is %+v; want %+v", same, task)
+		}
+		report := answer(t, a, task, 8)
+		submit(t, agg, report, train.Accepted)
+		submit(t, other, report, train.Accepted)
+		submit(t, agg, report, train.Duplicate)
+		submit(t, other, report, train.Duplicate)
+		if v, w := other.Theta(got), agg.Theta(want); v != w {
+			t.Fatalf("version %d; want %d", v, w)
+		}
+		for i := range got {
+			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+				t.Fatalf("weight %d is %v; want %v", i, got[i], want[i])
+			}
+		}
+	}
+	if other.Status() != agg.Status() || other.Status().Version == 0 {
+		t.Errorf("%+v; want %+v", other.Status(), agg.Status())
+	}
+}
+
+func TestSpoiltSnapshotsAreRefused(t *testing.T) {
+	terms, _ := linear(train.SignPRS)
+	data := must2(aggregator(t, terms, train.Options{}).Snapshot())(t)
+	for name, change := range map[string][2]string{
+		"schema": {"aggregator/v1", "aggregator/v2"}, "buffer": {`"buffer":4`, `"buffer":0`},
+		"weights": {`"theta":[0,`, `"theta":[`}, "sum": {`"sum":[0,`, `"sum":[`}, "end": {"}}", "}"},
+		"accepted": {`"accepted":0`, `"accepted":7`}, "run": {`"run":[`, `"run":[1,`},
+	} {
+		spoilt := bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)
+		if bytes.Equal(spoilt, data) {
+			t.Fatalf("%s: nothing to spoil in %s", name, data)
+		}
+		if _, err := train.RestoreAggregator(spoilt, train.Options{}); !errors.Is(err, train.ErrState) {
+			t.Errorf("%s: %v; want ErrState", name, err)
+		}
+	}
+}
+
 type fullDisk struct{}
 
 var errFull = errors.New("disk full")

@@ -168,8 +168,7 @@ func (j *Journal) discardEmptyLog() error {
 type snapshot struct {
 	Schema   string              `json:"schema"`
 	Settings string              `json:"settings"` // fingerprint
-	Secret   [32]byte            `json:"secret"`
-	State    state               `json:"state"`
+	Server   json.RawMessage     `json:"aggregator"`
 	Flights  []savedFlight       `json:"flights"`
 	Arrivals uint64              `json:"arrivals"`
 	Declined uint64              `json:"declined"`

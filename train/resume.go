@@ -3,7 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -85,13 +84,12 @@ func (r *run) resume(ctx context.Context) error {
 
 // restore sets the state to that of a snapshot.
 func (r *run) restore(s *snapshot) error {
-	a, dim := r.agg, r.cfg.Terms.Dim
-	if len(s.State.Theta) != dim || len(s.State.Sum) != dim || !allFinite(s.State.Theta) || !allFinite(s.State.Sum) ||
-		len(s.State.Steps.First) != len(a.state.Steps.First) || len(s.State.Steps.Second) != len(a.state.Steps.Second) || len(s.State.Spent.First) == 0 {
-		return fmt.Errorf("%w: the snapshot is not one of %d weights", ErrState, dim)
+	a, err := RestoreAggregator(s.Server, Options{Log: r.cfg.Journal})
+	if err != nil {
+		return err
 	}
-	a.state, a.secret = s.State, s.Secret
-	a.mac = hmac.New(sha256.New, a.secret[:])
+	dim := r.cfg.Terms.Dim
+	r.agg = a
 	r.arrivals, r.declined, r.idle, r.spent, r.success = s.Arrivals, s.Declined, s.Idle, s.Spent, s.Success
 	for _, f := range s.Flights {
 		if len(f.Theta) != dim {
@@ -111,7 +109,6 @@ func (r *run) restore(s *snapshot) error {
 	if err := r.repay(); err != nil {
 		return err
 	}
-	var err error
 	r.scores, err = r.cfg.Journal.loadScores(a.state.Accepted)
 	return err
 }
@@ -218,10 +215,11 @@ func (r *run) checkpoint() error {
 	if r.cfg.Journal == nil || r.replaying {
 		return nil
 	}
-	a := r.agg
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := &snapshot{Settings: r.settings, Secret: a.secret, State: a.state, Arrivals: r.arrivals,
+	server, err := r.agg.Snapshot()
+	if err != nil {
+		return err
+	}
+	s := &snapshot{Settings: r.settings, Server: server, Arrivals: r.arrivals,
 		Declined: r.declined, Idle: r.idle, Spent: r.spent, Paid: r.paid, Success: r.success}
 	for _, f := range r.flights {
 		s.Flights = append(s.Flights, savedFlight{f.task.Slot, f.task.Version, f.theta})
