@@ -81,8 +81,9 @@ type RefusedError struct {
 	Cost  chain.Cost
 	// Left is what is left, rounded down, of the budget or of the share.
 	Left account.Allowance
-	// Epsilon is the largest epsilon, at Delta, of one more charge of this kind
-	// that fits, rounded down; 0 where none does.
+	// Epsilon is the largest epsilon, at Delta, of one more charge that fits,
+	// rounded down; 0 where none does. Where the rule takes the event itself it is
+	// that of Gaussian noise.
 	Epsilon float64
 	Delta   float64
 	// Fitting is the event with all its noise made larger by the factor Noise,

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -110,6 +113,37 @@ func TestDatasetsShareAStore(t *testing.T) {
 		}
 		verified(t, a)
 		verified(t, b)
+	})
+}
+
+func TestManyMayCreateAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) {
+		var made, exists, failed atomic.Int64
+		var all sync.WaitGroup
+		for i := range 16 {
+			all.Go(func() {
+				c := plain(someBudget)
+				c.Dataset = fmt.Sprintf("d%d", i%4)
+				l, err := ledger.Create(context.Background(), location, c)
+				switch {
+				case err == nil:
+					made.Add(1)
+					l.Close()
+				case errors.Is(err, ledger.ErrExists):
+					exists.Add(1)
+				default:
+					failed.Add(1)
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if made.Load() != 4 || exists.Load() != 12 {
+			t.Errorf("%d of 4 datasets were made, %d times one existed, %d failures", made.Load(), exists.Load(), failed.Load())
+		}
+		for i := range 4 {
+			verified(t, open(t, location, fmt.Sprintf("d%d", i)))
+		}
 	})
 }
 

@@ -13,6 +13,10 @@
 // that the caller must not count on the transaction, and [ErrUnknown] that it may
 // have been committed nevertheless.
 //
+// A PostgreSQL server that fails over to an asynchronous replica loses what it had
+// not sent: use a synchronous one. A SQLite file belongs on a local disk; file
+// locks on network file systems are not to be relied on.
+//
 // Why a rollback journal and not a write-ahead log: at rest the ledger is one
 // file, so that a plain copy of it is whole. The log of a process that was killed
 // holds committed charges that a copy of the main file alone would not have: it

@@ -27,7 +27,7 @@ type Store struct {
 	name string // of the location, without a password, for errors
 }
 
-// dialectOf tells the two stores apart.
+// isPostgres tells the two stores apart.
 func isPostgres(location string) bool {
 	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
 }
@@ -184,10 +184,12 @@ func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*Tx) erro
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		if busy(err) || o.ReadOnly || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			return err // certainly rolled back
+		// A commit that met a lock, or in SQLite the end of its context, was rolled
+		// back. A server may have committed and its answer been lost.
+		if busy(err) || o.ReadOnly || s.lite && ctx.Err() != nil {
+			return err
 		}
-		return fmt.Errorf("%w: %s: %v", ErrUnknown, s.name, err)
+		return fmt.Errorf("%w: %s: %w", ErrUnknown, s.name, err)
 	}
 	return nil
 }
@@ -201,7 +203,10 @@ func (s *Store) retry(ctx context.Context, f func(context.Context) error) error 
 	}
 	for attempt := 0; ; attempt++ {
 		err := f(ctx)
-		if !busy(err) && !(s.stale(err) && attempt < reconnects) {
+		if errors.Is(err, ErrUnknown) {
+			return err
+		}
+		if !busy(err) && !(s.stale(err) && attempt < reconnects && ctx.Err() == nil) {
 			return s.classify(err)
 		}
 		longest := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
