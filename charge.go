@@ -109,7 +109,16 @@ func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
 		return err
 	}
 	c.Key = "" // whether this key was charged is not the question
-	return l.Fits(ctx, c)
+	return remedied(l.Fits(ctx, c))
+}
+
+// remedied tells, of an event that the ledger's rule cannot take, what can be done
+// about it.
+func remedied(err error) error {
+	if errors.Is(err, account.ErrUnsupported) {
+		return fmt.Errorf("the ledger cannot take this method: %w; choose a method of Gaussian noise, or a ledger that holds a reserve for others (discreet ledger init --help)", err)
+	}
+	return err
 }
 
 // pay charges the plan's event and returns its receipt; without a ledger, that of
@@ -130,7 +139,7 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	if errors.Is(err, ledger.ErrUnknown) {
 		return nil, fmt.Errorf("%w; the key was %s: with --key %[2]s the next run learns whether it was charged", err, j.key)
 	}
-	return grant, err
+	return grant, remedied(err)
 }
 
 // entry is what the release says of its charge.

@@ -55,7 +55,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 		return nil, err
 	}
 	charge.Key = ""
-	f.Refused = l.Fits(ctx, charge)
+	f.Refused = remedied(l.Fits(ctx, charge))
 	return f, nil
 }
 

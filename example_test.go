@@ -1,10 +1,16 @@
 package discreet_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
@@ -39,4 +45,47 @@ func ExampleEvaluate() {
 	r := result.Release
 	fmt.Println(r.Method, r.Privacy.Adjacency, r.Privacy.Epsilon, r.Estimate.Confidence)
 	// Output: dp-wis replace_one 1 0.95
+}
+
+// With a ledger a release is paid for before it is made. The same key returns it
+// again; a budget that is used up refuses.
+func ExampleEvaluate_ledger() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	budget := filepath.Join(dir, "budget.db")
+	l, err := ledger.Create(ctx, budget, ledger.Config{
+		Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1.5, Delta: 2e-5},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+
+	cfg := trial()
+	cfg.Ledger = &discreet.Ledger{Path: budget, Analyst: "ada", Purpose: "return under treatment"}
+	first, err := discreet.Evaluate(ctx, cfg, discreet.WithKey("monday"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := discreet.Evaluate(ctx, cfg, discreet.WithKey("monday"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(first.Release.Ledger.Seq, again.Repeated, bytes.Equal(first.JSON, again.JSON))
+	fmt.Println(l.VerifyRelease(ctx, first.JSON))
+	_, err = discreet.Evaluate(ctx, cfg)
+	var refused *ledger.RefusedError
+	fmt.Println(errors.As(err, &refused))
+	// Output:
+	// 1 true true
+	// <nil>
+	// true
 }
