@@ -125,6 +125,7 @@ func NewAggregator(t Terms, theta []float64, o Options) (*Aggregator, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Influence = t.Influence.withDefault(c)
 	a := &Aggregator{terms: t, coder: c, log: o.Log, now: o.Now, weight: 1}
 	if a.now == nil {
 		a.now = time.Now
@@ -162,7 +163,7 @@ func allFinite(x []float64) bool {
 	return true
 }
 
-// Terms returns the terms of the run.
+// Terms returns the terms of the run, with defaults filled in.
 func (a *Aggregator) Terms() Terms { return a.terms }
 
 // ReportSize is the length of every report.

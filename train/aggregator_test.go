@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
@@ -162,7 +163,7 @@ func TestLogRebuildsTheWeights(t *testing.T) {
 	for _, kind := range []string{"sgd", "momentum", "adam"} {
 		terms, l := linear(train.PrivUnit)
 		terms.Optimizer.Kind, terms.Growth = kind, .2
-		terms.Influence = train.Influence{Norm: 20, Along: 1}
+		terms.Influence = train.Influence{Norm: 3}
 		secret, seed := [32]byte{1}, [32]byte{2}
 		var log bytes.Buffer
 		agg := aggregator(t, terms, train.Options{Secret: &secret, RunSeed: &seed, Log: &log})
@@ -197,7 +198,7 @@ func TestLogRebuildsTheWeights(t *testing.T) {
 // TestSnapshotGoesOnBitForBit restores at every report and sends the rest to both.
 func TestSnapshotGoesOnBitForBit(t *testing.T) {
 	terms, l := linear(train.PrivUnit)
-	terms.Optimizer.Kind, terms.Growth, terms.Influence = "adam", .2, train.Influence{Along: 1}
+	terms.Optimizer.Kind, terms.Growth, terms.Influence = "adam", .2, train.Influence{Norm: 3}
 	agg := aggregator(t, terms, train.Options{})
 	a := agent(t, l, terms.Randomizer, 1000, 1)
 	var other *train.Aggregator
@@ -327,25 +328,56 @@ func TestReportsThatAreNotFiniteAreRejected(t *testing.T) {
 	}
 }
 
-// TestInfluenceIsBounded sends one report as large as the format admits.
+// TestInfluenceIsBounded sends reports larger than the bound, and one within it.
 func TestInfluenceIsBounded(t *testing.T) {
-	const step, along = 1.0, 1.5
-	terms := train.Terms{Dim: 4, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
-		Optimizer: train.Optimizer{Kind: "momentum", Step: step, Momentum: .5}, Buffer: 1, Staleness: -1,
-		Influence: train.Influence{Norm: 2, Along: along}}
+	terms := train.Terms{Dim: 2, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
+		Optimizer: train.Optimizer{Kind: "sgd", Step: 1}, Buffer: 1, Staleness: -1, Influence: train.Influence{Norm: 2}}
 	agg := aggregator(t, terms, train.Options{})
-	submit(t, agg, plain(t, agg.Issue(0), []float64{1, 0, 0, 0}), train.Accepted) // the mean is e_1
-	theta, before := make([]float64, 4), make([]float64, 4)
-	agg.Theta(before)
-	// Against the mean, of norm 50: cut to norm 2, and along e_1 to 1.5 * 2/sqrt 4.
-	submit(t, agg, plain(t, agg.Issue(0), []float64{-40, 30, 0, 0}), train.Accepted)
-	agg.Theta(theta)
-	m := []float64{.5 - along*2/2, 2 * 30. / 50, 0, 0}
-	norm := math.Hypot(m[0], m[1])
-	for i := range theta {
-		if want := before[i] - step*m[i]/norm; math.Abs(theta[i]-want) > 1e-12 {
-			t.Errorf("weight %d is %v; want %v", i, theta[i], want)
+	theta, last := make([]float64, 2), make([]float64, 2)
+	for _, c := range []struct{ report, step [2]float64 }{
+		{[2]float64{-30, 40}, [2]float64{1.2, -1.6}}, {[2]float64{1e200, 0}, [2]float64{-2, 0}}, {[2]float64{.6, .8}, [2]float64{-.6, -.8}},
+	} {
+		submit(t, agg, plain(t, agg.Issue(0), c.report[:]), train.Accepted)
+		agg.Theta(theta)
+		for i := range theta {
+			if got := theta[i] - last[i]; math.Abs(got-c.step[i]) > 1e-12 {
+				t.Errorf("report %v moves weight %d by %v; want %v", c.report, i, got, c.step[i])
+			}
 		}
+		copy(last, theta)
+	}
+}
+
+// TestPrivUnitHasABoundOfItsOwn holds the largest report that the format admits
+// against honest ones.
+func TestPrivUnitHasABoundOfItsOwn(t *testing.T) {
+	move := func(norm float64, body byte) float64 {
+		terms, l := linear(train.PrivUnit)
+		terms.Optimizer, terms.Buffer, terms.Influence.Norm = train.Optimizer{Kind: "sgd", Step: 1}, 1, norm
+		agg := aggregator(t, terms, train.Options{})
+		report := answer(t, agent(t, l, terms.Randomizer, 10, 1), agg.Issue(0), 8)
+		for i := range report[42:] {
+			report[42+i] = body
+		}
+		submit(t, agg, report, train.Accepted)
+		theta := make([]float64, 8)
+		agg.Theta(theta)
+		sum := 0.0
+		for _, v := range theta {
+			sum += v * v
+		}
+		return math.Sqrt(sum)
+	}
+	signal := must2(local.NewPrivUnitG(8, 2))(t).Signal()
+	honest := math.Sqrt(8) / signal // 16 is one standard deviation in every coordinate
+	if got := move(0, 16); math.Abs(got-honest) > 1e-12 {
+		t.Errorf("a report of honest size moves the weights by %v; want %v", got, honest)
+	}
+	if got := move(0, 127); math.Abs(got-1.25*honest) > 1e-12 {
+		t.Errorf("the largest report moves the weights by %v; want %v", got, 1.25*honest)
+	}
+	if got, want := move(-1, 127), 127./16*honest; math.Abs(got-want) > 1e-12 {
+		t.Errorf("without a bound it moves them by %v; want %v", got, want)
 	}
 }
 
@@ -382,7 +414,7 @@ func TestTermsOutOfRangeAreRefused(t *testing.T) {
 		"mechanism":     func(t *train.Terms) { t.Randomizer.Mechanism = "hope" },
 		"epsilon":       func(t *train.Terms) { t.Randomizer.Epsilon = 0 },
 		"clip":          func(t *train.Terms) { t.Randomizer = train.Randomizer{Mechanism: train.Laplace, Epsilon: 1} },
-		"influence":     func(t *train.Terms) { t.Influence.Norm = -1 },
+		"influence":     func(t *train.Terms) { t.Influence.Norm = math.NaN() },
 		"printed scale": func(t *train.Terms) { t.Printed = true },
 	} {
 		terms := good

@@ -3,59 +3,46 @@ package train
 import (
 	"fmt"
 	"math"
+
+	"github.com/discreet-rl/discreet/dp/local"
 )
 
 // Influence bounds what one report can do, so that a few dishonest agents cannot
-// steer a run. Both bounds are public, and clipping is post-processing of reports
-// that are private already. 0 means no bound.
+// steer a run. The bound is public, and clipping is post-processing of reports that
+// are private already.
 type Influence struct {
-	// Norm bounds the l2 norm of a report's estimate.
+	// Norm bounds the l2 norm of a report's estimate, before Printed scales it. 0
+	// stands for the mechanism's own bound: for PrivUnit 1.25 sqrt(dim)/Signal, a
+	// quarter above what honest estimates have, where the format admits eight times
+	// as much. The other mechanisms have none of their own: those that send bits leave
+	// an attacker no length to choose, but Laplace and Ball do, so set one there
+	// (1.25 scale sqrt(2 dim) for Laplace). Negative means no bound.
 	Norm float64 `json:"norm,omitempty" yaml:"norm"`
-	// Along bounds the component of an estimate along the running mean of all
-	// estimates, in units of the estimate's norm over sqrt(dim): of an honest report
-	// through sign-PRS or PrivUnit that component is about normal with unit variance
-	// and a mean of at most a few, and of one that an attacker made it is up to
-	// sqrt(dim). It needs an optimizer with a running mean.
-	Along float64 `json:"along,omitempty" yaml:"along"`
 }
 
 func (f Influence) check() error {
-	if !(f.Norm >= 0) || math.IsInf(f.Norm, 0) || !(f.Along >= 0) || math.IsInf(f.Along, 0) {
-		return fmt.Errorf("%w: influence: norm %v, along %v; want finite numbers, 0 for no bound", ErrConfig, f.Norm, f.Along)
+	if math.IsNaN(f.Norm) || math.IsInf(f.Norm, 0) {
+		return fmt.Errorf("%w: influence.norm is %v; want a finite number, 0 for the mechanism's own bound, below 0 for none", ErrConfig, f.Norm)
 	}
 	return nil
 }
 
-// bound clips an estimate in place; mean is the running mean of estimates, nil
-// where there is none.
-func (f Influence) bound(estimate, mean []float64) {
-	if f.Norm == 0 && f.Along == 0 {
+// withDefault fills in the mechanism's own bound.
+func (f Influence) withDefault(c *coder) Influence {
+	if p, ok := c.vector.(local.PrivUnitG); ok && f.Norm == 0 {
+		f.Norm = 1.25 * math.Sqrt(float64(c.dim)) / p.Signal()
+	}
+	return f
+}
+
+// bound clips an estimate in place.
+func (f Influence) bound(estimate []float64) {
+	if f.Norm <= 0 {
 		return
 	}
-	norm := norm2(estimate)
-	if f.Norm > 0 && norm > f.Norm {
+	if norm := norm2(estimate); norm > f.Norm {
 		for i := range estimate {
 			estimate[i] *= f.Norm / norm
 		}
-		norm = f.Norm
-	}
-	if f.Along == 0 || mean == nil {
-		return
-	}
-	size := norm2(mean)
-	if size == 0 || norm == 0 {
-		return
-	}
-	along := 0.0
-	for i, v := range mean {
-		along += estimate[i] * (v / size)
-	}
-	limit := f.Along * norm / math.Sqrt(float64(len(estimate)))
-	excess := along - math.Min(limit, math.Max(-limit, along))
-	if excess == 0 {
-		return
-	}
-	for i, v := range mean {
-		estimate[i] -= excess * (v / size)
 	}
 }

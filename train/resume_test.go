@@ -37,7 +37,7 @@ func fleet(threads int) train.Config {
 	c := ours(3, train.SignPRS, 1, 400)
 	c.Terms.Staleness = 5
 	c.Terms.Buffer = 3
-	c.Terms.Influence = train.Influence{Along: 1}
+	c.Terms.Influence = train.Influence{Norm: 1}
 	c.Workers = 12
 	c.Agents, c.Budget = 230, 2
 	c.Success = &train.Success{Every: 150, Agents: 20, Epsilon: 2, Threshold: 30}
