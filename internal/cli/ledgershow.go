@@ -193,14 +193,14 @@ func (s *shownLedger) printAnalysts(w io.Writer) error {
 	return t.Flush()
 }
 
-// mostHistory bounds the table; the JSON form has all.
-const mostHistory = 20
+// mostRows bounds the tables; the JSON form has more.
+const mostRows = 20
 
 func (s *shownLedger) printHistory(w io.Writer) error {
 	points := s.History
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "\nentry\ttime\tspent epsilon\tdelta\tof epsilon\tdelta")
-	if n := len(points) - mostHistory; n > 0 {
+	if n := len(points) - mostRows; n > 0 {
 		fmt.Fprintf(t, "(%d earlier)\n", n)
 		points = points[n:]
 	}
@@ -217,14 +217,14 @@ func (s *shownLedger) printPending(w io.Writer) {
 	fmt.Fprintf(w, "\npending   %d charges without a recorded release. A run may be going on; if not, it failed or was\n", s.PendingCount)
 	fmt.Fprintln(w, "          interrupted after it was charged. Its budget is spent, and its key is never run again,")
 	fmt.Fprintln(w, "          because its noise may have been seen: ask again with a new key.")
-	for _, p := range s.Pending {
+	for _, p := range s.Pending[:min(len(s.Pending), mostRows)] {
 		fmt.Fprintf(w, "          entry %d of %s, analyst %s, key %s", p.Seq, p.Time.Format(time.DateTime+" MST"), p.Analyst, p.Key)
 		if p.Purpose != "" {
 			fmt.Fprintf(w, ": %s", p.Purpose)
 		}
 		fmt.Fprintln(w)
 	}
-	if more := s.PendingCount - int64(len(s.Pending)); more > 0 {
+	if more := s.PendingCount - mostRows; more > 0 {
 		fmt.Fprintf(w, "          and %d more\n", more)
 	}
 }
