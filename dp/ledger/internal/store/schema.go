@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 // Version is the version of the schema that this program reads and writes.
@@ -82,17 +81,8 @@ func (s *Store) provider() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []goose.ProviderOption{
-		goose.WithTableName(versionTable), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true),
-	}
-	if !s.lite {
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, goose.WithSessionLocker(locker))
-	}
-	return goose.NewProvider(dialect, s.db, files, options...)
+	return goose.NewProvider(dialect, s.db, files,
+		goose.WithTableName(versionTable), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 }
 
 // up brings the schema up to date. Several processes may do so at once: one that
@@ -117,7 +107,22 @@ func (s *Store) up(ctx context.Context) error {
 	return fmt.Errorf("%w: %s: the schema could not be brought up to version %d: %v", ErrStore, s.name, Version, err)
 }
 
+// migrationLock is the advisory lock of PostgreSQL under which one process at a
+// time migrates: "ledger" in ASCII.
+const migrationLock = 0x6c6564676572
+
 func (s *Store) migrate(ctx context.Context, version int64) error {
+	if !s.lite {
+		conn, err := s.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+			return err
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+	}
 	p, err := s.provider()
 	if err != nil {
 		return err
@@ -126,9 +131,10 @@ func (s *Store) migrate(ctx context.Context, version int64) error {
 	if err != nil {
 		return err
 	}
-	if version < now {
+	switch {
+	case version < now:
 		_, err = p.DownTo(ctx, version)
-	} else {
+	case version > now:
 		_, err = p.UpTo(ctx, version)
 	}
 	return err
