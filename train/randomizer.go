@@ -53,11 +53,6 @@ type Randomizer struct {
 // Private reports whether reports are protected at all.
 func (r Randomizer) Private() bool { return r.Mechanism != NotPrivate }
 
-// directional tells that a report says nothing of the vector's length.
-func (r Randomizer) directional() bool {
-	return r.Mechanism == SignPRS || r.Mechanism == PrivUnit
-}
-
 // coder is a randomiser for vectors of one length: encode is the device's side,
 // decode the server's. It is immutable.
 type coder struct {
