@@ -68,6 +68,7 @@ func (j *job) complete(ctx context.Context, l *ledger.Ledger, grant *ledger.Gran
 		return err
 	}
 	r.Disclosure.Composition = composition(r)
+	r.Disclosure.Series = "One of any number of releases that share one budget. Analysts may choose each after seeing the earlier ones, and may work together; a share, where one has an analyst, only limits that analyst's part."
 	return nil
 }
 

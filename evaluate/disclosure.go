@@ -16,6 +16,11 @@ type Disclosure struct {
 	// with the data.
 	Definition string `json:"definition"`
 	Model      string `json:"model"`
+	// Actors says who sees what, and who is assumed to be against whom.
+	Actors string `json:"actors"`
+	// Series says whether further releases follow from the same data, and how
+	// analysts share a budget.
+	Series string `json:"series"`
 	// DataDomain is what a record may be, Unit whose record it is.
 	DataDomain string `json:"data_domain"`
 	Unit       string `json:"unit"`
@@ -35,6 +40,8 @@ type Disclosure struct {
 	FloatingPoint string `json:"floating_point"`
 	Randomness    string `json:"randomness"`
 	Timing        string `json:"timing"`
+	// Security is what guards the records themselves.
+	Security string `json:"security"`
 	// Justification is why these parameters and this design: the words of whoever
 	// asked for the release; empty when they gave none.
 	Justification string `json:"justification,omitempty"`
@@ -55,6 +62,8 @@ func newDisclosure(p *Plan) *Disclosure {
 	d := &Disclosure{
 		Definition:     "(epsilon, delta)-differential privacy",
 		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
+		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and unbounded computing power; they may be analysts, and may work together.",
+		Series:         "One release, asked for in one configuration. Nothing says what else was, or will be, released from the same persons.",
 		DataDomain:     "trajectories: for each person one or more sequences of observations, actions and rewards; any content is covered, because contributions are clipped to public bounds",
 		Unit:           unitWords(p.public),
 		Unprotected:    unprotected(p.public),
@@ -66,6 +75,7 @@ func newDisclosure(p *Plan) *Disclosure {
 		FloatingPoint:  "Contributions are clipped, rounded to a public lattice and summed as integers; the noise is an integer from an exact sampler. Floating point begins after the noise.",
 		Randomness:     "a cryptographic stream keyed by the operating system",
 		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. Whoever can time the run or share its machine is not covered.",
+		Security:       "The records stay where the curator keeps them: this program writes no copy of them, and its messages never quote their values. Who may read them is the curator's part.",
 	}
 	if q.Budget.Delta == 0 {
 		d.Definition = "pure epsilon-differential privacy"

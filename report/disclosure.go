@@ -24,6 +24,8 @@ func disclosures(d *evaluate.Disclosure) []disclosed {
 	}
 	add("Definition", d.Definition)
 	add("Model", d.Model)
+	add("Actors", d.Actors)
+	add("Series", d.Series)
 	add("Data domain", d.DataDomain)
 	add("Unit of privacy", d.Unit)
 	add("Unprotected", strings.Join(d.Unprotected, "; "))
@@ -35,6 +37,7 @@ func disclosures(d *evaluate.Disclosure) []disclosed {
 	add("Floating point", d.FloatingPoint)
 	add("Randomness", d.Randomness)
 	add("Timing", d.Timing)
+	add("Security of the records", d.Security)
 	add("Justification", d.Justification)
 	add("Program", d.CodeVersion)
 	add("Configuration", d.ConfigHash)

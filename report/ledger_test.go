@@ -62,7 +62,7 @@ func TestEveryDisclosureIsShown(t *testing.T) {
 	d := r.Disclosure
 	for _, w := range append([]string{
 		d.Definition, d.Model, d.DataDomain, d.Unit, d.Composition, d.PostProcessing, d.Preparation, d.Tuning, d.FloatingPoint,
-		d.Randomness, d.Timing, d.Justification, d.CodeVersion, d.ConfigHash, "gaussian, once", "laplace, 40 times",
+		d.Randomness, d.Timing, d.Actors, d.Series, d.Security, d.Justification, d.CodeVersion, d.ConfigHash, "gaussian, once", "laplace, 40 times",
 		"its identity must be " + r.Signature.KeyID, "discreet verify release.json --public-key",
 	}, d.Unprotected...) {
 		if !strings.Contains(text, w) {

@@ -103,7 +103,7 @@ func disclosure() *evaluate.Disclosure {
 		Definition: "definition-words", Model: "model-words", DataDomain: "domain-words", Unit: "unit-words", Unprotected: []string{"first gap", "second gap"},
 		Mechanisms:  []evaluate.MechanismUse{{Kind: "gaussian", Runs: 1}, {Kind: "laplace", Runs: 40}},
 		Composition: "composition-words", PostProcessing: "post-words", Preparation: "preparation-words", Tuning: "tuning-words",
-		FloatingPoint: "floating-words", Randomness: "randomness-words", Timing: "timing-words",
+		FloatingPoint: "floating-words", Randomness: "randomness-words", Timing: "timing-words", Actors: "actors-words", Series: "series-words", Security: "security-words",
 		Justification: "justification-words", CodeVersion: "v-words", ConfigHash: strings.Repeat("0d", 32),
 	}
 }
