@@ -202,7 +202,7 @@ func claimEfficiency(t *figure.Table) []figure.Claim {
 func claimsAt(t *figure.Table, m mechanism, r reading, e float64, s spread, near bool) []figure.Claim {
 	p := tables()[m]
 	first, success, relative := p.first[e], p.success[e], p.area[e]
-	id := fmt.Sprintf("%s-%s-%g", m, map[reading]string{nearest: "nearest", literal: "literal", control: "control"}[r], e)
+	id := fmt.Sprintf("%s-%s-%g", m, shortName(r), e)
 	ratio, se := figure.Ratio(area(t, seriesAt(m, r, e)), area(t, seriesFree))
 	return []figure.Claim{{
 		ID: "table1-" + id, Paper: paper, Claim: fmt.Sprintf("Median first success, %s, epsilon %g.", seriesOf(m, r), e),

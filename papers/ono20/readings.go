@@ -18,6 +18,11 @@ const (
 	control reading = "zero gradients"
 )
 
+// shortName is the reading in the name of a claim.
+func shortName(r reading) string {
+	return map[reading]string{nearest: "nearest", literal: "literal", control: "control"}[r]
+}
+
 func readings() []reading { return []reading{nearest, literal, control} }
 
 // mechanism is one of the paper's two, or none.

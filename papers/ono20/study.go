@@ -16,7 +16,7 @@ func Study() figure.Study {
 		Paper: paper, Version: 1,
 		Title:    "Locally Private Distributed Reinforcement Learning (Ono, Takahashi 2020), reproduced",
 		Abstract: abstract(),
-		Items:    []figure.Item{efficiency()},
+		Items:    []figure.Item{behaviour(), efficiency(), recipe(), poisoning()},
 	}
 }
 
