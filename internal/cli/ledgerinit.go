@@ -57,6 +57,7 @@ say otherwise; epsilons and deltas add up in it.`,
 			if o.Reserve != (dp.Budget{}) {
 				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for what the rule cannot take: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
 			}
+			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", args[0], o.Dataset)
 			return l.Close()
 		},
 	}

@@ -131,7 +131,7 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		return usage(err)
 	}
 	v.Release = path
-	if err := v.release(w, path, text, key); err != nil {
+	if _, err := v.release(w, path, text, key); err != nil {
 		return err
 	}
 	stamp, err := ledger.StampOf(text)

@@ -52,18 +52,18 @@ func newPlan() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			funds, err := discreet.Budget(cmd.Context(), c, plan)
-			if err != nil {
-				return err
-			}
+			funds, missing := discreet.Budget(cmd.Context(), c, plan)
 			if asJSON {
+				if missing != nil {
+					return missing
+				}
 				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds))
 			}
 			if err := printPlan(cmd, plan); err != nil {
 				return err
 			}
 			printFunds(cmd.OutOrStdout(), funds)
-			return nil
+			return missing
 		},
 	}
 	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")

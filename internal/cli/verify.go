@@ -51,8 +51,12 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 			if asJSON {
 				w = io.Discard
 			}
-			if err := v.release(w, args[0], text, key); err != nil {
+			r, err := v.release(w, args[0], text, key)
+			if err != nil {
 				return err
+			}
+			if e := r.Ledger; e != nil {
+				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; whoever has the ledger can tell", e.Seq, e.Dataset))
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), v)
@@ -66,23 +70,23 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 }
 
 // release checks a release by itself and prints what held.
-func (v *verdict) release(w io.Writer, path string, text []byte, key string) error {
+func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*evaluate.Release, error) {
 	// A repeated member could say one thing here and another to the next reader.
 	if _, err := jcs.Canonical(text); err != nil {
-		return failed(path, err)
+		return nil, failed(path, err)
 	}
 	if err := schema.Check(schema.Release, text); err != nil {
-		return failed(path, err)
+		return nil, failed(path, err)
 	}
 	r, err := parseRelease(path, text)
 	if err != nil {
-		return failure{err}
+		return nil, failure{err}
 	}
 	fmt.Fprintf(w, "form        follows %s\n", r.Schema)
 	if err := v.accounting(w, path, r); err != nil {
-		return err
+		return nil, err
 	}
-	return v.signature(w, path, text, r, key)
+	return r, v.signature(w, path, text, r, key)
 }
 
 func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) error {
