@@ -54,15 +54,22 @@ func stampOf(g *ledger.Grant) string {
 	return string(text)
 }
 
-// The server dies before each step and while charges are going on, and comes back.
-func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
+// ownServer is a server that a test may break.
+func ownServer(t *testing.T) *ledgertest.Postgres {
+	t.Helper()
 	p, err := ledgertest.Start("")
 	if errors.Is(err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Stop()
+	t.Cleanup(p.Stop)
+	return p
+}
+
+// The server dies before each step and while charges are going on, and comes back.
+func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
+	p := ownServer(t)
 	location, err := p.NewSchema()
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +151,7 @@ func TestDiskIsFullAtEachStep(t *testing.T) {
 }
 
 func TestPostgresDiskIsFullAtEachStep(t *testing.T) {
-	p := postgres(t)
+	p := ownServer(t)
 	dir := smallDisk(t, 2<<20)
 	location, err := p.NewTablespace(dir)
 	if err != nil {
