@@ -125,7 +125,6 @@ func NewAggregator(t Terms, theta []float64, o Options) (*Aggregator, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Influence = t.Influence.withDefault(c)
 	a := &Aggregator{terms: t, coder: c, log: o.Log, now: o.Now, weight: 1}
 	if a.now == nil {
 		a.now = time.Now

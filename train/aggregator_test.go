@@ -348,36 +348,54 @@ func TestInfluenceIsBounded(t *testing.T) {
 	}
 }
 
-// TestPrivUnitHasABoundOfItsOwn holds the largest report that the format admits
-// against honest ones.
-func TestPrivUnitHasABoundOfItsOwn(t *testing.T) {
-	move := func(norm float64, body byte) float64 {
-		terms, l := linear(train.PrivUnit)
-		terms.Optimizer, terms.Buffer, terms.Influence.Norm = train.Optimizer{Kind: "sgd", Step: 1}, 1, norm
-		agg := aggregator(t, terms, train.Options{})
-		report := answer(t, agent(t, l, terms.Randomizer, 10, 1), agg.Issue(0), 8)
-		for i := range report[42:] {
-			report[42+i] = body
+// TestInfluenceAlongTheMeanIsBounded sends one report as large as the format admits.
+func TestInfluenceAlongTheMeanIsBounded(t *testing.T) {
+	const step, along = 1.0, 1.5
+	terms := train.Terms{Dim: 4, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
+		Optimizer: train.Optimizer{Kind: "momentum", Step: step, Momentum: .5}, Buffer: 1, Staleness: -1,
+		Influence: train.Influence{Norm: 2, Along: along}}
+	agg := aggregator(t, terms, train.Options{})
+	submit(t, agg, plain(t, agg.Issue(0), []float64{1, 0, 0, 0}), train.Accepted) // the mean is e_1
+	theta, before := make([]float64, 4), make([]float64, 4)
+	agg.Theta(before)
+	// Against the mean, of norm 50: cut to norm 2, and along e_1 to 1.5 * 2/sqrt 4.
+	submit(t, agg, plain(t, agg.Issue(0), []float64{-40, 30, 0, 0}), train.Accepted)
+	agg.Theta(theta)
+	m := []float64{.5 - along*2/2, 2 * 30. / 50, 0, 0}
+	norm := math.Hypot(m[0], m[1])
+	for i := range theta {
+		if want := before[i] - step*m[i]/norm; math.Abs(theta[i]-want) > 1e-12 {
+			t.Errorf("weight %d is %v; want %v", i, theta[i], want)
 		}
-		submit(t, agg, report, train.Accepted)
-		theta := make([]float64, 8)
-		agg.Theta(theta)
-		sum := 0.0
-		for _, v := range theta {
-			sum += v * v
+	}
+}
+
+// TestHonestNormIsThatOfReports compares with 400 reports on a unit vector.
+func TestHonestNormIsThatOfReports(t *testing.T) {
+	src := noise.NewSeeded(3)
+	for _, r := range []train.Randomizer{{Mechanism: train.PrivUnit, Epsilon: 2}, {Mechanism: train.Laplace, Epsilon: 1, Clip: .5}} {
+		const dim = 100
+		var v local.Vector = must2(local.NewPrivUnitG(dim, r.Epsilon))(t)
+		if r.Mechanism == train.Laplace {
+			v = must2(local.NewLaplace(dim, r.Clip, r.Epsilon))(t)
 		}
-		return math.Sqrt(sum)
-	}
-	signal := must2(local.NewPrivUnitG(8, 2))(t).Signal()
-	honest := math.Sqrt(8) / signal // 16 is one standard deviation in every coordinate
-	if got := move(0, 16); math.Abs(got-honest) > 1e-12 {
-		t.Errorf("a report of honest size moves the weights by %v; want %v", got, honest)
-	}
-	if got := move(0, 127); math.Abs(got-1.25*honest) > 1e-12 {
-		t.Errorf("the largest report moves the weights by %v; want %v", got, 1.25*honest)
-	}
-	if got, want := move(-1, 127), 127./16*honest; math.Abs(got-want) > 1e-12 {
-		t.Errorf("without a bound it moves them by %v; want %v", got, want)
+		x, estimate := make([]float64, dim), make([]float64, dim)
+		x[0] = 1
+		mean := 0.0
+		for range 400 {
+			if err := v.Estimate(estimate, v.Randomize(nil, x, src)); err != nil {
+				t.Fatal(err)
+			}
+			for _, y := range estimate {
+				mean += y * y / 400
+			}
+		}
+		want := must2(r.HonestNorm(dim))(t)
+		// The square of 100 coordinates varies by at most sqrt(5/100) relative, and the mean
+		// of 400 by .011. Nine standard deviations.
+		if ratio := mean / (want * want); math.Abs(ratio-1) > .1 {
+			t.Errorf("%s: mean square %v; want %v", r.Mechanism, mean, want*want)
+		}
 	}
 }
 
@@ -414,7 +432,7 @@ func TestTermsOutOfRangeAreRefused(t *testing.T) {
 		"mechanism":     func(t *train.Terms) { t.Randomizer.Mechanism = "hope" },
 		"epsilon":       func(t *train.Terms) { t.Randomizer.Epsilon = 0 },
 		"clip":          func(t *train.Terms) { t.Randomizer = train.Randomizer{Mechanism: train.Laplace, Epsilon: 1} },
-		"influence":     func(t *train.Terms) { t.Influence.Norm = math.NaN() },
+		"influence":     func(t *train.Terms) { t.Influence.Norm = -1 },
 		"printed scale": func(t *train.Terms) { t.Printed = true },
 	} {
 		terms := good

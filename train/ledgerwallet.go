@@ -11,38 +11,49 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 )
 
-// LedgerWallet keeps an agent's budget in a ledger of its own, a dataset of a
-// store. Its debits are durable before noise is drawn. The ledger is open from a
-// debit to the keeping of its report, so that many agents may share one store.
-type LedgerWallet struct {
-	// Location is the path of a SQLite file or a postgres:// URL.
-	Location string
-	// Agent names the dataset; it is made when it is not there.
-	Agent string
-	// Budget is what all reports of the agent, in all runs, may come to. It counts
-	// when the dataset is made.
-	Budget dp.Budget
-	// Run keeps the slots of different runs apart.
-	Run string
-
-	mu    sync.Mutex
-	open  *ledger.Ledger
-	spent *dp.Budget // as of the last debit of this wallet
-}
-
 // ledgerName is who debits an agent's ledger.
 const ledgerName = "discreet train"
 
+// LedgerStore is where agents keep their budgets: a store of ledgers, with a
+// dataset for each agent. It is safe for concurrent use.
+type LedgerStore struct {
+	location string
+	mu       sync.Mutex // SQLite has one writer at a time; waiting here is fair
+}
+
+// NewLedgerStore names a store: the path of a SQLite file, which is made when it is
+// not there, or a postgres:// URL.
+func NewLedgerStore(location string) *LedgerStore { return &LedgerStore{location: location} }
+
+// Wallet returns the wallet of an agent, whose name is that of its dataset. Budget
+// is what all its reports, in all runs, may come to; it counts when the dataset is
+// made. Run keeps the slots of different runs apart.
+func (s *LedgerStore) Wallet(agent string, budget dp.Budget, run string) *LedgerWallet {
+	return &LedgerWallet{store: s, agent: agent, budget: budget, run: run}
+}
+
+// LedgerWallet keeps an agent's budget in a ledger of its own. Its debits are
+// durable before noise is drawn. The ledger is open from a debit to the keeping of
+// its report.
+type LedgerWallet struct {
+	store      *LedgerStore
+	agent, run string
+	budget     dp.Budget
+
+	open  *ledger.Ledger
+	spent *dp.Budget // as of the last operation of this wallet
+}
+
 // Debit implements [Wallet].
 func (w *LedgerWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (*ledger.Receipt, []byte, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
 	l, err := w.ledger(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	grant, err := l.Charge(ctx, ledger.Charge{
-		Key: fmt.Sprintf("%s slot %d", w.Run, slot), Analyst: ledgerName, Purpose: "training report",
+		Key: fmt.Sprintf("%s slot %d", w.run, slot), Analyst: ledgerName, Purpose: "training report",
 		Event: event, Adjacency: dp.ReplaceOne, Unit: "agent",
 	})
 	if err == nil {
@@ -62,8 +73,8 @@ func (w *LedgerWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (
 
 // Keep implements [Wallet].
 func (w *LedgerWallet) Keep(ctx context.Context, _ uint64, receipt *ledger.Receipt, report []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
 	l, err := w.ledger(ctx)
 	if err != nil {
 		return err
@@ -73,8 +84,8 @@ func (w *LedgerWallet) Keep(ctx context.Context, _ uint64, receipt *ledger.Recei
 
 // Spent implements [Wallet].
 func (w *LedgerWallet) Spent(ctx context.Context) (dp.Budget, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
 	if w.spent == nil {
 		if _, err := w.ledger(ctx); err != nil {
 			return dp.Budget{}, err
@@ -91,10 +102,10 @@ func (w *LedgerWallet) ledger(ctx context.Context) (*ledger.Ledger, error) {
 	if w.open != nil {
 		return w.open, nil
 	}
-	l, err := ledger.Open(ctx, w.Location, w.Agent)
+	l, err := ledger.Open(ctx, w.store.location, w.agent)
 	if errors.Is(err, ledger.ErrNoDataset) || errors.Is(err, ledger.ErrNotLedger) {
-		l, err = ledger.Create(ctx, w.Location, ledger.Config{
-			Dataset: w.Agent, Unit: "agent", Adjacency: dp.ReplaceOne, Budget: w.Budget, Rule: account.Basic,
+		l, err = ledger.Create(ctx, w.store.location, ledger.Config{
+			Dataset: w.agent, Unit: "agent", Adjacency: dp.ReplaceOne, Budget: w.budget, Rule: account.Basic,
 		})
 	}
 	w.open = l

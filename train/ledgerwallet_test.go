@@ -14,7 +14,7 @@ import (
 
 func ledgerWallet(t testing.TB, path string, budget float64, run string) *train.LedgerWallet {
 	t.Helper()
-	return &train.LedgerWallet{Location: path, Agent: "agent 1", Budget: dp.Budget{Epsilon: budget}, Run: run}
+	return train.NewLedgerStore(path).Wallet("agent 1", dp.Budget{Epsilon: budget}, run)
 }
 
 // TestLedgerWalletOutlivesItsProcess makes a new wallet on the same store for every
@@ -67,11 +67,10 @@ func TestLedgerWalletForfeitsWhatWasNotKept(t *testing.T) {
 func TestRunOnLedgersResumes(t *testing.T) {
 	make := func(dir string, threads int) train.Config {
 		c := ours(4, train.SignPRS, 1, 24)
+		s := train.NewLedgerStore(filepath.Join(dir, "agents.db"))
 		c.Terms.Buffer, c.Agents, c.Budget, c.Workers, c.Threads = 3, 12, 2, 4, threads
 		c.Wallet = func(agent uint64) (train.Wallet, error) {
-			w := ledgerWallet(t, filepath.Join(dir, "agents.db"), 2, "run")
-			w.Agent = fmt.Sprintf("agent %d", agent)
-			return w, nil
+			return s.Wallet(fmt.Sprintf("agent %d", agent), dp.Budget{Epsilon: 2}, "run"), nil
 		}
 		return c
 	}
@@ -98,13 +97,26 @@ func TestRunOnLedgersResumes(t *testing.T) {
 	}
 }
 
+// TestManyAgentsShareAStore lets 8 goroutines open, debit and close wallets.
+func TestManyAgentsShareAStore(t *testing.T) {
+	c := ours(4, train.SignPRS, 1, 60)
+	s := train.NewLedgerStore(filepath.Join(t.TempDir(), "agents.db"))
+	c.Wallet = func(agent uint64) (train.Wallet, error) {
+		return s.Wallet(fmt.Sprintf("agent %d", agent), dp.Budget{Epsilon: 1}, "run"), nil
+	}
+	c.Workers, c.Threads = 16, 8
+	if r := run(t, c); r.Accepted != 60 || r.Declined != 0 {
+		t.Errorf("%+v, %d declined", r.Status, r.Declined)
+	}
+}
+
 func BenchmarkLedgerWallet(b *testing.B) {
 	ctx := context.Background()
 	path := filepath.Join(b.TempDir(), "agents.db")
 	event := dp.ApproximateDP{Epsilon: 1}
+	s := train.NewLedgerStore(path)
 	for i := range b.N {
-		w := ledgerWallet(b, path, 2, "a")
-		w.Agent = fmt.Sprintf("agent %d", i)
+		w := s.Wallet(fmt.Sprintf("agent %d", i), dp.Budget{Epsilon: 2}, "a")
 		receipt, _, err := w.Debit(ctx, 7, event)
 		if err != nil {
 			b.Fatal(err)

@@ -66,14 +66,21 @@ type poisonCase struct {
 // reaches success and what it keeps.
 func TestPoisoningTable(t *testing.T) {
 	fmt.Println("randomiser  epsilon  weights  bound  dishonest  size  success  last tenth (median)")
-	free, bounded := train.Influence{Norm: -1}, train.Influence{}
+	free := train.Influence{}
+	bounded := func(epsilon float64, dim int) train.Influence {
+		norm, err := train.Randomizer{Mechanism: train.PrivUnit, Epsilon: epsilon}.HonestNorm(dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return train.Influence{Norm: 1.25 * norm}
+	}
 	for _, k := range []poisonCase{
 		{train.SignPRS, 1, 8, free, []float64{1}},
 		{train.PrivUnit, 1, 8, free, []float64{1, 8}},
-		{train.PrivUnit, 1, 8, bounded, []float64{1, 8}},
+		{train.PrivUnit, 1, 8, bounded(1, 8), []float64{1, 8}},
 		{train.SignPRS, 4, 96, free, []float64{1}},
 		{train.PrivUnit, 4, 96, free, []float64{1, 8}},
-		{train.PrivUnit, 4, 96, bounded, []float64{1, 8}},
+		{train.PrivUnit, 4, 96, bounded(4, 96), []float64{1, 8}},
 	} {
 		for _, size := range k.sizes {
 			for _, percent := range []uint64{0, 2, 5, 10} {
@@ -81,7 +88,7 @@ func TestPoisoningTable(t *testing.T) {
 					continue
 				}
 				ok, kept := poisoned(t, k, size, percent)
-				fmt.Printf("%-10s  %7g  %7d  %-5v  %8d%%  %4g  %7.2f  %.0f\n", k.m, k.epsilon, k.dim, k.bound.Norm == 0, percent, size, ok, kept)
+				fmt.Printf("%-10s  %7g  %7d  %-5v  %8d%%  %4g  %7.2f  %.0f\n", k.m, k.epsilon, k.dim, k.bound.Norm > 0, percent, size, ok, kept)
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func (a *Aggregator) perturbation(seed [32]byte) {
 // add puts the estimate at hand into the buffer and, when that is full, steps.
 func (a *Aggregator) add() error {
 	s := &a.state
-	a.terms.Influence.bound(a.estimate)
+	a.terms.Influence.bound(a.estimate, s.Steps.First)
 	for i, v := range a.estimate {
 		s.Sum[i] += a.weight * v
 	}

@@ -59,7 +59,9 @@ func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err
 		defer func() { err = errors.Join(err, c.Journal.Close()) }()
 		name = c.Journal.Name()
 	}
-	c.Wallet = y.Wallets(name)
+	if s := y.Ledgers(); s != nil {
+		c.Wallet = y.Wallets(s, name)
+	}
 	c.Progress = tellTraining(cmd.ErrOrStderr(), c)
 	result, err := train.Train(cmd.Context(), c)
 	if errors.Is(err, context.Canceled) && dir != "" {

@@ -73,12 +73,12 @@ type protection struct {
 }
 
 type server struct {
-	Submissions uint64          `yaml:"submissions"`
-	Optimizer   train.Optimizer `yaml:"optimizer"`
-	Buffer      int             `yaml:"buffer"`
-	Growth      float64         `yaml:"growth"`
-	Staleness   *int            `yaml:"staleness"`
-	Influence   train.Influence `yaml:"influence"`
+	Submissions uint64           `yaml:"submissions"`
+	Optimizer   train.Optimizer  `yaml:"optimizer"`
+	Buffer      int              `yaml:"buffer"`
+	Growth      float64          `yaml:"growth"`
+	Staleness   *int             `yaml:"staleness"`
+	Influence   *train.Influence `yaml:"influence"`
 }
 
 type success struct {
@@ -116,20 +116,22 @@ func LoadTrain(path string, overrides []string) (Train, error) {
 // OutputDir is where results go; empty where nothing is written.
 func (t Train) OutputDir() string { return t.path(t.Output.Dir) }
 
-// Wallets returns what opens the agents' ledgers, or nil without a ledger. Slots of
-// different runs on the same ledgers are told apart by the name of the run.
-func (t Train) Wallets(run string) func(agent uint64) (train.Wallet, error) {
+// Ledgers returns the store of the agents' budgets, or nil without one.
+func (t Train) Ledgers() *train.LedgerStore {
 	if t.Ledger == nil {
 		return nil
 	}
+	return train.NewLedgerStore(t.path(t.Ledger.Path))
+}
+
+// Wallets returns what opens the agents' wallets in a store. Slots of different
+// runs on the same store are told apart by the name of the run.
+func (t Train) Wallets(s *train.LedgerStore, run string) func(agent uint64) (train.Wallet, error) {
 	return func(agent uint64) (train.Wallet, error) {
-		w := &train.LedgerWallet{Location: t.path(t.Ledger.Path), Run: run,
-			Agent: fmt.Sprintf("agent %d", agent), Budget: dp.Budget{Epsilon: t.Privacy.Epsilon}}
 		if agent >= train.FirstEvaluator {
-			w.Agent = fmt.Sprintf("evaluator %d of %s", agent-train.FirstEvaluator, run)
-			w.Budget.Epsilon = t.Success.Epsilon
+			return s.Wallet(fmt.Sprintf("evaluator %d of %s", agent-train.FirstEvaluator, run), dp.Budget{Epsilon: t.Success.Epsilon}, run), nil
 		}
-		return w, nil
+		return s.Wallet(fmt.Sprintf("agent %d", agent), dp.Budget{Epsilon: t.Privacy.Epsilon}, run), nil
 	}
 }
 
@@ -161,10 +163,13 @@ func (t Train) Config() (train.Config, error) {
 	c := train.Config{
 		Terms: train.Terms{
 			Randomizer: randomizer, Submissions: t.Server.Submissions, Optimizer: t.Server.optimizer(),
-			Buffer: or(t.Server.Buffer, 10), Growth: t.Server.Growth, Staleness: -1, Influence: t.Server.Influence,
+			Buffer: or(t.Server.Buffer, 10), Growth: t.Server.Growth, Staleness: -1,
 		},
 		Local: l, Environments: environments, Seed: t.Seed,
 		Agents: t.Agents, Budget: t.Privacy.Epsilon, Workers: t.Workers,
+	}
+	if c.Terms.Influence, err = t.influence(c); err != nil {
+		return c, err
 	}
 	if t.Server.Staleness != nil {
 		c.Terms.Staleness = *t.Server.Staleness
@@ -173,6 +178,20 @@ func (t Train) Config() (train.Config, error) {
 		c.Success = &train.Success{Every: s.Every, Agents: s.Agents, Epsilon: s.Epsilon, Threshold: s.Threshold}
 	}
 	return c, t.enough(c)
+}
+
+// influence is the bound on one report: by default a quarter above the norm of
+// honest ones.
+func (t Train) influence(c train.Config) (train.Influence, error) {
+	if t.Server.Influence != nil {
+		return *t.Server.Influence, nil
+	}
+	net, err := learn.NewMLP(c.Local.Network)
+	if err != nil {
+		return train.Influence{}, err
+	}
+	norm, err := c.Terms.Randomizer.HonestNorm(net.Dim())
+	return train.Influence{Norm: 1.25 * norm}, err
 }
 
 // enough warns of a run that cannot have the reports that it wants.

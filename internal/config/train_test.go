@@ -48,6 +48,9 @@ func TestTrainChoosesTheMechanismWithTheStrongerSignal(t *testing.T) {
 		"{epsilon: 8, mechanism: sign-prs}": train.SignPRS, "{mechanism: none}": train.NotPrivate,
 	} {
 		c, err := loadTrain(t, "environment: {name: cart-pole}\nagents: 100\nserver: {submissions: 10}\nprivacy: "+text+"\n")
+		if bounded := c.Terms.Influence.Norm > 0; bounded != (want == train.PrivUnit) {
+			t.Errorf("%s: bound on a report %v", text, c.Terms.Influence)
+		}
 		if err != nil || c.Terms.Randomizer.Mechanism != want {
 			t.Errorf("%s: %s, %v; want %s", text, c.Terms.Randomizer.Mechanism, err, want)
 		}
