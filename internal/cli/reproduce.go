@@ -13,11 +13,12 @@ import (
 
 	"github.com/discreet-rl/discreet/papers/balle16"
 	"github.com/discreet-rl/discreet/papers/figure"
+	"github.com/discreet-rl/discreet/papers/ono20"
 	xie19paper "github.com/discreet-rl/discreet/papers/xie19"
 )
 
 // reproductions lists the papers.
-func reproductions() []figure.Study { return []figure.Study{balle16.Study(), xie19paper.Study()} }
+func reproductions() []figure.Study { return []figure.Study{balle16.Study(), xie19paper.Study(), ono20.Study()} }
 
 func newReproduce() *cobra.Command {
 	var o figure.Options

@@ -130,7 +130,7 @@ func mutants() []mutant {
 			"./evaluate", "Impossible"},
 		{"local: flipped sign of a projection", "dp/local/prs.go",
 			[][2]string{{"case u > 0:\n\t\treturn 1\n\tcase u < 0:\n\t\treturn 0", "case u > 0:\n\t\treturn 0\n\tcase u < 0:\n\t\treturn 1"}},
-			"./dp/local", "PRS"},
+			"./dp/local", "TableOf"},
 		{"local: flipped cap of PrivUnitG", "dp/local/cap.go",
 			[][2]string{{"if dot >= h.threshold == inside {", "if dot <= -h.threshold == inside {"}},
 			"./dp/local", "PrivUnitG"},
@@ -160,12 +160,12 @@ func mutants() []mutant {
 			"./dp/local", "PRS"},
 		{"local: NaN passes into vectors", "dp/local/local.go",
 			[][2]string{{"if math.IsNaN(a) || math.IsInf(a, 0) {", "if a < 0 {"}},
-			"./dp/local", "Nothing|Finite|NaN|PRS|Laplace|Direction"},
+			"./dp/local", "DirectionsHave|Coordinates"},
 		{"local: NaN passes into one bit", "dp/local/response.go",
 			[][2]string{{"if !math.IsNaN(x) && !math.IsInf(x, 0) {", "if x == x || x != x {"}},
 			"./dp/local", "OneBit"},
 		{"local: cap of a sphere weighed from the wrong side", "dp/local/sphere.go",
-			[][2]string{{"low, high = max(low, lower*(1-1e-12)), min(high, upper*(1+1e-12))", "low, high = max(low, upper*(1-1e-12)), min(high, upper*(1+1e-12))"}},
+			[][2]string{{"low, high = max(low, lower*(1-1e-12)), min(high, upper*(1+1e-12))", "low, high = max(low, upper*(1-1e-12)+0*lower), min(high, upper*(1+1e-12))"}},
 			"./dp/local", "PrivUnit"},
 		{"shuffle: too many clones", "dp/account/shuffle.go",
 			[][2]string{{"math.Exp(-e.LocalEpsilon), 4)", "math.Exp(-e.LocalEpsilon/2), 4)"}},
@@ -190,7 +190,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
 				t.Fatalf("the mutant does not compile, so it proves nothing:\n%s", out)
 			}
-			out, err := goTool(root, "test", "-count=1", "-overlay", overlay, "-run", m.run, m.pkg)
+			out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-overlay", overlay, "-run", m.run, m.pkg)
 			if err == nil {
 				t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
 			} else if !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:") {

@@ -18,23 +18,28 @@ const (
 // percents are the numbers of dishonest agents among each hundred.
 func percents() []uint64 { return []uint64{0, 2, 5, 10, 20} }
 
-// victim is a randomiser at an epsilon at which training works in so many submissions, and a
-// bound on the influence of its reports.
+// victim is a randomiser at an epsilon at which training works in so many submissions.
 type victim struct {
 	m       mechanism
 	epsilon float64
-	bound   train.Influence
 }
 
-// victims have bounds of 1.2 times the usual norm of an honest estimate. That is sqrt(8)/signal
-// for PrivUnit, with a signal of .397 at epsilon 1, and for Laplace that of the noise,
-// sqrt(2 8) C/epsilon. An estimate of sign-PRS is of one size by itself.
 func victims() []victim {
-	return []victim{
-		{train.SignPRS, 1, train.Influence{Along: 1}},
-		{train.PrivUnit, 1, train.Influence{Norm: 1.2 * math.Sqrt(8) / .397, Along: 1}},
-		{train.Laplace, 10, train.Influence{Norm: 1.2 * 4 * .01 / 10, Along: 1}},
+	return []victim{{train.SignPRS, 1}, {train.PrivUnit, 1}, {train.Laplace, 10}}
+}
+
+// config is the recipe, with the influence of reports bounded or not.
+func (v victim) config(bounded bool) (train.Config, error) {
+	c := ours(v.m, v.epsilon, 1, poisonSubmissions)
+	if v.m == train.Laplace {
+		c.Terms.Randomizer.Clip = clip(v.m)
 	}
+	if !bounded {
+		return c, nil
+	}
+	usual, err := c.Terms.Randomizer.HonestNorm(8)
+	c.Terms.Influence = train.Influence{Norm: 1.25 * usual, Along: 1} // 0 is no bound: sign-PRS has one size
+	return c, err
 }
 
 func (v victim) panel() string { return fmt.Sprintf("%s, epsilon %g", v.m, v.epsilon) }
@@ -49,7 +54,7 @@ func attackSeries(a attack, bounded bool) string {
 func poisoning() figure.Item {
 	item := figure.Item{
 		Name: "poisoning", Title: "Not in the paper: dishonest agents",
-		Caption: "Success ratio within 3000 submissions when some of each hundred agents send the opposite of what they learned, without noise: at the length of an honest report (inverted) or with every number at the end of its range (loudest). Each also with the influence of a report bounded, in norm and along the running mean of reports. The recipe with one episode a submission; 10 trials (quick: 3). Bars: standard error.",
+		Caption: "Success ratio within 3000 submissions when some of each hundred agents send the opposite of what they learned, without noise: at the length of an honest report (inverted) or with every number at the end of its range (loudest). Each also with the influence of a report bounded: in norm, at 1.25 times the usual norm of an honest estimate, and along the running mean of estimates. The recipe with one episode a submission; 10 trials (quick: 3). Bars: standard error.",
 		Jobs:    poisonJobs, Claims: claimPoisoning,
 	}
 	for _, v := range victims() {
@@ -87,12 +92,9 @@ func poisonJobs(quick bool) []figure.Job {
 func poisonJob(v victim, a attack, bounded bool, percent uint64, trial int) figure.Job {
 	series := poisonSeries(v, a, bounded, percent)
 	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: .2, Run: func(ctx context.Context) ([]figure.Sample, error) {
-		c := ours(v.m, v.epsilon, 1, poisonSubmissions)
-		if v.m == train.Laplace {
-			c.Terms.Randomizer.Clip = clip(v.m)
-		}
-		if bounded {
-			c.Terms.Influence = v.bound
+		c, err := v.config(bounded)
+		if err != nil {
+			return nil, err
 		}
 		o, err := play(ctx, poisoned(c, percent, a), uint64(trial))
 		return append(raw(series, trial, o), figure.Sample{Panel: v.panel(), Series: attackSeries(a, bounded), X: float64(percent), Y: o.by(poisonSubmissions)}), err
