@@ -23,16 +23,16 @@ type Receipt struct {
 	adjacency dp.Adjacency
 	event     []byte // canonical JSON
 	stamp     Stamp
-	used      atomic.Bool
+	used      *atomic.Bool // shared by copies: they are one receipt
 }
 
 // None issues a receipt for a run that no ledger is charged for. The release it
 // leads to is marked as uncharged: nobody but its reader adds up what was spent.
-func None() *Receipt { return &Receipt{issued: true} }
+func None() *Receipt { return &Receipt{issued: true, used: new(atomic.Bool)} }
 
 // newReceipt issues the receipt of a charge that was just committed.
 func newReceipt(adj dp.Adjacency, event []byte, stamp Stamp) *Receipt {
-	return &Receipt{issued: true, charged: true, adjacency: adj, event: event, stamp: stamp}
+	return &Receipt{issued: true, charged: true, adjacency: adj, event: event, stamp: stamp, used: new(atomic.Bool)}
 }
 
 // Charged reports whether a ledger committed the event before the run.

@@ -27,6 +27,17 @@ func TestReceiptIsUsedOnce(t *testing.T) {
 	}
 }
 
+func TestCopyOfAReceiptIsTheSameReceipt(t *testing.T) {
+	r := ledger.None()
+	copied := *r
+	if err := copied.Redeem(0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Redeem(0, nil); !errors.Is(err, ledger.ErrReceipt) {
+		t.Errorf("a receipt and its copy were both redeemed: %v", err)
+	}
+}
+
 func TestForgedReceiptIsRefused(t *testing.T) {
 	var absent *ledger.Receipt
 	for name, r := range map[string]*ledger.Receipt{"zero value": {}, "nil": absent} {
