@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/signature"
+)
+
+// Scripts go by these codes; README and docs/ledger.md promise them.
+func TestExitCodes(t *testing.T) {
+	pending := &discreet.PendingError{Dataset: "trial", Seq: 3, Key: "k", Err: evaluate.ErrData}
+	interrupted := &discreet.PendingError{Dataset: "trial", Seq: 3, Key: "k", Err: context.Canceled}
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("anything"), 1}, {context.Canceled, 1},
+		{usage(errors.New("flag")), 2}, {discreet.ErrConfig, 2}, {evaluate.ErrData, 2}, {fs.ErrNotExist, 2}, {dp.ErrAdjacency, 2},
+		{ledger.ErrAdjacency, 2}, {ledger.ErrKeyReused, 2}, {ledger.ErrNotLedger, 2}, {ledger.ErrExists, 2}, {signature.ErrKey, 2},
+		{&ledger.RefusedError{Event: dp.Gaussian{NoiseMultiplier: 1}}, 3}, {ledger.ErrPending, 3}, {ledger.ErrCopy, 3},
+		{ledger.ErrTampered, 1}, {ledger.ErrBehind, 1}, {ledger.ErrStore, 1}, {ledger.ErrUnknown, 1}, {discreet.ErrNotWritten, 1},
+		// Once the budget is spent it is a failure, whatever went wrong.
+		{pending, 1}, {interrupted, 1},
+		// A check that does not hold is one too.
+		{failed("x", evaluate.ErrData), 1},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
+		}
+		if c.err == nil {
+			continue
+		}
+		if got := exitCode(fmt.Errorf("about something: %w", c.err)); got != c.want {
+			t.Errorf("%v, wrapped: exit code %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+// Whoever interrupts a run is told whether it cost budget.
+func TestInterruptsAreTold(t *testing.T) {
+	for want, err := range map[string]error{
+		"interrupted; nothing was released":              context.Canceled,
+		"entry 3 of dataset \"trial\" is charged and no": &discreet.PendingError{Dataset: "trial", Seq: 3, Key: "k", Err: context.Canceled},
+	} {
+		var b strings.Builder
+		tell(&b, err)
+		if !strings.Contains(b.String(), want) || strings.Count(b.String(), "\n") != 1 {
+			t.Errorf("%v: %q; want %q", err, b.String(), want)
+		}
+	}
+}
