@@ -20,7 +20,7 @@ func ours(m mechanism, epsilon float64, steps int, submissions uint64) train.Con
 			Randomizer:  train.Randomizer{Mechanism: m, Epsilon: epsilon},
 			Submissions: submissions,
 			Optimizer:   train.Optimizer{Kind: "momentum", Step: .3, Decay: 1000},
-			Buffer:      int(math.Ceil(20 / math.Sqrt(epsilon))),
+			Buffer:      buffer(20, epsilon),
 			Growth:      .01, Staleness: -1,
 		},
 		Local: train.Local{
@@ -32,9 +32,14 @@ func ours(m mechanism, epsilon float64, steps int, submissions uint64) train.Con
 		},
 	}
 	if steps > 1 {
-		c.Terms.Buffer = int(math.Ceil(5 / math.Sqrt(epsilon)))
+		c.Terms.Buffer = buffer(5, epsilon)
 		c.Local.Episodes = 2
 		c.Local.Optimizer = train.Optimizer{Kind: "momentum", Step: .1}
 	}
 	return c
+}
+
+// buffer is n at epsilon 1; it grows as 1/epsilon below and falls as 1/sqrt(epsilon) above.
+func buffer(n, epsilon float64) int {
+	return int(math.Ceil(n * max(1/epsilon, 1) * min(1/math.Sqrt(epsilon), 1)))
 }

@@ -22,11 +22,10 @@ func ways() []way {
 
 func strict() []float64 { return []float64{.5, 1, 2, 5, 10} }
 
-// length is the number of submissions of a trial, far beyond most first successes.
+// length is the number of submissions of a trial; one without a success by then goes on, up
+// to 90000 submissions.
 func (l way) length(epsilon float64) uint64 {
 	switch {
-	case l.steps == 1 && epsilon < 1:
-		return 40_000
 	case l.steps == 1:
 		return 20_000
 	case epsilon < 1:
@@ -59,7 +58,7 @@ func oursSeries(m mechanism, l way, epsilon float64, control bool) string {
 func recipe() figure.Item {
 	item := figure.Item{
 		Name: "recipe", Title: "Not in the paper: training that works at the same epsilon",
-		Caption: "Success ratio by the number of submissions: PrivUnitG and sign-PRS with one episode a submission, or thirty local steps of two episodes. The policy is linear (8 weights); actions are drawn from it. First success, retention and the control of zero gradients (reported through sign-PRS) are among the claims, all trials in the CSV. 20 trials (quick: 3). Bars: standard error of the mean over trials.",
+		Caption: "Success ratio by the number of submissions: PrivUnitG and sign-PRS with one episode a submission, or thirty local steps of two episodes. The policy is linear (8 weights); actions are drawn from it. First success, retention and the control of zero gradients (reported through sign-PRS) are among the claims, all trials in the CSV. 20 trials (quick: 3), of which those without a success go on, up to 90,000 submissions. Bars: standard error of the mean over trials.",
 		Jobs:    recipeJobs, Claims: claimRecipe,
 	}
 	for _, l := range ways() {
@@ -93,9 +92,12 @@ func recipeJobs(quick bool) []figure.Job {
 func recipeJob(m mechanism, l way, epsilon float64, trial int, control bool) figure.Job {
 	series := oursSeries(m, l, epsilon, control)
 	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
-		c := ours(m, epsilon, l.steps, l.length(epsilon))
-		c.Local.ZeroGradient = control
-		o, err := play(ctx, c, uint64(trial))
+		c := ours(m, epsilon, l.steps, submissions)
+		if control { // it need not go on: the median is what counts
+			c.Local.ZeroGradient = true
+			c.Terms.Submissions = l.length(epsilon)
+		}
+		o, err := playOn(ctx, c, uint64(trial), l.length(epsilon))
 		out := raw(series, trial, o)
 		if control {
 			return out, err
@@ -126,8 +128,8 @@ func claimRecipe(t *figure.Table) []figure.Claim {
 				}
 				claims = append(claims, figure.Claim{
 					ID: id, Paper: paper, Claim: claim, Holds: s.success == 1 && s.median <= goal, PaperValue: nil,
-					Ours: min(s.median, float64(l.length(e))+1),
-					Note: fmt.Sprintf("median first success within %d submissions; %v", l.length(e), s),
+					Ours: finite(s.median),
+					Note: fmt.Sprintf("median first success, 90001 for never, in trials of %d submissions or to the first success: %v", l.length(e), s),
 				})
 			}
 		}

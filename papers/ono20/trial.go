@@ -68,6 +68,21 @@ func play(ctx context.Context, c train.Config, seed uint64) (outcome, error) {
 	return judge(r.Scores), nil
 }
 
+// playOn runs a trial for at least so many submissions and then on to the first success, or to
+// the end of the configuration.
+func playOn(ctx context.Context, c train.Config, seed, least uint64) (outcome, error) {
+	var last [window]float64
+	sum, success := 0.0, false
+	c.Progress = func(p train.Progress) bool {
+		at := &last[(p.Accepted-1)%window]
+		sum += p.Score - *at
+		*at = p.Score
+		success = success || p.Accepted >= window && sum >= threshold*window-1e-9
+		return !success || p.Accepted < least
+	}
+	return play(ctx, c, seed)
+}
+
 func judge(scores []float64) outcome {
 	return outcome{train.FirstSuccess(scores, window, threshold), train.Retention(scores, lastShare), scores}
 }
