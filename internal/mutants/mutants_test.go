@@ -184,7 +184,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range mutants() {
+	for _, m := range append(mutants(), ledgerMutants()...) {
 		t.Run(m.name, func(t *testing.T) {
 			overlay := mutate(t, root, m)
 			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
