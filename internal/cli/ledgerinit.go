@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +59,7 @@ say otherwise; epsilons and deltas add up in it.`,
 			if o.Reserve != (dp.Budget{}) {
 				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for what the rule cannot take: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", args[0], o.Dataset)
+			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", pathInConfig(args[0]), o.Dataset)
 			return l.Close()
 		},
 	}
@@ -73,4 +75,16 @@ say otherwise; epsilons and deltas add up in it.`,
 	f.BoolVar(&c.NoReserve, "no-reserve", false, "hold nothing in reserve: what the rule cannot take is refused")
 	f.BoolVar(&c.RefuseCopies, "refuse-copies", false, "refuse data that the ledger knows under another data set's name; by default it warns")
 	return cmd
+}
+
+// pathInConfig is how a configuration anywhere can name the ledger. A URL may hold
+// a password and is not repeated.
+func pathInConfig(location string) string {
+	if strings.Contains(location, "://") {
+		return "THAT-URL"
+	}
+	if absolute, err := filepath.Abs(location); err == nil {
+		return absolute
+	}
+	return location
 }

@@ -18,7 +18,9 @@ import (
 )
 
 // reproductions lists the papers.
-func reproductions() []figure.Study { return []figure.Study{balle16.Study(), xie19paper.Study(), ono20.Study()} }
+func reproductions() []figure.Study {
+	return []figure.Study{balle16.Study(), xie19paper.Study(), ono20.Study()}
+}
 
 func newReproduce() *cobra.Command {
 	var o figure.Options
