@@ -48,18 +48,16 @@ func (j *job) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 }
 
 // charge is what the job asks of the ledger.
-func (j *job) charge(event dp.Event, fingerprint string) (ledger.Charge, error) {
+func (j *job) charge(event dp.Event, fingerprint string) ledger.Charge {
 	c := ledger.Charge{
 		Key: j.key, Analyst: j.config.Ledger.Analyst, Purpose: j.config.Ledger.Purpose,
 		Event: event, Adjacency: j.public.Privacy.Adjacency, Unit: "person",
-		CodeVersion: Version(), Fingerprint: fingerprint, Delta: j.public.Privacy.Budget.Delta,
+		CodeVersion: Version(), ConfigHash: j.hash, Fingerprint: fingerprint, Delta: j.public.Privacy.Budget.Delta,
 	}
 	if c.Analyst == "" {
 		c.Analyst = unnamed
 	}
-	var err error
-	c.ConfigHash, err = j.config.Hash()
-	return c, err
+	return c
 }
 
 // recorded answers a retry without a look at the data: it is the
@@ -75,11 +73,7 @@ func (j *job) recorded(ctx context.Context, l *ledger.Ledger) error {
 	}
 	// The question is told by the hash of its configuration; event and data are
 	// those of the first time.
-	again, err := j.charge(old.Event, old.Fingerprint)
-	if err != nil {
-		return err
-	}
-	if err := l.Fits(ctx, again); err != nil {
+	if err := l.Fits(ctx, j.charge(old.Event, old.Fingerprint)); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: key %s is that of a charge and not known as one; run discreet ledger verify", ledger.ErrTampered, j.key)
@@ -104,10 +98,7 @@ func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil {
 		return nil // a plan that needs the number of persons is made after counting them
 	}
-	c, err := j.charge(plan.Event, "")
-	if err != nil {
-		return err
-	}
+	c := j.charge(plan.Event, "")
 	c.Key = "" // whether this key was charged is not the question
 	return remedied(l.Fits(ctx, c))
 }
@@ -131,11 +122,7 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	c, err := j.charge(plan.Event, fingerprint)
-	if err != nil {
-		return nil, err
-	}
-	grant, err := l.Charge(ctx, c)
+	grant, err := l.Charge(ctx, j.charge(plan.Event, fingerprint))
 	if errors.Is(err, ledger.ErrUnknown) {
 		return nil, fmt.Errorf("%w; the key was %s: with --key %[2]s the next run learns whether it was charged", err, j.key)
 	}

@@ -31,7 +31,7 @@ func (c Config) Hash() (string, error) {
 	}
 	text, err := json.Marshal(question)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrConfig, err)
+		return "", fmt.Errorf("%w: it holds what JSON cannot, such as a number that is not finite: %w", ErrConfig, err)
 	}
 	canonical, err := jcs.Canonical(text)
 	if err != nil {

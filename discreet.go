@@ -50,10 +50,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	if f.Summary, err = l.State(ctx); err != nil {
 		return nil, err
 	}
-	charge, err := j.charge(p.Event, "")
-	if err != nil {
-		return nil, err
-	}
+	charge := j.charge(p.Event, "")
 	charge.Key = ""
 	f.Refused = remedied(l.Fits(ctx, charge))
 	return f, nil
@@ -238,6 +235,7 @@ type job struct {
 	options   trajectory.Options
 	progress  func(trajectory.Progress)
 	source    *noise.Source
+	hash      string // of the configuration
 	key       string // of the charge
 	retry     bool   // the key is the caller's and may have been charged before
 	signer    ed25519.PrivateKey
@@ -260,6 +258,10 @@ func newJob(c Config) (*job, error) {
 	}
 	if j.method.NeedFeatures && j.public.Features == nil {
 		return nil, fmt.Errorf("%w: method %s estimates a value function and needs features, such as {kind: tabular, states: 40, column: obs_state}", ErrConfig, j.method.Name)
+	}
+	// The release names it, so it must not fail once there is one.
+	if j.hash, err = c.Hash(); err != nil {
+		return nil, err
 	}
 	j.options, err = c.reading(j.public, j.method)
 	return j, err

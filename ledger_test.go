@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -231,6 +232,7 @@ func TestErrorsBeforeTheChargeCostNothing(t *testing.T) {
 		"output":    func(c *discreet.Config) { c.Output.Dir = "chain.csv" },
 		"key":       func(c *discreet.Config) { c.Sign = "absent.pem" },
 		"adjacency": func(c *discreet.Config) { c.Privacy.Adjacency = "add_remove_one" },
+		"no number": func(c *discreet.Config) { c.Data.Means = map[string]float64{"obs_x": math.NaN()} },
 		"purpose":   func(c *discreet.Config) { c.Ledger.Purpose = "two\nlines" },
 		"dataset":   func(c *discreet.Config) { c.Ledger.Dataset = "another" },
 	} {

@@ -52,10 +52,7 @@ func (j *job) loadSigner() error {
 // what paid for it.
 func (j *job) complete(ctx context.Context, l *ledger.Ledger, grant *ledger.Grant, r *evaluate.Release) error {
 	if d := r.Disclosure; d != nil {
-		var err error
-		if d.ConfigHash, err = j.config.Hash(); err != nil {
-			return err
-		}
+		d.ConfigHash = j.hash
 		d.CodeVersion = Version()
 		d.Justification = strings.TrimSpace(j.config.Justification)
 	}

@@ -10,13 +10,13 @@ func ledgerMutants() []mutant {
 	)
 	return []mutant{
 		{"wiring: the data are not fingerprinted", "charge.go",
-			[][2]string{{"c, err := j.charge(plan.Event, fingerprint)", "_ = fingerprint\n\tc, err := j.charge(plan.Event, \"\")"}}, ".", paths},
+			[][2]string{{"j.charge(plan.Event, fingerprint)", "j.charge(plan.Event, fingerprint[:0])"}}, ".", paths},
 		{"wiring: fingerprint in the order of names", "fingerprint.go",
 			[][2]string{{"slices.SortFunc(digests, bytes.Compare)", ""}}, ".", paths},
 		{"wiring: fingerprint of the names too", "fingerprint.go",
 			[][2]string{{"h := sha256.New()", "h := sha256.New()\n\th.Write([]byte(path))"}}, ".", paths},
 		{"wiring: every question has one hash", "charge.go",
-			[][2]string{{"c.ConfigHash, err = j.config.Hash()", "c.ConfigHash = \"x\""}}, ".", paths},
+			[][2]string{{"ConfigHash: j.hash,", "ConfigHash: \"x\","}}, ".", paths},
 		{"wiring: another adjacency is charged", "charge.go",
 			[][2]string{{"Adjacency: j.public.Privacy.Adjacency,", "Adjacency: dp.AddRemoveOne,"}}, ".", paths},
 		{"wiring: the release is not recorded", "discreet.go",
