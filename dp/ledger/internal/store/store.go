@@ -7,7 +7,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"strings"
 	"time"
 )
@@ -55,8 +54,15 @@ func (s *Store) create(ctx context.Context) error {
 	}
 	key := make([]byte, 32)
 	rand.Read(key) // never fails
-	_, err := s.db.ExecContext(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
-	return failed(s.name, err)
+	return s.exec(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
+}
+
+// exec runs one statement outside a transaction.
+func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		_, err := s.db.ExecContext(ctx, statement, args...)
+		return err
+	})
 }
 
 // Open opens the store at the location. A location that holds no ledger is
@@ -89,37 +95,42 @@ func (s *Store) Name() string { return s.name }
 // FingerprintKey is the secret key of the store's fingerprints.
 func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	var key []byte
-	err := s.db.QueryRowContext(ctx, `SELECT fingerprint_key FROM ledger_store WHERE id = 1`).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("%w: %s: its creation was interrupted; create it again", ErrNotLedger, s.name)
-	}
-	return key, failed(s.name, err)
+	err := s.retry(ctx, func(ctx context.Context) error {
+		err := s.db.QueryRowContext(ctx, `SELECT fingerprint_key FROM ledger_store WHERE id = 1`).Scan(&key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return Abort(fmt.Errorf("%w: %s: its creation was interrupted; create it again", ErrNotLedger, s.name))
+		}
+		return err
+	})
+	return key, err
 }
 
 // AdoptFingerprintKey takes over the key of a backup, in a store without
 // datasets.
 func (s *Store) AdoptFingerprintKey(ctx context.Context, key []byte) error {
-	_, err := s.db.ExecContext(ctx,
-		`UPDATE ledger_store SET fingerprint_key = $1 WHERE NOT EXISTS (SELECT 1 FROM ledger_datasets)`, key)
-	return failed(s.name, err)
+	return s.exec(ctx, `UPDATE ledger_store SET fingerprint_key = $1 WHERE NOT EXISTS (SELECT 1 FROM ledger_datasets)`, key)
 }
 
 // Datasets returns the names of the datasets, in order.
 func (s *Store) Datasets(ctx context.Context) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT name FROM ledger_datasets ORDER BY name`)
-	if err != nil {
-		return nil, failed(s.name, err)
-	}
-	defer rows.Close()
 	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, failed(s.name, err)
+	err := s.retry(ctx, func(ctx context.Context) error {
+		names = names[:0]
+		rows, err := s.db.QueryContext(ctx, `SELECT name FROM ledger_datasets ORDER BY name`)
+		if err != nil {
+			return err
 		}
-		names = append(names, name)
-	}
-	return names, failed(s.name, rows.Err())
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return rows.Err()
+	})
+	return names, err
 }
 
 // Update runs f in one transaction that holds the write lock of the dataset, and
@@ -209,13 +220,21 @@ func (s *Store) retry(ctx context.Context, f func(context.Context) error) error 
 		if !busy(err) && !(s.stale(err) && attempt < reconnects && ctx.Err() == nil) {
 			return s.classify(err)
 		}
-		longest := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s: another process held its lock for too long (%w); try again", ErrBusy, s.name, ctx.Err())
-		case <-time.After(mathrand.N(longest) + time.Millisecond/4):
+		case <-time.After(pause(attempt)):
 		}
 	}
+}
+
+// pause is how long to wait after an attempt: up to 20 ms, and not the same for
+// all who wait.
+func pause(attempt int) time.Duration {
+	var b [1]byte
+	rand.Read(b[:]) // never fails
+	longest := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
+	return time.Millisecond/4 + longest*time.Duration(b[0])/256
 }
 
 // reconnects is how many connections that turn out to be dead are passed over.
