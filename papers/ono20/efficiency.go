@@ -203,7 +203,11 @@ func claimsAt(t *figure.Table, m mechanism, r reading, e float64, s spread, near
 	p := tables()[m]
 	first, success, relative := p.first[e], p.success[e], p.area[e]
 	id := fmt.Sprintf("%s-%s-%g", m, shortName(r), e)
-	ratio, se := figure.Ratio(area(t, seriesAt(m, r, e)), area(t, seriesFree))
+	of := area(t, seriesAt(m, r, e))
+	ratio, se := figure.Ratio(of, area(t, seriesFree))
+	if of.Mean == 0 { // no trial succeeds
+		ratio, se = 0, 0
+	}
 	return []figure.Claim{{
 		ID: "table1-" + id, Paper: paper, Claim: fmt.Sprintf("Median first success, %s, epsilon %g.", seriesOf(m, r), e),
 		Holds: within(s.median, first, 4), PaperValue: &first, Ours: finite(s.median), Note: s.String() + "; 90001 stands for never; judged: within a factor of 4",

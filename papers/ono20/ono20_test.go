@@ -81,7 +81,7 @@ func TestQuartilesCountTrialsThatNeverSucceed(t *testing.T) {
 		p, want float64
 	}{
 		{[]float64{5, 1, 3}, .5, 3}, {[]float64{1, 2, 3, 4}, .5, 2.5}, {[]float64{4, inf, 2, inf}, .25, 3.5},
-		{[]float64{1, 2, inf, inf}, .5, inf}, {[]float64{1, 2, 3, inf}, .5, 2.5}, {[]float64{7}, .75, 7},
+		{[]float64{1, 2, inf, inf}, .5, inf}, {[]float64{1, 2, 3, inf}, .5, 2.5}, {[]float64{7}, .75, 7}, {[]float64{inf, inf}, .5, inf},
 	} {
 		if got := quantile(c.of, c.p); got != c.want {
 			t.Errorf("quantile %v of %v is %v; want %v", c.p, c.of, got, c.want)

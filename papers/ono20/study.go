@@ -104,7 +104,7 @@ func quantile(xs []float64, p float64) float64 {
 	xs = slices.SortedFunc(slices.Values(xs), cmp.Compare[float64])
 	at := p * float64(len(xs)-1)
 	i := int(at)
-	if i+1 == len(xs) || at == float64(i) {
+	if i+1 == len(xs) || at == float64(i) || math.IsInf(xs[i], 1) {
 		return xs[i]
 	}
 	return xs[i] + (at-float64(i))*(xs[i+1]-xs[i])
