@@ -15,8 +15,9 @@ import (
 // is a keyed hash: without the store's key nobody can test a guess of the data
 // against it. It is for the curator alone and never part of a release.
 //
-// Write the content in a canonical form, such as the columns that are used, row
-// by row, and not the bytes of a file, which another format would change.
+// What is written decides what is recognised. Package discreet writes the bytes of
+// the files, so that the same files are the same data whatever is asked of them;
+// a table that was sorted anew or written in another format is not recognised.
 type Fingerprint struct {
 	mac hash.Hash
 	id  string

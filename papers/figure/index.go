@@ -17,6 +17,7 @@ table{border-collapse:collapse;font-size:.9rem} th,td{text-align:left;vertical-a
 td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
 </style></head><body>
 <h1>{{.Title}}</h1>
+<p><strong>These are no releases.</strong> Persons are simulated and the noise is seeded: it protects nobody, and no ledger was charged.</p>
 {{range .Abstract}}<p>{{.}}</p>
 {{end}}
 {{range .Items}}<section id="{{.Name}}"><h2>{{.Title}}</h2>
