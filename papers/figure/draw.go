@@ -236,11 +236,21 @@ func logAxis(a *plot.Axis) {
 }
 
 // logTicks marks powers of ten; below three decades also their multiples by 2
-// and 5; beyond nine it names every second one.
+// and 5, below one also those by 3, 4, 6 and 8; beyond nine it names every second
+// one.
 func logTicks(lo, hi float64) []plot.Tick {
 	var ticks []plot.Tick
 	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi))
 	every := math.Ceil((last - first) / 9)
+	named := func(digit float64) bool {
+		switch digit {
+		case 2, 5:
+			return math.Log10(hi/lo) < 2.2
+		case 3, 4, 6, 8:
+			return hi/lo < 10
+		}
+		return false
+	}
 	for e := first; e <= last; e++ {
 		for digit := 1.0; digit < 10; digit++ {
 			x := digit * math.Pow(10, e)
@@ -248,10 +258,10 @@ func logTicks(lo, hi float64) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: x}
-			if digit == 1 && math.Mod(e-first, every) == 0 || (digit == 2 || digit == 5) && math.Log10(hi/lo) < 2.2 {
+			if digit == 1 && math.Mod(e-first, every) == 0 || named(digit) {
 				t.Label = fmt.Sprintf("%.0g", x)
 				if x >= 0.001 && x < 1000 {
-					t.Label = number(x)
+					t.Label = fmt.Sprintf("%.3g", x)
 				}
 			}
 			ticks = append(ticks, t)

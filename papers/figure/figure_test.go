@@ -212,6 +212,26 @@ func TestUnfinishedItemsShowTheTrialsThatAllPointsHave(t *testing.T) {
 	}
 }
 
+// A logarithmic axis of less than a decade names its ticks shortly: 3 times a
+// tenth is not 0.30000000000000004.
+func TestTicksOfAShortRange(t *testing.T) {
+	s := study(1, new(atomic.Int64), never)
+	s.Items[0].Jobs = func(bool) []figure.Job {
+		return []figure.Job{{Key: "1", Run: func(context.Context) ([]figure.Sample, error) {
+			return []figure.Sample{{Panel: "p", Series: "s", X: 0.25, Y: 1}, {Panel: "p", Series: "s", X: 0.9, Y: 2}}, nil
+		}}}
+	}
+	dir := t.TempDir()
+	if _, err := figure.Run(context.Background(), s, figure.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{">0.3<", ">0.6<"} {
+		if svg := read(t, dir, "numbers.svg"); !strings.Contains(svg, label) {
+			t.Errorf("numbers.svg has no label %s", label)
+		}
+	}
+}
+
 // A grid of panels is as high as its rows.
 func TestPanelsInRows(t *testing.T) {
 	s := study(2, new(atomic.Int64), never)
