@@ -213,7 +213,7 @@ func claimsAt(t *figure.Table, m mechanism, r reading, e float64, s spread, near
 		Holds: within(s.median, first, 4), PaperValue: &first, Ours: finite(s.median), Note: s.String() + "; 90001 stands for never; judged: within a factor of 4",
 	}, {
 		ID: "table2-" + id, Paper: paper, Claim: fmt.Sprintf("Success ratio, %s, epsilon %g.", seriesOf(m, r), e),
-		Holds: near, PaperValue: &success, Ours: s.success, StdErr: math.Sqrt(s.success * (1 - s.success) / float64(max(1, s.trials))),
+		Holds: near, PaperValue: &success, Ours: s.success, StdErr: s.successError(),
 		Note: s.String() + "; judged: within 0.15",
 	}, {
 		ID: "table3-" + id, Paper: paper, Claim: fmt.Sprintf("Relative area, %s, epsilon %g.", seriesOf(m, r), e),

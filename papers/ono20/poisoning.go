@@ -3,7 +3,6 @@ package ono20
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/discreet-rl/discreet/papers/figure"
 	"github.com/discreet-rl/discreet/train"
@@ -115,7 +114,7 @@ func claimPoisoning(t *figure.Table) []figure.Claim {
 				claims = append(claims, figure.Claim{
 					ID: fmt.Sprintf("poisoning-%s-%s-%d", v.m, a, percent), Paper: paper,
 					Claim: fmt.Sprintf("Not in the paper: %s, %d%% of agents %s: the bound on influence keeps nine trials of ten.", v.panel(), percent, a),
-					Holds: on.success >= .9, Ours: on.success, StdErr: math.Sqrt(on.success * (1 - on.success) / float64(max(1, on.trials))),
+					Holds: on.success >= .9, Ours: on.success, StdErr: on.successError(),
 					Note: fmt.Sprintf("success ratio; bounded: %v; unbounded: %v", on, off),
 				})
 			}

@@ -110,6 +110,14 @@ func quantile(xs []float64, p float64) float64 {
 	return xs[i] + (at-float64(i))*(xs[i+1]-xs[i])
 }
 
+// successError is the standard error of the success ratio, by Laplace's rule of succession so
+// that it is above 0 where all trials agree.
+func (s spread) successError() float64 {
+	n := float64(s.trials)
+	p := (s.success*n + 1) / (n + 2)
+	return math.Sqrt(p * (1 - p) / (n + 2))
+}
+
 // finite is a median as a claim can hold it: never is N + 1.
 func finite(median float64) float64 { return min(median, submissions+1) }
 
