@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
 
 func newLedgerExport() *cobra.Command {
@@ -27,12 +26,12 @@ hash: enough to recompute the chain and the accounting elsewhere, not to restore
 				if out == "" {
 					return l.Export(cmd.Context(), cmd.OutOrStdout())
 				}
-				return atomicfile.Write(out, 0o600, func(w io.Writer) error { return l.Export(cmd.Context(), w) })
+				return newFile(out, 0o600, func(w io.Writer) error { return l.Export(cmd.Context(), w) })
 			})
 		},
 	}
 	datasetFlag(cmd, &dataset)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write; standard output by default")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "new file to write; standard output by default")
 	return cmd
 }
 
@@ -43,17 +42,26 @@ func newLedgerBackup() *cobra.Command {
 		Short: "Write all that restore needs, while charges go on",
 		Long: `Write all that restore needs into one file: the entries, the recorded releases
 and the key of the fingerprints. Keep it as secret as the ledger. Charges go on
-meanwhile; what is charged after a backup is not in it.`,
-		Args: exactly(2, "a ledger and a file"),
+meanwhile; what is charged after a backup is not in it. FILE must not exist. It is
+read back and verified as restore would; note the head that is printed.`,
+		Args: exactly(2, "a ledger and a new file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), args[0], dataset, func(l *ledger.Ledger) error {
-				return atomicfile.Write(args[1], 0o600, func(w io.Writer) error { return l.Backup(cmd.Context(), w) })
+				err := newFile(args[1], 0o600, func(w io.Writer) error { return l.Backup(cmd.Context(), w) })
+				if err != nil {
+					return err
+				}
+				var v verdict
+				return v.written(cmd.OutOrStdout(), args[1], aBackup)
 			})
 		},
 	}
 	datasetFlag(cmd, &dataset)
 	return cmd
 }
+
+// lostFlags are the answers to what was charged after a backup.
+const lostFlags = "--lost-nothing, --lost EVENT.json or --lost-everything"
 
 func newLedgerRestore() *cobra.Command {
 	var o ledger.RestoreOptions
@@ -88,7 +96,9 @@ them. The ledger that was backed up must not be charged any more.`,
 			}
 			defer f.Close()
 			l, err := ledger.Restore(cmd.Context(), f, args[1], o)
-			if err != nil {
+			if errors.Is(err, ledger.ErrConfig) && lost == "" && !o.LostNothing && !o.LostEverything {
+				return fmt.Errorf("%w; give %s (the safe answer)", err, lostFlags)
+			} else if err != nil {
 				return err
 			}
 			s, err := l.State(cmd.Context())

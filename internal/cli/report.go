@@ -3,11 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
 )
 
 func newReport() *cobra.Command {
@@ -24,10 +26,10 @@ func newReport() *cobra.Command {
 			if out == "" {
 				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
 			}
-			return writeReport(out, r)
+			return newFile(out, 0o644, func(w io.Writer) error { return report.Write(w, r) })
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; a new file")
 	return cmd
 }
 
