@@ -282,6 +282,6 @@ func (w wis) undetermined() *Release {
 			Sampling:    PublicBound,
 			StdPrivacy:  half,
 		},
-		Notes: []string{"The noisy sum of weights is too small to divide by: the data tell nothing about the target policy at this budget, and the interval is the whole public range."},
+		Notes: []string{"The noisy sum of weights is too small to divide by: the data tell nothing about the target policy at this budget, and the interval is the whole public range. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help."},
 	}
 }

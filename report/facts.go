@@ -213,7 +213,7 @@ func expectedRows(x evaluate.Expected) []expectedRow {
 	}
 	add("standard deviation of the noise", x.StdPrivacy, up)
 	add("standard deviation of sampling, at most", x.StdSampling, up)
-	add("half width of the 95% interval, at most", x.HalfWidth, up)
+	add("half width of the 95% interval, as forecast", x.HalfWidth, up)
 	add("root mean squared error over the states that the noise makes", x.RMSE, up)
 	add("error of a constant fixed without data, at worst", x.Constant, up)
 	return rows

@@ -116,7 +116,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
 	e := p.Expected
 	if e.HalfWidth > 0 {
-		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval at most %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
+		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
 	}
 	if e.RMSE > 0 {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)

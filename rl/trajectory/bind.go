@@ -225,11 +225,16 @@ func (x *binder) keys() error {
 	if err != nil {
 		return err
 	}
-	if i >= 0 {
-		x.key(i, keyUnit)
+	if i < 0 {
+		x.notice(noUnit)
+		return nil
 	}
+	x.key(i, keyUnit)
 	return nil
 }
+
+// noUnit is what a curator must know who forgot to map the person.
+const noUnit = "no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several"
 
 func (x *binder) key(field, key int) {
 	x.used[field] = true

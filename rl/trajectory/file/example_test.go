@@ -42,6 +42,7 @@ func ExampleRead() {
 	// 2 persons, 3 decisions, [obs_pulse]
 	// notice: column patient_id is read as episode_id
 	// notice: column visit is read as step
+	// notice: no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several
 	// notice: column propensity_score is read as behavior_prob
 	// notice: an episode whose last row is neither terminated nor truncated is taken for truncated
 }

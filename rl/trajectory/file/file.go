@@ -86,11 +86,11 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 	sum := Summary{Files: len(s.Files())}
 	for {
 		e, err := s.Next()
-		sum.Notices, sum.Persons = s.Notices(), s.Persons()
-		if errors.Is(err, io.EOF) {
-			return sum, nil
-		}
 		if err != nil {
+			sum.Notices, sum.Persons = s.Notices(), s.Persons()
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
 			return sum, err
 		}
 		sum.Episodes++

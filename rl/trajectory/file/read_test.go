@@ -194,7 +194,7 @@ func TestOneRowEpisodes(t *testing.T) {
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreFields(trajectory.Dataset{}, "Origin")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	wantNotices := []string{"column item_id is read as action", "column propensity_score is read as behavior_prob",
+	wantNotices := []string{noUnit, "column item_id is read as action", "column propensity_score is read as behavior_prob",
 		"column click is read as reward", "column 1 has no name and is ignored", "columns not used: timestamp, user_feature_0"}
 	if diff := cmp.Diff(wantNotices, notices); diff != "" {
 		t.Errorf("notices (-want +got)\n%s", diff)
@@ -243,13 +243,15 @@ func TestRewardsAreClippedOnRequest(t *testing.T) {
 	}
 }
 
+const noUnit = "no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several"
+
 // A part that is only optional is left out when it has gaps, not half read.
 func TestOptionalPartsWithGapsAreLeftOut(t *testing.T) {
 	d, notices := read(t, "episode_id,reward,behavior_prob,target_prob,terminated\n1,0,0.5,1,1\n2,0,,1,1\n3,0,0.5,1,1\n", everything())
 	if d.BehaviorProb != nil || len(d.TargetProb) != 3 {
 		t.Errorf("behaviour %v, target %v", d.BehaviorProb, d.TargetProb)
 	}
-	if diff := cmp.Diff([]string{"no observation column was found; name the observation columns if there are any",
+	if diff := cmp.Diff([]string{noUnit, "no observation column was found; name the observation columns if there are any",
 		"behavior_prob is missing in some rows and is left out"}, notices); diff != "" {
 		t.Error(diff)
 	}

@@ -58,7 +58,7 @@ func TestRowsAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreFields(trajectory.Dataset{}, "Origin")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"columns not used: note"}, notices); diff != "" {
+	if diff := cmp.Diff([]string{"no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several", "columns not used: note"}, notices); diff != "" {
 		t.Errorf("notices (-want +got)\n%s", diff)
 	}
 }
