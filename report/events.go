@@ -49,6 +49,11 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("alpha", parameter(e.Alpha), "standard deviation of the noise, in units of the smooth bound")
 		n.add("beta", parameter(e.Beta), "the most by which one person can move the logarithm of the bound")
 		n.add("dimension", fmt.Sprint(e.Dimension), "how many numbers are released")
+	case dp.Shuffled:
+		n.Words = "One randomised report from each person, whose order a trusted party shuffled: who sees the reports does not see which is whose."
+		n.add("count", fmt.Sprint(e.Count), "how many persons report, each once")
+		n.add("local_epsilon", parameter(e.LocalEpsilon), "the ε that each report has by itself, for who knows its sender")
+		n.add("uniform_slots", fmt.Sprint(e.UniformSlots), "declared: the order is uniform and secret, over all persons at once")
 	case dp.ApproximateDP:
 		n.Words = "A computation of which only its guarantee is known."
 		if e.Epsilon == 0 && e.Delta == 0 {
