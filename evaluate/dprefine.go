@@ -37,7 +37,8 @@ type DPRefine struct {
 	//	             features, and is the default with these
 	//	regression   residuals of all decisions on linear features, with the
 	//	             matrix phi phi'; the default otherwise
-	//	lstd         temporal differences, with the matrix phi (phi - gamma phi')'
+	//	lstd         temporal differences, with the matrix phi (phi - gamma phi')';
+	//	             take it off-policy over long episodes
 	Form string `json:"form,omitempty"`
 	// Rounds is the number of rounds after the counts, 1 to 20. 0 means 3. Take 10
 	// where many episodes are cut off before they end.
@@ -188,6 +189,9 @@ func (r refine) newPlan(form string, prepare func(ctx context.Context, d *trajec
 	}
 	plan.Expected.Constant = r.returns.Width() / 2
 	plan.Facts["form"] = form
+	if form == formRegression && r.limits.largest > 0 {
+		plan.Notes = append(plan.Notes, "Off-policy, form regression weighs a residual by the ratios of the rest of its episode, and max_weight cuts their product: over long episodes that biases the values. Form lstd takes one ratio a step.")
+	}
 	plan.Facts["shares"] = slices.Clone(r.schedule.shares)
 	plan.Facts["clip_factor"] = r.schedule.clipFactor
 	plan.Facts["clip"] = r.returns
