@@ -74,6 +74,9 @@ type Config struct {
 	Noise func(slot uint64) *noise.Source
 	// Journal keeps the run on disk; nil for a run in memory.
 	Journal *Journal
+	// Resumed, if set, is called where Journal holds a run, before that goes on, with
+	// the number of its accepted reports.
+	Resumed func(reports uint64)
 	// Attack, if set, is for experiments with dishonest agents: it may change the body
 	// of a report, in place, knowing what the agent learned. It is called by several
 	// goroutines at once.

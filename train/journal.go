@@ -2,7 +2,6 @@ package train
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
@@ -25,9 +23,13 @@ import (
 // report in the order of acceptance (reports.log), a snapshot of the aggregator
 // from time to time (snapshot.json, which holds the secret of the tokens), and, as
 // the simulation's own affair, the scores (scores.bin). One process at a time may
-// use a directory.
+// use a directory: it holds a lock on the file lock in it, with flock where the
+// system has it (Linux, macOS, the BSDs), so that the lock ends with the process;
+// elsewhere the file's existence is the lock, and outlives a process that is
+// killed.
 type Journal struct {
 	dir    string
+	lock   *dirLock // nil once closed
 	name   string
 	every  time.Duration
 	saved  time.Time
@@ -38,19 +40,32 @@ type Journal struct {
 }
 
 const (
-	logMagic     = "discreet reports 1\n"
-	logHeader    = len(logMagic) + sha256.Size + 4
 	snapshotName = "snapshot.json"
+	scoresName   = "scores.bin"
 	snapshotKind = "discreet/train-snapshot/v1"
 )
 
-// OpenJournal opens or makes the directory. A snapshot is taken every two seconds.
+// OpenJournal opens or makes the directory and locks it until Close. A snapshot is
+// taken every two seconds. The error wraps [ErrInUse] where another process, or
+// another Journal of this one, holds the directory, else [ErrState].
 func OpenJournal(dir string) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
 	}
 	j := &Journal{dir: dir, every: 2 * time.Second}
-	return j, j.christen()
+	lock, err := lockDir(j.path("lock"))
+	if err != nil {
+		return nil, err
+	}
+	j.lock = &lock
+	if err := j.christen(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+func inUse(lock string) error {
+	return fmt.Errorf("%w: another process trains in %s; wait for it or choose another directory", ErrInUse, filepath.Dir(lock))
 }
 
 // Name is the random name of the run in the directory; it stays the same when the
@@ -75,14 +90,18 @@ func (j *Journal) christen() error {
 	return nil
 }
 
-// Close writes what is buffered and closes the files. A run that was interrupted
-// need not have been closed.
+// Close writes what is buffered, closes the files and gives the directory free. A
+// run that was interrupted need not have been closed.
 func (j *Journal) Close() error {
-	if j.log == nil {
-		return nil
+	var err error
+	if j.log != nil {
+		err = errors.Join(j.out.Flush(), j.log.Sync(), j.log.Close())
+		j.log = nil
 	}
-	err := errors.Join(j.out.Flush(), j.log.Sync(), j.log.Close())
-	j.log = nil
+	if j.lock != nil {
+		err = errors.Join(err, j.lock.release())
+		j.lock = nil
+	}
 	return err
 }
 
@@ -100,74 +119,16 @@ func (j *Journal) Write(report []byte) (int, error) {
 	return len(report), nil
 }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
-
 // score notes the score of an accepted report's agent.
 func (j *Journal) score(s float64) {
 	j.scores = binary.LittleEndian.AppendUint64(j.scores, math.Float64bits(s))
-}
-
-// openLog opens the log for appending and returns the reports in it. What a crash
-// left half written at its end is cut off.
-func (j *Journal) openLog(run [32]byte, size int) ([][]byte, error) {
-	f, err := os.OpenFile(j.path("reports.log"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	header := append([]byte(logMagic), run[:]...)
-	header = binary.LittleEndian.AppendUint32(header, uint32(size))
-	end := len(header)
-	switch {
-	case len(data) < len(header) && bytes.HasPrefix(header, data): // new, or torn at once
-		_, err = f.WriteAt(header, 0)
-	case !bytes.HasPrefix(data, header):
-		err = fmt.Errorf("%w: %s is the log of another run, or of other settings", ErrState, f.Name())
-	}
-	var reports [][]byte
-	for err == nil && end+size+4 <= len(data) {
-		report := data[end : end+size : end+size]
-		if binary.LittleEndian.Uint32(data[end+size:]) != checksum(report) {
-			break
-		}
-		reports = append(reports, report)
-		end += size + 4
-	}
-	if err == nil {
-		err = f.Truncate(int64(end))
-	}
-	if err == nil {
-		_, err = f.Seek(int64(end), io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	j.log, j.out = f, bufio.NewWriterSize(f, 1<<16)
-	return reports, nil
-}
-
-// discardEmptyLog removes what a crash before the first snapshot left. Reports
-// without a snapshot cannot be read, for its secret is lost.
-func (j *Journal) discardEmptyLog() error {
-	info, err := os.Stat(j.path("reports.log"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%w: %w", ErrState, err)
-	case info.Size() > int64(logHeader):
-		return fmt.Errorf("%w: %s holds reports and no snapshot; restore %s or choose another directory", ErrState, j.dir, snapshotName)
-	}
-	return os.Remove(j.path("reports.log"))
 }
 
 // snapshot is all that a run needs to go on, but for the reports in the log.
 type snapshot struct {
 	Schema   string              `json:"schema"`
 	Settings string              `json:"settings"` // fingerprint
+	Stated   json.RawMessage     `json:"stated,omitempty"`
 	Server   json.RawMessage     `json:"aggregator"`
 	Flights  []savedFlight       `json:"flights"`
 	Arrivals uint64              `json:"arrivals"`
@@ -222,7 +183,7 @@ func (j *Journal) load() (*snapshot, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrState, j.path(snapshotName), err)
 	}
 	if sum := sha256.Sum256(outer.Body); hex.EncodeToString(sum[:]) != outer.SHA256 {
-		return nil, fmt.Errorf("%w: %s: its checksum is wrong", ErrState, j.path(snapshotName))
+		return nil, fmt.Errorf("%w: %s: its checksum is wrong; put back a copy of the file, or begin in another directory", ErrState, j.path(snapshotName))
 	}
 	if err := json.Unmarshal(outer.Body, &s); err != nil || s.Schema != snapshotKind {
 		return nil, fmt.Errorf("%w: %s is not a snapshot of this version", ErrState, j.path(snapshotName))
@@ -231,7 +192,7 @@ func (j *Journal) load() (*snapshot, error) {
 }
 
 func (j *Journal) appendScores() error {
-	f, err := os.OpenFile(j.path("scores.bin"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(j.path(scoresName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -240,24 +201,30 @@ func (j *Journal) appendScores() error {
 	return errors.Join(err, f.Close())
 }
 
-// loadScores returns the first n scores and forgets the others.
+// loadScores returns the first n scores. Those behind them are made again by replay.
 func (j *Journal) loadScores(n uint64) ([]float64, error) {
-	data, err := os.ReadFile(j.path("scores.bin"))
+	data, err := os.ReadFile(j.path(scoresName))
 	if errors.Is(err, fs.ErrNotExist) && n == 0 {
 		return nil, nil
 	}
 	if err == nil && uint64(len(data)) < 8*n {
-		err = fmt.Errorf("%d bytes for %d scores", len(data), n)
-	}
-	if err == nil {
-		err = os.Truncate(j.path("scores.bin"), int64(8*n))
+		err = fmt.Errorf("%s holds %d bytes; want %d scores; put back a copy of the file, or begin in another directory", j.path(scoresName), len(data), n)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: scores.bin: %w", ErrState, err)
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
 	}
 	scores := make([]float64, n)
 	for i := range scores {
 		scores[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 	}
 	return scores, nil
+}
+
+// cutScores forgets all but the first n.
+func (j *Journal) cutScores(n int) error {
+	err := os.Truncate(j.path(scoresName), int64(8*n))
+	if errors.Is(err, fs.ErrNotExist) && n == 0 {
+		return nil
+	}
+	return err
 }

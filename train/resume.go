@@ -3,83 +3,89 @@ package train
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/rl/learn"
 )
 
-// fingerprint ties a journal to the settings that decide what a run comes to.
-func (c *Config) fingerprint() (string, error) {
-	names := make([]string, len(c.Environments))
-	for i, e := range c.Environments {
-		names[i] = e.Name
-	}
-	text, err := json.Marshal(struct {
-		Terms        Terms
-		Local        Local
-		Init         learn.Init
-		Environments []string
-		Seed         uint64
-		Agents       uint64
-		Budget       float64
-		Workers      int
-		Schedule     Schedule
-		Success      *Success
-	}{c.Terms, c.Local, c.Init, names, c.Seed, c.Agents, c.Budget, c.Workers, c.Schedule, c.Success})
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), err
-}
-
-// resume takes up a run from its journal, or begins one in it.
+// resume takes up a run from its journal, or begins one in it. Whatever keeps it
+// from going on is found before the directory is changed.
 func (r *run) resume(ctx context.Context) error {
 	j := r.cfg.Journal
 	if j == nil {
 		return nil
 	}
-	settings, err := r.cfg.fingerprint()
-	if err != nil {
-		return fmt.Errorf("%w: settings cannot be written: %w", ErrConfig, err)
+	if j.lock == nil || j.log != nil {
+		return fmt.Errorf("%w: the journal of %s is closed or was used before; open it anew for each run", ErrState, j.dir)
 	}
-	r.settings = settings
+	var err error
+	if r.settings, err = r.cfg.settings(); err != nil {
+		return err
+	}
 	s, err := j.load()
 	if err != nil {
 		return err
 	}
-	if s != nil {
-		if s.Settings != settings {
-			return fmt.Errorf("%w: %s holds a run of other settings; restore them or choose another directory", ErrState, j.dir)
-		}
-		if err := r.restore(s); err != nil {
-			return err
-		}
-	}
 	if s == nil {
-		if err := j.discardEmptyLog(); err != nil {
-			return err
-		}
+		return r.inaugurate()
 	}
-	reports, err := j.openLog(r.agg.state.RunSeed, r.agg.ReportSize())
-	if err != nil {
+	if err := r.compare(s); err != nil {
+		return err
+	}
+	if err := r.restore(s); err != nil {
 		return err
 	}
 	done := r.agg.state.Accepted
-	if uint64(len(reports)) < done {
-		return fmt.Errorf("%w: %s holds %d reports and the snapshot counts %d", ErrState, j.dir, len(reports), done)
+	log, err := j.readLog(r.agg.state.RunSeed, r.agg.ReportSize(), done)
+	if err != nil {
+		return err
 	}
-	if s == nil { // the secret is on disk before the first task goes out
-		if err := r.checkpoint(); err != nil {
-			return err
-		}
+	if r.cfg.Resumed != nil {
+		r.cfg.Resumed(uint64(len(log.reports)))
 	}
-	if err := r.replay(ctx, reports[done:]); err != nil {
+	scores := len(r.scores)
+	if err := r.replay(ctx, log.reports[done:]); err != nil {
+		return err
+	}
+	if err := j.begin(log, scores); err != nil {
 		return err
 	}
 	return r.overdue(ctx)
+}
+
+// inaugurate begins a run in a directory without one. The secret is on disk before
+// the first task goes out.
+func (r *run) inaugurate() error {
+	j := r.cfg.Journal
+	if err := j.discardEmptyLog(); err != nil {
+		return err
+	}
+	log, err := j.readLog(r.agg.state.RunSeed, r.agg.ReportSize(), 0)
+	if err != nil {
+		return err
+	}
+	if err := j.begin(log, 0); err != nil {
+		return err
+	}
+	return r.checkpoint()
+}
+
+// compare refuses a snapshot of other settings.
+func (r *run) compare(s *snapshot) error {
+	if s.Settings == r.settings.fingerprint() {
+		return nil
+	}
+	differences := "" // older snapshots hold the fingerprint alone
+	if d := r.settings.differences(s.Stated); len(s.Stated) > 0 && len(d) > 0 {
+		const told = 8
+		if more := len(d) - told; more > 0 {
+			d = append(d[:told], fmt.Sprintf("and %d more", more))
+		}
+		differences = " (" + strings.Join(d, ", ") + ")"
+	}
+	return fmt.Errorf("%w: %s holds a run of other settings%s; restore them or choose another directory", ErrState, r.cfg.Journal.dir, differences)
 }
 
 // restore sets the state to that of a snapshot.
@@ -212,14 +218,14 @@ func (r *run) overdue(ctx context.Context) error {
 
 // checkpoint saves the run.
 func (r *run) checkpoint() error {
-	if r.cfg.Journal == nil || r.replaying {
+	if j := r.cfg.Journal; j == nil || j.log == nil || r.replaying { // until it was taken up, what is there stands
 		return nil
 	}
 	server, err := r.agg.Snapshot()
 	if err != nil {
 		return err
 	}
-	s := &snapshot{Settings: r.settings, Server: server, Arrivals: r.arrivals,
+	s := &snapshot{Settings: r.settings.fingerprint(), Stated: r.settings.text, Server: server, Arrivals: r.arrivals,
 		Declined: r.declined, Idle: r.idle, Spent: r.spent, Paid: r.paid, Success: r.success}
 	for _, f := range r.flights {
 		s.Flights = append(s.Flights, savedFlight{f.task.Slot, f.task.Version, f.theta})

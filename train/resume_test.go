@@ -182,6 +182,9 @@ func TestJournalOfAnotherRunIsRefused(t *testing.T) {
 		if _, err := train.Train(context.Background(), c); !errors.Is(err, train.ErrState) {
 			t.Errorf("another %s: %v; want ErrState", name, err)
 		}
+		if err := c.Journal.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, spoil := range map[string]func() error{
 		"snapshot": func() error { return flip(filepath.Join(dir, "snapshot.json"), 200) },
@@ -195,6 +198,9 @@ func TestJournalOfAnotherRunIsRefused(t *testing.T) {
 		c.Journal = must2(train.OpenJournal(dir))(t)
 		if _, err := train.Train(context.Background(), c); !errors.Is(err, train.ErrState) {
 			t.Errorf("spoilt %s: %v; want ErrState", name, err)
+		}
+		if err := c.Journal.Close(); err != nil {
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "snapshot.json"), keep, 0o600); err != nil {
 			t.Fatal(err)

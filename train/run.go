@@ -55,7 +55,7 @@ func Train(ctx context.Context, c Config) (*Result, error) {
 	for err == nil && !r.stopped && !r.agg.Status().Done {
 		err = r.next(ctx)
 	}
-	if err == nil || ctx.Err() != nil { // otherwise the state may not be whole
+	if err == nil || errors.Is(err, ctx.Err()) { // otherwise the state may not be whole
 		err = errors.Join(err, r.checkpoint())
 	}
 	return r.result(), err
@@ -80,7 +80,7 @@ type run struct {
 	success  []Estimate
 	stopped  bool
 
-	settings  string              // fingerprint, with a journal
+	settings  settings            // with a journal
 	paid      map[uint64][]uint64 // slots by agent, with a journal and wallets in memory
 	replaying bool
 }
