@@ -5,7 +5,8 @@
 //
 // release.v1.json is the form of a release, ledger.v1.json that of `discreet
 // ledger show --json`. The schemas are as strict as the writers: a member that
-// they do not know is an error, so that nothing leaves undocumented.
+// they do not know is an error, so that nothing leaves undocumented. Each file
+// stands by itself: no validator needs another file, or the network.
 package schema
 
 import (
@@ -14,10 +15,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/discreet-rl/discreet/internal/jcs"
 )
 
 // ErrInvalid marks a document that does not follow its schema.
@@ -42,8 +46,13 @@ const base = "https://github.com/discreet-rl/discreet/docs/schema/"
 func Text(n Name) ([]byte, error) { return files.ReadFile(string(n)) }
 
 // Check holds a document against a schema. The error wraps [ErrInvalid] and names
-// the place in the document as a JSON pointer.
+// the place in the document as a JSON pointer. The document may be hostile: one
+// without a canonical form (a repeated member, a number beyond float64) is invalid
+// as well, and an error is one line of printable text.
 func Check(n Name, document []byte) error {
+	if _, err := jcs.Canonical(document); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrInvalid, n, err)
+	}
 	s, err := compile(n)
 	if err != nil {
 		return err
@@ -56,8 +65,8 @@ func Check(n Name, document []byte) error {
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
 		at := deepest(invalid)
-		return fmt.Errorf("%w: %s: /%s: %s", ErrInvalid, n, strings.Join(at.InstanceLocation, "/"),
-			at.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+		return fmt.Errorf("%w: %s: /%s: %s", ErrInvalid, n, printable(strings.Join(at.InstanceLocation, "/")),
+			printable(at.ErrorKind.LocalizedString(message.NewPrinter(language.English))))
 	}
 	return err
 }
@@ -65,20 +74,32 @@ func Check(n Name, document []byte) error {
 func compile(n Name) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
-	for _, name := range []Name{Release, Ledger} {
-		text, err := Text(name)
-		if err != nil {
-			return nil, err
-		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			return nil, err
-		}
-		if err := c.AddResource(base+string(name), doc); err != nil {
-			return nil, err
-		}
+	text, err := Text(n)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.AddResource(base+string(n), doc); err != nil {
+		return nil, err
 	}
 	return c.Compile(base + string(n))
+}
+
+// printable is a text of the document as it may stand in an error.
+func printable(text string) string {
+	const longest = 300
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // nothing keeps the validator from the file system and the network.

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -88,6 +91,65 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, text := range []string{``, `{`, `[]`, `{} {}`, `null`} {
 		if err := schema.Check(schema.Release, []byte(text)); !errors.Is(err, schema.ErrInvalid) {
 			t.Errorf("%q: %v; want ErrInvalid", text, err)
+		}
+	}
+}
+
+// What both schemas define, they define alike.
+func TestDefinitionsAgree(t *testing.T) {
+	defs := map[schema.Name]map[string]any{}
+	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+		text, err := schema.Text(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Defs map[string]any `json:"$defs"`
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		defs[n] = doc.Defs
+	}
+	shared := 0
+	for name, want := range defs[schema.Release] {
+		if got, ok := defs[schema.Ledger][name]; ok {
+			shared++
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v in the ledger's schema, %v in the release's", name, got, want)
+			}
+		}
+	}
+	if shared < 5 {
+		t.Errorf("only %d shared definitions", shared)
+	}
+}
+
+// A document from anywhere is refused, fast and in one printable line.
+func TestHostileDocuments(t *testing.T) {
+	long := strings.Repeat("n", 1<<20)
+	many := `{"` + long + `":[` + strings.Repeat("0,", 20000) + "0]}"
+	for name, text := range map[string]string{
+		"a number that takes for ever": strings.Replace(private, "0.04", "1e-2000000", 1),
+		"many such":                    strings.Replace(private, "[0,0]", "["+strings.Repeat("1e-999999,", 2000)+"0]", 1),
+		"its digits written out":       strings.Replace(private, "0.04", "0."+strings.Repeat("0", 1<<20)+"1", 1),
+		"a member that stands twice":   strings.Replace(private, `"method"`, `"method":"x","method"`, 1),
+		"a name with an escape":        strings.Replace(private, `"method"`, `"\u001b[31m\nsignature   good":1,"method"`, 1),
+		"a name of a megabyte":         strings.Replace(private, `"method"`, `"`+long+`":1,"method"`, 1),
+		"a long path":                  strings.Replace(private, `"diagnostics":{}`, `"diagnostics":`+many+`,"x":1`, 1),
+		"lines in a method":            strings.Replace(private, `"dp-is"`, `"dp-is\nsignature   good"`, 1),
+	} {
+		start := time.Now()
+		err := schema.Check(schema.Release, []byte(text))
+		if !errors.Is(err, schema.ErrInvalid) {
+			t.Errorf("%s: %.200v; want ErrInvalid", name, err)
+			continue
+		}
+		if told := err.Error(); len(told) > 2000 || strings.ContainsFunc(told, unicode.IsControl) {
+			t.Errorf("%s: the error has %d bytes: %.200q", name, len(told), told)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: refused after %v", name, took)
 		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -19,6 +21,10 @@ var ErrForm = errors.New("no canonical form")
 // maxDepth bounds the nesting of arrays and objects, so that a hostile document
 // cannot exhaust the stack.
 const maxDepth = 256
+
+// maxNumber bounds the characters of a number. The longest that a float64 needs,
+// to its last binary digit, has fewer than 800.
+const maxNumber = 1100
 
 // Canonical returns the canonical form of a JSON document. Errors wrap
 // [ErrForm] and name the member by its path.
@@ -38,7 +44,7 @@ func canonical(text []byte, without string) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	w := writer{decoder: d, without: without}
-	if err := w.value("", 0); err != nil {
+	if err := w.value(nil, 0); err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -54,13 +60,13 @@ type writer struct {
 	out     []byte
 }
 
-func (w *writer) value(path string, depth int) error {
+func (w *writer) value(path *place, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%w: nested deeper than %d", ErrForm, maxDepth)
 	}
 	token, err := w.decoder.Token()
 	if err != nil {
-		return fmt.Errorf("%w: %s: %v", ErrForm, place(path), err)
+		return fmt.Errorf("%w: %s: %v", ErrForm, path, err)
 	}
 	switch token := token.(type) {
 	case json.Delim:
@@ -80,13 +86,13 @@ func (w *writer) value(path string, depth int) error {
 	return nil
 }
 
-func (w *writer) array(path string, depth int) error {
+func (w *writer) array(path *place, depth int) error {
 	w.out = append(w.out, '[')
 	for i := 0; w.decoder.More(); i++ {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		if err := w.value(fmt.Sprintf("%s/%d", path, i), depth+1); err != nil {
+		if err := w.value(&place{above: path, index: i}, depth+1); err != nil {
 			return err
 		}
 	}
@@ -100,7 +106,7 @@ type member struct {
 	value []byte
 }
 
-func (w *writer) object(path string, depth int) error {
+func (w *writer) object(path *place, depth int) error {
 	members, err := w.members(path, depth)
 	if err != nil {
 		return err
@@ -110,7 +116,7 @@ func (w *writer) object(path string, depth int) error {
 	written := 0
 	for i, m := range members {
 		if i > 0 && m.name == members[i-1].name {
-			return fmt.Errorf("%w: %s: member %q is repeated", ErrForm, place(path), m.name)
+			return fmt.Errorf("%w: %s: member %q is repeated", ErrForm, path, m.name)
 		}
 		if depth == 0 && m.name == w.without && w.without != "" {
 			continue
@@ -125,21 +131,21 @@ func (w *writer) object(path string, depth int) error {
 	return w.end(path, '}')
 }
 
-func (w *writer) members(path string, depth int) ([]member, error) {
+func (w *writer) members(path *place, depth int) ([]member, error) {
 	var members []member
 	outer := w.out
 	defer func() { w.out = outer }()
 	for w.decoder.More() {
 		token, err := w.decoder.Token()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %v", ErrForm, place(path), err)
+			return nil, fmt.Errorf("%w: %s: %v", ErrForm, path, err)
 		}
 		name, ok := token.(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: %s: a member without a name", ErrForm, place(path))
+			return nil, fmt.Errorf("%w: %s: a member without a name", ErrForm, path)
 		}
 		w.out = nil
-		if err := w.value(path+"/"+name, depth+1); err != nil {
+		if err := w.value(&place{above: path, name: name, index: -1}, depth+1); err != nil {
 			return nil, err
 		}
 		members = append(members, member{name, utf16.Encode([]rune(name)), w.out})
@@ -148,27 +154,50 @@ func (w *writer) members(path string, depth int) ([]member, error) {
 }
 
 // end reads the delimiter that closes an array or object and writes it.
-func (w *writer) end(path string, delimiter byte) error {
+func (w *writer) end(path *place, delimiter byte) error {
 	if _, err := w.decoder.Token(); err != nil {
-		return fmt.Errorf("%w: %s: %v", ErrForm, place(path), err)
+		return fmt.Errorf("%w: %s: %v", ErrForm, path, err)
 	}
 	w.out = append(w.out, delimiter)
 	return nil
 }
 
-func (w *writer) number(path string, n json.Number) error {
+func (w *writer) number(path *place, n json.Number) error {
+	text := n.String()
+	if len(text) > maxNumber {
+		return fmt.Errorf("%w: %s: a number of more than %d characters", ErrForm, path, maxNumber)
+	}
 	x, err := n.Float64()
-	if err != nil || math.IsInf(x, 0) {
-		return fmt.Errorf("%w: %s: a number beyond float64", ErrForm, place(path))
+	// What is nearer to 0 than any float64 is refused as what is beyond them: a
+	// reader with exact numbers would see another, and may take for ever over it.
+	if err != nil || math.IsInf(x, 0) || x == 0 && !isZero(text) {
+		return fmt.Errorf("%w: %s: a number beyond float64", ErrForm, path)
 	}
 	start := len(w.out)
 	w.out = appendNumber(w.out, x)
-	// A reader with 64-bit integers would see a whole number that the signed form
-	// does not hold.
-	if whole, err := strconv.ParseInt(n.String(), 10, 64); err == nil && whole != 0 && string(w.out[start:]) != n.String() {
-		return fmt.Errorf("%w: %s: a whole number beyond 2^53 that no float64 holds", ErrForm, place(path))
+	if isWhole(text) && !sameNumber(text, string(w.out[start:])) {
+		return fmt.Errorf("%w: %s: a whole number beyond 2^53 that no float64 holds", ErrForm, path)
 	}
 	return nil
+}
+
+// isZero reports whether all digits before the exponent are 0.
+func isZero(number string) bool {
+	digits, _, _ := strings.Cut(strings.ToLower(number), "e")
+	return !strings.ContainsAny(digits, "123456789")
+}
+
+func isWhole(number string) bool { return !strings.ContainsAny(number, ".eE") }
+
+// sameNumber compares a whole number with its canonical form, exactly: a reader
+// with large integers must see what was signed.
+func sameNumber(whole, canonical string) bool {
+	if whole == canonical {
+		return true
+	}
+	a, aOK := new(big.Rat).SetString(whole)
+	b, bOK := new(big.Rat).SetString(canonical)
+	return aOK && bOK && a.Cmp(b) == 0
 }
 
 // appendNumber prints the shortest digits that read back as x, in the layout of
@@ -240,9 +269,32 @@ func escape(text []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-func place(path string) string {
-	if path == "" {
+// place is where in the document a value is: a member, or an element by its index.
+// It becomes text in an error alone: names may be long.
+type place struct {
+	above *place
+	name  string
+	index int // -1 for a member
+}
+
+// longestPlace is what of a place is told.
+const longestPlace = 200
+
+// String is the place as a JSON pointer.
+func (p *place) String() string {
+	if p == nil {
 		return "the document"
 	}
-	return path
+	text := ""
+	for ; p != nil && len(text) < longestPlace; p = p.above {
+		name := p.name[:min(len(p.name), longestPlace)]
+		if p.index >= 0 {
+			name = strconv.Itoa(p.index)
+		}
+		text = "/" + name + text
+	}
+	if p != nil {
+		text = "..." + text
+	}
+	return strings.ToValidUTF8(text, "")
 }

@@ -83,7 +83,12 @@ func TestWhatHasNoCanonicalForm(t *testing.T) {
 		`{"x":{"a":1,"\u0061":2}}`: "/x",
 		`9007199254740993`:         "2^53",
 		`9223372036854774784`:      "2^53", // a float64, printed with fewer digits
+		`18446744073709551615`:     "2^53", // of 64 bits without a sign
+		`100000000000000000000001`: "2^53",
 		`1e400`:                    "beyond float64",
+		`1e-2000000`:               "beyond float64",
+		`-0.1e-999999`:             "beyond float64",
+		`{"a":[{"b":1e400}]}`:      "/a/0/b: a number beyond float64",
 		`"\ud800"`:                 "surrogate",
 		`"\ud800\ud800"`:           "surrogate",
 		`"\udc00"`:                 "surrogate",
@@ -98,6 +103,19 @@ func TestWhatHasNoCanonicalForm(t *testing.T) {
 		got, err := jcs.Canonical([]byte(text))
 		if !errors.Is(err, jcs.ErrForm) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%.40s: %s, %v; want ErrForm with %q", text, got, err, want)
+		}
+	}
+	digits := strings.Repeat("1", 2000)
+	if got, err := jcs.Canonical([]byte("0." + digits)); !errors.Is(err, jcs.ErrForm) || !strings.Contains(fmt.Sprint(err), "characters") {
+		t.Errorf("%.40s, %v; want ErrForm", got, err)
+	}
+	// An error repeats no more of a document than a person reads.
+	if _, err := jcs.Canonical([]byte(`{"` + strings.Repeat("n", 1<<20) + `":{"m":1e400}}`)); err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "/m: ") {
+		t.Errorf("%.1000v", err)
+	}
+	for text, want := range map[string]string{"1000000000000000000000": "1e+21", "-0": "0", "0e-2000000": "0", "5e-324": "5e-324"} {
+		if got, err := jcs.Canonical([]byte(text)); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	if got, err := jcs.Canonical([]byte(`"\\ud800 \ud83d\ude00"`)); err != nil || string(got) != `"\\ud800 😀"` {
