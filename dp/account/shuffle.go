@@ -22,6 +22,11 @@ const (
 	// shuffleTail is the probability at which the number of clones is cut off; what is beyond is
 	// charged in full.
 	shuffleTail = 1e-60
+	// negligible is where a sum over signs ends. From the middle on probabilities fall, so what is left
+	// out is below 2^28 of these, and e^eps0 + 1 < 2^54 times that is below underflow.
+	negligible = 0x1p-990
+	// underflow is what is charged for all that was left out so.
+	underflow = 0x1p-900
 )
 
 // shuffledProfile bounds the privacy profile of a shuffle from above; the lower end is 0.
@@ -40,8 +45,8 @@ func shuffledProfile(e dp.Shuffled) *eventProfile {
 			for _, c := range clones {
 				sum += c.mass * meanExcess(c.signs, u)
 			}
-			delta := sum*(math.Exp(epsilon)+1)*bias*(1+1e-12) + 0x1p-900 // for what underflowed
-			if !(delta < 1) {                                            // also where it overflows
+			delta := sum*(math.Exp(epsilon)+1)*bias*(1+1e-12) + underflow
+			if !(delta < 1) { // also where it overflows
 				delta = 1
 			}
 			return Bracket{0, delta}
@@ -139,7 +144,7 @@ func meanExcess(n int64, u float64) float64 {
 	k := max(int64(math.Floor((size+size*u)/2))-1, n/2)
 	m := binomialMass(n, k, .5)
 	sum := 0.0
-	for ; k <= n; k++ {
+	for ; k <= n && m >= negligible; k++ {
 		excess := max(float64(2*k-n)/size-u, 0)
 		term := m * excess
 		sum += term

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -264,6 +265,43 @@ func TestShuffleAtItsEnds(t *testing.T) {
 	}
 	if most, err := shuffled(t, math.MaxInt64, 8).Epsilon(1e-6); err != nil || most.Upper != few.Upper {
 		t.Errorf("more persons than are counted: %v, %v; want %v", most, err, few)
+	}
+}
+
+// TestShuffleEndsWhereDeltaVanishes: at these epsilons every probability that counts is below
+// the smallest float64, so that no relative criterion ends a sum of up to 2^27 terms. What is
+// left of delta is the mass of the clones cut off, about 1e-60.
+func TestShuffleEndsWhereDeltaVanishes(t *testing.T) {
+	for _, c := range []struct {
+		n     int64
+		local float64
+	}{{1e8, .01}, {1 << 27, .01}, {math.MaxInt64, .1}, {math.MaxInt64, 1}, {1 << 27, 5}} {
+		a := shuffled(t, c.n, c.local)
+		b, err := soon(t, func() (account.Bracket, error) { return a.Delta(.9 * c.local) })
+		if err != nil || !(b.Upper > 0 && b.Upper < 1e-55) {
+			t.Errorf("%d persons, local epsilon %v: %v, %v; want next to nothing, and not 0", c.n, c.local, b, err)
+		}
+	}
+	a := shuffled(t, math.MaxInt64, 1)
+	if b, err := soon(t, func() (account.Bracket, error) { return a.Epsilon(0) }); err != nil || b.Upper != 1 {
+		t.Errorf("delta 0: %v, %v; want the local epsilon, 1", b, err)
+	}
+}
+
+// soon fails where there is no answer in half a minute; a second is enough.
+func soon(t *testing.T, ask func() (account.Bracket, error)) (b account.Bracket, err error) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b, err = ask()
+	}()
+	select {
+	case <-done:
+		return b, err
+	case <-time.After(30 * time.Second):
+		t.Fatal("no answer after 30 s")
+		return
 	}
 }
 
