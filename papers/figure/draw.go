@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -37,6 +38,7 @@ const (
 	panelWidth  = 5.2 * vg.Inch
 	panelHeight = 4.2 * vg.Inch
 	legendRow   = 0.21 * vg.Inch
+	footRoom    = 0.3 * vg.Inch
 	legendCols  = 2
 	labelRoom   = 24 // points, beside an axis
 )
@@ -54,7 +56,8 @@ func (p Panel) label(of *plot.Plot, c vgdraw.Canvas) {
 }
 
 // draw draws the panels in rows of so many columns, with one legend below them.
-func draw(w io.Writer, format string, panels []Panel, columns int, t *Table) error {
+func draw(w io.Writer, format string, item Item, t *Table) error {
+	panels, columns := item.Panels, item.Columns
 	across := len(panels)
 	if columns > 0 {
 		across = min(columns, across)
@@ -81,13 +84,14 @@ func draw(w io.Writer, format string, panels []Panel, columns int, t *Table) err
 			return fmt.Errorf("panel %s: %w", p.Name, err)
 		}
 	}
+	ranges(panels, grid, item.SameY)
 	entries := legendCols * across
 	if across > 1 {
 		entries = 3
 	}
 	rows := (len(names) + entries - 1) / entries
 	width, height := panelWidth*vg.Length(across), panelHeight*vg.Length(down)
-	below := legendRow*vg.Length(rows) + 0.15*vg.Inch
+	below := legendRow*vg.Length(rows) + footRoom
 	canvas, err := newCanvas(format, width, height+below)
 	if err != nil {
 		return err
@@ -111,6 +115,9 @@ func draw(w io.Writer, format string, panels []Panel, columns int, t *Table) err
 		step := width / vg.Length(entries)
 		part.Draw(vgdraw.Crop(whole, step*vg.Length(column)+12, 0, 0, -height-0.02*vg.Inch))
 	}
+	foot := legend.TextStyle
+	foot.XAlign, foot.YAlign = text.XLeft, text.YBottom
+	whole.FillText(foot, vg.Point{X: 12, Y: 5}, footnote(panels, t))
 	_, err = canvas.WriteTo(w)
 	return err
 }
@@ -149,15 +156,9 @@ func (p Panel) plot(t *Table, entry func(string, plot.Thumbnailer)) (*plot.Plot,
 		if len(points.XYs) == 0 {
 			continue
 		}
-		if err := c.add(out, points, entry); err != nil {
+		if err := c.add(out, points, p.Bands, entry); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Series, err)
 		}
-	}
-	if p.LogX {
-		logAxis(&out.X)
-	}
-	if p.LogY {
-		logAxis(&out.Y)
 	}
 	return out, nil
 }
@@ -191,19 +192,30 @@ func (p Panel) points(t *Table, c Curve, floor float64) bars {
 	return b
 }
 
-func (c Curve) add(out *plot.Plot, b bars, entry func(string, plot.Thumbnailer)) error {
+// name is the curve's in the legend.
+func (c Curve) name() string { return cmp.Or(c.Label, c.Series) }
+
+func (c Curve) add(out *plot.Plot, b bars, bands bool, entry func(string, plot.Thumbnailer)) error {
 	line, points, err := plotter.NewLinePoints(b.XYs)
 	if err != nil {
 		return err
 	}
 	line.Color, line.Width = okabeIto(c.Colour), 1.3
-	if c.Dashed {
+	switch {
+	case c.Dashed:
 		line.Dashes = []vg.Length{5, 3}
+	case c.Dotted:
+		line.Dashes = []vg.Length{1.5, 2.5}
 	}
 	points.Color, points.Shape, points.Radius = okabeIto(c.Colour), glyph(c.Colour), 3.5
+	if c.Plain && bands {
+		if err := c.addBand(out, b); err != nil {
+			return err
+		}
+	}
 	out.Add(line)
 	if c.Plain {
-		entry(c.Series, line)
+		entry(c.name(), line)
 		return nil
 	}
 	errorBars, err := plotter.NewYErrorBars(b)
@@ -212,7 +224,27 @@ func (c Curve) add(out *plot.Plot, b bars, entry func(string, plot.Thumbnailer))
 	}
 	errorBars.Color = okabeIto(c.Colour)
 	out.Add(errorBars, points)
-	entry(c.Series, pair{line, points})
+	entry(c.name(), pair{line, points})
+	return nil
+}
+
+// addBand shades what error bars would show.
+func (c Curve) addBand(out *plot.Plot, b bars) error {
+	edge := make(plotter.XYs, 0, 2*len(b.XYs))
+	for i, at := range b.XYs {
+		edge = append(edge, plotter.XY{X: at.X, Y: at.Y + b.YErrors[i].High})
+	}
+	for i := len(b.XYs) - 1; i >= 0; i-- {
+		edge = append(edge, plotter.XY{X: b.XYs[i].X, Y: b.XYs[i].Y - b.YErrors[i].Low})
+	}
+	band, err := plotter.NewPolygon(edge)
+	if err != nil {
+		return err
+	}
+	solid := color.NRGBAModel.Convert(okabeIto(c.Colour)).(color.NRGBA)
+	solid.A = 45
+	band.Color, band.LineStyle.Width = solid, 0
+	out.Add(band)
 	return nil
 }
 
@@ -223,49 +255,4 @@ type pair [2]plot.Thumbnailer
 func (p pair) Thumbnail(c *vgdraw.Canvas) {
 	p[0].Thumbnail(c)
 	p[1].Thumbnail(c)
-}
-
-// logAxis makes an axis logarithmic. Package plot would widen a range of a single
-// number by 1 to either side, which may leave the positive numbers.
-func logAxis(a *plot.Axis) {
-	if a.Min == a.Max {
-		a.Min, a.Max = a.Min/2, a.Max*2
-	}
-	a.Scale = plot.LogScale{}
-	a.Tick.Marker = plot.TickerFunc(logTicks)
-}
-
-// logTicks marks powers of ten; below three decades also their multiples by 2
-// and 5, below one also those by 3, 4, 6 and 8; beyond nine it names every second
-// one.
-func logTicks(lo, hi float64) []plot.Tick {
-	var ticks []plot.Tick
-	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi))
-	every := math.Ceil((last - first) / 9)
-	named := func(digit float64) bool {
-		switch digit {
-		case 2, 5:
-			return math.Log10(hi/lo) < 2.2
-		case 3, 4, 6, 8:
-			return hi/lo < 10
-		}
-		return false
-	}
-	for e := first; e <= last; e++ {
-		for digit := 1.0; digit < 10; digit++ {
-			x := digit * math.Pow(10, e)
-			if x < lo*(1-1e-9) || x > hi*(1+1e-9) {
-				continue
-			}
-			t := plot.Tick{Value: x}
-			if digit == 1 && math.Mod(e-first, every) == 0 || named(digit) {
-				t.Label = fmt.Sprintf("%.0g", x)
-				if x >= 0.001 && x < 1000 {
-					t.Label = fmt.Sprintf("%.3g", x)
-				}
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
 }

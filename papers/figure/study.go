@@ -2,6 +2,7 @@ package figure
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 )
 
@@ -37,6 +38,8 @@ type Item struct {
 	// them all in one row.
 	Panels  []Panel
 	Columns int
+	// SameY gives panels with equal Y labels one range of y.
+	SameY bool
 	// Jobs lists its trials. Those of a quick run may be some of the full one's:
 	// equal keys must mean equal numbers.
 	Jobs func(quick bool) []Job
@@ -84,8 +87,10 @@ type Panel struct {
 	X, Y string
 	// LogX and LogY make an axis logarithmic.
 	LogX, LogY bool
-	// Bars are drawn where a mean is of two trials or more.
-	Bars Bars
+	// Bars are drawn where a mean is of two trials or more: as a band around
+	// curves without markers where Bands is set, else at the markers.
+	Bars  Bars
+	Bands bool
 	// Curves are drawn, and listed, in this order; series of samples that are not
 	// among them are in the CSV alone.
 	Curves []Curve
@@ -95,9 +100,12 @@ type Panel struct {
 // equal series should look alike in every panel.
 type Curve struct {
 	Series string
+	// Label names the curve in the legend; empty means Series does.
+	Label  string
 	Colour int
-	// Dashed draws the line dashed, for what is not private or not sound.
-	Dashed bool
+	// Dashed draws the line dashed, for what is not private or not sound; Dotted
+	// is for a second variation of a curve.
+	Dashed, Dotted bool
 	// Plain leaves out the markers, for exact curves.
 	Plain bool
 }
@@ -110,10 +118,29 @@ type Claim struct {
 	Holds bool   `json:"holds"`
 	// PaperValue is the paper's number; nil where it prints none.
 	PaperValue *float64 `json:"paper_value"`
-	// Ours is the number measured, and StdErr its standard error; 0 where Ours is
-	// exact.
+	// Ours is the number measured, and StdErr its standard error; 0, null in JSON,
+	// where Ours is exact or no standard error is known.
 	Ours   float64 `json:"ours"`
 	StdErr float64 `json:"stderr"`
 	// Note says what Ours is and what it rests on.
 	Note string `json:"note"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c Claim) MarshalJSON() ([]byte, error) {
+	type plain struct {
+		ID         string   `json:"id"`
+		Paper      string   `json:"paper"`
+		Claim      string   `json:"claim"`
+		Holds      bool     `json:"holds"`
+		PaperValue *float64 `json:"paper_value"`
+		Ours       float64  `json:"ours"`
+		StdErr     *float64 `json:"stderr"`
+		Note       string   `json:"note"`
+	}
+	p := plain{ID: c.ID, Paper: c.Paper, Claim: c.Claim, Holds: c.Holds, PaperValue: c.PaperValue, Ours: c.Ours, Note: c.Note}
+	if c.StdErr != 0 {
+		p.StdErr = &c.StdErr
+	}
+	return json.Marshal(p)
 }

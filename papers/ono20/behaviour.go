@@ -22,12 +22,13 @@ func behaviourSeries(m mechanism, buffer int, r reading) string {
 func behaviour() figure.Item {
 	item := figure.Item{
 		Name: "behaviour", Title: "Figure 2: average scores during training",
-		Caption: "Mean score of ten submissions in a row, at every 1500th, at epsilon 1, without a buffer and with one of 100; mean of 5 trials (quick: 2); standard errors are in the CSV. 200 is the best score, 195 a success.",
-		Jobs:    behaviourJobs, Claims: claimBehaviour,
+		Caption: "Mean score of ten submissions in a row, at every 1500th, at epsilon 1, without a buffer and with one of 100; mean of 5 trials (quick: 2); bands: standard error of that mean. 200 is the best score, 195 a success.",
+		Columns: 2, SameY: true,
+		Jobs: behaviourJobs, Claims: claimBehaviour,
 	}
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, b := range []int{1, 100} {
-			p := figure.Panel{Name: behaviourPanel(m, b), Title: behaviourPanel(m, b), X: "submissions", Y: "mean score of ten submissions (steps)", Bars: figure.StandardError}
+			p := figure.Panel{Name: behaviourPanel(m, b), Title: behaviourPanel(m, b), X: "submissions", Y: "mean score of ten submissions (steps)", Bars: figure.StandardError, Bands: true}
 			for i, r := range readings() {
 				p.Curves = append(p.Curves, figure.Curve{Series: string(r), Colour: []int{4, 1, 7}[i], Dashed: r == control, Plain: true})
 			}

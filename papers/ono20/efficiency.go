@@ -55,12 +55,13 @@ func seriesAt(m mechanism, r reading, epsilon float64) string {
 func efficiency() figure.Item {
 	item := figure.Item{
 		Name: "efficiency", Title: "Tables 1, 2 and 3, and Figure 3: submissions to the first success",
-		Caption: "Success ratio by the number of submissions (Figure 3), and within 90,000 by epsilon (Table 2). The medians of Table 1 and the areas of Table 3 are among the claims; all trials are in the CSV. 20 trials of 90,000 submissions (quick: 3). Bars: standard error of the mean over trials.",
-		Jobs:    efficiencyJobs, Claims: claimEfficiency,
+		Caption: "Success ratio by the number of submissions (Figure 3), and within 90,000 by epsilon (Table 2). The medians of Table 1 and the areas of Table 3 are among the claims; all trials are in the CSV. 20 trials of 90,000 submissions (quick: 3). Bars and bands: standard error of the mean over trials.",
+		Columns: 2, SameY: true,
+		Jobs: efficiencyJobs, Claims: claimEfficiency,
 	}
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, r := range []reading{nearest, literal} {
-			p := figure.Panel{Name: curvePanel(m, r), Title: fmt.Sprintf("%s, %s", title(m), r), X: "submissions", Y: "success ratio", Bars: figure.StandardError}
+			p := figure.Panel{Name: curvePanel(m, r), Title: fmt.Sprintf("%s, %s", title(m), r), X: "submissions", Y: "success ratio", Bars: figure.StandardError, Bands: true}
 			for i, e := range epsilons() {
 				p.Curves = append(p.Curves, figure.Curve{Series: fmt.Sprintf("epsilon %g", e), Colour: i + 1, Plain: true})
 			}

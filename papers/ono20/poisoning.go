@@ -54,10 +54,11 @@ func poisoning() figure.Item {
 	item := figure.Item{
 		Name: "poisoning", Title: "Not in the paper: dishonest agents",
 		Caption: "Success ratio within 3000 submissions when some of each hundred agents send the opposite of what they learned, without noise: at the length of an honest report (inverted) or with every number at the end of its range (loudest). Each also with the influence of a report bounded: in norm, at 1.25 times the usual norm of an honest estimate, and along the running mean of estimates. The recipe with one episode a submission; 10 trials (quick: 3). Bars: standard error.",
-		Jobs:    poisonJobs, Claims: claimPoisoning,
+		Columns: 2, SameY: true,
+		Jobs: poisonJobs, Claims: claimPoisoning,
 	}
 	for _, v := range victims() {
-		p := figure.Panel{Name: v.panel(), Title: v.panel(), X: "dishonest agents (%)", Y: "success ratio", Bars: figure.StandardError}
+		p := figure.Panel{Name: v.panel(), Title: fmt.Sprintf("%s, epsilon %g", title(v.m), v.epsilon), X: "dishonest agents (%)", Y: "success ratio", Bars: figure.StandardError}
 		for i, a := range []attack{inverted, loudest} {
 			for j, bounded := range []bool{false, true} {
 				p.Curves = append(p.Curves, figure.Curve{Series: attackSeries(a, bounded), Colour: 2*i + j + 1, Dashed: !bounded})

@@ -58,12 +58,13 @@ func oursSeries(m mechanism, l way, epsilon float64, control bool) string {
 func recipe() figure.Item {
 	item := figure.Item{
 		Name: "recipe", Title: "Not in the paper: training that works at the same epsilon",
-		Caption: "Success ratio by the number of submissions: PrivUnitG and sign-PRS with one episode a submission, or thirty local steps of two episodes. The policy is linear (8 weights); actions are drawn from it. First success, retention and the control of zero gradients (reported through sign-PRS) are among the claims, all trials in the CSV. 20 trials (quick: 3), of which those without a success go on, up to 90,000 submissions; curves end at the least length of a trial. Bars: standard error of the mean over trials.",
-		Jobs:    recipeJobs, Claims: claimRecipe,
+		Caption: "Success ratio by the number of submissions: PrivUnitG and sign-PRS with one episode a submission, or thirty local steps of two episodes. The policy is linear (8 weights); actions are drawn from it. First success, retention and the control of zero gradients (reported through sign-PRS) are among the claims, all trials in the CSV. 20 trials (quick: 3), of which those without a success go on, up to 90,000 submissions; curves end at the least length of a trial. Bands: standard error of the mean over trials.",
+		Columns: 2, SameY: true,
+		Jobs: recipeJobs, Claims: claimRecipe,
 	}
 	for _, l := range ways() {
 		for _, m := range randomizers() {
-			p := figure.Panel{Name: fmt.Sprintf("%s, %s", l.name, m), Title: fmt.Sprintf("%s, %s", m, l.name), X: "submissions", Y: "success ratio", LogX: true, Bars: figure.StandardError}
+			p := figure.Panel{Name: fmt.Sprintf("%s, %s", l.name, m), Title: fmt.Sprintf("%s, %s", title(m), l.name), X: "submissions", Y: "success ratio", LogX: true, Bars: figure.StandardError, Bands: true}
 			for i, e := range strict() {
 				p.Curves = append(p.Curves, figure.Curve{Series: fmt.Sprintf("epsilon %g", e), Colour: i + 1, Plain: true})
 			}

@@ -46,6 +46,10 @@ func title(m mechanism) string {
 		return "Laplace"
 	case train.PRS:
 		return "PRS"
+	case train.SignPRS:
+		return "sign-PRS"
+	case train.PrivUnit:
+		return "PrivUnitG"
 	case train.NotPrivate:
 		return "not private"
 	}

@@ -66,7 +66,7 @@ func stated(epsilon float64) dp.Budget {
 // carComparison is Figure 2(a), in the paper's text Figure 1(c).
 func carComparison() figure.Item {
 	curves := []figure.Curve{
-		{Series: seriesPaper, Colour: 1}, {Series: seriesSmall, Colour: 1, Dashed: true, Plain: true}, {Series: seriesLarge, Colour: 5, Dashed: true, Plain: true},
+		{Series: seriesPaper, Colour: 1}, {Series: seriesSmall, Label: labelSmall, Colour: 1, Dashed: true, Plain: true}, {Series: seriesLarge, Label: labelLarge, Colour: 1, Dotted: true, Plain: true},
 		{Series: seriesSound, Colour: 5}, {Series: seriesBatch, Colour: 4}, {Series: seriesRefine, Colour: 3},
 		{Series: seriesLSW, Colour: 6}, {Series: seriesLSWExact, Colour: 6, Dashed: true},
 		{Series: seriesLSTD, Colour: 0, Dashed: true}, {Series: seriesConstant, Colour: 7, Dashed: true, Plain: true},
@@ -74,6 +74,7 @@ func carComparison() figure.Item {
 	return figure.Item{
 		Name: "car", Title: "Figure 2(a): all methods on mountain car, on-policy",
 		Caption: "As Figure 1(a), for the policy that Q-learning found, made 0.3-soft, on Fourier features of order 2. DP-LSW needs states that can be counted and runs on a grid of 6 x 6 cells. DP-LSL is not private on continuous states. MSPBE is that of 100,000 further trajectories, each weighing 1; the value error is the root mean square error at 40 fixed states against the mean of 400 simulated returns each, whose standard errors are about 0.3. Bars: standard deviation over trials.",
+		Columns: 2,
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "MSPBE, epsilon 0.1 asked for", X: labelPersons, Y: labelCarMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error of the same releases", X: labelPersons, Y: labelCarError, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},

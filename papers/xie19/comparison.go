@@ -18,7 +18,7 @@ func sizes(quick bool) []int {
 // comparison is Figure 1(a).
 func comparison() figure.Item {
 	curves := []figure.Curve{
-		{Series: seriesPaper, Colour: 1}, {Series: seriesSmall, Colour: 1, Dashed: true, Plain: true}, {Series: seriesLarge, Colour: 5, Dashed: true, Plain: true},
+		{Series: seriesPaper, Colour: 1}, {Series: seriesSmall, Label: labelSmall, Colour: 1, Dashed: true, Plain: true}, {Series: seriesLarge, Label: labelLarge, Colour: 1, Dotted: true, Plain: true},
 		{Series: seriesSound, Colour: 5}, {Series: seriesBatch, Colour: 4}, {Series: seriesRefine, Colour: 3},
 		{Series: seriesLSW, Colour: 6}, {Series: seriesLSWExact, Colour: 6, Dashed: true},
 		{Series: seriesLSL, Colour: 2}, {Series: seriesLSLExact, Colour: 2, Dashed: true},
@@ -27,6 +27,7 @@ func comparison() figure.Item {
 	return figure.Item{
 		Name: "chain", Title: "Figure 1(a): all methods on the chain",
 		Caption: "MSPBE and RMSE of every method against the number of trajectories, and the true epsilon at delta 1e-5 (upper end of a bracket from privacy-loss distributions) of GPOPE with the paper's noise and with sound noise. Of the private methods all but GPOPE with the accountant of the paper satisfy epsilon 0.1. Bars: standard deviation over trials.",
+		Columns: 2,
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "MSPBE, epsilon 0.1 asked for", X: labelPersons, Y: labelMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error of the same releases", X: labelPersons, Y: labelRMSE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},

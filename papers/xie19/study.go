@@ -176,6 +176,13 @@ const (
 	seriesConstant = "best constant (no data)"
 )
 
+// Legends of seriesSmall and seriesLarge, which may stand apart from what "the
+// same" refers to.
+const (
+	labelSmall = seriesPaper + ", 0.1 x step"
+	labelLarge = seriesPaper + ", 10 x step"
+)
+
 const (
 	labelPersons = "trajectories m (one a person)"
 	labelStep    = "step size (no unit)"
