@@ -31,6 +31,9 @@ type Agent struct {
 // through comes back beside the report and must not be sent; it is zero when the
 // report was made before.
 //
+// Whether an agent reports does not depend on what it met: where its environment
+// fails, the report is one on the zero vector, and the failure is in the [Outing].
+//
 // The agent trusts nothing in the task but numbers that cannot hurt it: it refuses,
 // with [ErrTask], every randomiser but the one it agreed to. Seeds and weights may
 // be anything.
@@ -45,10 +48,7 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 		return kept, Outing{}, err
 	}
 	ctx = context.WithoutCancel(ctx) // what was paid for is finished
-	out, err := d.train(t, theta, a.Player, a.Rand)
-	if err != nil {
-		return nil, out, err
-	}
+	out := d.train(t, theta, a.Player, a.Rand)
 	if receipt != nil {
 		if err := receipt.Redeem(dp.ReplaceOne, d.coder.event()); err != nil {
 			return nil, out, err

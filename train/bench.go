@@ -73,7 +73,7 @@ func (b *bench) work(ctx context.Context, f *flight) {
 	if err == nil && b.cfg.Attack != nil {
 		b.cfg.Attack(&f.task, b.device.vector, f.report[reportHeader:])
 	}
-	if err == nil && out.Steps == 0 { // it was kept from an earlier process
+	if err == nil && out == (Outing{}) { // it was kept from an earlier process
 		f.err = b.rehearse(f)
 	}
 }
@@ -84,8 +84,8 @@ func (b *bench) rehearse(f *flight) error {
 	if err != nil {
 		return err
 	}
-	f.outing, err = b.device.train(&f.task, f.theta, a.Player, a.Rand)
-	return err
+	f.outing = b.device.train(&f.task, f.theta, a.Player, a.Rand)
+	return nil
 }
 
 // pool lets several benches work at a time. What a flight comes to does not depend

@@ -66,15 +66,35 @@ type Outing struct {
 	// of decisions in all.
 	Score float64
 	Steps int
+	// Failed is the error by which the environment ended an episode, nil where it did
+	// not. The rest is then zero, and the report is on the zero vector: an agent that
+	// kept silent would tell what it met.
+	Failed error
 }
 
-// train plays and learns from theta and leaves what is to be reported in d.vector.
-func (d *Device) train(t *Task, theta []float64, p *learn.Player, rng *rand.Rand) (Outing, error) {
+// train leaves in d.vector what is to be reported on the weights theta.
+func (d *Device) train(t *Task, theta []float64, p *learn.Player, rng *rand.Rand) Outing {
 	copy(d.theta, theta)
 	x := d.local.explore(t.Slot)
+	play := d.learn
 	if d.local.Method == Evolution {
-		return d.try(t, p, x, rng)
+		play = d.try
 	}
+	out, err := play(t, theta, p, x, rng)
+	if err != nil {
+		out = Outing{Failed: err}
+	}
+	if err != nil || d.local.ZeroGradient {
+		clear(d.vector)
+		if d.local.Method == Evolution { // the middle of the scores: a fair coin
+			d.vector[0] = d.coder.Clip / 2
+		}
+	}
+	return out
+}
+
+// learn plays and learns; what is reported is a gradient or a change of weights.
+func (d *Device) learn(_ *Task, theta []float64, p *learn.Player, x learn.Explore, rng *rand.Rand) (Outing, error) {
 	d.steps.reset()
 	var out Outing
 	for step := range d.local.Steps {
@@ -99,12 +119,9 @@ func (d *Device) train(t *Task, theta []float64, p *learn.Player, rng *rand.Rand
 		}
 	}
 	for i := range d.vector {
-		switch {
-		case d.local.ZeroGradient:
-			d.vector[i] = 0
-		case d.local.Steps > 1:
+		if d.local.Steps > 1 {
 			d.vector[i] = theta[i] - d.theta[i] // a descent direction, as a gradient is
-		default:
+		} else {
 			d.vector[i] = d.grad[i]
 		}
 	}
@@ -112,7 +129,7 @@ func (d *Device) train(t *Task, theta []float64, p *learn.Player, rng *rand.Rand
 }
 
 // try plays with perturbed weights; what is reported is the score.
-func (d *Device) try(t *Task, p *learn.Player, x learn.Explore, rng *rand.Rand) (Outing, error) {
+func (d *Device) try(t *Task, _ []float64, p *learn.Player, x learn.Explore, rng *rand.Rand) (Outing, error) {
 	perturb(d.vector, t.Seed, d.local.Perturbation)
 	for i := range d.theta {
 		d.theta[i] += d.vector[i]
@@ -127,8 +144,5 @@ func (d *Device) try(t *Task, p *learn.Player, x learn.Explore, rng *rand.Rand) 
 		out.Steps += e.Steps()
 	}
 	d.vector[0] = out.Score
-	if d.local.ZeroGradient {
-		d.vector[0] = d.coder.Clip / 2
-	}
 	return out, nil
 }

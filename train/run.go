@@ -16,8 +16,10 @@ type Progress struct {
 	// Slot is the submission that was just counted.
 	Slot uint64
 	// Score is the mean score of its agent's first episodes, which nobody but the
-	// simulation knows.
-	Score float64
+	// simulation knows. Failed is the error by which its environment ended an
+	// episode, if it did: the score is then 0 and the report says nothing.
+	Score  float64
+	Failed error
 	// Epsilon is the largest epsilon that any one agent spent so far.
 	Epsilon float64
 	// Success is the last private estimate of the share of successful agents, nil
@@ -343,7 +345,7 @@ func (r *run) after(ctx context.Context, f *flight) error {
 	if r.cfg.Progress == nil {
 		return nil
 	}
-	p := Progress{Status: s, Slot: f.task.Slot, Score: f.outing.Score, Epsilon: r.spent}
+	p := Progress{Status: s, Slot: f.task.Slot, Score: f.outing.Score, Failed: f.outing.Failed, Epsilon: r.spent}
 	if n := len(r.success); n > 0 {
 		p.Success = &r.success[n-1]
 	}

@@ -12,7 +12,8 @@ import (
 
 // Success asks separate agents, who do nothing else, whether they reach a score.
 // Each plays one episode, with actions drawn from the policy or greedily as in
-// training but without uniform ones, and answers by randomised response.
+// training but without uniform ones, and answers by randomised response. An agent
+// whose environment fails answers as one that does not reach the score.
 type Success struct {
 	// Every is the number of submissions between evaluations.
 	Every int
@@ -86,6 +87,10 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 		return 0, err
 	}
 	f.wallet = wallet
+	a, err := r.bench.seat(f)
+	if err != nil {
+		return 0, err
+	}
 	receipt, kept, err := wallet.Debit(ctx, f.task.Slot, rr.Event())
 	if err != nil {
 		return 0, err
@@ -94,20 +99,14 @@ func (r *run) ask(ctx context.Context, f *flight, rr local.Response) (int, error
 		return rr.Decode(kept)
 	}
 	ctx = context.WithoutCancel(ctx)
-	a, err := r.bench.seat(f)
-	if err != nil {
-		return 0, err
-	}
 	x := learn.Explore{Greedy: r.cfg.Local.Greedy}
 	e := &r.bench.device.episodes[0]
-	if err := a.Player.Play(e, f.theta, x, a.Rand); err != nil {
-		return 0, err
-	}
+	failed := a.Player.Play(e, f.theta, x, a.Rand) // silence would tell of it
 	if err := receipt.Redeem(dp.ReplaceOne, rr.Event()); err != nil {
 		return 0, err
 	}
 	bucket := 0
-	if e.Score >= r.cfg.Success.Threshold {
+	if failed == nil && e.Score >= r.cfg.Success.Threshold {
 		bucket = 1
 	}
 	report := rr.Randomize(nil, bucket, a.Noise)
