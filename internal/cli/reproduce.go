@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -45,15 +46,15 @@ func newReproduce() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			study, err := paperNamed(args[0])
+			if err != nil {
+				return err
+			}
 			if o.Dir == "" {
 				return usage(errors.New("reproduce: -o is missing; name a directory for the results"))
 			}
 			if o.Workers < 0 {
 				return usage(fmt.Errorf("reproduce: --workers is %d; want 1 or more, or 0 for one a core", o.Workers))
-			}
-			study, err := paperNamed(args[0])
-			if err != nil {
-				return err
 			}
 			o.Items = args[1:]
 			o.Progress = tellProgress(cmd.ErrOrStderr(), study.Paper)
@@ -93,22 +94,70 @@ func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options, asJSON bool
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), done)
 	}
+	writeClaims(cmd.OutOrStdout(), done.Claims)
+	if o.Quick {
+		fmt.Fprintln(cmd.OutOrStdout(), "a quick run: verdicts that rest on so few trials may change in a full one")
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "read %s/index.html\n", o.Dir)
+	fmt.Fprintln(cmd.OutOrStdout(), "simulated persons and seeded noise: these are no releases, and nothing was charged")
+	return nil
+}
+
+// writeClaims writes two lines a claim: the verdict and the sentence; what was
+// measured, and the name under which claims.json has the rest.
+func writeClaims(w io.Writer, claims []figure.Claim) {
 	holds := 0
-	for _, c := range done.Claims {
+	for _, c := range claims {
 		verdict := "fails"
 		if c.Holds {
 			verdict = "holds"
 			holds++
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s  %s: %.3g", verdict, c.ID, c.Ours)
+		fmt.Fprintf(w, "%s  %s\n       %s", verdict, shortened(c.Claim, 100), plain(c.Ours, 3))
 		if c.StdErr > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), " +- %.1g", c.StdErr)
+			fmt.Fprintf(w, " +- %s", plain(c.StdErr, 1))
 		}
-		fmt.Fprintln(cmd.OutOrStdout())
+		if c.PaperValue != nil {
+			fmt.Fprintf(w, " (paper: %s)", plain(*c.PaperValue, 3))
+		}
+		fmt.Fprintf(w, ": %s [%s]\n", gist(c.Note), c.ID)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d of %d claims hold; read %s\n", holds, len(done.Claims), o.Dir+"/index.html")
-	fmt.Fprintln(cmd.OutOrStdout(), "simulated persons and seeded noise: these are no releases, and nothing was charged")
-	return nil
+	fmt.Fprintf(w, "%d of %d claims hold\n", holds, len(claims))
+}
+
+// gist is what a claim's note begins with, what was measured, and the rule it was
+// judged by.
+func gist(note string) string {
+	measured, rest, _ := strings.Cut(note, ";")
+	text := shortened(measured, 100)
+	if _, rule, ok := strings.Cut(rest, "judged"); ok {
+		rule, _, _ = strings.Cut(rule, ";")
+		text += "; judged" + strings.TrimSuffix(rule, ".")
+	}
+	return text
+}
+
+// plain writes a number with so many digits, and without an exponent where that
+// is as short.
+func plain(x float64, digits int) string {
+	s := fmt.Sprintf("%.*g", digits, x)
+	if size := math.Abs(x); strings.Contains(s, "e") && size >= 1 && size < 1e6 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return s
+}
+
+// shortened cuts a text at a word, to at most so many characters.
+func shortened(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	cut := string(r[:most-3])
+	if i := strings.LastIndexByte(cut, ' '); i > 0 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, ",.:") + "..."
 }
 
 // tellProgress writes the trials done and the time left: in place on a

@@ -23,6 +23,7 @@ func aggregated() figure.Item {
 	return figure.Item{
 		Name: "aggregated", Title: "Figure 1, third plot: aggregated states against batch size",
 		Caption: "Root mean square error over the states when pairs of states share a value, at lambda = 30 sqrt(m). Constants of the paper: true epsilon 0 at delta 0.1; exact constants and dp-refine: 0.1. One curve has the paper's bound Rmax/(1-gamma) = 100 on returns in place of the true 1. Bars: standard error.",
+		SameY:   true,
 		Panels:  panels,
 		Jobs:    func(quick bool) []figure.Job { return perBatch(quick, starts(), runAggregated) },
 		Claims:  claimAggregated,

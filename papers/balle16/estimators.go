@@ -34,6 +34,7 @@ func estimators() figure.Item {
 	return figure.Item{
 		Name: "estimators", Title: "Figure 1, first plot: LSL against LSW without privacy",
 		Caption: "Root mean square error over the 40 states of first-visit Monte Carlo with public weights 1 (LSW) and with visit weights and penalty lambda = 30 sqrt(m) (LSL), tabular and with pairs of states that share a value. Bars: standard error.",
+		SameY:   true,
 		Panels:  panels,
 		Jobs:    func(quick bool) []figure.Job { return perBatch(quick, starts(), runEstimators) },
 		Claims:  claimEstimators,

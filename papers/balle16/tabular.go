@@ -38,6 +38,7 @@ func tabular() figure.Item {
 	return figure.Item{
 		Name: "tabular", Title: "Figure 1, second plot: the tabular case against lambda",
 		Caption: "Root mean square error over the states against the penalty of LSL and DP-LSL, at a small batch (m = 10,000; quick: 3,000) and a large one (m = 100,000; quick: 30,000). The other methods do not know lambda and are flat. Constants of the paper: true epsilon 0 at delta 0.1; exact constants and dp-refine: 0.1. Bars: standard error.",
+		SameY:   true,
 		Panels:  []figure.Panel{panel("small", "small"), panel("large", "large")},
 		Jobs:    sweepJobs,
 		Claims:  claimTabular,

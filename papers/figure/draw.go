@@ -37,7 +37,7 @@ func glyph(i int) vgdraw.GlyphDrawer {
 const (
 	panelWidth  = 5.2 * vg.Inch
 	panelHeight = 4.2 * vg.Inch
-	legendRow   = 0.21 * vg.Inch
+	legendRow   = 0.18 * vg.Inch
 	footRoom    = 0.3 * vg.Inch
 	legendCols  = 2
 	labelRoom   = 24 // points, beside an axis

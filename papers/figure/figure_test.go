@@ -232,6 +232,105 @@ func TestTicksOfAShortRange(t *testing.T) {
 	}
 }
 
+// picture runs a study of one item that has these panels and samples, and returns
+// its SVG.
+func picture(t *testing.T, item figure.Item, samples ...figure.Sample) string {
+	t.Helper()
+	s := study(1, new(atomic.Int64), never)
+	item.Name = "numbers"
+	item.Jobs = func(bool) []figure.Job {
+		return []figure.Job{{Key: "1", Run: func(context.Context) ([]figure.Sample, error) { return samples, nil }}}
+	}
+	s.Items[0] = item
+	dir := t.TempDir()
+	if _, err := figure.Run(context.Background(), s, figure.Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, dir, "numbers.svg")
+}
+
+func has(t *testing.T, svg string, labels ...string) {
+	t.Helper()
+	for _, label := range labels {
+		if !strings.Contains(svg, ">"+label+"<") {
+			t.Errorf("numbers.svg has no label %s", label)
+		}
+	}
+}
+
+func TestTicksArePlainShortNumbers(t *testing.T) {
+	p := figure.Panel{Name: "p", Curves: []figure.Curve{{Series: "s"}}}
+	svg := picture(t, figure.Item{Panels: []figure.Panel{p}},
+		figure.Sample{Panel: "p", Series: "s", X: 0, Y: -0.2}, figure.Sample{Panel: "p", Series: "s", X: 90_000, Y: 0.4})
+	has(t, svg, "0", "20,000", "80,000", "-0.2", "0.1")
+	if strings.Contains(svg, ">-0<") || strings.Contains(svg, ">0.30") {
+		t.Error("a tick is -0, or has digits that say nothing")
+	}
+	p.LogX, p.LogY = true, true
+	has(t, picture(t, figure.Item{Panels: []figure.Panel{p}},
+		figure.Sample{Panel: "p", Series: "s", X: 1e-5, Y: 1000}, figure.Sample{Panel: "p", Series: "s", X: 10, Y: 1e7}),
+		"1e-5", "0.001", "10", "1000", "100,000", "1e7")
+}
+
+// Of panels up to 1 and up to 100, the first has a tick at 100 when they share a
+// range, and only then.
+func TestPanelsShareARange(t *testing.T) {
+	of := func(y string) figure.Item {
+		return figure.Item{Panels: []figure.Panel{
+			{Name: "p", Y: "y", Curves: []figure.Curve{{Series: "s"}}}, {Name: "q", Y: y, Curves: []figure.Curve{{Series: "s"}}},
+		}}
+	}
+	for _, c := range []struct {
+		y    string
+		same bool
+		want int
+	}{{"y", false, 1}, {"y", true, 2}, {"another", true, 1}} {
+		item := of(c.y)
+		item.SameY = c.same
+		svg := picture(t, item, figure.Sample{Panel: "p", Series: "s", X: 0, Y: 0}, figure.Sample{Panel: "p", Series: "s", X: 1, Y: 1},
+			figure.Sample{Panel: "q", Series: "s", X: 0, Y: 0}, figure.Sample{Panel: "q", Series: "s", X: 1, Y: 100})
+		if got := strings.Count(svg, ">100<"); got != c.want {
+			t.Errorf("labels y and %s, same %v: %d ticks at 100; want %d", c.y, c.same, got, c.want)
+		}
+	}
+}
+
+// Three trials at one point and two at the next.
+func TestPicturesSayWhatBarsAndBandsAre(t *testing.T) {
+	var samples []figure.Sample
+	for i, x := range []float64{0, 0, 0, 1, 1} {
+		samples = append(samples, figure.Sample{Panel: "p", Series: "s", X: x, Y: float64(i)})
+	}
+	p := figure.Panel{Name: "p", Bars: figure.StandardError, Curves: []figure.Curve{{Series: "s", Label: "a name"}}}
+	has(t, picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...), "means of 2 to 3 trials; bars: standard error", "a name")
+	p.Curves[0].Plain = true
+	plain := picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...)
+	has(t, plain, "means of 2 to 3 trials")
+	p.Bands = true
+	band := picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...)
+	has(t, band, "means of 2 to 3 trials; bands: standard error")
+	if n, m := strings.Count(plain, "fill-opacity"), strings.Count(band, "fill-opacity"); m <= n {
+		t.Errorf("%d translucent shapes with a band, %d without", m, n)
+	}
+	if svg := picture(t, figure.Item{Panels: []figure.Panel{p}}, samples[0]); strings.Contains(svg, "means of") {
+		t.Error("a single number is called a mean")
+	}
+}
+
+func TestUnknownStandardErrorsAreNull(t *testing.T) {
+	for se, want := range map[float64]string{0: `"stderr":null`, 0.5: `"stderr":0.5`} {
+		c := figure.Claim{ID: "a", Paper: "p", Claim: "c", Holds: true, Ours: 3, StdErr: se, Note: "n"}
+		text, err := json.Marshal(c)
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("standard error %g: %s, %v; want %s", se, text, err, want)
+		}
+		var back figure.Claim
+		if err := json.Unmarshal(text, &back); err != nil || back != c {
+			t.Errorf("read back: %+v, %v; want %+v", back, err, c)
+		}
+	}
+}
+
 // A grid of panels is as high as its rows.
 func TestPanelsInRows(t *testing.T) {
 	s := study(2, new(atomic.Int64), never)

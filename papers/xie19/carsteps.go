@@ -118,8 +118,8 @@ func carSizesItem() figure.Item {
 	return figure.Item{
 		Name: "car-steps-sizes", Title: "Figure 6: step sizes on mountain car, other numbers of trajectories",
 		Caption: "As Figure 2(b) with the clip at 0.1, at a tenth of the paper's numbers of trajectories. The true epsilons are those of the paper's noise. Flat lines have no such step. Bars: standard deviation over trials.",
-		Columns: 2,
-		Panels:  sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
+		Columns: 2, SameY: true,
+		Panels: sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
 		Jobs: func(quick bool) []figure.Job {
 			var jobs []figure.Job
 			for k, m := range carSweptSizes(quick) {

@@ -65,8 +65,8 @@ func chainSizes() figure.Item {
 	return figure.Item{
 		Name: "chain-steps-sizes", Title: "Figure 5: step sizes on the chain, other numbers of trajectories",
 		Caption: "As Figure 1(b) with the clip at 0.02. The true epsilons are those of the paper's noise. Flat lines have no such step. Bars: standard deviation over trials.",
-		Columns: 2,
-		Panels:  sizePanels(sweptSizes(false), sweptSizes(true), labelMSPBE, labelRMSE, curves),
+		Columns: 2, SameY: true,
+		Panels: sizePanels(sweptSizes(false), sweptSizes(true), labelMSPBE, labelRMSE, curves),
 		Jobs: func(quick bool) []figure.Job {
 			var jobs []figure.Job
 			for k, m := range sweptSizes(quick) {
