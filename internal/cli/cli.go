@@ -14,10 +14,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
+	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/ledger"
 )
 
 // The exit codes.
@@ -28,12 +32,12 @@ const (
 	exitBudget = 3
 )
 
-// Main runs the command line and returns the exit code. Ctrl-C cancels the
-// context that commands run under.
+// Main runs the command line and returns the exit code. Ctrl-C, and the signal
+// that ends a service, cancel the context that commands run under.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second Ctrl-C ends the process at once.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	root := newRoot()
 	root.SetArgs(args)
@@ -45,19 +49,35 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
+// errNothing marks an interrupt before anything was charged or released.
+var errNothing = errors.New("interrupted; nothing was released")
+
 // tell prints an error.
 func tell(w io.Writer, err error) {
 	var pending *discreet.PendingError
 	switch {
 	case err == nil:
-	case errors.As(err, &pending):
-		// Interrupted or not: what matters is that budget is gone.
-		fmt.Fprintf(w, "discreet: %v\n", err)
+	case errors.As(err, &pending), errors.Is(err, ledger.ErrUnknown), errors.Is(err, discreet.ErrNotWritten):
+		// Interrupted or not: what matters is that budget is gone, or may be.
+		fmt.Fprintf(w, "discreet: %s\n", printable(err.Error()))
+	case errors.Is(err, errNothing):
+		fmt.Fprintf(w, "discreet: %v\n", errNothing)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(w, "discreet: interrupted; nothing was released")
+		fmt.Fprintln(w, "discreet: interrupted")
 	default:
-		fmt.Fprintf(w, "discreet: %v\n", err)
+		fmt.Fprintf(w, "discreet: %s\n", strings.TrimPrefix(printable(err.Error()), "discreet "))
 	}
+}
+
+// printable is a text with nothing in it that would steer a terminal: an error may
+// quote a file that somebody else wrote.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 func newRoot() *cobra.Command {

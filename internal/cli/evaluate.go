@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,24 +61,31 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := discreet.Evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
 	bar.done()
-	if err != nil {
+	var pending *discreet.PendingError
+	if errors.Is(err, context.Canceled) && !errors.As(err, &pending) {
+		return fmt.Errorf("%w: %w", errNothing, err)
+	} else if err != nil {
 		return err
 	}
 	for _, n := range result.Notices {
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", n)
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", brief(n))
 	}
 	if result.Repeated {
 		e := result.Release.Ledger
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: key %s was charged before, by entry %d; this is its recorded release, and nothing was spent\n", e.Key, e.Seq)
 	}
 	// The release is shown before the page is made: it was paid for.
+	out := &sticky{Writer: cmd.OutOrStdout()}
 	if asJSON {
-		_, err = cmd.OutOrStdout().Write(result.JSON)
+		out.Write(result.JSON)
 	} else {
-		printRelease(cmd.OutOrStdout(), result.Release)
+		printRelease(out, result.Release)
 	}
-	if err != nil || result.Path == "" {
-		return err
+	if out.err != nil {
+		return unshown(result, out.err)
+	}
+	if result.Path == "" {
+		return nil
 	}
 	page := filepath.Join(filepath.Dir(result.Path), "report.html")
 	if err := writeReport(page, result.Release); err != nil {
@@ -85,6 +95,42 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 		fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n          %s\n", result.Path, page)
 	}
 	return nil
+}
+
+// sticky keeps the first error of a writer.
+type sticky struct {
+	io.Writer
+	err error
+}
+
+func (s *sticky) Write(p []byte) (n int, err error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, s.err = s.Writer.Write(p)
+	return n, s.err
+}
+
+// unshown says where a release is that could not be printed.
+func unshown(r *discreet.Result, err error) error {
+	switch e := r.Release.Ledger; {
+	case e != nil:
+		return fmt.Errorf("%w: entry %d of dataset %q: the output: %w; run again with --key %s, which costs nothing", discreet.ErrNotWritten, e.Seq, e.Dataset, err, e.Key)
+	case r.Path != "":
+		return fmt.Errorf("the release could not be shown and is in %s: %w", r.Path, err)
+	}
+	return fmt.Errorf("the release could not be shown and is lost, with what it cost: %w", err)
+}
+
+// brief cuts the names in a notice about columns to a few; validate has them all.
+func brief(notice string) string {
+	const most = 4
+	what, list, ok := strings.Cut(notice, ": ")
+	names := strings.Split(list, ", ")
+	if !ok || what != "columns not used" || len(names) <= most+1 {
+		return notice
+	}
+	return fmt.Sprintf("%s: %s and %d more", what, strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func writeReport(path string, r *evaluate.Release) error {
@@ -142,6 +188,9 @@ func printPrivacy(w io.Writer, r *evaluate.Release) {
 // alarm is text in red, where the writer is a terminal that wants colours
 // (no-color.org).
 func alarm(w io.Writer, text string) string {
+	if s, ok := w.(*sticky); ok {
+		w = s.Writer
+	}
 	if f, ok := w.(*os.File); ok && terminal(f) && os.Getenv("NO_COLOR") == "" {
 		return "\x1b[1;31m" + text + "\x1b[0m"
 	}

@@ -49,7 +49,12 @@ func TestExitCodes(t *testing.T) {
 // Whoever interrupts a run is told whether it cost budget.
 func TestInterruptsAreTold(t *testing.T) {
 	for want, err := range map[string]error{
-		"interrupted; nothing was released":              context.Canceled,
+		"interrupted; nothing was released":              fmt.Errorf("%w: %w", errNothing, context.Canceled),
+		"discreet: interrupted\n":                        context.Canceled, // of training, say: reports have left
+		"it is not known whether":                        fmt.Errorf("%w: %w: it is not known whether", ledger.ErrUnknown, context.Canceled),
+		"run again with --key":                           fmt.Errorf("%w: %w: run again with --key", discreet.ErrNotWritten, context.Canceled),
+		"discreet: ledger verify: got 0":                 usage(errors.New("discreet ledger verify: got 0")),
+		"x\ufffd[31my":                                   errors.New("x\x1b[31my"),
 		"entry 3 of dataset \"trial\" is charged and no": &discreet.PendingError{Dataset: "trial", Seq: 3, Key: "k", Err: context.Canceled},
 	} {
 		var b strings.Builder

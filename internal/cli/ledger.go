@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +39,29 @@ func datasetFlag(cmd *cobra.Command, name *string) {
 // withLedger opens a ledger, calls f and closes it.
 func withLedger(ctx context.Context, location, dataset string, f func(*ledger.Ledger) error) error {
 	l, err := ledger.Open(ctx, location, dataset)
+	if errors.Is(err, ledger.ErrNoDataset) && dataset != "" {
+		if names, also := ledger.Datasets(ctx, location); also == nil && len(names) > 0 {
+			return fmt.Errorf("%w; it holds %q", err, names[:min(len(names), mostRows)])
+		}
+	}
 	if err != nil {
 		return err
 	}
 	return errors.Join(f(l), l.Close())
+}
+
+// many counts things in English.
+func many(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// oneOf is a thing with its article, such as an agent.
+func oneOf(thing string) string {
+	if strings.ContainsAny(thing[:min(1, len(thing))], "aeiou") {
+		return "an " + thing
+	}
+	return "a " + thing
 }

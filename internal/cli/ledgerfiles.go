@@ -140,6 +140,9 @@ func newLedgerMigrate() *cobra.Command {
 one, up or down. Entries do not change. Take a backup first.`,
 		Args: exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if version < 1 || version > ledger.SchemaVersion {
+				return usage(fmt.Errorf("%s: --to is %d; want 1 to %d", cmd.CommandPath(), version, ledger.SchemaVersion))
+			}
 			if err := ledger.Migrate(cmd.Context(), args[0], version); err != nil {
 				return err
 			}

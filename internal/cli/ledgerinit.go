@@ -55,7 +55,7 @@ say otherwise; epsilons and deltas add up in it.`,
 				return err
 			}
 			o := l.Config()
-			fmt.Fprintf(cmd.OutOrStdout(), "ledger %s of dataset %s: epsilon %g, delta %g a %s, %s, %s rule\n", o.Ledger, o.Dataset, o.Budget.Epsilon, o.Budget.Delta, o.Unit, o.Adjacency, o.Rule)
+			fmt.Fprintf(cmd.OutOrStdout(), "ledger %s of dataset %s: epsilon %g, delta %g for %s, %s, %s rule\n", o.Ledger, o.Dataset, o.Budget.Epsilon, o.Budget.Delta, oneOf(o.Unit), o.Adjacency, o.Rule)
 			if o.Reserve != (dp.Budget{}) {
 				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for what the rule cannot take: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
 			}

@@ -141,9 +141,9 @@ func newAllowance(a account.Allowance, budget, reserve dp.Budget) allowance {
 // print writes the tables.
 func (s *shownLedger) print(w io.Writer) error {
 	o := s.Config
-	fmt.Fprintf(w, "dataset   %s (a %s, %s, %s rule)\n", o.Dataset, o.Unit, o.Adjacency, o.Rule)
+	fmt.Fprintf(w, "dataset   %s (%s, %s, %s rule)\n", o.Dataset, oneOf(o.Unit), o.Adjacency, o.Rule)
 	fmt.Fprintf(w, "budget    epsilon %g, delta %g\n", s.Budget.Epsilon, s.Budget.Delta)
-	fmt.Fprintf(w, "spent     epsilon %.4g, delta %.4g, by %d charges\n", s.Spent.Epsilon, s.Spent.Delta, s.Charges)
+	fmt.Fprintf(w, "spent     epsilon %.4g, delta %.4g, by %s\n", s.Spent.Epsilon, s.Spent.Delta, many(s.Charges, "charge"))
 	s.printLeft(w)
 	if t := s.Tight; t != nil && t.Epsilon != nil {
 		fmt.Fprintf(w, "at once   epsilon in %v at delta %g, had all charges been fixed beforehand (%s): for information, it is not what is left\n", *t.Epsilon, t.Delta, t.Accountant)
@@ -214,7 +214,7 @@ func (s *shownLedger) printPending(w io.Writer) {
 	if s.PendingCount == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\npending   %d charges without a recorded release. A run may be going on; if not, it failed or was\n", s.PendingCount)
+	fmt.Fprintf(w, "\npending   %s without a recorded release. A run may be going on; if not, it failed or was\n", many(s.PendingCount, "charge"))
 	fmt.Fprintln(w, "          interrupted after it was charged. Its budget is spent, and its key is never run again,")
 	fmt.Fprintln(w, "          because its noise may have been seen: ask again with a new key.")
 	for _, p := range s.Pending[:min(len(s.Pending), mostRows)] {

@@ -42,7 +42,9 @@ names paid for it, and that its bytes are the recorded ones. With --head, noted
 from an earlier show or verify, check that the ledger still holds that entry: one
 that was rolled back does not.
 
-LEDGER may also be a file that export or backup wrote; it is verified by itself.`,
+LEDGER may also be a file that export or backup wrote; it is verified by itself.
+Releases and --head are held against a ledger: this one, or one restored from a
+backup.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usage(fmt.Errorf("%s: got %d arguments; want a ledger and perhaps a release", cmd.CommandPath(), len(args)))
@@ -63,7 +65,7 @@ LEDGER may also be a file that export or backup wrote; it is verified by itself.
 			case err != nil:
 				return err
 			case kind != "" && (len(args) == 2 || head != ""):
-				return usage(fmt.Errorf("%s: %s is %s of a ledger; releases and heads are held against the ledger itself", cmd.CommandPath(), args[0], kind))
+				return usage(fmt.Errorf("%s: %s is %s of a ledger, which is verified by itself; to check a release or --head, give the ledger, or one restored from a backup", cmd.CommandPath(), args[0], kind))
 			case kind != "":
 				err = v.written(w, args[0], kind)
 			case len(args) == 2:
@@ -95,6 +97,9 @@ func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset str
 		if names, err = ledger.Datasets(cmd.Context(), location); err != nil {
 			return err
 		}
+		if len(names) == 0 {
+			return failed(location, fmt.Errorf("%w: it holds no dataset at all, so there is nothing that could be right; discreet ledger init begins one", ledger.ErrNoDataset))
+		}
 	}
 	for _, name := range names {
 		err := withLedger(cmd.Context(), location, name, func(l *ledger.Ledger) error {
@@ -117,7 +122,7 @@ func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *le
 		return err
 	}
 	v.Ledgers = append(v.Ledgers, ledgerVerdict{Dataset: l.Dataset(), Ledger: s.Config.Ledger, Head: s.Head, Charges: s.Charges, Pending: s.PendingCount})
-	fmt.Fprintf(w, "ledger      dataset %s: entries 0 to %d, %d charges (%d pending); chain, costs and sums are right\n", l.Dataset(), s.Head.Seq, s.Charges, s.PendingCount)
+	fmt.Fprintf(w, "ledger      dataset %s: entries 0 to %d, %s (%d pending); chain, costs and sums are right\n", l.Dataset(), s.Head.Seq, many(s.Charges, "charge"), s.PendingCount)
 	fmt.Fprintf(w, "head        %s\n", s.Head.Hash)
 	for _, warning := range s.Warnings {
 		v.note(w, warning)
@@ -126,9 +131,9 @@ func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *le
 }
 
 func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, path, dataset, key string) error {
-	text, err := os.ReadFile(path)
+	text, err := readDocument(path)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	v.Release = path
 	if _, err := v.release(w, path, text, key); err != nil {
@@ -145,13 +150,22 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		if err := v.ledger(cmd, w, location, l); err != nil {
 			return err
 		}
-		if err := l.VerifyRelease(cmd.Context(), text); err != nil {
+		if err := l.VerifyRelease(cmd.Context(), text); errors.Is(err, ledger.ErrTampered) {
+			return misfit(path, err)
+		} else if err != nil {
 			return failed(path, err)
 		}
 		v.Ledgers[0].Paid = stamp.Seq
 		fmt.Fprintf(w, "release     entry %d paid for it, and these are the bytes that were recorded\n", stamp.Seq)
 		return nil
 	})
+}
+
+// misfit says of a release that it is not what a ledger recorded. The ledger was
+// found right just before, so it is the release that was changed.
+func misfit(path string, err error) error {
+	what := strings.TrimPrefix(err.Error(), ledger.ErrTampered.Error()+": ")
+	return failure{fmt.Errorf("%s: the release differs from what the ledger recorded; the ledger itself is intact: %s", path, what)}
 }
 
 // head checks that the ledger still holds what was its head once.
@@ -222,7 +236,7 @@ func (v *verdict) written(w io.Writer, path, kind string) error {
 		return failed(path, err)
 	}
 	v.Ledgers = append(v.Ledgers, ledgerVerdict{Dataset: config.Dataset, Ledger: config.Ledger, Head: head})
-	fmt.Fprintf(w, "%-11s dataset %s: entries 0 to %d; chain, costs and sums are right\n", strings.Fields(kind)[1], config.Dataset, head.Seq)
+	fmt.Fprintf(w, "%-11s dataset %s: entries 0 to %d; chain, costs and sums are right\n", strings.Fields(kind)[1], printable(config.Dataset), head.Seq)
 	fmt.Fprintf(w, "head        %s\n", head.Hash)
 	return nil
 }

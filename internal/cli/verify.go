@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/jcs"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
 
@@ -42,9 +41,9 @@ follows the schema, that its event costs no more than it promises, and, with
 ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 		Args: exactly(1, "one release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := os.ReadFile(args[0])
+			text, err := readDocument(args[0])
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			v := verdict{Valid: true, Release: args[0]}
 			w := cmd.OutOrStdout()
@@ -71,10 +70,6 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 
 // release checks a release by itself and prints what held.
 func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*evaluate.Release, error) {
-	// A repeated member could say one thing here and another to the next reader.
-	if _, err := jcs.Canonical(text); err != nil {
-		return nil, failed(path, err)
-	}
 	if err := schema.Check(schema.Release, text); err != nil {
 		return nil, failed(path, err)
 	}
@@ -112,7 +107,10 @@ func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) erro
 func (v *verdict) signature(w io.Writer, path string, text []byte, r *evaluate.Release, key string) error {
 	if key == "" {
 		if r.Signature != nil {
-			v.note(w, "signed, as it says, by "+r.Signature.KeyID+"; give --public-key to check")
+			const words = "signature NOT checked: anybody can write one; give --public-key to check it"
+			v.Notes = append(v.Notes, words)
+			fmt.Fprintln(w, alarm(w, "signature   NOT checked: anybody can write one; give --public-key to check it"))
+			fmt.Fprintf(w, "            (it names the key %s)\n", r.Signature.KeyID)
 		}
 		return nil
 	}
@@ -128,6 +126,27 @@ func (v *verdict) signature(w io.Writer, path string, text []byte, r *evaluate.R
 	v.SignedBy = signature.KeyID(public)
 	fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
 	return nil
+}
+
+// largestRelease bounds, in bytes, the file that is read as a release.
+const largestRelease = 64 << 20
+
+// readDocument reads a release that may come from anybody: a file, of bounded size.
+func readDocument(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, usage(err)
+	case !info.Mode().IsRegular():
+		return nil, usage(fmt.Errorf("%s is not a file", path))
+	case info.Size() > largestRelease:
+		return nil, usage(fmt.Errorf("%s has %d bytes, more than any release: at most %d are read", path, info.Size(), largestRelease))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return text, nil
 }
 
 func (v *verdict) note(w io.Writer, text string) {
