@@ -200,8 +200,8 @@ func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
 	if err != nil {
 		return err
 	}
-	e, err := chain.Parse(row.Body)
-	if err != nil || e.Kind != chain.Charge || e.Charge.Key != body.Key || chain.Sum(row.Body) != toHash(row.Hash) {
+	e, err := l.chargeIn(row)
+	if err != nil || e.Charge.Key != body.Key {
 		return store.Abort(l.tampered(old.Seq, "it is not the charge of its key"))
 	}
 	if !same(e.Charge, body) {

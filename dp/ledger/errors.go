@@ -40,6 +40,9 @@ var (
 	// ErrTampered marks a ledger, or a release, that contradicts itself. From
 	// Verify the error is a [TamperError], which names the entry.
 	ErrTampered = errors.New("ledger was changed")
+	// ErrRelease marks a release that states another event, person, key, budget or
+	// anything else of its charge than the entry that it names.
+	ErrRelease = errors.New("release is not that of its charge")
 	// ErrBehind marks a ledger that lacks entries which a release or a head proves
 	// to have existed: it was restored from an old backup, or cut short.
 	ErrBehind = errors.New("ledger is behind")

@@ -15,6 +15,11 @@ import (
 // release is shown to anybody: only a recorded release can be shown again. The
 // receipt must have been redeemed. To record the same bytes again is no error;
 // other bytes are [ErrRecorded].
+//
+// The bytes may be anything. Where they are a JSON object, what they state of the
+// charge, in the form of package evaluate's releases, has to be the charge's:
+// another stamp, event, adjacency, unit, key, analyst, purpose, time or rule is
+// [ErrRelease]. [Ledger.VerifyRelease] checks the budget as well.
 func (l *Ledger) Record(ctx context.Context, r *Receipt, release []byte) error {
 	switch {
 	case !r.Charged():
@@ -24,12 +29,19 @@ func (l *Ledger) Record(ctx context.Context, r *Receipt, release []byte) error {
 	case !r.used.Load():
 		return fmt.Errorf("%w: it was not redeemed, so no run can have led to a release", ErrReceipt)
 	}
+	stated, err := claimsOf(release)
+	if err != nil {
+		return err
+	}
+	if stated != nil && stated.stamp != nil && *stated.stamp != r.stamp {
+		return fmt.Errorf("%w: it names another entry, or another head of the chain, than the receipt of entry %d; put the receipt's stamp into it", ErrRelease, r.stamp.Seq)
+	}
 	return l.update(ctx, func(w *writer) error {
-		return l.record(w, r.stamp, release)
+		return l.record(w, r.stamp, release, stated)
 	})
 }
 
-func (l *Ledger) record(w *writer, stamp Stamp, release []byte) error {
+func (l *Ledger) record(w *writer, stamp Stamp, release []byte, stated *claims) error {
 	charge, found, err := w.tx.ChargeAt(stamp.Seq)
 	if err != nil {
 		return err
@@ -40,6 +52,13 @@ func (l *Ledger) record(w *writer, stamp Stamp, release []byte) error {
 	}
 	if !found || toHash(row.Hash) != stamp.Entry {
 		return store.Abort(fmt.Errorf("%w: the ledger no longer holds the charge, entry %d; it was replaced by an older backup", ErrBehind, stamp.Seq))
+	}
+	paid, err := l.chargeIn(row)
+	if err != nil {
+		return store.Abort(err)
+	}
+	if err := stated.verify(paid, l.open); err != nil {
+		return store.Abort(err)
 	}
 	if charge.Recorded != 0 {
 		old, err := w.tx.Release(stamp.Seq)
@@ -58,4 +77,13 @@ func (l *Ledger) record(w *writer, stamp Stamp, release []byte) error {
 		return err
 	}
 	return w.tx.AddRelease(stamp.Seq, head.Seq, release)
+}
+
+// chargeIn reads an entry that has to be a charge.
+func (l *Ledger) chargeIn(row store.Row) (*chain.Entry, error) {
+	e, err := chain.Parse(row.Body)
+	if err != nil || e.Kind != chain.Charge || e.Seq != row.Seq || chain.Sum(row.Body) != toHash(row.Hash) {
+		return nil, l.tampered(row.Seq, "it is not the charge that the index has there")
+	}
+	return e, nil
 }

@@ -254,7 +254,7 @@ func TestReleaseIsHeldAgainstItsEntry(t *testing.T) {
 		ctx := context.Background()
 		l := create(t, location, plain(someBudget))
 		make := func(g *ledger.Grant, value int) []byte {
-			b, err := json.Marshal(map[string]any{"schema": "discreet/release/v1", "value": value, "ledger": g.Receipt.Stamp()})
+			b, err := json.Marshal(map[string]any{"value": value, "ledger": g.Receipt.Stamp()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -198,6 +198,13 @@ func (l *Ledger) verifyHead(tx *store.Tx, head chain.Head) error {
 // VerifyRelease holds a release, as it was shown, against the ledger: the entry
 // that it names paid for it, and its bytes are those that were recorded. The
 // release is JSON whose field "ledger" is a [Stamp].
+//
+// What a release of package evaluate states of its charge is held against the
+// entry: event, adjacency and unit; key, analyst, purpose, time and rule; and the
+// budget and what was spent of it, which are those of the time between the charge
+// and the record. Another form is held to what it states under the same names. A
+// difference is [ErrRelease]. How the release splits the budget into shares, and
+// whether the event meets the epsilon that is promised, is not looked at here.
 func (l *Ledger) VerifyRelease(ctx context.Context, release []byte) error {
 	stamp, err := StampOf(release)
 	if err != nil {
@@ -223,8 +230,31 @@ func (l *Ledger) VerifyRelease(ctx context.Context, release []byte) error {
 		if charge.Recorded == 0 {
 			return store.Abort(fmt.Errorf("%w: entry %d is pending: no release of it was recorded, so this one did not come about by the protocol", ErrTampered, stamp.Seq))
 		}
-		return l.verifyRecord(tx, charge, release)
+		if err := l.verifyRecord(tx, charge, release); err != nil {
+			return err
+		}
+		return l.verifyClaims(tx, charge, release)
 	})
+}
+
+// verifyClaims holds what the recorded release says of its charge against it.
+func (l *Ledger) verifyClaims(tx *store.Tx, charge store.ChargeRow, release []byte) error {
+	stated, err := claimsOf(release)
+	if err != nil {
+		return store.Abort(err)
+	}
+	row, err := tx.Entry(charge.Seq)
+	if err != nil {
+		return err
+	}
+	paid, err := l.chargeIn(row)
+	if err == nil {
+		err = stated.verify(paid, l.open)
+	}
+	if err != nil {
+		return store.Abort(err)
+	}
+	return l.verifySpent(tx, stated, charge)
 }
 
 func (l *Ledger) verifyRecord(tx *store.Tx, charge store.ChargeRow, release []byte) error {
