@@ -144,14 +144,40 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 	if c.Unit != l.open.Unit {
 		return nil, fmt.Errorf("%w: %q asked, and the budget of dataset %q is kept for one %q", ErrUnit, c.Unit, l.open.Dataset, l.open.Unit)
 	}
-	cost, err := l.meter.Cost(c.Event)
+	event, err := ownEvent(c.Event)
+	if err != nil {
+		return nil, err
+	}
+	cost, err := l.meter.Cost(event)
 	if err != nil {
 		return nil, err
 	}
 	return &chain.ChargeBody{
-		Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose, Event: c.Event, Adjacency: c.Adjacency, Unit: c.Unit,
+		Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose, Event: event, Adjacency: c.Adjacency, Unit: c.Unit,
 		CodeVersion: c.CodeVersion, ConfigHash: c.ConfigHash, Fingerprint: c.Fingerprint, Cost: cost,
 	}, nil
+}
+
+// ownEvent copies an event through its JSON form. What is measured, kept and bound
+// to the receipt is then one value, of this module's own types, that the caller
+// cannot change meanwhile.
+func ownEvent(e dp.Event) (dp.Event, error) {
+	text, err := eventText(e)
+	if err != nil {
+		return nil, err
+	}
+	return dp.ParseEvent(text)
+}
+
+// eventText is the canonical JSON of a caller's event. A nil pointer in it, at
+// whatever depth, panics when its value is read; here that is an error.
+func eventText(e dp.Event) (text []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			text, err = nil, fmt.Errorf("%w: it cannot be read: it holds a nil pointer, or is changed while it is charged", dp.ErrEvent)
+		}
+	}()
+	return dp.MarshalEvent(e)
 }
 
 // charge writes one charge into the transaction.

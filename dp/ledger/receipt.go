@@ -68,7 +68,7 @@ func (r *Receipt) Redeem(adj dp.Adjacency, event dp.Event) error {
 
 // bound checks that the event that is run is the one that was charged.
 func (r *Receipt) bound(adj dp.Adjacency, event dp.Event) error {
-	text, err := dp.MarshalEvent(event)
+	text, err := eventText(event)
 	if err != nil {
 		return fmt.Errorf("%w: entry %d was charged for an event, and the run names none that is valid: %w", ErrReceipt, r.stamp.Seq, err)
 	}

@@ -161,11 +161,15 @@ func (b *backupData) declare(o RestoreOptions) (*chain.RestoreBody, error) {
 	case o.LostEverything:
 		body.Declared, body.Cost = chain.LostEverything, rest
 	case o.Lost != nil:
-		cost, err := b.replay.cost(o.Lost)
+		lost, err := ownEvent(o.Lost)
 		if err != nil {
 			return nil, err
 		}
-		body.Declared, body.Lost, body.Cost = chain.LostEvent, o.Lost, least(cost, rest)
+		cost, err := b.replay.cost(lost)
+		if err != nil {
+			return nil, err
+		}
+		body.Declared, body.Lost, body.Cost = chain.LostEvent, lost, least(cost, rest)
 	}
 	return body, nil
 }
