@@ -206,8 +206,8 @@ func TestSnapshotGoesOnBitForBit(t *testing.T) {
 	for range 40 {
 		other = must2(train.RestoreAggregator(must2(agg.Snapshot())(t), train.Options{}))(t)
 		task := agg.Issue(0)
-		if same := other.Issue(0); same != task {
-			t.Fatalf("the next task is %+v; want %+v", same, task)
+		if next := other.Issue(0); next.Run != task.Run || next.Slot != task.Slot+1<<16 || next.Version != task.Version || next.Token == task.Token {
+			t.Fatalf("the next task is %+v; want another than %+v, 65536 slots later", next, task)
 		}
 		report := answer(t, a, task, 8)
 		submit(t, agg, report, train.Accepted)
@@ -223,8 +223,38 @@ func TestSnapshotGoesOnBitForBit(t *testing.T) {
 			}
 		}
 	}
-	if other.Status() != agg.Status() || other.Status().Version == 0 {
-		t.Errorf("%+v; want %+v", other.Status(), agg.Status())
+	is, should := other.Status(), agg.Status()
+	if should.Issued += 1 << 16; is != should || is.Version == 0 {
+		t.Errorf("%+v; want %+v", is, should)
+	}
+}
+
+// TestRestoringReissuesNothing goes through a crash as the documentation tells to:
+// a snapshot, five reports after it, a sixth task out.
+func TestRestoringReissuesNothing(t *testing.T) {
+	terms, l := linear(train.SignPRS)
+	var log bytes.Buffer
+	agg := aggregator(t, terms, train.Options{Log: &log})
+	a := agent(t, l, terms.Randomizer, 1000, 1)
+	early := must2(agg.Snapshot())(t)
+	for range 5 {
+		submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Accepted)
+	}
+	out := answer(t, a, agg.Issue(0), 8)
+	again := must2(train.RestoreAggregator(early, train.Options{}))(t)
+	for log.Len() > 0 {
+		submit(t, again, log.Next(agg.ReportSize()), train.Accepted)
+	}
+	submit(t, again, answer(t, a, again.Issue(0), 8), train.Accepted)
+	submit(t, again, out, train.Accepted) // whoever was at work is not turned away
+	if _, err := train.RestoreAggregator(must2(again.Snapshot())(t), train.Options{}); err != nil {
+		t.Errorf("the restored aggregator's snapshot: %v", err)
+	}
+	// A log in front of an aggregator that issued nothing raises what is issued.
+	bare := must2(train.RestoreAggregator(early, train.Options{}))(t)
+	submit(t, bare, out, train.Accepted)
+	if s := bare.Status(); s.Issued < 6 {
+		t.Errorf("%d tasks issued; slot 5 was answered", s.Issued)
 	}
 }
 
@@ -234,7 +264,7 @@ func TestSpoiltSnapshotsAreRefused(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"schema": {"aggregator/v1", "aggregator/v2"}, "buffer": {`"buffer":4`, `"buffer":0`},
 		"weights": {`"theta":[0,`, `"theta":[`}, "sum": {`"sum":[0,`, `"sum":[`}, "end": {"}}", "}"},
-		"accepted": {`"accepted":0`, `"accepted":7`}, "run": {`"run":[`, `"run":[1,`},
+		"accepted": {`"accepted":0`, `"accepted":7`}, "too many": {`"issued":0,"accepted":0`, `"issued":2305843009213693953,"accepted":2305843009213693953`}, "run": {`"run":[`, `"run":[1,`},
 	} {
 		spoilt := bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)
 		if bytes.Equal(spoilt, data) {

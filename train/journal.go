@@ -134,6 +134,7 @@ type snapshot struct {
 	Arrivals uint64              `json:"arrivals"`
 	Declined uint64              `json:"declined"`
 	Idle     uint64              `json:"idle"`
+	Forfeits uint64              `json:"forfeits,omitempty"`
 	Spent    float64             `json:"spent"`
 	Paid     map[uint64][]uint64 `json:"paid,omitempty"` // slots by agent; of wallets in memory
 	Success  []Estimate          `json:"success"`
@@ -198,7 +199,7 @@ func (j *Journal) appendScores() error {
 	}
 	_, err = f.Write(j.scores)
 	j.scores = j.scores[:0]
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Sync(), f.Close()) // the snapshot counts on them
 }
 
 // loadScores returns the first n scores. Those behind them are made again by replay.
@@ -207,7 +208,7 @@ func (j *Journal) loadScores(n uint64) ([]float64, error) {
 	if errors.Is(err, fs.ErrNotExist) && n == 0 {
 		return nil, nil
 	}
-	if err == nil && uint64(len(data)) < 8*n {
+	if err == nil && uint64(len(data))/8 < n {
 		err = fmt.Errorf("%s holds %d bytes; want %d scores; put back a copy of the file, or begin in another directory", j.path(scoresName), len(data), n)
 	}
 	if err != nil {

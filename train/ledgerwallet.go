@@ -16,20 +16,48 @@ const ledgerName = "discreet train"
 
 // LedgerStore is where agents keep their budgets: a store of ledgers, with a
 // dataset for each agent. It is safe for concurrent use.
+//
+// A ledger that is gone is not made again, for that would give its agent the whole
+// budget back: once a store has found its file there, or a ledger in it, their
+// absence is an error that wraps [ErrWalletGone].
 type LedgerStore struct {
 	location string
 	mu       sync.Mutex // SQLite has one writer at a time; waiting here is fair
+	there    bool       // the store has been seen
+	seen     map[string]struct{}
 }
 
 // NewLedgerStore names a store: the path of a SQLite file, which is made when it is
 // not there, or a postgres:// URL.
-func NewLedgerStore(location string) *LedgerStore { return &LedgerStore{location: location} }
+func NewLedgerStore(location string) *LedgerStore {
+	return &LedgerStore{location: location, seen: map[string]struct{}{}}
+}
 
-// Wallet returns the wallet of an agent, whose name is that of its dataset. Budget
-// is what all its reports, in all runs, may come to; it counts when the dataset is
-// made. Run keeps the slots of different runs apart.
+// Existing says that the store was used before, by another process say, so that it
+// must not be made.
+func (s *LedgerStore) Existing() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.there = true
+}
+
+// Wallet returns the wallet of an agent, whose name is that of its dataset; an
+// agent without a ledger is enrolled by the first debit. Budget is what all its
+// reports, in all runs, may come to: a ledger that allows more is refused with
+// [ErrConfig], and one that allows less keeps to its own. Run keeps the slots of
+// different runs apart.
 func (s *LedgerStore) Wallet(agent string, budget dp.Budget, run string) *LedgerWallet {
 	return &LedgerWallet{store: s, agent: agent, budget: budget, run: run}
+}
+
+// Enrolled is [LedgerStore.Wallet] for an agent that has a ledger already, as a
+// device knows of itself: it is never made.
+func (s *LedgerStore) Enrolled(agent string, budget dp.Budget, run string) *LedgerWallet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.there = true
+	s.seen[agent] = struct{}{}
+	return s.Wallet(agent, budget, run)
 }
 
 // LedgerWallet keeps an agent's budget in a ledger of its own. Its debits are
@@ -40,8 +68,9 @@ type LedgerWallet struct {
 	agent, run string
 	budget     dp.Budget
 
-	open  *ledger.Ledger
-	spent *dp.Budget // as of the last operation of this wallet
+	open    *ledger.Ledger
+	checked bool       // its budget
+	spent   *dp.Budget // as of the last operation of this wallet
 }
 
 // Debit implements [Wallet].
@@ -97,19 +126,52 @@ func (w *LedgerWallet) Spent(ctx context.Context) (dp.Budget, error) {
 	return *w.spent, nil
 }
 
-// ledger opens the agent's ledger, or makes it.
+// ledger opens the agent's ledger, or makes it where there never was one.
 func (w *LedgerWallet) ledger(ctx context.Context) (*ledger.Ledger, error) {
 	if w.open != nil {
 		return w.open, nil
 	}
-	l, err := ledger.Open(ctx, w.store.location, w.agent)
-	if errors.Is(err, ledger.ErrNoDataset) || errors.Is(err, ledger.ErrNotLedger) {
-		l, err = ledger.Create(ctx, w.store.location, ledger.Config{
+	s := w.store
+	l, err := ledger.Open(ctx, s.location, w.agent)
+	noStore, none := errors.Is(err, ledger.ErrNotLedger), errors.Is(err, ledger.ErrNoDataset)
+	if _, seen := s.seen[w.agent]; seen && (noStore || none) || noStore && s.there {
+		return nil, fmt.Errorf("%w: %s of %s was there and is not (%w); put back a copy: what the agent spent is not forgotten with the file", ErrWalletGone, w.agent, s.location, err)
+	}
+	if noStore || none {
+		l, err = ledger.Create(ctx, s.location, ledger.Config{
 			Dataset: w.agent, Unit: "agent", Adjacency: dp.ReplaceOne, Budget: w.budget, Rule: account.Basic,
 		})
+		if errors.Is(err, ledger.ErrExists) { // another process was first
+			l, err = ledger.Open(ctx, s.location, w.agent)
+		}
 	}
+	if err == nil {
+		err = w.limited(ctx, l)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.there = true
+	s.seen[w.agent] = struct{}{}
 	w.open = l
-	return l, err
+	return l, nil
+}
+
+// limited closes and refuses a ledger that allows more than the wallet is to.
+func (w *LedgerWallet) limited(ctx context.Context, l *ledger.Ledger) error {
+	if w.checked {
+		return nil
+	}
+	s, err := l.State(ctx)
+	if err == nil && (s.Budget.Epsilon > w.budget.Epsilon || s.Budget.Delta > w.budget.Delta) {
+		err = fmt.Errorf("%w: the ledger of %s allows epsilon %v and delta %v in all, these settings epsilon %v and delta %v; set privacy.epsilon to the ledger's, or lower that (discreet ledger budget)",
+			ErrConfig, w.agent, s.Budget.Epsilon, s.Budget.Delta, w.budget.Epsilon, w.budget.Delta)
+	}
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	w.checked = true
+	return nil
 }
 
 // close notes what was spent and closes the ledger.

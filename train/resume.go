@@ -90,13 +90,13 @@ func (r *run) compare(s *snapshot) error {
 
 // restore sets the state to that of a snapshot.
 func (r *run) restore(s *snapshot) error {
-	a, err := RestoreAggregator(s.Server, Options{Log: r.cfg.Journal})
+	a, err := restoreAggregator(s.Server, Options{Log: r.cfg.Journal})
 	if err != nil {
 		return err
 	}
 	dim := r.cfg.Terms.Dim
 	r.agg = a
-	r.arrivals, r.declined, r.idle, r.spent, r.success = s.Arrivals, s.Declined, s.Idle, s.Spent, s.Success
+	r.arrivals, r.declined, r.idle, r.forfeits, r.spent, r.success = s.Arrivals, s.Declined, s.Idle, s.Forfeits, s.Spent, s.Success
 	for _, f := range s.Flights {
 		if len(f.Theta) != dim {
 			return fmt.Errorf("%w: a flight of the snapshot has %d weights; want %d", ErrState, len(f.Theta), dim)
@@ -226,7 +226,7 @@ func (r *run) checkpoint() error {
 		return err
 	}
 	s := &snapshot{Settings: r.settings.fingerprint(), Stated: r.settings.text, Server: server, Arrivals: r.arrivals,
-		Declined: r.declined, Idle: r.idle, Spent: r.spent, Paid: r.paid, Success: r.success}
+		Declined: r.declined, Idle: r.idle, Forfeits: r.forfeits, Spent: r.spent, Paid: r.paid, Success: r.success}
 	for _, f := range r.flights {
 		s.Flights = append(s.Flights, savedFlight{f.task.Slot, f.task.Version, f.theta})
 	}

@@ -32,10 +32,13 @@ type Result struct {
 	Status
 	// Theta are the weights at the end.
 	Theta []float64 `json:"theta"`
-	// Epsilon is the largest epsilon that any one agent spent on training reports.
+	// Epsilon is the largest epsilon that any one agent spent on training reports, in
+	// earlier runs on the same wallets as well.
 	Epsilon float64 `json:"epsilon"`
-	// Declined counts reports that agents did not make for want of budget.
-	Declined uint64 `json:"declined"`
+	// Declined counts reports that agents did not make for want of budget, Forfeited
+	// those that they had paid for when a process ended and did not make any more.
+	Declined  uint64 `json:"declined"`
+	Forfeited uint64 `json:"forfeited,omitempty"`
 	// Success holds the private estimates in order.
 	Success []Estimate `json:"success,omitempty"`
 	// Scores holds what the simulation alone knows: the score that each accepted
@@ -57,7 +60,7 @@ func Train(ctx context.Context, c Config) (*Result, error) {
 	for err == nil && !r.stopped && !r.agg.Status().Done {
 		err = r.next(ctx)
 	}
-	if err == nil || errors.Is(err, ctx.Err()) { // otherwise the state may not be whole
+	if err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, ErrBudget) { // otherwise the state may not be whole
 		err = errors.Join(err, r.checkpoint())
 	}
 	return r.result(), err
@@ -77,6 +80,7 @@ type run struct {
 	clock    int    // of Fastest: in steps
 	declined uint64
 	idle     uint64 // declined in a row
+	forfeits uint64
 	spent    float64
 	scores   []float64
 	success  []Estimate
@@ -100,6 +104,8 @@ type flight struct {
 	report []byte
 	outing Outing
 	err    error
+	// forfeited tells that there is no report because the slot was paid for earlier.
+	forfeited bool
 }
 
 func newRun(c Config) (*run, error) {
@@ -265,7 +271,7 @@ func (r *run) pick() int {
 // goes without a report.
 func (f *flight) failure() error {
 	if errors.Is(f.err, ErrBudget) || errors.Is(f.err, ErrForfeited) {
-		f.report, f.err = f.report[:0], nil
+		f.report, f.forfeited, f.err = f.report[:0], errors.Is(f.err, ErrForfeited), nil
 	}
 	if f.err != nil {
 		return fmt.Errorf("submission %d: %w", f.task.Slot, f.err)
@@ -276,7 +282,11 @@ func (f *flight) failure() error {
 // arrive hands a report to the aggregator and counts what came of it.
 func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 	r.arrivals++
-	if len(report) == 0 {
+	switch {
+	case f.forfeited:
+		r.forfeits++
+		return nil
+	case len(report) == 0:
 		return r.decline()
 	}
 	r.idle = 0
@@ -297,16 +307,26 @@ func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 	return r.after(ctx, f)
 }
 
+// freshDeclines is how many fresh agents in a row may turn out to have no budget
+// before a run gives up: those of an earlier run on the same ledgers are not fresh.
+const freshDeclines = 100
+
 // decline counts a report that was not made; when nobody has budget left, the run
 // ends.
 func (r *run) decline() error {
 	r.declined++
 	r.idle++
-	if r.idle > r.cfg.Agents {
-		return fmt.Errorf("after %d submissions no agent has budget left: %w; allow fewer submissions, more agents or more epsilon",
-			r.agg.Status().Accepted, ErrBudget)
+	agents := r.cfg.Agents
+	if agents == 0 {
+		agents = freshDeclines
 	}
-	return nil
+	if r.idle <= agents {
+		return nil
+	}
+	if n := r.agg.Status().Accepted; n > 0 {
+		return fmt.Errorf("after %d submissions no agent has budget left: %w; what was learned so far stands, and more takes other agents: a run of its own with more of them, or with fewer submissions", n, ErrBudget)
+	}
+	return fmt.Errorf("after 0 submissions: %w: it was spent before this run, and stays spent; let other agents take part", ErrBudget)
 }
 
 // tally keeps the largest epsilon that an agent has spent.
@@ -314,7 +334,7 @@ func (r *run) tally(ctx context.Context, f *flight) error {
 	if f.wallet == nil {
 		return nil
 	}
-	if r.cfg.Agents == 0 { // one report each
+	if r.cfg.Agents == 0 && r.cfg.Wallet == nil { // one report each
 		r.spent = r.cfg.Terms.Randomizer.Epsilon
 		return nil
 	}
@@ -356,7 +376,7 @@ func (r *run) after(ctx context.Context, f *flight) error {
 func (r *run) result() *Result {
 	theta := make([]float64, r.cfg.Terms.Dim)
 	r.agg.Theta(theta)
-	return &Result{Status: r.agg.Status(), Theta: theta, Epsilon: r.spent, Declined: r.declined,
+	return &Result{Status: r.agg.Status(), Theta: theta, Epsilon: r.spent, Declined: r.declined, Forfeited: r.forfeits,
 		Success: r.success, Scores: r.scores}
 }
 

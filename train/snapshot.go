@@ -29,10 +29,27 @@ func (a *Aggregator) Snapshot() ([]byte, error) {
 	return json.Marshal(aggregatorSnapshot{aggregatorSchema, a.terms, a.secret, a.state})
 }
 
-// RestoreAggregator makes an aggregator that goes on where a snapshot was taken,
-// bit for bit. Secret and RunSeed of the options are not used. The error wraps
-// [ErrState].
+// reservedSlots is how many tasks may have been issued between a snapshot and the
+// end of its process without a restored aggregator issuing one of them again.
+const reservedSlots = 1 << 16
+
+// RestoreAggregator makes an aggregator that goes on where a snapshot was taken:
+// the same reports move it in the same way, bit for bit. New tasks leave out the
+// 65536 slots after the snapshot's last, for agents may be at work on those; keep
+// snapshots that close together. Secret and RunSeed of the options are not used.
+// The error wraps [ErrState].
 func RestoreAggregator(data []byte, o Options) (*Aggregator, error) {
+	a, err := restoreAggregator(data, o)
+	if err != nil {
+		return nil, err
+	}
+	a.state.Issued += reservedSlots
+	return a, nil
+}
+
+// restoreAggregator leaves out no slots: it is for a process that knows which tasks
+// are out.
+func restoreAggregator(data []byte, o Options) (*Aggregator, error) {
 	var s aggregatorSnapshot
 	if err := json.Unmarshal(data, &s); err != nil || s.Schema != aggregatorSchema {
 		return nil, fmt.Errorf("%w: not a snapshot of this version", ErrState)
@@ -55,5 +72,6 @@ func (a *Aggregator) fits(s *state) bool {
 	return s.Run == a.state.Run && same(s.Sum, a.state.Sum) &&
 		same(s.Steps.First, a.state.Steps.First) && same(s.Steps.Second, a.state.Steps.Second) &&
 		len(s.Spent.First) > 0 && slices.IsSorted(s.Spent.First) &&
-		s.Accepted <= s.Issued && s.InBuffer >= 0 && s.Size >= 1
+		s.Accepted <= s.Issued && s.Issued < FirstEvaluator && s.Accepted <= a.terms.Submissions &&
+		s.Spent.Base+uint64(len(s.Spent.Digests)) <= s.Issued && s.InBuffer >= 0 && s.Size >= 1
 }

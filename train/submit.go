@@ -105,6 +105,7 @@ func (a *Aggregator) submit(data []byte) (Verdict, error) {
 			return Closed, fmt.Errorf("log of reports: %w; free space and resume", err)
 		}
 	}
+	s.Issued = max(s.Issued, r.Slot+1) // where a log is submitted again to what a snapshot held
 	s.Spent.mark(r.Slot, digest)
 	s.Accepted++
 	if a.terms.Randomizer.Mechanism == OneBit {

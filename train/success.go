@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -59,24 +60,37 @@ func (r *run) evaluate(ctx context.Context, at uint64) error {
 	f := &flight{theta: make([]float64, r.cfg.Terms.Dim)}
 	r.agg.Theta(f.theta)
 	counts := make([]int64, 2)
-	for range s.Agents {
+	first := FirstEvaluator + uint64(len(r.success)*s.Agents)
+	for i := range s.Agents {
 		if err := ctx.Err(); err != nil {
 			return err // asked again, of the same agents, on resuming
 		}
-		f.task.Slot = FirstEvaluator + uint64(len(r.success)*s.Agents) + uint64(counts[0]+counts[1])
+		f.task.Slot = first + uint64(i)
 		said, err := r.ask(ctx, f, rr)
+		if errors.Is(err, ErrForfeited) || errors.Is(err, ErrBudget) {
+			continue // the others answer
+		}
 		if err != nil {
 			return fmt.Errorf("evaluation after %d submissions: %w", at, err)
 		}
 		counts[said]++
 	}
+	r.success = append(r.success, estimate(at, counts, rr))
+	return nil
+}
+
+// estimate is what counts of randomised answers say. Without any answer it is one
+// half, which no share is farther from than one half.
+func estimate(at uint64, counts []int64, rr local.Response) Estimate {
+	n := counts[0] + counts[1]
+	if n == 0 {
+		return Estimate{Submissions: at, Share: .5, StdError: .5}
+	}
 	shares := make([]float64, 2)
 	rr.Estimate(shares, counts)
 	// Var of the mean answer is at most 1/(4 n).
 	slope := 2*rr.Truth() - 1
-	r.success = append(r.success, Estimate{Submissions: at, Share: shares[1],
-		StdError: 1 / (2 * slope * math.Sqrt(float64(s.Agents))), Agents: s.Agents})
-	return nil
+	return Estimate{Submissions: at, Share: shares[1], StdError: 1 / (2 * slope * math.Sqrt(float64(n))), Agents: int(n)}
 }
 
 // ask lets one evaluating agent play and answer.

@@ -40,6 +40,8 @@ var (
 	ErrBudget = errors.New("the agent's budget is used up")
 	// ErrForfeited marks a slot that was paid for and never answered.
 	ErrForfeited = errors.New("slot forfeited")
+	// ErrWalletGone marks a wallet that was there before.
+	ErrWalletGone = errors.New("wallet is gone")
 )
 
 // MemoryWallet is a wallet that lasts as long as the process: for simulations.
