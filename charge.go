@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -100,12 +102,61 @@ func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
 	}
 	c := j.charge(plan.Event, "")
 	c.Key = "" // whether this key was charged is not the question
-	return remedied(l.Fits(ctx, c))
+	return j.remedied(l.Fits(ctx, c))
 }
 
-// remedied tells, of an event that the ledger's rule cannot take, what can be done
-// about it.
-func remedied(err error) error {
+// RefusedError says that a ledger does not cover an evaluation, and what it would
+// cover, in the words of the configuration. It wraps the ledger's
+// [ledger.RefusedError].
+type RefusedError struct {
+	*ledger.RefusedError
+	// Method and Budget are what was asked for.
+	Method string
+	Budget dp.Budget
+}
+
+// Unwrap returns the ledger's error.
+func (e *RefusedError) Unwrap() error { return e.RefusedError }
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	whose := "the budget"
+	if e.Analyst != "" {
+		whose = fmt.Sprintf("the share of analyst %q", e.Analyst)
+	}
+	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g does not fit what is left of %s; ", ledger.ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
+	// A twentieth of what was asked for makes no useful answer.
+	if fits := floored(e.Epsilon); e.Epsilon > e.Budget.Epsilon/20 {
+		s += fmt.Sprintf("epsilon up to %g at delta %g would fit, ", fits, e.Delta)
+	} else {
+		s += "hardly anything is left, "
+	}
+	return s + "and the steward can grant more (`discreet ledger show` tells what is spent, `discreet ledger budget` changes it)"
+}
+
+// floored keeps four digits of a positive number, rounded down.
+func floored(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return 0
+	}
+	text := strconv.FormatFloat(x, 'e', 3, 64)
+	y, err := strconv.ParseFloat(text, 64)
+	if err == nil && y > x {
+		y -= math.Pow(10, math.Floor(math.Log10(x))-3)
+		y, err = strconv.ParseFloat(strconv.FormatFloat(y, 'e', 3, 64), 64)
+	}
+	if err != nil {
+		return 0
+	}
+	return y
+}
+
+// remedied tells, of what the ledger does not take, what can be done about it.
+func (j *job) remedied(err error) error {
+	var refused *ledger.RefusedError
+	if errors.As(err, &refused) {
+		return &RefusedError{RefusedError: refused, Method: j.config.Method.Name, Budget: j.public.Privacy.Budget}
+	}
 	if errors.Is(err, account.ErrUnsupported) {
 		return fmt.Errorf("the ledger cannot take this method: %w; choose a method of Gaussian noise, or a ledger that holds a reserve for others (discreet ledger init --help)", err)
 	}
@@ -126,7 +177,7 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	if errors.Is(err, ledger.ErrUnknown) {
 		return nil, fmt.Errorf("%w; the key was %s: with --key %[2]s the next run learns whether it was charged", err, j.key)
 	}
-	return grant, remedied(err)
+	return grant, j.remedied(err)
 }
 
 // entry is what the release says of its charge.

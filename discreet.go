@@ -29,7 +29,7 @@ func Plan(c Config) (*evaluate.Plan, error) {
 type Funds struct {
 	*ledger.Summary
 	// Refused is why the plan would not be charged as things stand, nil if it would.
-	// Where the budget does not cover it, it is a [ledger.RefusedError].
+	// Where the budget does not cover it, it is a [RefusedError].
 	Refused error
 }
 
@@ -52,7 +52,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	}
 	charge := j.charge(p.Event, "")
 	charge.Key = ""
-	f.Refused = remedied(l.Fits(ctx, charge))
+	f.Refused = j.remedied(l.Fits(ctx, charge))
 	return f, nil
 }
 
@@ -100,7 +100,7 @@ func WithKey(key string) Option {
 // before it returns it. Errors before the charge cost nothing; those that concern
 // the data are for its curator alone. An error after the charge is a
 // [PendingError], or [ErrNotWritten] where the release is safe in the ledger. What
-// the budget does not cover is a [ledger.RefusedError].
+// the budget does not cover is a [RefusedError].
 func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
 	j, err := newJob(c)
 	if err != nil {
@@ -221,6 +221,9 @@ func Validate(ctx context.Context, c Config, options ...Option) (file.Summary, e
 	for _, o := range options {
 		o(j)
 	}
+	if err := j.readable(); err != nil {
+		return file.Summary{}, err
+	}
 	o := j.options
 	o.Progress = j.progress
 	return file.Validate(ctx, j.paths(), c.Data.Format, o)
@@ -292,6 +295,9 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 }
 
 func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {
+	if err := j.readable(); err != nil {
+		return nil, nil, err
+	}
 	o := j.options
 	o.Progress = j.progress
 	return file.Read(ctx, j.paths(), j.config.Data.Format, o)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,8 +37,7 @@ func (j *job) fingerprint(ctx context.Context, l *ledger.Ledger) (string, error)
 	return l.FingerprintOf(bytes.NewReader(bytes.Join(digests, nil)))
 }
 
-// dataFiles lists the regular files behind the paths of the data, which the
-// reader has accepted before.
+// dataFiles lists the files behind the paths of the data.
 func (j *job) dataFiles() ([]string, error) {
 	var files []string
 	for _, p := range j.paths() {
@@ -57,6 +57,29 @@ func (j *job) dataFiles() ([]string, error) {
 	}
 	slices.Sort(files)
 	return slices.Compact(files), nil
+}
+
+// readable refuses, before anything is opened, paths of the data that hold nothing
+// and files that could keep a reader waiting for ever, such as pipes.
+func (j *job) readable() error {
+	for _, p := range j.paths() {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if found, err := filepath.Glob(p); err == nil && len(found) == 0 {
+			return fmt.Errorf("%w: data.path: %s: %w; a relative path starts at the configuration's directory", ErrConfig, p, fs.ErrNotExist)
+		}
+	}
+	files, err := j.dataFiles()
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return fmt.Errorf("%w: data.path: %s is not a regular file; copy what it holds into one", ErrConfig, name)
+		}
+	}
+	return nil
 }
 
 // regularFiles is the file itself, or all files of a dataset that is a directory:

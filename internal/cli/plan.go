@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
 )
@@ -94,7 +96,8 @@ func printFunds(w io.Writer, f *discreet.Funds) {
 	}
 	fmt.Fprintf(w, "ledger    dataset %s: spent epsilon %.4g, delta %.4g of %g, %g (%s rule)\n", f.Config.Dataset, f.Spent.Epsilon, f.Spent.Delta, f.Budget.Epsilon, f.Budget.Delta, f.Config.Rule)
 	if f.Refused != nil {
-		fmt.Fprintf(w, "          %s\n", alarm(w, "this plan would be refused: "+f.Refused.Error()))
+		why := strings.TrimPrefix(f.Refused.Error(), ledger.ErrBudget.Error()+": ")
+		fmt.Fprintf(w, "          %s\n", alarm(w, "this plan would be refused: "+why))
 		return
 	}
 	fmt.Fprintln(w, "          this plan fits what is left")
