@@ -46,11 +46,18 @@ type layer struct {
 	relu       bool
 }
 
-// NewMLP checks a description and lays out its weights. The error wraps
-// [ErrOptions].
+// MaxDim is the largest number of weights of an [MLP].
+const MaxDim = 1 << 24
+
+// NewMLP checks a description and lays out its weights, at most [MaxDim]. The
+// error wraps [ErrOptions].
 func NewMLP(n Network) (*MLP, error) {
 	if n.Inputs < 1 || n.Actions < 1 {
 		return nil, fmt.Errorf("%w: network of %d inputs and %d actions; want at least 1 of each", ErrOptions, n.Inputs, n.Actions)
+	}
+	if !n.fits() {
+		return nil, fmt.Errorf("%w: network of %d inputs, %d actions and hidden layers of %v units has more than %d weights; make the layers narrower",
+			ErrOptions, n.Inputs, n.Actions, n.Hidden, MaxDim)
 	}
 	n.Hidden = slices.Clone(n.Hidden)
 	m := &MLP{net: n, value: -1}
@@ -67,6 +74,35 @@ func NewMLP(n Network) (*MLP, error) {
 		m.value = m.add(in, 1, from, n.ReLUValue)
 	}
 	return m, nil
+}
+
+// fits tells whether the weights are at most MaxDim; no product overflows. A layer
+// without units is left to another error.
+func (n Network) fits() bool {
+	in, left := n.Inputs, MaxDim
+	for _, out := range append(slices.Clone(n.Hidden), n.heads()) {
+		each := in // weights of a unit
+		if n.Bias {
+			each++
+		}
+		if in > MaxDim || out > left/each {
+			return false
+		}
+		if out < 1 {
+			return true
+		}
+		left -= out * each
+		in = out
+	}
+	return true
+}
+
+// heads is the number of outputs, which all have the same inputs.
+func (n Network) heads() int {
+	if n.Value && n.Actions < math.MaxInt {
+		return n.Actions + 1
+	}
+	return n.Actions
 }
 
 // add appends a layer and returns where its outputs are in a row.
