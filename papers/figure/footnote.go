@@ -33,6 +33,7 @@ func footnote(panels []Panel, t *Table) string {
 	if least < most {
 		of = fmt.Sprintf("means of %d to %d trials", least, most)
 	}
+	slices.Sort(shown)
 	return strings.Join(append([]string{of}, shown...), "; ")
 }
 

@@ -60,11 +60,11 @@ func carPrivacy() figure.Item {
 	return figure.Item{
 		Name: "car-privacy", Title: "Figures 3(a), 3(b): mountain car on-policy and off-policy",
 		Caption: "The same trajectories of the 0.3-soft policy of Q-learning evaluate that policy itself (first row) and the uniform policy (second row), at epsilon 0.1 (solid) and 1 (dashed), with Fourier features of order 2. WIS-LSTD is taken at lambda = 0, whose fixed point has MSPBE 0: there it is LSTD with importance ratios, and on-policy LSTD itself. Value errors as in Figure 2(a); the standard errors of the truth are about 0.3 on-policy and 0.5 off-policy. The last panel divides off-policy by on-policy MSPBE, trial by trial. Bars: standard deviation over trials.",
-		Columns: 3,
+		Columns: 2, SameY: true,
 		Panels: []figure.Panel{
-			panel(panelOn, "On-policy", labelCarMSPBE, on), panel(panelOnError, "On-policy, value error", labelCarError, on), panelTrue(),
+			panel(panelOn, "On-policy", labelCarMSPBE, on), panel(panelOnError, "On-policy, value error", labelCarError, on),
 			panel(panelOff, "Off-policy", labelCarMSPBE, off), panel(panelOffError, "Off-policy, value error", labelCarError, off),
-			panel(panelRatio, "Off-policy over on-policy", "ratio of MSPBE (no unit)", on[:len(on)-1]),
+			panelTrue(), panel(panelRatio, "Off-policy over on-policy", "ratio of MSPBE (no unit)", on[:len(on)-1]),
 		},
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(carSizes(quick), carTrue)

@@ -37,6 +37,7 @@ func hivItem() figure.Item {
 	return figure.Item{
 		Name: "hiv", Title: "Figure 4: treatment of HIV, off-policy",
 		Caption: "The greedy policy of Q-learning is evaluated on the data of the softmax of its Q, at epsilon 0.1 (solid) and 1 (dashed): episodes of 100 steps (500 days), gamma 0.98, features: a constant and the six logarithms. MSPBE is relative: over the squared mean absolute reward of the evaluated policy; it is measured on 20,000 further trajectories, each weighing 1. The value error is the root mean square error at 40 fixed states, in units of a reward of 1e5, against the returns of the policy, which chance does not enter. Bars: standard deviation over trials.",
+		Columns: 2,
 		Panels: []figure.Panel{
 			{Name: panelMSPBE, Title: "Relative MSPBE", X: labelPersons, Y: "MSPBE over squared mean reward (no unit)", LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error", X: labelPersons, Y: "value error at 40 states (1e5)", LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
