@@ -169,6 +169,14 @@ type bars struct {
 	plotter.YErrors
 }
 
+// error is what bars show on either side of a mean.
+func (p Panel) error(c Cell) float64 {
+	if p.Bars == StandardDeviation {
+		return c.SD
+	}
+	return c.SE()
+}
+
 // points reads a curve. On a logarithmic axis what is not above 0 cannot be
 // shown: such points are left out, and bars end at floor.
 func (p Panel) points(t *Table, c Curve, floor float64) bars {
@@ -178,10 +186,7 @@ func (p Panel) points(t *Table, c Curve, floor float64) bars {
 		if p.LogY && !(cell.Mean > 0) || p.LogX && !(x > 0) {
 			continue
 		}
-		e := cell.SE()
-		if p.Bars == StandardDeviation {
-			e = cell.SD
-		}
+		e := p.error(cell)
 		low := e
 		if p.LogY && cell.Mean-e < floor {
 			low = max(cell.Mean-floor, 0)

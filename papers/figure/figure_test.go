@@ -306,7 +306,15 @@ func TestPicturesSayWhatBarsAndBandsAre(t *testing.T) {
 	p.Curves[0].Plain = true
 	plain := picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...)
 	has(t, plain, "means of 2 to 3 trials")
-	p.Bands = true
+	p.LogY = true
+	samples[0].Y = 0.1 // at 0: mean 1.03, standard error 0.55; at 1: 3.5, 0.5
+	p.Curves[0].Plain = false
+	has(t, picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...), "means of 2 to 3 trials; bars: standard error")
+	p.Bars = figure.StandardDeviation // 0.95 at 0
+	samples[2].Y = 4                  // mean 1.7, standard deviation 2.0
+	has(t, picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...), "means of 2 to 3 trials; bars: standard deviation; what would reach 0 ends at half the least mean of its panel")
+	samples[0].Y, samples[2].Y = 0, 2
+	p.LogY, p.Bars, p.Curves[0].Plain, p.Bands = false, figure.StandardError, true, true
 	band := picture(t, figure.Item{Panels: []figure.Panel{p}}, samples...)
 	has(t, band, "means of 2 to 3 trials; bands: standard error")
 	if n, m := strings.Count(plain, "fill-opacity"), strings.Count(band, "fill-opacity"); m <= n {

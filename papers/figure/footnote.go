@@ -12,17 +12,20 @@ import (
 func footnote(panels []Panel, t *Table) string {
 	least, most := math.MaxInt, 0
 	var shown []string
+	cut := false
 	for _, p := range panels {
 		for _, c := range p.Curves {
 			for _, x := range t.Xs(p.Name, c.Series) {
-				n := t.At(p.Name, c.Series, x).N
-				if n < 2 {
+				cell := t.At(p.Name, c.Series, x)
+				if cell.N < 2 {
 					continue
 				}
-				least, most = min(least, n), max(most, n)
-				if what := p.shows(c); what != "" && !slices.Contains(shown, what) {
+				least, most = min(least, cell.N), max(most, cell.N)
+				what := p.shows(c)
+				if what != "" && !slices.Contains(shown, what) {
 					shown = append(shown, what)
 				}
+				cut = cut || what != "" && p.LogY && cell.Mean > 0 && p.error(cell) >= cell.Mean
 			}
 		}
 	}
@@ -34,6 +37,9 @@ func footnote(panels []Panel, t *Table) string {
 		of = fmt.Sprintf("means of %d to %d trials", least, most)
 	}
 	slices.Sort(shown)
+	if cut {
+		shown = append(shown, "what would reach 0 ends at half the least mean of its panel")
+	}
 	return strings.Join(append([]string{of}, shown...), "; ")
 }
 
