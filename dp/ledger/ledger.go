@@ -44,16 +44,22 @@ func Create(ctx context.Context, location string, c Config) (*Ledger, error) {
 	}
 	l, err := newLedger(ctx, s, body)
 	if err != nil {
-		s.Close()
+		s.Discard()
 		return nil, err
 	}
 	err = s.Add(ctx, c.Dataset, func(tx *store.Tx) error {
+		// A restore into the same store may have put another key there meanwhile.
+		key, err := tx.FingerprintKey()
+		if err != nil {
+			return err
+		}
+		l.key = key
 		w := &writer{tx: tx}
-		_, err := w.append(&chain.Entry{Kind: chain.Open, Open: body, Totals: chain.Totals{Budget: body.Budget}})
+		_, err = w.append(&chain.Entry{Kind: chain.Open, Open: body, Totals: chain.Totals{Budget: body.Budget}})
 		return err
 	})
 	if err != nil {
-		s.Close()
+		s.Discard()
 		return nil, err
 	}
 	return l, nil

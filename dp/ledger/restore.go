@@ -38,7 +38,7 @@ type RestoreOptions struct {
 }
 
 // Restore makes a ledger from a backup, at a location that does not hold its
-// dataset. The backup is verified as a whole before anything is written, and an
+// dataset, nor any whose fingerprints are under another key ([ErrConfig]). The backup is verified as a whole before anything is written, and an
 // entry is appended that says what was restored and what was declared lost.
 //
 // The ledger that was backed up must not be charged any more: two ledgers of one
@@ -57,12 +57,8 @@ func Restore(ctx context.Context, backup io.Reader, location string, o RestoreOp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.AdoptFingerprintKey(ctx, b.header.FingerprintKey); err != nil {
-		s.Close()
-		return nil, err
-	}
 	if err := s.Add(ctx, b.header.Dataset, func(tx *store.Tx) error { return b.write(tx, body) }); err != nil {
-		s.Close()
+		s.Discard()
 		return nil, err
 	}
 	l, err := newLedger(ctx, s, b.replay.open)
@@ -108,6 +104,9 @@ func readBackup(r io.Reader) (*backupData, error) {
 func (b *backupData) line(n int, x backupLine) error {
 	switch {
 	case n == 1 && x.Header != nil && x.Header.Format == backupFormat:
+		if len(x.Header.FingerprintKey) != store.KeySize {
+			return fmt.Errorf("%w: line %d: a key of the fingerprints of %d bytes; want %d", ErrBackup, n, len(x.Header.FingerprintKey), store.KeySize)
+		}
 		b.header = *x.Header
 		b.replay = newReplay(b.header.Dataset)
 	case n > 1 && x.Line != nil:
@@ -196,6 +195,11 @@ func (b *backupData) behind(o RestoreOptions) error {
 
 // write puts the ledger into an empty dataset and appends the restore.
 func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
+	if same, err := tx.AdoptFingerprintKey(b.header.FingerprintKey); err != nil {
+		return err
+	} else if !same {
+		return store.Abort(fmt.Errorf("%w: the store holds datasets whose fingerprints are under another key than those of the backup of dataset %q: copies of data could not be told any more; restore it into a store of its own", ErrConfig, b.header.Dataset))
+	}
 	for _, row := range b.rows {
 		if err := tx.Append(row); err != nil {
 			return err

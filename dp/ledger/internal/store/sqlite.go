@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -26,7 +27,8 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrStore, err)
 	}
-	if err := checkFile(path, create); err != nil {
+	made, err := checkFile(path, create)
+	if err != nil {
 		return nil, err
 	}
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": settings}
@@ -38,34 +40,66 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	// One connection: goroutines of one process queue for it, which is fair and
 	// watches their contexts, instead of polling for the file's lock.
 	db.SetMaxOpenConns(1)
-	s := &Store{db: db, lite: true, name: path}
+	s := &Store{db: db, lite: true, name: path, made: made}
 	if err := s.retry(ctx, s.durableSQLite); err != nil {
-		db.Close()
+		s.Discard()
 		return nil, err
 	}
 	return s, nil
 }
 
-func checkFile(path string, create bool) error {
+// checkFile makes the file where it is to be made, and reports that it did.
+func checkFile(path string, create bool) (made bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create:
 		// Only the owner may read it: it holds the key of the fingerprints.
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("%w: %v", ErrStore, err)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return false, nil // another process was faster
+		} else if err != nil {
+			return false, fmt.Errorf("%w: %v", ErrStore, err)
 		}
-		return f.Close()
+		return true, f.Close()
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %s: there is no such file; create the ledger first", ErrNotLedger, path)
+		return false, fmt.Errorf("%w: %s: there is no such file; create the ledger first", ErrNotLedger, path)
 	case err != nil:
-		return fmt.Errorf("%w: %v", ErrStore, err)
+		return false, fmt.Errorf("%w: %v", ErrStore, err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: %s: not a regular file; name a file inside it", ErrNotLedger, path)
+		return false, fmt.Errorf("%w: %s: not a regular file; name a file inside it", ErrNotLedger, path)
 	case info.Size() == 0 && !create:
-		return fmt.Errorf("%w: %s: the file is empty; create the ledger, or restore it from a backup", ErrNotLedger, path)
+		return false, fmt.Errorf("%w: %s: the file is empty; create the ledger, or restore it from a backup", ErrNotLedger, path)
 	}
-	return nil
+	return false, nil
+}
+
+// tidying is how long the removal of a file may take.
+const tidying = 5 * time.Second
+
+// Discard closes a store in which no first dataset could be written. A file that
+// this store made is removed, unless another process put a dataset into it.
+func (s *Store) Discard() {
+	defer s.Close()
+	if !s.made {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tidying)
+	defer cancel()
+	// Under the write lock nobody else can begin a dataset, and who waits for it
+	// finds the file gone before writing.
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return
+	}
+	defer tx.Rollback()
+	var n int
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'ledger_datasets'`).Scan(&n)
+	if err == nil && n > 0 {
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM ledger_datasets`).Scan(&n)
+	}
+	if err == nil && n == 0 {
+		os.Remove(s.name) // what is left is an empty store: no dataset, no charge
+	}
 }
 
 // durableSQLite reads back the settings that a committed charge rests on.

@@ -14,6 +14,9 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
+// KeySize is the length in bytes of the key of the fingerprints.
+const KeySize = 32
+
 // patience is how long an update waits for a lock where its context sets no
 // deadline.
 const patience = time.Minute
@@ -24,6 +27,7 @@ type Store struct {
 	db   *sql.DB
 	lite bool
 	name string // of the location, without a password, for errors
+	made bool   // the SQLite file was not there before
 }
 
 // isPostgres tells the two stores apart.
@@ -39,7 +43,7 @@ func Create(ctx context.Context, location string) (*Store, error) {
 		return nil, err
 	}
 	if err := s.create(ctx); err != nil {
-		s.Close()
+		s.Discard()
 		return nil, err
 	}
 	return s, nil
@@ -52,7 +56,7 @@ func (s *Store) create(ctx context.Context) error {
 	if err := s.up(ctx); err != nil {
 		return err
 	}
-	key := make([]byte, 32)
+	key := make([]byte, KeySize)
 	rand.Read(key) // never fails
 	return s.exec(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
 }
@@ -103,12 +107,6 @@ func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 		return err
 	})
 	return key, err
-}
-
-// AdoptFingerprintKey takes over the key of a backup, in a store without
-// datasets.
-func (s *Store) AdoptFingerprintKey(ctx context.Context, key []byte) error {
-	return s.exec(ctx, `UPDATE ledger_store SET fingerprint_key = $1 WHERE NOT EXISTS (SELECT 1 FROM ledger_datasets)`, key)
 }
 
 // Datasets returns the names of the datasets, in order.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -47,6 +48,33 @@ func (t *Tx) find(ctx context.Context, dataset, suffix string) error {
 		return fmt.Errorf("%w: %s: %q", ErrNoDataset, t.s.name, dataset)
 	}
 	return err
+}
+
+// FingerprintKey is the store's key. In the transaction of [Store.Add] it stays as
+// it is until the dataset is there.
+func (t *Tx) FingerprintKey() (key []byte, err error) {
+	query := `SELECT fingerprint_key FROM ledger_store WHERE id = 1`
+	if !t.s.lite {
+		query += ` FOR UPDATE` // in SQLite the transaction has the whole file
+	}
+	err = t.tx.QueryRowContext(t.ctx, query).Scan(&key)
+	return key, err
+}
+
+// AdoptFingerprintKey takes over the key of a backup for the dataset that is being
+// added; it reports false, and changes nothing, where other datasets of the store
+// have another key.
+func (t *Tx) AdoptFingerprintKey(key []byte) (bool, error) {
+	old, err := t.FingerprintKey()
+	if err != nil || bytes.Equal(old, key) {
+		return true, err
+	}
+	var others int
+	if err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM ledger_datasets WHERE id <> $1`, t.dataset).Scan(&others); err != nil || others > 0 {
+		return false, err
+	}
+	_, err = t.tx.ExecContext(t.ctx, `UPDATE ledger_store SET fingerprint_key = $1 WHERE id = 1`, key)
+	return true, err
 }
 
 // Head is the last entry's number and hash.
