@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -117,6 +118,8 @@ func (c *Config) prepare() error {
 		return fmt.Errorf("%w: each agent's budget is epsilon %v and a report costs %v", ErrConfig, c.Budget, c.Terms.Randomizer.Epsilon)
 	case c.Terms.Randomizer.Private() && !(c.Budget < 1e6):
 		return fmt.Errorf("%w: each agent's budget is epsilon %v; want a finite number", ErrConfig, c.Budget)
+	case !(c.Init.Normal >= 0) || math.IsInf(c.Init.Normal, 0):
+		return fmt.Errorf("%w: initial weights have standard deviation %v; want a finite number, 0 or above", ErrConfig, c.Init.Normal)
 	}
 	net, err := learn.NewMLP(c.Local.Network)
 	if err != nil {

@@ -27,10 +27,10 @@ type Device struct {
 
 // NewDevice checks the settings, which are those of the run.
 func NewDevice(l Local, r Randomizer) (*Device, error) {
-	l.Optimizer = l.Optimizer.withDefaults()
 	if err := l.check(r); err != nil {
 		return nil, err
 	}
+	l.Optimizer = l.Optimizer.withDefaults()
 	net, err := learn.NewMLP(l.Network)
 	if err != nil {
 		return nil, err
@@ -54,8 +54,25 @@ func NewDevice(l Local, r Randomizer) (*Device, error) {
 // Dim is the number of weights.
 func (d *Device) Dim() int { return d.net.Dim() }
 
-// Player makes a player of an environment, for use with this device.
+// mostNumbers bounds the memory for the episodes of one local step: 2 GiB.
+const mostNumbers = 1 << 28
+
+// Player makes a player of an environment, for use with this device. Episodes that
+// could outgrow the memory are refused with [ErrConfig].
 func (d *Device) Player(env sim.Env) (*learn.Player, error) {
+	limit := d.local.MaxSteps
+	if limit == 0 {
+		limit = env.Spec().MaxSteps
+	}
+	row := d.local.Network.Inputs + d.local.Network.Actions + 1 // kept of a step
+	for _, width := range d.local.Network.Hidden {
+		row += width
+	}
+	steps := max(64, float64(limit)+1) // memory is taken for 64 at least
+	if n := steps * float64(row) * float64(d.local.Episodes); n > mostNumbers {
+		return nil, fmt.Errorf("%w: %d episodes of up to %d steps, with %d numbers to keep of each, do not fit: %.3g numbers in all, want %d at most; ask for fewer or shorter episodes or a narrower network",
+			ErrConfig, d.local.Episodes, limit, row, n, mostNumbers)
+	}
 	return learn.NewPlayer(d.net, env, d.local.MaxSteps, d.local.Reward)
 }
 

@@ -49,29 +49,39 @@ type Local struct {
 	// UniformFor is 0.
 	Uniform    float64
 	UniformFor float64
-	// Perturbation is the size of each coordinate's perturbation (Evolution).
+	// Perturbation is the size of each coordinate's perturbation (Evolution alone).
 	Perturbation float64
 	// ZeroGradient reports on the zero vector whatever happened: the control that
 	// tells learning from a random walk of the weights.
 	ZeroGradient bool
 }
 
+// The most that an agent does for one report; see also mostNumbers.
+const (
+	mostLocalSteps = 1 << 20
+	mostEpisodes   = 1 << 16
+)
+
 func (l Local) check(r Randomizer) error {
 	switch {
 	case l.Method != ActorCritic && l.Method != PolicyGradient && l.Method != Evolution:
 		return fmt.Errorf("%w: method is %q; want %s, %s or %s", ErrConfig, l.Method, ActorCritic, PolicyGradient, Evolution)
-	case l.Steps < 1 || l.Episodes < 1:
-		return fmt.Errorf("%w: %d local steps of %d episodes; want at least 1 of each", ErrConfig, l.Steps, l.Episodes)
+	case l.Steps < 1 || l.Steps > mostLocalSteps || l.Episodes < 1 || l.Episodes > mostEpisodes:
+		return fmt.Errorf("%w: %d local steps of %d episodes; want 1 to %d and 1 to %d", ErrConfig, l.Steps, l.Episodes, mostLocalSteps, mostEpisodes)
+	case l.MaxSteps < 0:
+		return fmt.Errorf("%w: the limit of an episode is %d steps; want at least 1, or 0 for the problem's own", ErrConfig, l.MaxSteps)
 	case l.Method == ActorCritic && l.Episodes != 1:
 		return fmt.Errorf("%w: actor-critic takes one episode a step; %d given", ErrConfig, l.Episodes)
 	case (l.Method == Evolution) != (r.Mechanism == OneBit):
 		return fmt.Errorf("%w: method %s with randomizer %s; %s and %s go together", ErrConfig, l.Method, r.Mechanism, Evolution, OneBit)
 	case l.Method == Evolution && (l.Steps != 1 || !(l.Perturbation > 0) || math.IsInf(l.Perturbation, 0)):
 		return fmt.Errorf("%w: evolution with %d local steps and perturbation %v; want 1 and a finite number above 0", ErrConfig, l.Steps, l.Perturbation)
+	case l.Method != Evolution && l.Perturbation != 0:
+		return fmt.Errorf("%w: perturbation is %v; it belongs to %s: remove it", ErrConfig, l.Perturbation, Evolution)
 	case !(l.Uniform >= 0 && l.Uniform <= 1) || !(l.UniformFor >= 0):
 		return fmt.Errorf("%w: uniform is %v over %v; want a probability and a number of submissions", ErrConfig, l.Uniform, l.UniformFor)
 	}
-	if l.Steps > 1 {
+	if l.Steps > 1 || l.Optimizer != (Optimizer{}) {
 		return l.Optimizer.withDefaults().check("local optimizer")
 	}
 	return nil

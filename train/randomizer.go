@@ -44,9 +44,10 @@ type Randomizer struct {
 	// Clip is that of Laplace (l1 norm Clip/2), PRS (a projection), Ball (l2 norm),
 	// Piecewise and Hybrid (a coordinate), OneBit (scores lie in [0, Clip]) and,
 	// unless it is 0, NotPrivate (as Laplace). SignPRS and PrivUnit report a
-	// direction and have none.
+	// direction and have none: there it is 0.
 	Clip float64 `json:"clip,omitempty" yaml:"clip"`
-	// Rows is the reduced dimension of PRS; 0 stands for local.ReducedDim.
+	// Rows is the reduced dimension of PRS; 0 stands for local.ReducedDim, and it is
+	// 0 for all others.
 	Rows int `json:"rows,omitempty" yaml:"rows"`
 }
 
@@ -75,11 +76,11 @@ func newCoder(r Randomizer, dim int) (*coder, error) {
 
 func (c *coder) prepare() (err error) {
 	r, dim := c.Randomizer, c.dim
+	if err := r.check(); err != nil {
+		return err
+	}
 	switch r.Mechanism {
 	case NotPrivate:
-		if !(r.Clip >= 0) || math.IsInf(r.Clip, 0) {
-			return fmt.Errorf("%w: clip is %v; want a finite number, 0 for none", local.ErrParameter, r.Clip)
-		}
 		c.size = 1 + 8*dim
 		return nil
 	case OneBit:
@@ -121,6 +122,32 @@ func (c *coder) prepare() (err error) {
 		c.size = c.vector.Size()
 	}
 	return err
+}
+
+// check refuses settings that the mechanism has no use for, so that nobody takes
+// them for protection, and those that package dp/local does not look at.
+func (r Randomizer) check() error {
+	switch within := r.Clip >= local.MinClip && r.Clip <= local.MaxClip; r.Mechanism {
+	case NotPrivate:
+		if r.Epsilon != 0 {
+			return fmt.Errorf("%w: epsilon is %v, and nothing is protected; remove it", local.ErrParameter, r.Epsilon)
+		}
+		if r.Clip != 0 && !within {
+			return fmt.Errorf("%w: clip is %v; want %v to %v, or 0 for none", local.ErrParameter, r.Clip, local.MinClip, local.MaxClip)
+		}
+	case OneBit:
+		if !within {
+			return fmt.Errorf("%w: clip is %v; want %v to %v", local.ErrParameter, r.Clip, local.MinClip, local.MaxClip)
+		}
+	case SignPRS, PrivUnit:
+		if r.Clip != 0 {
+			return fmt.Errorf("%w: clip is %v, and a direction has none; remove it", local.ErrParameter, r.Clip)
+		}
+	}
+	if r.Rows != 0 && r.Mechanism != PRS {
+		return fmt.Errorf("%w: rows is %d, and only %s has rows; remove it", local.ErrParameter, r.Rows, PRS)
+	}
+	return nil
 }
 
 // agreed is the randomiser as terms and tasks state it.
