@@ -17,7 +17,7 @@
 // coordinate for [Coordinates], projections for [PRS]. docs/results/local.md
 // compares them: bytes, signal, speed. Sign-PRS costs two bytes below
 // epsilon 22.5, whatever the dimension; PrivUnitG has the strongest signal above
-// epsilon 1, and PrivUnit the same within .6% from 100 dimensions on up to epsilon 5 (2% at
+// epsilon 1, and PrivUnit the same within .6% from 112 dimensions on up to epsilon 5 (2.2% at
 // epsilon 10), at a fixed length of the report.
 //
 // # Privacy
