@@ -60,6 +60,9 @@ type Config struct {
 	// Wallet opens an agent's wallet; nil stands for wallets in memory. Evaluating
 	// agents have numbers from [FirstEvaluator] on.
 	Wallet func(agent uint64) (Wallet, error)
+	// Wallets names where Wallet keeps budgets, such as the path of a ledger; a run
+	// with a Journal is taken up again with the same only. Leave secrets out of it.
+	Wallets string
 	// Workers is the number of agents that work at the same time, 1 unless set.
 	Workers int
 	// Schedule orders their reports.

@@ -34,7 +34,8 @@ func (c *Config) settings() (settings, error) {
 		Workers      int
 		Schedule     Schedule
 		Success      *Success
-	}{c.Terms, c.Local, c.Init, names, c.Seed, c.Agents, c.Budget, c.Workers, c.Schedule, c.Success})
+		Wallets      string `json:",omitempty"`
+	}{c.Terms, c.Local, c.Init, names, c.Seed, c.Agents, c.Budget, c.Workers, c.Schedule, c.Success, c.Wallets})
 	if err != nil {
 		err = fmt.Errorf("%w: settings cannot be written: %w", ErrConfig, err)
 	}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"math"
 )
@@ -42,6 +43,33 @@ func (v Verdict) String() string {
 
 // Counts holds the number of reports by verdict.
 type Counts [verdicts]uint64
+
+// MarshalJSON writes an object by the names of verdicts.
+func (c Counts) MarshalJSON() ([]byte, error) {
+	named := map[string]uint64{}
+	for v, n := range c {
+		named[Verdict(v).String()] = n
+	}
+	return json.Marshal(named)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, or an array in the order of verdicts.
+func (c *Counts) UnmarshalJSON(data []byte) error {
+	var array [verdicts]uint64
+	if json.Unmarshal(data, &array) == nil {
+		*c = array
+		return nil
+	}
+	var named map[string]uint64
+	if err := json.Unmarshal(data, &named); err != nil {
+		return err
+	}
+	*c = Counts{}
+	for v := range verdicts {
+		c[v] = named[v.String()]
+	}
+	return nil
+}
 
 // Of returns the number of reports with the verdict.
 func (c Counts) Of(v Verdict) uint64 { return c[v] }

@@ -59,15 +59,33 @@ func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err
 		defer func() { err = errors.Join(err, c.Journal.Close()) }()
 		name = c.Journal.Name()
 	}
-	if s := y.Ledgers(); s != nil {
-		c.Wallet = y.Wallets(s, name)
+	told := cmd.ErrOrStderr()
+	store := y.Ledgers()
+	if store != nil {
+		c.Wallet, c.Wallets = y.Wallets(store, name), y.LedgerName()
 	}
-	c.Progress = tellTraining(cmd.ErrOrStderr(), c)
+	before := uint64(0) // reports of earlier processes
+	c.Resumed = func(reports uint64) {
+		before = reports
+		if store != nil && reports > 0 {
+			store.Existing()
+		}
+		tellResumed(told, dir, reports, c.Terms.Submissions)
+	}
+	progress := tellTraining(told, c)
+	c.Progress = progress.tell
 	result, err := train.Train(cmd.Context(), c)
-	if errors.Is(err, context.Canceled) && dir != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s keeps the %d reports so far; the same command continues\n", dir, result.Accepted)
-	}
-	if err != nil {
+	progress.end()
+	switch {
+	case errors.Is(err, context.Canceled) && result != nil:
+		return interruptedTraining(dir, max(before, result.Accepted), c)
+	case errors.Is(err, train.ErrBudget) && result != nil && result.Accepted > 0 && dir != "":
+		if failure := writeTraining(dir, y, c, result); failure != nil {
+			return errors.Join(err, failure)
+		}
+		fmt.Fprintf(told, "what %d reports came to is in %s\n", result.Accepted, dir)
+		return err
+	case err != nil:
 		return err
 	}
 	if dir != "" {
@@ -82,6 +100,28 @@ func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err
 	return nil
 }
 
+// tellResumed says that a directory holds a run, and how far it is.
+func tellResumed(w io.Writer, dir string, reports, wanted uint64) {
+	if reports >= wanted {
+		fmt.Fprintf(w, "%s holds this run, complete with %d reports: nothing is trained again; its results follow\n", dir, reports)
+		return
+	}
+	fmt.Fprintf(w, "%s holds this run: it goes on after %d of %d reports\n", dir, reports, wanted)
+}
+
+// interruptedTraining tells what an interrupt left: reports that were sent cannot
+// be taken back.
+func interruptedTraining(dir string, reports uint64, c train.Config) error {
+	spent := fmt.Sprintf("%d reports were sent", reports)
+	if c.Terms.Randomizer.Private() {
+		spent += fmt.Sprintf(", each at epsilon %.6g, and stay paid for", c.Terms.Randomizer.Epsilon)
+	}
+	if dir == "" {
+		return fmt.Errorf("training was interrupted: %s; nothing is kept of them without output.dir", spent)
+	}
+	return fmt.Errorf("training was interrupted: %s; %s keeps them, and the same command goes on", spent, dir)
+}
+
 // training is what train.json holds.
 type training struct {
 	Schema string `json:"schema"`
@@ -90,9 +130,17 @@ type training struct {
 	Privacy  trainingPrivacy   `json:"privacy"`
 	// Simulation is what nobody would know of real agents.
 	Simulation struct {
-		FirstSuccess int     `json:"first_success_195"`
-		LastTenth    float64 `json:"mean_score_of_last_tenth"`
+		FirstSuccess *firstSuccess `json:"first_success,omitempty"`
+		LastTenth    float64       `json:"mean_score_of_last_tenth"`
 	} `json:"simulation"`
+}
+
+// firstSuccess is the first report, from 1, from which on a window of them scored
+// the threshold on average; 0 if there is none.
+type firstSuccess struct {
+	Report    int     `json:"report"`
+	Window    int     `json:"window"`
+	Threshold float64 `json:"threshold"`
 }
 
 type trainingPrivacy struct {
@@ -111,7 +159,11 @@ func trainingJSON(c train.Config, r *train.Result) training {
 		t.Rejected[v.String()] = r.Counts.Of(v)
 	}
 	t.Privacy = trainingPrivacy{Unit: "agent", Randomizer: c.Terms.Randomizer, Epsilon: r.Epsilon, Adjacency: "replace_one", Durable: c.Wallet != nil}
-	t.Simulation.FirstSuccess = train.FirstSuccess(r.Scores, 10, 195)
+	if c.Success != nil {
+		f := firstSuccess{Window: 10, Threshold: c.Success.Threshold}
+		f.Report = train.FirstSuccess(r.Scores, f.Window, f.Threshold)
+		t.Simulation.FirstSuccess = &f
+	}
 	t.Simulation.LastTenth = train.Retention(r.Scores, .1)
 	return t
 }
@@ -134,7 +186,7 @@ func writeTraining(dir string, y config.Train, c train.Config, r *train.Result) 
 }
 
 func printTraining(w io.Writer, dir string, c train.Config, r *train.Result) {
-	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget\n", r.Accepted, r.Counts.Rejected(), r.Declined)
+	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget%s\n", r.Accepted, r.Counts.Rejected(), r.Declined, forfeited(r.Forfeited))
 	fmt.Fprintf(w, "updates   %d\n", r.Version)
 	if !c.Terms.Randomizer.Private() {
 		fmt.Fprintln(w, "privacy   NONE: a reference, not for agents")
@@ -147,44 +199,68 @@ func printTraining(w io.Writer, dir string, c train.Config, r *train.Result) {
 	if n := len(r.Success); n > 0 {
 		e := r.Success[n-1]
 		fmt.Fprintf(w, "success   %.3f +- %.3f of agents after %d reports, from %d private answers at epsilon %g\n", e.Share, e.StdError, e.Submissions, e.Agents, c.Success.Epsilon)
+		fmt.Fprintln(w, "          (unbiased, +- one standard error: noise may carry it below 0 or above 1; do not round it into the range before averaging)")
 	}
 	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", train.Retention(r.Scores, .1))
 	if dir != "" {
-		fmt.Fprintf(w, "written   %s\n", filepath.Join(dir, "policy.json"))
+		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", dir)
 	}
 }
 
-// tellTraining writes how far a run has come: in place on a terminal, elsewhere a
-// line every ten seconds and one at the end.
-func tellTraining(w io.Writer, c train.Config) func(train.Progress) bool {
+func forfeited(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d forfeited: paid for when a process ended, and never made", n)
+}
+
+// trainingProgress writes how far a run has come: in place on a terminal, elsewhere
+// a line every ten seconds and one at the end.
+type trainingProgress struct {
+	w       io.Writer
+	cfg     train.Config
+	inPlace bool
+	open    bool // the cursor is behind a line that is to be written over
+	last    time.Time
+	mean    float64
+}
+
+func tellTraining(w io.Writer, c train.Config) *trainingProgress {
 	f, ok := w.(*os.File)
-	inPlace := ok && terminal(f)
+	return &trainingProgress{w: w, cfg: c, inPlace: ok && terminal(f), last: time.Now()}
+}
+
+// tell is for [train.Config.Progress].
+func (t *trainingProgress) tell(p train.Progress) bool {
+	t.mean += (p.Score - t.mean) / float64(min(p.Accepted, 100))
 	every := 10 * time.Second
-	if inPlace {
+	if t.inPlace {
 		every = 200 * time.Millisecond
 	}
-	last, mean := time.Now(), 0.0
-	return func(p train.Progress) bool {
-		mean += (p.Score - mean) / float64(min(p.Accepted, 100))
-		if !p.Done && time.Since(last) < every {
-			return true
-		}
-		last = time.Now()
-		line := fmt.Sprintf("%d of %d reports, %d updates, simulated score %.0f", p.Accepted, c.Terms.Submissions, p.Version, mean)
-		if c.Terms.Randomizer.Private() {
-			line += fmt.Sprintf(", epsilon %.4g of %.4g an agent", p.Epsilon, c.Budget)
-		}
-		if p.Success != nil {
-			line += fmt.Sprintf(", success %.2f +- %.2f", p.Success.Share, p.Success.StdError)
-		}
-		switch {
-		case inPlace && !p.Done:
-			fmt.Fprintf(w, "\r\x1b[K%s", line)
-		case inPlace:
-			fmt.Fprintf(w, "\r\x1b[K%s\n", line)
-		default:
-			fmt.Fprintln(w, line)
-		}
+	if !p.Done && time.Since(t.last) < every {
 		return true
+	}
+	t.last = time.Now()
+	line := fmt.Sprintf("%d of %d reports, %d updates, simulated score %.0f", p.Accepted, t.cfg.Terms.Submissions, p.Version, t.mean)
+	if t.cfg.Terms.Randomizer.Private() {
+		line += fmt.Sprintf(", epsilon %.4g of %.4g an agent", p.Epsilon, t.cfg.Budget)
+	}
+	if p.Success != nil {
+		line += fmt.Sprintf(", success %.2f +- %.2f", p.Success.Share, p.Success.StdError)
+	}
+	if t.inPlace {
+		fmt.Fprintf(t.w, "\r\x1b[K%s", line)
+		t.open = true
+	} else {
+		fmt.Fprintln(t.w, line)
+	}
+	return true
+}
+
+// end leaves the last line as it is.
+func (t *trainingProgress) end() {
+	if t.open {
+		fmt.Fprintln(t.w)
+		t.open = false
 	}
 }
