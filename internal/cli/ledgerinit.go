@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -34,11 +36,17 @@ seeing the earlier ones:
   basic     epsilons and deltas
 Under gaussian and renyi a part of the budget is held in reserve for what the
 rule cannot take, a quarter of epsilon and half of delta unless the flags below
-say otherwise; epsilons and deltas add up in it.`,
+say otherwise; epsilons and deltas add up in it. So the largest single release is
+smaller than the budget; init prints it.`,
 		Args: exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.Dataset == "" {
 				return usage(errors.New("ledger init: --dataset is missing; give the data set a name"))
+			}
+			for _, name := range []string{"epsilon", "delta"} {
+				if !cmd.Flags().Changed(name) {
+					return usage(fmt.Errorf("ledger init: --%s is missing; a budget is both, such as --epsilon 3 --delta 1e-5 (delta far below one in the number of persons)", name))
+				}
 			}
 			if adjacency == "" {
 				return usage(errors.New("ledger init: --adjacency is missing; want replace_one (the number of persons is public) or add_remove_one (it is not)"))
@@ -59,6 +67,17 @@ say otherwise; epsilons and deltas add up in it.`,
 			if o.Reserve != (dp.Budget{}) {
 				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for what the rule cannot take: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
 			}
+			s, err := l.State(cmd.Context())
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+			tellLargest(cmd.OutOrStdout(), s.Left, s.Budget.Delta)
+			if o.Reserve != (dp.Budget{}) {
+				fmt.Fprintln(cmd.OutOrStdout(), "(the reserve is no part of that; begin the ledger with --no-reserve where all releases are of Gaussian noise)")
+			}
+			if o.Budget.Delta >= largeDelta {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons\n", o.Budget.Delta)
+			}
 			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", pathInConfig(args[0]), o.Dataset)
 			return l.Close()
 		},
@@ -75,6 +94,36 @@ say otherwise; epsilons and deltas add up in it.`,
 	f.BoolVar(&c.NoReserve, "no-reserve", false, "hold nothing in reserve: what the rule cannot take is refused")
 	f.BoolVar(&c.RefuseCopies, "refuse-copies", false, "refuse data that the ledger knows under another data set's name; by default it warns")
 	return cmd
+}
+
+// largeDelta is a delta that is hardly meant: at a thousand persons it would let
+// one of them be shown.
+const largeDelta = 1e-3
+
+// tellLargest says what an allowance buys at most in one release.
+func tellLargest(w io.Writer, a account.Allowance, delta float64) {
+	if text := largest(a, delta); text != "" {
+		fmt.Fprintf(w, "largest single release of Gaussian noise that fits: %s\n", text)
+	}
+}
+
+// largest is the epsilon of the largest Gaussian release that an allowance covers,
+// rounded down, and its delta; empty where the rule is another or nothing is left.
+func largest(a account.Allowance, delta float64) string {
+	if !(a.Mu > 0) || !(delta > 0) {
+		return ""
+	}
+	b, err := account.GaussianEpsilon(a.Mu, delta)
+	if err != nil || !(b.Lower > 0) {
+		return ""
+	}
+	return fmt.Sprintf("epsilon %s at delta %g", floored(b.Lower), delta)
+}
+
+// floored prints four digits of a positive number, rounded down.
+func floored(x float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	return fmt.Sprintf("%.4g", math.Floor(x/unit)*unit)
 }
 
 // pathInConfig is how a configuration anywhere can name the ledger. A URL may hold

@@ -58,6 +58,8 @@ type shownAnalyst struct {
 	Spent   dp.Budget  `json:"spent"`
 	Share   *dp.Budget `json:"share,omitempty"`
 	Left    *allowance `json:"left,omitempty"`
+	// buys is what is left in one release of Gaussian noise, for the table.
+	buys string
 }
 
 func newLedgerShow() *cobra.Command {
@@ -113,8 +115,11 @@ func look(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
 		Pending: sum.Pending, PendingCount: sum.PendingCount, Warnings: sum.Warnings,
 	}
 	for _, a := range sum.Analysts {
-		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share}
+		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share, buys: largest(sum.Left, sum.Budget.Delta)}
 		if a.Left != nil {
+			within := *a.Left
+			within.Mu = min(within.Mu, sum.Left.Mu)
+			shown.buys = largest(within, sum.Budget.Delta)
 			left := newAllowance(*a.Left, *a.Share, dp.Budget{})
 			left.One, left.OneDelta = 0, 0 // the share's reserve is not known here
 			shown.Left = &left
@@ -182,15 +187,29 @@ func (s *shownLedger) printAnalysts(w io.Writer) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "\nanalyst\tcharges\tspent epsilon\tdelta\tshare")
+	fmt.Fprintln(t, "\nanalyst\tcharges\tspent epsilon\tdelta\tshare\tleft")
 	for _, a := range s.Analysts {
 		share := "none: up to the budget"
 		if a.Share != nil {
 			share = fmt.Sprintf("epsilon %g, delta %g", a.Share.Epsilon, a.Share.Delta)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%.4g\t%.4g\t%s\n", a.Analyst, a.Charges, a.Spent.Epsilon, a.Spent.Delta, share)
+		fmt.Fprintf(t, "%s\t%d\t%.4g\t%.4g\t%s\t%s\n", a.Analyst, a.Charges, a.Spent.Epsilon, a.Spent.Delta, share, s.leftOf(a))
 	}
 	return t.Flush()
+}
+
+// leftOf is what an analyst may still spend, in one release where the rule is of
+// Gaussian noise.
+func (s *shownLedger) leftOf(a shownAnalyst) string {
+	switch {
+	case s.Config.Rule != account.Basic.String() && a.buys == "":
+		return "nothing for Gaussian noise"
+	case s.Config.Rule != account.Basic.String():
+		return "one release of " + a.buys
+	case a.Left == nil:
+		return "as of the budget"
+	}
+	return fmt.Sprintf("epsilon %.4g, delta %.4g", min(a.Left.Epsilon, s.Left.Epsilon), min(a.Left.Delta, s.Left.Delta))
 }
 
 // mostRows bounds the tables; the JSON form has more.
