@@ -160,6 +160,10 @@ func (t Train) Config() (train.Config, error) {
 	if err != nil {
 		return train.Config{}, err
 	}
+	// What an agent would be made of, so that what is wrong is told now.
+	if err := livable(l, randomizer, environments); err != nil {
+		return train.Config{}, err
+	}
 	c := train.Config{
 		Terms: train.Terms{
 			Randomizer: randomizer, Submissions: t.Server.Submissions, Optimizer: t.Server.optimizer(),
@@ -178,6 +182,24 @@ func (t Train) Config() (train.Config, error) {
 		c.Success = &train.Success{Every: s.Every, Agents: s.Agents, Epsilon: s.Epsilon, Threshold: s.Threshold}
 	}
 	return c, t.enough(c)
+}
+
+// livable tells whether agents can be made that live in the environments.
+func livable(l train.Local, r train.Randomizer, environments []train.Environment) error {
+	device, err := train.NewDevice(l, r)
+	if err != nil {
+		return err
+	}
+	for _, e := range environments {
+		env, err := e.New()
+		if err != nil {
+			return fmt.Errorf("environment: %w", err)
+		}
+		if _, err := device.Player(env); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // influence is the bound on one report: by default a quarter above the norm of
@@ -242,6 +264,9 @@ func (s server) optimizer() train.Optimizer {
 
 func (t Train) local(spec sim.Spec) (train.Local, error) {
 	y := t.Local
+	if err := y.foreign(); err != nil {
+		return train.Local{}, err
+	}
 	l := train.Local{
 		Method: train.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
 		Network:  learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
@@ -275,12 +300,34 @@ func (t Train) local(spec sim.Spec) (train.Local, error) {
 	return l, nil
 }
 
+// foreign refuses keys that the method has no use for.
+func (y local) foreign() error {
+	method := train.Method(y.Method)
+	key, owner := "", "a gradient"
+	switch evolution := method == train.Evolution; {
+	case y.ValueWeight != nil && method != train.ActorCritic:
+		key, owner = "value_weight", string(train.ActorCritic)
+	case y.Gamma != nil && evolution:
+		key = "gamma"
+	case y.Entropy != 0 && evolution:
+		key = "entropy"
+	case y.Optimizer != (train.Optimizer{}) && evolution:
+		key = "optimizer"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: local.%s belongs to %s; remove it", ErrSyntax, key, owner)
+}
+
 func or(n, otherwise int) int {
 	if n == 0 {
 		return otherwise
 	}
 	return n
 }
+
+// mostGravity is several times the sun's; what is above it was not meant.
+const mostGravity = 1000.
 
 // all lists the environments that the section describes.
 func (e environment) all() ([]train.Environment, sim.Spec, error) {
@@ -292,6 +339,9 @@ func (e environment) all() ([]train.Environment, sim.Spec, error) {
 			gravity = []float64{9.8}
 		}
 		for _, g := range gravity {
+			if !(g > 0 && g <= mostGravity) {
+				return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity is %v; want above 0 to %v, in m/s^2", ErrSyntax, g, mostGravity)
+			}
 			out = append(out, train.Environment{
 				Name: fmt.Sprintf("cart-pole, gravity %v", g),
 				New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/learn"
@@ -75,6 +78,83 @@ server: {submissions: 10, staleness: 0}
 	a := c.Local.ActorCritic
 	if a.Gamma != .9 || a.ValueWeight != .3 || a.Entropy != .01 || c.Local.Reward != learn.FailureReward || c.Terms.Staleness != 0 {
 		t.Errorf("loss %+v, staleness %d", a, c.Terms.Staleness)
+	}
+}
+
+// TestTrainTellsAtOnceWhatAgentsWouldRefuse: nothing has been opened or paid for.
+func TestTrainTellsAtOnceWhatAgentsWouldRefuse(t *testing.T) {
+	const pole, signs, rest = "environment: {name: cart-pole}\n", "privacy: {epsilon: 1, mechanism: sign-prs}\n", "server: {submissions: 10}\n"
+	const bit = "privacy: {epsilon: 1, mechanism: one-bit, clip: 200}\n"
+	for _, text := range []string{
+		pole + "privacy: {epsilon: 1, mechanism: sign-prs, clip: -5}\n",
+		pole + "privacy: {epsilon: 1, mechanism: sign-prs, clip: .nan}\n",
+		pole + "privacy: {epsilon: 1, mechanism: sign-prs, rows: -3}\n",
+		pole + "privacy: {epsilon: 1, mechanism: one-bit, clip: 5e-324}\nlocal: {method: evolution, perturbation: 0.1}\n",
+		pole + signs + "local: {optimizer: {kind: bogus, step: -1}}\n",
+		pole + signs + "local: {value_weight: .nan}\n",
+		pole + signs + "local: {value_weight: 0.5}\n",
+		pole + signs + "local: {entropy: .nan}\n",
+		pole + signs + "local: {gamma: 1.5}\n",
+		pole + signs + "local: {perturbation: .nan}\n",
+		pole + signs + "local: {perturbation: 0.1}\n",
+		pole + signs + "local: {episodes: 4611686018427387904}\n",
+		pole + signs + "local: {episodes: 100000000}\n",
+		"environment: {name: mountain-car, max_steps: 1000000000000}\n" + signs,
+		pole + signs + "local: {method: actor-critic, value_weight: -3}\n",
+		pole + bit + "local: {method: evolution, perturbation: 0.1, gamma: 0.9}\n",
+		pole + bit + "local: {method: evolution, perturbation: 0.1, entropy: 0.1}\n",
+		pole + bit + "local: {method: evolution, perturbation: 0.1, optimizer: {kind: sgd, step: 1}}\n",
+		pole + signs + "network: {hidden: [4611686018427387905, 4]}\n",
+		pole + "privacy: {mechanism: none}\nnetwork: {hidden: [100000000000]}\n",
+		"environment: {name: cart-pole, gravity: [1e300]}\n" + signs,
+		"environment: {name: cart-pole, gravity: [9.8, 0]}\n" + signs, // 0 is not the default here
+		"environment: {name: cart-pole, gravity: [-9.8]}\n" + signs,
+		"environment: {name: cart-pole, gravity: [.nan]}\n" + signs,
+	} {
+		_, err := loadTrain(t, text+rest)
+		if !errors.Is(err, ErrSyntax) && !errors.Is(err, train.ErrConfig) && !errors.Is(err, learn.ErrOptions) {
+			t.Errorf("%s: %v; want an error about the configuration", text, err)
+		}
+	}
+	if _, err := loadTrain(t, pole+bit+"local: {method: evolution, perturbation: 0.1}\n"+rest); err != nil {
+		t.Errorf("evolution: %v", err)
+	}
+}
+
+// TestDocumentedTrainingLoads reads the listing of all keys in the guide.
+func TestDocumentedTrainingLoads(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/training.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "\n## What an operator decides\n")
+	_, rest, _ = strings.Cut(rest, "```yaml\n")
+	listing, _, found := strings.Cut(rest, "```")
+	if !found || !strings.Contains(listing, "\nprivacy:") {
+		t.Fatalf("no listing in docs/training.md: %q", listing)
+	}
+	if _, err := loadTrain(t, listing); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEpisodesLastAsLongAsMaxStepsSays, also beyond the 200 that are the default.
+func TestEpisodesLastAsLongAsMaxStepsSays(t *testing.T) {
+	for _, limit := range []int{50, 200, 500} {
+		c, err := loadTrain(t, fmt.Sprintf("environment: {name: cart-pole, max_steps: %d}\nprivacy: {epsilon: 1}\nserver: {submissions: 10}\n", limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Pushing the way that the pole leans and turns holds it up.
+		scores, err := train.Scores(context.Background(), c, []float64{0, 0, 0, 0, .1, .3, 10, 3}, 5, learn.Explore{Greedy: true}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range scores {
+			if s != float64(limit) {
+				t.Errorf("max_steps %d: an episode of %v steps", limit, s)
+			}
+		}
 	}
 }
 
