@@ -159,11 +159,7 @@ func sameTime(raw json.RawMessage, want time.Time) bool {
 // them, against the chain: they are those right after the charge, or after a later
 // entry before the record. A run takes its time, and others are charged meanwhile.
 func (l *Ledger) verifySpent(tx *store.Tx, c *claims, charge store.ChargeRow) error {
-	budget, err := c.budget("budget", charge.Seq)
-	if err != nil {
-		return store.Abort(err)
-	}
-	spent, err := c.budget("spent", charge.Seq)
+	budget, spent, err := c.budgets(charge.Seq)
 	if err != nil {
 		return store.Abort(err)
 	}
@@ -176,7 +172,11 @@ func (l *Ledger) verifySpent(tx *store.Tx, c *claims, charge store.ChargeRow) er
 			return err
 		}
 		for _, row := range page {
-			if was, err := l.stood(row, budget, spent); was || err != nil {
+			e, err := chain.Parse(row.Body)
+			if err != nil || chain.Sum(row.Body) != toHash(row.Hash) {
+				return store.Abort(l.tampered(row.Seq, "its bytes are not those of its hash"))
+			}
+			if was, err := stood(e.Totals, budget, spent, l.spent); was || err != nil {
 				return store.Abort(err)
 			}
 			from = row.Seq + 1
@@ -188,25 +188,35 @@ func (l *Ledger) verifySpent(tx *store.Tx, c *claims, charge store.ChargeRow) er
 	return store.Abort(lie("budget, or what was spent of it,", charge.Seq))
 }
 
-// stood reports that the budget, and what was spent of it, were these right after
-// an entry; nil stands for any.
-func (l *Ledger) stood(row store.Row, budget, spent *dp.Budget) (bool, error) {
-	e, err := chain.Parse(row.Body)
-	if err != nil || chain.Sum(row.Body) != toHash(row.Hash) {
-		return false, l.tampered(row.Seq, "its bytes are not those of its hash")
+// spent is what charges of these totals are certain to meet.
+func (l *Ledger) spent(t chain.Totals) (dp.Budget, error) {
+	limits, err := l.limits(t.Budget)
+	if err != nil {
+		return dp.Budget{}, err
 	}
-	if budget != nil && *budget != e.Totals.Budget {
+	return l.meter.Spent(t.Spent, limits)
+}
+
+// stood reports that the budget, and what was spent of it, were these at some
+// totals; nil stands for any.
+func stood(t chain.Totals, budget, spent *dp.Budget, of func(chain.Totals) (dp.Budget, error)) (bool, error) {
+	if budget != nil && *budget != t.Budget {
 		return false, nil
 	}
 	if spent == nil {
 		return true, nil
 	}
-	limits, err := l.limits(e.Totals.Budget)
-	if err != nil {
-		return false, err
-	}
-	was, err := l.meter.Spent(e.Totals.Spent, limits)
+	was, err := of(t)
 	return err == nil && near(chain.Cost{Epsilon: was.Epsilon, Delta: was.Delta}, chain.Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}), err
+}
+
+// budgets are the budget and what was spent of it, as stated; nil where that is
+// not stated and need not be.
+func (c *claims) budgets(seq int64) (budget, spent *dp.Budget, err error) {
+	if budget, err = c.budget("budget", seq); err == nil {
+		spent, err = c.budget("spent", seq)
+	}
+	return budget, spent, err
 }
 
 // budget reads a pair of epsilon and delta; nil where it is not stated and need

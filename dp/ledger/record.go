@@ -70,13 +70,18 @@ func (l *Ledger) record(w *writer, stamp Stamp, release []byte, stated *claims) 
 		}
 		return store.Abort(fmt.Errorf("%w: entry %d has another release", ErrRecorded, stamp.Seq))
 	}
+	return w.record(stamp.Seq, release)
+}
+
+// record appends the entry that ties a release to its charge, and stores both.
+func (w *writer) record(charge int64, release []byte) error {
 	head, err := w.append(&chain.Entry{Kind: chain.Record, Totals: w.last.Totals, Record: &chain.RecordBody{
-		Charge: stamp.Seq, Release: chain.SumRelease(release), Size: int64(len(release)),
+		Charge: charge, Release: chain.SumRelease(release), Size: int64(len(release)),
 	}})
 	if err != nil {
 		return err
 	}
-	return w.tx.AddRelease(stamp.Seq, head.Seq, release)
+	return w.tx.AddRelease(charge, head.Seq, release)
 }
 
 // chargeIn reads an entry that has to be a charge.

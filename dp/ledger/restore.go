@@ -31,7 +31,8 @@ type RestoreOptions struct {
 	// because the ledger was moved.
 	LostNothing bool
 	// Releases are releases that left under this ledger. One whose charge the
-	// backup lacks contradicts LostNothing and is [ErrBehind].
+	// backup lacks contradicts LostNothing and is [ErrBehind]. One whose charge is
+	// pending in the backup is recorded again.
 	Releases [][]byte
 	// Reason is kept in the chain.
 	Reason string
@@ -74,10 +75,11 @@ type backupData struct {
 	replay   *replay
 	rows     []store.Row
 	releases map[int64][]byte
+	adopted  map[int64][]byte // releases that left, of charges that are pending here
 }
 
 func readBackup(r io.Reader) (*backupData, error) {
-	b := &backupData{releases: map[int64][]byte{}}
+	b := &backupData{releases: map[int64][]byte{}, adopted: map[int64][]byte{}}
 	in := bufio.NewReader(r)
 	sum := sha256.New()
 	for n := 1; ; n++ {
@@ -173,26 +175,6 @@ func (b *backupData) declare(o RestoreOptions) (*chain.RestoreBody, error) {
 	return body, nil
 }
 
-// behind holds the releases that left against the backup.
-func (b *backupData) behind(o RestoreOptions) error {
-	for _, release := range o.Releases {
-		stamp, err := StampOf(release)
-		if err != nil {
-			return err
-		}
-		if stamp.Ledger != b.replay.open.Ledger {
-			return fmt.Errorf("%w: a release is of ledger %s and the backup of %s", ErrBackup, stamp.Ledger, b.replay.open.Ledger)
-		}
-		switch {
-		case stamp.Seq >= int64(len(b.rows)) && o.LostNothing:
-			return fmt.Errorf("%w: a release was paid for by entry %d and the backup ends at entry %d: something was charged after it", ErrBehind, stamp.Seq, b.header.Head.Seq)
-		case stamp.Seq < int64(len(b.rows)) && (stamp.Seq < 0 || toHash(b.rows[stamp.Seq].Hash) != stamp.Entry):
-			return fmt.Errorf("%w: a release names another entry %d than the backup holds", ErrTampered, stamp.Seq)
-		}
-	}
-	return nil
-}
-
 // write puts the ledger into an empty dataset and appends the restore.
 func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
 	if same, err := tx.AdoptFingerprintKey(b.header.FingerprintKey); err != nil {
@@ -231,8 +213,10 @@ func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
 	totals.Spent = totals.Spent.Plus(body.Cost)
 	totals.Restores++
 	w := &writer{tx: tx}
-	_, err := w.append(&chain.Entry{Kind: chain.Restore, Restore: body, Totals: totals})
-	return err
+	if _, err := w.append(&chain.Entry{Kind: chain.Restore, Restore: body, Totals: totals}); err != nil {
+		return err
+	}
+	return b.recordAdopted(w)
 }
 
 // VerifyBackup checks a backup as Restore would, without restoring it.

@@ -228,13 +228,33 @@ func (l *Ledger) VerifyRelease(ctx context.Context, release []byte) error {
 			return store.Abort(l.tampered(stamp.Seq, "the release names it and it is no charge"))
 		}
 		if charge.Recorded == 0 {
-			return store.Abort(fmt.Errorf("%w: entry %d is pending: no release of it was recorded, so this one did not come about by the protocol", ErrTampered, stamp.Seq))
+			return l.pendingRelease(tx, stamp.Seq)
 		}
 		if err := l.verifyRecord(tx, charge, release); err != nil {
 			return err
 		}
 		return l.verifyClaims(tx, charge, release)
 	})
+}
+
+// pendingRelease says what it means that a release is of a pending charge.
+func (l *Ledger) pendingRelease(tx *store.Tx, seq int64) error {
+	row, err := tx.Entry(seq)
+	if err != nil {
+		return err
+	}
+	paid, err := l.chargeIn(row)
+	if err != nil {
+		return store.Abort(err)
+	}
+	last, err := l.lastEntry(tx)
+	if err != nil {
+		return err
+	}
+	if last.Totals.Restores > paid.Totals.Restores {
+		return store.Abort(fmt.Errorf("%w: entry %d is pending in the backup that it was restored from: the record of its release may have been lost, and these bytes cannot be held against it; give such releases to the restore", ErrBehind, seq))
+	}
+	return store.Abort(fmt.Errorf("%w: entry %d is pending: no release of it was recorded, so this one did not come about by the protocol", ErrTampered, seq))
 }
 
 // verifyClaims holds what the recorded release says of its charge against it.
