@@ -51,7 +51,7 @@ func withLedger(ctx context.Context, location, dataset string, f func(*ledger.Le
 }
 
 // many counts things in English.
-func many(n int64, thing string) string {
+func many[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

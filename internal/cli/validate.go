@@ -14,6 +14,7 @@ import (
 
 func newValidate() *cobra.Command {
 	var schema, format, configuration string
+	var overrides []string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate DATA | validate --config CONFIG.yaml",
@@ -26,22 +27,26 @@ is for the curator of the data: counts are as private as the data itself.`,
 			if (configuration == "") == (len(args) != 1) {
 				return usage(fmt.Errorf("validate: want one file or glob, or --config"))
 			}
+			if configuration == "" && len(overrides) > 0 {
+				return usage(fmt.Errorf("validate: --set overrides a key of a configuration; name one with --config"))
+			}
 			bar := newProgress(cmd.ErrOrStderr())
-			sum, err := validate(cmd, args, configuration, schema, format, bar.update)
+			sum, err := validate(cmd, args, configuration, overrides, schema, format, bar.update)
 			bar.done()
 			return printSummary(cmd, sum, err, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&configuration, "config", "", "a configuration, whose data is read as evaluate would")
+	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
 	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
 
-func validate(cmd *cobra.Command, args []string, configuration, schema, format string, progress func(trajectory.Progress)) (file.Summary, error) {
+func validate(cmd *cobra.Command, args []string, configuration string, overrides []string, schema, format string, progress func(trajectory.Progress)) (file.Summary, error) {
 	if configuration != "" {
-		c, err := config.Load(configuration, nil)
+		c, err := config.Load(configuration, overrides)
 		if err != nil {
 			return file.Summary{}, err
 		}
@@ -74,6 +79,6 @@ func printSummary(cmd *cobra.Command, s file.Summary, found error, asJSON bool) 
 	for _, n := range s.Notices {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "valid: %d persons, %d episodes, %d rows in %d files (for the curator alone)\n", s.Persons, s.Episodes, s.Rows, s.Files)
+	fmt.Fprintf(cmd.OutOrStdout(), "valid: %s, %s, %s in %s (for the curator alone)\n", many(s.Persons, "person"), many(s.Episodes, "episode"), many(s.Rows, "row"), many(s.Files, "file"))
 	return nil
 }

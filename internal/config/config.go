@@ -18,6 +18,9 @@ import (
 // ErrSyntax marks a file or an override that is not of the form.
 var ErrSyntax = errors.New("malformed configuration")
 
+// setName stands for the file in errors about overrides.
+const setName = "--set"
+
 // Load reads a configuration from a file and applies overrides of the form
 // key.key=value, whose values are YAML. Relative paths in the configuration are
 // relative to the file's directory.
@@ -44,7 +47,7 @@ func Parse(name string, text []byte, overrides []string) (discreet.Config, error
 		if text, err = override(name, text, overrides); err != nil {
 			return c, err
 		}
-		name = "--set"
+		name = setName
 	}
 	return c, decode(name, text, &c)
 }
@@ -56,17 +59,28 @@ func decode(name string, text []byte, into any) error {
 	}
 	var all *yaml.LoadErrors
 	if errors.As(err, &all) && len(all.Errors) > 0 {
-		return located(name, all.Errors[0])
+		return located(name, text, all.Errors[0])
 	}
 	var one *yaml.LoadError
 	if errors.As(err, &one) {
-		return located(name, one)
+		return located(name, text, one)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrSyntax, name, err)
 }
 
-func located(name string, e *yaml.LoadError) error {
-	return fmt.Errorf("%w: %s:%d: %s", ErrSyntax, name, e.Mark.Line, plain(e.Message))
+func located(name string, text []byte, e *yaml.LoadError) error {
+	place := fmt.Sprintf("%s:%d", name, e.Mark.Line)
+	if name == setName {
+		place = name // the lines are those of a text that nobody wrote
+	}
+	message := plain(e.Message)
+	if value, kind, ok := mistyped(e.Message); ok {
+		message = fmt.Sprintf("%s; want %s", value, kind)
+		if key := keyAt(text, e.Mark); key != "" {
+			message = key + " is " + message
+		}
+	}
+	return fmt.Errorf("%w: %s: %s", ErrSyntax, place, message)
 }
 
 // plain turns the decoder's words about Go types into words about keys.

@@ -85,7 +85,11 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		"features: {kind: tabular, state: 3}\n":   `unknown key "state" in features`,
 		"privacy:\n  epsilon: 1\n  delt: 3\n":     `x.yaml:3: unknown key "delt" in privacy`,
 		"ledger: {path: a, datset: b}\n":          `unknown key "datset" in ledger`,
-		"problem:\n  persons: many\n":             `x.yaml:2:`,
+		"problem:\n  persons: many\n":             "x.yaml:2: problem.persons is `many`; want a whole number",
+		"privacy:\n  epsilon: one\n":              "x.yaml:2: privacy.epsilon is `one`; want a number",
+		"problem: {gamma: 1, return: {min: a}}\n": "x.yaml:1: problem.return.min is `a`; want a number",
+		"features: {kind: columns, names: 3}\n":   "x.yaml:1: features.names is `3`; want a list",
+		"problem: {gamma: {a: 1}}\n":              "x.yaml:1: problem.gamma is a section; want a number",
 		"data: [1, 2]\n":                          `x.yaml:1:`,
 		"data: {path: {a: b}}\n":                  `data.path: want a file, a glob, or a list of them`,
 		"privacy: all\n":                          `"all"; want a mapping`,
@@ -106,6 +110,14 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		if _, err := config.Parse("x.yaml", []byte("data: {path: a}\n"), []string{set}); !errors.Is(err, config.ErrSyntax) {
 			t.Errorf("--set %q: %v; want ErrSyntax", set, err)
 		}
+	}
+}
+
+// An override that is of the wrong type is named by its key.
+func TestErrorsOfOverridesNameTheKey(t *testing.T) {
+	_, err := config.Parse("x.yaml", []byte(whole), []string{"privacy.epsilon=one"})
+	if want := "--set: privacy.epsilon is `one`; want a number"; !errors.Is(err, config.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%v; want %q", err, want)
 	}
 }
 

@@ -64,12 +64,13 @@ func LoadPrivate(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%w: %s has mode %04o: others can read it; chmod 600 it, or make a new key if somebody may have", ErrKey, path, mode)
-	}
+	// First of all, because the other half of the pair is readable by all.
 	der, err := load(path, privateBlock, publicBlock)
 	if err != nil {
 		return nil, err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("%w: %s has mode %04o: others can read it; chmod 600 it, or make a new key if somebody may have", ErrKey, path, mode)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	key, ok := parsed.(ed25519.PrivateKey)
