@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -147,6 +148,9 @@ func (t Train) path(p string) string {
 func (t Train) Config() (train.Config, error) {
 	environments, spec, err := t.Environment.all()
 	if err != nil {
+		return train.Config{}, err
+	}
+	if err := errors.Join(t.Privacy.clipped(), t.attainable(spec)); err != nil {
 		return train.Config{}, err
 	}
 	randomizer, err := t.Privacy.randomizer()

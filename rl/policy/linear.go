@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,9 +101,22 @@ func (b *boundLinear) Distribution(dst []float64, row int) bool {
 	return true
 }
 
+// networkSchema begins the file of a trained network with hidden layers.
+const networkSchema = "discreet/network-policy/v1"
+
 // decodeOne reads one JSON object into file, and wants nothing after it.
 func decodeOne(r io.Reader, name string, file any) error {
-	in := json.NewDecoder(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
+	}
+	var kind struct {
+		Schema string `json:"schema"`
+	}
+	if json.Unmarshal(text, &kind) == nil && kind.Schema == networkSchema {
+		return fmt.Errorf("%w: %s: a network with hidden layers; only policies that are linear in their features can be targets here: train one without hidden layers (network.hidden: [])", ErrPolicy, name)
+	}
+	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	if err := in.Decode(file); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)

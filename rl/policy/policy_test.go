@@ -263,6 +263,15 @@ func TestSoftmaxSurvivesLargeWeights(t *testing.T) {
 	}
 }
 
+// TestNetworksAreNoTargets: the form is that of train.WritePolicy.
+func TestNetworksAreNoTargets(t *testing.T) {
+	text := `{"schema": "discreet/network-policy/v1", "columns": ["obs_x"], "network": {"Hidden": [16]}, "theta": [0]}`
+	_, err := policy.ReadSoftmax(strings.NewReader(text), "pi.json")
+	if !errors.Is(err, policy.ErrPolicy) || !strings.Contains(err.Error(), "network.hidden: []") {
+		t.Errorf("%v; want ErrPolicy that says how to train another", err)
+	}
+}
+
 func TestImpossiblePoliciesAreRefused(t *testing.T) {
 	m := must(feature.NewTabular(2, "s"))
 	for name, err := range map[string]error{

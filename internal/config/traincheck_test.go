@@ -1,0 +1,35 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestMissingClipIsNamed(t *testing.T) {
+	const rest = "\nserver: {submissions: 10}\n"
+	for mechanism, local := range map[string]string{"laplace": "", "prs": "", "ball": "", "piecewise": "", "hybrid": "", "one-bit": "\nlocal: {method: evolution, perturbation: 0.1}"} {
+		text := "environment: {name: cart-pole}" + local + "\nprivacy: {epsilon: 1, mechanism: " + mechanism
+		if _, err := loadTrain(t, text+"}"+rest); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "privacy.clip is missing, which mechanism "+mechanism) {
+			t.Errorf("%s: %v; want privacy.clip named", mechanism, err)
+		}
+		if _, err := loadTrain(t, text+", clip: 1}"+rest); err != nil {
+			t.Errorf("%s with a clip: %v", mechanism, err)
+		}
+	}
+}
+
+func TestThresholdsOutOfReachAreRefused(t *testing.T) {
+	for text, good := range map[string]bool{
+		"{name: cart-pole}; 195": true, "{name: cart-pole}; 200": true, "{name: cart-pole}; 201": false, "{name: cart-pole}; 1": false,
+		"{name: cart-pole, max_steps: 100}; 101": false, "{name: cart-pole}; .nan": false,
+		"{name: mountain-car}; 195": false, "{name: mountain-car}; -110": true, "{name: mountain-car}; -200": false,
+		"{name: mountain-car, max_steps: 1000}; -500": true,
+	} {
+		environment, threshold, _ := strings.Cut(text, "; ")
+		_, err := loadTrain(t, "environment: "+environment+"\nprivacy: {epsilon: 1}\nserver: {submissions: 10}\nsuccess: {every: 5, agents: 5, epsilon: 1, threshold: "+threshold+"}\n")
+		if good != (err == nil) || err != nil && !strings.Contains(err.Error(), "success.threshold") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
