@@ -127,7 +127,7 @@ func (e *RefusedError) Error() string {
 	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g does not fit what is left of %s; ", ledger.ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
 	// A twentieth of what was asked for makes no useful answer.
 	if fits := floored(e.Epsilon); e.Epsilon > e.Budget.Epsilon/20 {
-		s += fmt.Sprintf("epsilon up to %g at delta %g would fit, ", fits, e.Delta)
+		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit, ", fits, e.Delta)
 	} else {
 		s += "hardly anything is left, "
 	}

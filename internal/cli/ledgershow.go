@@ -68,13 +68,18 @@ func newLedgerShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show LEDGER",
 		Short: "What is spent and left, by analyst and over time, and what is pending",
-		Args:  exactly(1, "one ledger"),
+		Long: `What is spent and left, by analyst and over time, and what is pending. Of a store
+with many datasets it is one line for each; name one with --dataset.`,
+		Args: exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names := []string{dataset}
 			if dataset == "" && !asJSON {
 				var err error
 				if names, err = ledger.Datasets(cmd.Context(), args[0]); err != nil {
 					return err
+				}
+				if len(names) > mostInFull {
+					return summarise(cmd, args[0], names)
 				}
 			}
 			for i, name := range names {
@@ -175,7 +180,7 @@ func (s *shownLedger) printLeft(w io.Writer) {
 	case s.Config.Rule == account.Basic.String():
 		where = ""
 	case l.One > 0:
-		fmt.Fprintf(w, "left      mu %.4g of Gaussian noise: one more charge of epsilon %.4g at delta %g\n", l.Mu, l.One, l.OneDelta)
+		fmt.Fprintf(w, "left      mu %.4g of Gaussian noise: one more charge of epsilon %s at delta %.4g\n", l.Mu, floored(l.One), l.OneDelta)
 	default:
 		fmt.Fprintln(w, "left      nothing for Gaussian noise")
 	}
