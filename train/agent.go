@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -20,6 +21,8 @@ type Agent struct {
 	Player *learn.Player
 	// Wallet is the agent's own. It may be nil only where nothing is private.
 	Wallet Wallet
+	// Now is the clock that deadlines are held against; time.Now if nil.
+	Now func() time.Time
 	// Rand drives the environment and the choice of actions, Noise the randomiser.
 	Rand  *rand.Rand
 	Noise *noise.Source
@@ -27,7 +30,7 @@ type Agent struct {
 
 // Answer trains from the weights theta, of the task's version, and returns the
 // report as it is to be sent, in memory that lasts until the device's next use. A
-// slot that was answered before gets the same bytes again. What the agent went
+// slot that was answered before gets the same bytes again, until its deadline. What the agent went
 // through comes back beside the report and must not be sent; it is zero when the
 // report was made before.
 //
@@ -43,9 +46,18 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 		return nil, Outing{}, fmt.Errorf("%w: it asks for %+v on %d weights; this agent agreed to %+v on %d",
 			ErrTask, t.Randomizer, t.Dim, d.coder.agreed(), d.Dim())
 	}
+	if a.past(t.Deadline) {
+		return nil, Outing{}, fmt.Errorf("%w: its deadline has passed; nothing was paid", ErrTask)
+	}
 	receipt, kept, err := a.pay(ctx, t.Slot)
-	if kept != nil || err != nil {
-		return kept, Outing{}, err
+	switch {
+	case err != nil:
+		return nil, Outing{}, err
+	case kept == nil:
+	case d.answers(kept, t):
+		return kept, Outing{}, nil
+	default:
+		return nil, Outing{}, fmt.Errorf("%w: slot %d of the wallet holds the report on another task; give every training run a wallet of its own name", ErrTask, t.Slot)
 	}
 	ctx = context.WithoutCancel(ctx) // what was paid for is finished
 	out := d.train(t, theta, a.Player, a.Rand)
@@ -67,6 +79,25 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 		}
 	}
 	return d.report, out, nil
+}
+
+// past tells whether a report could not be in time.
+func (a *Agent) past(deadline int64) bool {
+	if deadline == 0 {
+		return false
+	}
+	now := a.Now
+	if now == nil {
+		now = time.Now
+	}
+	return now().Unix() > deadline
+}
+
+// answers tells whether a report was made for a task, and not for one of the same
+// slot, such as that of another run.
+func (d *Device) answers(report []byte, t *Task) bool {
+	r, err := parseReport(report, d.coder.size)
+	return err == nil && r.Token == t.Token
 }
 
 // pay debits the wallet for a slot, or returns the report that it has already.

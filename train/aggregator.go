@@ -34,6 +34,9 @@ type Terms struct {
 	// Staleness is the number of updates that a report may be behind; negative means
 	// any.
 	Staleness int `json:"staleness"`
+	// Grace is how many seconds after its task's deadline a report may arrive, for
+	// agents send at the deadline and not before.
+	Grace int64 `json:"grace,omitempty"`
 	// Influence bounds what one report may do.
 	Influence Influence `json:"influence"`
 	// Printed scales the estimates of PRS as Ono and Takahashi (2020) print them,
@@ -49,6 +52,8 @@ func (t Terms) check() error {
 		return fmt.Errorf("%w: submissions is 0; want at least 1", ErrConfig)
 	case t.Buffer < 1:
 		return fmt.Errorf("%w: buffer is %d; want at least 1", ErrConfig, t.Buffer)
+	case t.Grace < 0 || t.Grace > 1<<31:
+		return fmt.Errorf("%w: grace is %d seconds; want 0 or more", ErrConfig, t.Grace)
 	case !(t.Growth >= 0 && t.Growth <= 1):
 		return fmt.Errorf("%w: growth is %v; want 0 to 1, such as 0.01", ErrConfig, t.Growth)
 	case t.Printed && t.Randomizer.Mechanism != PRS:
@@ -68,7 +73,7 @@ type Options struct {
 	// once tasks have been issued.
 	RunSeed *[32]byte
 	// Log receives every accepted report as it came, of ReportSize bytes, before it
-	// counts. [Aggregator.Submit] of the same bytes in the same order rebuilds the
+	// counts. [Aggregator.Replay] of the same bytes in the same order rebuilds the
 	// same weights.
 	Log io.Writer
 	// Now is the clock that deadlines are held against; time.Now if nil.

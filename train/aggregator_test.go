@@ -87,6 +87,7 @@ func TestEveryVerdict(t *testing.T) {
 	now := time.Unix(1000, 0)
 	agg := aggregator(t, terms, train.Options{Now: func() time.Time { return now }})
 	a := agent(t, l, terms.Randomizer, 1000, 1)
+	a.Now = func() time.Time { return time.Unix(900, 0) }
 	tasks := make([]train.Task, 12)
 	for i := range tasks {
 		tasks[i] = agg.Issue(0)
@@ -127,6 +128,57 @@ func TestEveryVerdict(t *testing.T) {
 		submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Accepted)
 	}
 	submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Closed)
+}
+
+// TestDeadlines: agents send at the deadline, so that a report may be on its way
+// for the grace; a log is replayed at any time; nobody pays for a task that is over.
+func TestDeadlines(t *testing.T) {
+	terms, l := linear(train.SignPRS)
+	terms.Grace = 5
+	now := time.Unix(1000, 0)
+	clock := func() time.Time { return now }
+	var log bytes.Buffer
+	agg := aggregator(t, terms, train.Options{Now: clock, Log: &log})
+	early := must2(agg.Snapshot())(t)
+	a := agent(t, l, terms.Randomizer, 1000, 1)
+	a.Now = clock
+	var reports [][]byte
+	for range 3 {
+		reports = append(reports, answer(t, a, agg.Issue(1010), 8))
+	}
+	now = time.Unix(1010, 0)
+	submit(t, agg, reports[0], train.Accepted)
+	now = time.Unix(1015, 999)
+	submit(t, agg, reports[1], train.Accepted)
+	now = time.Unix(1016, 0)
+	submit(t, agg, reports[2], train.Late)
+	again := must2(train.RestoreAggregator(early, train.Options{Now: clock}))(t)
+	for log.Len() > 0 {
+		if v, err := again.Replay(log.Next(agg.ReportSize())); v != train.Accepted || err != nil {
+			t.Errorf("replayed after the deadline: %v, %v", v, err)
+		}
+	}
+	over := agg.Issue(1015)
+	if b, _, err := a.Answer(context.Background(), &over, make([]float64, 8)); !errors.Is(err, train.ErrTask) || b != nil {
+		t.Errorf("a task that is over: %v; want ErrTask", err)
+	}
+	if b, err := a.Wallet.Spent(context.Background()); err != nil || b.Epsilon != 3*terms.Randomizer.Epsilon {
+		t.Errorf("spent %v, %v; want that of 3 reports", b, err)
+	}
+}
+
+// TestOneWalletTwoRuns: a report goes to the run that it was made for, or nowhere.
+func TestOneWalletTwoRuns(t *testing.T) {
+	terms, l := linear(train.SignPRS)
+	a := agent(t, l, terms.Randomizer, 1000, 1)
+	first, second := aggregator(t, terms, train.Options{}).Issue(0), aggregator(t, terms, train.Options{}).Issue(0)
+	report := answer(t, a, first, 8)
+	if !bytes.Equal(answer(t, a, first, 8), report) {
+		t.Error("a retry sends other bytes")
+	}
+	if b, _, err := a.Answer(context.Background(), &second, make([]float64, 8)); !errors.Is(err, train.ErrTask) || b != nil {
+		t.Errorf("the same slot of another run: %v; want ErrTask", err)
+	}
 }
 
 // TestRejectedReportsChangeNothing feeds arbitrary bytes, and reports that were

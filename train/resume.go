@@ -144,9 +144,7 @@ func (r *run) repay() error {
 // between who reported in vain, or had no budget left, are asked again.
 func (r *run) replay(ctx context.Context, reports [][]byte) error {
 	a := r.agg
-	log := a.log
-	a.log = nil
-	defer func() { a.log, r.replaying = log, false }()
+	defer func() { r.replaying = false }()
 	r.replaying = true
 	for len(reports) > 0 {
 		if err := r.fill(ctx); err != nil {

@@ -290,7 +290,11 @@ func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 		return r.decline()
 	}
 	r.idle = 0
-	verdict, err := r.agg.Submit(report)
+	submit := r.agg.Submit
+	if r.replaying {
+		submit = r.agg.Replay
+	}
+	verdict, err := submit(report)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const aggregatorSchema = "discreet/aggregator/v1"
 // Snapshot writes all that the aggregator is, as JSON: weights, buffer, optimizer,
 // spent tokens, counts, and the secret that tokens are made with. Keep it as
 // closely as the aggregator itself. Reports that were accepted later are in the
-// log: submit those again after [RestoreAggregator].
+// log: give those to [Aggregator.Replay] after [RestoreAggregator].
 func (a *Aggregator) Snapshot() ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

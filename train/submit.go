@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -87,19 +88,27 @@ func (c Counts) Rejected() uint64 {
 // answer is Duplicate and nothing changes. The error, which is about the
 // aggregator and not about the report, means that the run cannot go on: the log
 // could not be written, or the weights overflowed.
-func (a *Aggregator) Submit(report []byte) (Verdict, error) {
+func (a *Aggregator) Submit(report []byte) (Verdict, error) { return a.take(report, a.log, true) }
+
+// Replay takes a report from the log again, after [RestoreAggregator]: it was in
+// time when it came, and is not logged a second time. Else it is as
+// [Aggregator.Submit].
+func (a *Aggregator) Replay(report []byte) (Verdict, error) { return a.take(report, nil, false) }
+
+// take submits a report, with a log or without, and holds it to its deadline or not.
+func (a *Aggregator) take(report []byte, log io.Writer, timely bool) (Verdict, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.failed != nil {
 		return Closed, a.failed
 	}
-	v, err := a.submit(report)
+	v, err := a.submit(report, log, timely)
 	a.state.Counts[v]++
 	a.failed = err
 	return v, err
 }
 
-func (a *Aggregator) submit(data []byte) (Verdict, error) {
+func (a *Aggregator) submit(data []byte, log io.Writer, timely bool) (Verdict, error) {
 	r, err := parseReport(data, a.coder.size)
 	if err != nil {
 		return Malformed, nil
@@ -121,15 +130,15 @@ func (a *Aggregator) submit(data []byte) (Verdict, error) {
 		return Closed, nil
 	case a.terms.Staleness >= 0 && r.Version+uint64(a.terms.Staleness) < s.Version:
 		return Stale, nil
-	case r.Deadline != 0 && a.now().Unix() > r.Deadline:
+	case timely && r.Deadline != 0 && a.now().Unix()-a.terms.Grace > r.Deadline:
 		return Late, nil
 	}
 	seed := taskSeed(s.RunSeed, r.Slot)
 	if err := a.coder.decode(a.estimate, r.Body, seed); err != nil {
 		return Malformed, nil
 	}
-	if a.log != nil {
-		if _, err := a.log.Write(data); err != nil {
+	if log != nil {
+		if _, err := log.Write(data); err != nil {
 			return Closed, fmt.Errorf("log of reports: %w; free space and resume", err)
 		}
 	}

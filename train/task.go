@@ -27,7 +27,7 @@ type Task struct {
 	// Version numbers the weights that the agent is to start from.
 	Version uint64
 	// Deadline is when the report is sent, in seconds since 1970, however soon it
-	// was ready; 0 in a simulation. Later reports are refused.
+	// was ready; 0 in a simulation. It may arrive Terms.Grace later.
 	Deadline int64
 	// Seed determines a projection or a perturbation.
 	Seed local.Seed
