@@ -234,7 +234,7 @@ func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
 		return store.Abort(fmt.Errorf("%w: key %q is that of entry %d, for another event, configuration or analyst; use a new key", ErrKeyReused, body.Key, old.Seq))
 	}
 	if old.Recorded == 0 {
-		return store.Abort(fmt.Errorf("%w: key %q was charged by entry %d on %s and its run ended without a release, as in a crash; its budget is spent and it is never run again; charge a new key",
+		return store.Abort(fmt.Errorf("%w: key %q was charged by entry %d on %s and has no release: its run has not ended yet, or it failed; if it may still run, try again later; if it failed, its budget is spent and it is never run again: charge a new key",
 			ErrPending, body.Key, old.Seq, e.Time.Format("2006-01-02 15:04:05 MST")))
 	}
 	release, err := tx.Release(old.Seq)

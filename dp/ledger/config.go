@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
@@ -94,7 +96,8 @@ func newMeter(o *chain.OpenBody) (*meter.Meter, error) {
 // longest is the length in bytes that a name or a purpose may have.
 const longest = 4096
 
-// plainText refuses what a store or a terminal would mangle.
+// plainText refuses what a store or a terminal would mangle, and a second way to
+// write what reads as the same name: shares and keys go by exact strings.
 func plainText(name, text string, needed bool) error {
 	switch {
 	case needed && strings.TrimSpace(text) == "":
@@ -103,8 +106,12 @@ func plainText(name, text string, needed bool) error {
 		return fmt.Errorf("%s is longer than %d bytes", name, longest)
 	case !utf8.ValidString(text):
 		return fmt.Errorf("%s is not UTF-8", name)
-	case strings.ContainsFunc(text, unicode.IsControl):
-		return fmt.Errorf("%s holds control characters", name)
+	case strings.TrimSpace(text) != text:
+		return fmt.Errorf("%s begins or ends with a space", name)
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Errorf("%s holds characters that cannot be seen, such as control or format characters", name)
+	case !norm.NFC.IsNormalString(text):
+		return fmt.Errorf("%s is not in Unicode normal form C", name)
 	}
 	return nil
 }

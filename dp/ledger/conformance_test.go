@@ -252,7 +252,7 @@ func TestChargesOfAnotherKindAreRefused(t *testing.T) {
 			}
 		}
 		odd := ask(dp.Gaussian{NoiseMultiplier: 1000})
-		odd.Key, odd.Analyst, odd.Purpose = "<key> & 'co'; --", "Ünïcødé \u2028 \"x\"", "<script>"
+		odd.Key, odd.Analyst, odd.Purpose = "<key> & 'co'; --", "Ünïcødé 𝛿 \"x\"", "<script>"
 		release(t, l, odd, "x")
 		s, err := l.State(ctx)
 		if err != nil || s.Charges != 1 {

@@ -53,6 +53,13 @@ func TestWhatIsNoLedgerIsRefusedClearly(t *testing.T) {
 		"truncated":      {truncated, ledger.ErrStore, "damaged or cut short"},
 		"bad URL":        {"postgres://user:secret@host:notaport/x", ledger.ErrStore, "does not parse"},
 		"no server":      {"postgres://user:secret@127.0.0.1:1/x?connect_timeout=2", ledger.ErrStore, "127.0.0.1"},
+		"capitals":       {"Postgres://user:secret@127.0.0.1:1/x?connect_timeout=2", ledger.ErrStore, "127.0.0.1"},
+		"capitals, bad":  {"POSTGRESQL://user:secret@host:notaport/x", ledger.ErrStore, "does not parse"},
+		"other database": {"mysql://user:secret@127.0.0.1/x", ledger.ErrNotLedger, "neither"},
+		"no slashes":     {"postgres:user:secret@127.0.0.1/x", ledger.ErrNotLedger, "neither"},
+		"one slash":      {"postgres:/user:secret@127.0.0.1/x", ledger.ErrNotLedger, "neither"},
+		"space before":   {" postgres://user:secret@127.0.0.1/x", ledger.ErrNotLedger, "neither"},
+		"keywords":       {"host=127.0.0.1 user=u password=secret", ledger.ErrNotLedger, "neither"},
 	} {
 		l, err := ledger.Open(ctx, c.location, "")
 		if l != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -70,7 +77,10 @@ func TestWhatIsNoLedgerIsRefusedClearly(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "none.db")); err == nil {
 		t.Error("opening a missing ledger made a file")
 	}
-	odd := filepath.Join(dir, "odd name %20?mode=memory#x.db")
+	if _, err := ledger.Create(ctx, "mysql://user:secret@127.0.0.1/x", plain(someBudget)); !errors.Is(err, ledger.ErrNotLedger) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("created in another kind of database: %v", err)
+	}
+	odd := filepath.Join(dir, "odd name @home %20?mode=memory#x.db")
 	create(t, odd, plain(someBudget)).Close()
 	release(t, open(t, odd, ""), ask(dp.Gaussian{NoiseMultiplier: 100}), "x")
 	if info, err := os.Stat(odd); err != nil || info.Mode().Perm() != 0o600 {

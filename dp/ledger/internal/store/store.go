@@ -7,6 +7,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -30,10 +31,15 @@ type Store struct {
 	made bool   // the SQLite file was not there before
 }
 
-// isPostgres tells the two stores apart.
+// isPostgres tells the two stores apart. A scheme may be written in capitals.
 func isPostgres(location string) bool {
-	return strings.HasPrefix(location, "postgres://") || strings.HasPrefix(location, "postgresql://")
+	scheme, _, found := strings.Cut(location, "://")
+	return found && (strings.EqualFold(scheme, "postgres") || strings.EqualFold(scheme, "postgresql"))
 }
+
+// passwordLike finds the connection strings of databases that are neither: as the
+// path of a file they would come back in errors, with their password.
+var passwordLike = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]+:/*[^/]*@|://|\bpassword\s*=`)
 
 // Create opens the store at the location, makes it where there is none, and
 // brings its schema up to date.
@@ -85,7 +91,10 @@ func Open(ctx context.Context, location string) (*Store, error) {
 
 func connect(ctx context.Context, location string, create bool) (*Store, error) {
 	if isPostgres(location) {
-		return connectPostgres(ctx, location)
+		return connectPostgres(ctx, location, greeting)
+	}
+	if passwordLike.MatchString(location) {
+		return nil, fmt.Errorf("%w: the location is neither the path of a SQLite file nor a postgres:// URL", ErrNotLedger)
 	}
 	return connectSQLite(ctx, location, create)
 }
