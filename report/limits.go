@@ -96,7 +96,12 @@ func group(s *evaluate.Statement) string {
 
 func biases(r *evaluate.Release, public map[string]any, add adder) {
 	if clip, ok := public["clip"]; ok {
-		add(unmeasured, "Clipping", "Contributions were cut to "+newFact(clip).Text+". Where they lie outside, the answer is moved by an amount that no error bar holds.")
+		text := "Where they lie outside, the answer is moved by an amount that no error bar holds."
+		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {
+			text = "For what lies outside, the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
+				significant(e.Clipping[1], digits, up) + " above; the errors of sampling and of privacy leave it out."
+		}
+		add(unmeasured, "Clipping", "Contributions were cut to "+newFact(clip).Text+". "+text)
 	}
 	add(unmeasured, "Unmeasured causes", "If the target policy is not the one that made the data: whatever moved both the decisions and their outcomes but was not recorded biases the answer, as do recorded probabilities that are wrong.")
 	add(unmeasured, "Whom the data stand for", "The answer is about people like those in the data, under the conditions of that time.")

@@ -79,6 +79,20 @@ func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
 	}
 }
 
+// The page must not say that no error bar holds what the interval was lengthened
+// for.
+func TestClippingIsInTheIntervalOrIsNot(t *testing.T) {
+	const nowhere, within = "moved by an amount that no error bar holds", "the interval is lengthened by 0.01234 below and 0.03456 above"
+	r := scalarRelease()
+	if page := render(t, r); !strings.Contains(page, nowhere) || strings.Contains(page, "the interval is lengthened") {
+		t.Error("the error of clipping that is in no error bar is not told")
+	}
+	r.Estimate.Clipping = [2]float64{0.01234, 0.03456}
+	if page := render(t, r); strings.Contains(page, nowhere) || !strings.Contains(page, within) {
+		t.Error("an interval that was lengthened for clipping is not told")
+	}
+}
+
 func TestAReferenceIsNotForRelease(t *testing.T) {
 	root := mustParse(t, render(t, referenceRelease()))
 	if boxes := root.find("section", "stop"); len(boxes) != 1 || !strings.Contains(boxes[0].text, "No privacy: a reference, not for release") {
