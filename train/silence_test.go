@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -11,13 +12,21 @@ import (
 	"github.com/discreet-rl/discreet/train"
 )
 
-// faulty is an environment whose sensors give up after so many steps.
+// faulty is an environment whose sensors give up after so many steps, for good
+// unless each episode has as many again.
 type faulty struct {
 	sim.Env
-	left int
+	left, again int
 }
 
 var errSensor = errors.New("sensor out of range")
+
+func (f *faulty) Reset(obs []float64, rng *rand.Rand) {
+	if f.again > 0 {
+		f.left = f.again
+	}
+	f.Env.Reset(obs, rng)
+}
 
 func (f *faulty) Step(obs []float64, action int) (sim.Outcome, error) {
 	if f.left--; f.left < 0 {
@@ -49,7 +58,7 @@ func TestFailingEnvironmentIsNotHeard(t *testing.T) {
 			control := l
 			control.ZeroGradient = true
 			a, zero := agent(t, l, terms.Randomizer, 1e3, 1), agent(t, control, terms.Randomizer, 1e3, 1)
-			a.Player = must2(a.Device.Player(&faulty{must2(poles()[0].New())(t), steps}))(t)
+			a.Player = must2(a.Device.Player(&faulty{Env: must2(poles()[0].New())(t), left: steps}))(t)
 			for n := range uint64(10) {
 				a.Noise, zero.Noise = noise.NewSeeded(n), noise.NewSeeded(n)
 				task := agg.Issue(0)
@@ -88,7 +97,7 @@ func TestRunGoesOnWhereEnvironmentsFail(t *testing.T) {
 		c.Environments = []train.Environment{{Name: "a pole", New: func() (sim.Env, error) {
 			env, err := healthy()
 			if fails {
-				env = &faulty{env, 3}
+				env = &faulty{Env: env, again: 3}
 			}
 			return env, err
 		}}}
