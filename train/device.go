@@ -54,7 +54,8 @@ func NewDevice(l Local, r Randomizer) (*Device, error) {
 // Dim is the number of weights.
 func (d *Device) Dim() int { return d.net.Dim() }
 
-// mostNumbers bounds the memory for the episodes of one local step: 2 GiB.
+// mostNumbers bounds what is kept of the episodes of one local step: 2 GiB, and as
+// much again where slices grow.
 const mostNumbers = 1 << 28
 
 // Player makes a player of an environment, for use with this device. Episodes that
