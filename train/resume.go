@@ -146,7 +146,16 @@ func (r *run) replay(ctx context.Context, reports [][]byte) error {
 	a := r.agg
 	defer func() { r.replaying = false }()
 	r.replaying = true
-	for len(reports) > 0 {
+	slots := make([]uint64, len(reports))
+	logged := map[uint64][]byte{}
+	for i, data := range reports {
+		report, err := parseReport(data, a.coder.size)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrState, err)
+		}
+		slots[i], logged[report.Slot] = report.Slot, data
+	}
+	for len(slots) > 0 {
 		if err := r.fill(ctx); err != nil {
 			return err
 		}
@@ -155,33 +164,40 @@ func (r *run) replay(ctx context.Context, reports [][]byte) error {
 		}
 		i := r.pick()
 		f := r.flights[i]
-		logged, err := parseReport(reports[0], a.coder.size)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrState, err)
+		for _, g := range append(r.earlier(i), f) {
+			if err := r.redo(ctx, g, logged); err != nil {
+				return err
+			}
 		}
-		report := reports[0]
-		if logged.Slot == f.task.Slot {
-			err = r.recall(ctx, f, report)
-		} else if r.bench.work(ctx, f); true {
-			err = f.failure()
-			report = f.report
-		}
-		if err != nil {
+		if err := f.failure(); err != nil {
 			return err
 		}
 		r.land(i)
 		accepted := a.state.Accepted
-		if err := r.arrive(ctx, f, report); err != nil {
+		if err := r.arrive(ctx, f, f.report); err != nil {
 			return err
 		}
-		if (a.state.Accepted > accepted) != (logged.Slot == f.task.Slot) {
+		if (a.state.Accepted > accepted) != (slots[0] == f.task.Slot) {
 			return fmt.Errorf("%w: report %d in the log is not the one that was due, on slot %d", ErrState, accepted, f.task.Slot)
 		}
 		if a.state.Accepted > accepted {
-			reports = reports[1:]
+			slots = slots[1:]
 		}
 	}
 	return nil
+}
+
+// redo lets an agent do again what it did: the report in the log where there is
+// one.
+func (r *run) redo(ctx context.Context, f *flight, logged map[uint64][]byte) error {
+	report, ok := logged[f.task.Slot]
+	if f.begun || !ok {
+		r.work(ctx, f)
+		return nil
+	}
+	f.begun = true
+	f.report = append(f.report[:0], report...)
+	return r.recall(ctx, f, report)
 }
 
 // recall puts a logged report into the wallet it came from, where that was lost

@@ -86,6 +86,53 @@ func TestThreadsDoNotChangeTheResult(t *testing.T) {
 	}
 }
 
+// TestThreadsDoNotDecideWhoIsPaid lets agents have several tasks at a time and
+// budget for fewer: which of them they answer follows from the order of launch,
+// with any number of threads, interrupted or killed.
+func TestThreadsDoNotDecideWhoIsPaid(t *testing.T) {
+	poor := func(threads int, s train.Schedule) train.Config {
+		c := ours(3, train.SignPRS, 1, 200)
+		c.Agents, c.Workers, c.Threads, c.Budget, c.Schedule = 4, 16, threads, 20, s
+		return c
+	}
+	for _, s := range []train.Schedule{train.Uniform, train.InTurn, train.Fastest} {
+		want, err := train.Train(context.Background(), poor(1, s))
+		if !errors.Is(err, train.ErrBudget) || want.Accepted != 80 || want.Declined == 0 {
+			t.Fatalf("%s: %v, %+v; want ErrBudget after 80", s, err, want)
+		}
+		for _, threads := range []int{2, 5} {
+			got, err := train.Train(context.Background(), poor(threads, s))
+			if !errors.Is(err, train.ErrBudget) {
+				t.Errorf("%s: %v; want ErrBudget", s, err)
+			}
+			same(t, string(s), got, want)
+		}
+		if s == train.Fastest {
+			continue
+		}
+		for _, threads := range []int{1, 3} {
+			for _, at := range []uint64{1, 33, 70, 79} {
+				dir := t.TempDir()
+				c := poor(threads, s)
+				c.Progress = func(p train.Progress) bool { return p.Accepted < at/2 }
+				must2(inDir(t, dir, c))(t)
+				early := must2(os.ReadFile(filepath.Join(dir, "snapshot.json")))(t)
+				c.Progress = func(p train.Progress) bool { return p.Accepted < at }
+				must2(inDir(t, dir, c))(t)
+				if err := os.WriteFile(filepath.Join(dir, "snapshot.json"), early, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				c.Progress = nil
+				got, err := inDir(t, dir, c)
+				if !errors.Is(err, train.ErrBudget) {
+					t.Errorf("%s: %v; want ErrBudget", s, err)
+				}
+				same(t, string(s)+", killed", got, want)
+			}
+		}
+	}
+}
+
 // interrupted runs in a journal, stopping after every few reports; between, the
 // directory is changed by meddle.
 func interrupted(t *testing.T, c train.Config, meddle func(dir string, round int)) *train.Result {

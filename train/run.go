@@ -99,7 +99,7 @@ type flight struct {
 	due    int // of Fastest
 	wallet Wallet
 	begun  bool
-	// done is closed when the answer is there.
+	// done is closed when the answer is there; nil unless a pool works on it.
 	done   chan struct{}
 	report []byte
 	outing Outing
@@ -147,16 +147,21 @@ func (r *run) next(ctx context.Context) error {
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
-	for _, f := range r.flights {
-		r.begin(ctx, f)
+	if len(r.flights) == 0 {
+		return r.exhausted()
+	}
+	for i := range r.flights {
+		r.begin(ctx, i)
 	}
 	i := r.pick()
 	f := r.flights[i]
-	if r.pool != nil {
+	if f.done != nil {
 		<-f.done
-	} else if r.cfg.Schedule != Fastest {
-		r.bench.work(ctx, f)
 	}
+	for _, g := range r.earlier(i) {
+		r.work(ctx, g)
+	}
+	r.work(ctx, f)
 	if err := f.failure(); err != nil {
 		return err
 	}
@@ -171,7 +176,7 @@ func (r *run) fill(ctx context.Context) error {
 		return err
 	}
 	s := &r.agg.state // read by the goroutine that alone changes it
-	for len(r.flights) < r.cfg.Workers && s.Accepted+uint64(len(r.flights)) < r.cfg.Terms.Submissions {
+	for !r.bankrupt() && len(r.flights) < r.cfg.Workers && s.Accepted+uint64(len(r.flights)) < r.cfg.Terms.Submissions {
 		f, err := r.launch()
 		if err != nil {
 			return err
@@ -181,17 +186,47 @@ func (r *run) fill(ctx context.Context) error {
 	return nil
 }
 
-// begin lets an agent start to work, where that is not put off until it is picked.
-func (r *run) begin(ctx context.Context, f *flight) {
-	if f.begun {
-		return
-	}
-	f.begun = true
-	if r.pool != nil {
+// begin lets the agent of flight i start to work, where that is not put off until
+// it is picked.
+func (r *run) begin(ctx context.Context, i int) {
+	f := r.flights[i]
+	switch {
+	case f.begun:
+	case r.pool != nil:
+		for _, g := range r.earlier(i) {
+			if g.done != nil {
+				<-g.done
+			}
+		}
+		f.begun = true
 		r.pool.send(ctx, f)
-	} else if r.cfg.Schedule == Fastest {
+	case r.cfg.Schedule == Fastest:
+		r.work(ctx, f)
+	}
+}
+
+// work lets an agent work now, unless it has begun.
+func (r *run) work(ctx context.Context, f *flight) {
+	if !f.begun {
+		f.begun = true
 		r.bench.work(ctx, f)
 	}
+}
+
+// earlier are the flights of the same agent that were launched before flight i. An
+// agent debits its wallet in that order, so that it does not depend on threads and
+// interruptions for which of them its budget suffices.
+func (r *run) earlier(i int) []*flight {
+	if r.cfg.Agents == 0 || r.flights[i].wallet == nil {
+		return nil
+	}
+	var out []*flight
+	for _, g := range r.flights[:i] {
+		if g.agent == r.flights[i].agent {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // land takes a flight off the list; its memory is used again.
@@ -287,7 +322,8 @@ func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 		r.forfeits++
 		return nil
 	case len(report) == 0:
-		return r.decline()
+		r.decline()
+		return nil
 	}
 	r.idle = 0
 	submit := r.agg.Submit
@@ -315,18 +351,24 @@ func (r *run) arrive(ctx context.Context, f *flight, report []byte) error {
 // before a run gives up: those of an earlier run on the same ledgers are not fresh.
 const freshDeclines = 100
 
-// decline counts a report that was not made; when nobody has budget left, the run
-// ends.
-func (r *run) decline() error {
+// decline counts a report that was not made.
+func (r *run) decline() {
 	r.declined++
 	r.idle++
+}
+
+// bankrupt tells whether nobody seems to have budget left. Then no more tasks are
+// issued, unless one of those that are out is answered.
+func (r *run) bankrupt() bool {
 	agents := r.cfg.Agents
 	if agents == 0 {
 		agents = freshDeclines
 	}
-	if r.idle <= agents {
-		return nil
-	}
+	return r.idle > agents
+}
+
+// exhausted is how a run ends for want of budget.
+func (r *run) exhausted() error {
 	if n := r.agg.Status().Accepted; n > 0 {
 		return fmt.Errorf("after %d submissions no agent has budget left: %w; what was learned so far stands, and more takes other agents: a run of its own with more of them, or with fewer submissions", n, ErrBudget)
 	}
