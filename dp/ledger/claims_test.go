@@ -147,6 +147,30 @@ func TestReleaseThatSaysAThingTwiceIsRefused(t *testing.T) {
 	}
 }
 
+// The head of the chain when the charge was committed is the charge or, in a
+// batch, after it: an older one would hide that the ledger was cut.
+func TestReleaseWithAnOlderHeadIsRefused(t *testing.T) {
+	ctx := context.Background()
+	l := create(t, stores[0].make(t), plain(someBudget))
+	s, err := l.State(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := charged(t, l, ask(dp.Gaussian{NoiseMultiplier: 200}))
+	release := stating(t, l, g)
+	release["ledger"].(map[string]any)["head"] = s.Head
+	bad := encoded(t, release)
+	if err := l.Record(ctx, g.Receipt, bad); !errors.Is(err, ledger.ErrRelease) {
+		t.Errorf("record: %v; want ErrRelease", err)
+	}
+	if err := ledger.RecordUnchecked(ctx, l, g.Receipt, bad); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.VerifyRelease(ctx, bad); !errors.Is(err, ledger.ErrRelease) {
+		t.Errorf("verify: %v; want ErrRelease", err)
+	}
+}
+
 // Charges and a new budget may come between a charge and its record: the release
 // may state the state of any time in between, and of no other.
 func TestReleaseMayStateWhatWasSpentUntilItsRecord(t *testing.T) {

@@ -220,6 +220,9 @@ func (l *Ledger) VerifyRelease(ctx context.Context, release []byte) error {
 		if err := l.verifyHead(tx, chain.Head{Seq: stamp.Seq, Hash: stamp.Entry}); err != nil {
 			return err
 		}
+		if stamp.Head.Seq < stamp.Seq {
+			return store.Abort(fmt.Errorf("%w: it names entry %d of a chain that, as it says, ended at entry %d", ErrRelease, stamp.Seq, stamp.Head.Seq))
+		}
 		charge, found, err := tx.ChargeAt(stamp.Seq)
 		if err != nil {
 			return err
