@@ -14,8 +14,10 @@ import (
 // canonical JSON (RFC 8785) of its data, problem, features, target, method,
 // privacy and justification, and of the content of its policy file. Where the
 // ledger is, who asks, who signs and where the release goes are not part of it.
-// Two configurations of one hash ask the same question of the same files, which
-// is what a retry must do.
+// Two configurations of one hash ask the same question of files of the same names,
+// which is what a retry must do. What the data files hold is not part of it, nor
+// is the directory that their relative paths start at: a retry is answered without
+// the data, perhaps on another machine.
 func (c Config) Hash() (string, error) {
 	question := map[string]any{
 		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,

@@ -72,7 +72,7 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 	}
 	if result.Repeated {
 		e := result.Release.Ledger
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: key %s was charged before, by entry %d; this is its recorded release, and nothing was spent\n", e.Key, e.Seq)
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: key %s was charged before, by entry %d; this is its recorded release; nothing was spent, and the data were not opened\n", e.Key, e.Seq)
 	}
 	// The release is shown before the page is made: it was paid for.
 	out := &sticky{Writer: cmd.OutOrStdout()}
