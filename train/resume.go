@@ -109,6 +109,9 @@ func (r *run) restore(s *snapshot) error {
 		}
 		r.flights = append(r.flights, flight)
 	}
+	if r.bankrupt() && len(r.flights) == 0 {
+		r.idle = 0 // it had ended; budgets may have been raised since
+	}
 	if r.paid = s.Paid; r.paid == nil {
 		r.paid = map[uint64][]uint64{}
 	}
