@@ -199,7 +199,7 @@ func printTraining(w io.Writer, dir string, c train.Config, r *train.Result) {
 	if n := len(r.Success); n > 0 {
 		e := r.Success[n-1]
 		fmt.Fprintf(w, "success   %.3f +- %.3f of agents after %d reports, from %d private answers at epsilon %g\n", e.Share, e.StdError, e.Submissions, e.Agents, c.Success.Epsilon)
-		fmt.Fprintln(w, "          (unbiased, +- one standard error: noise may carry it below 0 or above 1; do not round it into the range before averaging)")
+		fmt.Fprintln(w, "          (unbiased, so that noise may carry it below 0 or above 1; +- one standard error)")
 	}
 	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", train.Retention(r.Scores, .1))
 	if dir != "" {
