@@ -96,8 +96,8 @@ them. The ledger that was backed up must not be charged any more.`,
 			}
 			defer f.Close()
 			l, err := ledger.Restore(cmd.Context(), f, args[1], o)
-			if errors.Is(err, ledger.ErrConfig) && lost == "" && !o.LostNothing && !o.LostEverything {
-				return fmt.Errorf("%w; give %s (the safe answer)", err, lostFlags)
+			if errors.Is(err, ledger.ErrConfig) && !exactlyOne(lost != "", o.LostNothing, o.LostEverything) {
+				return fmt.Errorf("%w; give one of %s (the safe answer)", err, lostFlags)
 			} else if err != nil {
 				return err
 			}
@@ -117,6 +117,16 @@ them. The ledger that was backed up must not be charged any more.`,
 	f.StringArrayVar(&releases, "release", nil, "a release that left under this ledger, to hold against the backup; repeat for more")
 	f.StringVar(&o.Reason, "reason", "", "why it is restored; kept in the ledger")
 	return cmd
+}
+
+func exactlyOne(answers ...bool) bool {
+	n := 0
+	for _, given := range answers {
+		if given {
+			n++
+		}
+	}
+	return n == 1
 }
 
 func readEvent(path string) (dp.Event, error) {

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/report"
 )
@@ -21,7 +22,7 @@ func newReport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readRelease(args[0])
 			if err != nil {
-				return usage(err)
+				return err
 			}
 			if out == "" {
 				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
@@ -34,11 +35,20 @@ func newReport() *cobra.Command {
 }
 
 func readRelease(path string) (*evaluate.Release, error) {
-	text, err := os.ReadFile(path)
+	text, err := readDocument(path)
 	if err != nil {
 		return nil, err
 	}
-	return parseRelease(path, text)
+	r, err := parseRelease(path, text)
+	if err == nil {
+		return r, nil
+	}
+	// Of a value of another type the schema speaks in words that are not a program's.
+	var mistyped *json.UnmarshalTypeError
+	if e := schema.Check(schema.Release, text); e != nil && errors.As(err, &mistyped) {
+		err = fmt.Errorf("%s: %w", path, e)
+	}
+	return nil, usage(err)
 }
 
 func parseRelease(path string, text []byte) (*evaluate.Release, error) {

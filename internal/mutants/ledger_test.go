@@ -47,6 +47,12 @@ func ledgerMutants() []mutant {
 			[][2]string{{"mode&0o077 != 0", "mode&0o777 == 0"}}, "./internal/signature", "Key"},
 		{"jcs: members may be repeated", "internal/jcs/jcs.go",
 			[][2]string{{"if i > 0 && m.name == members[i-1].name {", "if i < 0 {"}}, "./internal/jcs", "Canonical"},
+		{"jcs: what is too small is 0", "internal/jcs/jcs.go",
+			[][2]string{{"x == 0 && !isZero(text)", "x != x && !isZero(text)"}}, "./internal/jcs", "Canonical"},
+		{"cli: a file is written over", "internal/cli/newfile.go",
+			[][2]string{{"os.O_CREATE|os.O_EXCL|os.O_WRONLY", "os.O_CREATE|os.O_WRONLY"}}, "./internal/cli", scripts},
+		{"cli: the largest release is that of the whole budget", "internal/cli/ledgerinit.go",
+			[][2]string{{"account.GaussianEpsilon(a.Mu, delta)", "account.GaussianEpsilon(2*a.Mu, delta)"}}, "./internal/cli", scripts},
 		{"report: a bare claim is a charge", "report/ledger.go",
 			[][2]string{{"r.Privacy.Charged && r.Ledger != nil", "r.Privacy.Charged"}}, "./report", "Claim"},
 	}
