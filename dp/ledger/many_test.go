@@ -72,14 +72,13 @@ func manyCharges(t *testing.T, location string, n int) {
 	again := open(t, location, "") // another process: nothing is cached
 	start = time.Now()
 	s, err := again.State(ctx)
-	took := time.Since(start)
-	t.Logf("state of %d charges: %v", n, took)
+	t.Logf("state of %d charges: %v", n, time.Since(start))
 	spent, err2 := f.Spent()
 	if err != nil || err2 != nil || math.Abs(s.Spent.Epsilon/spent.Epsilon-1) > 1e-9 || math.Abs(s.Spent.Delta/spent.Delta-1) > 1e-9 {
 		t.Errorf("spent %v; a filter that took the same charges says %v; %v, %v", s.Spent, spent, err, err2)
 	}
-	if took > time.Second || s.Charges != int64(n) || len(s.Analysts) != 10 {
-		t.Errorf("state of %d charges after %v: %d charges of %d analysts", n, took, s.Charges, len(s.Analysts))
+	if s.Charges != int64(n) || len(s.Analysts) != 10 {
+		t.Errorf("state of %d charges: %d charges of %d analysts", n, s.Charges, len(s.Analysts))
 	}
 	start = time.Now()
 	const more = 20

@@ -98,7 +98,7 @@ func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset str
 			return err
 		}
 		if len(names) == 0 {
-			return failed(location, fmt.Errorf("%w: it holds no dataset at all, so there is nothing that could be right; discreet ledger init begins one", ledger.ErrNoDataset))
+			return failed(shown(location), fmt.Errorf("%w: it holds no dataset at all, so there is nothing that could be right; discreet ledger init begins one", ledger.ErrNoDataset))
 		}
 	}
 	for _, name := range names {
@@ -115,7 +115,7 @@ func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset str
 // ledger verifies the whole of one dataset.
 func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *ledger.Ledger) error {
 	if err := l.Verify(cmd.Context()); err != nil {
-		return failed(location, err)
+		return failed(shown(location), err)
 	}
 	s, err := l.State(cmd.Context())
 	if err != nil {
@@ -181,7 +181,7 @@ func (v *verdict) head(cmd *cobra.Command, w io.Writer, location, dataset, text 
 	}
 	return withLedger(cmd.Context(), location, dataset, func(l *ledger.Ledger) error {
 		if err := l.VerifyHead(cmd.Context(), h); err != nil {
-			return failed(location, err)
+			return failed(shown(location), err)
 		}
 		fmt.Fprintf(w, "head        entry %d is still what it was\n", h.Seq)
 		return nil

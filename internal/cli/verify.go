@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,14 @@ import (
 type failure struct{ error }
 
 func (e failure) Unwrap() error { return e.error }
+
+// shown is a location as it may be told: a URL without its password.
+func shown(location string) string {
+	if u, err := url.Parse(location); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return location
+}
 
 func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
 
