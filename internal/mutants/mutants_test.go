@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -184,7 +185,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range append(mutants(), ledgerMutants()...) {
+	for _, m := range slices.Concat(mutants(), ledgerMutants(), storeMutants()) {
 		t.Run(m.name, func(t *testing.T) {
 			overlay := mutate(t, root, m)
 			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
