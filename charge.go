@@ -180,44 +180,35 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	return grant, j.remedied(err)
 }
 
-// entry is what the release says of its charge.
-func entry(ctx context.Context, l *ledger.Ledger, g *ledger.Grant) (*evaluate.LedgerEntry, error) {
-	s, err := l.State(ctx)
-	if err != nil {
-		return nil, err
-	}
+// entry is what the release says of its charge, as it was when it was committed:
+// nothing is asked of the ledger between the draw and the record.
+func entry(rule string, g *ledger.Grant) *evaluate.LedgerEntry {
 	c := g.Entry.Charge
 	return &evaluate.LedgerEntry{
 		Stamp: *g.Receipt.Stamp(), Time: g.Entry.Time, Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose,
-		Rule: s.Config.Rule, Budget: s.Budget, Spent: s.Spent, Shares: shares(s, c.Cost),
-	}, nil
+		Rule: rule, Budget: g.Budget, Spent: g.Spent, Shares: shares(rule, g.Before, c.Cost, g.Most),
+	}
 }
 
 // shares splits the part of the budget that the charge was taken from.
-func shares(s *ledger.Summary, cost chain.Cost) evaluate.Shares {
-	split := func(part string, spent, this, left float64) evaluate.Shares {
-		whole := spent + left
-		if !(whole > 0) {
+func shares(rule string, before, cost, most chain.Cost) evaluate.Shares {
+	split := func(part string, before, this, most float64) evaluate.Shares {
+		if !(most > 0) {
 			return evaluate.Shares{Part: part, Left: 1}
 		}
-		clamp := func(x float64) float64 { return min(max(x/whole, 0), 1) }
-		return evaluate.Shares{Part: part, Before: clamp(spent - this), This: clamp(this), Left: clamp(left)}
+		clamp := func(x float64) float64 { return min(max(x/most, 0), 1) }
+		return evaluate.Shares{Part: part, Before: clamp(before), This: clamp(this), Left: clamp(most - before - this)}
 	}
-	rule := s.Config.Rule
-	switch {
-	case rule == account.GaussianDP.String() && cost.Sum > 0:
-		return split("rule", s.Totals.Sum, cost.Sum, s.Left.Mu*s.Left.Mu)
-	case rule == account.Renyi.String() && cost.Sum > 0:
-		return split("rule", s.Totals.Sum, cost.Sum, s.Left.Divergence)
+	if rule != account.Basic.String() && cost.Sum > 0 {
+		return split("rule", before.Sum, cost.Sum, most.Sum)
 	}
 	part := "reserve"
 	if rule == account.Basic.String() {
 		part = "budget"
 	}
 	// Both epsilon and delta add up here; what is nearer to its end decides.
-	t, left := s.Totals, s.Left.Basic
-	if t.Delta*(t.Epsilon+left.Epsilon) > t.Epsilon*(t.Delta+left.Delta) {
-		return split(part, t.Delta, cost.Delta, left.Delta)
+	if (before.Delta+cost.Delta)*most.Epsilon > (before.Epsilon+cost.Epsilon)*most.Delta {
+		return split(part, before.Delta, cost.Delta, most.Delta)
 	}
-	return split(part, t.Epsilon, cost.Epsilon, left.Epsilon)
+	return split(part, before.Epsilon, cost.Epsilon, most.Epsilon)
 }

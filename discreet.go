@@ -178,9 +178,7 @@ func (j *job) release(ctx context.Context, l *ledger.Ledger, ready *evaluate.Rea
 	if err != nil {
 		return nil, err
 	}
-	if err := j.complete(ctx, l, grant, release); err != nil {
-		return nil, err
-	}
+	j.complete(l, grant, release)
 	text, err := j.encode(release)
 	if err != nil {
 		return nil, err

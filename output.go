@@ -1,7 +1,6 @@
 package discreet
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -50,23 +49,18 @@ func (j *job) loadSigner() error {
 
 // complete adds to a release what its method does not know: who made it, why, and
 // what paid for it.
-func (j *job) complete(ctx context.Context, l *ledger.Ledger, grant *ledger.Grant, r *evaluate.Release) error {
+func (j *job) complete(l *ledger.Ledger, grant *ledger.Grant, r *evaluate.Release) {
 	if d := r.Disclosure; d != nil {
 		d.ConfigHash = j.hash
 		d.CodeVersion = Version()
 		d.Justification = strings.TrimSpace(j.config.Justification)
 	}
 	if l == nil {
-		return nil
+		return
 	}
-	var err error
-	// The charge is committed; an interrupt must not keep the release from saying so.
-	if r.Ledger, err = entry(context.WithoutCancel(ctx), l, grant); err != nil {
-		return err
-	}
+	r.Ledger = entry(l.Config().Rule, grant)
 	r.Disclosure.Composition = composition(r)
 	r.Disclosure.Series = "One of any number of releases that share one budget. Analysts may choose each after seeing the earlier ones, and may work together; a share, where one has an analyst, only limits that analyst's part."
-	return nil
 }
 
 // composition says how a charged release is added up.

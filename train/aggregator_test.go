@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
@@ -268,38 +267,6 @@ func TestReportThatCannotBeLoggedDoesNotCount(t *testing.T) {
 	}
 }
 
-// Steps of the optimizers on a constant report of no noise, in closed form.
-func TestOptimizersStepAsTheirFormulas(t *testing.T) {
-	g := []float64{3, -4} // of norm 5
-	bias := func(b float64, n int) float64 { return 1 - math.Pow(b, float64(n)) }
-	for name, c := range map[string]struct {
-		o    train.Optimizer
-		want func(step int, x float64) float64 // change of a weight whose report is x
-	}{
-		"sgd":          {train.Optimizer{Kind: "sgd", Step: .5}, func(_ int, x float64) float64 { return -.5 * x }},
-		"decaying sgd": {train.Optimizer{Kind: "sgd", Step: .5, Decay: 10}, func(n int, x float64) float64 { return -.5 * x / math.Sqrt(1+float64(n)/10) }},
-		"momentum":     {train.Optimizer{Kind: "momentum", Step: .5}, func(_ int, x float64) float64 { return -.5 * x / 5 }},
-		"adam": {train.Optimizer{Kind: "adam", Step: .5}, func(n int, x float64) float64 {
-			m, v := x*bias(.9, n), x*x*bias(.999, n)
-			return -.5 * (m / bias(.9, n)) / (math.Sqrt(v/bias(.999, n)) + 1e-8)
-		}},
-	} {
-		terms := train.Terms{Dim: 2, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10, Optimizer: c.o, Buffer: 1, Staleness: -1}
-		agg := aggregator(t, terms, train.Options{})
-		last, theta := make([]float64, 2), make([]float64, 2)
-		for n := 1; n <= 5; n++ {
-			submit(t, agg, plain(t, agg.Issue(0), g), train.Accepted)
-			agg.Theta(theta)
-			for i, x := range g {
-				if got, want := theta[i]-last[i], c.want(n, x); math.Abs(got-want) > 1e-12 {
-					t.Errorf("%s: step %d moves weight %d by %v; want %v", name, n, i, got, want)
-				}
-			}
-			copy(last, theta)
-		}
-	}
-}
-
 // plain is a report that is not randomised.
 func plain(t testing.TB, task train.Task, x []float64) []byte {
 	t.Helper()
@@ -327,97 +294,6 @@ func TestReportsThatAreNotFiniteAreRejected(t *testing.T) {
 	}
 	if _, err := agg.Submit(plain(t, agg.Issue(0), []float64{math.MaxFloat64, 0})); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("weights beyond all bounds: %v; want ErrDiverged", err)
-	}
-}
-
-// TestInfluenceIsBounded sends reports larger than the bound, and one within it.
-func TestInfluenceIsBounded(t *testing.T) {
-	terms := train.Terms{Dim: 2, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
-		Optimizer: train.Optimizer{Kind: "sgd", Step: 1}, Buffer: 1, Staleness: -1, Influence: train.Influence{Norm: 2}}
-	agg := aggregator(t, terms, train.Options{})
-	theta, last := make([]float64, 2), make([]float64, 2)
-	for _, c := range []struct{ report, step [2]float64 }{
-		{[2]float64{-30, 40}, [2]float64{1.2, -1.6}}, {[2]float64{1e200, 0}, [2]float64{-2, 0}}, {[2]float64{.6, .8}, [2]float64{-.6, -.8}},
-	} {
-		submit(t, agg, plain(t, agg.Issue(0), c.report[:]), train.Accepted)
-		agg.Theta(theta)
-		for i := range theta {
-			if got := theta[i] - last[i]; math.Abs(got-c.step[i]) > 1e-12 {
-				t.Errorf("report %v moves weight %d by %v; want %v", c.report, i, got, c.step[i])
-			}
-		}
-		copy(last, theta)
-	}
-}
-
-// TestInfluenceAlongTheMeanIsBounded sends one report as large as the format admits.
-func TestInfluenceAlongTheMeanIsBounded(t *testing.T) {
-	const step, along = 1.0, 1.5
-	terms := train.Terms{Dim: 4, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 10,
-		Optimizer: train.Optimizer{Kind: "momentum", Step: step, Momentum: .5}, Buffer: 1, Staleness: -1,
-		Influence: train.Influence{Norm: 2, Along: along}}
-	agg := aggregator(t, terms, train.Options{})
-	submit(t, agg, plain(t, agg.Issue(0), []float64{1, 0, 0, 0}), train.Accepted) // the mean is e_1
-	theta, before := make([]float64, 4), make([]float64, 4)
-	agg.Theta(before)
-	// Against the mean, of norm 50: cut to norm 2, and along e_1 to 1.5 * 2/sqrt 4.
-	submit(t, agg, plain(t, agg.Issue(0), []float64{-40, 30, 0, 0}), train.Accepted)
-	agg.Theta(theta)
-	m := []float64{.5 - along*2/2, 2 * 30. / 50, 0, 0}
-	norm := math.Hypot(m[0], m[1])
-	for i := range theta {
-		if want := before[i] - step*m[i]/norm; math.Abs(theta[i]-want) > 1e-12 {
-			t.Errorf("weight %d is %v; want %v", i, theta[i], want)
-		}
-	}
-}
-
-// TestHonestNormIsThatOfReports compares with 400 reports on a unit vector.
-func TestHonestNormIsThatOfReports(t *testing.T) {
-	src := noise.NewSeeded(3)
-	for _, r := range []train.Randomizer{{Mechanism: train.PrivUnit, Epsilon: 2}, {Mechanism: train.Laplace, Epsilon: 1, Clip: .5}} {
-		const dim = 100
-		var v local.Vector = must2(local.NewPrivUnitG(dim, r.Epsilon))(t)
-		if r.Mechanism == train.Laplace {
-			v = must2(local.NewLaplace(dim, r.Clip, r.Epsilon))(t)
-		}
-		x, estimate := make([]float64, dim), make([]float64, dim)
-		x[0] = 1
-		mean := 0.0
-		for range 400 {
-			if err := v.Estimate(estimate, v.Randomize(nil, x, src)); err != nil {
-				t.Fatal(err)
-			}
-			for _, y := range estimate {
-				mean += y * y / 400
-			}
-		}
-		want := must2(r.HonestNorm(dim))(t)
-		// The square of 100 coordinates varies by at most sqrt(5/100) relative, and the mean
-		// of 400 by .011. Nine standard deviations.
-		if ratio := mean / (want * want); math.Abs(ratio-1) > .1 {
-			t.Errorf("%s: mean square %v; want %v", r.Mechanism, mean, want*want)
-		}
-	}
-}
-
-func TestBufferGrows(t *testing.T) {
-	terms := train.Terms{Dim: 1, Randomizer: train.Randomizer{Mechanism: train.NotPrivate}, Submissions: 1000,
-		Optimizer: train.Optimizer{Kind: "sgd", Step: 1}, Buffer: 10, Growth: .1, Staleness: -1}
-	agg := aggregator(t, terms, train.Options{})
-	size, sum := 10.0, 0
-	for version := uint64(1); version < 12; version++ {
-		sum += int(size)
-		for agg.Status().Accepted < uint64(sum) {
-			if v := agg.Status().Version; v != version-1 {
-				t.Fatalf("version %d after %d reports; want %d", v, agg.Status().Accepted, version-1)
-			}
-			submit(t, agg, plain(t, agg.Issue(0), []float64{1}), train.Accepted)
-		}
-		if v := agg.Status().Version; v != version {
-			t.Fatalf("version %d after %d reports; want %d", v, sum, version)
-		}
-		size *= 1.1
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
 )
 
 // smallDisk mounts a file system of a few bytes in memory, which only root may.
@@ -17,6 +19,10 @@ func smallDisk(t *testing.T, size int) string {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0777", size)); err != nil {
+		os.Remove(dir)
+		if ledgertest.Required() {
+			t.Fatalf("a small disk cannot be mounted, which needs root: %v", err)
+		}
 		t.Skipf("NOT TESTED ON A FULL DISK: mounting a small one needs root: %v", err)
 	}
 	t.Cleanup(func() {

@@ -32,7 +32,7 @@ func ledgerMutants() []mutant {
 		{"wiring: the key that signs is read after the charge", "discreet.go",
 			[][2]string{{"if err := j.loadSigner(); err != nil {\n\t\treturn nil, err\n\t}", ""}}, ".", paths},
 		{"wiring: shares swapped", "charge.go",
-			[][2]string{{"Before: clamp(spent - this), This: clamp(this)", "Before: clamp(this), This: clamp(spent - this)"}}, ".", paths},
+			[][2]string{{"Before: clamp(before), This: clamp(this)", "Before: clamp(this), This: clamp(before)"}}, ".", paths},
 		{"wiring: a used-up budget opens the data", "discreet.go",
 			[][2]string{{"if err := j.fits(ctx, l); err != nil {\n\t\treturn nil, err\n\t}", ""}}, "./internal/cli", scripts},
 		{"wiring: a failure after the charge exits as before it", "internal/cli/cli.go",
