@@ -123,13 +123,19 @@ func claimComparison(t *figure.Table) []figure.Claim {
 		claims = append(claims, againstConstant(t, "chain", panel, m, paperSoundOurs())...)
 		claims = append(claims, againstReference(t, "chain", panel, seriesLSTD, m, paperSoundOurs())...)
 	}
+	return append(claims, claimImprecise(t, "chain", seriesLSL, "DP-LSL", m)...)
+}
+
+// claimImprecise judges step sizes that were not tuned, against a prior method.
+func claimImprecise(t *figure.Table, figureID, against, name string, m float64) []figure.Claim {
+	var claims []figure.Claim
 	for _, x := range []struct{ id, series, what string }{{"small", seriesSmall, "0.1"}, {"large", seriesLarge, "10"}} {
-		r, se := figure.Ratio(t.At(panelMSPBE, x.series, m), t.At(panelMSPBE, seriesLSL, m))
+		r, se := figure.Ratio(t.At(panelMSPBE, x.series, m), t.At(panelMSPBE, against, m))
 		claims = append(claims, figure.Claim{
-			ID: "chain-imprecise-" + x.id, Paper: paper,
+			ID: figureID + "-imprecise-" + x.id, Paper: paper,
 			Claim: "With " + x.what + " times the tuned step GPOPE is usually still better than prior methods.",
 			Holds: r+2*se < 1, Ours: r, StdErr: se,
-			Note: fmt.Sprintf("MSPBE, accountant of the paper, over that of DP-LSL with the constants of Balle et al., m = %g", m),
+			Note: fmt.Sprintf("MSPBE, accountant of the paper, over that of %s with the constants of Balle et al., m = %g", name, m),
 		})
 	}
 	return claims
