@@ -1,5 +1,6 @@
 // Package house holds no code. Its tests walk the source tree and enforce the
 // rules that keep privacy and reinforcement learning apart: which packages may
-// import which, where a seeded noise source may be made, and where ordinary
-// random numbers may be used.
+// import which (the table in table_test.go has a line for every package),
+// where a seeded noise source may be made, and where ordinary random numbers
+// may be used.
 package house

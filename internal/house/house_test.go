@@ -1,11 +1,14 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +35,11 @@ func sources(t *testing.T) []source {
 		}
 		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
 			return filepath.SkipDir
+		}
+		if d.IsDir() && path != root {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil { // a module of its own
+				return filepath.SkipDir
+			}
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") {
 			return nil
@@ -75,65 +83,189 @@ func parse(path, rel string) (source, error) {
 
 func under(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
 
-// layer is the height of a package in the house: imports point down.
-func layer(pkg string) int {
-	switch {
-	case under(pkg, "internal/xmath"), under(pkg, "internal/atomicfile"), under(pkg, "internal/oracle"), under(pkg, "internal/jcs"), under(pkg, "internal/signature"), under(pkg, "docs/schema"):
-		return 0
-	case under(pkg, "dp"), under(pkg, "rl"):
-		return 1
-	case under(pkg, "evaluate"), under(pkg, "train"):
-		return 2
-	case pkg == ".", under(pkg, "report"), under(pkg, "papers"):
-		return 3
-	case under(pkg, "internal/config"):
-		return 4
-	case under(pkg, "internal/cli"), under(pkg, "internal/server"):
-		return 5
-	case under(pkg, "cmd"):
-		return 6
-	}
-	return 7 // internal/house, internal/mutants: tests of the whole
+// room is where a package stands: its wing, and its floor there.
+type room struct {
+	wing  wing
+	floor int
 }
 
-// violations lists what is wrong with one file's imports.
-func violations(s source) []string {
+// plan is the table, read: the room of each package.
+type plan struct {
+	table []wing
+	at    map[string]room
+}
+
+// read makes a plan of a table and lists what is wrong with the table itself.
+func read(table []wing) (plan, []string) {
+	p := plan{table, map[string]room{}}
+	var wrong []string
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	before := map[string]bool{}
+	for _, w := range table {
+		for _, below := range w.over {
+			if !before[below] {
+				bad("wing %s stands over %s, which is not before it in the table", w.name, below)
+			}
+		}
+		if before[w.name] {
+			bad("two wings are called %s", w.name)
+		}
+		before[w.name] = true
+		for floor, packages := range w.floors {
+			for _, pkg := range packages {
+				if _, twice := p.at[pkg]; twice {
+					bad("%s is listed twice", pkg)
+				}
+				if p.home(pkg) != w.tree {
+					bad("%s is listed in the wing %s and not in that of %s", pkg, w.name, p.home(pkg))
+				}
+				p.at[pkg] = room{w, floor}
+			}
+		}
+	}
+	return p, wrong
+}
+
+// home is the longest tree of a wing that holds the package.
+func (p plan) home(pkg string) string {
+	tree := ""
+	for _, w := range p.table {
+		if w.tree != "" && under(pkg, w.tree) && len(w.tree) > len(tree) {
+			tree = w.tree
+		}
+	}
+	return tree
+}
+
+// violations lists what is wrong with one file's imports. A test may also
+// import its own wing's upper floors, but no wing that its package may not.
+func (p plan) violations(s source) []string {
+	from, listed := p.at[s.pkg]
+	if !listed {
+		return []string{s.path + ": the package " + s.pkg + " has no line in internal/house/table_test.go"}
+	}
 	var out []string
-	bad := func(imported, why string) { out = append(out, s.path+" imports "+imported+": "+why) }
 	for _, i := range s.imports {
+		to, listed := p.at[i]
+		why := ""
 		switch {
-		case under(s.pkg, "dp") && under(i, "rl"):
-			bad(i, "privacy does not know of reinforcement learning")
-		case under(s.pkg, "rl") && under(i, "dp"):
-			bad(i, "reinforcement learning does not know of privacy")
-		case under(s.pkg, "evaluate") && under(i, "train"), under(s.pkg, "train") && under(i, "evaluate"):
-			bad(i, "the two bridges do not meet")
-		case layer(i) > layer(s.pkg) && !s.test: // a test may look down on its package from above
-			bad(i, "imports point down")
+		case !listed:
+			why = "that package has no line in internal/house/table_test.go"
+		case from.wing.name != to.wing.name && !slices.Contains(from.wing.over, to.wing.name):
+			why = fmt.Sprintf("the wing %s does not stand over the wing %s", from.wing.name, to.wing.name)
+		case from.wing.name == to.wing.name && to.floor >= from.floor && !s.test:
+			why = fmt.Sprintf("imports point down, and in the wing %s it is not on a lower floor", to.wing.name)
+		}
+		if why != "" {
+			out = append(out, s.path+" imports "+i+": "+why)
 		}
 	}
 	return out
 }
 
 func TestImportsFollowTheHouse(t *testing.T) {
+	p, wrong := read(table)
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	exists := map[string]bool{}
 	for _, s := range sources(t) {
-		for _, v := range violations(s) {
+		exists[s.pkg] = true
+		for _, v := range p.violations(s) {
 			t.Error(v)
+		}
+	}
+	for pkg := range p.at {
+		if !exists[pkg] {
+			t.Errorf("internal/house/table_test.go lists %s, which does not exist", pkg)
 		}
 	}
 }
 
 // TestTheImportRuleCatchesViolations makes sure that the rule can fail.
 func TestTheImportRuleCatchesViolations(t *testing.T) {
-	for _, c := range []struct{ pkg, imports string }{
-		{"dp/account", "rl/trajectory"}, {"rl/value", "dp"}, {"evaluate", "train"}, {"train", "evaluate"},
-		{"evaluate", "."}, {"dp", "evaluate"}, {"rl/sim/chain", "internal/cli"}, {"internal/xmath", "dp"},
+	p, _ := read(table)
+	for _, c := range []struct {
+		pkg, imports string
+		test         bool
+	}{
+		{pkg: "dp/account", imports: "rl/trajectory"},
+		{pkg: "rl/value", imports: "dp"},
+		{pkg: "evaluate", imports: "train"},
+		{pkg: "train", imports: "evaluate"},
+		{pkg: "evaluate", imports: "."},
+		{pkg: "dp", imports: "evaluate"},
+		{pkg: "rl/sim/chain", imports: "internal/cli"},
+		{pkg: "internal/xmath", imports: "dp"},
+		{pkg: "dp/noise", imports: "dp/ledger/chain"},
+		{pkg: "dp/noise", imports: "dp/mechanism"},
+		{pkg: "dp/mechanism", imports: "dp/local"},
+		{pkg: "rl/trajectory", imports: "rl/value"},
+		{pkg: "rl/trajectory/parquetfile", imports: "rl/trajectory/file"},
+		{pkg: "report", imports: "."},
+		{pkg: "internal/house", imports: "dp"},
+		{pkg: "dp/account", imports: "rl/trajectory", test: true},
+		{pkg: "rl/value", imports: "evaluate", test: true},
+		{pkg: "dp/noise", imports: "dp/ledger/chain", test: true},
 	} {
-		s := source{path: c.pkg + "/x.go", pkg: c.pkg, imports: []string{c.imports}}
-		if len(violations(s)) == 0 {
+		s := source{path: c.pkg + "/x.go", pkg: c.pkg, imports: []string{c.imports}, test: c.test}
+		if len(p.violations(s)) != 1 {
 			t.Errorf("%s may import %s", c.pkg, c.imports)
 		}
 	}
+	down := source{path: "dp/mechanism/x.go", pkg: "dp/mechanism", imports: []string{"dp", "dp/noise", "internal/xmath"}}
+	if v := p.violations(down); len(v) != 0 {
+		t.Errorf("imports that point down are refused: %v", v)
+	}
+}
+
+// TestANewPackageCannotJoinThePillars: where a new package has no line, every
+// import of it and from it is an error; where its line is in a pillar or on
+// the ground, it cannot import both pillars; and what lives in a pillar's tree
+// has no line elsewhere.
+func TestANewPackageCannotJoinThePillars(t *testing.T) {
+	joins := func(pkg string) source {
+		return source{path: pkg + "/new.go", pkg: pkg, imports: []string{"dp", "rl/trajectory"}}
+	}
+	p, _ := read(table)
+	for _, pkg := range []string{"curator", "dp/curator", "rl/curator", "evaluate/curator", "internal/curator"} {
+		if len(p.violations(joins(pkg))) == 0 {
+			t.Errorf("the unlisted package %s may import both pillars", pkg)
+		}
+		user := source{path: "evaluate/x.go", pkg: "evaluate", imports: []string{pkg}}
+		if len(p.violations(user)) == 0 {
+			t.Errorf("the unlisted package %s may be imported", pkg)
+		}
+	}
+	for i, w := range table {
+		pkg := "curator"
+		if w.tree != "" {
+			pkg = w.tree + "/curator"
+		}
+		var wrong []string
+		p, wrong = read(withTop(i, pkg))
+		if len(wrong) != 0 {
+			t.Errorf("wing %s cannot have the new package %s: %v", w.name, pkg, wrong)
+		}
+		bridges := slices.Contains(w.over, "privacy") && slices.Contains(w.over, "learning")
+		if refused := len(p.violations(joins(pkg))) > 0; refused == bridges {
+			t.Errorf("a new package of the wing %s that imports both pillars: refused %v", w.name, refused)
+		}
+		for _, tree := range []string{"dp", "rl"} {
+			if pkg := tree + "/curator"; w.tree != tree {
+				if _, wrong = read(withTop(i, pkg)); len(wrong) == 0 {
+					t.Errorf("%s may be listed in the wing %s", pkg, w.name)
+				}
+			}
+		}
+	}
+}
+
+// withTop is the table with a new top floor of one package in wing i.
+func withTop(i int, pkg string) []wing {
+	changed := slices.Clone(table)
+	changed[i].floors = append(slices.Clone(changed[i].floors), []string{pkg})
+	return changed
 }
 
 // TestSeededNoiseIsForTests looks for calls of noise.NewSeeded outside tests and

@@ -1,0 +1,69 @@
+package house
+
+// wing is a part of the house. Its packages may import the packages of the
+// wings named in over, and within the wing those of lower floors: a floor is
+// one line below, the ground floor first, and packages of one floor do not
+// import each other.
+type wing struct {
+	name   string
+	tree   string   // if set, the directory that is this wing's: what is below it stands here and nothing else does
+	over   []string // the wings it may import; each stands before it in the table
+	floors [][]string
+}
+
+// table lists every package of the module. A package that is not listed, and
+// a line without its package, are errors: whoever makes, moves or deletes a
+// package changes its line here in the same commit.
+var table = []wing{
+	{name: "ground", floors: [][]string{
+		{"internal/xmath", "internal/atomicfile", "internal/jcs", "internal/oracle"},
+		{"internal/signature", "docs/schema"},
+	}},
+
+	// The pillars: privacy and reinforcement learning do not know of each other.
+	{name: "privacy", tree: "dp", over: []string{"ground"}, floors: [][]string{
+		{"dp", "dp/account/internal/lossdist"},
+		{"dp/account", "dp/noise"},
+		{"dp/mechanism", "dp/local"},
+	}},
+	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{
+		{"dp/ledger/internal/store", "dp/ledger/internal/meter", "dp/ledger/ledgertest"},
+		{"dp/ledger/chain"},
+		{"dp/ledger"},
+	}},
+	{name: "learning", tree: "rl", over: []string{"ground"}, floors: [][]string{
+		{"rl/trajectory"},
+		{"rl/trajectory/internal/textfile", "rl/trajectory/parquetfile"},
+		{"rl/trajectory/csvfile", "rl/trajectory/ndjsonfile", "rl/trajectory/minarifile"},
+		{"rl/trajectory/file"},
+		{"rl/feature"},
+		{"rl/policy"},
+		{"rl/value", "rl/sim"},
+		{"rl/learn", "rl/sim/chain", "rl/sim/cartpole", "rl/sim/hiv", "rl/sim/mountaincar"},
+	}},
+
+	// The bridges, the only places where the pillars meet; they do not know of each other.
+	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
+		{"evaluate"},
+	}},
+	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
+		{"train"},
+	}},
+
+	// The roofs.
+	{name: "papers", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
+		{"papers/figure", "papers/onchain"},
+		{"papers/balle16", "papers/xie19", "papers/ono20"},
+	}},
+	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
+		{".", "report"},
+		{"internal/config"},
+	}},
+	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job"}, floors: [][]string{
+		{"internal/cli"},
+		{"cmd/discreet"},
+	}},
+	{name: "checks", floors: [][]string{ // tests of the whole tree: they read it and import nothing
+		{"internal/house", "internal/mutants"},
+	}},
+}
