@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-rl/discreet/papers/balle16"
-	"github.com/discreet-rl/discreet/papers/figure"
-	"github.com/discreet-rl/discreet/papers/ono20"
-	xie19paper "github.com/discreet-rl/discreet/papers/xie19"
+	"github.com/discreet-rl/discreet/internal/papers/balle16"
+	"github.com/discreet-rl/discreet/internal/papers/figure"
+	"github.com/discreet-rl/discreet/internal/papers/ono20"
+	xie19paper "github.com/discreet-rl/discreet/internal/papers/xie19"
 )
 
 // reproductions lists the papers.

@@ -272,7 +272,7 @@ func withTop(i int, pkg string) []wing {
 // reproductions.
 func TestSeededNoiseIsForTests(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || under(s.pkg, "papers") || under(s.pkg, "dp/noise") {
+		if s.test || under(s.pkg, "internal/papers") || under(s.pkg, "dp/noise") {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

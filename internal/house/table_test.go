@@ -52,8 +52,8 @@ var table = []wing{
 
 	// The roofs.
 	{name: "papers", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
-		{"papers/figure", "papers/onchain"},
-		{"papers/balle16", "papers/xie19", "papers/ono20"},
+		{"internal/papers/figure", "internal/papers/onchain"},
+		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
 		{".", "report"},

@@ -1,0 +1,145 @@
+package xie19
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/papers/figure"
+)
+
+const (
+	clipPaper   = "clip 0.02, accountant of the paper"
+	clipSound   = "clip 0.02, sound"
+	noClipPaper = "clip 1, accountant of the paper"
+	noClipSound = "clip 1, sound"
+)
+
+// stepSizes returns the x axis of Figure 1(b).
+func stepSizes() []float64 { return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1} }
+
+// sweptPersons is the paper's m = 3e5, and that of a quick run.
+func sweptPersons(quick bool) int {
+	if quick {
+		return 30_000
+	}
+	return 300_000
+}
+
+// steps is Figure 1(b).
+func steps() figure.Item {
+	curves := []figure.Curve{
+		{Series: clipPaper, Colour: 1}, {Series: clipSound, Colour: 5},
+		{Series: noClipPaper, Colour: 2, Dashed: true}, {Series: noClipSound, Colour: 6, Dashed: true},
+	}
+	curves = append(curves, flatCurves()...)
+	return figure.Item{
+		Name: "chain-steps", Title: "Figure 1(b): GPOPE against its step size",
+		Caption: "MSPBE and RMSE of GPOPE on the chain at m = 300,000 (quick: 30,000) as the step varies, clipped at 0.02 and at 1, which gradients hardly reach. The paper says that clipping never acts. " + honest(sweptPersons(false), sweptPersons(true)) + " Flat lines have no such step. Bars: standard deviation over trials.",
+		Panels: []figure.Panel{
+			{Name: panelMSPBE, Title: "MSPBE", X: labelStep, Y: labelMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
+			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelRMSE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
+		},
+		Jobs:   stepJobs,
+		Claims: claimSteps,
+	}
+}
+
+func stepJobs(quick bool) []figure.Job {
+	var jobs []figure.Job
+	m := sweptPersons(quick)
+	for trial := range count(quick) {
+		jobs = append(jobs, figure.Job{
+			Key: fmt.Sprintf("m=%d trial=%d", m, trial+1), Cost: 5e5 + 4*float64(m), Trial: trial + 1,
+			Run: func(ctx context.Context) ([]figure.Sample, error) {
+				return sweep(ctx, m, uint64(m)<<16|uint64(trial+1))
+			},
+		})
+	}
+	return append(jobs, flatJobs(m, count(quick))...)
+}
+
+// flatCurves are methods without such a step, as lines.
+func flatCurves() []figure.Curve {
+	return []figure.Curve{
+		{Series: seriesBatch, Colour: 4, Plain: true}, {Series: seriesRefine, Colour: 3, Plain: true},
+		{Series: seriesLSTD, Colour: 0, Dashed: true, Plain: true}, {Series: seriesConstant, Colour: 7, Dashed: true, Plain: true},
+	}
+}
+
+// flatJobs run them on the data of the trials.
+func flatJobs(m, trials int) []figure.Job {
+	var jobs []figure.Job
+	for trial := range trials {
+		jobs = append(jobs, figure.Job{
+			Key: fmt.Sprintf("flat m=%d trial=%d", m, trial+1), Cost: 1e5 + float64(m), Trial: trial + 1,
+			Run: func(ctx context.Context) ([]figure.Sample, error) {
+				seed := uint64(m)<<16 | uint64(trial+1)
+				d, err := problem(m).Simulate(seed)
+				if err != nil {
+					return nil, err
+				}
+				at := stepSizes()[0]
+				got, err := scores(ctx, flatMethods(), m, at, d, seed)
+				return everywhere(got, stepSizes()), err
+			},
+		})
+	}
+	return jobs
+}
+
+func flatMethods() []method {
+	return []method{{seriesBatch, evaluate.GPOPE{}, true}, {seriesRefine, evaluate.DPRefine{}, true}, {seriesLSTD, evaluate.LSTD{}, false}}
+}
+
+// everywhere repeats samples at every x.
+func everywhere(samples []figure.Sample, xs []float64) []figure.Sample {
+	var out []figure.Sample
+	for _, x := range xs {
+		for _, s := range samples {
+			s.X = x
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func sweep(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
+	d, err := problem(m).Simulate(seed)
+	if err != nil {
+		return nil, err
+	}
+	var out []figure.Sample
+	for _, x := range stepSizes() {
+		flat, err := constants(x)
+		if err != nil {
+			return nil, err
+		}
+		got, err := scores(ctx, []method{
+			{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true},
+			{noClipPaper, gpope(x, noClip, false), true}, {noClipSound, gpope(x, noClip, true), true},
+		}, m, x, d, seed)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, flat...), got...)
+	}
+	return out, nil
+}
+
+// best is the least mean over the steps, and where.
+func best(t *figure.Table, panel, series string) (x float64, at figure.Cell) {
+	for _, s := range t.Xs(panel, series) {
+		if c := t.At(panel, series, s); x == 0 || c.Mean < at.Mean {
+			x, at = s, c
+		}
+	}
+	return x, at
+}
+
+func claimSteps(t *figure.Table) []figure.Claim {
+	return []figure.Claim{
+		claimClip(t, "steps-clipping-paper", clipPaper, noClipPaper), claimStable(t, "steps-stable-paper", panelMSPBE, clipPaper, "Figure 1(b)"),
+		claimClip(t, "steps-clipping-sound", clipSound, noClipSound), claimStable(t, "steps-stable-sound", panelMSPBE, clipSound, "Figure 1(b)"),
+	}
+}
