@@ -153,7 +153,6 @@ func TestBadParquetIsNamed(t *testing.T) {
 			": action_probs: holds lists, and an id is wanted; write a string or an integer a row", trajectory.ErrColumn},
 		{"ragged", "testdata/ragged.parquet", trajectory.Options{}, ":3: observation: the list is not as long as the first one; give every row a list of the same length", trajectory.ErrValue},
 		{"version", "testdata/version2.parquet", trajectory.Options{}, ": the schema version is not known; this program reads version 1; write the file anew, or use a newer program", trajectory.ErrFormat},
-		{"LZ4", "testdata/lz4.parquet", trajectory.Options{}, ": episode_id: is compressed by LZ4, which is not supported; write the file with Snappy or Zstandard", trajectory.ErrColumn},
 		{"no rows", "testdata/norows.parquet", trajectory.Options{}, ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // codec holds the decompressors of a table, and the compressed page at hand.
@@ -26,14 +27,16 @@ type codec struct {
 var errPageSize = errors.New("a page that is not as long as its header says")
 
 // expansion is the number of bytes that one compressed byte can stand for, from
-// the formats: a Snappy copy of 64 bytes takes 3, DEFLATE codes 258 bytes by 2
-// bits, a Zstandard block of 128 KiB takes 4 bytes. Brotli has no useful bound.
+// the formats: a Snappy copy of 64 bytes takes 3, a byte makes a copy of LZ4 longer by
+// 255, DEFLATE codes 258 bytes by 2 bits, a Zstandard block of 128 KiB takes 4 bytes. Brotli has no useful bound.
 func expansion(c format.CompressionCodec) int64 {
 	switch c {
 	case format.Uncompressed:
 		return 1
 	case format.Snappy:
 		return 22
+	case format.Lz4Raw:
+		return 255
 	case format.Gzip:
 		return 1032
 	case format.Zstd:
@@ -64,6 +67,13 @@ func (c *codec) decompress(kind format.CompressionCodec, dst, src []byte) error 
 		}
 		_, err = snappy.Decode(dst, src)
 		return err
+	case format.Lz4Raw:
+		if n, err := lz4.UncompressBlock(src, dst); err != nil {
+			return err
+		} else if n != len(dst) {
+			return errPageSize
+		}
+		return nil
 	case format.Gzip:
 		return c.gunzip(dst, src)
 	case format.Zstd:

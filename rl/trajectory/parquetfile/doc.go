@@ -31,7 +31,7 @@
 //     2^28 + 64 n bytes, or all ids that are delivered do;
 //   - a page header is longer than 64 KiB, says less or more than there is, or
 //     claims that a page expands by more than its compression can (22 for Snappy,
-//     1032 for gzip, 32768 for Zstandard);
+//     255 for LZ4, 1032 for gzip, 32768 for Zstandard);
 //   - a page does not decompress to the size that it claims, has another checksum
 //     than its own, has runs that are longer than it or numbers in them of more
 //     than 32 bits, dictionary indices, levels or strings beyond their ends, or
@@ -40,7 +40,8 @@
 // # Limits
 //
 // Values may be in any encoding of the specification except BIT_PACKED, and
-// compressed by Snappy, gzip, Zstandard or Brotli; LZ4 and LZO are refused, and
+// compressed by Snappy, gzip, Zstandard, Brotli or LZ4_RAW; the older LZ4, of which
+// writers do not agree how a page begins, and LZO are refused, and
 // so are encrypted files, and blocks of differences longer than 4096. The
 // decompressors are those of other modules, with their output limited to the
 // size of the page. The bounds above are generous: they let a small file that is

@@ -1,6 +1,8 @@
 package parquetfile
 
 import (
+	"strconv"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -73,11 +75,13 @@ func newField(c *parquet.Column, name string) field {
 // usable checks that a column can be delivered as wanted.
 func (t *table) usable(f *field, kind trajectory.PickKind) error {
 	bad := func(what, remedy string) error { return t.fault(f.name, what, remedy, trajectory.ErrColumn) }
-	switch {
-	case f.leaf == nil:
+	if f.leaf == nil {
 		return bad("has a nested type", "write one flat column a number, or a list of numbers")
-	case t.compressedByLZ4(f):
-		return bad("is compressed by LZ4, which is not supported", "write the file with Snappy or Zstandard")
+	}
+	if codec := t.undecoded(f); codec != "" {
+		return bad("is compressed by "+codec+", which is not supported", "write the file with Snappy, Zstandard or LZ4_RAW")
+	}
+	switch {
 	case kind == trajectory.Presence:
 		return nil
 	case kind == trajectory.Key && f.list:
@@ -93,16 +97,21 @@ func (t *table) usable(f *field, kind trajectory.PickKind) error {
 	return nil
 }
 
-// compressedByLZ4 tells whether any part of a column is. Writers do not agree on
-// how such a page begins.
-func (t *table) compressedByLZ4(f *field) bool {
+// undecoded names the compression of a part of a column that is not decoded, if
+// there is one. Writers do not agree on how a page of the older LZ4 begins.
+func (t *table) undecoded(f *field) string {
 	for _, g := range t.groups {
-		switch g.Columns[f.leaf.Index()].MetaData.Codec {
-		case format.Lz4, format.Lz4Raw:
-			return true
+		switch codec := g.Columns[f.leaf.Index()].MetaData.Codec; codec {
+		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
+		case format.Lz4:
+			return "the older LZ4"
+		case format.LZO:
+			return "LZO"
+		default:
+			return "codec " + strconv.Itoa(int(codec))
 		}
 	}
-	return false
+	return ""
 }
 
 // numeric says how the numbers of a leaf are stored.

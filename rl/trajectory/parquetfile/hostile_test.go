@@ -129,7 +129,10 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-var codecs = struct{ gzip, zstd func([]byte) []byte }{
+var codecs = struct{ gzip, zstd, lz4 func([]byte) []byte }{
+	lz4: func(b []byte) []byte { // a block of literals alone
+		return append([]byte{0xf0, byte(len(b) - 15)}, b...)
+	},
 	gzip: func(b []byte) []byte {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
@@ -160,9 +163,12 @@ func handmade() map[string][]byte {
 		"runs":           {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, repeat(1), []byte{0}, repeat(2), []byte{1})}},
 		"packed":         {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(1), []byte{0b110})}},
 		"padding absent": {pages: []craftPage{dict(2, doubles(1, 2)), data(3, oldDictionary, []byte{9}, literal(1), []byte{0, 0b10, 0b100, 0})}},
+		"padding added":  {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(4), []byte{0b110, 255, 255, 255})}},
+		"padding empty":  {pages: []craftPage{dict(1, doubles(2)), data(1, format.Plain, plain[:8]), data(2, format.RLEDictionary, []byte{0}, literal(1<<40))}},
 		"32 bits":        {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{32}, repeat(1), u32(0), repeat(2), u32(1))}},
 		"levels":         {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 1)...), plain)}},
 		"gzip":           {codec: format.Gzip, pages: []craftPage{packed(codecs.gzip(plain))}},
+		"LZ4":            {codec: format.Lz4Raw, pages: []craftPage{packed(codecs.lz4(plain))}},
 		"zstd":           {codec: format.Zstd, pages: []craftPage{packed(codecs.zstd(plain))}},
 		// Values 1, 2, 2: the first, then differences 1 and 0 in two bits each.
 		"delta": {kind: format.Int64, pages: []craftPage{data(3, format.DeltaBinaryPacked, varint(128), varint(4), varint(3), varint(2),
@@ -227,6 +233,7 @@ func TestHostilePages(t *testing.T) {
 		"2^63-1 packed groups":         {pages: indices([]byte{1}, literal(1<<63-1), []byte{0})},
 		"one run too few":              {pages: indices([]byte{1}, repeat(2), []byte{0})},
 		"packed run cut short":         {pages: indices([]byte{20}, literal(1), []byte{0})},
+		"padding beyond its page":      {pages: indices([]byte{1}, literal(4), []byte{0, 0, 0})},
 		"empty runs":                   {pages: indices([]byte{1}, repeat(0), []byte{0}, literal(0))},
 		"indices of 33 bits":           {pages: indices([]byte{33}, literal(1), make([]byte, 33))},
 		"indices of 255 bits":          {pages: indices([]byte{255}, repeat(3), make([]byte, 33))},
@@ -255,6 +262,10 @@ func TestHostilePages(t *testing.T) {
 		"negative levels in version 2": {pages: v2(-1, 1)},
 		"Snappy that claims 2 GB":      {codec: format.Snappy, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
 		"Snappy's own claim":           {codec: format.Snappy, pages: []craftPage{data(3, format.Plain, varint(math.MaxUint32), plain)}},
+		"LZ4 that claims 2 GB":         {codec: format.Lz4Raw, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
+		"LZ4 that is longer":           {codec: format.Lz4Raw, pages: []craftPage{data(3, format.Plain, codecs.lz4(doubles(1, 2, 3, 4))).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })}},
+		"LZ4 that is shorter":          {codec: format.Lz4Raw, pages: []craftPage{data(3, format.Plain, codecs.lz4(plain[:16])).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })}},
+		"LZ4 of before its page":       {codec: format.Lz4Raw, pages: []craftPage{data(3, format.Plain, []byte{0x15, 7, 9, 0, 0x50, 1, 2, 3, 4, 5}).with(func(h *format.PageHeader) { h.UncompressedPageSize = 24 })}},
 		"gzip that claims 2 GB":        {codec: format.Gzip, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
 		"Zstandard that claims 2 GB":   {codec: format.Zstd, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
 		"Brotli that claims 2 GB":      {codec: format.Brotli, pages: header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })},
@@ -367,6 +378,17 @@ func TestKeysAreCounted(t *testing.T) {
 	}
 	if n > 1<<27 { // a batch of them, grown by doubling
 		t.Errorf("asked for %d bytes", n)
+	}
+}
+
+func TestCompressionThatIsNotReadIsNamed(t *testing.T) {
+	for codec, name := range map[format.CompressionCodec]string{format.Lz4: "the older LZ4", format.LZO: "LZO", 99: "codec 99"} {
+		c := craft{rows: 3, kind: format.Double, codec: codec, pages: []craftPage{data(3, format.Plain, doubles(1, 2, 3))}}
+		_, err := readBytes(c.file())
+		want := "x.parquet: obs_x: is compressed by " + name + ", which is not supported; write the file with Snappy, Zstandard or LZ4_RAW"
+		if err == nil || err.Error() != want || !errors.Is(err, trajectory.ErrColumn) {
+			t.Errorf("\n got %v\nwant %s", err, want)
+		}
 	}
 }
 

@@ -81,12 +81,13 @@ func (h *hybrid) repeated(n uint64) error {
 }
 
 // literal starts a run of groups of 8. The last may have padding, which some
-// writers leave out.
+// writers leave out; others add whole groups of it, which must then be there.
 func (h *hybrid) literal(groups uint64) error {
-	if groups > (uint64(h.left)+7)/8 {
+	wanted := (uint64(h.left) + 7) / 8
+	if groups > wanted && h.width > 0 && groups > uint64(len(h.b)/h.width) {
 		return errRunLong
 	}
-	n := min(int(groups)*8, h.left)
+	n := int(min(8*min(groups, wanted), uint64(h.left)))
 	need, all := (n*h.width+7)/8, int(groups)*h.width
 	if need > len(h.b) {
 		return errRunShort
