@@ -20,13 +20,16 @@ import (
 
 // The test binary is its own helper process: these variables say what it does.
 const (
-	roleVariable     = "DISCREET_LEDGER_TEST_ROLE" // "evaluate" or "race"
+	roleVariable     = "DISCREET_LEDGER_TEST_ROLE" // "evaluate", "race" or "make"
 	locationVariable = "DISCREET_LEDGER_TEST_LOCATION"
 	noiseVariable    = "DISCREET_LEDGER_TEST_NOISE"
 )
 
 // helper opens the ledger, says so, waits for a line, and plays its role.
 func helper(role string) int {
+	if role == "make" {
+		return maker(os.Getenv(locationVariable))
+	}
 	l, err := ledger.Open(context.Background(), os.Getenv(locationVariable), "trial")
 	if err != nil {
 		fmt.Println("failed", err)
@@ -55,6 +58,30 @@ func helper(role string) int {
 			return 1
 		}
 	}
+}
+
+// maker waits for a line, opens the ledger and makes it where it is not there, as
+// an agent's wallet does.
+func maker(location string) int {
+	ctx := context.Background()
+	fmt.Println("ready")
+	bufio.NewReader(os.Stdin).ReadString('\n')
+	l, err := ledger.Open(ctx, location, "trial")
+	if errors.Is(err, ledger.ErrNotLedger) || errors.Is(err, ledger.ErrNoDataset) {
+		l, err = ledger.Create(ctx, location, plain(someBudget))
+		if errors.Is(err, ledger.ErrExists) {
+			l, err = ledger.Open(ctx, location, "trial")
+		}
+	}
+	if err == nil {
+		_, err = l.Charge(ctx, ask(dp.Gaussian{NoiseMultiplier: 1000}))
+	}
+	if err != nil {
+		fmt.Println("failed", err)
+		return 1
+	}
+	fmt.Println("charged")
+	return 0
 }
 
 // evaluate does what a release does, step by step, and tells each step: charge,

@@ -102,3 +102,67 @@ func race(t *testing.T, location string, n, k int) {
 func TestExactlyWhatFitsIsGrantedToProcesses(t *testing.T) {
 	onEach(t, func(t *testing.T, location string) { race(t, location, 6, 40) })
 }
+
+// TestProcessesMayBeginOnOneNewStore or on one that is brought up to date at the
+// same moment: each finds it whole, and none takes it for an old one.
+func TestProcessesMayBeginOnOneNewStore(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) {
+		const n = 5
+		var processes []*process
+		for range n {
+			processes = append(processes, launch(t, "make", location, 1))
+		}
+		for _, p := range processes {
+			p.start()
+		}
+		for _, p := range processes {
+			if lines := p.rest(); len(lines) != 1 || lines[0] != "charged" {
+				t.Errorf("a process said %q", lines)
+			}
+		}
+		l := open(t, location, "")
+		if s, err := l.State(context.Background()); err != nil || s.Charges != n {
+			t.Errorf("%d charges of %d: %v", s.Charges, n, err)
+		}
+		verified(t, l)
+	})
+}
+
+// TestAStoreIsOpenedWhileItIsMigrated up and down by another: it is current or old,
+// and after the last step up it is open to everybody.
+func TestAStoreIsOpenedWhileItIsMigrated(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) {
+		ctx := context.Background()
+		create(t, location, plain(someBudget)).Close()
+		var all sync.WaitGroup
+		done := make(chan struct{})
+		for range 3 {
+			all.Go(func() {
+				for {
+					l, err := ledger.Open(ctx, location, "trial")
+					if err == nil {
+						err = l.Close()
+					}
+					if err != nil && !errors.Is(err, ledger.ErrSchema) {
+						t.Error(err)
+					}
+					select {
+					case <-done:
+						return
+					default:
+					}
+				}
+			})
+		}
+		for range 10 {
+			for _, version := range []int64{1, ledger.SchemaVersion} {
+				if err := ledger.Migrate(ctx, location, version); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		close(done)
+		all.Wait()
+		verified(t, open(t, location, "trial"))
+	})
+}

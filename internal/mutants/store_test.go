@@ -16,6 +16,8 @@ func storeMutants() []mutant {
 			[][2]string{{"if !r.used.CompareAndSwap(false, true) {", "if r.used.CompareAndSwap(true, true) && r.used == nil {"}}, "./dp/ledger", "ReceiptIsUsedOnce"},
 		{"ledger: a receipt is for any event", "dp/ledger/receipt.go",
 			[][2]string{{"!bytes.Equal(text, r.event)", "bytes.Equal(text, nil)"}}, "./dp/ledger", "ReceiptIsForTheChargedEvent"},
+		{"ledger: a store that is being migrated is taken for an old one", "dp/ledger/internal/store/schema.go",
+			[][2]string{{"version != 0 && version != Version {", "version == Version {"}}, "./dp/ledger/internal/store", "AMigrationIsWaitedFor"},
 		{"train: tokens are issued again after a restore", "train/snapshot.go",
 			[][2]string{{"a.state.Issued += reservedSlots", "a.state.Issued += 0"}}, "./train", "RestoringReissues"},
 		{"train: a damaged log is cut in the middle", "train/reportlog.go",

@@ -31,6 +31,9 @@ var (
 	ErrBusy = errors.New("ledger is busy")
 )
 
+// errReadOnly marks a SQLite file that cannot be written.
+var errReadOnly = fmt.Errorf("%w: the file is read-only", ErrStore)
+
 // failed wraps an error of a driver.
 func failed(what string, err error) error {
 	if err == nil {
@@ -41,6 +44,9 @@ func failed(what string, err error) error {
 	}
 	var lite *sqlite.Error
 	if errors.As(err, &lite) {
+		if lite.Code() == sqlite3.SQLITE_READONLY {
+			return fmt.Errorf("%w: %s", errReadOnly, what)
+		}
 		switch lite.Code() & 0xff {
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %s: the file is not a SQLite database", ErrNotLedger, what)

@@ -4,16 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
 )
-
-//go:embed migrations
-var migrations embed.FS
 
 // KeySize is the length in bytes of the key of the fingerprints.
 const KeySize = 32
@@ -53,26 +49,6 @@ func Create(ctx context.Context, location string) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (s *Store) create(ctx context.Context) error {
-	if err := s.refuseForeign(ctx); err != nil {
-		return err
-	}
-	if err := s.up(ctx); err != nil {
-		return err
-	}
-	key := make([]byte, KeySize)
-	rand.Read(key) // never fails
-	return s.exec(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
-}
-
-// exec runs one statement outside a transaction.
-func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
-	return s.retry(ctx, func(ctx context.Context) error {
-		_, err := s.db.ExecContext(ctx, statement, args...)
-		return err
-	})
 }
 
 // Open opens the store at the location. A location that holds no ledger is

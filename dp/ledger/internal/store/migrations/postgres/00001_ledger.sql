@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE ledger_store (
 	id INTEGER PRIMARY KEY CHECK (id = 1),
 	fingerprint_key BYTEA NOT NULL
@@ -43,7 +42,7 @@ CREATE TABLE ledger_sightings (
 	PRIMARY KEY (fingerprint, dataset)
 );
 
--- +goose Down
+-- down
 DROP TABLE ledger_sightings;
 DROP TABLE ledger_analysts;
 DROP TABLE ledger_releases;

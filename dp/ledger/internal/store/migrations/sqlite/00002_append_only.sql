@@ -1,24 +1,15 @@
 -- Entries and releases are written once. Whoever owns the file can drop these
 -- triggers; they are against slips, the hash chain is against intent.
--- +goose Up
--- +goose StatementBegin
 CREATE TRIGGER ledger_entries_no_update BEFORE UPDATE ON ledger_entries
 BEGIN SELECT RAISE(ABORT, 'ledger entries are append-only'); END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER ledger_entries_no_delete BEFORE DELETE ON ledger_entries
 BEGIN SELECT RAISE(ABORT, 'ledger entries are append-only'); END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER ledger_releases_no_update BEFORE UPDATE ON ledger_releases
 BEGIN SELECT RAISE(ABORT, 'recorded releases are append-only'); END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER ledger_releases_no_delete BEFORE DELETE ON ledger_releases
 BEGIN SELECT RAISE(ABORT, 'recorded releases are append-only'); END;
--- +goose StatementEnd
 
--- +goose Down
+-- down
 DROP TRIGGER ledger_releases_no_delete;
 DROP TRIGGER ledger_releases_no_update;
 DROP TRIGGER ledger_entries_no_delete;
