@@ -28,12 +28,16 @@ type Laplace struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-// DiscreteGaussian adds integers with probability proportional to
-// exp(-k^2/(2 Sigma^2)) to a sum of integer vectors of l2 norm at most Norm
-// (Canonne, Kamath, Steinke 2020).
+// DiscreteGaussian adds an integer with probability proportional to
+// exp(-k^2/(2 Sigma^2)) to each coordinate of a sum of integer vectors of l2 norm
+// at most Norm (Canonne, Kamath, Steinke 2020). The vectors have Dimension
+// coordinates. The privacy loss depends on how a difference is spread over them,
+// so a dimension of 0, which is left out of the JSON, says that it is not known:
+// the event is then accounted for as one of any dimension.
 type DiscreteGaussian struct {
-	Sigma float64 `json:"sigma"`
-	Norm  float64 `json:"norm"`
+	Sigma     float64 `json:"sigma"`
+	Norm      float64 `json:"norm"`
+	Dimension int     `json:"dimension,omitempty"`
 }
 
 // DiscreteLaplace adds integers with probability proportional to
@@ -145,10 +149,14 @@ func (e Gaussian) Validate() error { return positive(e, "noise_multiplier", e.No
 // Validate checks that the noise multiplier is positive and finite.
 func (e Laplace) Validate() error { return positive(e, "noise_multiplier", e.NoiseMultiplier) }
 
-// Validate checks that sigma and norm are positive and finite.
+// Validate checks that sigma and norm are positive and finite and that the
+// dimension is not negative.
 func (e DiscreteGaussian) Validate() error {
 	if err := positive(e, "sigma", e.Sigma); err != nil {
 		return err
+	}
+	if e.Dimension < 0 {
+		return invalid(e, "dimension", e.Dimension, "at least 1, or none where it is not known")
 	}
 	return positive(e, "norm", e.Norm)
 }

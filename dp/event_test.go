@@ -15,12 +15,15 @@ var everyKind = map[string]dp.Event{
 	`{"kind":"gaussian","noise_multiplier":1.1}`:                       dp.Gaussian{NoiseMultiplier: 1.1},
 	`{"kind":"laplace","noise_multiplier":2}`:                          dp.Laplace{NoiseMultiplier: 2},
 	`{"kind":"discrete_gaussian","sigma":2,"norm":1}`:                  dp.DiscreteGaussian{Sigma: 2, Norm: 1},
+	`{"kind":"discrete_gaussian","sigma":2,"norm":3,"dimension":4}`:    dp.DiscreteGaussian{Sigma: 2, Norm: 3, Dimension: 4},
 	`{"kind":"discrete_laplace","scale":1,"norm":1}`:                   dp.DiscreteLaplace{Scale: 1, Norm: 1},
 	`{"kind":"randomized_response","buckets":2,"noise_parameter":0.5}`: dp.RandomizedResponse{Buckets: 2, NoiseParameter: 0.5},
 	`{"kind":"smooth_gaussian","alpha":24.7,"beta":0.0078,"dimension":20}`: dp.SmoothGaussian{
 		Alpha: 24.7, Beta: 0.0078, Dimension: 20},
 	`{"kind":"shuffled","count":90000,"local_epsilon":1,"uniform_slots":true}`: dp.Shuffled{
 		Count: 90000, LocalEpsilon: 1, UniformSlots: true},
+	`{"kind":"shuffled","count":90000,"local_epsilon":1,"uniform_slots":true,"one_randomizer":true}`: dp.Shuffled{
+		Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true},
 	`{"kind":"approximate_dp","epsilon":1,"delta":1e-6}`: dp.ApproximateDP{Epsilon: 1, Delta: 1e-6},
 	`{"kind":"poisson_sampled","rate":0.01,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.PoissonSampled{
 		Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}},
@@ -81,6 +84,11 @@ func TestMalformedEventsAreRefused(t *testing.T) {
 		`{"kind":"shuffled","count":9,"local_epsilon":0,"uniform_slots":true}`,
 		`{"kind":"shuffled","count":9,"local_epsilon":1,"uniform_slots":false}`,
 		`{"kind":"shuffled","count":9,"local_epsilon":1}`,
+		`{"kind":"shuffled","count":9,"local_epsilon":1,"uniform_slots":true,"one_randomizer":null}`,
+		`{"kind":"discrete_gaussian","sigma":1,"norm":1,"dimension":0}`,
+		`{"kind":"discrete_gaussian","sigma":1,"norm":1,"dimension":-1}`,
+		`{"kind":"discrete_gaussian","sigma":1,"norm":1,"dimension":null}`,
+		`{"kind":"discrete_gaussian","sigma":1,"norm":1,"dimension":1.5}`,
 		`{"kind":"randomized_response","buckets":1,"noise_parameter":0.5}`,
 		`{"kind":"randomized_response","buckets":2.5,"noise_parameter":0.5}`,
 		`{"kind":"smooth_gaussian","alpha":1,"beta":1,"dimension":0}`,

@@ -97,7 +97,7 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 	case "laplace":
 		return p.noise(text, *head.Kind, func(x float64) Event { return Laplace{x} })
 	case "discrete_gaussian":
-		return leaf[DiscreteGaussian](text, *head.Kind, "sigma", "norm")
+		return discreteGaussian(text, *head.Kind)
 	case "discrete_laplace":
 		return leaf[DiscreteLaplace](text, *head.Kind, "scale", "norm")
 	case "randomized_response":
@@ -107,7 +107,7 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 	case "approximate_dp":
 		return leaf[ApproximateDP](text, *head.Kind, "epsilon", "delta")
 	case "shuffled":
-		return leaf[Shuffled](text, *head.Kind, "count", "local_epsilon", "uniform_slots")
+		return shuffled(text, *head.Kind)
 	case "poisson_sampled":
 		var f struct {
 			Rate float64 `json:"rate"`
@@ -157,6 +157,44 @@ func leaf[E Event](text []byte, kind string, names ...string) (builder, error) {
 		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
 	}
 	return func(float64) Event { return e }, nil
+}
+
+// shuffled reads an event whose declaration of one randomiser may be left out: one
+// that was written before there was the field declares nothing.
+func shuffled(text []byte, kind string) (builder, error) {
+	names := []string{"count", "local_epsilon", "uniform_slots"}
+	if has(text, "one_randomizer") {
+		names = append(names, "one_randomizer")
+	}
+	return leaf[Shuffled](text, kind, names...)
+}
+
+// discreteGaussian reads an event whose dimension may be left out: one that was
+// written before there was the field says nothing of it, and is not taken to be
+// of one dimension.
+func discreteGaussian(text []byte, kind string) (builder, error) {
+	names := []string{"sigma", "norm"}
+	if has(text, "dimension") {
+		names = append(names, "dimension")
+	}
+	build, err := leaf[DiscreteGaussian](text, kind, names...)
+	if err != nil {
+		return nil, err
+	}
+	if e := build(1).(DiscreteGaussian); len(names) == 3 && e.Dimension == 0 {
+		return nil, invalid(e, "dimension", 0, "at least 1; leave the field out where it is not known")
+	}
+	return build, nil
+}
+
+// has reports that a JSON object has a field, of whatever value.
+func has(text []byte, name string) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return false
+	}
+	_, ok := fields[name]
+	return ok
 }
 
 func (p *parser) wrapper(text []byte, kind string, depth int, into any, names []string, wrap func(Event) Event) (builder, error) {

@@ -36,6 +36,9 @@ func newEventNode(e dp.Event) *eventNode {
 		n.Words = "Whole-number Gaussian noise on a sum to which every person adds a clipped vector of whole numbers."
 		n.add("sigma", parameter(e.Sigma), "spread of the noise")
 		n.add("norm", parameter(e.Norm), "the most that one person can add (l2 norm)")
+		if e.Dimension > 0 {
+			n.add("dimension", fmt.Sprint(e.Dimension), "how many numbers are released")
+		}
 	case dp.DiscreteLaplace:
 		n.Words = "Whole-number Laplace noise on a sum to which every person adds a clipped vector of whole numbers."
 		n.add("scale", parameter(e.Scale), "scale of the noise")
@@ -54,6 +57,9 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("count", fmt.Sprint(e.Count), "how many persons report, each once")
 		n.add("local_epsilon", parameter(e.LocalEpsilon), "the ε that each report has by itself, for who knows its sender")
 		n.add("uniform_slots", fmt.Sprint(e.UniformSlots), "declared: the order is uniform and secret, over all persons at once")
+		if e.OneRandomizer {
+			n.add("one_randomizer", "true", "declared: all persons use the same randomiser")
+		}
 	case dp.ApproximateDP:
 		n.Words = "A computation of which only its guarantee is known."
 		if e.Epsilon == 0 && e.Delta == 0 {

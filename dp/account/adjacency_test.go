@@ -18,7 +18,7 @@ func TestAdjacencyDoublesTheSensitivityOfASum(t *testing.T) {
 			dp.SelfComposed{Count: 10, Event: dp.Gaussian{NoiseMultiplier: 8}},
 			dp.SelfComposed{Count: 10, Event: dp.Gaussian{NoiseMultiplier: 4}},
 		},
-		"discrete_gaussian": {dp.DiscreteGaussian{Sigma: 8, Norm: 1}, dp.DiscreteGaussian{Sigma: 8, Norm: 2}},
+		"discrete_gaussian": {dp.DiscreteGaussian{Sigma: 8, Norm: 1, Dimension: 1}, dp.DiscreteGaussian{Sigma: 8, Norm: 2, Dimension: 1}},
 		"discrete_laplace":  {dp.DiscreteLaplace{Scale: 8, Norm: 1}, dp.DiscreteLaplace{Scale: 8, Norm: 2}},
 	}
 	for name, pair := range pairs {

@@ -58,6 +58,9 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 	if err := onlyReplace(c.adj, leaf); err != nil {
 		return err
 	}
+	if err := declared(leaf); err != nil {
+		return err
+	}
 	if g, ok := leaf.(dp.Gaussian); ok && c.single == nil {
 		c.square = sum(c.square, gaussianSquare(c.adj, g, n))
 		return nil

@@ -32,13 +32,13 @@
 //	event                                     ClosedForm       PLD              RDP
 //	gaussian, composed with its like          exact  R A       exact    R A     upper R A
 //	laplace                                   exact  R A (1)   bracket  R A     upper R A
-//	discrete_gaussian, whole norm, dim. 1     -                bracket  R A     upper R A
+//	discrete_gaussian, dimension 1 (2)        -                bracket  R A     upper R A
 //	discrete_gaussian, else                   -                -                upper R A
 //	discrete_laplace                          exact  R A (1)   bracket  R A     upper R A
 //	randomized_response                       exact  R   (1)   bracket  R       upper R
 //	approximate_dp                            exact  R A (1)   bracket  R A     upper R A
 //	smooth_gaussian                           bracket R A (1)  -                -
-//	shuffled                                  upper  R   (1)   -                -
+//	shuffled, one randomizer                  upper  R   (1)   -                -
 //	poisson_sampled gaussian                  -                bracket  R A     upper R A
 //	poisson_sampled, other noise              -                see PLD          -
 //	sampled_without_replacement gaussian      -                bracket  R       upper R
@@ -46,6 +46,7 @@
 //	composed, self_composed                   of Gaussians     yes              yes
 //
 // (1) A single run of it and nothing else; composed it has no closed form.
+// (2) Or of any dimension, where the norm admits a step in one coordinate at most.
 //
 // A [Filter] takes, under its Gaussian rule, trees of Gaussians; under its Renyi
 // rule, what RDP takes; and under its basic rule, or from its reserve, anything

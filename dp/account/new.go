@@ -1,36 +1,53 @@
 package account
 
-import "github.com/discreet-rl/discreet/dp"
+import (
+	"errors"
+
+	"github.com/discreet-rl/discreet/dp"
+)
 
 // New returns the accountant to use unless there is a reason for another: closed
 // forms while what was composed has one, else privacy-loss distributions. The
-// answer is a certified bracket in both cases, and an event that neither
-// supports is refused; it never turns to a looser accountant by itself.
+// answer is a certified bracket in both cases. Once an event is composed of which
+// only Renyi divergences are known (discrete Gaussian noise on vectors), all are
+// accounted for by those, and the answer is an upper bound; the accountant's name
+// says which it is. An event that none of them supports is refused, and a looser
+// accountant never stands in where a tighter one fails.
 func New(adj dp.Adjacency) Accountant {
 	return &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj)}
 }
 
-// tightest composes in both accountants. At least one of them is not nil and
-// holds everything that was composed.
+// tightest composes in both accountants. Those that are not nil hold everything
+// that was composed, and there is at least one of them.
 type tightest struct {
 	adj    dp.Adjacency
 	closed *ClosedForm // nil once something had no closed form
 	pld    *PLD        // nil once something had no loss distribution
 	pldErr error       // why
+	rdp    *RDP        // set in their place once something had Renyi divergences alone
 }
 
-func (b *tightest) String() string {
-	if b.closed != nil {
-		return b.closed.String()
+// best is the accountant that answers.
+func (b *tightest) best() Accountant {
+	switch {
+	case b.rdp != nil:
+		return b.rdp
+	case b.closed != nil:
+		return b.closed
 	}
-	return b.pld.String()
+	return b.pld
 }
+
+func (b *tightest) String() string { return b.best().String() }
 
 func (b *tightest) Adjacency() dp.Adjacency { return b.adj }
 
 func (b *tightest) Compose(event dp.Event, count int64) error {
+	if b.rdp != nil {
+		return b.rdp.Compose(event, count)
+	}
 	if b.closed == nil {
-		return b.pld.Compose(event, count)
+		return b.turn(event, count, b.pld.Compose(event, count))
 	}
 	closedErr := b.closed.Compose(event, count)
 	if b.pld == nil {
@@ -44,23 +61,33 @@ func (b *tightest) Compose(event dp.Event, count int64) error {
 	case closedErr == nil && pldErr != nil:
 		b.pld, b.pldErr = nil, pldErr
 	case closedErr != nil && pldErr != nil:
-		return pldErr
+		return b.turn(event, count, pldErr)
 	case closedErr != nil:
 		b.closed = nil
 	}
 	return nil
 }
 
-func (b *tightest) Epsilon(delta float64) (Bracket, error) {
-	if b.closed != nil {
-		return b.closed.Epsilon(delta)
+// turn passes on what the PLD accountant said of an event, unless that was that
+// only Renyi divergences are known of it: then all events so far and this one are
+// composed by theirs.
+func (b *tightest) turn(event dp.Event, count int64, pldErr error) error {
+	if !errors.Is(pldErr, errRenyiOnly) {
+		return pldErr
 	}
-	return b.pld.Epsilon(delta)
+	rdp := NewRDP(b.adj)
+	for _, e := range b.pld.events {
+		if err := rdp.Compose(e.event, e.count); err != nil {
+			return err
+		}
+	}
+	if err := rdp.Compose(event, count); err != nil {
+		return err
+	}
+	b.closed, b.pld, b.rdp = nil, nil, rdp
+	return nil
 }
 
-func (b *tightest) Delta(epsilon float64) (Bracket, error) {
-	if b.closed != nil {
-		return b.closed.Delta(epsilon)
-	}
-	return b.pld.Delta(epsilon)
-}
+func (b *tightest) Epsilon(delta float64) (Bracket, error) { return b.best().Epsilon(delta) }
+
+func (b *tightest) Delta(epsilon float64) (Bracket, error) { return b.best().Delta(epsilon) }

@@ -28,7 +28,7 @@ func drawEvent(t *rapid.T, adj dp.Adjacency) dp.Event {
 	kinds := []dp.Event{
 		dp.Gaussian{NoiseMultiplier: noise}, dp.Laplace{NoiseMultiplier: noise}, sgd(rate, noise),
 		dp.PoissonSampled{Rate: rate, Event: dp.Laplace{NoiseMultiplier: noise}},
-		dp.DiscreteGaussian{Sigma: noise, Norm: 1}, dp.DiscreteLaplace{Scale: noise, Norm: 2},
+		dp.DiscreteGaussian{Sigma: noise, Norm: 1, Dimension: 1}, dp.DiscreteLaplace{Scale: noise, Norm: 2},
 		dp.ApproximateDP{Epsilon: 1 / noise, Delta: 1e-15},
 	}
 	if adj == dp.ReplaceOne {
@@ -156,7 +156,7 @@ func TestPLDNeverExceedsRenyi(t *testing.T) {
 		noise := rapid.Float64Range(0.4, 10).Draw(t, "noise")
 		e := rapid.SampledFrom([]dp.Event{
 			sgd(math.Exp(rapid.Float64Range(math.Log(1e-8), math.Log(0.5)).Draw(t, "ln rate")), noise),
-			dp.Laplace{NoiseMultiplier: noise}, dp.DiscreteGaussian{Sigma: noise, Norm: 1},
+			dp.Laplace{NoiseMultiplier: noise}, dp.DiscreteGaussian{Sigma: noise, Norm: 1, Dimension: 1},
 		}).Draw(t, "event")
 		n := rapid.Int64Range(1, 1e5).Draw(t, "runs")
 		delta := math.Exp(rapid.Float64Range(math.Log(1e-12), math.Log(1e-3)).Draw(t, "ln delta"))
@@ -209,7 +209,7 @@ func TestPLDRefusesByNameAndChangesNothing(t *testing.T) {
 		{dp.ReplaceOne, dp.PoissonSampled{Rate: 0.1, Event: dp.SelfComposed{Count: 2, Event: laplace}}, account.ErrUnsupported, "poisson_sampled"},
 		{dp.ReplaceOne, dp.PoissonSampled{Rate: 0.1, Event: dp.ApproximateDP{Epsilon: 1}}, account.ErrUnsupported, "approximate_dp"},
 		{dp.ReplaceOne, dp.PoissonSampled{Rate: 0.1, Event: without(10, 2, 1)}, account.ErrUnsupported, "sampled_without_replacement"},
-		{dp.AddRemoveOne, dp.DiscreteGaussian{Sigma: 3, Norm: 1.5}, account.ErrUnsupported, "rdp"},
+		{dp.AddRemoveOne, dp.DiscreteGaussian{Sigma: 3, Norm: 1.5}, account.ErrUnsupported, "Renyi"},
 		{dp.AddRemoveOne, dp.DiscreteGaussian{Sigma: 1e12, Norm: 1}, account.ErrUncertified, "discrete_gaussian"},
 		{dp.AddRemoveOne, sgd(0.1, 1e-3), account.ErrUncertified, "gaussian"},
 		{dp.AddRemoveOne, dp.SelfComposed{Count: 1 << 50, Event: laplace}, account.ErrUncertified, "laplace"},
@@ -312,7 +312,7 @@ func TestPLDSaysWhyNoEpsilonIsCertain(t *testing.T) {
 func TestPLDRefusesDiscreteNoiseBeyondItsNumerics(t *testing.T) {
 	for _, event := range []dp.Event{
 		dp.DiscreteGaussian{Sigma: 0.086, Norm: 1}, dp.DiscreteGaussian{Sigma: 0.03, Norm: 1},
-		dp.DiscreteGaussian{Sigma: 1e-160, Norm: 1}, dp.DiscreteGaussian{Sigma: 1, Norm: 201},
+		dp.DiscreteGaussian{Sigma: 1e-160, Norm: 1}, dp.DiscreteGaussian{Sigma: 1, Norm: 201, Dimension: 1},
 		dp.DiscreteLaplace{Scale: 1e-3, Norm: 1}, dp.DiscreteLaplace{Scale: 1, Norm: 201},
 		dp.DiscreteLaplace{Scale: 1, Norm: 1e308},
 	} {

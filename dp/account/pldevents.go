@@ -2,7 +2,6 @@ package account
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account/internal/lossdist"
@@ -213,10 +212,14 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 		}
 		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
 	case dp.DiscreteGaussian:
-		if e.Norm != math.Floor(e.Norm) {
-			return nil, unsupported(e, "has a norm that is no integer, so it is not one-dimensional, and only one dimension has an exact loss distribution; use the rdp accountant")
+		gap, ok := singleShift(adj, e)
+		if !ok {
+			return nil, renyiOnly(e, "of this norm in this many dimensions has no one worst difference, and no loss distribution here")
 		}
-		law := lossdist.DiscreteGaussian{Sigma: e.Sigma, Gap: adj.SumSensitivity(e.Norm)}
+		if gap == 0 {
+			return lossdist.Atoms{{P: 1, Q: 1}}, nil
+		}
+		law := lossdist.DiscreteGaussian{Sigma: e.Sigma, Gap: gap}
 		if !(law.Points() <= mostPoints && law.Gap/law.Sigma <= mostRatio && law.Sigma >= leastSigma) {
 			return nil, uncertified(e, "sigma", e.Sigma)
 		}

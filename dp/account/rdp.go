@@ -168,7 +168,11 @@ func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
 	case dp.Gaussian:
 		return xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5), true
 	case dp.DiscreteGaussian:
-		gap := xmath.DivUp(adj.SumSensitivity(e.Norm), e.Sigma)
+		norm := e.Norm
+		if e.Dimension == 1 {
+			norm = math.Floor(norm)
+		}
+		gap := xmath.DivUp(adj.SumSensitivity(norm), e.Sigma)
 		return xmath.MulUp(xmath.MulUp(gap, gap), 0.5), true
 	}
 	return 0, false

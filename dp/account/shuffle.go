@@ -29,6 +29,15 @@ const (
 	underflow = 0x1p-900
 )
 
+// declared refuses a shuffle of reports that are not declared to be made by one
+// randomiser: an order hides a person only among reports that others might have sent.
+func declared(leaf dp.Event) error {
+	if e, ok := leaf.(dp.Shuffled); ok && !e.OneRandomizer {
+		return unsupported(e, "does not declare one_randomizer: that all persons use the same randomiser. Shuffle persons of different randomisers in groups of their own, or charge approximate_dp with the local epsilon")
+	}
+	return nil
+}
+
 // shuffledProfile bounds the privacy profile of a shuffle from above; the lower end is 0.
 func shuffledProfile(e dp.Shuffled) *eventProfile {
 	clones := cloneCounts(e)

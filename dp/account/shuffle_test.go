@@ -16,7 +16,7 @@ import (
 func shuffled(t *testing.T, n int64, local float64) account.Accountant {
 	t.Helper()
 	a := account.New(dp.ReplaceOne)
-	if err := a.Compose(dp.Shuffled{Count: n, LocalEpsilon: local, UniformSlots: true}, 1); err != nil {
+	if err := a.Compose(dp.Shuffled{Count: n, LocalEpsilon: local, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -306,7 +306,7 @@ func soon(t *testing.T, ask func() (account.Bracket, error)) (b account.Bracket,
 }
 
 func TestShuffleIsRefusedWhereItDoesNotHold(t *testing.T) {
-	e := dp.Shuffled{Count: 100, LocalEpsilon: 1, UniformSlots: true}
+	e := dp.Shuffled{Count: 100, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}
 	undeclared := dp.Shuffled{Count: 100, LocalEpsilon: 1}
 	for name, c := range map[string]struct {
 		a     account.Accountant
@@ -335,7 +335,7 @@ func TestShuffleIsChargedAtADelta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true}
+	e := dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}
 	for i, want := range []error{nil, nil, account.ErrExhausted} { // the third has no delta left
 		if err := f.Charge(e); !errors.Is(err, want) {
 			t.Errorf("charge %d: %v; want %v", i+1, err, want)
@@ -346,7 +346,7 @@ func TestShuffleIsChargedAtADelta(t *testing.T) {
 // The persons' reports at epsilon 1, shuffled, as a server sees them.
 func ExampleNew_shuffled() {
 	a := account.New(dp.ReplaceOne)
-	if err := a.Compose(dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true}, 1); err != nil {
+	if err := a.Compose(dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -102,7 +102,7 @@ func noisier(event dp.Event, factor float64) (dp.Event, bool) {
 	case dp.Laplace:
 		return dp.Laplace{NoiseMultiplier: e.NoiseMultiplier * factor}, true
 	case dp.DiscreteGaussian:
-		return dp.DiscreteGaussian{Sigma: e.Sigma * factor, Norm: e.Norm}, true
+		return dp.DiscreteGaussian{Sigma: e.Sigma * factor, Norm: e.Norm, Dimension: e.Dimension}, true
 	case dp.DiscreteLaplace:
 		return dp.DiscreteLaplace{Scale: e.Scale * factor, Norm: e.Norm}, true
 	case dp.SelfComposed:
