@@ -99,7 +99,8 @@ type Bounds struct {
 
 // Target is the policy to evaluate.
 type Target struct {
-	// Kind is logged, uniform, constant, column, table, softmax or soft-greedy.
+	// Kind is logged, uniform, constant, column, columns, table, tree, softmax or
+	// soft-greedy.
 	Kind string `yaml:"kind"`
 	// Actions is the number of actions (uniform).
 	Actions int `yaml:"actions"`
@@ -107,7 +108,10 @@ type Target struct {
 	Action *int `yaml:"action"`
 	// Name is the column of target probabilities (column); target_prob by default.
 	Name string `yaml:"name"`
-	// Path is the policy's file (table, softmax, soft-greedy).
+	// Names are the columns of all actions' probabilities, in the order of the
+	// actions' numbers (columns).
+	Names []string `yaml:"names"`
+	// Path is the policy's file (table, tree, softmax, soft-greedy).
 	Path string `yaml:"path"`
 	// Column holds the state number (table).
 	Column string `yaml:"column"`
@@ -126,6 +130,8 @@ func (t Target) String() string {
 		return t.Kind + ": " + filepath.Base(t.Path)
 	case t.Name != "":
 		return t.Kind + ": " + t.Name
+	case len(t.Names) > 0:
+		return t.Kind + ": " + strings.Join(t.Names, ", ")
 	}
 	return t.Kind
 }

@@ -60,6 +60,10 @@ func (c Config) policy() (policy.Policy, error) {
 		return policy.NewConstant(*t.Action)
 	case "column":
 		return policy.ProbColumn{}, nil
+	case "columns":
+		return policy.NewColumns(t.Names)
+	case "tree":
+		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTree(f, t.Path) })
 	case "table":
 		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTable(f, t.Path, t.Column) })
 	case "soft-greedy":
@@ -67,7 +71,7 @@ func (c Config) policy() (policy.Policy, error) {
 	case "softmax":
 		return readPolicy(c.path(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, t.Path) })
 	}
-	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, table, softmax or soft-greedy", ErrConfig, t.Kind)
+	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", ErrConfig, t.Kind)
 }
 
 func readPolicy(path string, read func(*os.File) (policy.Policy, error)) (policy.Policy, error) {

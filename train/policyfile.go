@@ -49,5 +49,8 @@ func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string
 		}
 		weights[a] = row
 	}
-	return e.Encode(learn.Q{Features: spec, Weights: weights})
+	return e.Encode(struct {
+		learn.Q
+		Clip bool `json:"clip"`
+	}{learn.Q{Features: spec, Weights: weights}, true})
 }

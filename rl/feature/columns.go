@@ -34,16 +34,13 @@ type ColumnsOptions struct {
 // NewColumns returns the map that reads the named columns, ranges[i] being the
 // public range of names[i].
 func NewColumns(names []string, ranges []Range, o ColumnsOptions) (Columns, error) {
-	if len(names) == 0 {
-		return Columns{}, fmt.Errorf("%w: columns: no names; name at least one observation column", ErrMap)
+	if err := distinct("columns", names); err != nil {
+		return Columns{}, err
 	}
 	if len(ranges) != len(names) {
 		return Columns{}, fmt.Errorf("%w: columns: %d ranges for %d names; give each column its public range", ErrMap, len(ranges), len(names))
 	}
 	for i, name := range names {
-		if name == "" || slices.Contains(names[:i], name) {
-			return Columns{}, fmt.Errorf("%w: columns: name %d, %q, is empty or repeated", ErrMap, i, name)
-		}
 		if err := ranges[i].check(name); err != nil {
 			return Columns{}, err
 		}

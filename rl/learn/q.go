@@ -38,5 +38,11 @@ func (q Q) Softmax(temperature float64) (policy.Softmax, error) {
 }
 
 // Write writes q as a policy file, which [policy.ReadSoftmax] and
-// [policy.ReadSoftGreedy] read.
-func (q Q) Write(w io.Writer) error { return json.NewEncoder(w).Encode(q) }
+// [policy.ReadSoftGreedy] read. The features clip observations to their ranges, and
+// the file says so.
+func (q Q) Write(w io.Writer) error {
+	return json.NewEncoder(w).Encode(struct {
+		Q
+		Clip bool `json:"clip"`
+	}{q, true})
+}

@@ -1,22 +1,21 @@
 package policy
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// linear holds action preferences w_a' phi(s), such as a linear Q function: what
-// the softmax and the soft greedy policy share.
+// linear holds action preferences w_a' phi(s) + b_a, such as a linear Q function
+// or the scores of a logistic regression: what the softmax and the soft greedy
+// policy share.
 type linear struct {
 	features feature.Map
 	weights  []float64 // actions x Dim, row by row
+	bias     []float64 // one an action; nil for none
 	actions  int
 }
 
@@ -39,6 +38,20 @@ func newLinear(kind string, features feature.Map, weights [][]float64) (linear, 
 		}
 		l.weights = append(l.weights, row...)
 	}
+	return l, nil
+}
+
+// withIntercept returns the preferences with a constant added to each action's.
+func (l linear) withIntercept(kind string, bias []float64) (linear, error) {
+	if len(bias) != l.actions {
+		return linear{}, fmt.Errorf("%w: %s: %d intercepts for %d actions; give one an action", ErrPolicy, kind, len(bias), l.actions)
+	}
+	for a, b := range bias {
+		if math.IsNaN(b) || math.IsInf(b, 0) {
+			return linear{}, fmt.Errorf("%w: %s: the intercept of action %d is %v; want a finite number", ErrPolicy, kind, a, b)
+		}
+	}
+	l.bias = slices.Clone(bias)
 	return l, nil
 }
 
@@ -89,6 +102,9 @@ func (b *boundLinear) Distribution(dst []float64, row int) bool {
 	dst = dst[:b.actions]
 	for a := range dst {
 		sum := 0.0
+		if b.bias != nil {
+			sum = b.bias[a]
+		}
 		for i, w := range b.weights[a*n : a*n+n] {
 			sum += w * b.phi[i]
 		}
@@ -99,39 +115,4 @@ func (b *boundLinear) Distribution(dst []float64, row int) bool {
 		return false
 	}
 	return true
-}
-
-// networkSchema begins the file of a trained network with hidden layers.
-const networkSchema = "discreet/network-policy/v1"
-
-// decodeOne reads one JSON object into file, and wants nothing after it.
-func decodeOne(r io.Reader, name string, file any) error {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
-	}
-	var kind struct {
-		Schema string `json:"schema"`
-	}
-	if json.Unmarshal(text, &kind) == nil && kind.Schema == networkSchema {
-		return fmt.Errorf("%w: %s: a network with hidden layers; only policies that are linear in their features can be targets here: train one without hidden layers (network.hidden: [])", ErrPolicy, name)
-	}
-	in := json.NewDecoder(bytes.NewReader(text))
-	in.DisallowUnknownFields()
-	if err := in.Decode(file); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
-	}
-	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %s: text after the policy; want one JSON object", ErrPolicy, name)
-	}
-	return nil
-}
-
-// readMap builds the features of a policy file.
-func readMap(s feature.Spec, name string) (feature.Map, error) {
-	m, err := s.Map()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: features: %w", ErrPolicy, name, err)
-	}
-	return m, nil
 }

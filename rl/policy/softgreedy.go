@@ -40,25 +40,23 @@ func (p SoftGreedy) WithEpsilon(epsilon float64) (SoftGreedy, error) {
 	return p, nil
 }
 
-// ReadSoftGreedy reads a policy as JSON. An unknown field is an error. epsilon is
-// 0, a greedy policy, when left out; features is a [feature.Spec]:
+// ReadSoftGreedy reads a policy as JSON, in the format of [ReadSoftmax] with
+// epsilon in place of temperature: 0, a greedy policy, when left out.
 //
-//	{"features": {"kind": "fourier", "order": 3, "names": ["obs_x"], "low": [0], "high": [1]},
-//	 "weights": [[0, 0, 0, 0], [0.5, -1, 0, 0]], "epsilon": 0.1}
+//	{"kind": "soft-greedy", "inputs": ["obs_x"], "weights": [[0], [-1]], "epsilon": 0.1}
 func ReadSoftGreedy(r io.Reader, name string) (SoftGreedy, error) {
 	var file struct {
-		Features feature.Spec `json:"features"`
-		Weights  [][]float64  `json:"weights"`
-		Epsilon  float64      `json:"epsilon"`
+		linearFile
+		Epsilon float64 `json:"epsilon"`
 	}
-	if err := decodeOne(r, name, &file); err != nil {
+	if err := readFile(r, name, &file); err != nil {
 		return SoftGreedy{}, err
 	}
-	m, err := readMap(file.Features, name)
+	l, err := file.preferences("soft-greedy")
 	if err != nil {
-		return SoftGreedy{}, err
+		return SoftGreedy{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
 	}
-	p, err := NewSoftGreedy(m, file.Weights, file.Epsilon)
+	p, err := SoftGreedy{linear: l}.WithEpsilon(file.Epsilon)
 	if err != nil {
 		return SoftGreedy{}, fmt.Errorf("%s: %w", name, err)
 	}

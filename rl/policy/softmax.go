@@ -37,25 +37,28 @@ func (p Softmax) WithTemperature(temperature float64) (Softmax, error) {
 	return p, nil
 }
 
-// ReadSoftmax reads a policy as JSON. An unknown field is an error. temperature
-// is 1 when left out; features is a [feature.Spec]:
+// ReadSoftmax reads a policy as JSON; docs/policies.md has the format. Inputs are
+// observation columns as they are, weights a row of numbers an action, and
+// temperature is 1 when left out:
 //
-//	{"features": {"kind": "columns", "names": ["obs_x"], "low": [0], "high": [1], "intercept": true},
-//	 "weights": [[0, 0], [0.5, -1]], "temperature": 1}
+//	{"kind": "softmax", "inputs": ["obs_x"], "weights": [[0], [-1]], "intercept": [0, 0.5], "temperature": 1}
+//
+// In place of inputs a [feature.Spec] may stand under features; its ranges clip,
+// which "clip": true must confirm. A member that is unknown or given twice is an
+// error, and so is a file that could mean two policies.
 func ReadSoftmax(r io.Reader, name string) (Softmax, error) {
 	file := struct {
-		Features    feature.Spec `json:"features"`
-		Weights     [][]float64  `json:"weights"`
-		Temperature float64      `json:"temperature"`
+		linearFile
+		Temperature float64 `json:"temperature"`
 	}{Temperature: 1}
-	if err := decodeOne(r, name, &file); err != nil {
+	if err := readFile(r, name, &file); err != nil {
 		return Softmax{}, err
 	}
-	m, err := readMap(file.Features, name)
+	l, err := file.preferences("softmax")
 	if err != nil {
-		return Softmax{}, err
+		return Softmax{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
 	}
-	p, err := NewSoftmax(m, file.Weights, file.Temperature)
+	p, err := Softmax{linear: l}.WithTemperature(file.Temperature)
 	if err != nil {
 		return Softmax{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,0 +1,211 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Node is a node of a decision tree: a question, or a leaf that holds the
+// probability of every action.
+type Node struct {
+	// Input is the column that is asked about. An observation not above Threshold
+	// goes to the node numbered Left, any other to Right; both come after this node.
+	Input     string   `json:"input"`
+	Threshold *float64 `json:"threshold"`
+	Left      int      `json:"left"`
+	Right     int      `json:"right"`
+	// Probs is that of a leaf, which has nothing else.
+	Probs []float64 `json:"probs"`
+}
+
+// Tree is a decision tree over observation columns as they are (Breiman,
+// Friedman, Olshen and Stone 1984), with a distribution over actions in each leaf.
+type Tree struct {
+	raw     feature.Raw
+	float32 bool
+	nodes   []treeNode
+	actions int
+	maxProb float64
+}
+
+// treeNode is a node whose column is a number; left is 0 in a leaf.
+type treeNode struct {
+	threshold          float64
+	input, left, right int
+	probs              []float64
+}
+
+// NewTree returns the policy of a tree whose root is the first node. With single
+// an observation is rounded to float32 before it is compared, as libraries do
+// that store observations so. Every node but the root has one parent, which comes
+// before it.
+func NewTree(inputs []string, nodes []Node, single bool) (Tree, error) {
+	t, err := newTree(inputs, nodes)
+	if err != nil {
+		return Tree{}, fmt.Errorf("%w: tree: %w", ErrPolicy, err)
+	}
+	t.float32 = single
+	return t, nil
+}
+
+func newTree(inputs []string, nodes []Node) (Tree, error) {
+	raw, err := feature.NewRaw(inputs)
+	if err != nil {
+		return Tree{}, err
+	}
+	if len(nodes) == 0 {
+		return Tree{}, errors.New("no nodes; the first one is the root")
+	}
+	t := Tree{raw: raw, nodes: make([]treeNode, len(nodes))}
+	parents := make([]int, len(nodes))
+	for i, n := range nodes {
+		if n.Probs != nil {
+			err = t.leaf(i, n)
+		} else {
+			err = t.question(i, n, inputs, parents)
+		}
+		if err != nil {
+			return Tree{}, fmt.Errorf("node %d: %w", i, err)
+		}
+	}
+	for i, p := range parents[1:] {
+		if p != 1 {
+			return Tree{}, fmt.Errorf("node %d has %d parents; want one", i+1, p)
+		}
+	}
+	return t, nil
+}
+
+func (t *Tree) leaf(i int, n Node) error {
+	if n.Input != "" || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
+		return errors.New("a leaf has probs and nothing else")
+	}
+	if t.actions == 0 {
+		t.actions = len(n.Probs)
+	}
+	if len(n.Probs) != t.actions || len(n.Probs) < 2 {
+		return fmt.Errorf("%d probabilities; want one an action, at least two and as many in every leaf", len(n.Probs))
+	}
+	if err := checkDistribution(n.Probs); err != nil {
+		return err
+	}
+	t.nodes[i].probs = slices.Clone(n.Probs)
+	t.maxProb = max(t.maxProb, slices.Max(n.Probs))
+	return nil
+}
+
+func (t *Tree) question(i int, n Node, inputs []string, parents []int) error {
+	column := slices.Index(inputs, n.Input)
+	switch {
+	case column < 0:
+		return fmt.Errorf("input %q is not among the inputs", n.Input)
+	case n.Threshold == nil || math.IsNaN(*n.Threshold) || math.IsInf(*n.Threshold, 0):
+		return errors.New("threshold is missing or not finite")
+	case n.Left <= i || n.Left >= len(parents) || n.Right <= i || n.Right >= len(parents):
+		return fmt.Errorf("left %d and right %d; want nodes after this one, of %d", n.Left, n.Right, len(parents))
+	}
+	parents[n.Left]++
+	parents[n.Right]++
+	t.nodes[i] = treeNode{threshold: *n.Threshold, input: column, left: n.Left, right: n.Right}
+	return nil
+}
+
+// ReadTree reads a tree as JSON; docs/policies.md has the format. precision is
+// float64, or float32 where observations were rounded to it before they were
+// compared:
+//
+//	{"kind": "tree", "inputs": ["obs_age"], "precision": "float32",
+//	 "nodes": [{"input": "obs_age", "threshold": 50.5, "left": 1, "right": 2}, {"probs": [0.2, 0.8]}, {"probs": [1, 0]}]}
+func ReadTree(r io.Reader, name string) (Tree, error) {
+	var file struct {
+		head
+		Inputs    []string `json:"inputs"`
+		Precision string   `json:"precision"`
+		Nodes     []Node   `json:"nodes"`
+	}
+	if err := readFile(r, name, &file); err != nil {
+		return Tree{}, err
+	}
+	err := file.check("tree")
+	if err == nil && file.Precision != "float32" && file.Precision != "float64" {
+		err = fmt.Errorf("precision is %q; want float32 or float64, as the thresholds were compared where the tree was made", file.Precision)
+	}
+	if err != nil {
+		return Tree{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
+	}
+	t, err := NewTree(file.Inputs, file.Nodes, file.Precision == "float32")
+	if err != nil {
+		return Tree{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// Actions is the number of probabilities in a leaf.
+func (t Tree) Actions() int { return t.actions }
+
+// Columns names the observation columns that the policy reads.
+func (t Tree) Columns() []string { return t.raw.Columns() }
+
+// MaxProb is the largest probability in a leaf.
+func (t Tree) MaxProb() float64 { return t.maxProb }
+
+// Bind implements [Policy].
+func (t Tree) Bind(d *trajectory.Dataset) (Bound, error) {
+	if err := needActions(d); err != nil {
+		return nil, err
+	}
+	b, err := t.raw.Bind(d.Columns)
+	if err != nil {
+		return nil, err
+	}
+	return &boundTree{Tree: t, bound: b, d: d, x: make([]float64, t.raw.Dim())}, nil
+}
+
+type boundTree struct {
+	Tree
+	bound feature.Bound
+	d     *trajectory.Dataset
+	x     []float64
+}
+
+// leafOf is the distribution in the leaf that a row falls into, nil where an
+// observation is missing.
+func (b *boundTree) leafOf(row int) []float64 {
+	if !b.bound.Apply(b.x, b.d.Observation(row)) {
+		return nil
+	}
+	n := &b.nodes[0]
+	for n.probs == nil {
+		x := b.x[n.input]
+		if b.float32 {
+			x = float64(float32(x))
+		}
+		next := n.right
+		if x <= n.threshold {
+			next = n.left
+		}
+		n = &b.nodes[next]
+	}
+	return n.probs
+}
+
+func (b *boundTree) Prob(row int) (float64, bool) {
+	p, a := b.leafOf(row), b.d.Action[row]
+	if p == nil || a < 0 || int(a) >= len(p) {
+		return 0, false
+	}
+	return p[a], true
+}
+
+func (b *boundTree) Distribution(dst []float64, row int) bool {
+	clear(dst)
+	p := b.leafOf(row)
+	copy(dst[:b.actions], p)
+	return p != nil
+}
