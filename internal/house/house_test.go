@@ -203,7 +203,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "rl/trajectory", imports: "rl/value"},
 		{pkg: "rl/trajectory/parquetfile", imports: "rl/trajectory/file"},
 		{pkg: "report", imports: "."},
-		{pkg: "internal/house", imports: "dp"},
+		{pkg: "internal/cli", imports: "internal/house"},
 		{pkg: "dp/account", imports: "rl/trajectory", test: true},
 		{pkg: "rl/value", imports: "evaluate", test: true},
 		{pkg: "dp/noise", imports: "dp/ledger/chain", test: true},

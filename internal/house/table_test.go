@@ -63,7 +63,7 @@ var table = []wing{
 		{"internal/cli"},
 		{"cmd/discreet"},
 	}},
-	{name: "checks", floors: [][]string{ // tests of the whole tree: they read it and import nothing
-		{"internal/house", "internal/mutants"},
+	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "command"}, floors: [][]string{
+		{"internal/house", "internal/mutants", "internal/golden"}, // tests of the whole
 	}},
 }

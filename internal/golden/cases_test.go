@@ -1,0 +1,117 @@
+package golden
+
+import "strings"
+
+// question is one evaluation: what it asks of which log.
+type question struct {
+	name   string
+	log    string // of logs
+	target string
+	method string
+	// noPrivacy asks for a reference; only limits a private method to one adjacency.
+	noPrivacy bool
+	only      string
+	more      string // features, or another section
+	privacy   string // further keys of privacy
+}
+
+// logs are the sections data and problem of the three logs.
+var logs = map[string]string{
+	"visits": "data: {path: visits.csv}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"single": "data: {path: single.csv}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
+	"paid":   "data: {path: single.csv}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
+	"bandit": "data: {path: bandit.csv, one_row_episodes: true}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+}
+
+const (
+	logged  = "{kind: logged}"
+	column  = "{kind: column}"
+	first   = "{kind: constant, action: 1}"
+	softmax = "{kind: softmax, path: softmax.json}"
+	table   = "{kind: table, path: table.csv, column: obs_state}"
+	uniform = "{kind: uniform, actions: 4}"
+
+	states  = "features: {kind: tabular, states: 5, column: obs_state}\n"
+	pairs   = "features: {kind: aggregate, states: 5, of: 2, column: obs_state}\n"
+	linear  = "features: {kind: columns, names: [obs_x, obs_y], low: [0, -1], high: [1, 1], intercept: true}\n"
+	fourier = "features: {kind: fourier, names: [obs_x, obs_y], order: 1, low: [0, -1], high: [1, 1]}\n"
+)
+
+func private() []question {
+	return []question{
+		{name: "auto-value", log: "single", target: logged, method: "{name: auto}", more: states},
+		{name: "auto-scalar", log: "visits", target: column, method: "{name: auto}"},
+		{name: "constant", log: "visits", target: logged, method: "{name: constant}"},
+		{name: "constant-given", log: "visits", target: logged, method: "{name: constant, value: 0.25}"},
+
+		{name: "dp-is-logged", log: "visits", target: logged, method: "{name: dp-is}"},
+		{name: "dp-is", log: "visits", target: column, method: "{name: dp-is}"},
+		{name: "dp-is-auto", log: "bandit", target: uniform, method: "{name: dp-is, clip: auto, clip_share: 0.3, diagnostics: 0.1, max_weight: 4}"},
+		{name: "dp-pdis", log: "visits", target: first, method: "{name: dp-pdis}"},
+		{name: "dp-pdis-auto", log: "visits", target: column, method: "{name: dp-pdis, clip: auto, diagnostics: 0.1, max_weight: 4}"},
+		{name: "dp-pdis-discounts", log: "paid", target: softmax, method: "{name: dp-pdis}"},
+		{name: "dp-wis", log: "bandit", target: column, method: "{name: dp-wis}"},
+		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, sampling_share: 0.2, max_weight: 4}"},
+		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
+		{name: "dp-dr", log: "visits", target: table, method: "{name: dp-dr}", more: states},
+		{name: "dp-dr-state", log: "visits", target: column, method: "{name: dp-dr, baseline: state, diagnostics: 0.1}", more: states},
+		{name: "dp-dr-value", log: "visits", target: column, method: "{name: dp-dr, baseline: value, baseline_share: 0.2, clip: public}"},
+		{name: "dp-dr-none", log: "visits", target: logged, method: "{name: dp-dr, baseline: none, max_weight: 3}"},
+		{name: "dp-dr-constant", log: "visits", target: column, method: "{name: dp-dr, constant: 1.5, clip_share: 0.3}"},
+		{name: "dp-dr-states", log: "visits", target: first, method: "{name: dp-dr, state_values: [0.5, 1, 1.5, 2, 2.5]}", more: states},
+		{name: "dp-dr-action", log: "bandit", target: uniform, method: "{name: dp-dr}"},
+		{name: "dp-dr-actions", log: "bandit", target: uniform, method: "{name: dp-dr, action_values: [0.25, 0.5, 0.5, 0.75]}"},
+
+		{name: "dp-lsw", log: "single", target: logged, method: "{name: dp-lsw}", more: states},
+		{name: "dp-lsw-balle16", log: "single", target: logged, method: "{name: dp-lsw, constants: balle16, weights: [1, 2, 1, 0.5, 1]}", more: pairs},
+		{name: "dp-lsl", log: "single", target: logged, method: "{name: dp-lsl}", more: states},
+		{name: "dp-lsl-balle16", log: "paid", target: logged, method: "{name: dp-lsl, constants: balle16, lambda: 20}", more: states},
+
+		{name: "dp-refine", log: "visits", target: logged, method: "{name: dp-refine}", more: states},
+		{name: "dp-refine-off", log: "visits", target: column, method: "{name: dp-refine, max_weight: 4, rounds: 10}", more: pairs},
+		{name: "dp-refine-regression", log: "visits", target: logged, method: "{name: dp-refine}", more: linear},
+		{name: "dp-refine-regression-off", log: "single", target: softmax, method: "{name: dp-refine, rounds: 2}", more: fourier},
+		{name: "dp-refine-lstd", log: "visits", target: logged, method: "{name: dp-refine, form: lstd}", more: states},
+		{name: "dp-refine-lstd-off", log: "paid", target: column, method: "{name: dp-refine, form: lstd, spread: 0.1, deviation: 0.05}", more: linear},
+
+		{name: "gpope", log: "visits", target: logged, method: "{name: gpope}", more: states},
+		{name: "gpope-off", log: "visits", target: column, method: "{name: gpope, momentum: 0.5, clip: 0.5, average: false, start: 1}", more: linear},
+		{name: "gpope-uniform", log: "single", target: logged, method: "{name: gpope, sampling: uniform, batch: 12, iterations: 8, schedule: polynomial, exponent: 0.5}", more: states, only: "replace_one"},
+		{name: "gpope-everyone", log: "visits", target: logged, method: "{name: gpope, sampling: everyone, iterations: 10, schedule: diminishing, lambda_min: 0.5}", more: pairs},
+		{name: "gpope-transition", log: "visits", target: logged, method: "{name: gpope, weighting: transition, length: 3, iterations: 20}", more: states},
+		{name: "gpope-one", log: "single", target: logged, method: "{name: gpope, batch: 1, iterations: 200}", more: states},
+		{name: "gpope-fast", log: "single", target: logged, method: "{name: gpope, iterations: 20}", more: states, privacy: ", noise: fast"},
+		{name: "gpope-xie19", log: "single", target: logged, method: "{name: gpope, batch: 1, sampling: uniform, iterations: 100, accountant: xie19}", more: states, only: "replace_one"},
+	}
+}
+
+func references() []question {
+	all := []question{
+		{name: "is", log: "visits", target: column, method: "{name: is}"},
+		{name: "pdis", log: "visits", target: softmax, method: "{name: pdis}"},
+		{name: "wis", log: "bandit", target: uniform, method: "{name: wis}"},
+		{name: "dr", log: "visits", target: table, method: "{name: dr}", more: states},
+		{name: "dr-bandit", log: "bandit", target: uniform, method: "{name: dr, prior: 10}"},
+		{name: "lsw", log: "visits", target: logged, method: "{name: lsw}", more: states},
+		{name: "lsl", log: "visits", target: logged, method: "{name: lsl, lambda: 2, weights: [1, 2, 1, 0.5, 1]}", more: pairs},
+		{name: "lstd", log: "visits", target: column, method: "{name: lstd}", more: states},
+		{name: "lstd-trajectory", log: "paid", target: logged, method: "{name: lstd, weighting: trajectory}", more: linear},
+		{name: "wis-lstd", log: "visits", target: column, method: "{name: wis-lstd, lambda: 0.5, ridge: 0.1}", more: states},
+		{name: "gtd2", log: "visits", target: logged, method: "{name: gtd2, steps: 1000, seed: 3}", more: states},
+	}
+	for i := range all {
+		all[i].noPrivacy = true
+	}
+	return all
+}
+
+// config is the configuration of a question in YAML.
+func (q question) config(adjacency string) string {
+	var b strings.Builder
+	b.WriteString(logs[q.log])
+	b.WriteString("target: " + q.target + "\nmethod: " + q.method + "\n" + q.more)
+	if q.noPrivacy {
+		return b.String() + "privacy: none\n"
+	}
+	return b.String() + "privacy: {unit: person, adjacency: " + adjacency + ", epsilon: 2, delta: 1e-4" + q.privacy + "}\n"
+}
