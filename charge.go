@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
@@ -167,7 +168,7 @@ func (j *job) remedied(err error) error {
 // an uncharged run.
 func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*ledger.Grant, error) {
 	if l == nil {
-		return &ledger.Grant{Receipt: ledger.None()}, nil
+		return &ledger.Grant{Receipt: receipt.None()}, nil
 	}
 	fingerprint, err := j.fingerprint(ctx, l)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -65,7 +65,7 @@ func run(t testing.TB, e evaluate.Estimator, p evaluate.Public, d *trajectory.Da
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := ready.Run(context.Background(), ledger.None(), src)
+	r, err := ready.Run(context.Background(), receipt.None(), src)
 	if err != nil {
 		t.Fatal(err)
 	}

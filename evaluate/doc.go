@@ -7,8 +7,8 @@
 //
 //	plan, err := estimator.Plan(public)          // public facts only: event, epsilon, expected error
 //	ready, err := plan.Check(ctx, data)          // validates; errors are for the curator, nothing is spent
-//	receipt := ledger.None()                     // or a charge that a ledger committed
-//	release, err := ready.Run(ctx, receipt, src) // draws the noise
+//	paid := receipt.None()                       // or the receipt of a charge that a ledger committed
+//	release, err := ready.Run(ctx, paid, src)    // draws the noise
 //
 // [Plan] has never seen data; [Ready] exists only for data that passed the
 // check; Run needs a receipt and uses it up. [New] makes an [Estimator] by the

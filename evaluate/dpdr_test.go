@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -49,7 +49,7 @@ func ExampleDPDR() {
 		fmt.Println(err)
 		return
 	}
-	release, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1))
+	release, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -35,7 +35,7 @@ func ExampleGPOPE() {
 		return
 	}
 	src := noise.NewSeeded(1) // for this example; people need noise.NewSource
-	release, err := ready.Run(context.Background(), ledger.None(), src)
+	release, err := ready.Run(context.Background(), receipt.None(), src)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -84,7 +84,7 @@ func released(t testing.TB, plan *Plan, d *trajectory.Dataset, seed uint64) []fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(seed))
+	r, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(seed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
@@ -55,7 +55,7 @@ func TestReferencesOfTheLSTDFamilyRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1)); !errors.Is(err, value.ErrOptions) {
+	if _, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1)); !errors.Is(err, value.ErrOptions) {
 		t.Errorf("lambda 2: %v; want ErrOptions", err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // LedgerEntry is the entry of a budget ledger that paid for a release, and the
@@ -12,7 +12,7 @@ import (
 // a ledger that lacks the entry was cut or rolled back.
 type LedgerEntry struct {
 	// Stamp names the entry by its number and its hash, and the head of the chain.
-	ledger.Stamp
+	receipt.Stamp
 	// Time of the charge, in UTC.
 	Time time.Time `json:"time"`
 	// Key is the idempotency key of the charge: with it the ledger's holder gets

@@ -14,8 +14,8 @@ import (
 
 	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -127,21 +127,21 @@ func TestRunNeedsAReceiptOfItsOwn(t *testing.T) {
 		return r
 	}
 	src := noise.NewSeeded(1)
-	if _, err := ready().Run(context.Background(), nil, src); !errors.Is(err, ledger.ErrReceipt) {
-		t.Errorf("run without a receipt: %v; want ErrReceipt", err)
+	if _, err := ready().Run(context.Background(), nil, src); !errors.Is(err, receipt.ErrInvalid) {
+		t.Errorf("run without a receipt: %v; want ErrInvalid", err)
 	}
-	if _, err := ready().Run(context.Background(), new(ledger.Receipt), src); !errors.Is(err, ledger.ErrReceipt) {
-		t.Errorf("run on a forged receipt: %v; want ErrReceipt", err)
+	if _, err := ready().Run(context.Background(), new(receipt.Receipt), src); !errors.Is(err, receipt.ErrInvalid) {
+		t.Errorf("run on a forged receipt: %v; want ErrInvalid", err)
 	}
-	receipt := ledger.None()
+	paid := receipt.None()
 	first := ready()
-	if _, err := first.Run(context.Background(), receipt, src); err != nil {
+	if _, err := first.Run(context.Background(), paid, src); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ready().Run(context.Background(), receipt, src); !errors.Is(err, ledger.ErrReceipt) {
-		t.Errorf("second run on one receipt: %v; want ErrReceipt", err)
+	if _, err := ready().Run(context.Background(), paid, src); !errors.Is(err, receipt.ErrInvalid) {
+		t.Errorf("second run on one receipt: %v; want ErrInvalid", err)
 	}
-	if _, err := first.Run(context.Background(), ledger.None(), src); err == nil {
+	if _, err := first.Run(context.Background(), receipt.None(), src); err == nil {
 		t.Error("the same data was released from twice without a new check")
 	}
 }
@@ -263,7 +263,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	release, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1))
+	release, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
 	if err != nil {
 		fmt.Println(err)
 		return

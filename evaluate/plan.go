@@ -8,8 +8,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -222,14 +222,14 @@ func (r *Ready) Plan() *Plan { return r.plan }
 
 // Run redeems the receipt, draws the noise and returns the release. It runs once,
 // on a receipt that was not used before. src may be nil without privacy.
-func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Source) (*Release, error) {
+func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Source) (*Release, error) {
 	if src == nil && r.plan.public.Privacy != nil {
 		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", ErrUsed)
 	}
 	if !r.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
 	}
-	if err := receipt.Redeem(r.plan.adjacency(), r.plan.event); err != nil {
+	if err := paid.Redeem(r.plan.adjacency(), r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)
@@ -245,7 +245,7 @@ func (r *Ready) Run(ctx context.Context, receipt *ledger.Receipt, src *noise.Sou
 		release.Diagnostics = map[string]any{}
 	}
 	if r.plan.public.Privacy != nil {
-		release.Privacy = newStatement(r.plan, receipt, src)
+		release.Privacy = newStatement(r.plan, paid, src)
 		release.Disclosure = newDisclosure(r.plan)
 	}
 	return release, nil

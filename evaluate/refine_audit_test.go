@@ -7,9 +7,9 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -108,7 +108,7 @@ func (a *refineAudit) lowerMu(t testing.TB, src *noise.Source) float64 {
 		for range auditRuns {
 			a.ratio = 0
 			ready.used.Store(false) // the audit repeats what no caller can
-			if _, err := ready.Run(context.Background(), ledger.None(), src); err != nil {
+			if _, err := ready.Run(context.Background(), receipt.None(), src); err != nil {
 				t.Fatal(err)
 			}
 			mean[side] += a.ratio / auditRuns

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkRefine(b *testing.B) {
 					b.StopTimer()
 					ready := must(plan.Check(context.Background(), d))
 					b.StartTimer()
-					must(ready.Run(context.Background(), ledger.None(), src))
+					must(ready.Run(context.Background(), receipt.None(), src))
 				}
 				b.ReportMetric(float64(d.Rows())*float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
 			})

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -38,7 +38,7 @@ func ExampleDPRefine() {
 	if err != nil {
 		panic(err)
 	}
-	release, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1)) // use noise.NewSource for people
+	release, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1)) // use noise.NewSource for people
 	if err != nil {
 		panic(err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
@@ -61,7 +61,7 @@ func perform(t testing.TB, e Estimator, p Public, d *trajectory.Dataset, src *no
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := ready.Run(context.Background(), ledger.None(), src)
+	release, err := ready.Run(context.Background(), receipt.None(), src)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
 
@@ -100,7 +100,7 @@ type Statement struct {
 	Seeded bool `json:"seeded_for_tests,omitempty"`
 }
 
-func newStatement(p *Plan, receipt *ledger.Receipt, src *noise.Source) *Statement {
+func newStatement(p *Plan, paid *receipt.Receipt, src *noise.Source) *Statement {
 	q := p.public.Privacy
 	s := &Statement{
 		Model:      "central",
@@ -112,7 +112,7 @@ func newStatement(p *Plan, receipt *ledger.Receipt, src *noise.Source) *Statemen
 		Accounted:  p.accounted.epsilon,
 		Event:      p.event,
 		Noise:      "exact",
-		Charged:    receipt.Charged(),
+		Charged:    paid.Charged(),
 		Seeded:     src.Seeded(),
 	}
 	if q.Noise == mechanism.Fast {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -49,7 +49,7 @@ func spreadOf(t *testing.T, plan *Plan, runs int) (mean, sd []float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ready.Run(context.Background(), ledger.None(), src)
+		r, err := ready.Run(context.Background(), receipt.None(), src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSmoothNoiseFollowsThePrivateScaleOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ready.Run(context.Background(), ledger.None(), noise.NewSeeded(1))
+		r, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/report"
@@ -29,7 +29,7 @@ func statement() *evaluate.Statement {
 
 func ledgerEntry() *evaluate.LedgerEntry {
 	return &evaluate.LedgerEntry{
-		Stamp: ledger.Stamp{
+		Stamp: receipt.Stamp{
 			Ledger: strings.Repeat("0e", 16), Dataset: "trial", Seq: 7, Entry: chain.Hash(bytes.Repeat([]byte{10}, 32)),
 			Head: chain.Head{Seq: 7, Hash: chain.Hash(bytes.Repeat([]byte{11}, 32))},
 		},

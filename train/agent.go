@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
 
@@ -49,7 +49,7 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 	if a.past(t.Deadline) {
 		return nil, Outing{}, fmt.Errorf("%w: its deadline has passed; nothing was paid", ErrTask)
 	}
-	receipt, kept, err := a.pay(ctx, t.Slot)
+	paid, kept, err := a.pay(ctx, t.Slot)
 	switch {
 	case err != nil:
 		return nil, Outing{}, err
@@ -61,8 +61,8 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 	}
 	ctx = context.WithoutCancel(ctx) // what was paid for is finished
 	out := d.train(t, theta, a.Player, a.Rand)
-	if receipt != nil {
-		if err := receipt.Redeem(dp.ReplaceOne, d.coder.event()); err != nil {
+	if paid != nil {
+		if err := paid.Redeem(dp.ReplaceOne, d.coder.event()); err != nil {
 			return nil, out, err
 		}
 	}
@@ -73,8 +73,8 @@ func (a *Agent) Answer(ctx context.Context, t *Task, theta []float64) ([]byte, O
 	if d.report, err = r.AppendBinary(d.report[:0]); err != nil {
 		return nil, out, err
 	}
-	if receipt != nil {
-		if err := a.Wallet.Keep(ctx, t.Slot, receipt, d.report); err != nil {
+	if paid != nil {
+		if err := a.Wallet.Keep(ctx, t.Slot, paid, d.report); err != nil {
 			return nil, out, err
 		}
 	}
@@ -101,7 +101,7 @@ func (d *Device) answers(report []byte, t *Task) bool {
 }
 
 // pay debits the wallet for a slot, or returns the report that it has already.
-func (a *Agent) pay(ctx context.Context, slot uint64) (*ledger.Receipt, []byte, error) {
+func (a *Agent) pay(ctx context.Context, slot uint64) (*receipt.Receipt, []byte, error) {
 	event := a.Device.coder.event()
 	if event == nil {
 		return nil, nil, nil

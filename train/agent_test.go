@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/local"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 )
@@ -69,7 +69,7 @@ type crash struct{ train.Wallet }
 
 var errCrash = errors.New("power cut")
 
-func (crash) Keep(context.Context, uint64, *ledger.Receipt, []byte) error { return errCrash }
+func (crash) Keep(context.Context, uint64, *receipt.Receipt, []byte) error { return errCrash }
 
 func TestPaidSlotIsForfeitedByACrash(t *testing.T) {
 	terms, l := linear(train.SignPRS)
@@ -94,7 +94,7 @@ type recorder struct {
 	kept  []byte
 }
 
-func (w *recorder) Debit(ctx context.Context, slot uint64, e dp.Event) (*ledger.Receipt, []byte, error) {
+func (w *recorder) Debit(ctx context.Context, slot uint64, e dp.Event) (*receipt.Receipt, []byte, error) {
 	w.calls = append(w.calls, "debit")
 	if e != (dp.ApproximateDP{Epsilon: 2}) {
 		w.calls = append(w.calls, "of another event")
@@ -102,7 +102,7 @@ func (w *recorder) Debit(ctx context.Context, slot uint64, e dp.Event) (*ledger.
 	return w.Wallet.Debit(ctx, slot, e)
 }
 
-func (w *recorder) Keep(ctx context.Context, slot uint64, r *ledger.Receipt, report []byte) error {
+func (w *recorder) Keep(ctx context.Context, slot uint64, r *receipt.Receipt, report []byte) error {
 	w.calls = append(w.calls, "keep")
 	w.kept = bytes.Clone(report)
 	if r.Redeem(dp.ReplaceOne, dp.ApproximateDP{Epsilon: 2}) == nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -20,7 +20,7 @@ type refusing struct {
 	slots map[uint64]error
 }
 
-func (w refusing) Debit(ctx context.Context, slot uint64, e dp.Event) (*ledger.Receipt, []byte, error) {
+func (w refusing) Debit(ctx context.Context, slot uint64, e dp.Event) (*receipt.Receipt, []byte, error) {
 	if err := w.slots[slot]; err != nil {
 		return nil, nil, err
 	}
@@ -161,12 +161,12 @@ func TestRunsMayBeginOnOneNewStore(t *testing.T) {
 	for i := range 4 {
 		go func() {
 			w := train.NewLedgerStore(path).Wallet("1", dp.Budget{Epsilon: 4}, fmt.Sprint("run ", i))
-			receipt, _, err := w.Debit(context.Background(), 0, dp.ApproximateDP{Epsilon: 1})
+			paid, _, err := w.Debit(context.Background(), 0, dp.ApproximateDP{Epsilon: 1})
 			if err == nil {
-				err = receipt.Redeem(dp.ReplaceOne, dp.ApproximateDP{Epsilon: 1})
+				err = paid.Redeem(dp.ReplaceOne, dp.ApproximateDP{Epsilon: 1})
 			}
 			if err == nil {
-				err = w.Keep(context.Background(), 0, receipt, []byte("report"))
+				err = w.Keep(context.Background(), 0, paid, []byte("report"))
 			}
 			errs <- err
 		}()

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // ledgerName is who debits an agent's ledger.
@@ -74,7 +75,7 @@ type LedgerWallet struct {
 }
 
 // Debit implements [Wallet].
-func (w *LedgerWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (*ledger.Receipt, []byte, error) {
+func (w *LedgerWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (*receipt.Receipt, []byte, error) {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	l, err := w.ledger(ctx)
@@ -101,14 +102,14 @@ func (w *LedgerWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (
 }
 
 // Keep implements [Wallet].
-func (w *LedgerWallet) Keep(ctx context.Context, _ uint64, receipt *ledger.Receipt, report []byte) error {
+func (w *LedgerWallet) Keep(ctx context.Context, _ uint64, paid *receipt.Receipt, report []byte) error {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	l, err := w.ledger(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.Record(ctx, receipt, report), w.close(ctx))
+	return errors.Join(l.Record(ctx, paid, report), w.close(ctx))
 }
 
 // Spent implements [Wallet].

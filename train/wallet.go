@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
@@ -26,10 +26,10 @@ type Wallet interface {
 	// the report that was kept instead, and no receipt. When the budget does not
 	// cover the event, the error wraps [ErrBudget]; where the slot was debited and
 	// no report kept, [ErrForfeited].
-	Debit(ctx context.Context, slot uint64, event dp.Event) (receipt *ledger.Receipt, kept []byte, err error)
+	Debit(ctx context.Context, slot uint64, event dp.Event) (paid *receipt.Receipt, kept []byte, err error)
 	// Keep stores, durably and before it is sent, the report that was made under a
 	// redeemed receipt.
-	Keep(ctx context.Context, slot uint64, receipt *ledger.Receipt, report []byte) error
+	Keep(ctx context.Context, slot uint64, paid *receipt.Receipt, report []byte) error
 	// Spent is what the debits so far come to.
 	Spent(ctx context.Context) (dp.Budget, error)
 }
@@ -74,7 +74,7 @@ func (w *MemoryWallet) find(slot uint64) *keptReport {
 }
 
 // Debit implements [Wallet].
-func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*ledger.Receipt, []byte, error) {
+func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*receipt.Receipt, []byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch k := w.find(slot); {
@@ -89,11 +89,11 @@ func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*l
 		return nil, nil, err
 	}
 	w.reports = append(w.reports, keptReport{slot: slot})
-	return ledger.None(), nil, nil
+	return receipt.None(), nil, nil
 }
 
 // Keep implements [Wallet].
-func (w *MemoryWallet) Keep(_ context.Context, slot uint64, _ *ledger.Receipt, report []byte) error {
+func (w *MemoryWallet) Keep(_ context.Context, slot uint64, _ *receipt.Receipt, report []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.find(slot)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // meddling calls a function whenever the ledger looks at the deadline, which it
@@ -41,8 +42,8 @@ func TestChargeKeepsItsEventWhateverTheCallerDoes(t *testing.T) {
 			t.Fatal(err, meddled)
 		}
 		verified(t, l)
-		if err := g.Receipt.Redeem(dp.ReplaceOne, dp.Composed{Events: []dp.Event{much}}); !errors.Is(err, ledger.ErrReceipt) {
-			t.Errorf("a million times the loss: %v; want ErrReceipt", err)
+		if err := g.Receipt.Redeem(dp.ReplaceOne, dp.Composed{Events: []dp.Event{much}}); !errors.Is(err, receipt.ErrInvalid) {
+			t.Errorf("a million times the loss: %v; want ErrInvalid", err)
 		}
 		if err := g.Receipt.Redeem(dp.ReplaceOne, dp.Composed{Events: []dp.Event{little}}); err != nil {
 			t.Error(err)
@@ -90,8 +91,8 @@ func TestNilEventsAreErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Receipt.Redeem(dp.ReplaceOne, e); !errors.Is(err, ledger.ErrReceipt) {
-			t.Errorf("%s: redeem: %v; want ErrReceipt", name, err)
+		if err := g.Receipt.Redeem(dp.ReplaceOne, e); !errors.Is(err, receipt.ErrInvalid) {
+			t.Errorf("%s: redeem: %v; want ErrInvalid", name, err)
 		}
 		if _, err := l.Charge(ctx, ask(e)); !errors.Is(err, dp.ErrEvent) {
 			t.Errorf("%s: charge: %v; want ErrEvent", name, err)

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/internal/issue"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // Charge asks for an event to be paid.
@@ -35,7 +37,7 @@ type Charge struct {
 // Grant is a committed charge.
 type Grant struct {
 	// Receipt entitles to one run of the event.
-	Receipt *Receipt
+	Receipt *receipt.Receipt
 	// Entry is the charge as it stands in the chain, and Hash its hash.
 	Entry *chain.Entry
 	Hash  chain.Hash
@@ -100,7 +102,7 @@ func (l *Ledger) issue(g *Grant, head chain.Head) error {
 	if err != nil {
 		return err
 	}
-	g.Receipt = newReceipt(g.Entry.Charge.Adjacency, event, Stamp{
+	g.Receipt = receipt.Issue(issue.New(), g.Entry.Charge.Adjacency, event, receipt.Stamp{
 		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: g.Entry.Seq, Entry: g.Hash, Head: head,
 	})
 	return nil
@@ -162,22 +164,11 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 // to the receipt is then one value, of this module's own types, that the caller
 // cannot change meanwhile.
 func ownEvent(e dp.Event) (dp.Event, error) {
-	text, err := eventText(e)
+	text, err := issue.EventText(e)
 	if err != nil {
 		return nil, err
 	}
 	return dp.ParseEvent(text)
-}
-
-// eventText is the canonical JSON of a caller's event. A nil pointer in it, at
-// whatever depth, panics when its value is read; here that is an error.
-func eventText(e dp.Event) (text []byte, err error) {
-	defer func() {
-		if recover() != nil {
-			text, err = nil, fmt.Errorf("%w: it cannot be read: it holds a nil pointer, or is changed while it is charged", dp.ErrEvent)
-		}
-	}()
-	return dp.MarshalEvent(e)
 }
 
 // charge writes one charge into the transaction.

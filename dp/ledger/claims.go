@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // releaseSchemas begins the name of every version of the form in which package
@@ -23,7 +24,7 @@ const releaseSchemas = "discreet/release/"
 // release is its result, of which a ledger knows nothing.
 type claims struct {
 	ledger, privacy members
-	stamp           *Stamp
+	stamp           *receipt.Stamp
 	all             bool // nothing may be left unsaid
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 func TestReceiptIsForTheChargedEventAlone(t *testing.T) {
@@ -23,7 +24,7 @@ func TestReceiptIsForTheChargedEventAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Record(ctx, g.Receipt, []byte("early")); !errors.Is(err, ledger.ErrReceipt) {
+		if err := l.Record(ctx, g.Receipt, []byte("early")); !errors.Is(err, receipt.ErrInvalid) {
 			t.Errorf("a release was recorded before its run: %v", err)
 		}
 		for name, err := range map[string]error{
@@ -31,21 +32,21 @@ func TestReceiptIsForTheChargedEventAlone(t *testing.T) {
 			"no event":        g.Receipt.Redeem(dp.ReplaceOne, nil),
 			"other adjacency": g.Receipt.Redeem(dp.AddRemoveOne, event),
 		} {
-			if !errors.Is(err, ledger.ErrReceipt) {
-				t.Errorf("%s: %v; want ErrReceipt", name, err)
+			if !errors.Is(err, receipt.ErrInvalid) {
+				t.Errorf("%s: %v; want ErrInvalid", name, err)
 			}
 		}
 		if !g.Receipt.Charged() || g.Receipt.Redeem(dp.ReplaceOne, event) != nil {
 			t.Error("the receipt of the charge is refused")
 		}
-		if err := g.Receipt.Redeem(dp.ReplaceOne, event); !errors.Is(err, ledger.ErrReceipt) {
+		if err := g.Receipt.Redeem(dp.ReplaceOne, event); !errors.Is(err, receipt.ErrInvalid) {
 			t.Errorf("used twice: %v", err)
 		}
 		other := create(t, location, ledger.Config{Dataset: "other", Adjacency: dp.ReplaceOne, Budget: someBudget})
-		if err := other.Record(ctx, g.Receipt, []byte("x")); !errors.Is(err, ledger.ErrReceipt) {
+		if err := other.Record(ctx, g.Receipt, []byte("x")); !errors.Is(err, receipt.ErrInvalid) {
 			t.Errorf("recorded in another ledger: %v", err)
 		}
-		if err := l.Record(ctx, ledger.None(), []byte("x")); !errors.Is(err, ledger.ErrReceipt) {
+		if err := l.Record(ctx, receipt.None(), []byte("x")); !errors.Is(err, receipt.ErrInvalid) {
 			t.Errorf("recorded without a charge: %v", err)
 		}
 		verified(t, l)

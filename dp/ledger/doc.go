@@ -1,6 +1,6 @@
 // Package ledger keeps the privacy budget of a dataset. A release is paid for
 // before it is made: the only way to run a private computation is to hand it a
-// [Receipt], and a receipt comes from a charge that is durable.
+// [receipt.Receipt], and a receipt comes from a charge that is durable.
 //
 // Start with [Create] for a new ledger or [Open] for one that exists; the
 // location is the path of a SQLite file or a postgres:// URL.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // Record stores the release that a receipt's run led to. It is called before the
@@ -20,28 +21,29 @@ import (
 // charge, in the form of package evaluate's releases, has to be the charge's:
 // another stamp, event, adjacency, unit, key, analyst, purpose, time or rule is
 // [ErrRelease]. [Ledger.VerifyRelease] checks the budget as well.
-func (l *Ledger) Record(ctx context.Context, r *Receipt, release []byte) error {
+func (l *Ledger) Record(ctx context.Context, r *receipt.Receipt, release []byte) error {
 	switch {
 	case !r.Charged():
-		return fmt.Errorf("%w: nothing was charged, so there is nothing to record", ErrReceipt)
-	case r.stamp.Ledger != l.open.Ledger:
-		return fmt.Errorf("%w: it is another ledger's; record the release in dataset %q of its own", ErrReceipt, r.stamp.Dataset)
-	case !r.used.Load():
-		return fmt.Errorf("%w: it was not redeemed, so no run can have led to a release", ErrReceipt)
+		return fmt.Errorf("%w: nothing was charged, so there is nothing to record", receipt.ErrInvalid)
+	case r.Stamp().Ledger != l.open.Ledger:
+		return fmt.Errorf("%w: it is another ledger's; record the release in dataset %q of its own", receipt.ErrInvalid, r.Stamp().Dataset)
+	case !r.Redeemed():
+		return fmt.Errorf("%w: it was not redeemed, so no run can have led to a release", receipt.ErrInvalid)
 	}
+	stamp := *r.Stamp()
 	stated, err := claimsOf(release)
 	if err != nil {
 		return err
 	}
-	if stated != nil && stated.stamp != nil && *stated.stamp != r.stamp {
-		return fmt.Errorf("%w: it names another entry, or another head of the chain, than the receipt of entry %d; put the receipt's stamp into it", ErrRelease, r.stamp.Seq)
+	if stated != nil && stated.stamp != nil && *stated.stamp != stamp {
+		return fmt.Errorf("%w: it names another entry, or another head of the chain, than the receipt of entry %d; put the receipt's stamp into it", ErrRelease, stamp.Seq)
 	}
 	return l.update(ctx, func(w *writer) error {
-		return l.record(w, r.stamp, release, stated)
+		return l.record(w, stamp, release, stated)
 	})
 }
 
-func (l *Ledger) record(w *writer, stamp Stamp, release []byte, stated *claims) error {
+func (l *Ledger) record(w *writer, stamp receipt.Stamp, release []byte, stated *claims) error {
 	charge, found, err := w.tx.ChargeAt(stamp.Seq)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // Verify recomputes the chain of hashes, what every charge costs, all totals, the
@@ -197,7 +198,7 @@ func (l *Ledger) verifyHead(tx *store.Tx, head chain.Head) error {
 
 // VerifyRelease holds a release, as it was shown, against the ledger: the entry
 // that it names paid for it, and its bytes are those that were recorded. The
-// release is JSON whose field "ledger" is a [Stamp].
+// release is JSON whose field "ledger" is a [receipt.Stamp].
 //
 // What a release of package evaluate states of its charge is held against the
 // entry: event, adjacency and unit; key, analyst, purpose, time and rule; and the
@@ -299,9 +300,9 @@ func (l *Ledger) verifyRecord(tx *store.Tx, charge store.ChargeRow, release []by
 
 // StampOf reads the stamp of a release. A release that no ledger was charged for
 // has none, and is [ErrCharge].
-func StampOf(release []byte) (*Stamp, error) {
+func StampOf(release []byte) (*receipt.Stamp, error) {
 	var r struct {
-		Ledger *Stamp `json:"ledger"`
+		Ledger *receipt.Stamp `json:"ledger"`
 	}
 	if err := json.Unmarshal(release, &r); err != nil {
 		return nil, fmt.Errorf("%w: the release is no JSON of a release: %v", ErrCharge, err)

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -123,7 +123,7 @@ func Draw(ctx context.Context, plan *evaluate.Plan, d *trajectory.Dataset, seed 
 	if err != nil {
 		return nil, err
 	}
-	return ready.Run(ctx, ledger.None(), noise.NewSeeded(seed))
+	return ready.Run(ctx, receipt.None(), noise.NewSeeded(seed))
 }
 
 // Values is Run for the value of every state.

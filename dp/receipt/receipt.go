@@ -1,4 +1,4 @@
-package ledger
+package receipt
 
 import (
 	"bytes"
@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/internal/issue"
 )
 
-// ErrReceipt marks a receipt that does not entitle its holder to a run: it was
+// ErrInvalid marks a receipt that does not entitle its holder to a run: it was
 // never issued, it was used before, or it was issued for another event.
-var ErrReceipt = errors.New("invalid receipt")
+var ErrInvalid = errors.New("invalid receipt")
 
 // Receipt entitles its holder to exactly one private run of one event. It cannot
-// be forged: its fields are hidden, its zero value is refused, and only this
-// package issues one.
+// be forged: its fields are hidden, its zero value is refused, and only a ledger
+// issues one for a charge.
 type Receipt struct {
 	issued    bool
 	charged   bool
@@ -30,8 +30,13 @@ type Receipt struct {
 // leads to is marked as uncharged: nobody but its reader adds up what was spent.
 func None() *Receipt { return &Receipt{issued: true, used: new(atomic.Bool)} }
 
-// newReceipt issues the receipt of a charge that was just committed.
-func newReceipt(adj dp.Adjacency, event []byte, stamp Stamp) *Receipt {
+// Issue issues the receipt of a charge that was just committed, of an event in its
+// canonical JSON. It takes a seal, which only package ledger can make; without one
+// it panics.
+func Issue(seal issue.Seal, adj dp.Adjacency, event []byte, stamp Stamp) *Receipt {
+	if !seal.Valid() {
+		panic("receipt: Issue: no seal; a receipt comes from a ledger's charge, or from None")
+	}
 	return &Receipt{issued: true, charged: true, adjacency: adj, event: event, stamp: stamp, used: new(atomic.Bool)}
 }
 
@@ -47,13 +52,16 @@ func (r *Receipt) Stamp() *Stamp {
 	return &stamp
 }
 
+// Redeemed reports whether a run used the receipt up.
+func (r *Receipt) Redeemed() bool { return r != nil && r.issued && r.used.Load() }
+
 // Redeem uses the receipt up for a run of the event. The run that redeemed it
 // may draw its noise; any later call, any call on a receipt that was not issued,
-// and a call for another event or adjacency than was charged, is ErrReceipt. A
+// and a call for another event or adjacency than was charged, is ErrInvalid. A
 // receipt of [None] is bound to no event.
 func (r *Receipt) Redeem(adj dp.Adjacency, event dp.Event) error {
 	if r == nil || !r.issued {
-		return fmt.Errorf("%w: it was not issued by a ledger; use ledger.None() to run uncharged", ErrReceipt)
+		return fmt.Errorf("%w: it was not issued by a ledger; use receipt.None() to run uncharged", ErrInvalid)
 	}
 	if r.charged {
 		if err := r.bound(adj, event); err != nil {
@@ -61,32 +69,19 @@ func (r *Receipt) Redeem(adj dp.Adjacency, event dp.Event) error {
 		}
 	}
 	if !r.used.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: it was used before; every run needs a charge of its own", ErrReceipt)
+		return fmt.Errorf("%w: it was used before; every run needs a charge of its own", ErrInvalid)
 	}
 	return nil
 }
 
 // bound checks that the event that is run is the one that was charged.
 func (r *Receipt) bound(adj dp.Adjacency, event dp.Event) error {
-	text, err := eventText(event)
+	text, err := issue.EventText(event)
 	if err != nil {
-		return fmt.Errorf("%w: entry %d was charged for an event, and the run names none that is valid: %w", ErrReceipt, r.stamp.Seq, err)
+		return fmt.Errorf("%w: entry %d was charged for an event, and the run names none that is valid: %w", ErrInvalid, r.stamp.Seq, err)
 	}
 	if adj != r.adjacency || !bytes.Equal(text, r.event) {
-		return fmt.Errorf("%w: entry %d was charged for another event or adjacency; charge what is run", ErrReceipt, r.stamp.Seq)
+		return fmt.Errorf("%w: entry %d was charged for another event or adjacency; charge what is run", ErrInvalid, r.stamp.Seq)
 	}
 	return nil
-}
-
-// Stamp ties a release to the entry that paid for it. A release carries it in its
-// field "ledger", as JSON.
-type Stamp struct {
-	// Ledger is the random identity of the ledger, and Dataset its dataset.
-	Ledger  string `json:"ledger"`
-	Dataset string `json:"dataset"`
-	// Seq and Entry are the number and the hash of the charge.
-	Seq   int64      `json:"seq"`
-	Entry chain.Hash `json:"entry"`
-	// Head is the last entry of the chain when the charge was committed.
-	Head chain.Head `json:"head"`
 }

@@ -1,0 +1,69 @@
+package house
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// light lists the packages that compute and store nothing: they run in a browser
+// or on a device.
+var light = []string{"./evaluate"}
+
+// heavy is what they must not link, by the beginning of a package's path.
+var heavy = []string{"database/sql", "modernc.org/", "github.com/jackc/", module + "/dp/ledger"}
+
+// TestWhatComputesLinksNoDatabase by its whole tree of imports, for the machine of
+// the test and for WebAssembly.
+func TestWhatComputesLinksNoDatabase(t *testing.T) {
+	for _, env := range [][]string{nil, {"GOOS=js", "GOARCH=wasm"}} {
+		for _, pkg := range light {
+			for _, dep := range dependencies(t, env, pkg) {
+				if links(dep) {
+					t.Errorf("%s %v links %s", pkg, env, dep)
+				}
+			}
+		}
+	}
+	if deps := dependencies(t, nil, "./dp/ledger"); !anyOf(deps, links) {
+		t.Error("not even dp/ledger is found to link a database: the test sees nothing")
+	}
+}
+
+// TestOnlyTheLedgerIssuesReceipts of charges.
+func TestOnlyTheLedgerIssuesReceipts(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, i := range s.imports {
+			if i == "dp/internal/issue" && s.pkg != "dp/receipt" && s.pkg != "dp/ledger" {
+				t.Errorf("%s imports %s: a receipt of a charge comes from package ledger alone", s.path, i)
+			}
+		}
+	}
+}
+
+// dependencies are the packages that one links.
+func dependencies(t *testing.T, env []string, pkg string) []string {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", pkg)
+	list.Dir = "../.."
+	list.Env = append(os.Environ(), env...)
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list -deps %s: %v", pkg, err)
+	}
+	return strings.Fields(string(out))
+}
+
+func links(pkg string) bool {
+	return anyOf(heavy, func(h string) bool { return strings.HasPrefix(pkg, h) })
+}
+
+func anyOf(all []string, is func(string) bool) bool {
+	for _, s := range all {
+		if is(s) {
+			return true
+		}
+	}
+	return false
+}
