@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // DPDR is the doubly robust estimate (Jiang and Li 2016; Thomas and Brunskill
@@ -56,14 +56,6 @@ type DPDR struct {
 	Diagnostics float64 `json:"diagnostics,omitempty"`
 }
 
-// dr is a DPDR with its defaults filled in.
-type dr struct {
-	weightedMean
-	kind   string
-	guess  *guess // a public baseline
-	states int
-}
-
 // Plan implements [Estimator]. The baseline is decided from public facts:
 //
 //   - public: Constant, ActionValues or StateValues, which auto chooses when one
@@ -97,92 +89,85 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.weightedMean, err = newWeightedMean(method, p, d.around(p, cap, p.Returns().Mid()), cap, shares); err != nil {
+	numbers, centre := p.numbers(), p.Returns().Mid()
+	if d.Guess != nil {
+		centre = d.Guess.Overall
+	}
+	if d.Mean, err = meanOf(method, p, scalar.Around(numbers, cap, centre), cap, shares); err != nil {
 		return nil, err
 	}
-	d.tail = thinTail()
-	if d.guess != nil {
-		d.nest = d.around(p, cap, d.guess.overall)
-	}
-	plan, err := newPlan(method, p, d.noise.event(), d.prepare)
+	d.Tail = scalar.ThinTail()
+	plan, err := newPlan(method, p, eventOf(d.Noise), func(_ context.Context, data *trajectory.Dataset) (draw, error) {
+		return prepareDR(d, p, data)
+	})
 	if err != nil {
 		return nil, err
 	}
-	plan.Facts["baseline"] = d.kind
-	plan.Facts["baseline_share"] = shares.baseline
+	plan.Facts["baseline"] = d.Kind
+	plan.Facts["baseline_share"] = shares.Baseline
 	plan.Facts["max_weight"] = cap
-	plan.Facts["clip_share"] = shares.clip
+	plan.Facts["clip_share"] = shares.Clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
-	if d.guess != nil {
-		plan.Facts["baseline_values"] = d.guess.public()
+	if d.Guess != nil {
+		plan.Facts["baseline_values"] = baselineFacts(d.Guess)
 	}
-	if err := d.describe(plan); err != nil {
+	if err := plan.describeMean(d.Mean); err != nil {
 		return nil, err
 	}
 	return plan, nil
 }
 
-// around is the family of clips about a centre. On-policy a contribution is a
-// return and its public range bounds it.
-func (d dr) around(p Public, cap, centre float64) nest {
-	half := cap * p.Returns().Width() / 2
-	if policy.OnPolicy(p.Target) {
-		centre = p.Returns().Mid()
-	}
-	return nest{anchor: centre, below: half, above: half, steps: clipSteps}
-}
-
 // resolve fixes the baseline and the shares.
-func (m DPDR) resolve(method string, p Public) (dr, stages, error) {
+func (m DPDR) resolve(method string, p Public) (scalar.DR, scalar.Stages, error) {
 	half := m.Diagnostics / 2
-	s := stages{weights: half, clipped: half, baseline: m.BaselineShare}
+	s := scalar.Stages{Weights: half, Clipped: half, Baseline: m.BaselineShare}
 	if m.Clip == "" {
 		m.Clip = clipAuto
 	}
 	var err error
-	if s.clip, err = clipShare(method, p, m.Clip, m.ClipShare, clipSteps); err != nil {
-		return dr{}, s, err
+	if s.Clip, err = clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps); err != nil {
+		return scalar.DR{}, s, err
 	}
-	d := dr{kind: m.Baseline}
+	d := scalar.DR{Kind: m.Baseline}
 	if f, ok := p.Features.(feature.Finite); ok {
-		d.states = f.States()
+		d.States = f.States()
 	}
-	if d.guess, err = m.publicGuess(method, p, d.states); err != nil {
+	if d.Guess, err = m.publicGuess(method, p, d.States); err != nil {
 		return d, s, err
 	}
-	if d.kind == "" || d.kind == "auto" {
+	if d.Kind == "" || d.Kind == "auto" {
 		reach, err := reach(p)
 		if err != nil {
 			return d, s, err
 		}
-		d.kind = d.choose(p, reach, m.BaselineShare)
+		d.Kind = chooseBaseline(d, p, reach, m.BaselineShare)
 	}
-	if err := d.check(method, p); err != nil {
+	if err := checkBaseline(d, method, p); err != nil {
 		return d, s, err
 	}
-	paid := d.kind != "public" && d.kind != "none"
+	paid := d.Kind != "public" && d.Kind != "none"
 	switch {
-	case !paid && s.baseline != 0:
-		return d, s, fmt.Errorf("%w: %s: baseline_share is %v, but the baseline is %s and costs nothing", ErrMethod, method, s.baseline, d.kind)
-	case paid && s.baseline == 0:
-		s.baseline = defaultBaselineShare(d.kind)
-	case d.kind == "none":
-		d.guess = &guess{overall: p.Returns().Mid()}
+	case !paid && s.Baseline != 0:
+		return d, s, fmt.Errorf("%w: %s: baseline_share is %v, but the baseline is %s and costs nothing", ErrMethod, method, s.Baseline, d.Kind)
+	case paid && s.Baseline == 0:
+		s.Baseline = defaultBaselineShare(d.Kind)
+	case d.Kind == "none":
+		d.Guess = &scalar.Guess{Overall: p.Returns().Mid()}
 	}
 	return d, s, nil
 }
 
 func defaultBaselineShare(kind string) float64 {
-	if kind == "value" {
-		return 0.1
+	if kind == scalar.BaselineValue {
+		return defaultValueShare
 	}
-	return 0.3
+	return defaultTableShare
 }
 
-// choose is the rule of baseline auto.
-func (d dr) choose(p Public, reach, share float64) string {
+// chooseBaseline is the rule of baseline auto.
+func chooseBaseline(d scalar.DR, p Public, reach, share float64) string {
 	switch {
-	case d.guess != nil:
+	case d.Guess != nil:
 		return "public"
 	case policy.OnPolicy(p.Target):
 		return "none"
@@ -195,16 +180,16 @@ func (d dr) choose(p Public, reach, share float64) string {
 	// The noise in one coordinate is about 2/mu, and a state's coordinate grows to
 	// about m/sqrt(2 states); see payByState. Below twelve deviations values by state
 	// were no better than one number, at three times its cost.
-	if d.states > 0 && reach*math.Sqrt(share) > 24*math.Sqrt(2*float64(d.states)) {
+	if d.States > 0 && reach*math.Sqrt(share) > 24*math.Sqrt(2*float64(d.States)) {
 		return "state"
 	}
 	return "value"
 }
 
-// check refuses a baseline that the public facts do not allow.
-func (d dr) check(method string, p Public) error {
-	public := d.guess != nil
-	switch d.kind {
+// checkBaseline refuses a baseline that the public facts do not allow.
+func checkBaseline(d scalar.DR, method string, p Public) error {
+	public := d.Guess != nil
+	switch d.Kind {
 	case "none", "value":
 	case "public":
 		if !public {
@@ -215,22 +200,22 @@ func (d dr) check(method string, p Public) error {
 			return fmt.Errorf("%w: %s: a baseline by action needs the target policy's probability of every action; give the policy as uniform, constant, table or softmax, or use baseline: value", ErrMethod, method)
 		}
 	case "state":
-		if d.states == 0 {
+		if d.States == 0 {
 			return fmt.Errorf("%w: %s: a baseline by state needs features over numbered states; give features of kind tabular or aggregate, or use baseline: value", ErrMethod, method)
 		}
 	default:
-		return fmt.Errorf("%w: %s: baseline is %q; want auto, public, none, value, action or state", ErrMethod, method, d.kind)
+		return fmt.Errorf("%w: %s: baseline is %q; want auto, public, none, value, action or state", ErrMethod, method, d.Kind)
 	}
-	if public && d.kind != "public" {
-		return fmt.Errorf("%w: %s: baseline is %s, but constant, action_values or state_values is given; leave one of them out", ErrMethod, method, d.kind)
+	if public && d.Kind != "public" {
+		return fmt.Errorf("%w: %s: baseline is %s, but constant, action_values or state_values is given; leave one of them out", ErrMethod, method, d.Kind)
 	}
 	return nil
 }
 
 // publicGuess reads a public baseline; nil when there is none.
-func (m DPDR) publicGuess(method string, p Public, states int) (*guess, error) {
+func (m DPDR) publicGuess(method string, p Public, states int) (*scalar.Guess, error) {
 	var given []float64
-	g := &guess{action: m.ActionValues, state: m.StateValues}
+	g := &scalar.Guess{Action: m.ActionValues, State: m.StateValues}
 	given = append(append(given, m.ActionValues...), m.StateValues...)
 	kinds := 0
 	for _, there := range []bool{m.Constant != nil, len(m.ActionValues) > 0, len(m.StateValues) > 0} {
@@ -248,73 +233,49 @@ func (m DPDR) publicGuess(method string, p Public, states int) (*guess, error) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%w: %s: a public baseline holds %v; want finite numbers", ErrMethod, method, v)
 		}
-		g.overall += v / float64(len(given))
+		g.Overall += v / float64(len(given))
 	}
 	switch {
 	case kinds > 1:
 		return nil, fmt.Errorf("%w: %s: give one of constant, action_values and state_values", ErrMethod, method)
-	case g.state != nil && len(g.state) != states:
-		return nil, fmt.Errorf("%w: %s: %d state_values for %d states; give features over numbered states and one number for each", ErrMethod, method, len(g.state), states)
-	case g.action != nil && len(g.action) != p.Target.Actions():
-		return nil, fmt.Errorf("%w: %s: %d action_values; the target policy knows of %d actions", ErrMethod, method, len(g.action), p.Target.Actions())
+	case g.State != nil && len(g.State) != states:
+		return nil, fmt.Errorf("%w: %s: %d state_values for %d states; give features over numbered states and one number for each", ErrMethod, method, len(g.State), states)
+	case g.Action != nil && len(g.Action) != p.Target.Actions():
+		return nil, fmt.Errorf("%w: %s: %d action_values; the target policy knows of %d actions", ErrMethod, method, len(g.Action), p.Target.Actions())
 	}
-	g.overall = min(max(g.overall, p.Returns().Min), p.Returns().Max)
+	g.Overall = min(max(g.Overall, p.Returns().Min), p.Returns().Max)
 	return g, nil
 }
 
-// prepare binds the plan to data. Whatever may fail, fails here.
-func (d dr) prepare(_ context.Context, data *trajectory.Dataset) (draw, error) {
-	if d.kind == "state" || d.guess != nil && d.guess.state != nil {
-		if err := feature.Check(d.public.Features, data); err != nil {
+// prepareDR binds the plan to data. Whatever may fail, fails here.
+func prepareDR(d scalar.DR, p Public, data *trajectory.Dataset) (draw, error) {
+	if d.ByState() {
+		if err := feature.Check(p.Features, data); err != nil {
 			return nil, err
 		}
 	}
-	s, err := sampleFor(data, d.public)
+	s, err := sampleFor(data, p)
 	if err != nil {
 		return nil, err
 	}
 	if err := roomFor(data, 2*max(s.States, s.Policy.Actions(), 2)); err != nil {
 		return nil, err
 	}
-	byAction := d.kind == "action" || d.guess != nil && d.guess.action != nil
-	if byAction && data.Rows() != data.Episodes() {
-		return nil, fmt.Errorf("%w: dp-dr: a baseline by action needs episodes of one row", ErrData)
-	}
 	var rows []float64
-	if byAction {
-		rows = make([]float64, data.Rows()*d.public.Target.Actions())
-		if err := distributions(rows, s, d.public.Target); err != nil {
+	if d.ByAction() {
+		if data.Rows() != data.Episodes() {
+			return nil, fmt.Errorf("%w: dp-dr: a baseline by action needs episodes of one row", ErrData)
+		}
+		if rows, err = scalar.Distributions(s, p.Target); err != nil {
 			return nil, err
 		}
 	}
-	weight := personWeights(s)
+	weight := scalar.PersonWeights(s)
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		g := d.guess
-		if g == nil {
-			if g, err = d.pay(s, src); err != nil {
-				return nil, err
-			}
+		e, err := d.Run(s, weight, rows, src)
+		if err != nil {
+			return nil, err
 		}
-		x := make([]float64, len(weight))
-		g.contributions(x, s, rows)
-		r, err := d.run(x, weight, d.around(d.public, d.cap, g.overall), src)
-		if err == nil && d.noise.baseline != 0 {
-			r.Diagnostics["baseline"] = g.public()
-		}
-		return r, err
+		return estimated(e), nil
 	}, nil
-}
-
-// distributions writes the target policy's probability of every action, row by
-// row.
-func distributions(dst []float64, s *value.Sample, p policy.Policy) error {
-	b, err := p.Bind(s.Data)
-	if err != nil {
-		return err
-	}
-	k := p.Actions()
-	for row := range s.Data.Rows() {
-		b.Distribution(dst[row*k:row*k+k], row)
-	}
-	return nil
 }

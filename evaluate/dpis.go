@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -73,24 +74,28 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 	if m.Clip == "" {
 		m.Clip = clipPublic
 	}
-	clip, err := clipShare(method, p, m.Clip, m.ClipShare, clipSteps)
+	clip, err := clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps)
 	if err != nil {
 		return nil, err
 	}
 	half := m.Diagnostics / 2
-	w, err := newWeightedMean(method, p, weightedRange(p, cap), cap, stages{clip: clip, weights: half, clipped: half})
+	w, err := meanOf(method, p, weightedRange(p, cap), cap, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(method, p, w.noise.event(), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	plan, err := newPlan(method, p, eventOf(w.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		s, err := sampleFor(d, p)
 		if err != nil {
 			return nil, err
 		}
-		x, weight := make([]float64, d.Persons()), personWeights(s)
+		x, weight := make([]float64, d.Persons()), scalar.PersonWeights(s)
 		each(x, s)
 		return func(_ context.Context, src *noise.Source) (*Release, error) {
-			return w.run(x, weight, w.nest, src)
+			e, err := w.Run(x, weight, w.Nest, src)
+			if err != nil {
+				return nil, err
+			}
+			return estimated(e), nil
 		}, nil
 	})
 	if err != nil {
@@ -99,7 +104,7 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 	plan.Facts["max_weight"] = cap
 	plan.Facts["clip_share"] = clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
-	if err := w.describe(plan); err != nil {
+	if err := plan.describeMean(w); err != nil {
 		return nil, err
 	}
 	return plan, nil
@@ -109,17 +114,10 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 // up to cap the widest range holds every return in the public range, and 0 where
 // weights may vanish. Off-policy it narrows toward 0, on-policy toward the
 // middle.
-func weightedRange(p Public, cap float64) nest {
+func weightedRange(p Public, cap float64) scalar.Nest {
 	g := p.Returns()
 	if policy.OnPolicy(p.Target) {
-		return nest{anchor: g.Mid(), below: g.Width() / 2, above: g.Width() / 2, steps: clipSteps}
+		return scalar.Nest{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
 	}
-	return nest{below: max(0, -g.Min*cap), above: max(0, g.Max*cap), steps: clipSteps}
-}
-
-// personWeights is every person's mean importance weight.
-func personWeights(s *value.Sample) []float64 {
-	num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-	value.ISContributions(num, den, s)
-	return den
+	return scalar.Nest{Below: max(0, -g.Min*cap), Above: max(0, g.Max*cap), Steps: scalar.ClipSteps}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -51,13 +52,13 @@ func average(x []float64) *Release {
 	for _, v := range x {
 		variance += (v - mean) * (v - mean)
 	}
-	return scalar(mean, math.Sqrt(variance/max(m-1, 1)/m))
+	return number(mean, math.Sqrt(variance/max(m-1, 1)/m))
 }
 
-func scalar(v, sampling float64) *Release {
+func number(v, sampling float64) *Release {
 	return &Release{Estimate: &Estimate{
 		Value:       v,
-		Interval:    interval(v, sampling, 0, Range{Min: math.Inf(-1), Max: math.Inf(1)}),
+		Interval:    scalar.Interval(v, sampling, 0),
 		Confidence:  0.95,
 		StdSampling: sampling,
 		Sampling:    NotPrivate,
@@ -107,7 +108,7 @@ func (WIS) Plan(p Public) (*Plan, error) {
 			squares += e * e
 			total += den[i]
 		}
-		return scalar(v, math.Sqrt(squares)/total), nil
+		return number(v, math.Sqrt(squares)/total), nil
 	})
 }
 

@@ -45,6 +45,8 @@ var table = []wing{
 
 	// The bridges, the only places where the pillars meet; they do not know of each other.
 	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning"}, floors: [][]string{
+		{"evaluate/internal/facts"},
+		{"evaluate/internal/scalar"},
 		{"evaluate"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{

@@ -1,13 +1,14 @@
-package evaluate
+package scalar
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
-	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
@@ -43,14 +44,14 @@ func advancingSample(t *testing.T, persons int, seed uint64) *value.Sample {
 func TestContributionsEqualTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := advancingSample(t, 50, 3)
-	g := &guess{overall: 0.3, state: make([]float64, chain.States)}
+	g := &Guess{Overall: 0.3, State: make([]float64, chain.States)}
 	table := value.StateActionValues{K: chain.Actions}
-	for i := range g.state {
-		g.state[i] = rng.Float64()
-		table.Values = append(table.Values, g.state[i], g.state[i])
+	for i := range g.State {
+		g.State[i] = rng.Float64()
+		table.Values = append(table.Values, g.State[i], g.State[i])
 	}
 	compareDR(t, s, g, table, nil)
-	compareDR(t, s, &guess{overall: 0.7}, value.ActionValues{0.7, 0.7}, nil)
+	compareDR(t, s, &Guess{Overall: 0.7}, value.ActionValues{0.7, 0.7}, nil)
 
 	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
 	for i := range 60 {
@@ -71,14 +72,14 @@ func TestContributionsEqualTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := value.ActionValues{0.1, 0.5, 0.9}
-	rows := make([]float64, 3*d.Rows())
-	if err := distributions(rows, s, uniform); err != nil {
+	rows, err := Distributions(s, uniform)
+	if err != nil {
 		t.Fatal(err)
 	}
-	compareDR(t, s, &guess{action: q}, q, rows)
+	compareDR(t, s, &Guess{Action: q}, q, rows)
 }
 
-func compareDR(t *testing.T, s *value.Sample, g *guess, q value.QModel, rows []float64) {
+func compareDR(t *testing.T, s *value.Sample, g *Guess, q value.QModel, rows []float64) {
 	t.Helper()
 	got, want := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 	g.contributions(got, s, rows)
@@ -103,16 +104,16 @@ func TestAnyBaselineLeavesTheMeanWhereItIs(t *testing.T) {
 		truth += v / chain.States
 	}
 	spread := map[string]float64{}
-	for name, g := range map[string]*guess{
-		"exact":   {state: exact},
-		"useless": {overall: 0.2},
+	for name, g := range map[string]*Guess{
+		"exact":   {State: exact},
+		"useless": {Overall: 0.2},
 	} {
 		x := make([]float64, s.Data.Persons())
 		g.contributions(x, s, nil)
-		r := average(x).Estimate
-		spread[name] = r.StdSampling
-		if math.Abs(r.Value-truth) > 5*r.StdSampling {
-			t.Errorf("%s: mean %v, truth %v, standard error %v", name, r.Value, truth, r.StdSampling)
+		mean, sd := stat.MeanStdDev(x, nil)
+		spread[name] = sd / math.Sqrt(float64(len(x)))
+		if math.Abs(mean-truth) > 5*spread[name] {
+			t.Errorf("%s: mean %v, truth %v, standard error %v", name, mean, truth, spread[name])
 		}
 	}
 	if spread["exact"] > spread["useless"]/2 {
@@ -146,7 +147,7 @@ func TestPersonsVectorStaysInsideItsNorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := make([]float64, 12)
-		newWalker(s, Range{Min: -1, Max: 2}).states(x, 0)
+		newWalker(s, facts.Range{Min: -1, Max: 2}).states(x, 0)
 		square := 0.0
 		for _, v := range x {
 			square += v * v
@@ -173,73 +174,13 @@ func TestWalkerSeesFirstVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 6)
-	newWalker(s, Range{Min: 0, Max: 2}).states(x, 0)
+	newWalker(s, facts.Range{Min: 0, Max: 2}).states(x, 0)
 	// Ratios .5, .25, 2; returns .625, 1.25, .5; weights from each row on .25, .5, 1 (2 cut).
 	root := math.Sqrt2
 	want := []float64{0.25 * -0.375 / root, 0.7 * 0.25 / root, 0.5 * 0.25 / root, 0.7 * 0.5 / root, 0.25 * -0.375, 0.7 * 0.25}
 	for i := range want {
 		if math.Abs(x[i]-want[i]) > 1e-12 {
 			t.Fatalf("person adds %v; want %v", x, want)
-		}
-	}
-}
-
-func TestBaselineFollowsPublicFacts(t *testing.T) {
-	table, err := policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tabular, err := feature.NewTabular(chain.States, chain.Column)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		persons, horizon int64
-		target           policy.Policy
-		features         feature.Map
-		method           DPDR
-		want             string
-	}{
-		{10000, 100, table, tabular, DPDR{}, "state"},
-		{100, 100, table, tabular, DPDR{}, "value"},
-		{10000, 100, table, nil, DPDR{}, "value"},
-		{10000, 1, table, nil, DPDR{}, "action"},
-		{10000, 1, policy.ProbColumn{}, nil, DPDR{}, "value"},
-		{10000, 100, policy.Logged{}, tabular, DPDR{}, "none"},
-		{10000, 100, table, tabular, DPDR{StateValues: chain.Values(0.6, 0.99)}, "public"},
-		{10000, 100, table, nil, DPDR{ActionValues: []float64{0, 1}}, "public"},
-	} {
-		p := Public{Persons: c.persons, Gamma: 0.99, Horizon: c.horizon, Reward: Range{Min: 0, Max: 1},
-			Features: c.features, Target: c.target,
-			Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}}}
-		plan, err := c.method.Plan(p)
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-			continue
-		}
-		if got := plan.Facts["baseline"]; got != c.want {
-			t.Errorf("persons %d, horizon %d, target %T: baseline %v; want %v", c.persons, c.horizon, c.target, got, c.want)
-		}
-	}
-	p := Public{Persons: 1000, Gamma: 0.99, Horizon: 10, Reward: Range{Min: 0, Max: 1}, Target: policy.ProbColumn{},
-		Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}}}
-	one := 1.0
-	for name, m := range map[string]DPDR{
-		"unknown":           {Baseline: "best"},
-		"action unknown":    {Baseline: "action"},
-		"no states":         {Baseline: "state"},
-		"nothing public":    {Baseline: "public"},
-		"two at once":       {Constant: &one, ActionValues: []float64{1}},
-		"wrong length":      {StateValues: []float64{1}},
-		"not finite":        {ActionValues: []float64{math.NaN()}},
-		"public and paid":   {Constant: &one, Baseline: "value"},
-		"share for nothing": {Constant: &one, BaselineShare: 0.2},
-		"nothing left":      {Baseline: "value", BaselineShare: 0.6, Diagnostics: 0.4},
-		"negative share":    {Baseline: "value", BaselineShare: -0.1},
-		"negative weight":   {MaxWeight: -1},
-	} {
-		if plan, err := m.Plan(p); err == nil {
-			t.Errorf("%s: planned %v", name, plan.Event)
 		}
 	}
 }
@@ -260,7 +201,7 @@ func TestPersonsVectorReachesItsNorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 12)
-	newWalker(s, Range{Min: -1, Max: 2}).states(x, 0)
+	newWalker(s, facts.Range{Min: -1, Max: 2}).states(x, 0)
 	square := 0.0
 	for _, v := range x {
 		square += v * v

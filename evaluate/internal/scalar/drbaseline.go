@@ -1,10 +1,11 @@
-package evaluate
+package scalar
 
 import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/value"
 )
@@ -16,8 +17,8 @@ import (
 // range, and of d, with weights d = min(w, 1), w the importance weight of what
 // follows. Weights cut at 1 keep the noise small; they draw the baseline toward
 // the value of the logged policy, which a baseline may be.
-func (d dr) pay(s *value.Sample, src *noise.Source) (*guess, error) {
-	switch d.kind {
+func (d DR) pay(s *value.Sample, src *noise.Source) (*Guess, error) {
+	switch d.Kind {
 	case "action":
 		return d.payByAction(s, src)
 	case "state":
@@ -27,9 +28,9 @@ func (d dr) pay(s *value.Sample, src *noise.Source) (*guess, error) {
 }
 
 // payOne releases one number for everything.
-func (d dr) payOne(s *value.Sample, src *noise.Source) (*guess, error) {
-	g, q := d.public.Returns(), d.public.Privacy
-	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.noise.baseline, q.Adjacency, q.Noise)
+func (d DR) payOne(s *value.Sample, src *noise.Source) (*Guess, error) {
+	g := d.Public.Returns
+	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.Noise.Baseline, d.Public.Adjacency, d.Public.Noise)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +47,8 @@ func (d dr) payOne(s *value.Sample, src *noise.Source) (*guess, error) {
 		return nil, err
 	}
 	half := g.Width() / 2
-	offset := shrunk(n.Numerator, n.Denominator, n.NumeratorSD, n.DenominatorSD, 0, half/2, Range{Min: -half, Max: half})
-	return &guess{overall: n.Centre + offset}, nil
+	offset := shrunk(n.Numerator, n.Denominator, n.NumeratorSD, n.DenominatorSD, 0, half/2, facts.Range{Min: -half, Max: half})
+	return &Guess{Overall: n.Centre + offset}, nil
 }
 
 // height is the weight of a count beside that of a value, which has norm 1.
@@ -56,8 +57,8 @@ const height = 0.7
 // payByAction releases a mean reward for each action of a bandit's log. A person
 // adds to the actions of their rows, each row with its share of 1, so that the
 // norm is largest for a single row.
-func (d dr) payByAction(s *value.Sample, src *noise.Source) (*guess, error) {
-	g, k := d.public.Returns(), d.public.Target.Actions()
+func (d DR) payByAction(s *value.Sample, src *noise.Source) (*Guess, error) {
+	g, k := d.Public.Returns, d.Public.Target.Actions()
 	sum, err := d.vectorSum(2*k, math.Sqrt(1+height*height))
 	if err != nil {
 		return nil, err
@@ -82,15 +83,15 @@ func (d dr) payByAction(s *value.Sample, src *noise.Source) (*guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	sd := d.noise.baseline * math.Sqrt(1+height*height)
+	sd := d.Noise.Baseline * math.Sqrt(1+height*height)
 	all, values := cells(noisy, sd, g)
-	return &guess{overall: d.meanUnderTarget(all, values), action: values}, nil
+	return &Guess{Overall: d.meanUnderTarget(all, values), Action: values}, nil
 }
 
 // meanUnderTarget is the value of the target policy under the values of actions,
 // where it does not depend on the state, else the overall mean.
-func (d dr) meanUnderTarget(all float64, values []float64) float64 {
-	switch d.public.Target.(type) {
+func (d DR) meanUnderTarget(all float64, values []float64) float64 {
+	switch d.Public.Target.(type) {
 	case policy.Constant:
 		return values[len(values)-1] // it knows of no action above its own
 	case policy.Uniform:
@@ -106,15 +107,15 @@ func (d dr) meanUnderTarget(all float64, values []float64) float64 {
 // payByState releases a value for each state, from first visits, and one for the
 // start. A person who visits n states adds to each of them with weight
 // 1/sqrt(n), so that the norm does not grow with their number.
-func (d dr) payByState(s *value.Sample, src *noise.Source) (*guess, error) {
-	g := d.public.Returns()
+func (d DR) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
+	g := d.Public.Returns
 	// Values of the states have norm 1 together, and so have those of the start.
 	norm := math.Sqrt(2 * (1 + height*height))
-	sum, err := d.vectorSum(2*d.states+2, norm)
+	sum, err := d.vectorSum(2*d.States+2, norm)
 	if err != nil {
 		return nil, err
 	}
-	x, walk := make([]float64, 2*d.states+2), newWalker(s, g)
+	x, walk := make([]float64, 2*d.States+2), newWalker(s, g)
 	for p := range s.Data.Persons() {
 		walk.states(x, p)
 		if err := sum.Add(x); err != nil {
@@ -125,23 +126,23 @@ func (d dr) payByState(s *value.Sample, src *noise.Source) (*guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	sd := d.noise.baseline * norm
-	_, values := cells(noisy[:2*d.states], sd, g)
-	last := noisy[2*d.states:]
+	sd := d.Noise.Baseline * norm
+	_, values := cells(noisy[:2*d.States], sd, g)
+	last := noisy[2*d.States:]
 	half := g.Width() / 2
-	start := g.Mid() + half*shrunk(last[0], last[1]/height, sd, sd/height, 0, 0.5, Range{Min: -1, Max: 1})
-	return &guess{overall: start, state: values}, nil
+	start := g.Mid() + half*shrunk(last[0], last[1]/height, sd, sd/height, 0, 0.5, facts.Range{Min: -1, Max: 1})
+	return &Guess{Overall: start, State: values}, nil
 }
 
-func (d dr) vectorSum(dim int, clip float64) (*mechanism.VectorSum, error) {
-	return mechanism.NewVectorSum(dim, math.Nextafter(clip, math.Inf(1)), d.noise.baseline, d.public.Privacy.Noise)
+func (d DR) vectorSum(dim int, clip float64) (*mechanism.VectorSum, error) {
+	return mechanism.NewVectorSum(dim, math.Nextafter(clip, math.Inf(1)), d.Noise.Baseline, d.Public.Noise)
 }
 
 // cells turns noisy pairs (sum of values, height times sum of weights), each
 // with noise of standard deviation sd, into one value for all and one for each
 // cell that is drawn toward it, in the range of g.
-func cells(noisy []float64, sd float64, g Range) (all float64, values []float64) {
-	unitRange := Range{Min: -1, Max: 1}
+func cells(noisy []float64, sd float64, g facts.Range) (all float64, values []float64) {
+	unitRange := facts.Range{Min: -1, Max: 1}
 	num, den := 0.0, 0.0
 	for i := 0; i < len(noisy); i += 2 {
 		num += noisy[i]
@@ -159,7 +160,7 @@ func cells(noisy []float64, sd float64, g Range) (all float64, values []float64)
 }
 
 // unit is the place of a return in its public range, in [-1, 1].
-func unit(x float64, g Range) float64 {
+func unit(x float64, g facts.Range) float64 {
 	return min(max((x-g.Mid())/(g.Width()/2), -1), 1)
 }
 
@@ -167,7 +168,7 @@ func unit(x float64, g Range) float64 {
 // weight and the return of what follows.
 type walker struct {
 	s       *value.Sample
-	g       Range
+	g       facts.Range
 	episode []int32 // by state: 1 + the episode that visited it last
 	person  []int32 // by state: 1 + the person who visited it last
 	num     []float64
@@ -175,7 +176,7 @@ type walker struct {
 	touched []int32
 }
 
-func newWalker(s *value.Sample, g Range) *walker {
+func newWalker(s *value.Sample, g facts.Range) *walker {
 	n := s.States
 	return &walker{s: s, g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
 }

@@ -1,4 +1,4 @@
-package evaluate
+package scalar
 
 import (
 	"math"
@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -86,9 +88,9 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 	}
 	one, err := policy.NewUniform(1)
 	must(err)
-	p := Public{
-		Persons: bystanders + 1, Gamma: 1, Horizon: 1, Reward: Range{Min: 0, Max: 1}, Target: one,
-		Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}},
+	p := facts.Public{
+		Persons: bystanders + 1, Gamma: 1, Horizon: 1, Reward: facts.Range{Min: 0, Max: 1}, Returns: facts.Range{Min: 0, Max: 1},
+		Target: one, Adjacency: dp.ReplaceOne,
 	}
 	pick := func(neighbour bool, a, b float64) float64 {
 		if neighbour {
@@ -96,14 +98,14 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 		}
 		return a
 	}
-	n := nest{anchor: 0.5, below: 2, above: 2, steps: clipSteps}
-	all := stages{baseline: multiplier, clip: multiplier, weights: multiplier, clipped: multiplier, main: multiplier, residual: multiplier}
-	mean := weightedMean{method: "audit", public: p, nest: n, cap: 1, noise: all, tail: thinTail()}
+	n := Nest{Anchor: 0.5, Below: 2, Above: 2, Steps: ClipSteps}
+	all := Stages{Baseline: multiplier, Clip: multiplier, Weights: multiplier, Clipped: multiplier, Main: multiplier, Residual: multiplier}
+	mean := Mean{Public: p, Nest: n, Cap: 1, Noise: all, Tail: ThinTail()}
 	// Every number but one lies at the anchor; that one is far beyond the clip.
 	numbers := func(first float64) []float64 {
 		x := make([]float64, bystanders+1)
 		for i := range x {
-			x[i] = n.anchor
+			x[i] = n.Anchor
 		}
 		x[0] = first
 		return x
@@ -127,24 +129,24 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 		"histogram": func(neighbour bool, src *noise.Source) float64 {
 			c, _, err := mean.clipper(n).count(numbers(pick(neighbour, 0.5, 1e9)), n, src)
 			must(err)
-			return c[0] - c[clipSteps]
+			return c[0] - c[ClipSteps]
 		},
 		"estimate": func(neighbour bool, src *noise.Source) float64 {
 			w := mean
-			w.noise.clip, w.noise.weights = 0, 0
-			r, err := w.run(numbers(pick(neighbour, -1e9, 1e9)), weights(0.5), n, src)
+			w.Noise.Clip, w.Noise.Weights = 0, 0
+			r, err := w.Run(numbers(pick(neighbour, -1e9, 1e9)), weights(0.5), n, src)
 			must(err)
-			return r.Estimate.Value
+			return r.Value
 		},
 		"baseline, one number": func(neighbour bool, src *noise.Source) float64 {
-			g, err := dr{weightedMean: mean, kind: "value"}.pay(sample(neighbour), src)
+			g, err := DR{Mean: mean, Kind: BaselineValue}.pay(sample(neighbour), src)
 			must(err)
-			return g.overall
+			return g.Overall
 		},
 		"baseline by action": func(neighbour bool, src *noise.Source) float64 {
-			g, err := dr{weightedMean: mean, kind: "action"}.pay(sample(neighbour), src)
+			g, err := DR{Mean: mean, Kind: BaselineAction}.pay(sample(neighbour), src)
 			must(err)
-			return g.action[0]
+			return g.Action[0]
 		},
 		"mean weight": func(neighbour bool, src *noise.Source) float64 {
 			o, err := overlap{public: p, cap: 1, noise: all}.release(weights(pick(neighbour, -1e9, 1e9)), func(int) bool { return false }, src)
@@ -157,7 +159,7 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			return o.ClippedShare
 		},
 		"residuals": func(neighbour bool, src *noise.Source) float64 {
-			w := wis{public: p, values: Range{Min: 0, Max: 1}, cap: 3, noise: all}
+			w := WIS{Public: p, Cap: 3, Noise: all}
 			weight := pick(neighbour, 0, 1e9)
 			s, _, err := w.squaredResiduals(0, 3, []float64{weight * 7}, []float64{weight}, src)
 			must(err)
@@ -203,23 +205,26 @@ func TestAuditOfAWholeScalarRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Public{
-			Persons: bystanders, Gamma: 1, Horizon: 1, Reward: Range{Min: -100, Max: 100}, Target: one,
-			Privacy: &Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}},
+		p := facts.Public{
+			Persons: bystanders, Gamma: 1, Horizon: 1, Reward: facts.Range{Min: -100, Max: 100}, Returns: facts.Range{Min: -100, Max: 100},
+			Target: one, Adjacency: adjacency,
 		}
 		if adjacency == dp.ReplaceOne {
 			p.Persons++
 		}
-		n := nest{below: 2, above: 2, steps: clipSteps}
-		w, err := newWeightedMean("audit", p, n, 1, stages{clip: 0.1, weights: 0.05, clipped: 0.05})
+		n := Nest{Below: 2, Above: 2, Steps: ClipSteps}
+		mu, err := account.GaussianMu(dp.Budget{Epsilon: 4, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
+		share := func(s float64) float64 { return adjacency.SumSensitivity(1) / (mu.Lower * math.Sqrt(s)) }
+		w := Mean{Public: p, Nest: n, Cap: 1, Tail: HeavyTail(),
+			Noise: Stages{Clip: share(0.1), Weights: share(0.05), Clipped: share(0.05), Main: share(0.8)}}
 		claim := 0.0
-		for _, m := range w.noise.taken() {
+		for _, m := range w.Noise.Taken() {
 			claim = math.Hypot(claim, adjacency.SumSensitivity(1)/m)
 		}
-		score := func(w weightedMean) func(bool, *noise.Source) float64 {
+		score := func(w Mean) func(bool, *noise.Source) float64 {
 			return func(neighbour bool, src *noise.Source) float64 {
 				x := make([]float64, bystanders, bystanders+1)
 				switch {
@@ -228,17 +233,17 @@ func TestAuditOfAWholeScalarRelease(t *testing.T) {
 				case adjacency == dp.ReplaceOne:
 					x = append(x, -1e9)
 				}
-				r, err := w.run(x, make([]float64, len(x)), n, src)
+				r, err := w.Run(x, make([]float64, len(x)), n, src)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return r.Estimate.Value / r.Diagnostics["clip"].(Range).Width()
+				return r.Value / r.Clip.Width()
 			}
 		}
 		if got := lowerMu(score(w), noise.NewSeeded(31), runsWhole); got > claim || got < 0.5*claim {
 			t.Errorf("%v: mu is at least %.4f; the event claims %.4f, and the audit should find half of it", adjacency, got, claim)
 		}
-		w.noise.main /= 2
+		w.Noise.Main /= 2
 		if got := lowerMu(score(w), noise.NewSeeded(32), runsWhole); got < claim {
 			t.Errorf("%v: halved noise passes: mu at least %.4f, claim %.4f", adjacency, got, claim)
 		}

@@ -1,8 +1,9 @@
-package evaluate
+package scalar
 
 import (
 	"testing"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -28,7 +29,7 @@ func benchSample(b *testing.B) *value.Sample {
 // BenchmarkContributions walks the doubly robust recursion; it must not allocate.
 func BenchmarkContributions(b *testing.B) {
 	s := benchSample(b)
-	g, x := &guess{state: chain.Values(0.6, 0.99)}, make([]float64, 5000)
+	g, x := &Guess{State: chain.Values(0.6, 0.99)}, make([]float64, 5000)
 	b.ReportAllocs()
 	for b.Loop() {
 		g.contributions(x, s, nil)
@@ -39,7 +40,7 @@ func BenchmarkContributions(b *testing.B) {
 // BenchmarkBaselineByState walks what a baseline by state is summed from.
 func BenchmarkBaselineByState(b *testing.B) {
 	s := benchSample(b)
-	w, x := newWalker(s, Range{Min: 0, Max: 1}), make([]float64, 2*chain.States+2)
+	w, x := newWalker(s, facts.Range{Min: 0, Max: 1}), make([]float64, 2*chain.States+2)
 	b.ReportAllocs()
 	for b.Loop() {
 		for p := range s.Data.Persons() {

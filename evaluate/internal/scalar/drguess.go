@@ -1,40 +1,29 @@
-package evaluate
+package scalar
 
 import (
 	"math"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// guess is a baseline: a number, and, where they are not nil, one for each
+// Guess is a baseline: a number, and, where they are not nil, one for each
 // action or each state. It is public, or was released.
-type guess struct {
-	overall float64
-	action  []float64
-	state   []float64
-}
-
-// public is the form in which a paid baseline is released.
-func (g *guess) public() map[string]any {
-	out := map[string]any{"value": g.overall}
-	if g.action != nil {
-		out["action_values"] = g.action
-	}
-	if g.state != nil {
-		out["state_values"] = g.state
-	}
-	return out
+type Guess struct {
+	Overall float64
+	Action  []float64
+	State   []float64
 }
 
 // contributions writes the doubly robust value of every person, the mean over
 // the person's episodes. rows holds the target policy's distribution in every
 // row, where the baseline is by action.
-func (g *guess) contributions(dst []float64, s *value.Sample, rows []float64) {
+func (g *Guess) contributions(dst []float64, s *value.Sample, rows []float64) {
 	for p := range dst {
 		lo, hi := s.Episodes(p)
 		sum := 0.0
 		for e := lo; e < hi; e++ {
-			if g.action != nil {
+			if g.Action != nil {
 				sum += g.oneRow(s, s.Data.EpisodeStart[e], rows)
 			} else {
 				sum += g.episode(s, e)
@@ -48,7 +37,7 @@ func (g *guess) contributions(dst []float64, s *value.Sample, rows []float64) {
 const far = 1e150
 
 // episode is the recursion with a value of states that stands for every action.
-func (g *guess) episode(s *value.Sample, e int) float64 {
+func (g *Guess) episode(s *value.Sample, e int) float64 {
 	lo, hi := s.Rows(e)
 	v := 0.0
 	for row := hi - 1; row >= lo; row-- {
@@ -60,26 +49,26 @@ func (g *guess) episode(s *value.Sample, e int) float64 {
 }
 
 // at is the baseline in the state of a row.
-func (g *guess) at(s *value.Sample, row int) float64 {
-	if g.state == nil {
-		return g.overall
+func (g *Guess) at(s *value.Sample, row int) float64 {
+	if g.State == nil {
+		return g.Overall
 	}
 	if c := s.State[row]; c != value.NoCell {
-		return g.state[c]
+		return g.State[c]
 	}
-	return g.overall
+	return g.Overall
 }
 
 // oneRow is the recursion for an episode of one row. An action that the policy
 // does not know of is never taken by it and has ratio 0.
-func (g *guess) oneRow(s *value.Sample, row int, rows []float64) float64 {
-	k := len(g.action)
+func (g *Guess) oneRow(s *value.Sample, row int, rows []float64) float64 {
+	k := len(g.Action)
 	v, taken := 0.0, 0.0
 	for a, p := range rows[row*k : row*k+k] {
-		v += p * g.action[a]
+		v += p * g.Action[a]
 	}
 	if a := int(s.Data.Action[row]); a >= 0 && a < k {
-		taken = g.action[a]
+		taken = g.Action[a]
 	}
 	return v + s.Ratio(row)*(s.Data.Reward[row]-taken)
 }
@@ -87,7 +76,7 @@ func (g *guess) oneRow(s *value.Sample, row int, rows []float64) float64 {
 // shrunk is a noisy ratio num/den drawn toward prior: num and den carry noise of
 // standard deviations numSD and denSD, and the truth is thought to lie within
 // about spread of prior. The answer lies in within.
-func shrunk(num, den, numSD, denSD, prior, spread float64, within Range) float64 {
+func shrunk(num, den, numSD, denSD, prior, spread float64, within facts.Range) float64 {
 	if !(den > 0) {
 		return prior
 	}

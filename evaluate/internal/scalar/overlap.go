@@ -1,4 +1,4 @@
-package evaluate
+package scalar
 
 import (
 	"math"
@@ -6,39 +6,39 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 )
 
 // Overlap tells how well the logged decisions cover the target policy. It is
-// released when a share of the budget was set aside for it, as the diagnostic
-// "overlap".
+// released when a share of the budget was set aside for it.
 type Overlap struct {
 	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the persons' weights d,
 	// clipped: the number of persons whose plain mean would vary as much (Kish
 	// 1965). 0 where noise hides it.
-	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	EffectiveSampleSize float64
 	// EffectiveSD is the standard deviation, to first order, of its noise.
-	EffectiveSD float64 `json:"effective_sample_size_std"`
+	EffectiveSD float64
 	// MeanWeight is the mean of the clipped weights. It is 1 where the logged
 	// probabilities are right and nothing is clipped; what is missing to 1 was
 	// clipped or never logged.
-	MeanWeight   float64 `json:"mean_weight"`
-	MeanWeightSD float64 `json:"mean_weight_std"`
+	MeanWeight   float64
+	MeanWeightSD float64
 	// ClippedShare is the share of persons whose contribution the clip cuts.
-	ClippedShare   float64 `json:"clipped_share"`
-	ClippedShareSD float64 `json:"clipped_share_std"`
+	ClippedShare   float64
+	ClippedShareSD float64
 }
 
 // overlap pays for diagnostics.
 type overlap struct {
-	public Public
+	public facts.Public
 	cap    float64 // of weights
-	noise  stages
+	noise  Stages
 }
 
 // release draws the noise: cut tells whether the clip cuts a person.
 func (o overlap) release(weight []float64, cut func(person int) bool, src *noise.Source) (*Overlap, error) {
-	q := o.public.Privacy
-	m, err := mechanism.NewMoments(0, o.cap, o.noise.weights, q.Adjacency, q.Noise)
+	q := o.public
+	m, err := mechanism.NewMoments(0, o.cap, o.noise.Weights, q.Adjacency, q.Noise)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +69,10 @@ func (o overlap) release(weight []float64, cut func(person int) bool, src *noise
 // person adds one half or minus one half, which halves the norm.
 func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
 	yes, no := 1.0, 0.0
-	if o.public.Privacy.Adjacency == dp.ReplaceOne {
+	if o.public.Adjacency == dp.ReplaceOne {
 		yes, no = 0.5, -0.5
 	}
-	s, err := mechanism.NewVectorSum(1, yes, o.noise.clipped, o.public.Privacy.Noise)
+	s, err := mechanism.NewVectorSum(1, yes, o.noise.Clipped, o.public.Noise)
 	return s, func(cut bool) float64 {
 		if cut {
 			return yes
@@ -84,7 +84,7 @@ func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
 // combine is post-processing.
 func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 	persons, norm := n.Count, 1.0
-	if o.public.Privacy.Adjacency == dp.ReplaceOne {
+	if o.public.Adjacency == dp.ReplaceOne {
 		norm, cuts = 0.5, cuts+persons/2
 	} else {
 		persons = max(persons, float64(o.public.Persons))
@@ -98,7 +98,7 @@ func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 		MeanWeight:     min(max(sum/persons, 0), o.cap),
 		MeanWeightSD:   sumSD / persons,
 		ClippedShare:   min(max(cuts/persons, 0), 1),
-		ClippedShareSD: o.noise.clipped * norm / persons,
+		ClippedShareSD: o.noise.Clipped * norm / persons,
 	}
 	if sum > 2*sumSD && squares > 2*squaresSD {
 		out.EffectiveSampleSize = min(sum*sum/squares, persons)

@@ -1,44 +1,35 @@
-package evaluate
+package scalar
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 )
 
-// defaultClipShare is the share of mu^2 that the choice of a clip costs.
-const defaultClipShare = 0.2
-
-// Values of the parameter clip.
-const (
-	clipPublic = "public"
-	clipAuto   = "auto"
-)
-
-// nest is a public family of clip ranges around an anchor, each narrower than
+// Nest is a public family of clip ranges around an anchor, each narrower than
 // the last by the factor 1/sqrt 2:
 //
-//	range k = [anchor - below 2^(-k/2), anchor + above 2^(-k/2)], 0 <= k <= steps.
-type nest struct {
-	anchor, below, above float64
-	steps                int
+//	range k = [Anchor - Below 2^(-k/2), Anchor + Above 2^(-k/2)], 0 <= k <= Steps.
+type Nest struct {
+	Anchor, Below, Above float64
+	Steps                int
 }
 
-// at is range k of the nest.
-func (n nest) at(k int) Range {
+// At is range k of the nest.
+func (n Nest) At(k int) facts.Range {
 	f := math.Exp2(-float64(k) / 2)
-	return Range{Min: n.anchor - n.below*f, Max: n.anchor + n.above*f}
+	return facts.Range{Min: n.Anchor - n.Below*f, Max: n.Anchor + n.Above*f}
 }
 
 // innermost is the number of the narrowest range that holds x, 0 where only the
 // widest does or none, and for what is not a number.
-func (n nest) innermost(x float64) int {
+func (n Nest) innermost(x float64) int {
 	k := 0
-	for k < n.steps {
-		r := n.at(k + 1)
+	for k < n.Steps {
+		r := n.At(k + 1)
 		if !(x >= r.Min && x <= r.Max) {
 			return k
 		}
@@ -47,7 +38,7 @@ func (n nest) innermost(x float64) int {
 	return k
 }
 
-// clipper chooses one range of a nest from a paid histogram of how many persons
+// clipper chooses one range of a Nest from a paid histogram of how many persons
 // have their number in which shell. What it sees is noisy counts alone, so the
 // choice is post-processing of the histogram.
 //
@@ -55,26 +46,26 @@ func (n nest) innermost(x float64) int {
 // shows where many persons begin to be cut; how many lie farther out it cannot
 // tell from noise, and a far person weighs much. So the number of persons beyond
 // each wider range is extrapolated: from range to range it falls by the factor
-// that the last two ranges show, the outer one counted generously (see tail). The choice
+// that the last two ranges show, the outer one counted generously (see [Tail]). The choice
 // minimises the sum of squares of noise and of what would then be cut.
 type clipper struct {
 	multiplier float64
 	adjacency  dp.Adjacency
 	kind       mechanism.Noise
 	persons    int64 // public under ReplaceOne
-	tail       tail
+	tail       Tail
 	price      float64 // noise in the sum, for each unit of the range's longer side
 }
 
 // choice is a clip and what the histogram says of the persons beyond it.
 type choice struct {
-	clip Range
+	clip facts.Range
 	// bias estimates, generously, the sum over persons of what the clip cuts off.
 	bias float64
 }
 
 // choose pays for the histogram and picks the range.
-func (c clipper) choose(x []float64, n nest, src *noise.Source) (choice, error) {
+func (c clipper) choose(x []float64, n Nest, src *noise.Source) (choice, error) {
 	counts, sd, err := c.count(x, n, src)
 	if err != nil {
 		return choice{}, err
@@ -84,8 +75,8 @@ func (c clipper) choose(x []float64, n nest, src *noise.Source) (choice, error) 
 
 // count releases how many persons have their number in which shell, and the
 // standard deviation of the noise in each count. Nothing else of x is looked at.
-func (c clipper) count(x []float64, n nest, src *noise.Source) (counts []float64, sd float64, err error) {
-	h, err := mechanism.NewHistogram(n.steps+1, c.multiplier, c.adjacency, c.kind)
+func (c clipper) count(x []float64, n Nest, src *noise.Source) (counts []float64, sd float64, err error) {
+	h, err := mechanism.NewHistogram(n.Steps+1, c.multiplier, c.adjacency, c.kind)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -125,9 +116,9 @@ func (c clipper) tailSD(sd float64, k, n int) float64 {
 	return sd * math.Sqrt(v)
 }
 
-// tail says how the number of persons beyond a range is thought to fall from
+// Tail says how the number of persons beyond a range is thought to fall from
 // range to range outward.
-type tail struct {
+type Tail struct {
 	// caution is how many standard deviations are added to the outermost count in
 	// use.
 	caution float64
@@ -137,13 +128,15 @@ type tail struct {
 	thin bool
 }
 
-func thinTail() tail { return tail{caution: 0.25, thin: true} }
+// ThinTail is that of sums of many small terms.
+func ThinTail() Tail { return Tail{caution: 0.25, thin: true} }
 
-func heavyTail() tail { return tail{caution: 0.5} }
+// HeavyTail is that of importance weights.
+func HeavyTail() Tail { return Tail{caution: 0.5} }
 
 // steps is how many times the factor between two ranges is applied i ranges
 // farther out, where each is sqrt 2 times the last.
-func (t tail) steps(i int) float64 {
+func (t Tail) steps(i int) float64 {
 	if t.thin {
 		return (math.Exp2(float64(i)/2) - 1) / (math.Sqrt2 - 1)
 	}
@@ -157,11 +150,11 @@ const (
 )
 
 // pick chooses a range by the tails, noisy numbers of persons beyond each.
-func (c clipper) pick(tails []float64, sd func(k int) float64, n nest) choice {
-	longer := max(n.below, n.above)
+func (c clipper) pick(tails []float64, sd func(k int) float64, n Nest) choice {
+	longer := max(n.Below, n.Above)
 	// The first range beyond which there are persons without doubt.
 	seen := 1
-	for seen < n.steps && tails[seen] <= 2*sd(seen) {
+	for seen < n.Steps && tails[seen] <= 2*sd(seen) {
 		seen++
 	}
 	many := max(tails[seen], 2*sd(seen))
@@ -175,7 +168,7 @@ func (c clipper) pick(tails []float64, sd func(k int) float64, n nest) choice {
 			if k < seen {
 				beyond = many * math.Pow(fall, c.tail.steps(seen-k))
 			}
-			outer, inner := n.at(k-1), n.at(k)
+			outer, inner := n.At(k-1), n.At(k)
 			bias += beyond * max(outer.Max-inner.Max, inner.Min-outer.Min)
 		}
 		noise := c.price * longer * math.Exp2(-float64(k)/2)
@@ -183,33 +176,5 @@ func (c clipper) pick(tails []float64, sd func(k int) float64, n nest) choice {
 			best, bestIndex, bestBias = cost, k, bias
 		}
 	}
-	return choice{clip: n.at(bestIndex), bias: bestBias}
-}
-
-// clipShare turns the parameters clip and clip_share into a share of the budget:
-// 0 where the public clip is kept. A histogram that cannot tell a tenth of the
-// persons from nobody is not paid for.
-func clipShare(method string, p Public, clip string, share float64, steps int) (float64, error) {
-	if !(share >= 0 && share < 1) {
-		return 0, fmt.Errorf("%w: %s: clip_share is %v; want between 0 and 1", ErrMethod, method, share)
-	}
-	switch clip {
-	case clipPublic:
-		return 0, nil
-	case clipAuto:
-	default:
-		return 0, fmt.Errorf("%w: %s: clip is %q; want public or auto", ErrMethod, method, clip)
-	}
-	if share == 0 {
-		share = defaultClipShare
-	}
-	r, err := reach(p)
-	if err != nil {
-		return 0, err
-	}
-	// sqrt 2/mu is the noise of one bin, and steps of them may be added up.
-	if math.Sqrt(2*float64(steps)/share) > r/10 {
-		return 0, nil
-	}
-	return share, nil
+	return choice{clip: n.At(bestIndex), bias: bestBias}
 }

@@ -1,0 +1,121 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+)
+
+// Overlap tells how well the logged decisions cover the target policy. It is
+// released when a share of the budget was set aside for it, as the diagnostic
+// "overlap".
+type Overlap struct {
+	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the persons' weights d,
+	// clipped: the number of persons whose plain mean would vary as much (Kish
+	// 1965). 0 where noise hides it.
+	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	// EffectiveSD is the standard deviation, to first order, of its noise.
+	EffectiveSD float64 `json:"effective_sample_size_std"`
+	// MeanWeight is the mean of the clipped weights. It is 1 where the logged
+	// probabilities are right and nothing is clipped; what is missing to 1 was
+	// clipped or never logged.
+	MeanWeight   float64 `json:"mean_weight"`
+	MeanWeightSD float64 `json:"mean_weight_std"`
+	// ClippedShare is the share of persons whose contribution the clip cuts.
+	ClippedShare   float64 `json:"clipped_share"`
+	ClippedShareSD float64 `json:"clipped_share_std"`
+}
+
+// numbers are the facts that the numerics of a private method rest on.
+func (p Public) numbers() facts.Public {
+	return facts.Public{
+		Persons: p.Persons, Adjacency: p.Privacy.Adjacency, Noise: p.Privacy.Noise,
+		Gamma: p.Gamma, Reward: facts.Range(p.Reward), Returns: facts.Range(p.Returns()), Horizon: p.Horizon,
+		Features: p.Features, Target: p.Target,
+	}
+}
+
+// estimated is the release of a number that was paid for.
+func estimated(e *scalar.Estimate) *Release {
+	r := &Release{
+		Estimate: &Estimate{
+			Value:       e.Value,
+			Interval:    e.Interval,
+			Clipping:    e.Clipping,
+			Confidence:  0.95,
+			StdSampling: e.StdSampling,
+			Sampling:    Paid,
+			StdPrivacy:  e.StdPrivacy,
+		},
+		Diagnostics: map[string]any{},
+	}
+	if e.Undetermined {
+		r.Estimate.Sampling = PublicBound
+		r.Notes = []string{"The noisy sum of weights is too small to divide by: the data tell nothing about the target policy at this budget, and the interval is the whole public range. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help."}
+	}
+	if e.Clip != nil {
+		r.Diagnostics["clip"] = Range(*e.Clip)
+	}
+	if e.MaxWeight != nil {
+		r.Diagnostics["max_weight"] = *e.MaxWeight
+	}
+	if e.Overlap != nil {
+		r.Diagnostics["overlap"] = (*Overlap)(e.Overlap)
+	}
+	if e.Baseline != nil {
+		r.Diagnostics["baseline"] = baselineFacts(e.Baseline)
+	}
+	return r
+}
+
+// baselineFacts is the form in which a baseline is told.
+func baselineFacts(g *scalar.Guess) map[string]any {
+	out := map[string]any{"value": g.Overall}
+	if g.Action != nil {
+		out["action_values"] = g.Action
+	}
+	if g.State != nil {
+		out["state_values"] = g.State
+	}
+	return out
+}
+
+// expect fills in the errors of a scalar that are known beforehand.
+func (p *Plan) expect(private, sampling float64) {
+	p.Expected.StdPrivacy = private
+	p.Expected.StdSampling = sampling
+	p.Expected.HalfWidth = scalar.Z95 * math.Hypot(private, sampling)
+	p.Expected.Constant = p.public.Returns().Width() / 2
+}
+
+// meanOf fixes the budget of every stage of a mean. shares.Main is filled in.
+func meanOf(method string, p Public, n scalar.Nest, cap float64, shares scalar.Stages) (scalar.Mean, error) {
+	if !(n.Below+n.Above > 0) {
+		return scalar.Mean{}, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
+	}
+	noise, err := splitStages(method, *p.Privacy, shares)
+	if err != nil {
+		return scalar.Mean{}, err
+	}
+	return scalar.Mean{Public: p.numbers(), Nest: n, Cap: cap, Noise: noise, Tail: scalar.HeavyTail()}, nil
+}
+
+// describeMean tells what is known of a mean beforehand, at the widest clip.
+func (p *Plan) describeMean(w scalar.Mean) error {
+	private, sampling, err := w.Expected()
+	if err != nil {
+		return err
+	}
+	p.expect(private, sampling)
+	clip := Range(w.Nest.At(0))
+	p.Facts["clip"] = clip
+	if w.Noise.Clip == 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max))
+	} else {
+		p.Facts["clip_choices"] = w.Nest.Steps + 1
+		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
+	}
+	return nil
+}

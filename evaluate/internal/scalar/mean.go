@@ -1,0 +1,131 @@
+package scalar
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// ClipSteps is how often the clip of a mean may be divided by sqrt 2.
+const ClipSteps = 12
+
+// Mean is the part that DP-IS, DP-PDIS and DP-DR share: the private mean of one
+// number a person, with its second moment, within a clip that is public or paid
+// for.
+type Mean struct {
+	Public facts.Public
+	Nest   Nest
+	Cap    float64 // of weights, in diagnostics
+	Noise  Stages  // noise multipliers
+	Tail   Tail
+}
+
+func (w Mean) moments(clip facts.Range) (*mechanism.Moments, error) {
+	return mechanism.NewMoments(clip.Min, clip.Max, w.Noise.Main, w.Public.Adjacency, w.Public.Noise)
+}
+
+// Expected is the error that is known beforehand, at the widest clip: standard
+// deviation of what the noise makes, and a bound on that of sampling.
+func (w Mean) Expected() (private, sampling float64, err error) {
+	clip := w.Nest.At(0)
+	m, err := w.moments(clip)
+	if err != nil {
+		return 0, 0, err
+	}
+	count, sum, _ := m.SD()
+	persons := float64(w.Public.Persons)
+	half := clip.Width() / 2
+	private = math.Hypot(sum, expectedOffset(w.Public.Returns, clip.Mid())*count) / persons
+	return private, half / math.Sqrt(persons), nil
+}
+
+// expectedOffset is the mean distance from centre of a value that may lie
+// anywhere in g.
+func expectedOffset(g facts.Range, centre float64) float64 {
+	below, above := centre-g.Min, g.Max-centre
+	if below <= 0 || above <= 0 {
+		return math.Abs(g.Mid() - centre)
+	}
+	return (below*below + above*above) / (2 * (below + above))
+}
+
+// Run makes the releases from the clip onward: x holds every person's number and
+// weight their importance weight; n are the ranges to choose from.
+func (w Mean) Run(x, weight []float64, n Nest, src *noise.Source) (*Estimate, error) {
+	clip := choice{clip: n.At(0)}
+	if w.Noise.Clip != 0 {
+		var err error
+		if clip, err = w.clipper(n).choose(x, n, src); err != nil {
+			return nil, err
+		}
+	}
+	var diagnostics *Overlap
+	if w.Noise.Weights != 0 {
+		cut := func(i int) bool { return !(x[i] >= clip.clip.Min && x[i] <= clip.clip.Max) }
+		var err error
+		if diagnostics, err = (overlap{public: w.Public, cap: w.Cap, noise: w.Noise}).release(weight, cut, src); err != nil {
+			return nil, err
+		}
+	}
+	m, err := w.moments(clip.clip)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range x {
+		if err := m.Add(v); err != nil {
+			return nil, err
+		}
+	}
+	noisy, _, err := m.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	e := w.estimate(noisy, clip)
+	e.Overlap = diagnostics
+	if w.Noise.Clip != 0 {
+		e.Clip = &clip.clip
+	}
+	return e, nil
+}
+
+// clipper spends the clip's share.
+func (w Mean) clipper(n Nest) clipper {
+	return clipper{multiplier: w.Noise.Clip, adjacency: w.Public.Adjacency, kind: w.Public.Noise,
+		persons: w.Public.Persons, tail: w.Tail, price: w.Noise.Main * (n.Below + n.Above) / 2 / max(n.Below, n.Above)}
+}
+
+// estimate turns noisy moments into an estimate. All of it is post-processing.
+func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
+	count := noisy.Count
+	if w.Public.Adjacency == dp.AddRemoveOne {
+		count = max(count, float64(w.Public.Persons))
+	}
+	offset := noisy.Sum / count
+	private := math.Hypot(noisy.SumSD, offset*noisy.CountSD) / count
+	half := c.clip.Width() / 2
+	variance := noisy.Squares/count - offset*offset
+	variance = max(0, variance) + allowance(variance, private*private*count, noisy.SquaresSD/count)
+	sampling := math.Sqrt(min(variance, half*half) / count)
+	bias := c.bias / count
+	within := w.Public.Returns
+	v := min(max(noisy.Centre+offset, within.Min), within.Max)
+	ends := Interval(v, sampling, private)
+	return &Estimate{
+		Value:       v,
+		Interval:    [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)},
+		Clipping:    [2]float64{bias, bias},
+		StdSampling: sampling,
+		StdPrivacy:  private,
+	}
+}
+
+// PersonWeights is every person's mean importance weight.
+func PersonWeights(s *value.Sample) []float64 {
+	num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
+	value.ISContributions(num, den, s)
+	return den
+}

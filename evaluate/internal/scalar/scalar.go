@@ -1,0 +1,91 @@
+// Package scalar estimates the value of a policy, one number with an interval,
+// from plain numbers: public facts ([facts.Public]), noise multipliers that were
+// fixed beforehand ([Stages]) and what every person adds. It knows no plan and
+// no budget; whoever calls it has accounted for the multipliers.
+//
+// Start with [Mean] (DP-IS, DP-PDIS), [WIS] (DP-WIS) or [DR] (DP-DR). Unit: a
+// person. Proofs: docs/proofs/moments.md, docs/proofs/ratio.md,
+// docs/proofs/dp-dr.md.
+package scalar
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+)
+
+// Z95 is the 97.5% point of the standard normal distribution.
+const Z95 = 1.959963984540054
+
+// Estimate is a released number with its error, in units of a return, and what
+// was paid for beside it.
+type Estimate struct {
+	Value float64
+	// Interval has confidence 95%. Clipping is by how much it was lengthened below
+	// and above for what the clip may hide.
+	Interval, Clipping [2]float64
+	// StdSampling and StdPrivacy are the standard deviations that finitely many
+	// persons and the noise make.
+	StdSampling, StdPrivacy float64
+	// Undetermined tells that noise drowned the estimate: the interval is the whole
+	// public range, and so are the standard deviations.
+	Undetermined bool
+
+	// Clip and MaxWeight are what a paid histogram chose, Baseline what a baseline's
+	// share bought; nil where nothing was paid for it.
+	Clip      *facts.Range
+	MaxWeight *float64
+	Overlap   *Overlap
+	Baseline  *Guess
+}
+
+// Stages are the Gaussian releases that a scalar estimator may make, in the
+// order in which it makes them. As shares they hold parts of mu^2, as noise they
+// hold noise multipliers; 0 marks a stage that is left out. All of them are
+// fixed before the first release; what a stage asks may depend on the releases
+// before it.
+type Stages struct {
+	Baseline float64 // what doubly robust contributions are centred on
+	Clip     float64 // histogram that the clip is chosen from
+	Weights  float64 // moments of the weights, for diagnostics
+	Clipped  float64 // number of persons that the clip cuts, for diagnostics
+	Main     float64 // the estimate
+	Residual float64 // sampling error of a ratio
+}
+
+// Each lists all stages, in order.
+func (s *Stages) Each() []*float64 {
+	return []*float64{&s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main, &s.Residual}
+}
+
+// Taken lists the stages that are not left out, in order.
+func (s Stages) Taken() []float64 {
+	var out []float64
+	for _, x := range s.Each() {
+		if *x != 0 {
+			out = append(out, *x)
+		}
+	}
+	return out
+}
+
+// Interval is the 95% normal interval around value at two independent standard
+// deviations.
+func Interval(value, sampling, privacy float64) [2]float64 {
+	half := Z95 * math.Hypot(sampling, privacy)
+	return [2]float64{value - half, value + half}
+}
+
+// allowance is added to a noisy variance v with a noise of standard deviation
+// sd, so that normal intervals cover as often as with the true variance t =
+// v + other. An interval at z sqrt(V/t) covers with probability f(V/t), f(r) =
+// 2 Phi(z sqrt r) - 1, so noise of relative size s in V costs -f”(1) s^2/2 of
+// coverage and an allowance a gives f'(1) a/t back: a = (1+z^2)/4 s^2 t. Where
+// the noise is not small, one standard deviation stands in its place.
+func allowance(v, other, sd float64) float64 {
+	t := max(v, 0) + other
+	if t <= 0 {
+		return sd
+	}
+	return min(sd, (1+Z95*Z95)/4*sd*sd/t)
+}

@@ -1,0 +1,26 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// sampleFor validates the data against the target policy and the features, for
+// the curator, and builds what the estimators work on.
+func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	if err := policy.Check(p.Target, d); err != nil {
+		return nil, err
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
+	if err != nil {
+		return nil, err
+	}
+	if s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
+	}
+	return s, nil
+}
