@@ -7,7 +7,7 @@
 // The layouts read and written are Parquet and Arrow IPC (data/<k>/part-0.parquet
 // or .arrow and data/<k>/metadata.json for episode k). A dataset of the HDF5
 // layout must be converted first. Images, text and nested lists are not read.
-// Pages of Parquet are decoded by package parquetfile, which believes no length
+// Pages of Parquet are decoded by internal/parquet, which believes no length
 // that a file says of itself.
 //
 // The columns are those of the canonical schema: observations[t] (observation,

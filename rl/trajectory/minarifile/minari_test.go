@@ -128,8 +128,8 @@ func TestBadDatasetsAreNamed(t *testing.T) {
 		{"rows lost", "data/2/metadata.json", replace("24", "25"), "its rows are not one more than the total_steps", trajectory.ErrFormat},
 		{"version", "data/metadata.json", replace("{", `{"discreet_schema_version": "2", `), "the schema version is not known", trajectory.ErrFormat},
 		{"actions", "data/metadata.json", replace(`\"start\": 0`, `\"start\": 1`), "is negative", trajectory.ErrValue},
-		{"half a file", "data/1/part-0.parquet", func(s string) string { return s[:len(s)/2] }, "cannot be read", trajectory.ErrFormat},
-		{"an empty file", "data/1/part-0.parquet", func(string) string { return "" }, "cannot be read", trajectory.ErrFormat},
+		{"half a file", "data/1/part-0.parquet", func(s string) string { return s[:len(s)/2] }, "the file is cut short", trajectory.ErrFormat},
+		{"an empty file", "data/1/part-0.parquet", func(string) string { return "" }, "the file is empty", trajectory.ErrFormat},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := copyOf(t, "example-parquet-v0")

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
 )
 
 // readParquet reads an episode of the Parquet layout.
@@ -23,66 +25,59 @@ func readParquet(path string) ([]leaf, error) {
 	return parseParquet(f, info.Size(), path)
 }
 
-// parseParquet reads an episode; path stands for it in errors. Every column is
-// read by a table of its own, so that one that cannot be used spoils no other.
+// parseParquet reads an episode; path stands for it in errors. A column that
+// cannot be used spoils no other.
 func parseParquet(r io.ReaderAt, size int64, path string) ([]leaf, error) {
-	t, err := parquetfile.New(r, size, path)
+	if size == 0 {
+		return nil, fault(path, "the file is empty", "the dataset may be copied in part; copy it anew", trajectory.ErrFormat, nil)
+	}
+	f, err := parquet.Open(r, size)
 	if err != nil {
-		return nil, damaged(path, err)
+		return nil, parquetfault.Error(path, err)
 	}
-	fields := t.Fields()
-	if err := t.Close(); err != nil {
-		return nil, err
-	}
-	leaves := make([]leaf, len(fields))
-	room := int(min(1<<22+256*size, maxValues))
-	for i, f := range fields {
-		leaves[i] = leaf{name: f.Name, list: f.List, width: 1}
-		err := parquetLeaf(&leaves[i], r, size, i, room)
-		room -= len(leaves[i].values)
-		if err != nil {
-			var fault *trajectory.InputError
-			if !errors.As(err, &fault) || errors.Is(err, trajectory.ErrFormat) {
-				return nil, damaged(path, err)
+	defer f.Close()
+	var leaves []leaf
+	for i, field := range f.Fields() {
+		l := leaf{name: field.Name, list: field.List, width: 1}
+		if err := parquetLeaf(&l, f, i); err != nil {
+			var fault *parquet.Error
+			if !errors.As(err, &fault) || errors.Is(err, parquet.ErrFormat) {
+				return nil, parquetfault.Error(path, err)
 			}
-			leaves[i].bad, leaves[i].values = fault.What, nil
+			l.bad, l.values = fault.What, nil
 		}
+		leaves = append(leaves, l)
 	}
 	return leaves, nil
 }
 
-// parquetLeaf reads the numbers of one column, at most so many as there is room
-// for: bytes that claim to stand for billions of values are not believed.
-func parquetLeaf(l *leaf, r io.ReaderAt, size int64, field, room int) error {
-	t, err := parquetfile.New(r, size, l.name)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	pick := trajectory.Pick{Field: field}
+// parquetLeaf reads the numbers of one column. Room for them is made as they
+// come: not all rows that a file claims to have need be there.
+func parquetLeaf(l *leaf, f *parquet.File, field int) error {
 	if l.list {
-		if l.width, err = t.Width(field); err != nil {
+		var err error
+		if l.width, err = f.ListLength(field); err != nil {
 			return err
 		}
 		if l.width < 1 || l.width > maxWidth {
 			l.bad = "holds lists of no length, or too long"
 			return nil
 		}
-		pick.List = l.width
 	}
-	if err := t.Select([]trajectory.Pick{pick}); err != nil {
+	c, err := f.Column(parquet.Want{Field: field, Length: l.width, Null: trajectory.Null()})
+	if err != nil {
 		return err
 	}
-	for batch := trajectory.NewBatch([]int{l.width}, 0); ; {
-		batch.Reset()
-		if err := t.Read(batch); err == io.EOF {
-			return nil
-		} else if err != nil {
+	defer c.Close()
+	const most = 1 << 12
+	for rows := f.Rows(); rows > 0; {
+		n := int(min(rows, most))
+		at := len(l.values)
+		l.values = slices.Grow(l.values, n*l.width)[:at+n*l.width]
+		if err := c.Read(l.values[at:], l.width, n); err != nil {
 			return err
 		}
-		if len(l.values)+batch.Rows*l.width > room {
-			return errors.New("more values than a file of this size can be trusted with")
-		}
-		l.values = append(l.values, batch.Blocks[0].Values[:batch.Rows*l.width]...)
+		rows -= int64(n)
 	}
+	return nil
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
 )
 
+// shared holds files of other writers.
+const shared = "../../../internal/parquet/testdata"
+
 func read(path string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
 	return trajectory.Read(context.Background(), parquetfile.Format(), []string{path}, o)
 }
@@ -33,7 +36,7 @@ func order(units int) []int {
 // formulas in testdata/make.py.
 func TestListsOfArrow(t *testing.T) {
 	for _, name := range []string{"lists_v1", "lists_v2"} {
-		d, _, err := read("testdata/"+name+".parquet", trajectory.Options{Need: trajectory.Action | trajectory.ActionProbs | trajectory.Final})
+		d, _, err := read(shared+"/"+name+".parquet", trajectory.Options{Need: trajectory.Action | trajectory.ActionProbs | trajectory.Final})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +65,7 @@ func TestListsOfArrow(t *testing.T) {
 
 func TestFlatColumnsOfArrow(t *testing.T) {
 	for _, name := range []string{"flat_plain", "flat_dict", "flat_split"} {
-		d, notices, err := read("testdata/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+		d, notices, err := read(shared+"/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -94,7 +97,7 @@ func TestFlatColumnsOfArrow(t *testing.T) {
 
 func TestStructsAreColumnsByTheirPath(t *testing.T) {
 	for _, name := range []string{"flat_plain", "flat_dict", "flat_split"} {
-		d, _, err := read("testdata/"+name+".parquet", trajectory.Options{Observations: []string{"nested.a", "nested.b"}})
+		d, _, err := read(shared+"/"+name+".parquet", trajectory.Options{Observations: []string{"nested.a", "nested.b"}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -107,7 +110,7 @@ func TestStructsAreColumnsByTheirPath(t *testing.T) {
 }
 
 func TestBadParquetIsNamed(t *testing.T) {
-	whole, err := os.ReadFile("testdata/flat_plain.parquet")
+	whole, err := os.ReadFile(shared + "/flat_plain.parquet")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,23 +140,23 @@ func TestBadParquetIsNamed(t *testing.T) {
 		{"half", put("half", whole[:len(whole)/2]), trajectory.Options{}, ": the footer is missing; the file is cut short; write or copy it anew", trajectory.ErrFormat},
 		{"encrypted", put("encrypted", append([]byte("PARE"), whole[4:]...)), trajectory.Options{}, ": the file is encrypted; decrypt it first", trajectory.ErrFormat},
 		{"overwritten", put("overwritten", holed), trajectory.Options{}, "", trajectory.ErrFormat},
-		{"missing value", "testdata/flat_plain.parquet", trajectory.Options{}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
-		{"reward bounds", "testdata/flat_dict.parquet", trajectory.Options{Observations: []string{}, Reward: &trajectory.Range{Min: -70, Max: 0}},
+		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+		{"reward bounds", shared + "/flat_dict.parquet", trajectory.Options{Observations: []string{}, Reward: &trajectory.Range{Min: -70, Max: 0}},
 			":72: reward: is outside the declared bounds [-70, 0]; widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue},
-		{"timestamp", "testdata/flat_plain.parquet", observe("when"), ": when: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
-		{"decimal", "testdata/flat_plain.parquet", observe("price"), ": price: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
-		{"half", "testdata/flat_plain.parquet", observe("half"), ": half: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
-		{"text as number", "testdata/flat_plain.parquet", observe("unit_id"), ": unit_id: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
-		{"struct", "testdata/flat_plain.parquet", observe("nested"), ": nested: the file has no such observation column; correct the name, or map it to a column of the file", trajectory.ErrColumn},
-		{"float as id", "testdata/flat_plain.parquet", trajectory.Options{Columns: map[string]string{"episode_id": "obs_zeta"}, Observations: []string{}},
+		{"timestamp", shared + "/flat_plain.parquet", observe("when"), ": when: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
+		{"decimal", shared + "/flat_plain.parquet", observe("price"), ": price: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
+		{"half", shared + "/flat_plain.parquet", observe("half"), ": half: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
+		{"text as number", shared + "/flat_plain.parquet", observe("unit_id"), ": unit_id: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
+		{"struct", shared + "/flat_plain.parquet", observe("nested"), ": nested: the file has no such observation column; correct the name, or map it to a column of the file", trajectory.ErrColumn},
+		{"float as id", shared + "/flat_plain.parquet", trajectory.Options{Columns: map[string]string{"episode_id": "obs_zeta"}, Observations: []string{}},
 			": obs_zeta: has a type that cannot be an id; write a string or an integer", trajectory.ErrColumn},
-		{"list as action", "testdata/lists_v1.parquet", trajectory.Options{Need: trajectory.Action, Columns: map[string]string{"action": "action_probs"}},
+		{"list as action", shared + "/lists_v1.parquet", trajectory.Options{Need: trajectory.Action, Columns: map[string]string{"action": "action_probs"}},
 			": action_probs: holds lists, where one number a row is wanted; split it into columns", trajectory.ErrColumn},
-		{"list as id", "testdata/lists_v1.parquet", trajectory.Options{Columns: map[string]string{"unit_id": "action_probs"}},
+		{"list as id", shared + "/lists_v1.parquet", trajectory.Options{Columns: map[string]string{"unit_id": "action_probs"}},
 			": action_probs: holds lists, and an id is wanted; write a string or an integer a row", trajectory.ErrColumn},
-		{"ragged", "testdata/ragged.parquet", trajectory.Options{}, ":3: observation: the list is not as long as the first one; give every row a list of the same length", trajectory.ErrValue},
-		{"version", "testdata/version2.parquet", trajectory.Options{}, ": the schema version is not known; this program reads version 1; write the file anew, or use a newer program", trajectory.ErrFormat},
-		{"no rows", "testdata/norows.parquet", trajectory.Options{}, ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
+		{"ragged", shared + "/ragged.parquet", trajectory.Options{}, ":3: observation: the list is not as long as the first one; give every row a list of the same length", trajectory.ErrValue},
+		{"version", shared + "/version2.parquet", trajectory.Options{}, ": the schema version is not known; this program reads version 1; write the file anew, or use a newer program", trajectory.ErrFormat},
+		{"no rows", shared + "/norows.parquet", trajectory.Options{}, ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := read(c.path, c.o)

@@ -1,50 +1,15 @@
 // Package parquetfile reads and writes trajectories as Apache Parquet.
 //
 // Columns are flat, or lists of numbers for observation, next_observation,
-// action_probs and a list of one number for action. Booleans, integers and
-// floats are widened to float64; keys are strings or integers, dictionary
-// encoded or not; a number within a struct is named by the path to it, such as
-// infos.behavior_prob. Types that would change meaning as a number (decimals, dates,
-// timestamps) are refused. A file that carries the key
-// "discreet_schema_version" must have a version that is known; [Write] writes
-// it.
+// action_probs and a list of one number for action. Keys are strings or
+// integers; a number within a struct is named by the path to it, such as
+// infos.behavior_prob. A file that carries the key "discreet_schema_version"
+// must have a version that is known; [Write] writes it.
 //
 // Start with [Format] as the argument of trajectory.Read, and with [Write].
 // Rows in errors are counted from 1.
 //
-// The parquet module writes files and decodes footers. Pages are decoded here,
-// by the Parquet format specification (Encodings.md, Compression.md), column by
-// column: memory is bounded by one page and one dictionary a column.
-//
-// # Damaged and hostile files
-//
-// Nothing that a file says of its own lengths is believed. A file of n bytes is
-// refused (ErrFormat) when
-//
-//   - its footer is longer than 64 MiB, nests deeper than 32, or has lists of
-//     more elements than its length can hold, which is 8192 and one for every 6
-//     bytes, at most 2^20; or its schema is not one tree, of a depth of 64 or
-//     less; or a row group does not have one chunk a column, within the file;
-//   - its rows, or the values of the columns that are read, are more than
-//     2^22 + 256 n;
-//   - the pages and dictionaries that are held at a time take more than
-//     2^28 + 64 n bytes, or all ids that are delivered do;
-//   - a page header is longer than 64 KiB, says less or more than there is, or
-//     claims that a page expands by more than its compression can (22 for Snappy,
-//     255 for LZ4, 1032 for gzip, 32768 for Zstandard);
-//   - a page does not decompress to the size that it claims, has another checksum
-//     than its own, has runs that are longer than it or numbers in them of more
-//     than 32 bits, dictionary indices, levels or strings beyond their ends, or
-//     differences (DELTA_BINARY_PACKED) in blocks of more than 4096.
-//
-// # Limits
-//
-// Values may be in any encoding of the specification except BIT_PACKED, and
-// compressed by Snappy, gzip, Zstandard, Brotli or LZ4_RAW; the older LZ4, of which
-// writers do not agree how a page begins, and LZO are refused, and
-// so are encrypted files, and blocks of differences longer than 4096. The
-// decompressors are those of other modules, with their output limited to the
-// size of the page. The bounds above are generous: they let a small file that is
-// made to do harm fill a dataset of 2^22 numbers, and hold 256 MiB of pages and
-// as much of ids; larger files, in proportion.
+// Package internal/parquet decodes the pages and believes nothing that a file
+// says of its own lengths: its documentation lists what is refused. The parquet
+// module writes files.
 package parquetfile

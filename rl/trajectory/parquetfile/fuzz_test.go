@@ -12,7 +12,7 @@ import (
 
 // Any bytes are an input error or a dataset of finite numbers; nothing panics.
 func FuzzRead(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.parquet")
+	files, err := filepath.Glob(shared + "/*.parquet")
 	if err != nil || len(files) == 0 {
 		f.Fatal(files, err)
 	}
@@ -21,9 +21,6 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
-	}
-	for _, data := range handmade() {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,14 +1,12 @@
 package parquetfile
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
+	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
 )
 
 // Format reads and names Parquet files.
@@ -51,116 +49,78 @@ func New(r io.ReaderAt, size int64, name string) (trajectory.Table, error) {
 type table struct {
 	name   string
 	size   int64
-	r      io.ReaderAt
 	closer io.Closer
 	file   *parquet.File
-	groups []format.RowGroup
-	fields []field
+	rows   int64 // of the file
 
-	columns []*column
-	group   int   // next row group
-	left    int64 // rows of the row group at hand
-	row     int   // rows read
+	picks   []trajectory.Pick
+	columns []*parquet.Column // of picks
+	row     int64             // rows read
 	failed  error
-
-	held   int64 // bytes of pages in memory
-	text   int64 // bytes of keys delivered
-	values int64 // values of the columns that are read
-	codec  codec
-	// What columns use in turn.
-	index  [some]uint32
-	levels [some]uint8
-	dense  [2 * some]float64 // one more than some, rounded up
 }
 
-// some is the number of values that are decoded in one go.
-const some = 1 << 10
-
-func newTable(r io.ReaderAt, size int64, name string) (t *table, err error) {
-	t = &table{name: name, size: size, r: r}
-	defer t.rescue(&err)
-	if err := t.checkFooter(r); err != nil {
-		return nil, err
-	}
-	t.file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<16))
+func newTable(r io.ReaderAt, size int64, name string) (*table, error) {
+	f, err := parquet.Open(r, size)
 	if err != nil {
-		return nil, t.damaged(err)
+		return nil, parquetfault.Error(name, err)
 	}
-	if v, ok := t.file.Lookup(trajectory.SchemaVersionKey); ok && v != trajectory.SchemaVersion {
-		return nil, t.fault("", "the schema version is not known", "this program reads version "+trajectory.SchemaVersion+"; write the file anew, or use a newer program", trajectory.ErrFormat)
+	if v, ok := f.Lookup(trajectory.SchemaVersionKey); ok && v != trajectory.SchemaVersion {
+		return nil, &trajectory.InputError{File: name, What: "the schema version is not known",
+			Remedy: "this program reads version " + trajectory.SchemaVersion + "; write the file anew, or use a newer program", Kind: trajectory.ErrFormat}
 	}
-	t.groups = t.file.Metadata().RowGroups
-	for _, c := range t.file.Root().Columns() {
-		t.fields = fieldsOf(t.fields, c, c.Name(), 0)
-	}
-	return t, nil
+	return &table{name: name, size: size, file: f, rows: f.Rows()}, nil
 }
 
 // Fields implements [trajectory.Table].
 func (t *table) Fields() []trajectory.Field {
-	out := make([]trajectory.Field, len(t.fields))
-	for i, f := range t.fields {
-		out[i] = trajectory.Field{Name: f.name, List: f.list}
+	fields := t.file.Fields()
+	out := make([]trajectory.Field, len(fields))
+	for i, f := range fields {
+		out[i] = trajectory.Field{Name: f.Name, List: f.List}
 	}
 	return out
 }
 
 // Width implements [trajectory.Table]: the length of the first list that is
 // there.
-func (t *table) Width(i int) (n int, err error) {
-	defer t.rescue(&err)
-	f := &t.fields[i]
-	if !f.list {
-		return 1, nil
-	}
-	if err := t.usable(f, trajectory.Number); err != nil {
-		return 0, err
-	}
-	c := newColumn(t, f, trajectory.Pick{Kind: trajectory.Presence})
-	defer c.close()
-	for g := range t.groups {
-		if err := c.open(g); err != nil {
-			return 0, err
-		}
-		if n, err := c.firstLength(); err != nil || n > 0 {
-			return n, err
-		}
-	}
-	return 0, nil
+func (t *table) Width(i int) (int, error) {
+	n, err := t.file.ListLength(i)
+	return n, parquetfault.Error(t.name, err)
 }
 
 // Select implements [trajectory.Table].
-func (t *table) Select(picks []trajectory.Pick) (err error) {
-	defer t.rescue(&err)
+func (t *table) Select(picks []trajectory.Pick) error {
 	for _, p := range picks {
-		f := &t.fields[p.Field]
-		if err := t.usable(f, p.Kind); err != nil {
-			return err
+		w := parquet.Want{Field: p.Field, Length: p.List, Null: trajectory.Null()}
+		switch p.Kind {
+		case trajectory.Key:
+			w.As = parquet.Keys
+		case trajectory.Presence:
+			w.As = parquet.Presence
 		}
-		c := newColumn(t, f, p)
-		if err := c.count(); err != nil {
-			return err
+		c, err := t.file.Column(w)
+		if err != nil {
+			return parquetfault.Error(t.name, err)
 		}
-		t.columns = append(t.columns, c)
+		t.picks, t.columns = append(t.picks, p), append(t.columns, c)
 	}
 	return nil
 }
 
 // Progress implements [trajectory.Table].
 func (t *table) Progress() int64 {
-	n := t.file.NumRows()
-	if n <= 0 {
+	if t.rows == 0 {
 		return t.size
 	}
-	return int64(float64(t.size) * min(float64(t.row)/float64(n), 1))
+	return int64(float64(t.size) * min(float64(t.row)/float64(t.rows), 1))
 }
 
 // Close implements [trajectory.Table].
 func (t *table) Close() error {
 	for _, c := range t.columns {
-		c.close()
+		c.Close()
 	}
-	t.codec.close()
+	t.file.Close()
 	t.columns, t.failed = nil, os.ErrClosed
 	if t.closer == nil {
 		return nil
@@ -176,58 +136,27 @@ func (t *table) Read(b *trajectory.Batch) error {
 	return t.failed
 }
 
-func (t *table) read(b *trajectory.Batch) (err error) {
-	defer t.rescue(&err)
-	for t.left == 0 {
-		if t.group == len(t.groups) {
-			return io.EOF
-		}
-		for _, c := range t.columns {
-			if err := c.open(t.group); err != nil {
-				return err
-			}
-		}
-		t.left = t.groups[t.group].NumRows
-		t.group++
+func (t *table) read(b *trajectory.Batch) error {
+	n := int(min(t.rows-t.row, int64(b.Cap)))
+	if n == 0 {
+		return io.EOF
 	}
-	n := int(min(t.left, int64(b.Cap)))
-	for _, c := range t.columns {
-		if err := c.read(b, n); err != nil {
-			return err
+	for i, p := range t.picks {
+		var err error
+		if p.Kind == trajectory.Key {
+			err = t.columns[i].ReadKeys(&b.Keys[p.Block], n)
+		} else {
+			block := &b.Blocks[p.Block]
+			err = t.columns[i].Read(block.Values[p.Offset:], block.Width, n)
+		}
+		if err != nil {
+			return parquetfault.Error(t.name, err)
 		}
 	}
 	for i := range n {
-		b.Row[i] = t.row + i + 1
+		b.Row[i] = int(t.row) + i + 1
 	}
 	b.Rows = n
-	t.row += n
-	t.left -= int64(n)
+	t.row += int64(n)
 	return nil
-}
-
-func (t *table) fault(column, what, remedy string, kind error) error {
-	return &trajectory.InputError{File: t.name, Column: column, What: what, Remedy: remedy, Kind: kind}
-}
-
-// errEncoding marks what this package does not decode.
-var errEncoding = errors.New("unknown encoding")
-
-func (t *table) damaged(cause error) error {
-	e := &trajectory.InputError{File: t.name, What: "cannot be read as Parquet", Remedy: "the file may be damaged, or use an encoding that is not supported; write it anew",
-		Kind: trajectory.ErrFormat, Cause: cause}
-	switch {
-	case errors.Is(cause, errTooMany):
-		e.What, e.Remedy = "asks for more memory than a file of its size should", "the file may be damaged; or write it anew without compression and dictionaries"
-	case errors.Is(cause, errEncoding):
-		e.What, e.Remedy = "uses an encoding that is not supported", "write it anew with plain or dictionary encoding"
-	}
-	return e
-}
-
-// rescue makes an error of a panic: the parquet module panics on some damaged
-// footers.
-func (t *table) rescue(err *error) {
-	if p := recover(); p != nil {
-		*err = t.damaged(fmt.Errorf("decoder: %v", p))
-	}
 }

@@ -28,9 +28,9 @@ func TestOtherWriters(t *testing.T) {
 	}
 	for name, rows := range files {
 		t.Run(name, func(t *testing.T) {
-			d, _, err := read("testdata/writers/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+			d, _, err := read(shared+"/writers/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
 			if err != nil {
-				t.Fatalf("%v (%v)", err, cause(err))
+				t.Fatal(err)
 			}
 			if d.Rows() != rows || strings.Join(d.Columns, " ") != "obs_x obs_y obs_b" {
 				t.Fatalf("%d rows, columns %v; want %d rows", d.Rows(), d.Columns, rows)
@@ -51,7 +51,7 @@ func TestOtherWriters(t *testing.T) {
 			}
 		})
 	}
-	if have, err := filepath.Glob("testdata/writers/*.parquet"); err != nil || len(have) != len(files) {
+	if have, err := filepath.Glob(shared + "/writers/*.parquet"); err != nil || len(have) != len(files) {
 		t.Errorf("%d files are tried, of %d (%v)", len(files), len(have), err)
 	}
 }

@@ -1,39 +1,29 @@
-package parquetfile
+package parquet
 
 import (
 	"math"
-
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// read delivers the next n rows.
-func (c *column) read(b *trajectory.Batch, n int) error {
-	switch {
-	case c.pick.Kind == trajectory.Key:
-		return c.readKeys(&b.Keys[c.pick.Block], n)
-	case c.f.list:
-		return c.readLists(b, n)
-	}
-	block := &b.Blocks[c.pick.Block]
-	dst := block.Values[c.pick.Offset:]
+// readFlat delivers the next n rows of a column without lists.
+func (c *Column) readFlat(dst []float64, stride, n int) error {
 	for n > 0 {
 		if err := c.need(); err != nil {
 			return err
 		}
-		k, err := c.flat(dst, block.Width, min(n, c.left))
+		k, err := c.flat(dst, stride, min(n, c.left))
 		if err != nil {
 			return c.damaged(err)
 		}
 		c.left -= k
 		if n -= k; n > 0 {
-			dst = dst[k*block.Width:]
+			dst = dst[k*stride:]
 		}
 	}
 	return nil
 }
 
 // flat delivers some of the next k rows and tells how many.
-func (c *column) flat(dst []float64, width, k int) (int, error) {
+func (c *Column) flat(dst []float64, width, k int) (int, error) {
 	level, same, err := c.def.constant(k)
 	if err != nil {
 		return 0, err
@@ -45,8 +35,8 @@ func (c *column) flat(dst []float64, width, k int) (int, error) {
 	c.def.pass(same)
 	switch {
 	case level != uint64(c.maxDef):
-		repeat(dst, width, same, trajectory.Null())
-	case c.pick.Kind == trajectory.Presence:
+		repeat(dst, width, same, c.null)
+	case c.as == Presence:
 		repeat(dst, width, same, 1)
 	default:
 		err = c.numbers(dst, width, same)
@@ -61,8 +51,8 @@ func repeat(dst []float64, width, n int, v float64) {
 }
 
 // sparse delivers k rows, at most some, any of which may be missing.
-func (c *column) sparse(dst []float64, width, k int) error {
-	levels := c.t.levels[:k]
+func (c *Column) sparse(dst []float64, width, k int) error {
+	levels := c.file.levels[:k]
 	if err := fill(&c.def, levels); err != nil {
 		return err
 	}
@@ -70,15 +60,15 @@ func (c *column) sparse(dst []float64, width, k int) error {
 	for _, d := range levels {
 		present += int(equal(d, c.maxDef))
 	}
-	dense := &c.t.dense
+	dense := &c.file.dense
 	repeat(dense[:], 1, present, 1)
-	if c.pick.Kind == trajectory.Number {
+	if c.as == Numbers {
 		if err := c.numbers(dense[:], 1, present); err != nil {
 			return err
 		}
 	}
 	// Which values are missing is hard to foretell: there is no branch on it.
-	null, at := math.Float64bits(trajectory.Null()), 0
+	null, at := math.Float64bits(c.null), 0
 	for i, d := range levels {
 		there := equal(d, c.maxDef)
 		v := math.Float64bits(dense[at&(2*some-1)])

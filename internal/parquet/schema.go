@@ -1,10 +1,9 @@
-package parquetfile
+package parquet
 
 import (
 	"strconv"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/parquet-go/parquet-go"
+	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -12,7 +11,7 @@ import (
 // field is a column of the file as a user sees it: a leaf, or a list of leaves.
 type field struct {
 	name string
-	leaf *parquet.Column // nil when it is neither
+	leaf *goparquet.Column // nil when it is neither
 	list bool
 	// elements is the definition level from which a list has an element.
 	elements byte
@@ -23,7 +22,7 @@ const maxDepth = 32
 
 // fieldsOf finds the fields under a column. Those of a struct, at any depth, are
 // named by the path to them, such as infos.behavior_prob.
-func fieldsOf(dst []field, c *parquet.Column, name string, depth int) []field {
+func fieldsOf(dst []field, c *goparquet.Column, name string, depth int) []field {
 	f := newField(c, name)
 	if f.leaf != nil || c.Leaf() || c.Repeated() || depth == maxDepth || !isStruct(c) {
 		return append(dst, f)
@@ -36,7 +35,7 @@ func fieldsOf(dst []field, c *parquet.Column, name string, depth int) []field {
 
 // isStruct tells a group of columns from a list or a map of nested things, which
 // has one repeated child.
-func isStruct(c *parquet.Column) bool {
+func isStruct(c *goparquet.Column) bool {
 	below := c.Columns()
 	return len(below) > 1 || len(below) == 1 && !below[0].Repeated()
 }
@@ -44,7 +43,7 @@ func isStruct(c *parquet.Column) bool {
 // newField finds the leaf of a column. A list is a group with one repeated
 // child, which is the element or a group that holds it alone, or, by the oldest
 // rule, a repeated leaf.
-func newField(c *parquet.Column, name string) field {
+func newField(c *goparquet.Column, name string) field {
 	f := field{name: name}
 	if c.Leaf() {
 		f.leaf, f.list = c, c.Repeated()
@@ -73,25 +72,27 @@ func newField(c *parquet.Column, name string) field {
 }
 
 // usable checks that a column can be delivered as wanted.
-func (t *table) usable(f *field, kind trajectory.PickKind) error {
-	bad := func(what, remedy string) error { return t.fault(f.name, what, remedy, trajectory.ErrColumn) }
-	if f.leaf == nil {
+func (f *File) usable(c *field, as As) error {
+	bad := func(what, remedy string) error {
+		return &Error{Column: c.name, What: what, Remedy: remedy, Kind: ErrColumn}
+	}
+	if c.leaf == nil {
 		return bad("has a nested type", "write one flat column a number, or a list of numbers")
 	}
-	if codec := t.undecoded(f); codec != "" {
+	if codec := f.undecoded(c); codec != "" {
 		return bad("is compressed by "+codec+", which is not supported", "write the file with Snappy, Zstandard or LZ4_RAW")
 	}
 	switch {
-	case kind == trajectory.Presence:
+	case as == Presence:
 		return nil
-	case kind == trajectory.Key && f.list:
+	case as == Keys && c.list:
 		return bad("holds lists, and an id is wanted", "write a string or an integer a row")
 	}
-	number, text := kindOf(f.leaf)
+	number, text := kindOf(c.leaf)
 	switch {
-	case kind == trajectory.Key && !text:
+	case as == Keys && !text:
 		return bad("has a type that cannot be an id", "write a string or an integer")
-	case kind == trajectory.Number && number == notNumber:
+	case as == Numbers && number == notNumber:
 		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
 	}
 	return nil
@@ -99,9 +100,9 @@ func (t *table) usable(f *field, kind trajectory.PickKind) error {
 
 // undecoded names the compression of a part of a column that is not decoded, if
 // there is one. Writers do not agree on how a page of the older LZ4 begins.
-func (t *table) undecoded(f *field) string {
-	for _, g := range t.groups {
-		switch codec := g.Columns[f.leaf.Index()].MetaData.Codec; codec {
+func (f *File) undecoded(c *field) string {
+	for _, g := range f.groups {
+		switch codec := g.Columns[c.leaf.Index()].MetaData.Codec; codec {
 		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
 		case format.Lz4:
 			return "the older LZ4"
@@ -129,7 +130,7 @@ const (
 )
 
 // kindOf gives the number that a leaf holds, and whether it can serve as a key.
-func kindOf(c *parquet.Column) (numeric, bool) {
+func kindOf(c *goparquet.Column) (numeric, bool) {
 	t := c.Type()
 	plain, signed := t.LogicalType() == nil && t.ConvertedType() == nil, true
 	if l := t.LogicalType(); l != nil {
@@ -140,23 +141,23 @@ func kindOf(c *parquet.Column) (numeric, bool) {
 		plain, signed = true, *c >= firstSigned
 	}
 	switch t.Kind() {
-	case parquet.Boolean:
+	case goparquet.Boolean:
 		return boolean, false
-	case parquet.Float:
+	case goparquet.Float:
 		return floats, false
-	case parquet.Double:
+	case goparquet.Double:
 		return doubles, false
-	case parquet.ByteArray:
+	case goparquet.ByteArray:
 		return notNumber, true
-	case parquet.FixedLenByteArray:
+	case goparquet.FixedLenByteArray:
 		return notNumber, t.Length() > 0
-	case parquet.Int32:
+	case goparquet.Int32:
 		if plain && signed {
 			return int32s, true
 		} else if plain {
 			return uint32s, true
 		}
-	case parquet.Int64:
+	case goparquet.Int64:
 		if plain && signed {
 			return int64s, true
 		} else if plain {
@@ -168,17 +169,17 @@ func kindOf(c *parquet.Column) (numeric, bool) {
 
 // widthOf gives the bytes that a value takes in a page: 0 for booleans, which
 // take a bit, and less for strings, which differ.
-func widthOf(c *parquet.Column) int {
+func widthOf(c *goparquet.Column) int {
 	switch t := c.Type(); t.Kind() {
-	case parquet.Boolean:
+	case goparquet.Boolean:
 		return 0
-	case parquet.Int32, parquet.Float:
+	case goparquet.Int32, goparquet.Float:
 		return 4
-	case parquet.Int64, parquet.Double:
+	case goparquet.Int64, goparquet.Double:
 		return 8
-	case parquet.Int96:
+	case goparquet.Int96:
 		return 12
-	case parquet.FixedLenByteArray:
+	case goparquet.FixedLenByteArray:
 		return t.Length()
 	}
 	return -1

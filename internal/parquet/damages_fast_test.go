@@ -1,6 +1,6 @@
-//go:build slow
+//go:build !slow
 
-package parquetfile_test
+package parquet_test
 
 // damages is the number of damaged files made of every file.
-const damages = 20_000
+const damages = 300

@@ -1,4 +1,4 @@
-package parquetfile
+package parquet
 
 import "errors"
 
@@ -15,31 +15,31 @@ const (
 var errTooMany = errors.New("more values than a file of this size can be trusted with")
 
 // mostValues bounds the rows, and the values of all columns that are read.
-func (t *table) mostValues() int64 { return freeValues + valuesPerByte*t.size }
+func (f *File) mostValues() int64 { return freeValues + valuesPerByte*f.size }
 
 // mostBytes bounds the memory of the pages that are held at a time, and, apart
 // from that, the text of all keys.
-func (t *table) mostBytes() int64 { return freeBytes + bytesPerByte*t.size }
+func (f *File) mostBytes() int64 { return freeBytes + bytesPerByte*f.size }
 
 // hold counts n more bytes, or fewer, of memory.
-func (t *table) hold(n int) error {
-	if n > 0 && int64(n) > t.mostBytes()-t.held {
+func (f *File) hold(n int) error {
+	if n > 0 && int64(n) > f.mostBytes()-f.held {
 		return errTooMany
 	}
-	t.held += int64(n)
+	f.held += int64(n)
 	return nil
 }
 
 // room gives a slice of n elements of size bytes each, buf where it has the
 // room, and counts what it takes. What is in it does not matter.
-func room[T any](t *table, buf []T, n, size int) ([]T, error) {
+func room[T any](f *File, buf []T, n, size int) ([]T, error) {
 	if n <= cap(buf) {
 		return buf[:n], nil
 	}
-	if int64(n) > t.mostBytes() {
+	if int64(n) > f.mostBytes() {
 		return buf, errTooMany
 	}
-	if err := t.hold((n - cap(buf)) * size); err != nil {
+	if err := f.hold((n - cap(buf)) * size); err != nil {
 		return buf, err
 	}
 	return make([]T, n), nil

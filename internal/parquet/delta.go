@@ -1,4 +1,4 @@
-package parquetfile
+package parquet
 
 import (
 	"encoding/binary"
@@ -92,4 +92,19 @@ func wide(b []byte, at, width int) uint64 {
 		return v
 	}
 	return v & (1<<width - 1)
+}
+
+// deltas decodes the numbers at the front of b.
+func (c *Column) deltas(buffer int, b []byte, width, n int) (numbers, rest []byte, err error) {
+	d, err := newDelta(b, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	dst, err := room(c.file, c.work[buffer], d.total*width, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.work[buffer] = dst
+	err = d.decode(dst, width)
+	return dst, d.b, err
 }

@@ -1,4 +1,4 @@
-package parquetfile
+package parquet
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package parquetfile
+package parquet
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec holds the decompressors of a table, and the compressed page at hand.
+// codec holds the decompressors of a file, and the compressed page at hand.
 type codec struct {
 	src    []byte
 	reader bytes.Reader

@@ -1,15 +1,13 @@
-package parquetfile
+package parquet
 
 import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
-
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // readKeys delivers the next n rows as keys, run by run.
-func (c *column) readKeys(dst *trajectory.Runs, n int) error {
+func (c *Column) readKeys(dst Runs, n int) error {
 	for n > 0 {
 		if err := c.need(); err != nil {
 			return err
@@ -25,7 +23,7 @@ func (c *column) readKeys(dst *trajectory.Runs, n int) error {
 }
 
 // flatKeys delivers some of the next k rows and tells how many.
-func (c *column) flatKeys(dst *trajectory.Runs, k int) (int, error) {
+func (c *Column) flatKeys(dst Runs, k int) (int, error) {
 	level, same, err := c.def.constant(k)
 	if err != nil {
 		return 0, err
@@ -34,7 +32,7 @@ func (c *column) flatKeys(dst *trajectory.Runs, k int) (int, error) {
 		c.def.pass(same)
 		return same, c.keys(dst, same, level == uint64(c.maxDef))
 	}
-	levels := c.t.levels[:min(k, some)]
+	levels := c.file.levels[:min(k, some)]
 	if err := fill(&c.def, levels); err != nil {
 		return 0, err
 	}
@@ -53,7 +51,7 @@ func (c *column) flatKeys(dst *trajectory.Runs, k int) (int, error) {
 }
 
 // keys delivers the next n keys, or n missing ones.
-func (c *column) keys(dst *trajectory.Runs, n int, there bool) error {
+func (c *Column) keys(dst Runs, n int, there bool) error {
 	v := &c.values
 	switch {
 	case !there:
@@ -90,9 +88,9 @@ func (c *column) keys(dst *trajectory.Runs, n int, there bool) error {
 	return nil
 }
 
-func (c *column) indexedKeys(dst *trajectory.Runs, n int) error {
+func (c *Column) indexedKeys(dst Runs, n int) error {
 	for n > 0 {
-		index := c.t.index[:min(n, some)]
+		index := c.file.index[:min(n, some)]
 		if err := fill(&c.values.runs, index); err != nil {
 			return err
 		}
@@ -112,7 +110,7 @@ func (c *column) indexedKeys(dst *trajectory.Runs, n int) error {
 }
 
 // key delivers the key stored as b for n rows.
-func (c *column) key(dst *trajectory.Runs, b []byte, n int) error {
+func (c *Column) key(dst Runs, b []byte, n int) error {
 	switch c.kind {
 	case int32s:
 		b = c.signed(int64(int32(binary.LittleEndian.Uint32(b))))
@@ -123,19 +121,19 @@ func (c *column) key(dst *trajectory.Runs, b []byte, n int) error {
 	case uint64s:
 		b = c.unsigned(binary.LittleEndian.Uint64(b))
 	}
-	if c.t.text += int64(len(b)); c.t.text > c.t.mostBytes() {
+	if c.file.text += int64(len(b)); c.file.text > c.file.mostBytes() {
 		return errTooMany
 	}
 	dst.Append(b, n)
 	return nil
 }
 
-func (c *column) unsigned(v uint64) []byte {
+func (c *Column) unsigned(v uint64) []byte {
 	c.text = strconv.AppendUint(c.text[:0], v, 10)
 	return c.text
 }
 
-func (c *column) signed(v int64) []byte {
+func (c *Column) signed(v int64) []byte {
 	c.text = strconv.AppendInt(c.text[:0], v, 10)
 	return c.text
 }

@@ -1,6 +1,4 @@
-package parquetfile
-
-import "github.com/discreet-rl/discreet/rl/trajectory"
+package parquet
 
 // chunk is the part of a page of lists that has been decoded.
 type chunk struct {
@@ -15,7 +13,7 @@ const chunkSize = some * (1 + 1 + 8)
 
 // ready makes sure that there is a level in the chunk. It reports false at the
 // end of the row group.
-func (c *column) ready() (bool, error) {
+func (c *Column) ready() (bool, error) {
 	l := c.list
 	if l.at < l.n {
 		return true, nil
@@ -32,7 +30,7 @@ func (c *column) ready() (bool, error) {
 	if err := fill(&c.def, l.def[:k]); err != nil {
 		return false, c.damaged(err)
 	}
-	if c.pick.Kind == trajectory.Presence {
+	if c.as == Presence {
 		return true, nil
 	}
 	present := 0
@@ -49,8 +47,7 @@ func (c *column) ready() (bool, error) {
 
 // readLists delivers n rows of a list column. A repetition level of 0 starts a
 // row; an empty list counts as a missing one.
-func (c *column) readLists(b *trajectory.Batch, n int) error {
-	block := &b.Blocks[c.pick.Block]
+func (c *Column) readLists(dst []float64, stride, n int) error {
 	l := c.list
 	for i := range n {
 		ok, err := c.ready()
@@ -60,15 +57,15 @@ func (c *column) readLists(b *trajectory.Batch, n int) error {
 		if !ok {
 			return c.need() // says that the column is too short
 		}
-		at := i*block.Width + c.pick.Offset
-		if c.pick.Kind == trajectory.Presence {
-			block.Values[at] = 1
-			if l.def[l.at] < c.f.elements {
-				block.Values[at] = trajectory.Null()
+		at := i * stride
+		if c.as == Presence {
+			dst[at] = 1
+			if l.def[l.at] < c.field.elements {
+				dst[at] = c.null
 			}
 			_, err = c.skipList()
 		} else {
-			err = c.readList(block.Values[at:at+c.pick.List], i)
+			err = c.readList(dst[at:at+c.length], i)
 		}
 		if err != nil {
 			return err
@@ -78,14 +75,14 @@ func (c *column) readLists(b *trajectory.Batch, n int) error {
 }
 
 // readList delivers one list into dst.
-func (c *column) readList(dst []float64, row int) error {
+func (c *Column) readList(dst []float64, row int) error {
 	l := c.list
 	if l.rep[l.at] != 0 {
-		return c.length(row) // the list of the row before goes on
+		return c.unequal(row) // the list of the row before goes on
 	}
-	if l.def[l.at] < c.f.elements {
+	if l.def[l.at] < c.field.elements {
 		for j := range dst {
-			dst[j] = trajectory.Null()
+			dst[j] = c.null
 		}
 		l.at++
 		return nil
@@ -97,10 +94,10 @@ func (c *column) readList(dst []float64, row int) error {
 				return err
 			}
 			if !ok || l.rep[l.at] == 0 {
-				return c.length(row + 1)
+				return c.unequal(row + 1)
 			}
 		}
-		dst[j] = trajectory.Null()
+		dst[j] = c.null
 		if l.def[l.at] == c.maxDef {
 			dst[j] = l.values[l.value]
 			l.value++
@@ -108,17 +105,17 @@ func (c *column) readList(dst []float64, row int) error {
 		l.at++
 	}
 	if l.at < l.n && l.rep[l.at] != 0 {
-		return c.length(row + 1)
+		return c.unequal(row + 1)
 	}
 	return nil
 }
 
 // skipList passes over a list and counts its elements.
-func (c *column) skipList() (int, error) {
+func (c *Column) skipList() (int, error) {
 	l := c.list
 	n := 0
 	for {
-		if l.def[l.at] >= c.f.elements {
+		if l.def[l.at] >= c.field.elements {
 			n++
 		}
 		l.at++
@@ -130,7 +127,7 @@ func (c *column) skipList() (int, error) {
 }
 
 // firstLength is the number of elements of the first list that has any.
-func (c *column) firstLength() (int, error) {
+func (c *Column) firstLength() (int, error) {
 	for {
 		ok, err := c.ready()
 		if err != nil || !ok {
@@ -142,9 +139,9 @@ func (c *column) firstLength() (int, error) {
 	}
 }
 
-// length complains of a row, counted from 1 within the batch.
-func (c *column) length(row int) error {
-	err := c.t.fault(c.f.name, "the list is not as long as the first one", "give every row a list of the same length", trajectory.ErrValue)
-	err.(*trajectory.InputError).Row = c.t.row + row
-	return err
+// unequal complains of a row, counted from 1 within the part of the rows that is
+// being read.
+func (c *Column) unequal(row int) error {
+	return &Error{Column: c.field.name, Row: c.row + row, What: "the list is not as long as the first one",
+		Remedy: "give every row a list of the same length", Kind: ErrValue}
 }

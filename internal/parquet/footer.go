@@ -1,12 +1,10 @@
-package parquetfile
+package parquet
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -22,29 +20,29 @@ const (
 )
 
 // checkMagic looks at the magic numbers and gives the length of the footer.
-func (t *table) checkMagic(r io.ReaderAt) (int64, error) {
-	if t.size == 0 {
-		return 0, t.fault("", "the file is empty", "write it anew", trajectory.ErrEmpty)
+func (f *File) checkMagic() (int64, error) {
+	if f.size == 0 {
+		return 0, refuse("the file is empty", "write it anew", ErrEmpty)
 	}
 	var head, tail [8]byte
-	if t.size >= 12 {
-		if _, err := r.ReadAt(head[:4], 0); err != nil {
-			return 0, t.damaged(err)
+	if f.size >= 12 {
+		if _, err := f.r.ReadAt(head[:4], 0); err != nil {
+			return 0, damaged("", err)
 		}
-		if _, err := r.ReadAt(tail[:], t.size-8); err != nil {
-			return 0, t.damaged(err)
+		if _, err := f.r.ReadAt(tail[:], f.size-8); err != nil {
+			return 0, damaged("", err)
 		}
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:4]))
 	switch {
 	case string(head[:4]) == "PARE" || string(tail[4:]) == "PARE":
-		return 0, t.fault("", "the file is encrypted", "decrypt it first", trajectory.ErrFormat)
+		return 0, refuse("the file is encrypted", "decrypt it first", ErrFormat)
 	case string(head[:4]) != "PAR1":
-		return 0, t.fault("", "is not a Parquet file", "name the format, or check that this is the right file", trajectory.ErrFormat)
-	case string(tail[4:]) != "PAR1" || n > t.size-12:
-		return 0, t.fault("", "the footer is missing", "the file is cut short; write or copy it anew", trajectory.ErrFormat)
+		return 0, refuse("is not a Parquet file", "name the format, or check that this is the right file", ErrFormat)
+	case string(tail[4:]) != "PAR1" || n > f.size-12:
+		return 0, refuse("the footer is missing", "the file is cut short; write or copy it anew", ErrFormat)
 	case n > maxFooter:
-		return 0, t.fault("", "the footer is too long", "write the file with fewer columns, or fewer and larger row groups", trajectory.ErrFormat)
+		return 0, refuse("the footer is too long", "write the file with fewer columns, or fewer and larger row groups", ErrFormat)
 	}
 	return n, nil
 }
@@ -52,34 +50,34 @@ func (t *table) checkMagic(r io.ReaderAt) (int64, error) {
 // checkFooter walks over the footer before the parquet module decodes it, which
 // takes room for as many elements as a list claims to have, and follows the
 // schema as deep as it goes.
-func (t *table) checkFooter(r io.ReaderAt) error {
-	n, err := t.checkMagic(r)
+func (f *File) checkFooter() error {
+	n, err := f.checkMagic()
 	if err != nil {
 		return err
 	}
 	footer := make([]byte, n)
-	if _, err := r.ReadAt(footer, t.size-8-n); err != nil {
-		return t.damaged(err)
+	if _, err := f.r.ReadAt(footer, f.size-8-n); err != nil {
+		return damaged("", err)
 	}
 	d := compact{b: footer, items: min(maxElements, freeElements+len(footer)/footerElement)}
 	d.skip(thriftStruct)
 	if d.err != nil {
-		return t.damaged(d.err)
+		return damaged("", d.err)
 	}
 	var decoder format.FooterDecoder
 	meta, _, err := decoder.Decode(footer)
 	if err == nil {
-		err = t.checkMeta(meta, t.size-8-n)
+		err = f.checkMeta(meta, f.size-8-n)
 	}
 	if err != nil {
-		return t.damaged(err)
+		return damaged("", err)
 	}
 	return nil
 }
 
 // checkMeta checks the tree of columns, and that every row group has a chunk of
 // each, within the first end bytes of the file.
-func (t *table) checkMeta(meta *format.FileMetaData, end int64) error {
+func (f *File) checkMeta(meta *format.FileMetaData, end int64) error {
 	leaves, rest, err := checkSchema(meta.Schema, 0)
 	if err != nil {
 		return err
@@ -93,7 +91,7 @@ func (t *table) checkMeta(meta *format.FileMetaData, end int64) error {
 		if len(g.Columns) != leaves {
 			return fmt.Errorf("a row group of %d columns where the schema has %d", len(g.Columns), leaves)
 		}
-		if g.NumRows < 0 || g.NumRows > t.mostValues()-rows {
+		if g.NumRows < 0 || g.NumRows > f.mostValues()-rows {
 			return errTooMany
 		}
 		rows += g.NumRows

@@ -1,4 +1,4 @@
-package parquetfile
+package parquet
 
 import (
 	"encoding/binary"
@@ -63,9 +63,10 @@ func (h *hybrid) load() error {
 
 func (h *hybrid) repeated(n uint64) error {
 	size := (h.width + 7) / 8
-	if n > uint64(h.left) {
+	if n > (uint64(h.left)+7)/8*8 { // a last group of 8 may have padding
 		return errRunLong
 	}
+	n = min(n, uint64(h.left))
 	if size > len(h.b) {
 		return errRunShort
 	}

@@ -1,4 +1,4 @@
-package parquetfile_test
+package parquet_test
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -56,6 +56,8 @@ func dict(n int32, parts ...[]byte) craftPage {
 	return p
 }
 
+const plainEncoding = format.Plain
+
 // oldDictionary is the older name of RLE_DICTIONARY.
 const oldDictionary format.Encoding = 2
 
@@ -80,6 +82,9 @@ func doubles(v ...float64) []byte {
 }
 
 func (c craft) file() []byte {
+	if c.kind == 0 {
+		c.kind = format.Double
+	}
 	file := []byte("PAR1")
 	leaf := func(name string, kind format.Type, optional bool) format.SchemaElement {
 		e := format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(format.Required)}
@@ -164,6 +169,7 @@ func handmade() map[string][]byte {
 		"packed":         {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(1), []byte{0b110})}},
 		"padding absent": {pages: []craftPage{dict(2, doubles(1, 2)), data(3, oldDictionary, []byte{9}, literal(1), []byte{0, 0b10, 0b100, 0})}},
 		"padding added":  {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{1}, literal(4), []byte{0b110, 255, 255, 255})}},
+		"run of 8":       {pages: []craftPage{dict(2, doubles(1, 2)), data(1, format.Plain, plain[:8]), data(2, format.RLEDictionary, []byte{1}, repeat(8), []byte{1})}},
 		"padding empty":  {pages: []craftPage{dict(1, doubles(2)), data(1, format.Plain, plain[:8]), data(2, format.RLEDictionary, []byte{0}, literal(1<<40))}},
 		"32 bits":        {pages: []craftPage{dict(2, doubles(1, 2)), data(3, format.RLEDictionary, []byte{32}, repeat(1), u32(0), repeat(2), u32(1))}},
 		"levels":         {optional: true, pages: []craftPage{data(3, format.Plain, sized(append(repeat(3), 1)...), plain)}},
@@ -177,9 +183,6 @@ func handmade() map[string][]byte {
 	files := map[string][]byte{}
 	for name, c := range crafts {
 		c.rows = 3
-		if c.kind == 0 {
-			c.kind = format.Double
-		}
 		files[name] = c.file()
 	}
 	return files
@@ -187,14 +190,14 @@ func handmade() map[string][]byte {
 
 func TestHandmadePages(t *testing.T) {
 	for name, file := range handmade() {
-		d, err := readBytes(file)
-		if err != nil {
-			t.Errorf("%s: %v (%v)", name, err, cause(err))
-			continue
-		}
-		for i, want := range []float64{1, 2, 2} {
-			if d.Obs[i] != want {
-				t.Errorf("%s: row %d: got %g, want %g", name, i, d.Obs[i], want)
+		for part := 1; part <= 3; part++ {
+			c, err := readAll(file, part)
+			if err != nil {
+				t.Errorf("%s: %v (%v)", name, err, cause(err))
+				continue
+			}
+			if got := c.numbers["obs_x"]; !slices.Equal(got, []float64{1, 2, 2}) {
+				t.Errorf("%s: got %v, want 1 2 2", name, got)
 			}
 		}
 	}
@@ -231,6 +234,7 @@ func TestHostilePages(t *testing.T) {
 		"run of 2^62 indices":          {pages: indices([]byte{1}, repeat(1<<62), []byte{0})},
 		"2^30 packed groups":           {pages: indices([]byte{1}, literal(huge/2), []byte{0})},
 		"2^63-1 packed groups":         {pages: indices([]byte{1}, literal(1<<63-1), []byte{0})},
+		"run of 9 indices":             {pages: indices([]byte{1}, repeat(9), []byte{0})},
 		"one run too few":              {pages: indices([]byte{1}, repeat(2), []byte{0})},
 		"packed run cut short":         {pages: indices([]byte{20}, literal(1), []byte{0})},
 		"padding beyond its page":      {pages: indices([]byte{1}, literal(4), []byte{0, 0, 0})},
@@ -287,9 +291,6 @@ func TestHostilePages(t *testing.T) {
 			if c.rows == 0 {
 				c.rows = 3
 			}
-			if c.kind == 0 {
-				c.kind = format.Double
-			}
 			refused(t, c.file())
 		})
 	}
@@ -298,8 +299,8 @@ func TestHostilePages(t *testing.T) {
 func refused(t *testing.T, file []byte) {
 	t.Helper()
 	var err error
-	n := allocated(func() { _, err = readBytes(file) })
-	if err == nil || !errors.Is(err, trajectory.ErrFormat) || !errors.Is(err, trajectory.ErrInput) {
+	n := allocated(func() { _, err = readAll(file, 1024) })
+	if !errors.Is(err, parquet.ErrFormat) || errors.Is(err, io.EOF) {
 		t.Errorf("error %v; want ErrFormat", err)
 	}
 	if n > 1<<24 {
@@ -346,6 +347,11 @@ func TestHostileFooters(t *testing.T) {
 	}
 }
 
+// lastKey keeps none but the last.
+type lastKey []byte
+
+func (k *lastKey) Append(key []byte, _ int) { *k = append((*k)[:0], key...) }
+
 // A dictionary of two long ids and a bit a row would fill any memory.
 func TestKeysAreCounted(t *testing.T) {
 	const rows, size = 1 << 18, 1 << 14
@@ -356,21 +362,21 @@ func TestKeysAreCounted(t *testing.T) {
 	read := 0
 	var err error
 	n := allocated(func() {
-		var table trajectory.Table
-		if table, err = parquetfile.New(bytes.NewReader(file), int64(len(file)), "x"); err != nil {
-			return
+		f, bad := parquet.Open(bytes.NewReader(file), int64(len(file)))
+		if bad != nil {
+			t.Fatal(bad)
 		}
-		defer table.Close()
-		batch := trajectory.NewBatch([]int{1}, 1)
-		err = table.Select([]trajectory.Pick{{Field: 2, Kind: trajectory.Key}})
-		for err == nil {
-			batch.Reset()
-			if err = table.Read(batch); err == nil {
-				read += batch.Rows
-			}
+		defer f.Close()
+		c, bad := f.Column(parquet.Want{Field: 2, As: parquet.Keys})
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		var last lastKey
+		for err = c.ReadKeys(&last, 1024); err == nil; err = c.ReadKeys(&last, 1024) {
+			read += 1024
 		}
 	})
-	if err == io.EOF || !errors.Is(err, trajectory.ErrFormat) {
+	if !errors.Is(err, parquet.ErrFormat) {
 		t.Errorf("error %v after %d rows; want ErrFormat", err, read)
 	}
 	if most := 1<<28 + 64*len(file); read*size > most || read == 0 {
@@ -384,9 +390,9 @@ func TestKeysAreCounted(t *testing.T) {
 func TestCompressionThatIsNotReadIsNamed(t *testing.T) {
 	for codec, name := range map[format.CompressionCodec]string{format.Lz4: "the older LZ4", format.LZO: "LZO", 99: "codec 99"} {
 		c := craft{rows: 3, kind: format.Double, codec: codec, pages: []craftPage{data(3, format.Plain, doubles(1, 2, 3))}}
-		_, err := readBytes(c.file())
-		want := "x.parquet: obs_x: is compressed by " + name + ", which is not supported; write the file with Snappy, Zstandard or LZ4_RAW"
-		if err == nil || err.Error() != want || !errors.Is(err, trajectory.ErrColumn) {
+		_, err := readAll(c.file(), 1)
+		want := "obs_x: is compressed by " + name + ", which is not supported; write the file with Snappy, Zstandard or LZ4_RAW"
+		if err == nil || err.Error() != want || !errors.Is(err, parquet.ErrColumn) {
 			t.Errorf("\n got %v\nwant %s", err, want)
 		}
 	}
@@ -394,8 +400,8 @@ func TestCompressionThatIsNotReadIsNamed(t *testing.T) {
 
 func TestRemedyOfEncodings(t *testing.T) {
 	c := craft{rows: 3, kind: format.Double, pages: []craftPage{data(3, 77, doubles(1, 2, 3))}}
-	_, err := readBytes(c.file())
-	if want := "x.parquet: obs_x: uses an encoding that is not supported; write it anew with plain or dictionary encoding"; err == nil || err.Error() != want {
+	_, err := readAll(c.file(), 1)
+	if want := "obs_x: uses an encoding that is not supported; write it anew with plain or dictionary encoding"; err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}
 }

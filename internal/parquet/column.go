@@ -1,0 +1,176 @@
+package parquet
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Column reads one leaf of the file, row group by row group and page by page.
+//
+// A page holds levels and values. Every row of a flat column has one level; a
+// definition level below the highest says that there is no value. Values are
+// dense: missing ones take no room. Pages of a dictionary hold indices into it.
+type Column struct {
+	file   *File
+	field  *field
+	as     As
+	length int
+	null   float64
+	kind   numeric
+	width  int
+	maxDef uint8
+
+	group int   // the next row group
+	rows  int64 // left of the row group at hand
+	row   int   // rows delivered
+
+	pages      pages
+	codec      format.CompressionCodec
+	dictionary dictionary
+	left       int // levels of the page that are to come
+	def, rep   hybrid
+	values     values
+
+	raw  []byte    // the page
+	dict []byte    // the page of the dictionary
+	work [2][]byte // numbers of the page, decoded
+	text []byte
+
+	list *chunk // of a column of lists
+}
+
+func newColumn(f *File, c *field, w Want) *Column {
+	kind, _ := kindOf(c.leaf)
+	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel())}
+}
+
+// Read puts the next n rows into every stride-th place of dst, a list into as
+// many places as it has values. The file must have that many rows to come.
+func (c *Column) Read(dst []float64, stride, n int) (err error) {
+	defer rescue(c.field.name, &err)
+	return c.groupwise(n, func(at, n int) error {
+		if c.field.list {
+			return c.readLists(dst[at*stride:], stride, n)
+		}
+		return c.readFlat(dst[at*stride:], stride, n)
+	})
+}
+
+// Runs takes keys, each for a number of rows; nil stands for a missing one. It
+// must not keep them.
+type Runs interface{ Append(key []byte, rows int) }
+
+// ReadKeys delivers the next n rows as keys, run by run. The file must have that
+// many rows to come.
+func (c *Column) ReadKeys(dst Runs, n int) (err error) {
+	defer rescue(c.field.name, &err)
+	return c.groupwise(n, func(_, n int) error { return c.readKeys(dst, n) })
+}
+
+// groupwise calls read for the part of the next n rows that each row group has.
+func (c *Column) groupwise(n int, read func(at, n int) error) error {
+	for at := 0; at < n; {
+		for c.rows == 0 {
+			if c.group == len(c.file.groups) {
+				return c.damaged(errors.New("more rows are asked for than there are"))
+			}
+			if err := c.open(); err != nil {
+				return err
+			}
+		}
+		k := int(min(c.rows, int64(n-at)))
+		if err := read(at, k); err != nil {
+			return err
+		}
+		at, c.rows, c.row = at+k, c.rows-int64(k), c.row+k
+		if c.rows == 0 {
+			if err := c.ended(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ended checks that a column of lists has no more of them than its row group has
+// rows. Flat columns have as many values as rows.
+func (c *Column) ended() error {
+	if !c.field.list {
+		return nil
+	}
+	more, err := c.ready()
+	if err == nil && more {
+		err = c.damaged(errors.New("a column with more lists than its row group has rows"))
+	}
+	return err
+}
+
+func (c *Column) meta(group int) *format.ColumnMetaData {
+	return &c.file.groups[group].Columns[c.field.leaf.Index()].MetaData
+}
+
+// count adds the values of a column that is to be read to those of the file.
+func (c *Column) count() error {
+	for g := range c.file.groups {
+		n := c.meta(g).NumValues
+		if n > c.file.mostValues()-c.file.values {
+			return c.damaged(errTooMany)
+		}
+		c.file.values += n
+	}
+	return nil
+}
+
+// open starts the next row group.
+func (c *Column) open() error {
+	m, rows := c.meta(c.group), c.file.groups[c.group].NumRows
+	c.group++
+	if m.NumValues < rows || m.NumValues > rows && !c.field.list {
+		return c.damaged(fmt.Errorf("a column of %d values in a row group of %d rows", m.NumValues, rows))
+	}
+	c.rows, c.codec, c.left, c.dictionary.n = rows, m.Codec, 0, 0
+	c.def, c.rep, c.values = hybrid{}, hybrid{}, values{last: c.values.last}
+	if c.field.list && c.list == nil {
+		if err := c.file.hold(chunkSize); err != nil {
+			return c.damaged(err)
+		}
+		c.list = new(chunk)
+	} else if c.field.list {
+		c.list.n, c.list.at, c.list.value = 0, 0, 0
+	}
+	r := c.pages.r
+	src := io.NewSectionReader(c.file.r, start(m), m.TotalCompressedSize)
+	if size := int(min(m.TotalCompressedSize, maxHeader)); r == nil || r.Size() < size {
+		old := 0
+		if r != nil {
+			old = r.Size()
+		}
+		if err := c.file.hold(size - old); err != nil {
+			return c.damaged(err)
+		}
+		r = bufio.NewReaderSize(src, size)
+	} else {
+		r.Reset(src)
+	}
+	c.pages = pages{r: r, bytes: m.TotalCompressedSize, values: m.NumValues, first: true}
+	return nil
+}
+
+// Close gives the memory of the column back.
+func (c *Column) Close() {
+	n := cap(c.raw) + cap(c.dict) + cap(c.work[0]) + cap(c.work[1]) + 4*cap(c.dictionary.offsets) + 8*cap(c.dictionary.numbers)
+	if c.pages.r != nil {
+		n += c.pages.r.Size()
+	}
+	if c.list != nil {
+		n += chunkSize
+	}
+	c.file.held -= int64(n)
+	*c = Column{file: c.file, field: c.field}
+}
+
+func (c *Column) damaged(cause error) error { return damaged(c.field.name, cause) }

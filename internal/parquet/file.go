@@ -1,0 +1,152 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+
+	goparquet "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// File is an open Parquet file. Its columns share memory: it must not be used by
+// two goroutines at a time.
+type File struct {
+	size   int64
+	r      io.ReaderAt
+	file   *goparquet.File
+	groups []format.RowGroup
+	fields []field
+
+	held   int64 // bytes of pages in memory
+	text   int64 // bytes of keys delivered
+	values int64 // values of the columns that are read
+	codec  codec
+	// What columns use in turn.
+	index  [some]uint32
+	levels [some]uint8
+	dense  [2 * some]float64 // one more than some, rounded up
+}
+
+// some is the number of values that are decoded in one go.
+const some = 1 << 10
+
+// Open reads and checks the footer of the first size bytes of r, which stays the
+// caller's to close.
+func Open(r io.ReaderAt, size int64) (f *File, err error) {
+	f = &File{size: size, r: r}
+	defer rescue("", &err)
+	if err := f.checkFooter(); err != nil {
+		return nil, err
+	}
+	f.file, err = goparquet.OpenFile(r, size, goparquet.SkipPageIndex(true), goparquet.SkipBloomFilters(true), goparquet.ReadBufferSize(1<<16))
+	if err != nil {
+		return nil, damaged("", err)
+	}
+	f.groups = f.file.Metadata().RowGroups
+	for _, c := range f.file.Root().Columns() {
+		f.fields = fieldsOf(f.fields, c, c.Name(), 0)
+	}
+	return f, nil
+}
+
+// Field is a column as a user sees it.
+type Field struct {
+	// Name is the path to the column, such as infos.behavior_prob.
+	Name string
+	// List tells that a row holds a list of values.
+	List bool
+}
+
+// Fields lists the columns in the order of the file.
+func (f *File) Fields() []Field {
+	out := make([]Field, len(f.fields))
+	for i, c := range f.fields {
+		out[i] = Field{c.name, c.list}
+	}
+	return out
+}
+
+// Rows is the number of rows of the file.
+func (f *File) Rows() int64 {
+	n := int64(0)
+	for i := range f.groups {
+		n += f.groups[i].NumRows
+	}
+	return n
+}
+
+// Lookup gives the value of a key of the file's own metadata.
+func (f *File) Lookup(key string) (string, bool) { return f.file.Lookup(key) }
+
+// ListLength is the number of values of the first list of a column that has any;
+// 0 when none has, and 1 for a column that holds no lists.
+func (f *File) ListLength(field int) (n int, err error) {
+	c := &f.fields[field]
+	if !c.list {
+		return 1, nil
+	}
+	defer rescue(c.name, &err)
+	if err := f.usable(c, Numbers); err != nil {
+		return 0, err
+	}
+	x := newColumn(f, c, Want{As: Presence})
+	defer x.Close()
+	for x.group < len(f.groups) {
+		if err := x.open(); err != nil {
+			return 0, err
+		}
+		if n, err := x.firstLength(); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// As says how the values of a column are delivered.
+type As uint8
+
+const (
+	// Numbers are float64; integers and booleans are widened.
+	Numbers As = iota
+	// Keys are text, or integers written as text.
+	Keys
+	// Presence is 1 where there is a value of any type.
+	Presence
+)
+
+// Want asks for a column.
+type Want struct {
+	// Field is the place of the column in Fields.
+	Field int
+	As    As
+	// Length is the number of values that every list must have; of no meaning
+	// for a column without lists, or for Presence.
+	Length int
+	// Null stands for a missing number. Every NaN of the file is delivered as
+	// math.NaN(), so that another NaN cannot be forged.
+	Null float64
+}
+
+// Column starts to read a column at its first row. Its values count towards
+// those that the file may have until the file is dropped.
+func (f *File) Column(w Want) (c *Column, err error) {
+	field := &f.fields[w.Field]
+	defer rescue(field.name, &err)
+	if err := f.usable(field, w.As); err != nil {
+		return nil, err
+	}
+	c = newColumn(f, field, w)
+	return c, c.count()
+}
+
+// Close gives back the memory of the decompressors. It does not close the
+// reader, and columns must not be read afterwards.
+func (f *File) Close() { f.codec.close() }
+
+// rescue makes an error of a panic: the parquet module panics on some damaged
+// footers.
+func rescue(column string, err *error) {
+	if p := recover(); p != nil {
+		*err = damaged(column, fmt.Errorf("decoder: %v", p))
+	}
+}

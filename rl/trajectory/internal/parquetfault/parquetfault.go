@@ -1,0 +1,29 @@
+// Package parquetfault turns what is wrong with a Parquet file into an error of
+// trajectories, for every format that is made of such files.
+package parquetfault
+
+import (
+	"errors"
+
+	"github.com/discreet-rl/discreet/internal/parquet"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Error names the file and gives an error of internal/parquet the kinds of
+// package trajectory. Other errors are returned as they are.
+func Error(file string, err error) error {
+	var e *parquet.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	kind := trajectory.ErrFormat
+	switch e.Kind {
+	case parquet.ErrEmpty:
+		kind = trajectory.ErrEmpty
+	case parquet.ErrColumn:
+		kind = trajectory.ErrColumn
+	case parquet.ErrValue:
+		kind = trajectory.ErrValue
+	}
+	return &trajectory.InputError{File: file, Row: e.Row, Column: e.Column, What: e.What, Remedy: e.Remedy, Kind: kind, Cause: err}
+}
