@@ -19,6 +19,7 @@ type ClosedForm struct {
 	adj    dp.Adjacency
 	square Bracket       // mu^2 of the Gaussian events so far
 	single *eventProfile // the one event that is not Gaussian
+	known  discreteCache
 }
 
 // eventProfile is the privacy profile of one event.
@@ -32,7 +33,9 @@ type eventProfile struct {
 }
 
 // NewClosedForm returns an accountant to which nothing is charged yet.
-func NewClosedForm(adj dp.Adjacency) *ClosedForm { return &ClosedForm{adj: adj} }
+func NewClosedForm(adj dp.Adjacency) *ClosedForm {
+	return &ClosedForm{adj: adj, known: discreteCache{}}
+}
 
 // String implements [Accountant].
 func (c *ClosedForm) String() string { return "closed_form" }
@@ -66,11 +69,24 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 		return nil
 	}
 	p := singleProfile(c.adj, leaf)
+	if e, ok := leaf.(dp.DiscreteGaussian); ok {
+		d := c.known.of(c.adj, e)
+		if d.square.Upper > 0 && c.single == nil {
+			c.square = sum(c.square, runs(d.square, n))
+			return nil
+		}
+		if d.shifts != nil && n == 1 && c.single == nil && c.square.Upper == 0 {
+			var err error
+			if p, err = d.profile(c.adj, e); err != nil {
+				return err
+			}
+		}
+	}
 	switch {
 	case c.single != nil:
 		return unsupported(c.single.event, "composed with another event has no closed form; "+composedRemedy(c.single.event))
 	case p == nil:
-		return unsupported(leaf, "has no closed form here; use the PLD or the Renyi accountant")
+		return unsupported(leaf, "has no closed form here; New turns to loss distributions, or to Renyi divergences, where they are known")
 	case n != 1 || c.square.Upper > 0:
 		return unsupported(leaf, "has no closed form when composed; "+composedRemedy(leaf))
 	case !finite(p.most):
@@ -85,7 +101,7 @@ func composedRemedy(leaf dp.Event) string {
 	case dp.SmoothGaussian, dp.Shuffled:
 		return smoothRemedy
 	}
-	return "use the PLD or the Renyi accountant"
+	return "New turns to loss distributions"
 }
 
 func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {

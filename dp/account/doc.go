@@ -32,8 +32,7 @@
 //	event                                     ClosedForm       PLD              RDP
 //	gaussian, composed with its like          exact  R A       exact    R A     upper R A
 //	laplace                                   exact  R A (1)   bracket  R A     upper R A
-//	discrete_gaussian, dimension 1 (2)        -                bracket  R A     upper R A
-//	discrete_gaussian, else                   -                -                upper R A
+//	discrete_gaussian                         bracket R A (2)  bracket  R A (3) upper R A
 //	discrete_laplace                          exact  R A (1)   bracket  R A     upper R A
 //	randomized_response                       exact  R   (1)   bracket  R       upper R
 //	approximate_dp                            exact  R A (1)   bracket  R A     upper R A
@@ -46,7 +45,9 @@
 //	composed, self_composed                   of Gaussians     yes              yes
 //
 // (1) A single run of it and nothing else; composed it has no closed form.
-// (2) Or of any dimension, where the norm admits a step in one coordinate at most.
+// (2) A single run on vectors of few worst differences, and any tree where sigma is so
+// large that the noise is nearly continuous; see docs/proofs/pld.md.
+// (3) In one dimension, of few worst differences, or of a large sigma. For all others New turns to RDP.
 //
 // A [Filter] takes, under its Gaussian rule, trees of Gaussians; under its Renyi
 // rule, what RDP takes; and under its basic rule, or from its reserve, anything

@@ -9,12 +9,14 @@ import (
 // New returns the accountant to use unless there is a reason for another: closed
 // forms while what was composed has one, else privacy-loss distributions. The
 // answer is a certified bracket in both cases. Once an event is composed of which
-// only Renyi divergences are known (discrete Gaussian noise on vectors), all are
+// only Renyi divergences are known (some discrete Gaussian noise on vectors), all are
 // accounted for by those, and the answer is an upper bound; the accountant's name
 // says which it is. An event that none of them supports is refused, and a looser
 // accountant never stands in where a tighter one fails.
 func New(adj dp.Adjacency) Accountant {
-	return &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj)}
+	b := &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj)}
+	b.closed.known = b.pld.known
+	return b
 }
 
 // tightest composes in both accountants. Those that are not nil hold everything
@@ -77,12 +79,12 @@ func (b *tightest) turn(event dp.Event, count int64, pldErr error) error {
 	}
 	rdp := NewRDP(b.adj)
 	for _, e := range b.pld.events {
-		if err := rdp.Compose(e.event, e.count); err != nil {
-			return err
+		if rdp.Compose(e.event, e.count) != nil {
+			return pldErr
 		}
 	}
-	if err := rdp.Compose(event, count); err != nil {
-		return err
+	if rdp.Compose(event, count) != nil {
+		return pldErr
 	}
 	b.closed, b.pld, b.rdp = nil, nil, rdp
 	return nil

@@ -28,6 +28,7 @@ type PLD struct {
 	adj    dp.Adjacency
 	events []counts
 	at     map[dp.Event]int // where in events
+	known  discreteCache
 }
 
 // counts is one kind of run, with how often it happens.
@@ -41,7 +42,9 @@ type counts struct {
 const maxRuns = 1 << 32
 
 // NewPLD returns an accountant to which nothing is charged yet.
-func NewPLD(adj dp.Adjacency) *PLD { return &PLD{adj: adj, at: map[dp.Event]int{}} }
+func NewPLD(adj dp.Adjacency) *PLD {
+	return &PLD{adj: adj, at: map[dp.Event]int{}, known: discreteCache{}}
+}
 
 // String implements [Accountant].
 func (p *PLD) String() string { return "pld" }
@@ -62,7 +65,7 @@ func (p *PLD) Compose(event dp.Event, count int64) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.views(leaf); err != nil {
+		if _, err := p.needs(leaf); err != nil {
 			return err
 		}
 		total, seen := totals[leaf]
@@ -140,7 +143,7 @@ func (p *PLD) noEpsilon(delta float64) error {
 	if own := p.ownDelta(); own >= delta*(1-1e-4) {
 		return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the (epsilon, delta) events themselves fail with probability %v; raise delta", ErrUncertified, delta, own)
 	}
-	return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the PLD accountant's numerics leave more mass than that unresolved, for the losses are large or delta is tiny; add noise, raise delta, or use the rdp accountant", ErrUncertified, delta)
+	return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the PLD accountant's numerics leave more mass than that unresolved, for the losses are large or delta is tiny; add noise or raise delta", ErrUncertified, delta)
 }
 
 // ownDelta is about the probability that some (epsilon, delta) event fails.
@@ -186,6 +189,7 @@ func (p *PLD) pure() (Bracket, error) {
 // closed returns the closed form of what was composed, where there is one.
 func (p *PLD) closed() (*ClosedForm, bool) {
 	exact := NewClosedForm(p.adj)
+	exact.known = p.known
 	for _, e := range p.events {
 		if exact.Compose(e.event, e.count) != nil {
 			return nil, false
@@ -205,17 +209,17 @@ func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, 
 			return Bracket{}, err
 		}
 		enough := out.Lower
-		if v.dominates() && v.realised() {
+		if v.dominates && v.realised {
 			enough = out.Upper
 		}
 		lower, upper := question(c, enough)
 		if math.IsNaN(lower) || math.IsNaN(upper) || lower > upper {
-			return Bracket{}, fmt.Errorf("%w: the PLD accountant's bounds cross for these events; use the rdp accountant", ErrUncertified)
+			return Bracket{}, fmt.Errorf("%w: the PLD accountant's bounds cross for these events; this is a fault of its numerics: please report the events", ErrUncertified)
 		}
-		if v.realised() {
+		if v.realised {
 			out.Lower = max(out.Lower, lower)
 		}
-		if v.dominates() {
+		if v.dominates {
 			out.Upper = max(out.Upper, upper)
 		}
 	}
@@ -231,6 +235,14 @@ func (p *PLD) composition(v view) (lossdist.Composition, error) {
 			c.Gaussian[0] = xmath.AddDown(c.Gaussian[0], square.Lower)
 			c.Gaussian[1] = xmath.AddUp(c.Gaussian[1], square.Upper)
 			continue
+		}
+		if g, ok := e.event.(dp.DiscreteGaussian); ok {
+			if d := p.known.of(p.adj, g); d.square.Upper > 0 {
+				square := runs(d.square, e.count)
+				c.Gaussian[0] = xmath.AddDown(c.Gaussian[0], square.Lower)
+				c.Gaussian[1] = xmath.AddUp(c.Gaussian[1], square.Upper)
+				continue
+			}
 		}
 		part, err := p.part(e.event, v)
 		if err != nil {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -8,89 +9,129 @@ import (
 )
 
 // view is one way to bound the composition: which of two neighbours comes first,
-// and whether the pairs used are those that neighbours can realise or those that
-// are only proven to dominate.
-type view int
+// and whether the pairs used are those that neighbours can realise, those that are
+// proven to dominate, or both.
+type view struct {
+	// reversed: the second dataset holds the person (under replace_one: the record
+	// that stands out), not the first one.
+	reversed bool
+	// realised: neighbours can reach what the view bounds from below.
+	realised bool
+	// dominates: the view's upper bound holds for the events.
+	dominates bool
+	// pick chooses, in a view that is only realised, among the worst differences.
+	pick int
+}
 
-const (
-	// forward: the first dataset holds the person (under replace_one: the record
-	// that stands out).
-	forward view = iota
-	// backward: the second one does.
-	backward
-	// symmetric pairs serve both orders at once.
-	exact
-	proven
-	forwardOnly
-	backwardOnly
-)
+// needs says what views an event asks for.
+type needs struct {
+	// above and below: the order of the neighbours matters to the pair that dominates,
+	// or to that which is realised.
+	above, below bool
+	// split: what dominates is not what is realised.
+	split bool
+	// picks is how many worst differences there are, where there are several.
+	picks int
+}
 
-// realised reports that neighbours can reach what the view bounds from below.
-func (v view) realised() bool { return v != proven }
-
-// dominates reports that the view's upper bound holds for the events.
-func (v view) dominates() bool { return v != forwardOnly && v != backwardOnly }
-
-func (v view) reversed() bool { return v == backward || v == backwardOnly }
-
-// kind of view that an event needs.
-type kind int
-
-const (
-	balanced  kind = iota // a symmetric pair, tight for both orders
-	oriented              // a tight pair for each order
-	dominated             // a symmetric pair that dominates, and others that are realised
-)
+// mostPicks bounds how many worst differences the lower end of a composition
+// tries, each in all runs.
+const mostPicks = 4
 
 // allViews lists the views that all events together need.
 func (p *PLD) allViews() []view {
-	need := balanced
+	var all needs
 	for _, e := range p.events {
-		k, err := p.views(e.event)
-		if err == nil {
-			need = max(need, k)
+		if n, err := p.needs(e.event); err == nil {
+			all.above, all.below, all.split = all.above || n.above, all.below || n.below, all.split || n.split
+			all.picks = max(all.picks, n.picks)
 		}
 	}
-	switch need {
-	case oriented:
-		return []view{forward, backward}
-	case dominated:
-		return []view{proven, forwardOnly, backwardOnly}
+	views := []view{{dominates: true, realised: !all.split}}
+	if all.above {
+		views = append(views, view{dominates: true, realised: !all.split, reversed: true})
 	}
-	return []view{exact}
+	if !all.split {
+		return views
+	}
+	for pick := range max(min(all.picks, mostPicks), 1) {
+		views = append(views, view{realised: true, pick: pick})
+		if all.below {
+			views = append(views, view{realised: true, reversed: true, pick: pick})
+		}
+	}
+	return views
 }
 
-// views says what views a reduced leaf needs, or refuses it.
-func (p *PLD) views(leaf dp.Event) (kind, error) {
+// needs says what views a reduced leaf needs, or refuses it.
+func (p *PLD) needs(leaf dp.Event) (needs, error) {
+	n, err := p.lookUp(leaf)
+	if errors.Is(err, ErrUncertified) {
+		err = fmt.Errorf("%w%s", err, takenByRDP(p.adj, leaf))
+	}
+	return n, err
+}
+
+func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 	if err := onlyReplace(p.adj, leaf); err != nil {
-		return 0, err
+		return needs{}, err
 	}
 	switch e := leaf.(type) {
 	case dp.PoissonSampled:
-		if _, err := baseLaw(p.adj, e.Event); err != nil {
-			return 0, err
+		n, err := p.base(p.adj, e.Event, true)
+		if err != nil {
+			return n, err
 		}
 		if err := onlyReplace(p.adj, e.Event); err != nil {
-			return 0, err
+			return n, err
 		}
+		n.below = true
 		if p.adj == dp.AddRemoveOne {
-			return oriented, nil
+			n.above = true
+			return n, nil
 		}
 		switch e.Event.(type) {
 		case dp.Gaussian:
-			return balanced, nil
+			return needs{}, nil
 		case dp.RandomizedResponse, dp.ApproximateDP:
-			return 0, unsupported(e, "of "+e.Event.Kind()+" under replace_one: nothing is known of samples of different sizes; account for it under add_remove_one, or without the sampling")
+			return n, unsupported(e, "of "+e.Event.Kind()+" under replace_one: nothing is known of samples of different sizes; account for it under add_remove_one, or without the sampling")
 		}
-		return dominated, nil
+		n.split = true
+		return n, nil
 	case dp.SampledWithoutReplacement:
-		_, err := baseLaw(p.adj, e.Event)
-		return dominated, err
-	case dp.Gaussian:
-		return balanced, nil
+		n, err := p.base(p.adj, e.Event, true)
+		n.below, n.split = true, true
+		return n, err
 	}
-	_, err := baseLaw(p.adj, leaf)
-	return balanced, err
+	return p.base(p.adj, leaf, false)
+}
+
+// base says what an event needs that is not sampled itself, or is what a sampled
+// one runs.
+func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
+	e, ok := event.(dp.DiscreteGaussian)
+	if !ok {
+		if _, plain := event.(dp.Gaussian); plain && !sampled {
+			return needs{}, nil
+		}
+		_, err := p.law(adj, event, view{dominates: true, realised: true})
+		return needs{}, err
+	}
+	d := p.known.of(adj, e)
+	switch {
+	case d.single != nil:
+		return needs{}, nil
+	case d.shifts != nil:
+		return needs{split: len(d.shifts) > 1, picks: len(d.shifts)}, nil
+	case d.square.Upper > 0:
+		if sampled && !(d.square.Upper <= mostRatio*mostRatio) {
+			return needs{}, uncertified(e, "sigma", e.Sigma)
+		}
+		return needs{split: sampled}, nil
+	case sampled:
+		return needs{}, uncertified(e, "sigma", e.Sigma)
+	}
+	return needs{}, fmt.Errorf("%w: %w", uncertified(e, "sigma", e.Sigma), errRenyiOnly)
 }
 
 // reduce replaces a sampled event by a simpler one that is the same mechanism.
@@ -141,29 +182,29 @@ func single(event, outer dp.Event) (dp.Event, error) {
 func (p *PLD) part(leaf dp.Event, v view) (lossdist.Part, error) {
 	switch e := leaf.(type) {
 	case dp.PoissonSampled:
-		if p.adj == dp.AddRemoveOne || v != proven && v != exact {
-			return sampled(dp.AddRemoveOne, e.Event, e.Rate, v)
+		if p.adj == dp.AddRemoveOne || !v.dominates {
+			return p.sampled(dp.AddRemoveOne, e.Event, e.Rate, v)
 		}
 		if g, ok := e.Event.(dp.Gaussian); ok {
 			return lossdist.Part{Law: lossdist.Antipodal{Shift: 1 / g.NoiseMultiplier, Rate: e.Rate}, Rate: e.Rate}, nil
 		}
-		return symmetrical(e.Event, e.Rate)
+		return p.symmetrical(e.Event, e.Rate, v)
 	case dp.SampledWithoutReplacement:
 		rate := float64(e.Sample) / float64(e.Population)
-		if v == proven {
-			return symmetrical(e.Event, rate)
+		if v.dominates {
+			return p.symmetrical(e.Event, rate, v)
 		}
-		return sampled(dp.ReplaceOne, e.Event, rate, v)
+		return p.sampled(dp.ReplaceOne, e.Event, rate, v)
 	}
-	law, err := baseLaw(p.adj, leaf)
+	law, err := p.law(p.adj, leaf, v)
 	return lossdist.Part{Law: law, Rate: 1}, err
 }
 
 // sampled is the pair of the mixture with rate against the base, or its reverse.
-func sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
-	law, err := baseLaw(adj, inner)
+func (p *PLD) sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+	law, err := p.law(adj, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate) }
-	if v.reversed() {
+	if v.reversed {
 		shape = func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate).Reverse() }
 	}
 	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
@@ -171,8 +212,8 @@ func sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.P
 
 // symmetrical is the pair that dominates sampling under replace_one in both
 // orders.
-func symmetrical(inner dp.Event, rate float64) (lossdist.Part, error) {
-	law, err := baseLaw(dp.ReplaceOne, inner)
+func (p *PLD) symmetrical(inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+	law, err := p.law(dp.ReplaceOne, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Symmetric(rate) }
 	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
 }
@@ -193,8 +234,8 @@ const (
 	mostPoints = 1 << 21
 )
 
-// baseLaw is the dominating pair of an event that is not sampled.
-func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
+// law is the pair of an event that is not sampled, as the view asks for it.
+func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
 	switch e := event.(type) {
 	case dp.Gaussian:
 		if e.NoiseMultiplier < leastMultiplier {
@@ -212,18 +253,7 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 		}
 		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
 	case dp.DiscreteGaussian:
-		gap, ok := singleShift(adj, e)
-		if !ok {
-			return nil, renyiOnly(e, "of this norm in this many dimensions has no one worst difference, and no loss distribution here")
-		}
-		if gap == 0 {
-			return lossdist.Atoms{{P: 1, Q: 1}}, nil
-		}
-		law := lossdist.DiscreteGaussian{Sigma: e.Sigma, Gap: gap}
-		if !(law.Points() <= mostPoints && law.Gap/law.Sigma <= mostRatio && law.Sigma >= leastSigma) {
-			return nil, uncertified(e, "sigma", e.Sigma)
-		}
-		return law, nil
+		return p.discreteLaw(adj, e, v)
 	case dp.RandomizedResponse:
 		return lossdist.Response(e.Buckets, e.NoiseParameter), nil
 	case dp.ApproximateDP:
@@ -237,9 +267,52 @@ func baseLaw(adj dp.Adjacency, event dp.Event) (lossdist.Law, error) {
 		// no pair to compose.
 		return nil, unsupported(event, "has no loss distribution; charge it as approximate_dp, with the epsilon that SmoothGaussianEpsilon certifies at a delta of its own")
 	}
-	return nil, unsupported(event, "is unknown to the PLD accountant; use the rdp accountant")
+	return nil, unsupported(event, "has no loss distribution here"+takenByRDP(adj, event))
 }
 
-func uncertified(e dp.Event, field string, value float64) error {
-	return fmt.Errorf("%w: %s: %s is %v, outside what the PLD accountant's numerics cover; use the rdp accountant", ErrUncertified, e.Kind(), field, value)
+// discreteLaw is the pair of discrete Gaussian noise: that of its one worst
+// difference; or what dominates all of them, or one of them; or continuous noise.
+func (p *PLD) discreteLaw(adj dp.Adjacency, e dp.DiscreteGaussian, v view) (lossdist.Law, error) {
+	known := p.known
+	if adj != p.adj { // sampled under replace_one, where a record may contribute nothing
+		known = discreteCache{}
+	}
+	d := known.of(adj, e)
+	switch {
+	case d.single != nil && d.single.Gap == 0:
+		return lossdist.Atoms{{P: 1, Q: 1}}, nil
+	case d.single != nil:
+		return *d.single, nil
+	case d.square.Upper > 0:
+		return lossdist.Gaussian{Shift: d.gaussian(v)}, nil
+	case d.shifts == nil:
+		return nil, uncertified(e, "sigma", e.Sigma)
+	}
+	laws, err := d.laws(e)
+	if err != nil {
+		return nil, err
+	}
+	if v.dominates {
+		return lossdist.Envelope(laws), nil
+	}
+	last := min(len(laws), mostPicks) - 1
+	return laws[min(v.pick, last)*(len(laws)-1)/max(last, 1)].Below(), nil
 }
+
+// uncertified refuses parameters beyond what the PLD accountant's numerics cover.
+func uncertified(e dp.Event, field string, value float64) error {
+	return fmt.Errorf("%w: %s: %s is %v, outside what the PLD accountant's numerics cover", ErrUncertified, e.Kind(), field, value)
+}
+
+// takenByRDP points to the Renyi accountant where that has a curve of the event,
+// and nowhere else.
+func takenByRDP(adj dp.Adjacency, e dp.Event) string {
+	if !hasRenyi(adj, e) {
+		return "; add noise"
+	}
+	return "; the rdp accountant bounds it"
+}
+
+// errRenyiOnly marks an event without a loss distribution that has a Renyi curve,
+// by which New accounts for it.
+var errRenyiOnly = errors.New("its Renyi divergences are known")

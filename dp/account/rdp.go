@@ -208,7 +208,7 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 		rate := xmath.DivUp(counted(e.Sample).Upper, counted(e.Population).Lower)
 		return sampledCurve(adj, leaf, min(rate, 1), e.Event)
 	}
-	return nil, 0, unsupported(leaf, "has no Renyi curve here; use the PLD accountant")
+	return nil, 0, unsupported(leaf, "has no Renyi curve here"+takenByPLD(adj, leaf))
 }
 
 // sampledCurve accounts for Gaussian noise, plain or composed, on a sample.
@@ -218,7 +218,7 @@ func sampledCurve(adj dp.Adjacency, leaf dp.Event, rate float64, inner dp.Event)
 	}
 	square, ok := gaussianTree(adj, inner, 1)
 	if !ok {
-		return nil, 0, unsupported(leaf, "of an event other than Gaussian noise has no Renyi curve here; use the PLD accountant")
+		return nil, 0, unsupported(leaf, "of an event other than Gaussian noise has no Renyi curve here"+takenByPLD(adj, leaf))
 	}
 	mu := squareRoot(square).Upper
 	if rate == 1 { // everybody is in the sample
@@ -229,4 +229,33 @@ func sampledCurve(adj dp.Adjacency, leaf dp.Event, rate float64, inner dp.Event)
 		return func(order float64) float64 { return poissonRenyi(order, rate, mu) }, 0, nil
 	}
 	return func(order float64) float64 { return exchangeRenyi(order, rate, mu) }, 0, nil
+}
+
+// hasRenyi reports that the event has a Renyi curve.
+func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
+	if onlyReplace(adj, event) != nil {
+		return false
+	}
+	switch e := event.(type) {
+	case dp.Gaussian, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP:
+		return true
+	case dp.PoissonSampled:
+		_, ok := gaussianTree(adj, e.Event, 1)
+		return ok
+	case dp.SampledWithoutReplacement:
+		_, ok := gaussianTree(adj, e.Event, 1)
+		return ok
+	}
+	return false
+}
+
+// takenByPLD points to the loss distributions where they cover the event, and
+// nowhere else.
+func takenByPLD(adj dp.Adjacency, event dp.Event) string {
+	if reduced, err := reduce(event); err == nil {
+		if _, err = NewPLD(adj).needs(reduced); err == nil {
+			return "; the pld accountant takes it"
+		}
+	}
+	return ""
 }

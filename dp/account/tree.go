@@ -113,6 +113,12 @@ func gaussianSquare(adj dp.Adjacency, e dp.Gaussian, count int64) Bracket {
 	}
 }
 
+// runs is the mu^2 of count runs.
+func runs(square Bracket, count int64) Bracket {
+	n := counted(count)
+	return Bracket{max(xmath.MulDown(square.Lower, n.Lower), 0), xmath.MulUp(square.Upper, n.Upper)}
+}
+
 // squareRoot rounds the square root of a bracket of positive numbers outward.
 func squareRoot(b Bracket) Bracket {
 	return Bracket{max(xmath.Down(math.Sqrt(b.Lower), 1), 0), xmath.Up(math.Sqrt(b.Upper), 1)}
