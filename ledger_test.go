@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/sim/chain"

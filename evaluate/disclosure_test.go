@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 

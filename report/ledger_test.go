@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/docs/schema"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/report"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+	"github.com/discreet-rl/discreet/internal/pgtest"
 )
 
 // smallDisk mounts a file system of a few bytes in memory, which only root may.
@@ -20,7 +20,7 @@ func smallDisk(t *testing.T, size int) string {
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0777", size)); err != nil {
 		os.Remove(dir)
-		if ledgertest.Required() {
+		if pgtest.Required() {
 			t.Fatalf("a small disk cannot be mounted, which needs root: %v", err)
 		}
 		t.Skipf("NOT TESTED ON A FULL DISK: mounting a small one needs root: %v", err)

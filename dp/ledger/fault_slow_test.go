@@ -15,7 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+	"github.com/discreet-rl/discreet/internal/pgtest"
 )
 
 // attempt runs the protocol once on a new handle, with a hook between the steps,
@@ -55,10 +55,10 @@ func stampOf(g *ledger.Grant) string {
 }
 
 // ownServer is a server that a test may break.
-func ownServer(t *testing.T) *ledgertest.Postgres {
+func ownServer(t *testing.T) *pgtest.Postgres {
 	t.Helper()
-	p, err := ledgertest.Start("")
-	if errors.Is(err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
+	p, err := pgtest.Start("")
+	if errors.Is(err, pgtest.ErrUnavailable) && !pgtest.Required() {
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", err)
 	} else if err != nil {
 		t.Fatal(err)

@@ -10,13 +10,13 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+	"github.com/discreet-rl/discreet/internal/pgtest"
 )
 
 // server is the PostgreSQL server of the tests, started when first asked for.
 var server struct {
 	once sync.Once
-	p    *ledgertest.Postgres
+	p    *pgtest.Postgres
 	err  error
 }
 
@@ -31,17 +31,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func postgres(t testing.TB) *ledgertest.Postgres {
+func postgres(t testing.TB) *pgtest.Postgres {
 	t.Helper()
 	server.once.Do(func() {
 		base := ""
 		if inMemory {
-			base = ledgertest.Memory()
+			base = pgtest.Memory()
 		}
-		server.p, server.err = ledgertest.Start(base)
+		server.p, server.err = pgtest.Start(base)
 	})
 	switch {
-	case errors.Is(server.err, ledgertest.ErrUnavailable) && !ledgertest.Required():
+	case errors.Is(server.err, pgtest.ErrUnavailable) && !pgtest.Required():
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", server.err)
 	case server.err != nil:
 		t.Fatal(server.err)
@@ -51,7 +51,7 @@ func postgres(t testing.TB) *ledgertest.Postgres {
 
 // directory is a fresh one, in memory if that is wanted and there is room.
 func directory(t testing.TB, memory bool) string {
-	if base := ledgertest.Memory(); memory && base != "" {
+	if base := pgtest.Memory(); memory && base != "" {
 		if dir, err := os.MkdirTemp(base, "ledger"); err == nil {
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			return dir

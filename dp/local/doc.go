@@ -12,13 +12,12 @@
 //
 // # Choosing
 //
-// [SignPRS], [PrivUnit] and [PrivUnitG] report a direction; the others a vector inside a
+// [SignPRS] and [PrivUnitG] report a direction; the others a vector inside a
 // ball, which they clip to: l1 for [Laplace], l2 for [Ball], the largest
 // coordinate for [Coordinates], projections for [PRS]. docs/results/local.md
 // compares them: bytes, signal, speed. Sign-PRS costs two bytes below
 // epsilon 22.5, whatever the dimension; PrivUnitG has the strongest signal above
-// epsilon 1, and PrivUnit the same within .6% from 112 dimensions on up to epsilon 5 (2.2% at
-// epsilon 10), at a fixed length of the report.
+// epsilon 1.
 //
 // # Privacy
 //

@@ -52,7 +52,6 @@ var (
 	_ Vector = PRS{}
 	_ Vector = Laplace{}
 	_ Vector = Coordinates{}
-	_ Vector = PrivUnit{}
 	_ Vector = PrivUnitG{}
 	_ Vector = Ball{}
 )
@@ -74,7 +73,6 @@ const (
 	kindHybrid
 	kindPrivUnitG
 	kindBall
-	kindPrivUnit
 )
 
 func (k kind) header() byte { return version<<4 | byte(k) }

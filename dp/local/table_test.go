@@ -23,7 +23,6 @@ func contenders() []contender {
 	return []contender{
 		{"sign-PRS", func(d int, e float64, s Seed) (Vector, error) { return NewSignPRS(d, e, s) }},
 		{"PRS, clip 1", func(d int, e float64, s Seed) (Vector, error) { return NewPRS(d, ReducedDim(d, e), 1, e, s) }},
-		{"PrivUnit", func(d int, e float64, _ Seed) (Vector, error) { return NewPrivUnit(d, e) }},
 		{"PrivUnitG", func(d int, e float64, _ Seed) (Vector, error) { return NewPrivUnitG(d, e) }},
 		{"ball", func(d int, e float64, _ Seed) (Vector, error) { return NewBall(d, 1, e) }},
 		{"hybrid", func(d int, e float64, _ Seed) (Vector, error) { return NewHybrid(d, peak, e) }},
@@ -99,9 +98,6 @@ func TestTableOfRandomizers(t *testing.T) {
 		switch name {
 		case "sign-PRS": // sqrt(2/pi) of each of the rows, almost orthogonal
 			return flip * math.Sqrt(2/math.Pi) * math.Sqrt(bits)
-		case "PrivUnit":
-			r, _ := NewPrivUnit(tableDim, epsilon)
-			return r.Signal()
 		case "PrivUnitG":
 			r, _ := NewPrivUnitG(tableDim, epsilon)
 			return r.Signal()
@@ -110,12 +106,12 @@ func TestTableOfRandomizers(t *testing.T) {
 		}
 		return math.NaN()
 	}
-	sizes := map[string]int{"sign-PRS": 2, "PRS, clip 1": 2, "PrivUnit": 101, "PrivUnitG": 101, "ball": 101, "Laplace": 401}
+	sizes := map[string]int{"sign-PRS": 2, "PRS, clip 1": 2, "PrivUnitG": 101, "ball": 101, "Laplace": 401}
 	t.Logf("%-12s %7s %6s %16s %8s %12s", "randomiser", "epsilon", "bytes", "signal", "theory", "reports/s")
 	for _, c := range contenders() {
 		for _, epsilon := range []float64{.5, 1, 2, 5, 10} {
 			reports := 1500
-			if epsilon > 5 && strings.HasPrefix(c.name, "PrivUnit") {
+			if epsilon > 5 && c.name == "PrivUnitG" {
 				reports = 100 // a thousand times as much work
 			}
 			signal, stderr, rate, size := measure(t, c, epsilon, reports)
@@ -139,7 +135,7 @@ func TestTableOfRandomizers(t *testing.T) {
 // A report allocates the integer direction of a cap; the rest allocates nothing. Refills of the source, three
 // allocations for 1024 words, are visible for caps alone, which draw most.
 func TestReportsAllocateNoMoreThanDocumented(t *testing.T) {
-	most := map[string]float64{"PrivUnit": 1 + 4, "PrivUnitG": 1 + 4, "ball": 1 + 1}
+	most := map[string]float64{"PrivUnitG": 1 + 4, "ball": 1 + 1}
 	src := noise.NewSeeded(1)
 	x := make([]float64, tableDim)
 	x[3] = 1

@@ -50,14 +50,6 @@ func (h *Histogram) Add(bin int) error {
 	return err
 }
 
-// Merge adds the persons of o, which must be made alike and is used up.
-func (h *Histogram) Merge(o *Histogram) error {
-	if h.multiplier != o.multiplier {
-		return ErrMismatch
-	}
-	return h.total.merge(&o.total)
-}
-
 // Event describes the release.
 func (h *Histogram) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: h.multiplier} }
 

@@ -80,14 +80,6 @@ func (r *Ratio) place(x, d float64) {
 	r.point[1] = int64(min(max(r.height*w*k, 0), r.height*k))
 }
 
-// Merge adds the persons of o, which must be made alike and is used up.
-func (r *Ratio) Merge(o *Ratio) error {
-	if r.low != o.low || r.high != o.high || r.maxWeight != o.maxWeight || r.multiplier != o.multiplier || r.adjacency != o.adjacency {
-		return ErrMismatch
-	}
-	return r.total.merge(&o.total)
-}
-
 // Event describes the release.
 func (r *Ratio) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: r.multiplier} }
 

@@ -21,43 +21,6 @@ func near(t *testing.T, what string, got, want, sd float64, n int) {
 
 const draws = 4000
 
-func TestVectorMeanIsTheMeanOfClippedVectors(t *testing.T) {
-	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		src := noise.NewSeeded(1)
-		var first, second, square float64
-		for range draws {
-			m, err := mechanism.NewVectorMean(2, 5, 0.5, adjacency, mechanism.Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 50 {
-				// (3, 4) has norm 5 and stays; (30, 40) is clipped to it; NaN counts as 0.
-				for _, x := range [][]float64{{3, 4}, {30, 40}, {math.NaN(), 1}, {0, 0}} {
-					if err := m.Add(x); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			out, event, err := m.Release(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if event != (dp.Gaussian{NoiseMultiplier: 0.5}) {
-				t.Fatalf("event %v", event)
-			}
-			first += out[0] / draws
-			second += out[1] / draws
-			square += out[0] * out[0] / draws
-		}
-		sd := math.Sqrt(square - first*first)
-		near(t, fmt.Sprint(adjacency, " first"), first, 1.5, sd, draws)
-		near(t, fmt.Sprint(adjacency, " second"), second, 2, sd, draws)
-		if adjacency == dp.ReplaceOne && math.Abs(sd/(0.5*5/200)-1) > 5/math.Sqrt(2*draws) {
-			t.Errorf("noise of the mean has standard deviation %v; want multiplier * clip / persons = %v", sd, 0.5*5/200)
-		}
-	}
-}
-
 func TestMomentsAreUnbiasedAndSayTheirNoise(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		src := noise.NewSeeded(2)

@@ -64,21 +64,8 @@ func NewSeeded(seed uint64) *Source {
 	return &Source{keyed: true, seeded: true, key: sha256.Sum256(material)}
 }
 
-// Seeded reports whether the source, or the one that it was split from, came
-// from [NewSeeded]. A release made with a seeded source is not private.
+// Seeded reports whether the source came from [NewSeeded]. A release made with a seeded source is not private.
 func (s *Source) Seeded() bool { return s.seeded }
-
-// Split returns a new source whose stream is independent of the rest of this
-// one, for a second goroutine. The child of a seeded source is seeded, and is
-// the same on every machine.
-func (s *Source) Split() *Source {
-	child := &Source{keyed: true, seeded: s.seeded}
-	for i := 0; i < keySize; i += 8 {
-		binary.LittleEndian.PutUint64(child.key[i:], s.Uint64())
-	}
-	child.stir()
-	return child
-}
 
 // Uint64 returns 64 uniform bits.
 func (s *Source) Uint64() uint64 {

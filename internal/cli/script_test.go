@@ -19,8 +19,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite" // the driver of the ledger's file
 
-	"github.com/discreet-rl/discreet/docs/schema"
-	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+	"github.com/discreet-rl/discreet/internal/pgtest"
+	"github.com/discreet-rl/discreet/internal/schema"
 )
 
 func TestMain(m *testing.M) {
@@ -57,15 +57,15 @@ func TestScripts(t *testing.T) {
 // postgres is a server that is started for the first script that asks.
 type postgres struct {
 	once   sync.Once
-	server *ledgertest.Postgres
+	server *pgtest.Postgres
 	err    error
 }
 
 // available reports whether there is one; where tests must have it (CI), its lack
 // is an error.
 func (p *postgres) available() (bool, error) {
-	p.once.Do(func() { p.server, p.err = ledgertest.Start(ledgertest.Memory()) })
-	if errors.Is(p.err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
+	p.once.Do(func() { p.server, p.err = pgtest.Start(pgtest.Memory()) })
+	if errors.Is(p.err, pgtest.ErrUnavailable) && !pgtest.Required() {
 		return false, nil
 	}
 	return p.err == nil, p.err

@@ -1,9 +1,11 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,13 +14,26 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/discreet-rl/discreet/docs/schema"
+	"github.com/discreet-rl/discreet/internal/schema"
 )
 
 func Example() {
 	err := schema.Check(schema.Release, []byte(`{"schema":"discreet/release/v1","method":"is","privacy":"none","public":{},"expected":{"rmse_privacy":-1},"diagnostics":{}}`))
 	fmt.Println(err)
 	// Output: document does not follow its schema: release.v1.json: /expected/rmse_privacy: minimum: got -1, want 0
+}
+
+// TestSchemasAreThoseThatArePublished in docs/schema.
+func TestSchemasAreThoseThatArePublished(t *testing.T) {
+	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+		published, err := os.ReadFile("../../docs/schema/" + string(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours, err := schema.Text(n); err != nil || !bytes.Equal(ours, published) {
+			t.Errorf("%s differs from docs/schema: run go generate ./internal/schema; %v", n, err)
+		}
+	}
 }
 
 // The schemas follow the metaschema of their draft.

@@ -1,5 +1,5 @@
-// Package ledgertest starts a PostgreSQL server of one's own, for tests of what
-// keeps its ledger there.
+// Package pgtest starts a PostgreSQL server of one's own, for the tests of
+// what keeps its data there.
 //
 // Start with [Start]. The server runs from the installed binaries
 // (/usr/lib/postgresql/*/bin, or those on the PATH) in a temporary directory on a
@@ -9,4 +9,4 @@
 //
 // Where no server can be had, Start fails with [ErrUnavailable] and says why. A
 // test should then skip loudly, and fail where [Required] says so.
-package ledgertest
+package pgtest

@@ -6,7 +6,8 @@
 // release.v1.json is the form of a release, ledger.v1.json that of `discreet
 // ledger show --json`. The schemas are as strict as the writers: a member that
 // they do not know is an error, so that nothing leaves undocumented. Each file
-// stands by itself: no validator needs another file, or the network.
+// stands by itself: no validator needs another file, or the network. The files are
+// published in docs/schema; those here are copies, which a test compares.
 package schema
 
 import (
@@ -36,6 +37,7 @@ const (
 	Ledger  Name = "ledger.v1.json"
 )
 
+//go:generate cp ../../docs/schema/release.v1.json ../../docs/schema/ledger.v1.json .
 //go:embed *.json
 var files embed.FS
 

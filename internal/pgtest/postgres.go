@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package ledgertest
+package pgtest
 
 import (
 	"bytes"

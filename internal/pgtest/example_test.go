@@ -1,15 +1,15 @@
-package ledgertest_test
+package pgtest_test
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-rl/discreet/dp/ledger/ledgertest"
+	"github.com/discreet-rl/discreet/internal/pgtest"
 )
 
 func Example() {
-	server, err := ledgertest.Start(ledgertest.Memory())
-	if errors.Is(err, ledgertest.ErrUnavailable) && !ledgertest.Required() {
+	server, err := pgtest.Start(pgtest.Memory())
+	if errors.Is(err, pgtest.ErrUnavailable) && !pgtest.Required() {
 		fmt.Println("ready") // a test would skip here, and say so
 		return
 	} else if err != nil {
