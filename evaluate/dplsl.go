@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/evaluate/internal/smooth"
 )
 
 // DPLSL is least squares on first-visit Monte Carlo returns, weighted by visits
@@ -28,15 +27,6 @@ type DPLSL struct {
 	Constants Constants `json:"constants,omitempty"`
 }
 
-// lsl holds the public side of a DPLSL.
-type lsl struct {
-	public   Public
-	features feature.Finite
-	weights  []float64
-	norm     float64 // ||Phi||_2
-	largest  float64 // max rho
-}
-
 // Plan implements [Estimator].
 func (m DPLSL) Plan(p Public) (*Plan, error) {
 	p = p.clone()
@@ -49,105 +39,23 @@ func (m DPLSL) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := lsl{public: p, features: features, weights: weights, norm: featureNorm(features)}
-	for _, w := range weights {
-		l.largest = max(l.largest, w)
-	}
-	lambda := m.Lambda
-	if lambda == 0 {
+	l := smooth.NewLSL(p.numbers(), features, weights)
+	l.Lambda = m.Lambda
+	if l.Lambda == 0 {
 		alpha, beta, err := m.Constants.rough(p, features.Dim())
 		if err != nil {
 			return nil, err
 		}
-		lambda = l.rule(alpha, beta)
+		l.Lambda = l.Rule(alpha, beta)
 	}
-	if floor := l.norm * l.norm * l.largest; !(lambda > floor) || math.IsInf(lambda, 0) {
-		return nil, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, lambda, floor)
+	if !(l.Lambda > l.Floor()) || math.IsInf(l.Lambda, 0) {
+		return nil, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, l.Lambda, l.Floor())
 	}
-	release, err := m.Constants.mechanism(p, features.Dim(), features.States(), l.bound(lambda))
+	plan, err := smoothRelease{method, p, features, l}.plan(m.Constants)
 	if err != nil {
 		return nil, err
 	}
-	r := smoothRelease{method: method, public: p, features: features, release: release, bound: l.bound(lambda), bias: l.bias(lambda)}
-	r.solve = func(v *firstVisits) []float64 { return l.solve(v, lambda) }
-	plan, err := r.plan()
-	if err != nil {
-		return nil, err
-	}
-	plan.Facts["lambda"] = lambda
+	plan.Facts["lambda"] = l.Lambda
 	plan.Notes = append(plan.Notes, "The penalty lambda draws the values of rarely visited states towards 0; the expected error holds that bias for values anywhere in the public range.")
 	return plan, nil
-}
-
-// featureNorm is the spectral norm of Phi for one-hot features: the root of the
-// largest number of states that share a coordinate.
-func featureNorm(f feature.Finite) float64 {
-	shared := make([]float64, f.Dim())
-	most := 0.0
-	for s := range f.States() {
-		shared[f.Cell(s)]++
-		most = max(most, shared[f.Cell(s)])
-	}
-	return math.Sqrt(most)
-}
-
-// bound is the smooth bound on the local sensitivity at a penalty.
-func (l lsl) bound(lambda float64) smoothBound {
-	c := l.norm * l.largest / math.Sqrt(2*lambda)
-	scale := 2 * spread(l.public.Returns()) * l.norm / (lambda - l.norm*l.norm*l.largest)
-	limit := int64(-1)
-	if l.public.Privacy.Adjacency == dp.ReplaceOne {
-		limit = l.public.Persons
-	}
-	return func(counts []int64, beta float64) float64 {
-		return scale * math.Sqrt(psiLSL(counts, l.weights, c, beta, limit))
-	}
-}
-
-// bias is the expected root mean square, over states, of what the penalty takes
-// off a value that may lie anywhere in the public range, at the guessed visits.
-func (l lsl) bias(lambda float64) float64 {
-	sum := 0.0
-	counts := guessedVisits(l.public, l.features.States())
-	for _, n := range counts {
-		visits := float64(n) * l.norm * l.norm
-		shrink := lambda / 2 / (visits + lambda/2)
-		sum += shrink * shrink
-	}
-	r := l.public.Returns()
-	square := (r.Max*r.Max + r.Max*r.Min + r.Min*r.Min) / 3
-	return math.Sqrt(sum / float64(len(counts)) * square)
-}
-
-// rule chooses lambda from public facts: it minimises, over a grid, the squared
-// bias of the penalty plus the variance of the noise at the guessed visits.
-func (l lsl) rule(alpha, beta float64) float64 {
-	floor := l.norm * l.norm * l.largest
-	counts := guessedVisits(l.public, l.features.States())
-	best, least := 2*floor, math.Inf(1)
-	for i := 1; i <= 200; i++ {
-		lambda := floor * math.Pow(2, float64(i)/5)
-		shrink := l.bias(lambda)
-		noise := alpha * l.bound(lambda)(counts, beta)
-		if e := shrink*shrink + noise*noise; e < least {
-			best, least = lambda, e
-		}
-	}
-	return best
-}
-
-// solve computes theta. With one-hot features the system is diagonal and the
-// factor 1/m cancels.
-func (l lsl) solve(v *firstVisits, lambda float64) []float64 {
-	theta, total := make([]float64, l.features.Dim()), make([]float64, l.features.Dim())
-	for state, w := range l.weights {
-		c := l.features.Cell(state)
-		visits := w * float64(v.counts[state])
-		theta[c] += visits * v.mean(state)
-		total[c] += visits
-	}
-	for c := range theta {
-		theta[c] /= total[c] + lambda/2
-	}
-	return theta
 }

@@ -1,6 +1,6 @@
 package evaluate
 
-import "math"
+import "github.com/discreet-rl/discreet/evaluate/internal/smooth"
 
 // DPLSW is least squares on first-visit Monte Carlo returns with public weights
 // by state, released with noise scaled to a smooth bound on the local
@@ -30,37 +30,5 @@ func (m DPLSW) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	cells := byCell(features, weights)
-	scale := spread(p.Returns()) * pseudoInverseNorm(cells)
-	bound := func(counts []int64, beta float64) float64 {
-		return scale * math.Sqrt(psiLSW(counts, weights, beta))
-	}
-	release, err := m.Constants.mechanism(p, features.Dim(), features.States(), bound)
-	if err != nil {
-		return nil, err
-	}
-	r := smoothRelease{method: method, public: p, features: features, release: release, bound: bound}
-	r.solve = func(v *firstVisits) []float64 {
-		theta := make([]float64, features.Dim())
-		for state, w := range weights {
-			c := features.Cell(state)
-			theta[c] += w / cells[c] * v.mean(state)
-		}
-		return theta
-	}
-	return r.plan()
-}
-
-// pseudoInverseNorm is the spectral norm of (G^1/2 Phi)^+ for one-hot features:
-// the columns of G^1/2 Phi are orthogonal, and the squared norm of column c is
-// the weight of the states that share it. A coordinate without states (weight
-// 0) has no column.
-func pseudoInverseNorm(cells []float64) float64 {
-	smallest := math.Inf(1)
-	for _, w := range cells {
-		if w > 0 {
-			smallest = min(smallest, w)
-		}
-	}
-	return 1 / math.Sqrt(smallest)
+	return smoothRelease{method, p, features, smooth.NewLSW(p.numbers(), features, weights)}.plan(m.Constants)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -23,4 +24,13 @@ func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil
+}
+
+// statesOf spreads theta over the states.
+func statesOf(f feature.Finite, theta []float64) []float64 {
+	values := make([]float64, f.States())
+	for state := range values {
+		values[state] = theta[f.Cell(state)]
+	}
+	return values
 }

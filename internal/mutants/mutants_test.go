@@ -117,7 +117,7 @@ func mutants() []mutant {
 		{"smooth noise halved", "dp/mechanism/smooth.go",
 			[][2]string{{"sd := s.Alpha * (", "sd := s.Alpha / 2 * ("}},
 			"./evaluate", "ByHand"},
-		{"several trajectories a person accepted", "evaluate/firstvisits.go",
+		{"several trajectories a person accepted", "evaluate/smooth.go",
 			[][2]string{{"if d.Episodes() > d.Persons() {", "if d.Episodes() < d.Persons() {"}},
 			"./evaluate", "Refuse"},
 		{"seeded noise unmarked", "dp/noise/source.go",

@@ -1,0 +1,199 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/evaluate/internal/smooth"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Constants chooses alpha and beta of the smooth-sensitivity mechanism.
+type Constants string
+
+const (
+	// Exact takes the pair with the least expected noise, alpha being the
+	// smallest that is certified for the budget at its beta. This is the default.
+	Exact Constants = "exact"
+	// Balle16 takes the closed forms of Balle et al. 2016, Lemma 1, which hold for
+	// epsilon <= 20 and ask for several times the noise that is needed.
+	Balle16 Constants = "balle16"
+)
+
+// innerBeta is the smoothness that psi is computed with: a little below the beta
+// that the noise promises, so that the rounding of psi, at most 2^-46 relative a
+// state, stays inside the promise (docs/proofs/smooth-release.md). It is not
+// positive where that leaves no room.
+func innerBeta(beta float64, states int) float64 {
+	inner := beta*(1-1e-9) - float64(states)*0x1p-46
+	if inner < 0.9*beta {
+		return 0
+	}
+	return inner
+}
+
+// smoothBound is the smooth upper bound on the local sensitivity of a method at
+// given counts by state.
+type smoothBound func(counts []int64, beta float64) float64
+
+// certified is the pair of alpha and beta that the budget allows, from public
+// facts: the budget, the dimension and the bound at public guesses of the counts.
+func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {
+	guess := smooth.GuessedVisits(p.Persons, states)
+	switch c {
+	case Balle16:
+		alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
+	case Exact, "":
+		alpha, beta, err = account.SmoothGaussianPair(p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
+			return alpha * m.Bound(guess, smooth.InnerBeta(beta, states))
+		})
+	default:
+		err = fmt.Errorf("%w: constants is %q; want exact or balle16", ErrMethod, string(c))
+	}
+	if err == nil && !(smooth.InnerBeta(beta, states) > 0) {
+		err = fmt.Errorf("%w: a budget of epsilon %v over %d states makes beta = %.3g, too small for the rounding of psi; use dp-refine", ErrMethod, p.Privacy.Budget.Epsilon, states, beta)
+	}
+	return alpha, beta, err
+}
+
+// rough returns constants to choose a penalty with: the beta of Balle et al. and
+// an alpha that fits it.
+func (c Constants) rough(p Public, dim int) (alpha, beta float64, err error) {
+	alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
+	if err != nil || c == Balle16 {
+		return alpha, beta, err
+	}
+	smallest, err := account.SmoothGaussianAlpha(p.Privacy.Budget, beta, dim)
+	return smallest.Upper, beta, err
+}
+
+// smoothRelease is what DP-LSW and DP-LSL share: a value function with
+// smooth-sensitivity noise.
+type smoothRelease struct {
+	method   string
+	public   Public
+	features feature.Finite
+	numerics smooth.Method
+}
+
+func (r smoothRelease) plan(c Constants) (*Plan, error) {
+	dim, states := r.features.Dim(), r.features.States()
+	alpha, beta, err := c.certified(r.public, dim, states, r.numerics)
+	if err != nil {
+		return nil, err
+	}
+	release, err := smooth.Lattice(alpha, beta, r.public.numbers(), states, r.numerics)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(r.method, r.public, release.Event(dim), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		return r.prepare(release, d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	noise := alpha * r.numerics.Bound(smooth.GuessedVisits(r.public.Persons, states), smooth.InnerBeta(beta, states))
+	plan.Expected.RMSE = math.Hypot(noise, r.numerics.Bias())
+	plan.Expected.Constant = r.public.Returns().Width() / 2
+	plan.Facts["clip"] = r.public.Returns()
+	plan.Facts["alpha"] = alpha
+	plan.Facts["beta"] = beta
+	plan.Facts["states"] = states
+	plan.Facts["dimension"] = dim
+	plan.Notes = append(plan.Notes,
+		"The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1.",
+		"Values are not clipped to the public range: noise may take them outside.",
+	)
+	if plan.Expected.RMSE > plan.Expected.Constant {
+		plan.Notes = append(plan.Notes, "The expected error is above the worst error of answering with the middle of the public range: at this budget the release will tell next to nothing. dp-refine needs far less noise.")
+	}
+	return plan, nil
+}
+
+// prepare binds a release to data.
+func (r smoothRelease) prepare(release mechanism.Smooth, d *trajectory.Dataset) (draw, error) {
+	if err := oneEpisodeEach(r.method, d); err != nil {
+		return nil, err
+	}
+	if err := feature.Check(r.features, d); err != nil {
+		return nil, err
+	}
+	s, err := sampleFor(d, r.public)
+	if err != nil {
+		return nil, err
+	}
+	visits, err := smooth.VisitsOf(s, facts.Range(r.public.Returns()))
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		noisy, err := smooth.Release(release, r.numerics, visits, src)
+		if err != nil {
+			return nil, err
+		}
+		return &Release{Theta: noisy, Values: statesOf(r.features, noisy)}, nil
+	}, nil
+}
+
+// finiteProblem checks the public side of a method that is based on first
+// visits, and returns the features.
+func finiteProblem(method string, p Public) (feature.Finite, error) {
+	if err := needPrivacy(method, p); err != nil {
+		return nil, err
+	}
+	finite, ok := p.Features.(feature.Finite)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s averages returns by state: features must be of kind tabular or aggregate", ErrMethod, method)
+	}
+	if !policy.OnPolicy(p.Target) {
+		return nil, fmt.Errorf("%w: %s evaluates the logged policy alone (target {kind: logged}); off-policy use dp-is, dp-pdis or dp-wis", ErrMethod, method)
+	}
+	if !(smooth.Spread(facts.Range(p.Returns())) > 0) {
+		return nil, fmt.Errorf("%w: %s: the public range of a return is [0, 0]; give problem.reward or problem.return a width", ErrPublic, method)
+	}
+	if p.Persons > smooth.MaxPersons {
+		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrPublic, method, smooth.MaxPersons)
+	}
+	return finite, nil
+}
+
+// oneEpisodeEach refuses data in which a person owns several trajectories: the
+// smooth bounds rest on counts that move by one a person.
+func oneEpisodeEach(method string, d *trajectory.Dataset) error {
+	if d.Persons() > smooth.MaxPersons {
+		return fmt.Errorf("%w: %s: at most %d persons", ErrData, method, smooth.MaxPersons)
+	}
+	if d.Episodes() > d.Persons() {
+		return fmt.Errorf("%w: %s wants one trajectory a person and the data holds more; set problem.episodes to 1 to keep each person's first", ErrData, method)
+	}
+	return nil
+}
+
+// weightsByState fills in and checks public weights by state.
+func weightsByState(method, name string, given []float64, states int) ([]float64, error) {
+	if given == nil {
+		given = make([]float64, states)
+		for i := range given {
+			given[i] = 1
+		}
+		return given, nil
+	}
+	if len(given) != states {
+		return nil, fmt.Errorf("%w: %s: %d %s for %d states", ErrMethod, method, len(given), name, states)
+	}
+	given = slices.Clone(given)
+	for state, w := range given {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("%w: %s: %s of state %d is %v; want a finite number above 0", ErrMethod, method, name, state, w)
+		}
+	}
+	return given, nil
+}
