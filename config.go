@@ -46,6 +46,9 @@ type Data struct {
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`
+	// Behavior says where the probabilities of the logged actions come from; an
+	// off-policy method needs it.
+	Behavior *Behavior `yaml:"behavior"`
 	// Missing says what becomes of missing observations: reject (the default),
 	// zero, or mean, the public mean in Means.
 	Missing string             `yaml:"missing"`
@@ -207,7 +210,7 @@ func (c Config) Validate() error {
 	case c.Ledger != nil && c.Ledger.Path == "":
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}
-	return nil
+	return c.Data.Behavior.validate(c.Target.Kind != "logged" && c.Method.Name != "constant")
 }
 
 // location is where the ledger is: a URL as it stands, or a file.

@@ -12,7 +12,7 @@ import (
 
 // Hash names what a configuration asks for: the SHA-256, in hexadecimal, of the
 // canonical JSON (RFC 8785) of its data, problem, features, target, method,
-// privacy and justification, and of the content of its policy file. Where the
+// privacy and justification, and of the content of its policy files. Where the
 // ledger is, who asks, who signs and where the release goes are not part of it.
 // Two configurations of one hash ask the same question of files of the same names,
 // which is what a retry must do. What the data files hold is not part of it, nor
@@ -23,13 +23,13 @@ func (c Config) Hash() (string, error) {
 		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,
 		"params": c.Method.Params, "privacy": c.Privacy, "justification": c.Justification,
 	}
-	if c.Target.Path != "" {
-		policy, err := os.ReadFile(c.path(c.Target.Path))
-		if err != nil {
-			return "", fmt.Errorf("%w: target.path: %w", ErrConfig, err)
+	if err := c.hashFile(question, "policy", "target.path", c.Target.Path); err != nil {
+		return "", err
+	}
+	if b := c.Data.Behavior; b != nil {
+		if err := c.hashFile(question, "behavior_policy", "data.behavior.path", b.Path); err != nil {
+			return "", err
 		}
-		sum := sha256.Sum256(policy)
-		question["policy"] = hex.EncodeToString(sum[:])
 	}
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -41,4 +41,18 @@ func (c Config) Hash() (string, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// hashFile adds the hash of a policy file to the question, where there is one.
+func (c Config) hashFile(question map[string]any, name, key, path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(c.path(path))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrConfig, key, err)
+	}
+	sum := sha256.Sum256(text)
+	question[name] = hex.EncodeToString(sum[:])
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -233,6 +234,7 @@ type job struct {
 	method    evaluate.Method
 	estimator evaluate.Estimator
 	public    evaluate.Public
+	behaviour policy.Policy // nil where its probabilities are a column of the data
 	options   trajectory.Options
 	progress  func(trajectory.Progress)
 	source    *noise.Source
@@ -264,7 +266,10 @@ func newJob(c Config) (*job, error) {
 	if j.hash, err = c.Hash(); err != nil {
 		return nil, err
 	}
-	j.options, err = c.reading(j.public, j.method)
+	if j.behaviour, err = c.Data.Behavior.policy(c); err != nil {
+		return nil, fmt.Errorf("data.behavior: %w", err)
+	}
+	j.options, err = c.reading(j.public, j.behaviour, j.method)
 	return j, err
 }
 
@@ -298,7 +303,12 @@ func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {
 	}
 	o := j.options
 	o.Progress = j.progress
-	return file.Read(ctx, j.paths(), j.config.Data.Format, o)
+	data, notices, err := file.Read(ctx, j.paths(), j.config.Data.Format, o)
+	if err != nil || j.behaviour == nil {
+		return data, notices, err
+	}
+	data, err = policy.WithBehavior(data, j.behaviour)
+	return data, notices, err
 }
 
 func (j *job) paths() []string {

@@ -17,7 +17,7 @@ import (
 func trial() discreet.Config {
 	arm := 1
 	return discreet.Config{
-		Data:    discreet.Data{Path: discreet.Paths{"examples/pbc/trajectories.csv"}},
+		Data:    discreet.Data{Path: discreet.Paths{"examples/pbc/trajectories.csv"}, Behavior: &discreet.Behavior{Source: "design"}},
 		Problem: discreet.Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &discreet.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
 		Target:  discreet.Target{Kind: "constant", Action: &arm},
 		Method:  discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2}},

@@ -30,6 +30,9 @@ func (c Config) public() (evaluate.Public, error) {
 	if c.Data.OneRowEpisodes && p.Gamma == 0 {
 		p.Gamma = 1 // a single reward is not discounted
 	}
+	if c.Data.Behavior != nil {
+		p.Labels["behavior"] = c.Data.Behavior.label()
+	}
 	var err error
 	if c.Features != nil {
 		if p.Features, err = c.Features.Map(); err != nil {
@@ -111,10 +114,10 @@ func (c Config) guarantee() (*evaluate.Privacy, error) {
 
 // reading builds the options to read the data with: only what the method, the
 // features and the target use.
-func (c Config) reading(p evaluate.Public, m evaluate.Method) (trajectory.Options, error) {
+func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.Method) (trajectory.Options, error) {
 	o := trajectory.Options{
 		Columns:           c.Data.Columns,
-		Observations:      observations(p),
+		Observations:      observations(p, behaviour),
 		Need:              m.Need,
 		OneRowEpisodes:    c.Data.OneRowEpisodes,
 		Means:             c.Data.Means,
@@ -128,6 +131,10 @@ func (c Config) reading(p evaluate.Public, m evaluate.Method) (trajectory.Option
 	default:
 		o.Need |= trajectory.BehaviorProb | trajectory.Action
 	}
+	if behaviour != nil {
+		o.Need &^= trajectory.BehaviorProb
+		o.Need |= trajectory.Action
+	}
 	if p.Discounts {
 		o.Need |= trajectory.Discount
 	}
@@ -136,6 +143,9 @@ func (c Config) reading(p evaluate.Public, m evaluate.Method) (trajectory.Option
 	}
 	if c.Target.Name != "" {
 		o.Columns = withColumn(o.Columns, "target_prob", c.Target.Name)
+	}
+	if b := c.Data.Behavior; b != nil && b.Name != "" {
+		o.Columns = withColumn(o.Columns, "behavior_prob", b.Name)
 	}
 	if err := c.missing(&o); err != nil {
 		return o, err
@@ -172,8 +182,8 @@ func (c Config) bounds(o *trajectory.Options) error {
 	return nil
 }
 
-// observations lists the columns that features and target read.
-func observations(p evaluate.Public) []string {
+// observations lists the columns that features, target and behaviour policy read.
+func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	names := []string{}
 	seen := map[string]bool{}
 	add := func(columns []string) {
@@ -187,8 +197,10 @@ func observations(p evaluate.Public) []string {
 	if p.Features != nil {
 		add(p.Features.Columns())
 	}
-	if reader, ok := p.Target.(interface{ Columns() []string }); ok {
-		add(reader.Columns())
+	for _, pi := range []policy.Policy{p.Target, behaviour} {
+		if reader, ok := pi.(interface{ Columns() []string }); ok {
+			add(reader.Columns())
+		}
 	}
 	return names
 }

@@ -103,6 +103,22 @@ func printFunds(w io.Writer, f *discreet.Funds) {
 	fmt.Fprintln(w, "          this plan fits what is left")
 }
 
+// printBehavior says where the probabilities come from that an off-policy value
+// divides by.
+func printBehavior(w io.Writer, facts map[string]any) {
+	b, ok := facts["behavior"].(map[string]any)
+	if !ok {
+		return
+	}
+	fmt.Fprintf(w, "behaviour probabilities of the logged actions: source %v, kind %v", b["source"], b["kind"])
+	for _, key := range []string{"trained_on", "note"} {
+		if v, ok := b[key]; ok {
+			fmt.Fprintf(w, "; %s: %v", strings.ReplaceAll(key, "_", " "), v)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
 func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "method    %s\n", p.Method)
@@ -117,6 +133,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	fmt.Fprintf(w, "privacy   epsilon %g, delta %g, unit person, %s\n", p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Adjacency)
 	fmt.Fprintf(w, "event     %s\n", event)
 	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
+	printBehavior(w, p.Facts)
 	e := p.Expected
 	if e.HalfWidth > 0 {
 		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)

@@ -17,11 +17,18 @@ func Check(p Policy, d *trajectory.Dataset) error {
 	if err != nil {
 		return err
 	}
+	return everyRow(d, func(row int) bool { _, ok := ratio(b, d, row); return ok },
+		"the state, the action or a probability is missing or outside the policy",
+		"mend or drop these rows, or correct the policy (inside a release their ratio is 0)")
+}
+
+// everyRow reports the first row that is not good, and how many there are.
+func everyRow(d *trajectory.Dataset, good func(row int) bool, what, remedy string) error {
 	bad, episode, step := 0, 0, 0
 	for e := range d.Episodes() {
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
 		for row := lo; row < hi; row++ {
-			if _, ok := ratio(b, d, row); ok {
+			if good(row) {
 				continue
 			}
 			if bad == 0 {
@@ -34,9 +41,8 @@ func Check(p Policy, d *trajectory.Dataset) error {
 		return nil
 	}
 	fault := &trajectory.InputError{
-		What: fmt.Sprintf("in step %d of the episode that begins here the state, the action or a probability is missing or outside the policy (first of %d such rows)",
-			step, bad),
-		Remedy: "mend or drop these rows, or correct the policy (inside a release their ratio is 0)",
+		What:   fmt.Sprintf("in step %d of the episode that begins here %s (first of %d such rows)", step, what, bad),
+		Remedy: remedy,
 		Kind:   ErrRow,
 	}
 	if episode < len(d.Origin) && episode < len(d.FirstRow) {

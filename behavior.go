@@ -1,0 +1,132 @@
+package discreet
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// Behavior says where the probabilities of the logged actions come from. An
+// off-policy evaluation divides by them: if they were fitted on the persons
+// themselves, one person's record changes the weight of another, and what a
+// release says of its privacy is void.
+type Behavior struct {
+	// Source is design (actions were drawn with probabilities fixed beforehand),
+	// logged (each probability was recorded when its action was drawn) or model
+	// (fitted afterwards). There is no default.
+	Source string `yaml:"source"`
+	// TrainedOn says of source model whose data the model was fitted on:
+	// other_persons or public.
+	TrainedOn string `yaml:"trained_on"`
+	// Note is free text that the release repeats. It must say nothing about the data.
+	Note string `yaml:"note"`
+
+	// Kind is column (the default: behavior_prob), columns, uniform,
+	// constant_by_step, table, softmax or tree.
+	Kind string `yaml:"kind"`
+	// Name is the column of the logged action's probability (column).
+	Name string `yaml:"name"`
+	// Names are the columns of all actions' probabilities (columns).
+	Names []string `yaml:"names"`
+	// Actions is the number of actions (uniform).
+	Actions int `yaml:"actions"`
+	// Probs is the probability of the action taken at each decision of an episode,
+	// the last one for all later decisions too (constant_by_step).
+	Probs []float64 `yaml:"probs"`
+	// Path is the policy's file (table, softmax, tree).
+	Path string `yaml:"path"`
+	// Column holds the state number (table).
+	Column string `yaml:"column"`
+}
+
+// recorded reports whether the probabilities are a column of the data.
+func (b *Behavior) recorded() bool { return b == nil || b.Kind == "" || b.Kind == "column" }
+
+// validate checks what is said of the source. Off-policy it must be said.
+func (b *Behavior) validate(offPolicy bool) error {
+	if b == nil {
+		if offPolicy {
+			return fmt.Errorf("%w: data.behavior.source is missing: an off-policy value divides by the probabilities of the logged actions; say whether they are of the design, logged when the actions were drawn, or of a model, such as data.behavior: {source: logged}", ErrConfig)
+		}
+		return nil
+	}
+	switch b.Source {
+	case "design", "logged":
+		if b.TrainedOn != "" {
+			return fmt.Errorf("%w: data.behavior.trained_on is for source model; leave it out", ErrConfig)
+		}
+	case "model":
+		if b.TrainedOn != "other_persons" && b.TrainedOn != "public" {
+			return fmt.Errorf("%w: data.behavior.trained_on is %q; a model's probabilities keep the guarantee only if it was fitted on other_persons or on public data: say which, or use a method that needs no probabilities", ErrConfig, b.TrainedOn)
+		}
+	default:
+		return fmt.Errorf("%w: data.behavior.source is %q; want design, logged or model", ErrConfig, b.Source)
+	}
+	return b.onlyItsOwn()
+}
+
+// onlyItsOwn refuses a field that the kind does not use.
+func (b *Behavior) onlyItsOwn() error {
+	uses := map[string]string{
+		"": "name", "column": "name", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
+		"table": "path column", "softmax": "path", "tree": "path",
+	}
+	own, known := uses[b.Kind]
+	if !known {
+		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax or tree", ErrConfig, b.Kind)
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0},
+		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
+	} {
+		if f.set && !slices.Contains(strings.Fields(own), f.name) {
+			return fmt.Errorf("%w: data.behavior: kind %s does not use %s; leave it out", ErrConfig, orColumn(b.Kind), f.name)
+		}
+	}
+	return nil
+}
+
+func orColumn(kind string) string {
+	if kind == "" {
+		return "column"
+	}
+	return kind
+}
+
+// policy builds the behaviour policy, nil where it is a column of the data.
+func (b *Behavior) policy(c Config) (policy.Policy, error) {
+	if b.recorded() {
+		return nil, nil
+	}
+	switch b.Kind {
+	case "columns":
+		return policy.NewColumns(b.Names)
+	case "uniform":
+		return policy.NewUniform(b.Actions)
+	case "constant_by_step":
+		return policy.NewByStep(b.Probs)
+	case "table":
+		return readPolicy(c.path(b.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTable(f, b.Path, b.Column) })
+	case "softmax":
+		return readPolicy(c.path(b.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, b.Path) })
+	}
+	return readPolicy(c.path(b.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTree(f, b.Path) })
+}
+
+// label is what a release says of the behaviour policy.
+func (b *Behavior) label() map[string]any {
+	out := map[string]any{"source": b.Source, "kind": orColumn(b.Kind)}
+	if b.TrainedOn != "" {
+		out["trained_on"] = b.TrainedOn
+	}
+	if b.Note != "" {
+		out["note"] = b.Note
+	}
+	return out
+}
