@@ -12,11 +12,10 @@ import (
 // [*trajectory.InputError] that names a file and a row, but no value. Inside a
 // release such rows are zero vectors.
 func Check(m Map, d *trajectory.Dataset) error {
-	b, err := m.Bind(d.Columns)
+	read, err := reader(m, d.Columns)
 	if err != nil {
 		return err
 	}
-	phi := make([]float64, m.Dim())
 	bad, episode, step := 0, 0, 0
 	note := func(e, t int) {
 		if bad == 0 {
@@ -27,11 +26,11 @@ func Check(m Map, d *trajectory.Dataset) error {
 	for e := range d.Episodes() {
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
 		for row := lo; row < hi; row++ {
-			if !b.Apply(phi, d.Observation(row)) {
+			if !read(d.Observation(row)) {
 				note(e, row-lo)
 			}
 		}
-		if final := d.FinalObservation(e); final != nil && !d.Terminated[e] && !b.Apply(phi, final) {
+		if final := d.FinalObservation(e); final != nil && !d.Terminated[e] && !read(final) {
 			note(e, hi-lo)
 		}
 	}
@@ -39,6 +38,18 @@ func Check(m Map, d *trajectory.Dataset) error {
 		return nil
 	}
 	return fault(m, d, bad, episode, step)
+}
+
+// reader tells whether a map can read a row; of a state number without the
+// features.
+func reader(m Map, columns []string) (func(obs []float64) bool, error) {
+	if f, ok := m.(Finite); ok {
+		r, err := f.BindState(columns)
+		return func(obs []float64) bool { _, ok := r.State(obs); return ok }, err
+	}
+	b, err := m.Bind(columns)
+	phi := make([]float64, m.Dim())
+	return func(obs []float64) bool { return b.Apply(phi, obs) }, err
 }
 
 func fault(m Map, d *trajectory.Dataset, bad, episode, step int) error {

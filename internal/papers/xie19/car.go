@@ -81,7 +81,7 @@ var car = sync.OnceValues(func() (*world, error) {
 	return &world{
 		name: "mountain car", gamma: carGamma, steps: carHorizon,
 		reward: evaluate.Range{Min: -1, Max: 0}, returns: evaluate.Range{Min: -1 / (1 - carGamma), Max: 0},
-		features: features, behaviour: behaviour, cells: grid, reference: carReference,
+		features: features, behaviour: behaviour, cells: grid, reference: carReference, trial: new(latest[simulated]),
 		episode: newCar,
 		from: func(obs []float64) (sim.Env, error) {
 			env, err := mountaincar.New(mountaincar.Options{})

@@ -3,6 +3,7 @@ package xie19
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -85,24 +86,20 @@ func carComparison() figure.Item {
 		},
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(carSizes(quick), carUpper)
-			for _, m := range carSizes(quick) {
-				jobs = append(jobs, trialJobs(m, count(quick), seconds(1+6e-4*float64(m)), compareCar)...)
-			}
-			return jobs
+			return append(jobs, trialJobs(carSizes(quick), count(quick), seconds(5), compareCar)...)
 		},
 		Claims: claimCar,
 	}
 }
 
-// trialJobs are the trials at m persons.
-func trialJobs(m, trials int, cost float64, run func(ctx context.Context, m int, seed uint64) ([]figure.Sample, error)) []figure.Job {
+// trialJobs are the trials, each at all numbers of persons, of whom it makes the
+// largest once.
+func trialJobs(sizes []int, trials int, cost float64, run func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error)) []figure.Job {
 	var jobs []figure.Job
-	for trial := range trials {
+	for trial := 1; trial <= trials; trial++ {
 		jobs = append(jobs, figure.Job{
-			Key: fmt.Sprintf("m=%d trial=%d", m, trial+1), Cost: cost, Trial: trial + 1,
-			Run: func(ctx context.Context) ([]figure.Sample, error) {
-				return run(ctx, m, uint64(m)<<16|uint64(trial+1))
-			},
+			Key: fmt.Sprintf("m=%v trial=%d", sizes, trial), Cost: cost, Trial: trial,
+			Run: func(ctx context.Context) ([]figure.Sample, error) { return run(ctx, trial, sizes) },
 		})
 	}
 	return jobs
@@ -139,18 +136,31 @@ func carUpper(m int) ([]figure.Sample, error) {
 	return out, nil
 }
 
-func compareCar(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
+func compareCar(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 	v, err := carOn()
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.simulate(ctx, m, seed)
+	p, err := v.people(ctx, trial, slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
+	var out []figure.Sample
+	for _, m := range sizes {
+		got, err := p.run(ctx, panelMSPBE, panelRMSE, carMethods(m), m, float64(m), noiseSeed(trial, m))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	return out, nil
+}
+
+// carMethods are the curves of Figure 2(a) at m persons.
+func carMethods(m int) []curve {
 	b := budget()
 	at := carStep(m, b.Epsilon)
-	return v.run(ctx, panelMSPBE, panelRMSE, []curve{
+	return []curve{
 		{series: seriesPaper, estimator: gpope(at, carClip, false), budget: b},
 		{series: seriesSmall, estimator: gpope(0.1*at, carClip, false), budget: b},
 		{series: seriesLarge, estimator: gpope(10*at, carClip, false), budget: b},
@@ -160,7 +170,7 @@ func compareCar(ctx context.Context, m int, seed uint64) ([]figure.Sample, error
 		{series: seriesLSWExact, estimator: evaluate.DPLSW{}, budget: b, byCell: true},
 		{series: seriesRefine, estimator: evaluate.DPRefine{Form: "lstd"}, budget: b},
 		{series: seriesLSTD, estimator: evaluate.LSTD{Weighting: "trajectory"}},
-	}, d, float64(m), seed)
+	}
 }
 
 func claimCar(t *figure.Table) []figure.Claim {

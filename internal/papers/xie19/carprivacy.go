@@ -3,6 +3,7 @@ package xie19
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
@@ -68,10 +69,7 @@ func carPrivacy() figure.Item {
 		},
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(carSizes(quick), carTrue)
-			for _, m := range carSizes(quick) {
-				jobs = append(jobs, trialJobs(m, count(quick), seconds(1+1e-3*float64(m)), bothCar)...)
-			}
-			return jobs
+			return append(jobs, trialJobs(carSizes(quick), count(quick), seconds(10), bothCar)...)
 		},
 		Claims: claimPrivacy,
 	}
@@ -117,7 +115,7 @@ func settingMethods(m int, g func(epsilon float64, sound bool) evaluate.GPOPE, b
 	return append(curves, curve{series: seriesWIS, estimator: evaluate.WISLSTD{Weighting: "trajectory"}})
 }
 
-func bothCar(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
+func bothCar(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 	on, err := carOn()
 	if err != nil {
 		return nil, err
@@ -126,16 +124,31 @@ func bothCar(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := on.simulate(ctx, m, seed)
-	if err != nil {
-		return nil, err
+	both := make([]*people, 2)
+	for i, v := range []*view{on, off} {
+		if both[i], err = v.people(ctx, trial, slices.Max(sizes)); err != nil {
+			return nil, err
+		}
 	}
+	var out []figure.Sample
+	for _, m := range sizes {
+		got, err := bothAt(ctx, both, m, noiseSeed(trial, m))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	return out, nil
+}
+
+// bothAt evaluates both policies on the first m persons.
+func bothAt(ctx context.Context, both []*people, m int, seed uint64) ([]figure.Sample, error) {
 	curves := settingMethods(m, func(epsilon float64, sound bool) evaluate.GPOPE { return gpope(carStep(m, epsilon), carClip, sound) }, carBatch)
-	out, err := on.run(ctx, panelOn, panelOnError, curves, d, float64(m), seed)
+	out, err := both[0].run(ctx, panelOn, panelOnError, curves, m, float64(m), seed)
 	if err != nil {
 		return nil, err
 	}
-	more, err := off.run(ctx, panelOff, panelOffError, curves, d, float64(m), seed)
+	more, err := both[1].run(ctx, panelOff, panelOffError, curves, m, float64(m), seed)
 	if err != nil {
 		return nil, err
 	}

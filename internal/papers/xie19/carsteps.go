@@ -3,6 +3,7 @@ package xie19
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -41,9 +42,8 @@ func carSteps() figure.Item {
 			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelCarError, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 		},
 		Jobs: func(quick bool) []figure.Job {
-			m := carSweptPersons(quick)
-			return trialJobs(m, count(quick), seconds(1+1.5e-3*float64(m)), func(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
-				return sweepCar(ctx, m, seed, true)
+			return trialJobs([]int{carSweptPersons(quick)}, count(quick), seconds(5), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
+				return sweepCar(ctx, trial, sizes, true, func(samples []figure.Sample, _ int) []figure.Sample { return samples })
 			})
 		},
 		Claims: func(t *figure.Table) []figure.Claim {
@@ -55,23 +55,36 @@ func carSteps() figure.Item {
 	}
 }
 
-// sweepCar runs GPOPE at every step size; free adds the runs without a clip that
-// acts.
-func sweepCar(ctx context.Context, m int, seed uint64, free bool) ([]figure.Sample, error) {
+// sweepCar runs GPOPE at every step size and every number of persons; free adds
+// the runs without a clip that acts, and panel moves the samples of the k-th
+// number to their panels.
+func sweepCar(ctx context.Context, trial int, sizes []int, free bool, panel func(samples []figure.Sample, k int) []figure.Sample) ([]figure.Sample, error) {
 	v, err := carOn()
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.simulate(ctx, m, seed)
+	p, err := v.people(ctx, trial, slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
+	var out []figure.Sample
+	for k, m := range sizes {
+		got, err := p.sweep(ctx, m, noiseSeed(trial, m), free)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, panel(got, k)...)
+	}
+	return out, nil
+}
+
+func (p *people) sweep(ctx context.Context, m int, seed uint64, free bool) ([]figure.Sample, error) {
 	b := budget()
-	flat, err := v.run(ctx, panelMSPBE, panelRMSE, []curve{
+	flat, err := p.run(ctx, panelMSPBE, panelRMSE, []curve{
 		{series: seriesBatch, estimator: carBatch(m, b.Epsilon), budget: b},
 		{series: seriesRefine, estimator: evaluate.DPRefine{Form: "lstd"}, budget: b},
 		{series: seriesLSTD, estimator: evaluate.LSTD{Weighting: "trajectory"}, budget: dp.Budget{}},
-	}, d, 0, seed)
+	}, m, 0, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +99,7 @@ func sweepCar(ctx context.Context, m int, seed uint64, free bool) ([]figure.Samp
 				curve{series: carNoClipPaper, estimator: gpope(x, carNoClip, false), budget: b},
 				curve{series: carNoClipSound, estimator: gpope(x, carNoClip, true), budget: b})
 		}
-		got, err := v.run(ctx, panelMSPBE, panelRMSE, curves, d, x, seed)
+		got, err := p.run(ctx, panelMSPBE, panelRMSE, curves, m, x, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -121,14 +134,9 @@ func carSizesItem() figure.Item {
 		Columns: 2, SameY: true,
 		Panels: sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
 		Jobs: func(quick bool) []figure.Job {
-			var jobs []figure.Job
-			for k, m := range carSweptSizes(quick) {
-				jobs = append(jobs, trialJobs(m, count(quick), seconds(0.5+8e-4*float64(m)), func(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
-					out, err := sweepCar(ctx, m, seed, false)
-					return inPanels(out, k), err
-				})...)
-			}
-			return jobs
+			return trialJobs(carSweptSizes(quick), count(quick), seconds(10), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
+				return sweepCar(ctx, trial, sizes, false, inPanels)
+			})
 		},
 		Claims: func(t *figure.Table) []figure.Claim {
 			return claimSizes(t, "car-sizes", carSweptSizes(false), []named{{"paper", carClipPaper}, {"sound", carClipSound}})

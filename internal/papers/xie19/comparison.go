@@ -3,6 +3,7 @@ package xie19
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
@@ -42,34 +43,32 @@ func comparison() figure.Item {
 }
 
 func comparisonJobs(quick bool) []figure.Job {
-	var jobs []figure.Job
-	for _, m := range sizes(quick) {
-		jobs = append(jobs, figure.Job{
-			Key: fmt.Sprintf("epsilon m=%d", m), Cost: 1e5,
-			Run: func(context.Context) ([]figure.Sample, error) { return epsilons(m) },
-		})
-		for trial := range count(quick) {
-			jobs = append(jobs, figure.Job{
-				Key: fmt.Sprintf("m=%d trial=%d", m, trial+1), Cost: 1e5 + float64(m), Trial: trial + 1,
-				Run: func(ctx context.Context) ([]figure.Sample, error) {
-					return compare(ctx, m, uint64(m)<<16|uint64(trial+1))
-				},
-			})
-		}
-	}
-	return jobs
+	return append(epsilonJobs(sizes(quick), epsilons), trialJobs(sizes(quick), count(quick), seconds(15), compare)...)
 }
 
-func compare(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
-	d, err := problem(m).Simulate(seed)
+func compare(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
+	p, err := chainPersons(trial, slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
-	out, err := constants(float64(m))
-	if err != nil {
-		return nil, err
+	var out []figure.Sample
+	for _, m := range sizes {
+		flat, err := constants(float64(m))
+		if err != nil {
+			return nil, err
+		}
+		got, err := p.scores(ctx, chainMethods(m), m, float64(m), noiseSeed(trial, m))
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, flat...), got...)
 	}
-	got, err := scores(ctx, []method{
+	return out, nil
+}
+
+// chainMethods are the curves of Figure 1(a) at m persons.
+func chainMethods(m int) []method {
+	return []method{
 		{seriesPaper, gpope(step(m), clip, false), true},
 		{seriesSmall, gpope(0.1*step(m), clip, false), true},
 		{seriesLarge, gpope(10*step(m), clip, false), true},
@@ -81,8 +80,7 @@ func compare(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
 		{seriesLSLExact, evaluate.DPLSL{}, true},
 		{seriesRefine, evaluate.DPRefine{}, true},
 		{seriesLSTD, evaluate.LSTD{}, false},
-	}, m, float64(m), d, seed)
-	return append(out, got...), err
+	}
 }
 
 func epsilons(m int) ([]figure.Sample, error) {

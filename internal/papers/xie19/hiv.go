@@ -107,7 +107,7 @@ var treatment = sync.OnceValues(func() (*view, error) {
 		name: "HIV treatment", gamma: hivGamma, steps: hivSteps,
 		reward: hivReward(), returns: hivReturn(),
 		features: features, behaviour: behaviour,
-		episode: newPatient, from: patientAt, reference: hivReference,
+		episode: newPatient, from: patientAt, reference: hivReference, trial: new(latest[simulated]),
 	}
 	return &view{world: w, name: w.name, target: target, policy: target, patience: hivPatience, rollouts: 1, relative: true}, nil
 })

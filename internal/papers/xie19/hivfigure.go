@@ -3,6 +3,7 @@ package xie19
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
@@ -51,25 +52,30 @@ func hivItem() figure.Item {
 				}
 				return v.settings(m, hivGPOPE)
 			})
-			for _, m := range hivSizes(quick) {
-				jobs = append(jobs, trialJobs(m, count(quick), seconds(1+1.3e-3*float64(m)), treat)...)
-			}
-			return jobs
+			return append(jobs, trialJobs(hivSizes(quick), count(quick), seconds(20), treat)...)
 		},
 		Claims: claimHIV,
 	}
 }
 
-func treat(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
+func treat(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 	v, err := treatment()
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.simulate(ctx, m, seed)
+	p, err := v.people(ctx, trial, slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
-	return v.run(ctx, panelMSPBE, panelRMSE, settingMethods(m, hivGPOPE, hivBatch), d, float64(m), seed)
+	var out []figure.Sample
+	for _, m := range sizes {
+		got, err := p.run(ctx, panelMSPBE, panelRMSE, settingMethods(m, hivGPOPE, hivBatch), m, float64(m), noiseSeed(trial, m))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	return out, nil
 }
 
 func claimHIV(t *figure.Table) []figure.Claim {

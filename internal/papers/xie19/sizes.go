@@ -68,42 +68,14 @@ func chainSizes() figure.Item {
 		Columns: 2, SameY: true,
 		Panels: sizePanels(sweptSizes(false), sweptSizes(true), labelMSPBE, labelRMSE, curves),
 		Jobs: func(quick bool) []figure.Job {
-			var jobs []figure.Job
-			for k, m := range sweptSizes(quick) {
-				jobs = append(jobs, trialJobs(m, count(quick), seconds(0.5+6e-5*float64(m)), func(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
-					return sweepChain(ctx, k, m, seed)
-				})...)
-			}
-			return jobs
+			return trialJobs(sweptSizes(quick), count(quick), seconds(30), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
+				return sweepChain(ctx, trial, sizes, false, inPanels)
+			})
 		},
 		Claims: func(t *figure.Table) []figure.Claim {
 			return claimSizes(t, "sizes", sweptSizes(false), []named{{"paper", clipPaper}, {"sound", clipSound}})
 		},
 	}
-}
-
-func sweepChain(ctx context.Context, k, m int, seed uint64) ([]figure.Sample, error) {
-	d, err := problem(m).Simulate(seed)
-	if err != nil {
-		return nil, err
-	}
-	out, err := scores(ctx, flatMethods(), m, 0, d, seed)
-	if err != nil {
-		return nil, err
-	}
-	flat, err := constants(0)
-	if err != nil {
-		return nil, err
-	}
-	out = everywhere(append(out, flat...), stepSizes())
-	for _, x := range stepSizes() {
-		got, err := scores(ctx, []method{{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true}}, m, x, d, seed)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, got...)
-	}
-	return inPanels(out, k), nil
 }
 
 // inPanels moves samples to the panels of the k-th m.

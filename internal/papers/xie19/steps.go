@@ -2,7 +2,7 @@ package xie19
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
@@ -46,17 +46,9 @@ func steps() figure.Item {
 }
 
 func stepJobs(quick bool) []figure.Job {
-	var jobs []figure.Job
-	m := sweptPersons(quick)
-	for trial := range count(quick) {
-		jobs = append(jobs, figure.Job{
-			Key: fmt.Sprintf("m=%d trial=%d", m, trial+1), Cost: 5e5 + 4*float64(m), Trial: trial + 1,
-			Run: func(ctx context.Context) ([]figure.Sample, error) {
-				return sweep(ctx, m, uint64(m)<<16|uint64(trial+1))
-			},
-		})
-	}
-	return append(jobs, flatJobs(m, count(quick))...)
+	return trialJobs([]int{sweptPersons(quick)}, count(quick), seconds(15), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
+		return sweepChain(ctx, trial, sizes, true, func(samples []figure.Sample, _ int) []figure.Sample { return samples })
+	})
 }
 
 // flatCurves are methods without such a step, as lines.
@@ -67,27 +59,7 @@ func flatCurves() []figure.Curve {
 	}
 }
 
-// flatJobs run them on the data of the trials.
-func flatJobs(m, trials int) []figure.Job {
-	var jobs []figure.Job
-	for trial := range trials {
-		jobs = append(jobs, figure.Job{
-			Key: fmt.Sprintf("flat m=%d trial=%d", m, trial+1), Cost: 1e5 + float64(m), Trial: trial + 1,
-			Run: func(ctx context.Context) ([]figure.Sample, error) {
-				seed := uint64(m)<<16 | uint64(trial+1)
-				d, err := problem(m).Simulate(seed)
-				if err != nil {
-					return nil, err
-				}
-				at := stepSizes()[0]
-				got, err := scores(ctx, flatMethods(), m, at, d, seed)
-				return everywhere(got, stepSizes()), err
-			},
-		})
-	}
-	return jobs
-}
-
+// flatMethods are methods without such a step.
 func flatMethods() []method {
 	return []method{{seriesBatch, evaluate.GPOPE{}, true}, {seriesRefine, evaluate.DPRefine{}, true}, {seriesLSTD, evaluate.LSTD{}, false}}
 }
@@ -104,25 +76,45 @@ func everywhere(samples []figure.Sample, xs []float64) []figure.Sample {
 	return out
 }
 
-func sweep(ctx context.Context, m int, seed uint64) ([]figure.Sample, error) {
-	d, err := problem(m).Simulate(seed)
+// sweepChain runs GPOPE at every step size and every number of persons; free adds
+// the runs without a clip that acts, and panel moves the samples of the k-th
+// number to their panels.
+func sweepChain(ctx context.Context, trial int, sizes []int, free bool, panel func(samples []figure.Sample, k int) []figure.Sample) ([]figure.Sample, error) {
+	p, err := chainPersons(trial, slices.Max(sizes))
 	if err != nil {
 		return nil, err
 	}
 	var out []figure.Sample
+	for k, m := range sizes {
+		got, err := p.sweep(ctx, m, noiseSeed(trial, m), free)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, panel(got, k)...)
+	}
+	return out, nil
+}
+
+func (p *onTheChain) sweep(ctx context.Context, m int, seed uint64, free bool) ([]figure.Sample, error) {
+	flat, err := constants(0)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.scores(ctx, flatMethods(), m, 0, seed)
+	if err != nil {
+		return nil, err
+	}
+	out := everywhere(append(flat, got...), stepSizes())
 	for _, x := range stepSizes() {
-		flat, err := constants(x)
+		methods := []method{{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true}}
+		if free {
+			methods = append(methods, method{noClipPaper, gpope(x, noClip, false), true}, method{noClipSound, gpope(x, noClip, true), true})
+		}
+		got, err := p.scores(ctx, methods, m, x, seed)
 		if err != nil {
 			return nil, err
 		}
-		got, err := scores(ctx, []method{
-			{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true},
-			{noClipPaper, gpope(x, noClip, false), true}, {noClipSound, gpope(x, noClip, true), true},
-		}, m, x, d, seed)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, flat...), got...)
+		out = append(out, got...)
 	}
 	return out, nil
 }

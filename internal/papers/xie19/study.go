@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
@@ -28,11 +29,12 @@ func budget() dp.Budget { return dp.Budget{Epsilon: 0.1, Delta: 1e-5} }
 // Study returns the reproduction.
 func Study() figure.Study {
 	return figure.Study{
-		Paper: paper, Version: 2,
+		Paper: paper, Version: 3,
 		Title: "Privacy Preserving Off-Policy Evaluation (Xie, Thomas, Miklau 2019), reproduced",
 		Abstract: []string{
 			"GPOPE evaluates a policy by noisy stochastic gradient steps on the saddle-point form of GTD2, one person a step and as many steps as persons. The paper compares it with the output perturbation of Balle et al. (DP-LSW, DP-LSL) on a chain of 40 states (uniform start, p = 0.5, gamma = 0.99), then on mountain car, on-policy and off-policy, and on the treatment of HIV, off-policy. Everywhere delta = 1e-5 and a person owns one trajectory; epsilon is 0.1 unless said otherwise.",
 			"The accountant of the paper is unsound: it drops the higher-order terms of subsampled Renyi accounting and then uses orders at which they decide, and it takes half the sensitivity that replacing a person has. Each panel therefore shows GPOPE with the paper's noise, whose true epsilon at the same delta has a panel of its own, and with sound noise, in the paper's form and in mini-batches, and dp-refine. MSPBE and value error disagree, so both are shown. Beside them is the best constant, which takes the truth to find, and no data: the paper never shows it.",
+			"Of a trial all numbers of persons are the first of the same persons, all methods see the same rollouts and features, and Algorithm 1 draws its noise as float64 normals, whose law differs from that of the exact ones by rounding alone.",
 			"The paper gives neither clip norms nor step sizes. On the chain the clip is 0.02 and the step 0.1 below 50,000 persons and 0.03 from there on, which had the least MSPBE, with the accountant of the paper, among steps 0.001, 0.003, 0.01, ... 3 in one trial of m = 10,000, 100,000 and 300,000 on a simulation of their own, as if on public data. On mountain car and HIV clip and step, and batch, steps and clip of the mini-batch form, were chosen in the same way at m = 3,000 to 30,000; dp-refine has nothing to choose but its form, LSTD.",
 			"Mountain car: the policy of Q-learning with the Fourier basis of order 5 is made 0.3-soft, in both of its roles, since importance ratios of a uniform target have no bound otherwise; the off-policy target is uniform, gamma is 0.99, episodes are cut off at 500 steps, and value functions have Fourier features of order 2 (of orders 1, 2, 3 and 5 the one at which dp-refine at epsilon 0.1 and m = 30,000 came near the non-private value error). The paper says none of this. A uniform policy hardly ever reaches the goal, so that its value is -100 in most states and a constant is hard to beat. Numbers of trajectories are a tenth of the paper's: 300,000 of them are 56 million rows.",
 			"HIV: the greedy policy of Q-learning is evaluated on data of the softmax of its Q, with rewards in units of 1e5, the average that the paper names, cut to [-1, 8]. Patients start within half of the unhealthy state, gamma is 0.98, and features are a constant and the six logarithms. Temperature 3, 100 steps and these features were chosen because the non-private fixed point then has a lower value error than the best constant; in most of the settings tried, with up to 64 features, it did not: a small MSPBE off-policy promises little about values.",
@@ -130,15 +132,42 @@ type method struct {
 	private   bool
 }
 
-// scores runs methods on the same data.
-func scores(ctx context.Context, methods []method, m int, x float64, d *trajectory.Dataset, seed uint64) ([]figure.Sample, error) {
+// onTheChain are the persons of a trial: every number of persons takes the first
+// so many.
+type onTheChain struct {
+	data *trajectory.Dataset
+	walk *walker
+}
+
+// chainTrial holds those of the latest trial, for all items, and chainPlans the
+// plans of all.
+var (
+	chainTrial latest[*onTheChain]
+	chainPlans plans
+)
+
+// chainPersons makes m persons of a trial, or more.
+func chainPersons(trial, m int) (*onTheChain, error) {
+	return chainTrial.get(trial, m, func() (*onTheChain, error) {
+		d, err := problem(m).Simulate(seedOf(trial))
+		if err != nil {
+			return nil, err
+		}
+		// On-policy nobody reads probabilities.
+		d.BehaviorProb, d.ActionProbs, d.Actions = nil, nil, 0
+		s, err := value.NewSample(d, value.Options{Gamma: onchain.Gamma, Features: onchain.Tabular()})
+		if err != nil {
+			return nil, err
+		}
+		return &onTheChain{d, newWalker(s)}, nil
+	})
+}
+
+// scores runs methods on the first m persons.
+func (t *onTheChain) scores(ctx context.Context, methods []method, m int, x float64, seed uint64) ([]figure.Sample, error) {
 	var out []figure.Sample
 	for _, each := range methods {
-		p := problem(m)
-		if !each.private {
-			p.Budget = dp.Budget{}
-		}
-		v, err := p.Values(ctx, each.estimator, d, seed)
+		v, err := t.values(ctx, each, m, seed)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", each.series, err)
 		}
@@ -149,6 +178,26 @@ func scores(ctx context.Context, methods []method, m int, x float64, d *trajecto
 		out = append(out, got...)
 	}
 	return out, nil
+}
+
+// values is the value of every state, which with one feature a state is theta.
+func (t *onTheChain) values(ctx context.Context, each method, m int, seed uint64) ([]float64, error) {
+	p := problem(m)
+	if !each.private {
+		p.Budget = dp.Budget{}
+	}
+	plan, err := chainPlans.get(each.estimator, p.Public())
+	if err != nil {
+		return nil, err
+	}
+	if g, ok := algorithm1(each.estimator); ok {
+		return t.walk.theta(ctx, g, plan, m, noise.NewSeeded(seed))
+	}
+	r, err := onchain.Draw(ctx, plan, first(t.data, m), seed)
+	if err != nil {
+		return nil, err
+	}
+	return r.Values, nil
 }
 
 // constants are the references at x.
@@ -200,7 +249,7 @@ func count(quick bool) int {
 // trueEpsilon is the upper end of the bracket of a plan's true epsilon at the
 // budget's delta.
 func trueEpsilon(g evaluate.GPOPE, m int) (float64, error) {
-	plan, err := g.Plan(problem(m).Public())
+	plan, err := chainPlans.get(g, problem(m).Public())
 	if err != nil {
 		return math.NaN(), err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
@@ -14,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // world is a simulated problem with continuous states, the policy that made its
@@ -33,6 +35,37 @@ type world struct {
 	reference int
 	// cells is a partition of the states for DP-LSW; nil where it is not run.
 	cells *cells
+	// trial holds the persons of the latest trial, for all views and items.
+	trial *latest[simulated]
+}
+
+// simulated are the persons of a trial.
+type simulated struct {
+	raw      *trajectory.Dataset
+	featured *trajectory.Dataset // observes the features
+	byCell   *trajectory.Dataset // observes the cell; nil without cells
+	given    given               // the features of featured
+}
+
+// persons makes m persons of a trial, or more.
+func (w *world) persons(ctx context.Context, trial, m int) (simulated, error) {
+	return w.trial.get(trial, m, func() (simulated, error) {
+		var s simulated
+		var err error
+		if s.raw, err = w.simulate(ctx, m, seedOf(trial)); err != nil {
+			return s, err
+		}
+		if s.given, err = givenFrom(w.features); err != nil {
+			return s, err
+		}
+		if s.featured, err = s.given.featured(s.raw, w.features); err != nil {
+			return s, fmt.Errorf("%s: %w", w.name, err)
+		}
+		if w.cells != nil {
+			s.byCell = w.cells.number(s.raw)
+		}
+		return s, nil
+	})
 }
 
 // simulate makes the trajectories of m persons on one goroutine: jobs run beside
@@ -64,16 +97,48 @@ type view struct {
 	once  sync.Once
 	stick *yardstick
 	err   error
-	plans sync.Map // of func() (*evaluate.Plan, error)
+	plans plans
+}
+
+// people are the persons of a trial as a view sees them: every number of persons
+// takes the first so many.
+type people struct {
+	*view
+	simulated
+	data   *trajectory.Dataset // featured, with the target's probabilities
+	target policy.Policy       // reads them
+	walk   *walker
+}
+
+// people makes the m persons of a trial, for one goroutine.
+func (v *view) people(ctx context.Context, trial, m int) (*people, error) {
+	s, err := v.persons(ctx, trial, m)
+	if err != nil {
+		return nil, err
+	}
+	p := &people{view: v, simulated: s, data: first(s.featured, m), target: v.target}
+	if !policy.OnPolicy(v.target) {
+		data := *p.data
+		if p.target, data.TargetProb, err = targetColumn(first(s.raw, m), v.target); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.name, err)
+		}
+		p.data = &data
+	}
+	sample, err := value.NewSample(p.data, value.Options{Gamma: v.gamma, Features: s.given, Policy: p.target})
+	if err != nil {
+		return nil, err
+	}
+	p.walk = newWalker(sample)
+	return p, nil
 }
 
 // public are the public facts with m persons; the zero budget asks for a
 // non-private reference.
-func (v *view) public(m int, b dp.Budget, on feature.Map) evaluate.Public {
+func (v *view) public(m int, b dp.Budget, on feature.Map, target policy.Policy) evaluate.Public {
 	returns := v.returns
 	p := evaluate.Public{
 		Persons: int64(m), Gamma: v.gamma, Horizon: int64(v.steps),
-		Reward: v.reward, Return: &returns, Features: on, Target: v.target,
+		Reward: v.reward, Return: &returns, Features: on, Target: target,
 	}
 	if b != (dp.Budget{}) {
 		p.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: b, LargeDelta: true}
@@ -81,23 +146,37 @@ func (v *view) public(m int, b dp.Budget, on feature.Map) evaluate.Public {
 	return p
 }
 
-// plan plans once for all trials: calibrating noise takes longer than many a
+// plans holds plans for all trials: calibrating noise takes longer than many a
 // trial.
-func (v *view) plan(e evaluate.Estimator, m int, b dp.Budget, on feature.Map) (*evaluate.Plan, error) {
-	key := fmt.Sprintf("%T%+v %d %v %T", e, e, m, b, on)
-	once, _ := v.plans.LoadOrStore(key, sync.OnceValues(func() (*evaluate.Plan, error) {
-		return e.Plan(v.public(m, b, on))
-	}))
+type plans struct{ of sync.Map } // of func() (*evaluate.Plan, error)
+
+func (s *plans) get(e evaluate.Estimator, p evaluate.Public) (*evaluate.Plan, error) {
+	if g, ok := algorithm1(e); ok {
+		// Neither clip nor steps enter the noise multiplier or epsilon.
+		e = evaluate.GPOPE{Batch: 1, Accountant: g.Accountant}
+	}
+	key := fmt.Sprintf("%T%+v %d %T", e, e, p.Persons, p.Features)
+	if p.Privacy != nil {
+		key += fmt.Sprint(p.Privacy.Budget)
+	}
+	once, _ := s.of.LoadOrStore(key, sync.OnceValues(func() (*evaluate.Plan, error) { return e.Plan(p) }))
 	return once.(func() (*evaluate.Plan, error))()
 }
 
-// weights runs an estimator and returns theta.
-func (v *view) weights(ctx context.Context, e evaluate.Estimator, b dp.Budget, on feature.Map, d *trajectory.Dataset, seed uint64) ([]float64, error) {
-	plan, err := v.plan(e, d.Persons(), b, on)
+// weights runs an estimator on the first m persons and returns theta.
+func (p *people) weights(ctx context.Context, c curve, m int, seed uint64) ([]float64, error) {
+	data, on, target := p.data, feature.Map(p.given), p.target
+	if c.byCell {
+		data, on = p.byCell, p.cells.features
+	}
+	plan, err := p.plans.get(c.estimator, p.public(m, c.budget, on, target))
 	if err != nil {
 		return nil, err
 	}
-	r, err := onchain.Draw(ctx, plan, d, seed)
+	if g, ok := algorithm1(c.estimator); ok {
+		return p.walk.theta(ctx, g, plan, m, noise.NewSeeded(seed))
+	}
+	r, err := onchain.Draw(ctx, plan, first(data, m), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -113,26 +192,17 @@ type curve struct {
 	byCell bool
 }
 
-// run draws the curves at x of the panels mspbe and err.
-func (v *view) run(ctx context.Context, mspbe, err string, curves []curve, d *trajectory.Dataset, x float64, seed uint64) ([]figure.Sample, error) {
-	y, fault := v.yardstick(ctx)
+// run draws the curves of the first m persons at x of the panels mspbe and err.
+func (p *people) run(ctx context.Context, mspbe, err string, curves []curve, m int, x float64, seed uint64) ([]figure.Sample, error) {
+	y, fault := p.yardstick(ctx)
 	if fault != nil {
 		return nil, fault
 	}
-	var byCell *trajectory.Dataset
 	out := y.constants(mspbe, err, x)
 	for _, c := range curves {
-		var theta []float64
-		if c.byCell {
-			if byCell == nil {
-				byCell = v.cells.number(d)
-			}
-			theta, fault = v.weights(ctx, c.estimator, c.budget, v.cells.features, byCell, seed)
-		} else {
-			theta, fault = v.weights(ctx, c.estimator, c.budget, v.features, d, seed)
-		}
+		theta, fault := p.weights(ctx, c, m, seed)
 		if fault != nil {
-			return nil, fmt.Errorf("%s: %s: %w", v.name, c.series, fault)
+			return nil, fmt.Errorf("%s: %s: %w", p.name, c.series, fault)
 		}
 		score, fault := y.score(theta, c.byCell)
 		if fault != nil {
@@ -154,7 +224,7 @@ func (v *view) yardstick(ctx context.Context) (*yardstick, error) {
 // upper is the upper end of the bracket of a plan's true epsilon at the budget's
 // delta.
 func (v *view) upper(g evaluate.GPOPE, m int, b dp.Budget) (float64, error) {
-	plan, err := v.plan(g, m, b, v.features)
+	plan, err := v.plans.get(g, v.public(m, b, v.features, v.target))
 	if err != nil {
 		return math.NaN(), err
 	}

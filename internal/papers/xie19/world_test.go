@@ -22,7 +22,7 @@ func small(t *testing.T, of func() (*view, error)) *view {
 		t.Fatal(err)
 	}
 	w := *v.world
-	w.reference = 2
+	w.reference, w.trial = 2, new(latest[simulated])
 	return &view{world: &w, name: v.name, target: v.target, policy: v.policy, patience: v.patience, rollouts: 5, relative: v.relative}
 }
 
@@ -67,14 +67,14 @@ func TestMethodsApproachTheFixedPoint(t *testing.T) {
 	for _, of := range []func() (*view, error){carOn, carOff} {
 		v := small(t, of)
 		y := measured(t, v)
-		d, err := v.simulate(ctx, 2000, 1)
+		p, err := v.people(ctx, 1, 2000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		samples, err := v.run(ctx, "m", "e", []curve{
+		samples, err := p.run(ctx, "m", "e", []curve{
 			{series: "lstd", estimator: evaluate.WISLSTD{Weighting: "trajectory"}},
 			{series: "refine", estimator: evaluate.DPRefine{Form: "lstd"}, budget: dp.Budget{Epsilon: 50, Delta: 1e-5}},
-		}, d, 0, 1)
+		}, 2000, 0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
