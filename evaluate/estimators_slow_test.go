@@ -40,7 +40,7 @@ func contenders() []contender {
 		{"Monte Carlo (LSW), no privacy", LSW{}, false},
 		{"DP-LSW, constants of the paper", DPLSW{Constants: Balle16}, true},
 		{"DP-LSL, constants of the paper", DPLSL{Constants: Balle16}, true},
-		{"GPOPE, one person a step", GPOPE{Batch: 1, Sampling: Uniform}, true},
+		{"GPOPE, one person a step", GPOPE{Batch: 1, Sampling: "uniform"}, true},
 		{"DP-LSW, exact constants", DPLSW{}, true},
 		{"DP-LSL, exact constants", DPLSL{}, true},
 		{"GPOPE, mini-batch", GPOPE{}, true},

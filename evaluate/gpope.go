@@ -9,10 +9,10 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/gpope"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // GPOPE is gradient-based private off-policy evaluation (Xie, Thomas and Miklau
@@ -51,7 +51,7 @@ type GPOPE struct {
 	// Sampling is "poisson", "uniform" (without replacement, under replace_one
 	// alone) or "everyone". The default is poisson, but uniform for Batch 1 under
 	// replace_one.
-	Sampling Sampling `json:"sampling,omitempty"`
+	Sampling string `json:"sampling,omitempty"`
 	// Iterations is the number of steps N.
 	Iterations int64 `json:"iterations,omitempty"`
 	// Clip is the l2 norm h that a person's stacked gradient, after scaling, is
@@ -107,10 +107,10 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	if err := r.calibrate(); err != nil {
 		return nil, err
 	}
-	if _, err := r.steps(); err != nil {
+	if _, err := r.walk.StepSum(); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(gpopeName, r.public, r.event(r.multiplier), r.prepare)
+	plan, err := newPlan(gpopeName, r.public, r.walk.Event(r.walk.Multiplier), r.prepare)
 	if err != nil {
 		return nil, err
 	}
@@ -120,82 +120,54 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 
 const gpopeName = "gpope"
 
-// gpope is a GPOPE with every setting fixed, all of it from public facts.
-type gpope struct {
-	public     Public // with the budget that the plan really claims
-	asked      dp.Budget
-	scheme     scheme
-	n          int
-	oneHot     bool
-	iterations int64
-	clip       float64
-	stepTheta  float64
-	stepW      float64
-	schedule   schedule
-	momentum   float64
-	average    bool
-	project    bool
-	start      float64
-	scale      []float64 // by coordinate: theta = scale * iterate
-	weighting  value.Weighting
-	shrink     float64 // what gradients are multiplied by before clipping
-	xie19      bool
-
-	multiplier float64 // noise over clip
-}
-
-// event describes all steps at a noise multiplier.
-func (r *gpope) event(multiplier float64) dp.Event {
-	step := r.scheme.event(r.public.Persons, dp.Gaussian{NoiseMultiplier: multiplier})
-	return dp.SelfComposed{Count: r.iterations, Event: step}
-}
-
-// steps makes the mechanism, which also tells whether its parameters are in
-// range.
-func (r *gpope) steps() (*mechanism.StepSum, error) {
-	return mechanism.NewStepSum(2*r.n, r.clip, r.multiplier, r.iterations, r.public.Privacy.Noise)
+// gpopePlan is a GPOPE with every setting fixed, all of it from public facts.
+type gpopePlan struct {
+	public Public // with the budget that the plan really claims
+	asked  dp.Budget
+	xie19  bool
+	walk   gpope.Walk
 }
 
 // calibrate finds the noise multiplier that the budget and the steps allow.
-func (r *gpope) calibrate() error {
+func (r *gpopePlan) calibrate() error {
 	q := r.public.Privacy
 	if r.xie19 {
 		return r.calibrateXie19()
 	}
-	if r.scheme.sampling == Everyone {
+	if r.walk.Scheme.Sampling == gpope.Everyone {
 		one, err := multipliers(*q, 1)
 		if err != nil {
 			return err
 		}
 		// N Gaussian releases are one with mu^2 N times as large.
-		r.multiplier = one[0] * math.Sqrt(float64(r.iterations)) * (1 + 0x1p-44)
+		r.walk.Multiplier = one[0] * math.Sqrt(float64(r.walk.Iterations)) * (1 + 0x1p-44)
 		return nil
 	}
 	found, err := account.Calibrate(
-		func(multiplier float64) (dp.Event, error) { return r.event(multiplier), nil },
+		func(multiplier float64) (dp.Event, error) { return r.walk.Event(multiplier), nil },
 		q.Budget,
 		func() account.Accountant { return account.New(q.Adjacency) })
 	if err != nil {
-		if errors.Is(err, account.ErrUnsupported) && r.scheme.sampling == Uniform {
+		if errors.Is(err, account.ErrUnsupported) && r.walk.Scheme.Sampling == gpope.Uniform {
 			return fmt.Errorf("%w: %s: %w; use sampling: poisson", ErrMethod, gpopeName, err)
 		}
 		return err
 	}
-	r.multiplier = found.Upper
+	r.walk.Multiplier = found.Upper
 	return nil
 }
 
 // calibrateXie19 takes the noise of the paper's accountant and makes the plan
 // claim what that noise really gives.
-func (r *gpope) calibrateXie19() error {
+func (r *gpopePlan) calibrateXie19() error {
 	q := *r.public.Privacy
-	sigma, _, err := account.Xie19Sigma(r.public.Persons, r.iterations, q.Budget.Epsilon, q.Budget.Delta)
+	sigma, _, err := account.Xie19Sigma(r.public.Persons, r.walk.Iterations, q.Budget.Epsilon, q.Budget.Delta)
 	if err != nil {
 		return err
 	}
-	r.multiplier = sigma
+	r.walk.Multiplier = sigma
 	accountant := account.New(q.Adjacency)
-	if err := accountant.Compose(r.event(sigma), 1); err != nil {
+	if err := accountant.Compose(r.walk.Event(sigma), 1); err != nil {
 		return err
 	}
 	truth, err := accountant.Epsilon(q.Budget.Delta)
@@ -208,24 +180,24 @@ func (r *gpope) calibrateXie19() error {
 }
 
 // describe adds what a reader should know to a plan.
-func (r *gpope) describe(plan *Plan) {
+func (r *gpopePlan) describe(plan *Plan) {
 	plan.Expected.Constant = r.public.Returns().Width() / 2
 	f := plan.Facts
-	f["sampling"] = r.scheme.sampling
-	f["expected_batch"] = r.scheme.expected
-	f["iterations"] = r.iterations
-	f["clip"] = r.clip
-	f["step_theta"], f["step_w"] = r.stepTheta, r.stepW
-	f["schedule"] = r.schedule.String()
-	f["momentum"], f["average"], f["project"] = r.momentum, r.average, r.project
-	f["start"] = r.start
-	f["scale"] = slices.Clone(r.scale)
-	f["weighting"] = r.weighting.String()
-	f["gradient_factor"] = r.shrink
-	f["noise_multiplier"] = r.multiplier
-	f["dimension"] = r.n
+	f["sampling"] = string(r.walk.Scheme.Sampling)
+	f["expected_batch"] = r.walk.Scheme.Expected
+	f["iterations"] = r.walk.Iterations
+	f["clip"] = r.walk.Clip
+	f["step_theta"], f["step_w"] = r.walk.StepTheta, r.walk.StepW
+	f["schedule"] = r.walk.Schedule.Name
+	f["momentum"], f["average"], f["project"] = r.walk.Momentum, r.walk.Average, r.walk.Project
+	f["start"] = r.walk.Start
+	f["scale"] = slices.Clone(r.walk.Scale)
+	f["weighting"] = r.walk.Weighting.String()
+	f["gradient_factor"] = r.walk.Shrink
+	f["noise_multiplier"] = r.walk.Multiplier
+	f["dimension"] = r.walk.N
 	plan.Notes = append(plan.Notes,
-		fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.clip),
+		fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip),
 	)
 	if r.xie19 {
 		plan.Facts["xie19_epsilon"] = r.asked.Epsilon
@@ -237,7 +209,7 @@ func (r *gpope) describe(plan *Plan) {
 
 // prepare binds the plan to data. Each person's gradient depends on that
 // person's rows alone.
-func (r *gpope) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+func (r *gpopePlan) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
 	if d.Persons() > math.MaxInt32 {
 		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, gpopeName, math.MaxInt32)
 	}
@@ -248,12 +220,23 @@ func (r *gpope) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) 
 	if err != nil {
 		return nil, err
 	}
-	sum, err := r.steps()
+	sum, err := r.walk.StepSum()
 	if err != nil {
 		return nil, err
 	}
 	if int64(d.Persons()) > sum.Capacity() {
-		return nil, fmt.Errorf("%w: %s: at most %d persons with %d features", ErrData, gpopeName, sum.Capacity(), r.n)
+		return nil, fmt.Errorf("%w: %s: at most %d persons with %d features", ErrData, gpopeName, sum.Capacity(), r.walk.N)
 	}
-	return r.run(s), nil
+	walk := r.walk.On(s)
+	return func(ctx context.Context, src *noise.Source) (*Release, error) {
+		theta, err := walk(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		release := &Release{Theta: theta}
+		if f, ok := r.public.Features.(feature.Finite); ok {
+			release.Values = statesOf(f, theta)
+		}
+		return release, nil
+	}, nil
 }

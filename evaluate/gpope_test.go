@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -238,12 +237,12 @@ func TestGPOPEConvergesToLSTD(t *testing.T) {
 	p := ringPublic(t, persons)
 	for name, m := range map[string]GPOPE{
 		"everyone":             {Batch: persons},
-		"uniform":              {Batch: 10, Sampling: Uniform},
+		"uniform":              {Batch: 10, Sampling: "uniform"},
 		"poisson":              {Batch: 10},
-		"one uniform":          {Batch: 1, Sampling: Uniform},
-		"one poisson":          {Batch: 1, Sampling: Poisson},
+		"one uniform":          {Batch: 1, Sampling: "uniform"},
+		"one poisson":          {Batch: 1, Sampling: "poisson"},
 		"everyone, transition": {Batch: persons, Weighting: "transition", Length: 4},
-		"fixed, transition":    {Batch: 10, Sampling: Uniform, Weighting: "transition", Length: 4},
+		"fixed, transition":    {Batch: 10, Sampling: "uniform", Weighting: "transition", Length: 4},
 		"visits":               {Batch: persons, Visits: []float64{0.2, 0.3, 0.3, 0.2}},
 	} {
 		yes, no := true, false
@@ -300,7 +299,7 @@ func TestGPOPERefusesWhatItCannotDo(t *testing.T) {
 		"momentum":            {m: GPOPE{Momentum: 1}, want: ErrMethod},
 		"schedule":            {m: GPOPE{Schedule: "cosine"}, want: ErrMethod},
 		"diminishing":         {m: GPOPE{Schedule: "diminishing"}, want: ErrMethod},
-		"everyone in parts":   {m: GPOPE{Sampling: Everyone, Batch: 5}, want: ErrMethod},
+		"everyone in parts":   {m: GPOPE{Sampling: "everyone", Batch: 5}, want: ErrMethod},
 		"sampling":            {m: GPOPE{Sampling: "shuffled"}, want: ErrMethod},
 		"weighting":           {m: GPOPE{Weighting: "equal"}, want: ErrMethod},
 		"visits length":       {m: GPOPE{Visits: []float64{1}}, want: ErrMethod},
@@ -308,8 +307,8 @@ func TestGPOPERefusesWhatItCannotDo(t *testing.T) {
 		"start":               {m: GPOPE{Start: &nan}, want: ErrMethod},
 		"accountant":          {m: GPOPE{Accountant: "moments"}, want: ErrMethod},
 		"xie19 in batches":    {m: GPOPE{Accountant: "xie19"}, want: ErrMethod},
-		"uniform, add/remove": {GPOPE{Sampling: Uniform}, func(p *Public) { p.Privacy.Adjacency = dp.AddRemoveOne }, ErrMethod},
-		"project, dense":      {GPOPE{Project: &yes}, func(p *Public) { p.Features = ramps(3) }, ErrMethod},
+		"uniform, add/remove": {GPOPE{Sampling: "uniform"}, func(p *Public) { p.Privacy.Adjacency = dp.AddRemoveOne }, ErrMethod},
+		"project, dense":      {GPOPE{Project: &yes}, func(p *Public) { p.Features = cosines{3} }, ErrMethod},
 		"no features":         {GPOPE{}, func(p *Public) { p.Features = nil }, ErrPublic},
 		"no privacy":          {GPOPE{}, func(p *Public) { p.Privacy = nil }, ErrMethod},
 		"no width":            {GPOPE{}, func(p *Public) { p.Return = &Range{1, 1} }, ErrPublic},
@@ -322,18 +321,6 @@ func TestGPOPERefusesWhatItCannotDo(t *testing.T) {
 		}
 		if _, err := c.m.Plan(p); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v; want %v", name, err, c.want)
-		}
-	}
-}
-
-func TestGPOPEStopsWithItsContext(t *testing.T) {
-	d := ring(30)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r, s := gpopeOn(t, GPOPE{Batch: 1, Iterations: 1000}, d, ringPublic(t, 30).Features, mechanism.Fast)
-	for name, w := range map[string]walk{"lazy": r.lazy(s), "eager": r.eager(s)} {
-		if _, err := w(ctx, noise.NewSeeded(1)); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v; want the context's error", name, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -22,7 +23,7 @@ func chainError(t *testing.T, m GPOPE, persons int, epsilon float64, seeds int) 
 		}
 		p := Public{
 			Persons: int64(persons), Gamma: 0.99, Reward: Range{0, 1}, Return: &Range{0, 1}, Horizon: 1000,
-			Features: tabular40(t), Target: policy.Logged{},
+			Features: must(feature.NewTabular(chain.States, chain.Column)), Target: policy.Logged{},
 			Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: epsilon, Delta: min(1e-5, 0.9/float64(persons))}},
 		}
 		sum += value.RMSE(theta(t, m, p, d, seed), truth)

@@ -6,32 +6,16 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/evaluate/internal/gpope"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/value"
 )
-
-// schedule multiplies both step sizes.
-type schedule struct {
-	name      string
-	constant  float64 // for constant and polynomial
-	lambdaMin float64 // for diminishing
-}
-
-// factor is what step i, counted from 1, is multiplied by.
-func (s schedule) factor(i int64) float64 {
-	if s.lambdaMin > 0 {
-		return 1 / (s.lambdaMin * float64(i))
-	}
-	return s.constant
-}
-
-func (s schedule) String() string { return s.name }
 
 // paper reports whether the defaults are those of the paper's Algorithm 1.
 func (m GPOPE) paper() bool { return m.Batch == 1 }
 
 // resolve checks the parameters and fills in the public defaults.
-func (m GPOPE) resolve(p Public) (*gpope, error) {
+func (m GPOPE) resolve(p Public) (*gpopePlan, error) {
 	if err := needPrivacy(gpopeName, p); err != nil {
 		return nil, err
 	}
@@ -49,12 +33,13 @@ func (m GPOPE) resolve(p Public) (*gpope, error) {
 		return nil, err
 	}
 	_, oneHot := p.Features.(feature.Finite)
-	r := &gpope{public: p, asked: p.Privacy.Budget, n: p.Features.Dim(), oneHot: oneHot, xie19: m.Accountant == "xie19"}
-	r.momentum = m.Momentum
+	out := &gpopePlan{public: p, asked: p.Privacy.Budget, xie19: m.Accountant == "xie19",
+		walk: gpope.Walk{Public: p.numbers(), N: p.Features.Dim(), OneHot: oneHot, Momentum: m.Momentum}}
+	r := &out.walk
 	sizes := paperPreset(p)
 	if !m.paper() {
 		var err error
-		if sizes, err = presetFor(p, r.n); err != nil {
+		if sizes, err = presetFor(p, r.N); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +52,7 @@ func (m GPOPE) resolve(p Public) (*gpope, error) {
 	if err := m.iterate(p, r); err != nil {
 		return nil, err
 	}
-	return r, m.scaling(p, r)
+	return out, m.scaling(p, r)
 }
 
 // ranges refuses parameters that no problem allows.
@@ -96,52 +81,52 @@ func (m GPOPE) ranges() error {
 }
 
 // sampling fixes who is picked, and how often.
-func (m GPOPE) sampling(p Public, r *gpope, given preset) error {
+func (m GPOPE) sampling(p Public, r *gpope.Walk, given preset) error {
 	replace := p.Privacy.Adjacency == dp.ReplaceOne
-	s := m.Sampling
+	s := gpope.Sampling(m.Sampling)
 	switch {
 	case s == "" && m.paper() && replace:
-		s = Uniform
+		s = gpope.Uniform
 	case s == "":
-		s = Poisson
-	case s != Uniform && s != Poisson && s != Everyone:
+		s = gpope.Poisson
+	case s != gpope.Uniform && s != gpope.Poisson && s != gpope.Everyone:
 		return fmt.Errorf("%w: %s: sampling is %q; want poisson, uniform or everyone", ErrMethod, gpopeName, string(s))
-	case s == Everyone && m.Batch > 0 && m.Batch < p.Persons:
+	case s == gpope.Everyone && m.Batch > 0 && m.Batch < p.Persons:
 		return fmt.Errorf("%w: %s: sampling everyone leaves no choice of batch, which is %d; leave one of them out", ErrMethod, gpopeName, m.Batch)
-	case s == Uniform && !replace:
+	case s == gpope.Uniform && !replace:
 		return fmt.Errorf("%w: %s: sampling uniform needs a public number of persons, which add_remove_one does not have; use poisson", ErrMethod, gpopeName)
 	}
 	batch := m.Batch
 	switch {
-	case s == Everyone:
+	case s == gpope.Everyone:
 		batch = p.Persons
 	case batch == 0:
 		batch = given.batch
 	}
-	r.scheme = newScheme(s, p.Persons, batch)
-	r.iterations = m.Iterations
-	if r.iterations == 0 {
-		r.iterations = given.iterations
+	r.Scheme = gpope.NewScheme(s, p.Persons, batch)
+	r.Iterations = m.Iterations
+	if r.Iterations == 0 {
+		r.Iterations = given.iterations
 	}
 	return nil
 }
 
 // sizes fixes the clip, the steps and their schedule.
-func (m GPOPE) sizes(p Public, r *gpope, given preset) error {
+func (m GPOPE) sizes(p Public, r *gpope.Walk, given preset) error {
 	width := p.Returns().Width()
-	r.clip = positiveOr(m.Clip, given.clip*width)
-	r.stepTheta = positiveOr(m.StepTheta, given.theta)
-	r.stepW = positiveOr(m.StepW, given.w)
-	r.schedule = schedule{name: "constant", constant: 1}
+	r.Clip = positiveOr(m.Clip, given.clip*width)
+	r.StepTheta = positiveOr(m.StepTheta, given.theta)
+	r.StepW = positiveOr(m.StepW, given.w)
+	r.Schedule = gpope.Schedule{Name: "constant", Constant: 1}
 	switch m.Schedule {
 	case "", "constant":
 	case "polynomial":
-		r.schedule = schedule{name: "polynomial", constant: math.Pow(float64(r.iterations), -m.Exponent)}
+		r.Schedule = gpope.Schedule{Name: "polynomial", Constant: math.Pow(float64(r.Iterations), -m.Exponent)}
 	case "diminishing":
 		if m.LambdaMin == 0 {
 			return fmt.Errorf("%w: %s: schedule diminishing needs lambda_min, a public lower bound on the least eigenvalue", ErrMethod, gpopeName)
 		}
-		r.schedule = schedule{name: "diminishing", lambdaMin: m.LambdaMin}
+		r.Schedule = gpope.Schedule{Name: "diminishing", LambdaMin: m.LambdaMin}
 	default:
 		return fmt.Errorf("%w: %s: schedule is %q; want constant, polynomial or diminishing", ErrMethod, gpopeName, m.Schedule)
 	}
@@ -156,59 +141,59 @@ func positiveOr(x, otherwise float64) float64 {
 }
 
 // iterate fixes where the walk starts and what becomes of its positions.
-func (m GPOPE) iterate(p Public, r *gpope) error {
+func (m GPOPE) iterate(p Public, r *gpope.Walk) error {
 	better := !m.paper()
-	r.average, r.project = better, better && r.oneHot
+	r.Average, r.Project = better, better && r.OneHot
 	if m.Average != nil {
-		r.average = *m.Average
+		r.Average = *m.Average
 	}
 	if m.Project != nil {
-		if *m.Project && !r.oneHot {
+		if *m.Project && !r.OneHot {
 			return fmt.Errorf("%w: %s: project bounds the values of states and needs tabular or aggregated features", ErrMethod, gpopeName)
 		}
-		r.project = *m.Project
+		r.Project = *m.Project
 	}
-	if r.oneHot && better {
-		r.start = p.Returns().Mid()
+	if r.OneHot && better {
+		r.Start = p.Returns().Mid()
 	}
 	if m.Start != nil {
-		r.start = *m.Start
+		r.Start = *m.Start
 	}
 	return nil
 }
 
 // scaling fixes the scale of the coordinates and of the gradients.
-func (m GPOPE) scaling(p Public, r *gpope) error {
-	r.weighting, r.shrink = value.ByTrajectory, 1
+func (m GPOPE) scaling(p Public, r *gpope.Walk) error {
+	r.Weighting, r.Shrink = value.ByTrajectory, 1
 	if m.Weighting != "" {
 		var err error
-		if r.weighting, err = value.ParseWeighting(m.Weighting); err != nil {
+		if r.Weighting, err = value.ParseWeighting(m.Weighting); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrMethod, gpopeName, err)
 		}
 	}
-	if r.weighting == value.ByTransition {
+	if r.Weighting == value.ByTransition {
 		length := float64(p.Horizon)
 		if p.Gamma < 1 {
 			length = min(length, 1/(1-p.Gamma))
 		}
-		r.shrink = 1 / positiveOr(m.Length, length)
+		r.Shrink = 1 / positiveOr(m.Length, length)
 	}
-	r.scale = make([]float64, r.n)
-	if m.Visits != nil && len(m.Visits) != r.n {
-		return fmt.Errorf("%w: %s: %d visits for %d features", ErrMethod, gpopeName, len(m.Visits), r.n)
+	r.Scale = make([]float64, r.N)
+	if m.Visits != nil && len(m.Visits) != r.N {
+		return fmt.Errorf("%w: %s: %d visits for %d features", ErrMethod, gpopeName, len(m.Visits), r.N)
 	}
-	for i := range r.scale {
+	for i := range r.Scale {
 		switch {
 		case m.Visits != nil:
 			v := m.Visits[i]
 			if !(v > 0 && v <= 1) {
 				return fmt.Errorf("%w: %s: visits of feature %d is %v; want a probability above 0", ErrMethod, gpopeName, i, v)
 			}
-			r.scale[i] = 1 / math.Sqrt(v)
+			r.Scale[i] = 1 / math.Sqrt(v)
 		case m.paper():
-			r.scale[i] = 1
+			r.Scale[i] = 1
 		default:
-			r.scale[i] = evenScale(p.Features)
+			r.Scale[i] = evenScale(p.Features)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package evaluate
+package gpope
 
 import (
 	"math"
@@ -109,22 +109,22 @@ func TestUniformPicksEverySubsetAlike(t *testing.T) {
 // averages divide by the expected batch that it makes of the public number.
 func TestTheAccountedRateIsThatOfTheSampler(t *testing.T) {
 	for _, c := range []struct{ persons, batch int64 }{{1000, 1}, {1000, 200}, {1000, 700}, {3e5, 1}, {3e5, 400}, {2, 1}, {1 << 31, 1}} {
-		s := newScheme(Poisson, c.persons, c.batch)
+		s := NewScheme(Poisson, c.persons, c.batch)
 		true53 := -math.Expm1(-1 / float64(s.spacing))
 		if !(s.rate >= true53) || s.rate > true53*(1+1e-14) {
 			t.Errorf("%+v: rate %v for a spacing of %d; want %v or just above", c, s.rate, s.spacing, true53)
 		}
-		if math.Abs(s.expected-s.rate*float64(c.persons)) > 1e-9*s.expected {
-			t.Errorf("%+v: divides by %v; want rate times persons %v", c, s.expected, s.rate*float64(c.persons))
+		if math.Abs(s.Expected-s.rate*float64(c.persons)) > 1e-9*s.Expected {
+			t.Errorf("%+v: divides by %v; want rate times persons %v", c, s.Expected, s.rate*float64(c.persons))
 		}
 		if q := float64(c.batch) / float64(c.persons); q < 0.1 && math.Abs(s.rate/q-1) > 0.06 {
 			t.Errorf("%+v: rate %v is far from %v", c, s.rate, q)
 		}
-		if _, ok := s.event(c.persons, dp.Gaussian{NoiseMultiplier: 1}).(dp.PoissonSampled); !ok {
+		if _, ok := s.Event(c.persons, dp.Gaussian{NoiseMultiplier: 1}).(dp.PoissonSampled); !ok {
 			t.Errorf("%+v: the event is not Poisson sampled", c)
 		}
 	}
-	if s := newScheme(Poisson, 10, 10); s.sampling != Everyone || s.expected != 10 {
+	if s := NewScheme(Poisson, 10, 10); s.Sampling != Everyone || s.Expected != 10 {
 		t.Errorf("a batch of everyone: %+v", s)
 	}
 }

@@ -1,4 +1,4 @@
-package evaluate
+package gpope
 
 import (
 	"context"
@@ -6,49 +6,13 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
 )
-
-// ramps are n dense features of the chain's state: cosines of rising frequency.
-type ramps int
-
-func (f ramps) Dim() int                             { return int(f) }
-func (f ramps) Columns() []string                    { return []string{chain.Column} }
-func (f ramps) NormBound() float64                   { return math.Sqrt(float64(f)) }
-func (f ramps) Bind([]string) (feature.Bound, error) { return f, nil }
-func (f ramps) Apply(dst, obs []float64) bool {
-	for i := range dst {
-		dst[i] = math.Cos(math.Pi * float64(i) * obs[0] / chain.States)
-	}
-	return true
-}
-
-// gpopeOn resolves a gpope on chain data, with a noise multiplier of 1.
-func gpopeOn(t testing.TB, m GPOPE, d *trajectory.Dataset, features feature.Map, kind mechanism.Noise) (*gpope, *value.Sample) {
-	t.Helper()
-	p := Public{
-		Persons: int64(d.Persons()), Gamma: 0.99, Reward: Range{0, 1}, Return: &Range{0, 1}, Horizon: 1000,
-		Features: features, Target: policy.Logged{},
-		Privacy: &Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Noise: kind},
-	}
-	r, err := m.resolve(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.multiplier = 1
-	s, err := sampleFor(d, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, s
-}
 
 func chainOf(t testing.TB, episodes int) *trajectory.Dataset {
 	t.Helper()
@@ -69,8 +33,8 @@ func tabular40(t testing.TB) feature.Tabular {
 }
 
 // benchSteps reports steps a second of a walk of b.N steps.
-func benchSteps(b *testing.B, r *gpope, make func() walk) {
-	r.iterations = int64(b.N)
+func benchSteps(b *testing.B, r *Walk, make func() run) {
+	r.Iterations = int64(b.N)
 	run := make()
 	src, err := noise.NewSource()
 	if err != nil {
@@ -85,18 +49,18 @@ func benchSteps(b *testing.B, r *gpope, make func() walk) {
 
 // straightforward is Algorithm 1 as one would write it down: the person's
 // matrices from the rows, dense vectors, a normal for every coordinate.
-func straightforward(r *gpope, s *value.Sample) walk {
+func straightforward(r *Walk, s *value.Sample) run {
 	return func(_ context.Context, src *noise.Source) ([]float64, error) {
-		n := r.n
-		normal, err := noise.NewFastGaussian(r.multiplier * r.clip)
+		n := r.N
+		normal, err := noise.NewFastGaussian(r.Multiplier * r.Clip)
 		if err != nil {
 			return nil, err
 		}
 		theta, w, g := make([]float64, n), make([]float64, n), make([]float64, 2*n)
 		moments := value.NewMoments(n)
-		for range r.iterations {
+		for range r.Iterations {
 			moments.Reset()
-			moments.AddPerson(s, int(src.Uint64n(uint64(s.Data.Persons()))), r.weighting)
+			moments.AddPerson(s, int(src.Uint64n(uint64(s.Data.Persons()))), r.Weighting)
 			square := 0.0
 			for i := range n {
 				g[i], g[n+i] = 0, -moments.B[i]
@@ -106,10 +70,10 @@ func straightforward(r *gpope, s *value.Sample) walk {
 				}
 				square += g[i]*g[i] + g[n+i]*g[n+i]
 			}
-			scale := min(1, r.clip/math.Sqrt(square))
+			scale := min(1, r.Clip/math.Sqrt(square))
 			for i := range n {
-				theta[i] -= r.stepTheta * (g[i]*scale + normal.Sample(src))
-				w[i] -= r.stepW * (g[n+i]*scale + normal.Sample(src))
+				theta[i] -= r.StepTheta * (g[i]*scale + normal.Sample(src))
+				w[i] -= r.StepW * (g[n+i]*scale + normal.Sample(src))
 			}
 		}
 		return theta, nil
@@ -118,39 +82,37 @@ func straightforward(r *gpope, s *value.Sample) walk {
 
 func BenchmarkGPOPETabular(b *testing.B) {
 	d := chainOf(b, 20_000)
-	one := GPOPE{Batch: 1}
 	for _, c := range []struct {
 		name string
 		kind mechanism.Noise
-		walk func(*gpope, *value.Sample) walk
+		walk func(*Walk, *value.Sample) run
 	}{
-		{"fast-lazy", mechanism.Fast, (*gpope).lazy},
-		{"fast-eager", mechanism.Fast, (*gpope).eager},
-		{"exact", mechanism.Exact, (*gpope).eager},
+		{"fast-lazy", mechanism.Fast, (*Walk).lazy},
+		{"fast-eager", mechanism.Fast, (*Walk).eager},
+		{"exact", mechanism.Exact, (*Walk).eager},
 		{"straightforward", mechanism.Fast, straightforward},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			r, s := gpopeOn(b, one, d, tabular40(b), c.kind)
-			benchSteps(b, r, func() walk { return c.walk(r, s) })
+			r, s := algorithm1(b, d, tabular40(b), c.kind)
+			benchSteps(b, r, func() run { return c.walk(r, s) })
 		})
 	}
 }
 
 func BenchmarkGPOPEDense36(b *testing.B) {
 	d := chainOf(b, 5_000)
-	one := GPOPE{Batch: 1}
 	for _, c := range []struct {
 		name string
 		kind mechanism.Noise
-		walk func(*gpope, *value.Sample) walk
+		walk func(*Walk, *value.Sample) run
 	}{
-		{"fast", mechanism.Fast, (*gpope).eager},
-		{"exact", mechanism.Exact, (*gpope).eager},
+		{"fast", mechanism.Fast, (*Walk).eager},
+		{"exact", mechanism.Exact, (*Walk).eager},
 		{"straightforward", mechanism.Fast, straightforward},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			r, s := gpopeOn(b, one, d, ramps(36), c.kind)
-			benchSteps(b, r, func() walk { return c.walk(r, s) })
+			r, s := algorithm1(b, d, ramps(36), c.kind)
+			benchSteps(b, r, func() run { return c.walk(r, s) })
 		})
 	}
 }
@@ -160,8 +122,8 @@ func BenchmarkGPOPEMiniBatch(b *testing.B) {
 	d := chainOf(b, 20_000)
 	for _, kind := range []mechanism.Noise{mechanism.Fast, mechanism.Exact} {
 		b.Run(fmt.Sprint(kind), func(b *testing.B) {
-			r, s := gpopeOn(b, GPOPE{Batch: 200}, d, tabular40(b), kind)
-			benchSteps(b, r, func() walk { return r.eager(s) })
+			r, s := miniBatch(b, d, tabular40(b), kind, 200)
+			benchSteps(b, r, func() run { return r.eager(s) })
 			b.ReportMetric(200*float64(b.N)/b.Elapsed().Seconds(), "persons/s")
 		})
 	}

@@ -1,4 +1,4 @@
-package evaluate
+package gpope
 
 import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
@@ -12,18 +12,18 @@ type gradients interface {
 	add(sum *mechanism.StepSum, theta, w []float64, person int) error
 }
 
-func (r *gpope) newGradients(s *value.Sample) gradients {
-	if r.oneHot {
+func (r *Walk) newGradients(s *value.Sample) gradients {
+	if r.OneHot {
 		return newCellGradients(r, s)
 	}
 	return newDenseGradients(r, s)
 }
 
 // factors is what the gradient of each coordinate is multiplied by.
-func (r *gpope) factors() []float64 {
-	f := make([]float64, r.n)
-	for j, s := range r.scale {
-		f[j] = s * r.shrink
+func (r *Walk) factors() []float64 {
+	f := make([]float64, r.N)
+	for j, s := range r.Scale {
+		f[j] = s * r.Shrink
 	}
 	return f
 }
@@ -39,10 +39,10 @@ type cellGradients struct {
 	g       []float64
 }
 
-func newCellGradients(r *gpope, s *value.Sample) *cellGradients {
+func newCellGradients(r *Walk, s *value.Sample) *cellGradients {
 	return &cellGradients{
-		n: int32(r.n), saddle: value.NewCellSaddle(s, r.weighting), factors: r.factors(), scale: r.scale,
-		index: make([]int32, 2*r.n), at: make([]float64, 2*r.n), g: make([]float64, 2*r.n),
+		n: int32(r.N), saddle: value.NewCellSaddle(s, r.Weighting), factors: r.factors(), scale: r.Scale,
+		index: make([]int32, 2*r.N), at: make([]float64, 2*r.N), g: make([]float64, 2*r.N),
 	}
 }
 
@@ -101,9 +101,9 @@ type denseGradients struct {
 // of persons. The limit is public, so that it says nothing about the data.
 const keepLimit = 2 << 30
 
-func newDenseGradients(r *gpope, s *value.Sample) *denseGradients {
-	keep := float64(r.public.Persons)*8*float64(r.n)*float64(r.n) <= keepLimit
-	return &denseGradients{saddle: value.NewDenseSaddle(s, r.weighting, keep), factors: r.factors(), g: make([]float64, 2*r.n)}
+func newDenseGradients(r *Walk, s *value.Sample) *denseGradients {
+	keep := float64(r.Public.Persons)*8*float64(r.N)*float64(r.N) <= keepLimit
+	return &denseGradients{saddle: value.NewDenseSaddle(s, r.Weighting, keep), factors: r.factors(), g: make([]float64, 2*r.N)}
 }
 
 func (d *denseGradients) add(sum *mechanism.StepSum, theta, w []float64, person int) error {

@@ -1,4 +1,4 @@
-package evaluate
+package gpope
 
 import (
 	"math"
@@ -128,30 +128,30 @@ func spacingFor(persons, batch int64) (spacing int64, rate float64) {
 	return spacing, min(1, -math.Expm1(-1/float64(spacing))*(1+0x1p-50))
 }
 
-// scheme is how persons are picked, with what it means for the accountant.
-type scheme struct {
-	sampling Sampling
+// Scheme is how persons are picked, with what it means for the accountant.
+type Scheme struct {
+	Sampling Sampling
 	batch    int64   // uniform: persons a step
 	spacing  int64   // poisson
 	rate     float64 // poisson: probability of each person, rounded up
-	expected float64 // persons a step, what averages divide by; public
+	Expected float64 // persons a step, what averages divide by; public
 }
 
-// newScheme fixes the sampling from public facts.
-func newScheme(s Sampling, persons, batch int64) scheme {
+// NewScheme fixes the sampling from public facts.
+func NewScheme(s Sampling, persons, batch int64) Scheme {
 	if batch >= persons {
-		return scheme{sampling: Everyone, batch: persons, expected: float64(persons)}
+		return Scheme{Sampling: Everyone, batch: persons, Expected: float64(persons)}
 	}
 	if s == Uniform {
-		return scheme{sampling: Uniform, batch: batch, expected: float64(batch)}
+		return Scheme{Sampling: Uniform, batch: batch, Expected: float64(batch)}
 	}
 	spacing, rate := spacingFor(persons, batch)
-	return scheme{sampling: Poisson, spacing: spacing, rate: rate, expected: rate * float64(persons)}
+	return Scheme{Sampling: Poisson, spacing: spacing, rate: rate, Expected: rate * float64(persons)}
 }
 
-// event is one step whose noise has the given multiplier.
-func (s scheme) event(persons int64, step dp.Event) dp.Event {
-	switch s.sampling {
+// Event is one step whose noise has the given multiplier.
+func (s Scheme) Event(persons int64, step dp.Event) dp.Event {
+	switch s.Sampling {
 	case Uniform:
 		return dp.SampledWithoutReplacement{Population: persons, Sample: s.batch, Event: step}
 	case Poisson:
@@ -162,8 +162,8 @@ func (s scheme) event(persons int64, step dp.Event) dp.Event {
 
 // picker makes the picker for a dataset of so many persons; under AddRemoveOne
 // they may be more than the public number.
-func (s scheme) picker(persons int) picker {
-	switch s.sampling {
+func (s Scheme) picker(persons int) picker {
+	switch s.Sampling {
 	case Uniform:
 		return uniform(persons, int(s.batch))
 	case Poisson:
