@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"math"
-	"math/bits"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,25 +16,24 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/dp/receipt"
-	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 )
 
 func TestRetrySendsTheSameBytes(t *testing.T) {
-	terms, l := linear(train.PrivUnit)
+	terms := small(train.PrivUnit)
 	agg := aggregator(t, terms, train.Options{})
-	a := agent(t, l, terms.Randomizer, 1e3, 1)
+	a := agent(t, terms.Randomizer, 1e3, 1)
 	task := agg.Issue(0)
-	first := answer(t, a, task, 8)
+	first := answer(t, a, task)
 	for range 3 {
-		if again := answer(t, a, task, 8); !bytes.Equal(again, first) {
+		if again := answer(t, a, task); !bytes.Equal(again, first) {
 			t.Fatal("a retry sent other bytes: two reports on one slot for the price of one")
 		}
 	}
-	if b := must2(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 2 {
+	if b := must(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 2 {
 		t.Errorf("epsilon %v spent on one report of 2", b.Epsilon)
 	}
-	if bytes.Equal(answer(t, a, agg.Issue(0), 8)[41:], first[41:]) {
+	if bytes.Equal(answer(t, a, agg.Issue(0))[41:], first[41:]) {
 		t.Error("another slot got the same body: noise was not drawn afresh")
 	}
 }
@@ -40,14 +41,14 @@ func TestRetrySendsTheSameBytes(t *testing.T) {
 func TestBudgetEndsAnAgentsReports(t *testing.T) {
 	for _, reports := range []int{1, 2, 3, 7, 10, 1000} {
 		const total = 1.7
-		terms, l := linear(train.SignPRS)
+		terms := small(train.SignPRS)
 		terms.Randomizer.Epsilon = train.Share(total, reports)
 		agg := aggregator(t, terms, train.Options{})
-		a := agent(t, l, terms.Randomizer, total, 1)
+		a := agent(t, terms.Randomizer, total, 1)
 		made := 0
 		for {
 			task := agg.Issue(0)
-			_, _, err := a.Answer(context.Background(), &task, make([]float64, 8))
+			_, err := try(a, task)
 			if errors.Is(err, train.ErrBudget) {
 				break
 			} else if err != nil {
@@ -72,17 +73,17 @@ var errCrash = errors.New("power cut")
 func (crash) Keep(context.Context, uint64, *receipt.Receipt, []byte) error { return errCrash }
 
 func TestPaidSlotIsForfeitedByACrash(t *testing.T) {
-	terms, l := linear(train.SignPRS)
+	terms := small(train.SignPRS)
 	agg := aggregator(t, terms, train.Options{})
-	a := agent(t, l, terms.Randomizer, 1e3, 1)
+	a := agent(t, terms.Randomizer, 1e3, 1)
 	wallet := a.Wallet
 	task := agg.Issue(0)
 	a.Wallet = crash{wallet}
-	if _, _, err := a.Answer(context.Background(), &task, make([]float64, 8)); !errors.Is(err, errCrash) {
+	if _, err := try(a, task); !errors.Is(err, errCrash) {
 		t.Fatalf("%v; want the crash", err)
 	}
 	a.Wallet = wallet
-	if _, _, err := a.Answer(context.Background(), &task, make([]float64, 8)); !errors.Is(err, train.ErrForfeited) {
+	if _, err := try(a, task); !errors.Is(err, train.ErrForfeited) {
 		t.Errorf("%v; want ErrForfeited: noise must not be drawn twice under one debit", err)
 	}
 }
@@ -113,15 +114,15 @@ func (w *recorder) Keep(ctx context.Context, slot uint64, r *receipt.Receipt, re
 
 func TestReportIsPaidForAndKeptBeforeItLeaves(t *testing.T) {
 	for _, m := range []train.Mechanism{train.Laplace, train.PRS, train.SignPRS, train.PrivUnit, train.Ball, train.Piecewise, train.Hybrid} {
-		terms, l := linear(m)
+		terms := small(m)
 		if m != train.SignPRS && m != train.PrivUnit {
 			terms.Randomizer.Clip = 1
 		}
 		agg := aggregator(t, terms, train.Options{})
-		a := agent(t, l, terms.Randomizer, 2, 1)
+		a := agent(t, terms.Randomizer, 2, 1)
 		w := &recorder{Wallet: a.Wallet}
 		a.Wallet = w
-		report := answer(t, a, agg.Issue(0), 8)
+		report := answer(t, a, agg.Issue(0))
 		if len(w.calls) != 2 || w.calls[0] != "debit" || w.calls[1] != "keep" || !bytes.Equal(w.kept, report) {
 			t.Errorf("%s: %q, kept what was sent: %v", m, w.calls, bytes.Equal(w.kept, report))
 		}
@@ -133,9 +134,9 @@ func TestReportIsPaidForAndKeptBeforeItLeaves(t *testing.T) {
 }
 
 func TestAgentRefusesWhatItDidNotAgreeTo(t *testing.T) {
-	terms, l := linear(train.SignPRS)
+	terms := small(train.SignPRS)
 	agg := aggregator(t, terms, train.Options{})
-	a := agent(t, l, terms.Randomizer, 1e6, 1)
+	a := agent(t, terms.Randomizer, 1e6, 1)
 	for name, spoil := range map[string]func(*train.Task){
 		"more epsilon":         func(t *train.Task) { t.Randomizer.Epsilon = 60 },
 		"no protection":        func(t *train.Task) { t.Randomizer.Mechanism = train.NotPrivate },
@@ -147,53 +148,114 @@ func TestAgentRefusesWhatItDidNotAgreeTo(t *testing.T) {
 	} {
 		task := agg.Issue(0)
 		spoil(&task)
-		if _, _, err := a.Answer(context.Background(), &task, make([]float64, 8)); !errors.Is(err, train.ErrTask) {
+		if _, err := try(a, task); !errors.Is(err, train.ErrTask) {
 			t.Errorf("%s: %v; want ErrTask", name, err)
 		}
 	}
-	if b := must2(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 0 {
+	if b := must(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 0 {
 		t.Errorf("refused tasks cost epsilon %v", b.Epsilon)
 	}
 	task := agg.Issue(0)
 	a.Wallet = nil
-	if _, _, err := a.Answer(context.Background(), &task, make([]float64, 8)); !errors.Is(err, train.ErrTask) {
+	if _, err := try(a, task); !errors.Is(err, train.ErrTask) {
 		t.Errorf("no wallet: %v; want ErrTask", err)
 	}
 }
 
-// TestOverflowingWeightsGiveAUniformReport: values at weights that overflow are not
-// numbers, and so are gradients; a report on them must be one on zero, or its bits
-// would not be random.
-func TestOverflowingWeightsGiveAUniformReport(t *testing.T) {
-	terms, l := linear(train.SignPRS)
-	l.Method, l.Network.Value, terms.Dim = train.ActorCritic, true, 12
-	l.ActorCritic = learn.ActorCritic{Gamma: .95, ValueWeight: .5}
-	terms.Randomizer.Epsilon = 20 // eight bits: a truth that is heard
-	for name, weight := range map[string]float64{"NaN": math.NaN(), "infinite": math.Inf(1), "none": 0} {
-		agg := aggregator(t, terms, train.Options{})
-		a := agent(t, l, terms.Randomizer, 1e6, 7)
-		theta := make([]float64, 12)
-		for i := range theta {
-			theta[i] = weight
+// TestAgentRefusesOtherWeights than those that the task names, before it trains and
+// without a debit.
+func TestAgentRefusesOtherWeights(t *testing.T) {
+	terms := small(train.SignPRS)
+	agg := aggregator(t, terms, train.Options{})
+	a := agent(t, terms.Randomizer, 1e6, 1)
+	theta := make([]float64, 8)
+	agg.Theta(theta)
+	task := agg.Issue(0)
+	if err := a.Accept(&task, theta); err != nil {
+		t.Fatal(err)
+	}
+	spoilt := slices.Clone(theta)
+	spoilt[7] = math.Copysign(0, -1) // equal as a number
+	for name, given := range map[string][]float64{"another weight": spoilt, "fewer": theta[:7], "more": append(slices.Clone(theta), 0), "none": nil} {
+		if err := a.Accept(&task, given); !errors.Is(err, train.ErrTask) {
+			t.Errorf("%s: %v; want ErrTask", name, err)
 		}
-		ones, seen := 0, map[byte]bool{}
-		for range 500 {
-			task := agg.Issue(0)
-			task.Seed = local.Seed{1} // the same projection every time
-			report, _, err := a.Answer(context.Background(), &task, theta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := report[len(report)-1]
-			seen[b] = true
-			ones += bits.OnesCount8(b)
+	}
+	other := task
+	other.Weights[31] ^= 1
+	if err := a.Accept(&other, theta); !errors.Is(err, train.ErrTask) {
+		t.Errorf("another hash: %v; want ErrTask", err)
+	}
+	if b := must(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 0 {
+		t.Errorf("refused tasks cost epsilon %v", b.Epsilon)
+	}
+}
+
+// TestWeightsHaveOneHash of the bytes that the documentation says.
+func TestWeightsHaveOneHash(t *testing.T) {
+	want := sha256.Sum256([]byte("discreet weights 1\x00\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\xc0"))
+	if got := train.HashWeights([]float64{1, -2}); got != want {
+		t.Errorf("%x; want %x", got, want)
+	}
+}
+
+// TestTasksNameTheWeightsOfTheirVersion, also those that are issued again.
+func TestTasksNameTheWeightsOfTheirVersion(t *testing.T) {
+	terms := small(train.SignPRS)
+	agg := aggregator(t, terms, train.Options{})
+	a := agent(t, terms.Randomizer, 1e6, 1)
+	theta := make([]float64, 8)
+	for range 10 {
+		agg.Theta(theta)
+		task := agg.Issue(77)
+		if task.Weights != train.HashWeights(theta) {
+			t.Fatalf("version %d: not the hash of its weights", task.Version)
 		}
-		// 4000 fair coins: six standard deviations are 190. Of 256 bodies 500 draws
-		// miss 36 on average; more than 100 with probability below 1e-20.
-		fair := math.Abs(float64(ones)-2000) < 190 && len(seen) > 156
-		if fair != (name != "none") {
-			t.Errorf("weights %s: %d of 4000 bits are set, %d bodies; fair coins are wanted where weights overflow, and only there", name, ones, len(seen))
+		if again := agg.Reissue(task.Slot, task.Version, 77, theta); again != task {
+			t.Fatalf("issued again: %+v; want %+v", again, task)
 		}
+		task.Deadline, task.Token = 0, agg.Reissue(task.Slot, task.Version, 0, theta).Token
+		submit(t, agg, answer(t, a, task), train.Accepted)
+		restored := must(train.RestoreAggregator(must(agg.Snapshot())(t), train.Options{KnowsTasks: true}))(t)
+		if next, should := restored.Issue(0), agg.Reissue(task.Slot+1, agg.Status().Version, 0, weights(agg)); next != should {
+			t.Fatalf("after a restore: %+v; want %+v", next, should)
+		}
+	}
+}
+
+func weights(a *train.Aggregator) []float64 {
+	theta := make([]float64, a.Terms().Dim)
+	a.Theta(theta)
+	return theta
+}
+
+// TestCodecWantsToBePaid for each body, once.
+func TestCodecWantsToBePaid(t *testing.T) {
+	c := must(train.NewCodec(train.Randomizer{Mechanism: train.SignPRS, Epsilon: 2}, 8))(t)
+	x, src, paid := learned(c), noise.NewSeeded(1), receipt.None()
+	if _, err := c.Encode(nil, x, local.Seed{}, nil, src); !errors.Is(err, receipt.ErrInvalid) {
+		t.Errorf("no receipt: %v; want ErrInvalid", err)
+	}
+	if body, err := c.Encode(nil, x, local.Seed{}, paid, src); err != nil || len(body) != c.Size() {
+		t.Errorf("%d bytes, %v; want %d", len(body), err, c.Size())
+	}
+	if _, err := c.Encode(nil, x, local.Seed{}, paid, src); !errors.Is(err, receipt.ErrInvalid) {
+		t.Errorf("a receipt used twice: %v; want ErrInvalid", err)
+	}
+}
+
+// TestVectorsOfAnotherLengthCostNothing: they are a mistake of the caller.
+func TestVectorsOfAnotherLengthCostNothing(t *testing.T) {
+	terms := small(train.SignPRS)
+	a := agent(t, terms.Randomizer, 1e6, 1)
+	task := aggregator(t, terms, train.Options{}).Issue(0)
+	for _, n := range []int{0, 1, 7, 9} {
+		if _, err := a.Report(context.Background(), &task, make([]float64, n)); !errors.Is(err, train.ErrTask) {
+			t.Errorf("%d numbers: %v; want ErrTask", n, err)
+		}
+	}
+	if b := must(a.Wallet.Spent(context.Background()))(t); b.Epsilon != 0 {
+		t.Errorf("refused vectors cost epsilon %v", b.Epsilon)
 	}
 }
 
@@ -207,6 +269,7 @@ func TestTaskEncodingIsTheOnlyOne(t *testing.T) {
 				Epsilon:   rapid.Float64().Draw(r, "epsilon"), Clip: rapid.Float64().Draw(r, "clip"), Rows: rapid.IntRange(0, math.MaxInt32).Draw(r, "rows"),
 			},
 		}
+		copy(task.Weights[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(r, "weights"))
 		copy(task.Seed[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(r, "seed"))
 		copy(task.Token[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(r, "token"))
 		data, err := task.AppendBinary(nil)
@@ -230,9 +293,9 @@ func TestOnlySignedTasksAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms, _ := linear(train.SignPRS)
+	terms := small(train.SignPRS)
 	task := aggregator(t, terms, train.Options{}).Issue(77)
-	data := must2(task.AppendBinary(nil))(t)
+	data := must(task.AppendBinary(nil))(t)
 	signature := train.SignTask(private, data)
 	if got, err := train.VerifyTask(public, data, signature); err != nil || got != task {
 		t.Fatalf("%+v, %v; want %+v", got, err, task)

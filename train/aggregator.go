@@ -16,55 +16,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/local"
 )
 
-// Terms are what aggregator and agents agree on before the first task. All of it
-// is public.
-type Terms struct {
-	// Dim is the number of weights.
-	Dim int `json:"dim"`
-	// Randomizer makes the reports.
-	Randomizer Randomizer `json:"randomizer"`
-	// Submissions closes the run when so many reports were accepted.
-	Submissions uint64 `json:"submissions"`
-	// Optimizer moves the weights.
-	Optimizer Optimizer `json:"optimizer"`
-	// Buffer is the number of reports that make an update, at least 1.
-	Buffer int `json:"buffer"`
-	// Growth is the share by which the buffer grows with every update, such as 0.01.
-	Growth float64 `json:"growth,omitempty"`
-	// Staleness is the number of updates that a report may be behind; negative means
-	// any.
-	Staleness int `json:"staleness"`
-	// Grace is how many seconds after its task's deadline a report may arrive, for
-	// agents send at the deadline and not before.
-	Grace int64 `json:"grace,omitempty"`
-	// Influence bounds what one report may do.
-	Influence Influence `json:"influence"`
-	// Printed scales the estimates of PRS as Ono and Takahashi (2020) print them,
-	// M'u, instead of without bias.
-	Printed bool `json:"printed,omitempty"`
-}
-
-func (t Terms) check() error {
-	switch {
-	case t.Dim < 1:
-		return fmt.Errorf("%w: %d weights; want at least 1", ErrConfig, t.Dim)
-	case t.Submissions < 1:
-		return fmt.Errorf("%w: submissions is 0; want at least 1", ErrConfig)
-	case t.Buffer < 1:
-		return fmt.Errorf("%w: buffer is %d; want at least 1", ErrConfig, t.Buffer)
-	case t.Grace < 0 || t.Grace > 1<<31:
-		return fmt.Errorf("%w: grace is %d seconds; want 0 or more", ErrConfig, t.Grace)
-	case !(t.Growth >= 0 && t.Growth <= 1):
-		return fmt.Errorf("%w: growth is %v; want 0 to 1, such as 0.01", ErrConfig, t.Growth)
-	case t.Printed && t.Randomizer.Mechanism != PRS:
-		return fmt.Errorf("%w: printed scaling is that of %s alone", ErrConfig, PRS)
-	}
-	if err := t.Influence.check(); err != nil {
-		return err
-	}
-	return t.Optimizer.check("optimizer")
-}
-
 // Options are the aggregator's own affairs.
 type Options struct {
 	// Secret makes tokens; it is drawn if nil.
@@ -78,6 +29,9 @@ type Options struct {
 	Log io.Writer
 	// Now is the clock that deadlines are held against; time.Now if nil.
 	Now func() time.Time
+	// KnowsTasks says to [RestoreAggregator] that its caller knows every task that was
+	// issued after the snapshot, so that no slots are left out for them.
+	KnowsTasks bool
 }
 
 // Aggregator holds the weights, issues tasks and turns reports into updates. It is
@@ -86,7 +40,7 @@ type Options struct {
 type Aggregator struct {
 	mu      sync.Mutex
 	terms   Terms
-	coder   *coder
+	codec   *Codec
 	secret  [32]byte
 	log     io.Writer
 	now     func() time.Time
@@ -98,6 +52,7 @@ type Aggregator struct {
 	state    state
 	estimate []float64
 	failed   error
+	hash     [sha256.Size]byte // of state.Theta
 }
 
 // state is what reports change; see Snapshot.
@@ -112,7 +67,7 @@ type state struct {
 	InBuffer int            `json:"in_buffer"`
 	Size     float64        `json:"size"` // of the buffer, before it is rounded down
 	Baseline float64        `json:"baseline"`
-	Steps    optimizerState `json:"optimizer"`
+	Steps    OptimizerState `json:"optimizer"`
 	Spent    spent          `json:"spent"`
 	Counts   Counts         `json:"counts"`
 }
@@ -126,26 +81,27 @@ func NewAggregator(t Terms, theta []float64, o Options) (*Aggregator, error) {
 	if len(theta) != t.Dim || !allFinite(theta) {
 		return nil, fmt.Errorf("%w: %d initial weights; want %d, all finite", ErrConfig, len(theta), t.Dim)
 	}
-	c, err := newCoder(t.Randomizer, t.Dim)
+	c, err := NewCodec(t.Randomizer, t.Dim)
 	if err != nil {
 		return nil, err
 	}
-	a := &Aggregator{terms: t, coder: c, log: o.Log, now: o.Now, weight: 1}
+	a := &Aggregator{terms: t, codec: c, log: o.Log, now: o.Now, weight: 1}
 	if a.now == nil {
 		a.now = time.Now
 	}
 	a.secret = drawn(o.Secret)
 	a.mac = hmac.New(sha256.New, a.secret[:])
 	if t.Printed {
-		rows := float64(c.Rows)
+		rows := float64(c.filled.Rows)
 		a.weight = rows * math.Tanh(t.Randomizer.Epsilon/rows/2)
 	}
 	a.estimate = make([]float64, t.Dim)
 	a.state = state{RunSeed: drawn(o.RunSeed), Theta: slices.Clone(theta), Sum: make([]float64, t.Dim), Size: float64(t.Buffer)}
 	run := sha256.Sum256(append([]byte("discreet training run 1"), a.state.RunSeed[:]...))
 	copy(a.state.Run[:], run[:])
-	a.state.Steps.init(t.Optimizer, t.Dim)
+	a.state.Steps = t.Optimizer.NewState(t.Dim)
 	a.state.Spent.First = []uint64{0}
+	a.hash = HashWeights(theta)
 	return a, nil
 }
 
@@ -171,20 +127,40 @@ func allFinite(x []float64) bool {
 func (a *Aggregator) Terms() Terms { return a.terms }
 
 // ReportSize is the length of every report.
-func (a *Aggregator) ReportSize() int { return reportHeader + a.coder.size }
+func (a *Aggregator) ReportSize() int { return reportHeader + a.codec.Size() }
+
+// RunSeed is what the seeds of all tasks follow from. It tells runs apart and is
+// public once tasks have been issued.
+func (a *Aggregator) RunSeed() [32]byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state.RunSeed
+}
 
 // Issue hands out the next task, for the weights as they are. A deadline is in
 // seconds since 1970; 0 means none.
 func (a *Aggregator) Issue(deadline int64) Task {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := Task{
-		Run: a.state.Run, Slot: a.state.Issued, Version: a.state.Version, Deadline: deadline,
-		Seed: taskSeed(a.state.RunSeed, a.state.Issued), Dim: a.terms.Dim, Randomizer: a.terms.Randomizer,
-	}
-	t.Token = a.token(t.Slot, t.Version, deadline)
+	t := a.task(a.state.Issued, a.state.Version, deadline, a.hash)
 	a.state.Issued++
 	return t
+}
+
+// Reissue makes a task again that was issued, on a slot, for the weights of an earlier
+// version. The aggregator does not remember those: they have to be the same.
+func (a *Aggregator) Reissue(slot, version uint64, deadline int64, theta []float64) Task {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.task(slot, version, deadline, HashWeights(theta))
+}
+
+func (a *Aggregator) task(slot, version uint64, deadline int64, weights [sha256.Size]byte) Task {
+	return Task{
+		Run: a.state.Run, Slot: slot, Version: version, Weights: weights, Deadline: deadline,
+		Seed: taskSeed(a.state.RunSeed, slot), Token: a.token(slot, version, deadline),
+		Dim: a.terms.Dim, Randomizer: a.terms.Randomizer,
+	}
 }
 
 // taskSeed is a fresh public seed for each task.

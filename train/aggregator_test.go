@@ -2,10 +2,8 @@ package train_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -13,86 +11,21 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 )
 
-// linear is the smallest run: a linear policy on cart pole, one agent.
-func linear(m train.Mechanism) (train.Terms, train.Local) {
-	t := train.Terms{
-		Dim:         8,
-		Randomizer:  train.Randomizer{Mechanism: m, Epsilon: 2},
-		Submissions: 100,
-		Optimizer:   train.Optimizer{Kind: "sgd", Step: .1},
-		Buffer:      4, Staleness: 1,
-	}
-	l := train.Local{Method: train.PolicyGradient, Network: learn.Network{Inputs: 4, Actions: 2},
-		Steps: 1, Episodes: 1, PolicyGradient: learn.PolicyGradient{Gamma: .95}}
-	return t, l
-}
-
-func aggregator(t testing.TB, terms train.Terms, o train.Options) *train.Aggregator {
-	t.Helper()
-	return must2(train.NewAggregator(terms, make([]float64, terms.Dim), o))(t)
-}
-
-// agent is one participant with a wallet of its own.
-func agent(t testing.TB, l train.Local, r train.Randomizer, budget float64, seed uint64) *train.Agent {
-	t.Helper()
-	a := must2(newAgent(must2(train.NewDevice(l, r))(t), budget))(t)
-	a.Rand, a.Noise = rand.New(rand.NewPCG(seed, 1)), noise.NewSeeded(seed)
-	return a
-}
-
-func newAgent(d *train.Device, budget float64) (*train.Agent, error) {
-	env, err := poles()[0].New()
-	if err != nil {
-		return nil, err
-	}
-	player, err := d.Player(env)
-	if err != nil {
-		return nil, err
-	}
-	wallet, err := train.NewMemoryWallet(dp.Budget{Epsilon: budget})
-	if err != nil {
-		return nil, err
-	}
-	src, err := noise.NewSource()
-	return &train.Agent{Device: d, Player: player, Wallet: wallet, Rand: rand.New(rand.NewPCG(1, 1)), Noise: src}, err
-}
-
-func answer(t testing.TB, a *train.Agent, task train.Task, dim int) []byte {
-	t.Helper()
-	report, _, err := a.Answer(context.Background(), &task, make([]float64, dim))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Clone(report)
-}
-
-func submit(t testing.TB, a *train.Aggregator, report []byte, want train.Verdict) {
-	t.Helper()
-	got, err := a.Submit(report)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != want {
-		t.Errorf("verdict %v; want %v", got, want)
-	}
-}
-
 func TestEveryVerdict(t *testing.T) {
-	terms, l := linear(train.SignPRS)
+	terms := small(train.SignPRS)
 	now := time.Unix(1000, 0)
 	agg := aggregator(t, terms, train.Options{Now: func() time.Time { return now }})
-	a := agent(t, l, terms.Randomizer, 1000, 1)
+	a := agent(t, terms.Randomizer, 1000, 1)
 	a.Now = func() time.Time { return time.Unix(900, 0) }
 	tasks := make([]train.Task, 12)
 	for i := range tasks {
 		tasks[i] = agg.Issue(0)
 	}
 	late := agg.Issue(999)
-	report := answer(t, a, tasks[0], 8)
+	report := answer(t, a, tasks[0])
 	submit(t, agg, report, train.Accepted)
 	submit(t, agg, report, train.Duplicate)
 	other := bytes.Clone(report)
@@ -100,43 +33,43 @@ func TestEveryVerdict(t *testing.T) {
 	submit(t, agg, other, train.Spent)
 	submit(t, agg, report[1:], train.Malformed)
 	submit(t, agg, nil, train.Malformed)
-	broken := answer(t, a, tasks[1], 8)
+	broken := answer(t, a, tasks[1])
 	broken[len(broken)-1] = 2 // a bit beyond those that a report has
 	submit(t, agg, broken, train.Malformed)
 	for at := 1; at < 41; at++ { // slot, version, deadline and token are authenticated
-		forged := answer(t, a, tasks[1], 8)
+		forged := answer(t, a, tasks[1])
 		forged[at] ^= 1
 		submit(t, agg, forged, train.Forged)
 	}
-	submit(t, agg, answer(t, a, late, 8), train.Late)
+	submit(t, agg, answer(t, a, late), train.Late)
 	for _, task := range tasks[1:4] {
-		submit(t, agg, answer(t, a, task, 8), train.Accepted)
+		submit(t, agg, answer(t, a, task), train.Accepted)
 	}
 	if v := agg.Status().Version; v != 1 {
 		t.Fatalf("version %d after a full buffer; want 1", v)
 	}
 	for _, task := range tasks[4:8] { // one version behind is admitted
-		submit(t, agg, answer(t, a, task, 8), train.Accepted)
+		submit(t, agg, answer(t, a, task), train.Accepted)
 	}
-	submit(t, agg, answer(t, a, tasks[8], 8), train.Stale)
+	submit(t, agg, answer(t, a, tasks[8]), train.Stale)
 	c := agg.Status().Counts
 	if c.Of(train.Forged) != 40 || c.Of(train.Accepted) != 8 || c.Of(train.Malformed) != 3 || c.Rejected() != 46 {
 		t.Errorf("counts %v", c)
 	}
 	for agg.Status().Accepted < terms.Submissions {
-		submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Accepted)
+		submit(t, agg, answer(t, a, agg.Issue(0)), train.Accepted)
 	}
-	submit(t, agg, answer(t, a, agg.Issue(0), 8), train.Closed)
+	submit(t, agg, answer(t, a, agg.Issue(0)), train.Closed)
 }
 
 // TestRejectedReportsChangeNothing feeds arbitrary bytes, and reports that were
 // changed in one place.
 func TestRejectedReportsChangeNothing(t *testing.T) {
-	terms, l := linear(train.PrivUnit)
+	terms := small(train.PrivUnit)
 	rapid.Check(t, func(r *rapid.T) {
 		agg := aggregator(t, terms, train.Options{})
-		a := agent(t, l, terms.Randomizer, 1000, 1)
-		good := answer(t, a, agg.Issue(0), 8)
+		a := agent(t, terms.Randomizer, 1000, 1)
+		good := answer(t, a, agg.Issue(0))
 		bad := bytes.Clone(good)
 		if rapid.Bool().Draw(r, "arbitrary") {
 			bad = rapid.SliceOfN(rapid.Byte(), 0, 2*len(good)).Draw(r, "bytes")
@@ -161,21 +94,21 @@ func TestRejectedReportsChangeNothing(t *testing.T) {
 // that was begun alike.
 func TestLogRebuildsTheWeights(t *testing.T) {
 	for _, kind := range []string{"sgd", "momentum", "adam"} {
-		terms, l := linear(train.PrivUnit)
+		terms := small(train.PrivUnit)
 		terms.Optimizer.Kind, terms.Growth = kind, .2
 		terms.Influence = train.Influence{Norm: 3}
 		secret, seed := [32]byte{1}, [32]byte{2}
 		var log bytes.Buffer
 		agg := aggregator(t, terms, train.Options{Secret: &secret, RunSeed: &seed, Log: &log})
-		a := agent(t, l, terms.Randomizer, 1000, 1)
+		a := agent(t, terms.Randomizer, 1000, 1)
 		theta := make([]float64, 8)
 		for range 60 {
 			task := agg.Issue(0)
 			agg.Theta(theta)
-			report, _, err := a.Answer(context.Background(), &task, theta)
-			if err != nil {
+			if err := a.Accept(&task, theta); err != nil {
 				t.Fatal(err)
 			}
+			report := answer(t, a, task)
 			submit(t, agg, report, train.Accepted)
 			submit(t, agg, report, train.Duplicate) // not logged again
 		}
@@ -197,19 +130,19 @@ func TestLogRebuildsTheWeights(t *testing.T) {
 
 // TestSnapshotGoesOnBitForBit restores at every report and sends the rest to both.
 func TestSnapshotGoesOnBitForBit(t *testing.T) {
-	terms, l := linear(train.PrivUnit)
+	terms := small(train.PrivUnit)
 	terms.Optimizer.Kind, terms.Growth, terms.Influence = "adam", .2, train.Influence{Norm: 3}
 	agg := aggregator(t, terms, train.Options{})
-	a := agent(t, l, terms.Randomizer, 1000, 1)
+	a := agent(t, terms.Randomizer, 1000, 1)
 	var other *train.Aggregator
 	want, got := make([]float64, 8), make([]float64, 8)
 	for range 40 {
-		other = must2(train.RestoreAggregator(must2(agg.Snapshot())(t), train.Options{}))(t)
+		other = must(train.RestoreAggregator(must(agg.Snapshot())(t), train.Options{}))(t)
 		task := agg.Issue(0)
 		if next := other.Issue(0); next.Run != task.Run || next.Slot != task.Slot+1<<16 || next.Version != task.Version || next.Token == task.Token {
 			t.Fatalf("the next task is %+v; want another than %+v, 65536 slots later", next, task)
 		}
-		report := answer(t, a, task, 8)
+		report := answer(t, a, task)
 		submit(t, agg, report, train.Accepted)
 		submit(t, other, report, train.Accepted)
 		submit(t, agg, report, train.Duplicate)
@@ -230,8 +163,8 @@ func TestSnapshotGoesOnBitForBit(t *testing.T) {
 }
 
 func TestSpoiltSnapshotsAreRefused(t *testing.T) {
-	terms, _ := linear(train.SignPRS)
-	data := must2(aggregator(t, terms, train.Options{}).Snapshot())(t)
+	terms := small(train.SignPRS)
+	data := must(aggregator(t, terms, train.Options{}).Snapshot())(t)
 	for name, change := range map[string][2]string{
 		"schema": {"aggregator/v1", "aggregator/v2"}, "buffer": {`"buffer":4`, `"buffer":0`},
 		"weights": {`"theta":[0,`, `"theta":[`}, "sum": {`"sum":[0,`, `"sum":[`}, "end": {"}}", "}"},
@@ -254,9 +187,9 @@ var errFull = errors.New("disk full")
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestReportThatCannotBeLoggedDoesNotCount(t *testing.T) {
-	terms, l := linear(train.SignPRS)
+	terms := small(train.SignPRS)
 	agg := aggregator(t, terms, train.Options{Log: fullDisk{}})
-	report := answer(t, agent(t, l, terms.Randomizer, 10, 1), agg.Issue(0), 8)
+	report := answer(t, agent(t, terms.Randomizer, 10, 1), agg.Issue(0))
 	for range 2 { // and the aggregator stays closed
 		if _, err := agg.Submit(report); !errors.Is(err, errFull) {
 			t.Fatalf("%v; want the log's error", err)
@@ -278,7 +211,7 @@ func plain(t testing.TB, task train.Task, x []float64) []byte {
 		}
 	}
 	r := train.Report{Slot: task.Slot, Version: task.Version, Deadline: task.Deadline, Token: task.Token, Body: body}
-	return must2(r.AppendBinary(nil))(t)
+	return must(r.AppendBinary(nil))(t)
 }
 
 func TestReportsThatAreNotFiniteAreRejected(t *testing.T) {
@@ -298,7 +231,7 @@ func TestReportsThatAreNotFiniteAreRejected(t *testing.T) {
 }
 
 func TestTermsOutOfRangeAreRefused(t *testing.T) {
-	good, _ := linear(train.SignPRS)
+	good := small(train.SignPRS)
 	for name, spoil := range map[string]func(*train.Terms){
 		"no weights":    func(t *train.Terms) { t.Dim = 0 },
 		"no reports":    func(t *train.Terms) { t.Submissions = 0 },
@@ -334,11 +267,9 @@ func BenchmarkIngest(b *testing.B) {
 				terms.Randomizer.Clip = .01
 			}
 			agg := aggregator(b, terms, train.Options{})
-			l := paper(1, 1, 1).Local
-			a := agent(b, l, terms.Randomizer, 1e6, 1)
-			theta := make([]float64, 112)
-			first := agg.Issue(0)
-			report, _, err := a.Answer(context.Background(), &first, theta)
+			a := &train.Agent{Codec: must(train.NewCodec(terms.Randomizer, 112))(b), Noise: noise.NewSeeded(1)}
+			a.Wallet = must(train.NewMemoryWallet(dp.Budget{Epsilon: 1}))(b)
+			report, err := try(a, agg.Issue(0))
 			if err != nil {
 				b.Fatal(err)
 			}

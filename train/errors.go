@@ -14,6 +14,4 @@ var (
 	// ErrState marks a snapshot or a log that does not belong to the run or is
 	// damaged.
 	ErrState = errors.New("unusable training state")
-	// ErrInUse marks a directory that another process trains in.
-	ErrInUse = errors.New("directory in use")
 )

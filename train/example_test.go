@@ -4,65 +4,41 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/discreet-rl/discreet/rl/learn"
-	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/train"
 )
 
-func ExampleTrain() {
-	result, err := train.Train(context.Background(), train.Config{
-		Terms: train.Terms{
-			Randomizer:  train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1},
-			Submissions: 500,
-			Optimizer:   train.Optimizer{Kind: "momentum", Step: 0.2, Decay: 1000},
-			Buffer:      10, Growth: 0.01, Staleness: -1,
-		},
-		Local: train.Local{
-			Method:         train.PolicyGradient,
-			Network:        learn.Network{Inputs: 4, Actions: 2},
-			Steps:          1,
-			Episodes:       1,
-			PolicyGradient: learn.PolicyGradient{Gamma: 0.99},
-		},
-		Environments: []train.Environment{{
-			Name: "cart-pole",
-			New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{MaxSteps: 200}) },
-		}},
-		Seed: 1,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(result.Accepted, "reports; no agent spent more than epsilon", result.Epsilon)
-	// Output: 500 reports; no agent spent more than epsilon 1
-}
-
 // An agent and an aggregator in two places: what travels is the task, the weights
-// and the report.
-func ExampleAggregator() {
-	terms, local := linear(train.SignPRS)
-	aggregator, err := train.NewAggregator(terms, make([]float64, 8), train.Options{})
+// and the report. What the agent reports it may have learned by any means.
+func Example() {
+	terms := train.Terms{
+		Dim:         3,
+		Randomizer:  train.Randomizer{Mechanism: train.SignPRS, Epsilon: 2},
+		Submissions: 1000,
+		Optimizer:   train.Optimizer{Kind: "momentum", Step: 0.2, Decay: 1000},
+		Buffer:      10, Staleness: -1,
+	}
+	aggregator, err := train.NewAggregator(terms, make([]float64, 3), train.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	task := aggregator.Issue(0)
-	theta := make([]float64, 8)
+	theta := make([]float64, 3)
 	aggregator.Theta(theta)
 
-	device, err := train.NewDevice(local, terms.Randomizer)
+	agent, err := newAgent(terms)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	agent, err := newAgent(device, 2)
-	if err != nil {
+	if err := agent.Accept(&task, theta); err != nil {
 		fmt.Println(err)
 		return
 	}
-	report, _, err := agent.Answer(context.Background(), &task, theta)
+	gradient := []float64{0.3, -1.2, 0.05} // learned from theta
+	report, err := agent.Report(context.Background(), &task, gradient)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,4 +50,18 @@ func ExampleAggregator() {
 	// Output:
 	// 43 bytes: accepted <nil>
 	// again: duplicate <nil>
+}
+
+// newAgent makes an agent that agrees to the terms and may spend epsilon 8 in all.
+func newAgent(terms train.Terms) (*train.Agent, error) {
+	codec, err := train.NewCodec(terms.Randomizer, terms.Dim)
+	if err != nil {
+		return nil, err
+	}
+	wallet, err := train.NewMemoryWallet(dp.Budget{Epsilon: 8})
+	if err != nil {
+		return nil, err
+	}
+	source, err := noise.NewSource()
+	return &train.Agent{Codec: codec, Wallet: wallet, Noise: source}, err
 }

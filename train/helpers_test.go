@@ -1,86 +1,74 @@
 package train_test
 
 import (
-	"fmt"
+	"context"
 	"testing"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/learn"
-	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/train"
 )
 
-// poles are the environments of Ono and Takahashi (2020), section 4.
-func poles() []train.Environment {
-	var out []train.Environment
-	for _, g := range []float64{9.7, 9.8, 9.9} {
-		out = append(out, train.Environment{
-			Name: fmt.Sprintf("cart-pole, gravity %v", g),
-			New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },
-		})
-	}
-	return out
-}
-
-// seeded gives every slot noise of its own that follows from a seed.
-func seeded(seed uint64) func(uint64) *noise.Source {
-	return func(slot uint64) *noise.Source { return noise.NewSeeded(seed*0x9e3779b97f4a7c15 ^ slot) }
-}
-
-// paper is PGC-A3C with the Laplace mechanism (Ono and Takahashi 2020).
-func paper(seed uint64, epsilon float64, submissions uint64) train.Config {
-	return train.Config{
-		Terms: train.Terms{
-			Randomizer:  train.Randomizer{Mechanism: train.Laplace, Epsilon: epsilon, Clip: .01},
-			Submissions: submissions,
-			Optimizer:   train.Optimizer{Kind: "sgd", Step: .5},
-			Buffer:      1, Staleness: -1,
-		},
-		Local: train.Local{
-			Method:      train.ActorCritic,
-			Network:     learn.Network{Inputs: 4, Hidden: []int{16}, Actions: 2, Value: true, ReLUValue: true},
-			Steps:       1,
-			Episodes:    1,
-			ActorCritic: learn.ActorCritic{Gamma: .99, Entropy: .01, ValueWeight: .5, Detach: true, DetachReturn: true},
-			Reward:      learn.FailureReward,
-			Greedy:      true, Uniform: .5, UniformFor: 1800,
-		},
-		Init:         learn.Init{Normal: .02},
-		Environments: poles(),
-		Seed:         seed,
-		Noise:        seeded(seed),
+// small are the terms of a run of 8 weights.
+func small(m train.Mechanism) train.Terms {
+	return train.Terms{
+		Dim:         8,
+		Randomizer:  train.Randomizer{Mechanism: m, Epsilon: 2},
+		Submissions: 100,
+		Optimizer:   train.Optimizer{Kind: "sgd", Step: .1},
+		Buffer:      4, Staleness: 1,
 	}
 }
 
-// ours is the recipe of a fleet: directions, policy gradient, normalised momentum.
-func ours(seed uint64, m train.Mechanism, epsilon float64, submissions uint64) train.Config {
-	return train.Config{
-		Terms: train.Terms{
-			Randomizer:  train.Randomizer{Mechanism: m, Epsilon: epsilon},
-			Submissions: submissions,
-			Optimizer:   train.Optimizer{Kind: "momentum", Step: .2, Decay: 1000},
-			Buffer:      10, Growth: .01, Staleness: -1,
-		},
-		Local: train.Local{
-			Method:         train.PolicyGradient,
-			Network:        learn.Network{Inputs: 4, Actions: 2},
-			Steps:          1,
-			Episodes:       1,
-			PolicyGradient: learn.PolicyGradient{Gamma: .99},
-		},
-		Environments: poles(),
-		Seed:         seed,
-		Noise:        seeded(seed),
-	}
-}
-
-func first(scores []float64) int { return train.FirstSuccess(scores, 10, 195) }
-
-func must[T any](t testing.TB, v T, err error) T {
+func aggregator(t testing.TB, terms train.Terms, o train.Options) *train.Aggregator {
 	t.Helper()
+	return must(train.NewAggregator(terms, make([]float64, terms.Dim), o))(t)
+}
+
+// agent is one participant of a run of 8 weights, with a wallet of its own.
+func agent(t testing.TB, r train.Randomizer, budget float64, seed uint64) *train.Agent {
+	t.Helper()
+	codec := must(train.NewCodec(r, 8))(t)
+	wallet := must(train.NewMemoryWallet(dp.Budget{Epsilon: budget}))(t)
+	return &train.Agent{Codec: codec, Wallet: wallet, Noise: noise.NewSeeded(seed)}
+}
+
+// learned is what agents report on.
+func learned(c *train.Codec) []float64 {
+	x := make([]float64, c.Len())
+	for i := range x {
+		x[i] = float64(i%3) - .7
+	}
+	return x
+}
+
+// try lets an agent report, or refuse.
+func try(a *train.Agent, task train.Task) ([]byte, error) {
+	return a.Report(context.Background(), &task, learned(a.Codec))
+}
+
+func answer(t testing.TB, a *train.Agent, task train.Task) []byte {
+	t.Helper()
+	return must(try(a, task))(t)
+}
+
+func submit(t testing.TB, a *train.Aggregator, report []byte, want train.Verdict) {
+	t.Helper()
+	got, err := a.Submit(report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	if got != want {
+		t.Errorf("verdict %v; want %v", got, want)
+	}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

@@ -3,8 +3,6 @@ package train
 import (
 	"fmt"
 	"math"
-
-	"github.com/discreet-rl/discreet/dp/local"
 )
 
 // Influence bounds what one report can do, so that a few dishonest agents cannot
@@ -12,7 +10,7 @@ import (
 // that are private already. 0 means no bound.
 type Influence struct {
 	// Norm bounds the l2 norm of a report's estimate, before Printed scales it.
-	// [Randomizer.HonestNorm] is what honest ones have; the formats of laplace,
+	// [Codec.HonestNorm] is what honest ones have; the formats of laplace,
 	// privunit and ball admit far more.
 	Norm float64 `json:"norm,omitempty" yaml:"norm"`
 	// Along bounds the component of an estimate along the optimizer's running mean,
@@ -24,24 +22,6 @@ type Influence struct {
 	Along float64 `json:"along,omitempty" yaml:"along"`
 }
 
-// HonestNorm is the l2 norm of an honest report's estimate in dim dimensions: the
-// root of its mean square for laplace, its limit in large dimension for privunit.
-// It is 0 for mechanisms whose reports have one size, or whose size is the
-// vector's own.
-func (r Randomizer) HonestNorm(dim int) (float64, error) {
-	c, err := newCoder(r, dim)
-	if err != nil {
-		return 0, err
-	}
-	switch v := c.vector.(type) {
-	case local.PrivUnitG:
-		return math.Sqrt(float64(dim)) / v.Signal(), nil
-	case local.Laplace:
-		return math.Hypot(v.Scale()*math.Sqrt(2*float64(dim)), v.Clip()/2), nil
-	}
-	return 0, nil
-}
-
 func (f Influence) check() error {
 	if !(f.Norm >= 0) || math.IsInf(f.Norm, 0) || !(f.Along >= 0) || math.IsInf(f.Along, 0) {
 		return fmt.Errorf("%w: influence: norm %v, along %v; want finite numbers, 0 for no bound", ErrConfig, f.Norm, f.Along)
@@ -49,9 +29,9 @@ func (f Influence) check() error {
 	return nil
 }
 
-// bound clips an estimate in place; mean is the running mean of estimates, nil
-// where there is none.
-func (f Influence) bound(estimate, mean []float64) {
+// Clip clips an estimate in place; mean is the optimizer's running mean, nil where
+// there is none.
+func (f Influence) Clip(estimate, mean []float64) {
 	if f.Norm == 0 && f.Along == 0 {
 		return
 	}

@@ -56,9 +56,9 @@ func TestHonestNormIsThatOfReports(t *testing.T) {
 	src := noise.NewSeeded(3)
 	for _, r := range []train.Randomizer{{Mechanism: train.PrivUnit, Epsilon: 2}, {Mechanism: train.Laplace, Epsilon: 1, Clip: .5}} {
 		const dim = 100
-		var v local.Vector = must2(local.NewPrivUnitG(dim, r.Epsilon))(t)
+		var v local.Vector = must(local.NewPrivUnitG(dim, r.Epsilon))(t)
 		if r.Mechanism == train.Laplace {
-			v = must2(local.NewLaplace(dim, r.Clip, r.Epsilon))(t)
+			v = must(local.NewLaplace(dim, r.Clip, r.Epsilon))(t)
 		}
 		x, estimate := make([]float64, dim), make([]float64, dim)
 		x[0] = 1
@@ -71,7 +71,7 @@ func TestHonestNormIsThatOfReports(t *testing.T) {
 				mean += y * y / 400
 			}
 		}
-		want := must2(r.HonestNorm(dim))(t)
+		want := must(train.NewCodec(r, dim))(t).HonestNorm()
 		// The square of 100 coordinates varies by at most sqrt(5/100) relative, and the mean
 		// of 400 by .011. Nine standard deviations.
 		if ratio := mean / (want * want); math.Abs(ratio-1) > .1 {

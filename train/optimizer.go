@@ -32,7 +32,10 @@ func (o Optimizer) withDefaults() Optimizer {
 	return o
 }
 
-func (o Optimizer) check(where string) error {
+// Validate tells what is out of range, after defaults were filled in; where names
+// the optimizer in the error, which wraps [ErrConfig].
+func (o Optimizer) Validate(where string) error {
+	o = o.withDefaults()
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 	unit := func(x float64) bool { return x >= 0 && x < 1 }
 	switch {
@@ -48,32 +51,38 @@ func (o Optimizer) check(where string) error {
 	return nil
 }
 
-// optimizerState is all that steps change.
-type optimizerState struct {
+// OptimizerState is all that steps change: running means of the vectors and of
+// their squares, nil where the kind has none, and the number of steps.
+type OptimizerState struct {
 	First  []float64 `json:"first,omitempty"`
 	Second []float64 `json:"second,omitempty"`
 	Steps  uint64    `json:"steps"`
 }
 
-func (s *optimizerState) init(o Optimizer, dim int) {
-	*s = optimizerState{}
+// NewState is the state before the first step on dim weights.
+func (o Optimizer) NewState(dim int) OptimizerState {
+	var s OptimizerState
 	if o.Kind != "sgd" {
 		s.First = make([]float64, dim)
 	}
 	if o.Kind == "adam" {
 		s.Second = make([]float64, dim)
 	}
+	return s
 }
 
-// reset forgets all steps.
-func (s *optimizerState) reset() {
+// Reset forgets all steps.
+func (s *OptimizerState) Reset() {
 	clear(s.First)
 	clear(s.Second)
 	s.Steps = 0
 }
 
-// apply moves theta against g, after submissions submissions.
-func (o Optimizer) apply(theta, g []float64, s *optimizerState, submissions uint64) {
+// Apply moves theta against g, both of the length that s was made for; submissions
+// is the number of reports that were accepted so far, g's own among them, or 0 for a
+// step that no Decay shortens.
+func (o Optimizer) Apply(theta, g []float64, s *OptimizerState, submissions uint64) {
+	o = o.withDefaults()
 	s.Steps++
 	step := o.Step
 	if o.Decay > 0 {

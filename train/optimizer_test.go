@@ -1,6 +1,8 @@
 package train_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -56,5 +58,35 @@ func TestBufferGrows(t *testing.T) {
 			t.Fatalf("version %d after %d reports; want %d", v, sum, version)
 		}
 		size *= 1.1
+	}
+}
+
+// TestEvolutionMovesTowardsWhatScored sends both possible bits and computes the
+// perturbation from the task's seed.
+func TestEvolutionMovesTowardsWhatScored(t *testing.T) {
+	const step, dim = .25, 300 // more than one block of signs
+	terms := train.Terms{Dim: dim, Randomizer: train.Randomizer{Mechanism: train.OneBit, Epsilon: 1, Clip: 200}, Submissions: 10,
+		Optimizer: train.Optimizer{Kind: "sgd", Step: step}, Buffer: 1, Staleness: -1}
+	agg := aggregator(t, terms, train.Options{})
+	theta, last := make([]float64, dim), make([]float64, dim)
+	baseline := 0.0 // the mean of earlier signs
+	for n, sign := range []float64{1, -1, 1, 1, -1} {
+		task := agg.Issue(0)
+		bit := byte(0)
+		if sign > 0 {
+			bit = 1
+		}
+		r := train.Report{Slot: task.Slot, Version: task.Version, Token: task.Token, Body: []byte{0x12, bit}}
+		submit(t, agg, must(r.AppendBinary(nil))(t), train.Accepted)
+		agg.Theta(theta)
+		for i := range theta {
+			block := sha256.Sum256(binary.LittleEndian.AppendUint64(append([]byte(nil), task.Seed[:]...), uint64(i/256)))
+			tried := 2*float64(block[i%256/8]>>(i%8)&1) - 1
+			if want := step * (sign - baseline) * tried; math.Abs(theta[i]-last[i]-want) > 1e-12 {
+				t.Fatalf("report %d moves weight %d by %v; want %v", n, i, theta[i]-last[i], want)
+			}
+		}
+		baseline += (sign - baseline) / float64(n+1)
+		copy(last, theta)
 	}
 }

@@ -33,11 +33,11 @@ func (r Report) AppendBinary(dst []byte) ([]byte, error) {
 	return append(dst, r.Body...), nil
 }
 
-// parseReport reads a report with a body of the given size. Body shares the memory
-// of data. The error wraps [local.ErrReport].
-func parseReport(data []byte, body int) (Report, error) {
-	if len(data) != reportHeader+body || data[0] != reportVersion {
-		return Report{}, fmt.Errorf("%w: %d bytes; want %d that begin with %d", local.ErrReport, len(data), reportHeader+body, reportVersion)
+// ParseReport reads a report; whether its body has the right size is its codec's to
+// say. Body shares the memory of data. The error wraps [local.ErrReport].
+func ParseReport(data []byte) (Report, error) {
+	if len(data) < reportHeader || data[0] != reportVersion {
+		return Report{}, fmt.Errorf("%w: %d bytes; want at least %d that begin with %d", local.ErrReport, len(data), reportHeader, reportVersion)
 	}
 	le := binary.LittleEndian
 	r := Report{Slot: le.Uint64(data[1:]), Version: le.Uint64(data[9:]), Deadline: int64(le.Uint64(data[17:])), Body: data[reportHeader:]}

@@ -33,23 +33,16 @@ func (a *Aggregator) Snapshot() ([]byte, error) {
 // end of its process without a restored aggregator issuing one of them again.
 const reservedSlots = 1 << 16
 
+// mostSlots bounds the slots that a run may issue; a simulation numbers its
+// evaluating agents from there.
+const mostSlots = 1 << 63
+
 // RestoreAggregator makes an aggregator that goes on where a snapshot was taken:
 // the same reports move it in the same way, bit for bit. New tasks leave out the
 // 65536 slots after the snapshot's last, for agents may be at work on those; keep
-// snapshots that close together. Secret and RunSeed of the options are not used.
-// The error wraps [ErrState].
+// snapshots that close together, or say Options.KnowsTasks. Secret and RunSeed of the
+// options are not used. The error wraps [ErrState].
 func RestoreAggregator(data []byte, o Options) (*Aggregator, error) {
-	a, err := restoreAggregator(data, o)
-	if err != nil {
-		return nil, err
-	}
-	a.state.Issued += reservedSlots
-	return a, nil
-}
-
-// restoreAggregator leaves out no slots: it is for a process that knows which tasks
-// are out.
-func restoreAggregator(data []byte, o Options) (*Aggregator, error) {
 	var s aggregatorSnapshot
 	if err := json.Unmarshal(data, &s); err != nil || s.Schema != aggregatorSchema {
 		return nil, fmt.Errorf("%w: not a snapshot of this version", ErrState)
@@ -63,6 +56,9 @@ func restoreAggregator(data []byte, o Options) (*Aggregator, error) {
 		return nil, fmt.Errorf("%w: the snapshot contradicts itself", ErrState)
 	}
 	a.state = s.State
+	if !o.KnowsTasks {
+		a.state.Issued += reservedSlots
+	}
 	return a, nil
 }
 
@@ -72,6 +68,6 @@ func (a *Aggregator) fits(s *state) bool {
 	return s.Run == a.state.Run && same(s.Sum, a.state.Sum) &&
 		same(s.Steps.First, a.state.Steps.First) && same(s.Steps.Second, a.state.Steps.Second) &&
 		len(s.Spent.First) > 0 && slices.IsSorted(s.Spent.First) &&
-		s.Accepted <= s.Issued && s.Issued < FirstEvaluator && s.Accepted <= a.terms.Submissions &&
+		s.Accepted <= s.Issued && s.Issued < mostSlots && s.Accepted <= a.terms.Submissions &&
 		s.Spent.Base+uint64(len(s.Spent.Digests)) <= s.Issued && s.InBuffer >= 0 && s.Size >= 1
 }

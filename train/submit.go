@@ -109,8 +109,8 @@ func (a *Aggregator) take(report []byte, log io.Writer, timely bool) (Verdict, e
 }
 
 func (a *Aggregator) submit(data []byte, log io.Writer, timely bool) (Verdict, error) {
-	r, err := parseReport(data, a.coder.size)
-	if err != nil {
+	r, err := ParseReport(data)
+	if err != nil || len(r.Body) != a.codec.Size() {
 		return Malformed, nil
 	}
 	want := a.token(r.Slot, r.Version, r.Deadline)
@@ -134,7 +134,7 @@ func (a *Aggregator) submit(data []byte, log io.Writer, timely bool) (Verdict, e
 		return Late, nil
 	}
 	seed := taskSeed(s.RunSeed, r.Slot)
-	if err := a.coder.decode(a.estimate, r.Body, seed); err != nil {
+	if err := a.codec.Decode(a.estimate, r.Body, seed); err != nil {
 		return Malformed, nil
 	}
 	if log != nil {
@@ -159,13 +159,13 @@ func (a *Aggregator) perturbation(seed [32]byte) {
 	sign := a.estimate[0]
 	centred := sign - s.Baseline
 	s.Baseline += (sign - s.Baseline) / float64(min(s.Accepted, 200))
-	perturb(a.estimate, seed, -centred)
+	Perturb(a.estimate, seed, -centred)
 }
 
 // add puts the estimate at hand into the buffer and, when that is full, steps.
 func (a *Aggregator) add() error {
 	s := &a.state
-	a.terms.Influence.bound(a.estimate, s.Steps.First)
+	a.terms.Influence.Clip(a.estimate, s.Steps.First)
 	for i, v := range a.estimate {
 		s.Sum[i] += a.weight * v
 	}
@@ -177,12 +177,13 @@ func (a *Aggregator) add() error {
 	for i := range s.Sum {
 		s.Sum[i] *= scale
 	}
-	a.terms.Optimizer.apply(s.Theta, s.Sum, &s.Steps, s.Accepted)
+	a.terms.Optimizer.Apply(s.Theta, s.Sum, &s.Steps, s.Accepted)
 	clear(s.Sum)
 	s.InBuffer = 0
 	s.Version++
 	s.Size = math.Min(s.Size*(1+a.terms.Growth), 1<<30)
 	s.Spent.advance(s.Issued, a.terms.Staleness)
+	a.hash = HashWeights(s.Theta)
 	if !allFinite(s.Theta) {
 		return fmt.Errorf("%w at version %d: make optimizer.step smaller", ErrDiverged, s.Version)
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -24,8 +25,10 @@ type Task struct {
 	// Run is the training run and Slot the number of the submission in it.
 	Run  RunID
 	Slot uint64
-	// Version numbers the weights that the agent is to start from.
+	// Version numbers the weights that the agent is to start from, and Weights is
+	// their hash ([HashWeights]).
 	Version uint64
+	Weights [sha256.Size]byte
 	// Deadline is when the report is sent, in seconds since 1970, however soon it
 	// was ready; 0 in a simulation. It may arrive Terms.Grace later.
 	Deadline int64
@@ -38,11 +41,23 @@ type Task struct {
 	Randomizer Randomizer
 }
 
+// HashWeights is SHA-256 of "discreet weights 1", a zero byte and the weights, each as
+// 8 bytes, IEEE 754 binary64, little-endian.
+func HashWeights(theta []float64) [sha256.Size]byte {
+	const context = "discreet weights 1\x00"
+	b := make([]byte, 0, len(context)+8*len(theta))
+	b = append(b, context...)
+	for _, v := range theta {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return sha256.Sum256(b)
+}
+
 // taskVersion begins every encoded task.
-const taskVersion = 1
+const taskVersion = 2
 
 // taskSize is the length of an encoded task.
-const taskSize = 1 + 16 + 8 + 8 + 8 + 32 + 16 + 4 + 1 + 8 + 8 + 4
+const taskSize = 1 + 16 + 8 + 8 + 32 + 8 + 32 + 16 + 4 + 1 + 8 + 8 + 4
 
 // AppendBinary appends the task's only encoding, of a fixed size. It fails for a
 // mechanism without a number.
@@ -56,6 +71,7 @@ func (t Task) AppendBinary(dst []byte) ([]byte, error) {
 	dst = append(dst, t.Run[:]...)
 	dst = le.AppendUint64(dst, t.Slot)
 	dst = le.AppendUint64(dst, t.Version)
+	dst = append(dst, t.Weights[:]...)
 	dst = le.AppendUint64(dst, uint64(t.Deadline))
 	dst = append(dst, t.Seed[:]...)
 	dst = append(dst, t.Token[:]...)
@@ -76,8 +92,11 @@ func ParseTask(data []byte) (Task, error) {
 	var t Task
 	b := data[1:]
 	b = b[copy(t.Run[:], b):]
-	t.Slot, t.Version, t.Deadline = le.Uint64(b), le.Uint64(b[8:]), int64(le.Uint64(b[16:]))
-	b = b[24:]
+	t.Slot, t.Version = le.Uint64(b), le.Uint64(b[8:])
+	b = b[16:]
+	b = b[copy(t.Weights[:], b):]
+	t.Deadline = int64(le.Uint64(b))
+	b = b[8:]
 	b = b[copy(t.Seed[:], b):]
 	b = b[copy(t.Token[:], b):]
 	t.Dim = int(le.Uint32(b))
@@ -98,8 +117,9 @@ func ParseTask(data []byte) (Task, error) {
 	return t, nil
 }
 
-// taskContext keeps signatures of tasks apart from any others by the same key.
-const taskContext = "discreet training task 1\x00"
+// taskContext keeps signatures of tasks apart from any others by the same key; the
+// number is that of the encoding.
+const taskContext = "discreet training task 2\x00"
 
 // SignTask signs an encoded task with the aggregator's key (Ed25519).
 func SignTask(key ed25519.PrivateKey, task []byte) []byte {

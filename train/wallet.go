@@ -16,9 +16,9 @@ import (
 // Wallet is an agent's own budget and the reports that it paid for. What it holds
 // is the agent's alone.
 //
-// An agent debits it, draws its noise, keeps the report and only then sends it. So
-// a report that left was paid for, and can be sent again byte by byte. Where the
-// agent stopped between debit and keeping, the slot is forfeited: it was paid for
+// An agent debits it when it has what it wants to report, draws its noise, keeps the
+// report and only then sends it. So a report that left was paid for, and can be sent
+// again byte by byte. Where the agent stopped between debit and keeping, the slot is forfeited: it was paid for
 // and is never answered.
 type Wallet interface {
 	// Debit spends the event for a slot, durably, and returns the right to draw
@@ -40,8 +40,6 @@ var (
 	ErrBudget = errors.New("the agent's budget is used up")
 	// ErrForfeited marks a slot that was paid for and never answered.
 	ErrForfeited = errors.New("slot forfeited")
-	// ErrWalletGone marks a wallet that was there before.
-	ErrWalletGone = errors.New("wallet is gone")
 )
 
 // MemoryWallet is a wallet that lasts as long as the process: for simulations.
@@ -79,7 +77,7 @@ func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*r
 	defer w.mu.Unlock()
 	switch k := w.find(slot); {
 	case k != nil && k.report != nil:
-		return nil, k.report, nil
+		return nil, slices.Clone(k.report), nil
 	case k != nil:
 		return nil, nil, fmt.Errorf("%w: slot %d was debited and no report kept", ErrForfeited, slot)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 func newTrain() *cobra.Command {
@@ -53,7 +54,7 @@ func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err
 	c.Threads = threads
 	dir, name := y.OutputDir(), fmt.Sprintf("run %d", time.Now().UnixNano())
 	if dir != "" {
-		if c.Journal, err = train.OpenJournal(filepath.Join(dir, "run")); err != nil {
+		if c.Journal, err = simulate.OpenJournal(filepath.Join(dir, "run")); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, c.Journal.Close()) }()
@@ -74,7 +75,7 @@ func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err
 	}
 	progress := tellTraining(told, c)
 	c.Progress = progress.tell
-	result, err := train.Train(cmd.Context(), c)
+	result, err := simulate.Run(cmd.Context(), c)
 	progress.end()
 	switch {
 	case errors.Is(err, context.Canceled) && result != nil:
@@ -111,7 +112,7 @@ func tellResumed(w io.Writer, dir string, reports, wanted uint64) {
 
 // interruptedTraining tells what an interrupt left: reports that were sent cannot
 // be taken back.
-func interruptedTraining(dir string, reports uint64, c train.Config) error {
+func interruptedTraining(dir string, reports uint64, c simulate.Config) error {
 	spent := fmt.Sprintf("%d reports were sent", reports)
 	if c.Terms.Randomizer.Private() {
 		spent += fmt.Sprintf(", each at epsilon %.6g, and stay paid for", c.Terms.Randomizer.Epsilon)
@@ -125,7 +126,7 @@ func interruptedTraining(dir string, reports uint64, c train.Config) error {
 // training is what train.json holds.
 type training struct {
 	Schema string `json:"schema"`
-	*train.Result
+	*simulate.Result
 	Rejected map[string]uint64 `json:"rejected"`
 	Privacy  trainingPrivacy   `json:"privacy"`
 	// Simulation is what nobody would know of real agents.
@@ -153,7 +154,7 @@ type trainingPrivacy struct {
 	Durable   bool    `json:"durable"`
 }
 
-func trainingJSON(c train.Config, r *train.Result) training {
+func trainingJSON(c simulate.Config, r *simulate.Result) training {
 	t := training{Schema: "discreet/training/v1", Result: r, Rejected: map[string]uint64{}}
 	for v := train.Malformed; v <= train.Closed; v++ {
 		t.Rejected[v.String()] = r.Counts.Of(v)
@@ -161,14 +162,14 @@ func trainingJSON(c train.Config, r *train.Result) training {
 	t.Privacy = trainingPrivacy{Unit: "agent", Randomizer: c.Terms.Randomizer, Epsilon: r.Epsilon, Adjacency: "replace_one", Durable: c.Wallet != nil}
 	if c.Success != nil {
 		f := firstSuccess{Window: 10, Threshold: c.Success.Threshold}
-		f.Report = train.FirstSuccess(r.Scores, f.Window, f.Threshold)
+		f.Report = simulate.FirstSuccess(r.Scores, f.Window, f.Threshold)
 		t.Simulation.FirstSuccess = &f
 	}
-	t.Simulation.LastTenth = train.Retention(r.Scores, .1)
+	t.Simulation.LastTenth = simulate.Retention(r.Scores, .1)
 	return t
 }
 
-func writeTraining(dir string, y config.Train, c train.Config, r *train.Result) error {
+func writeTraining(dir string, y config.Train, c simulate.Config, r *simulate.Result) error {
 	names, scale := y.Observations()
 	write := func(name string, f func(io.Writer) error) error {
 		return atomicfile.Write(filepath.Join(dir, name), 0o644, f)
@@ -185,7 +186,7 @@ func writeTraining(dir string, y config.Train, c train.Config, r *train.Result) 
 	)
 }
 
-func printTraining(w io.Writer, dir string, c train.Config, r *train.Result) {
+func printTraining(w io.Writer, dir string, c simulate.Config, r *simulate.Result) {
 	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget%s\n", r.Accepted, r.Counts.Rejected(), r.Declined, forfeited(r.Forfeited))
 	fmt.Fprintf(w, "updates   %d\n", r.Version)
 	if !c.Terms.Randomizer.Private() {
@@ -201,7 +202,7 @@ func printTraining(w io.Writer, dir string, c train.Config, r *train.Result) {
 		fmt.Fprintf(w, "success   %.3f +- %.3f of agents after %d reports, from %d private answers at epsilon %g\n", e.Share, e.StdError, e.Submissions, e.Agents, c.Success.Epsilon)
 		fmt.Fprintln(w, "          (unbiased, so that noise may carry it below 0 or above 1; +- one standard error)")
 	}
-	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", train.Retention(r.Scores, .1))
+	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", simulate.Retention(r.Scores, .1))
 	if dir != "" {
 		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", dir)
 	}
@@ -218,20 +219,20 @@ func forfeited(n uint64) string {
 // a line every ten seconds and one at the end.
 type trainingProgress struct {
 	w       io.Writer
-	cfg     train.Config
+	cfg     simulate.Config
 	inPlace bool
 	open    bool // the cursor is behind a line that is to be written over
 	last    time.Time
 	mean    float64
 }
 
-func tellTraining(w io.Writer, c train.Config) *trainingProgress {
+func tellTraining(w io.Writer, c simulate.Config) *trainingProgress {
 	f, ok := w.(*os.File)
 	return &trainingProgress{w: w, cfg: c, inPlace: ok && terminal(f), last: time.Now()}
 }
 
-// tell is for [train.Config.Progress].
-func (t *trainingProgress) tell(p train.Progress) bool {
+// tell is for [simulate.Config.Progress].
+func (t *trainingProgress) tell(p simulate.Progress) bool {
 	t.mean += (p.Score - t.mean) / float64(min(p.Accepted, 100))
 	every := 10 * time.Second
 	if t.inPlace {

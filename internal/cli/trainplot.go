@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // plotTraining draws the score along a run and, below it, what evaluating agents
 // told, as svg or png.
-func plotTraining(w io.Writer, format string, r *train.Result) error {
+func plotTraining(w io.Writer, format string, r *simulate.Result) error {
 	score, err := scorePlot(r.Scores)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func scorePlot(scores []float64) (*plot.Plot, error) {
 
 // sharePlot shows the private estimates of the share of successful agents, with
 // two standard errors.
-func sharePlot(estimates []train.Estimate) (*plot.Plot, error) {
+func sharePlot(estimates []simulate.Estimate) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "Share of successful agents, by randomised response, two standard errors"
 	p.X.Label.Text, p.Y.Label.Text = "reports", "share"

@@ -13,6 +13,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+	"github.com/discreet-rl/discreet/train/ledgerwallet"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // Train is the YAML form of a locally private training run on simulated agents; see
@@ -118,19 +121,19 @@ func LoadTrain(path string, overrides []string) (Train, error) {
 func (t Train) OutputDir() string { return t.path(t.Output.Dir) }
 
 // Ledgers returns the store of the agents' budgets, or nil without one.
-func (t Train) Ledgers() *train.LedgerStore {
+func (t Train) Ledgers() *ledgerwallet.Store {
 	if t.Ledger == nil {
 		return nil
 	}
-	return train.NewLedgerStore(t.path(t.Ledger.Path))
+	return ledgerwallet.NewStore(t.path(t.Ledger.Path))
 }
 
 // Wallets returns what opens the agents' wallets in a store. Slots of different
 // runs on the same store are told apart by the name of the run.
-func (t Train) Wallets(s *train.LedgerStore, run string) func(agent uint64) (train.Wallet, error) {
+func (t Train) Wallets(s *ledgerwallet.Store, run string) func(agent uint64) (train.Wallet, error) {
 	return func(agent uint64) (train.Wallet, error) {
-		if agent >= train.FirstEvaluator {
-			return s.Wallet(fmt.Sprintf("evaluator %d of %s", agent-train.FirstEvaluator, run), dp.Budget{Epsilon: t.Success.Epsilon}, run), nil
+		if agent >= simulate.FirstEvaluator {
+			return s.Wallet(fmt.Sprintf("evaluator %d of %s", agent-simulate.FirstEvaluator, run), dp.Budget{Epsilon: t.Success.Epsilon}, run), nil
 		}
 		return s.Wallet(fmt.Sprintf("agent %d", agent), dp.Budget{Epsilon: t.Privacy.Epsilon}, run), nil
 	}
@@ -145,30 +148,30 @@ func (t Train) path(p string) string {
 }
 
 // Config turns the configuration into the run that it describes.
-func (t Train) Config() (train.Config, error) {
+func (t Train) Config() (simulate.Config, error) {
 	environments, spec, err := t.Environment.all()
 	if err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
 	if err := errors.Join(t.Privacy.clipped(), t.attainable(spec)); err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
 	randomizer, err := t.Privacy.randomizer()
 	if err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
 	if t.Ledger != nil && t.Ledger.Path == "" {
-		return train.Config{}, fmt.Errorf("%w: ledger.path is missing; name the store of the agents' budgets", ErrSyntax)
+		return simulate.Config{}, fmt.Errorf("%w: ledger.path is missing; name the store of the agents' budgets", ErrSyntax)
 	}
 	l, err := t.local(spec)
 	if err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
 	// What an agent would be made of, so that what is wrong is told now.
 	if err := livable(l, randomizer, environments); err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
-	c := train.Config{
+	c := simulate.Config{
 		Terms: train.Terms{
 			Randomizer: randomizer, Submissions: t.Server.Submissions, Optimizer: t.Server.optimizer(),
 			Buffer: or(t.Server.Buffer, 10), Growth: t.Server.Growth, Staleness: -1,
@@ -183,14 +186,14 @@ func (t Train) Config() (train.Config, error) {
 		c.Terms.Staleness = *t.Server.Staleness
 	}
 	if s := t.Success; s != nil {
-		c.Success = &train.Success{Every: s.Every, Agents: s.Agents, Epsilon: s.Epsilon, Threshold: s.Threshold}
+		c.Success = &simulate.Success{Every: s.Every, Agents: s.Agents, Epsilon: s.Epsilon, Threshold: s.Threshold}
 	}
 	return c, t.enough(c)
 }
 
 // livable tells whether agents can be made that live in the environments.
-func livable(l train.Local, r train.Randomizer, environments []train.Environment) error {
-	device, err := train.NewDevice(l, r)
+func livable(l device.Local, r train.Randomizer, environments []simulate.Environment) error {
+	device, err := device.New(l, r)
 	if err != nil {
 		return err
 	}
@@ -208,7 +211,7 @@ func livable(l train.Local, r train.Randomizer, environments []train.Environment
 
 // influence is the bound on one report: by default a quarter above the norm of
 // honest ones.
-func (t Train) influence(c train.Config) (train.Influence, error) {
+func (t Train) influence(c simulate.Config) (train.Influence, error) {
 	if t.Server.Influence != nil {
 		return *t.Server.Influence, nil
 	}
@@ -216,12 +219,15 @@ func (t Train) influence(c train.Config) (train.Influence, error) {
 	if err != nil {
 		return train.Influence{}, err
 	}
-	norm, err := c.Terms.Randomizer.HonestNorm(net.Dim())
-	return train.Influence{Norm: 1.25 * norm}, err
+	codec, err := train.NewCodec(c.Terms.Randomizer, net.Dim())
+	if err != nil {
+		return train.Influence{}, err
+	}
+	return train.Influence{Norm: 1.25 * codec.HonestNorm()}, nil
 }
 
 // enough warns of a run that cannot have the reports that it wants.
-func (t Train) enough(c train.Config) error {
+func (t Train) enough(c simulate.Config) error {
 	if t.Privacy.Reports > 1 && t.Agents == 0 {
 		return fmt.Errorf("%w: privacy.reports is %d and agents is not set, so that each would report once; say how many agents there are", ErrSyntax, t.Privacy.Reports)
 	}
@@ -266,13 +272,13 @@ func (s server) optimizer() train.Optimizer {
 	return s.Optimizer
 }
 
-func (t Train) local(spec sim.Spec) (train.Local, error) {
+func (t Train) local(spec sim.Spec) (device.Local, error) {
 	y := t.Local
 	if err := y.foreign(); err != nil {
-		return train.Local{}, err
+		return device.Local{}, err
 	}
-	l := train.Local{
-		Method: train.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
+	l := device.Local{
+		Method: device.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
 		Network:  learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
 		MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
 		Perturbation: y.Perturbation, ZeroGradient: y.ZeroGradient,
@@ -293,11 +299,11 @@ func (t Train) local(spec sim.Spec) (train.Local, error) {
 	}
 	switch l.Method {
 	case "":
-		l.Method = train.PolicyGradient
+		l.Method = device.PolicyGradient
 		fallthrough
-	case train.PolicyGradient:
+	case device.PolicyGradient:
 		l.PolicyGradient = learn.PolicyGradient{Gamma: gamma, Entropy: y.Entropy}
-	case train.ActorCritic:
+	case device.ActorCritic:
 		l.Network.Value = true
 		l.ActorCritic = learn.ActorCritic{Gamma: gamma, Entropy: y.Entropy, ValueWeight: value, Detach: true, DetachReturn: true}
 	}
@@ -306,11 +312,11 @@ func (t Train) local(spec sim.Spec) (train.Local, error) {
 
 // foreign refuses keys that the method has no use for.
 func (y local) foreign() error {
-	method := train.Method(y.Method)
+	method := device.Method(y.Method)
 	key, owner := "", "a gradient"
-	switch evolution := method == train.Evolution; {
-	case y.ValueWeight != nil && method != train.ActorCritic:
-		key, owner = "value_weight", string(train.ActorCritic)
+	switch evolution := method == device.Evolution; {
+	case y.ValueWeight != nil && method != device.ActorCritic:
+		key, owner = "value_weight", string(device.ActorCritic)
 	case y.Gamma != nil && evolution:
 		key = "gamma"
 	case y.Entropy != 0 && evolution:
@@ -334,8 +340,8 @@ func or(n, otherwise int) int {
 const mostGravity = 1000.
 
 // all lists the environments that the section describes.
-func (e environment) all() ([]train.Environment, sim.Spec, error) {
-	var out []train.Environment
+func (e environment) all() ([]simulate.Environment, sim.Spec, error) {
+	var out []simulate.Environment
 	switch e.Name {
 	case "cart-pole":
 		gravity := e.Gravity
@@ -346,7 +352,7 @@ func (e environment) all() ([]train.Environment, sim.Spec, error) {
 			if !(g > 0 && g <= mostGravity) {
 				return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity is %v; want above 0 to %v, in m/s^2", ErrSyntax, g, mostGravity)
 			}
-			out = append(out, train.Environment{
+			out = append(out, simulate.Environment{
 				Name: fmt.Sprintf("cart-pole, gravity %v", g),
 				New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },
 			})
@@ -355,7 +361,7 @@ func (e environment) all() ([]train.Environment, sim.Spec, error) {
 		if len(e.Gravity) > 0 {
 			return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity belongs to cart-pole; remove it", ErrSyntax)
 		}
-		out = append(out, train.Environment{Name: e.Name, New: func() (sim.Env, error) { return mountaincar.New(mountaincar.Options{}) }})
+		out = append(out, simulate.Environment{Name: e.Name, New: func() (sim.Env, error) { return mountaincar.New(mountaincar.Options{}) }})
 	default:
 		return nil, sim.Spec{}, fmt.Errorf("%w: environment.name is %q; want cart-pole or mountain-car", ErrSyntax, e.Name)
 	}

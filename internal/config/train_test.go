@@ -11,9 +11,11 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
-func loadTrain(t *testing.T, text string) (train.Config, error) {
+func loadTrain(t *testing.T, text string) (simulate.Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "train.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -21,7 +23,7 @@ func loadTrain(t *testing.T, text string) (train.Config, error) {
 	}
 	y, err := LoadTrain(path, nil)
 	if err != nil {
-		return train.Config{}, err
+		return simulate.Config{}, err
 	}
 	return y.Config()
 }
@@ -37,7 +39,7 @@ func TestTrainDefaults(t *testing.T) {
 	if c.Terms.Optimizer != (train.Optimizer{Kind: "momentum", Step: .2, Decay: 1000}) || c.Terms.Buffer != 10 || c.Terms.Staleness != -1 {
 		t.Errorf("terms %+v", c.Terms)
 	}
-	if c.Local.Method != train.PolicyGradient || c.Local.PolicyGradient.Gamma != .99 || c.Local.Steps != 1 || c.Local.Episodes != 1 {
+	if c.Local.Method != device.PolicyGradient || c.Local.PolicyGradient.Gamma != .99 || c.Local.Steps != 1 || c.Local.Episodes != 1 {
 		t.Errorf("local %+v", c.Local)
 	}
 	if n := c.Local.Network; n.Inputs != 4 || n.Actions != 2 || len(n.Hidden) != 0 || n.Value {
@@ -146,7 +148,7 @@ func TestEpisodesLastAsLongAsMaxStepsSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Pushing the way that the pole leans and turns holds it up.
-		scores, err := train.Scores(context.Background(), c, []float64{0, 0, 0, 0, .1, .3, 10, 3}, 5, learn.Explore{Greedy: true}, 1)
+		scores, err := simulate.Scores(context.Background(), c, []float64{0, 0, 0, 0, .1, .3, 10, 3}, 5, learn.Explore{Greedy: true}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

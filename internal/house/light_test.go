@@ -9,7 +9,7 @@ import (
 
 // light lists the packages that compute and store nothing: they run in a browser
 // or on a device.
-var light = []string{"./evaluate"}
+var light = []string{"./evaluate", "./train", "./train/device", "./train/simulate"}
 
 // heavy is what they must not link, by the beginning of a package's path.
 var heavy = []string{"database/sql", "modernc.org/", "github.com/jackc/", module + "/dp/ledger"}

@@ -51,6 +51,8 @@ var table = []wing{
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
 		{"train"},
+		{"train/device"},
+		{"train/ledgerwallet", "train/simulate"},
 	}},
 
 	// The roofs.

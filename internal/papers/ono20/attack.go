@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // attack is what dishonest agents send, always a valid report.
@@ -20,7 +21,7 @@ const (
 )
 
 // poisoned makes a share of the agents of a run dishonest, in hundredths.
-func poisoned(c train.Config, percent uint64, a attack) train.Config {
+func poisoned(c simulate.Config, percent uint64, a attack) simulate.Config {
 	c.Attack = func(t *train.Task, vector []float64, body []byte) {
 		if t.Slot*2654435761%100 < percent {
 			forge(vector, t, a, body)

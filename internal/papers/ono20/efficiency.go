@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // printed is a row of the paper's Tables 1, 2 and 3, by epsilon.
@@ -102,7 +103,7 @@ func efficiencyJobs(quick bool) []figure.Job {
 
 // free is PGC-A3C without privacy, gradients clipped to l1 norm 1/2: without a clip
 // one bad episode can end a run.
-func free() train.Config {
+func free() simulate.Config {
 	c := pgc(train.NotPrivate, 0, 1, nearest)
 	c.Terms.Randomizer.Clip = 1
 	return c

@@ -5,6 +5,8 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // ours is training that works at the same epsilon: actions drawn from a linear
@@ -14,8 +16,8 @@ import (
 // trains for so many steps of two episodes and reports the change of its weights. All
 // settings are functions of public numbers; they were chosen on seeds that are not
 // among those of the trials.
-func ours(m mechanism, epsilon float64, steps int, submissions uint64) train.Config {
-	c := train.Config{
+func ours(m mechanism, epsilon float64, steps int, submissions uint64) simulate.Config {
+	c := simulate.Config{
 		Terms: train.Terms{
 			Randomizer:  train.Randomizer{Mechanism: m, Epsilon: epsilon},
 			Submissions: submissions,
@@ -23,8 +25,8 @@ func ours(m mechanism, epsilon float64, steps int, submissions uint64) train.Con
 			Buffer:      buffer(20, epsilon),
 			Growth:      .01, Staleness: -1,
 		},
-		Local: train.Local{
-			Method:         train.PolicyGradient,
+		Local: device.Local{
+			Method:         device.PolicyGradient,
 			Network:        learn.Network{Inputs: 4, Actions: 2},
 			Steps:          steps,
 			Episodes:       1,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // Settings of the poisoned runs: the recipe with one episode a submission.
@@ -28,7 +29,7 @@ func victims() []victim {
 }
 
 // config is the recipe, with the influence of reports bounded or not.
-func (v victim) config(bounded bool) (train.Config, error) {
+func (v victim) config(bounded bool) (simulate.Config, error) {
 	c := ours(v.m, v.epsilon, 1, poisonSubmissions)
 	if v.m == train.Laplace {
 		c.Terms.Randomizer.Clip = clip(v.m)
@@ -36,9 +37,12 @@ func (v victim) config(bounded bool) (train.Config, error) {
 	if !bounded {
 		return c, nil
 	}
-	usual, err := c.Terms.Randomizer.HonestNorm(8)
-	c.Terms.Influence = train.Influence{Norm: 1.25 * usual, Along: 1} // 0 is no bound: sign-PRS has one size
-	return c, err
+	codec, err := train.NewCodec(c.Terms.Randomizer, 8)
+	if err != nil {
+		return c, err
+	}
+	c.Terms.Influence = train.Influence{Norm: 1.25 * codec.HonestNorm(), Along: 1} // 0 is no bound: sign-PRS has one size
+	return c, nil
 }
 
 func (v victim) panel() string { return fmt.Sprintf("%s, epsilon %g", v.m, v.epsilon) }

@@ -3,6 +3,8 @@ package ono20
 import (
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // reading says how what the paper leaves open is taken.
@@ -29,8 +31,8 @@ func readings() []reading { return []reading{nearest, literal, control} }
 type mechanism = train.Mechanism
 
 // pgc is PGC-A3C with |B| = buffer. An epsilon of 0 stands for infinity.
-func pgc(m mechanism, epsilon float64, buffer int, r reading) train.Config {
-	c := train.Config{
+func pgc(m mechanism, epsilon float64, buffer int, r reading) simulate.Config {
+	c := simulate.Config{
 		Terms: train.Terms{
 			Randomizer:  train.Randomizer{Mechanism: m, Epsilon: epsilon, Clip: clip(m)},
 			Submissions: submissions,
@@ -38,8 +40,8 @@ func pgc(m mechanism, epsilon float64, buffer int, r reading) train.Config {
 			Buffer:      buffer, Staleness: -1,
 			Printed: m == train.PRS,
 		},
-		Local: train.Local{
-			Method:      train.ActorCritic,
+		Local: device.Local{
+			Method:      device.ActorCritic,
 			Network:     learn.Network{Inputs: 4, Hidden: []int{16}, Actions: 2, Value: true, ReLUValue: true},
 			Steps:       1,
 			Episodes:    1,
@@ -51,7 +53,7 @@ func pgc(m mechanism, epsilon float64, buffer int, r reading) train.Config {
 	if r == literal {
 		c.Local.ActorCritic.PlainBootstrap = true
 		c.Local.ActorCritic.BootstrapTerminal = true
-		c.Workers, c.Schedule = 9, train.Fastest
+		c.Workers, c.Schedule = 9, simulate.Fastest
 		return c
 	}
 	c.Local.Reward = learn.FailureReward

@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/sim/cartpole"
-	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 const paper = "ono20"
@@ -23,10 +23,10 @@ const (
 )
 
 // environments are the paper's three kinds of agents.
-func environments() []train.Environment {
-	var out []train.Environment
+func environments() []simulate.Environment {
+	var out []simulate.Environment
 	for _, g := range []float64{9.7, 9.8, 9.9} {
-		out = append(out, train.Environment{
+		out = append(out, simulate.Environment{
 			Name: fmt.Sprintf("cart-pole, gravity %v", g),
 			New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },
 		})
@@ -51,7 +51,7 @@ func (o outcome) by(n float64) float64 {
 
 // seeded completes a configuration for one trial: world and noise follow from the
 // seed.
-func seeded(c train.Config, seed uint64) train.Config {
+func seeded(c simulate.Config, seed uint64) simulate.Config {
 	c.Environments = environments()
 	c.Seed = seed
 	c.Noise = func(slot uint64) *noise.Source { return noise.NewSeeded(seed<<32 ^ slot) }
@@ -60,8 +60,8 @@ func seeded(c train.Config, seed uint64) train.Config {
 }
 
 // play runs one trial.
-func play(ctx context.Context, c train.Config, seed uint64) (outcome, error) {
-	r, err := train.Train(ctx, seeded(c, seed))
+func play(ctx context.Context, c simulate.Config, seed uint64) (outcome, error) {
+	r, err := simulate.Run(ctx, seeded(c, seed))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -70,10 +70,10 @@ func play(ctx context.Context, c train.Config, seed uint64) (outcome, error) {
 
 // playOn runs a trial for at least so many submissions and then on to the first success, or to
 // the end of the configuration.
-func playOn(ctx context.Context, c train.Config, seed, least uint64) (outcome, error) {
+func playOn(ctx context.Context, c simulate.Config, seed, least uint64) (outcome, error) {
 	var last [window]float64
 	sum, success := 0.0, false
-	c.Progress = func(p train.Progress) bool {
+	c.Progress = func(p simulate.Progress) bool {
 		at := &last[(p.Accepted-1)%window]
 		sum += p.Score - *at
 		*at = p.Score
@@ -84,5 +84,5 @@ func playOn(ctx context.Context, c train.Config, seed, least uint64) (outcome, e
 }
 
 func judge(scores []float64) outcome {
-	return outcome{train.FirstSuccess(scores, window, threshold), train.Retention(scores, lastShare), scores}
+	return outcome{simulate.FirstSuccess(scores, window, threshold), simulate.Retention(scores, lastShare), scores}
 }

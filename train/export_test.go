@@ -1,4 +1,0 @@
-package train
-
-// EnvironmentOf lets tests count who lives where.
-func (c *Config) EnvironmentOf(agent uint64) int { return c.environmentOf(agent) }
