@@ -113,11 +113,20 @@ func (c *Column) meta(group int) *format.ColumnMetaData {
 	return &c.file.groups[group].Columns[c.field.leaf.Index()].MetaData
 }
 
-// count adds the values of a column that is to be read to those of the file.
+// count adds the values of a column that is to be read to those of the file: a
+// missing list fills as many places as one that is there.
 func (c *Column) count() error {
+	places := int64(1)
+	if c.field.list && c.as == Numbers {
+		places = int64(max(c.length, 1))
+	}
 	for g := range c.file.groups {
-		n := c.meta(g).NumValues
-		if n > c.file.mostValues()-c.file.values {
+		rows, left := c.file.groups[g].NumRows, c.file.mostValues()-c.file.values
+		if rows > left/places {
+			return c.damaged(errTooMany)
+		}
+		n := max(c.meta(g).NumValues, rows*places)
+		if n > left {
 			return c.damaged(errTooMany)
 		}
 		c.file.values += n

@@ -61,17 +61,15 @@ var errEncoding = errors.New("unknown encoding")
 func damaged(column string, cause error) error {
 	var whole *Error
 	if errors.As(cause, &whole) {
-		if whole.Column == "" {
-			whole.Column = column
+		named := *whole // refusals are shared
+		if named.Column == "" {
+			named.Column = column
 		}
-		return whole
+		return &named
 	}
 	e := &Error{Column: column, What: "cannot be read as Parquet", Remedy: "the file may be damaged, or use an encoding that is not supported; write it anew",
 		Kind: ErrFormat, Cause: cause}
-	switch {
-	case errors.Is(cause, errTooMany):
-		e.What, e.Remedy = "asks for more memory than a file of its size should", "the file may be damaged; or write it anew without compression and dictionaries"
-	case errors.Is(cause, errEncoding):
+	if errors.Is(cause, errEncoding) {
 		e.What, e.Remedy = "uses an encoding that is not supported", "write it anew with plain or dictionary encoding"
 	}
 	return e

@@ -42,7 +42,7 @@ func (f *File) checkMagic() (int64, error) {
 	case string(tail[4:]) != "PAR1" || n > f.size-12:
 		return 0, refuse("the footer is missing", "the file is cut short; write or copy it anew", ErrFormat)
 	case n > maxFooter:
-		return 0, refuse("the footer is too long", "write the file with fewer columns, or fewer and larger row groups", ErrFormat)
+		return 0, errFooter
 	}
 	return n, nil
 }
@@ -61,6 +61,9 @@ func (f *File) checkFooter() error {
 	}
 	d := compact{b: footer, items: min(maxElements, freeElements+len(footer)/footerElement)}
 	d.skip(thriftStruct)
+	if d.err == errThriftItems && len(footer)/footerElement >= maxElements {
+		return errColumns
+	}
 	if d.err != nil {
 		return damaged("", d.err)
 	}
@@ -78,6 +81,9 @@ func (f *File) checkFooter() error {
 // checkMeta checks the tree of columns, and that every row group has a chunk of
 // each, within the first end bytes of the file.
 func (f *File) checkMeta(meta *format.FileMetaData, end int64) error {
+	if meta.EncryptionAlgorithm.Value != nil {
+		return refuse("the file has encrypted columns", "decrypt it first", ErrFormat)
+	}
 	leaves, rest, err := checkSchema(meta.Schema, 0)
 	if err != nil {
 		return err

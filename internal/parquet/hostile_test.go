@@ -354,7 +354,7 @@ func (k *lastKey) Append(key []byte, _ int) { *k = append((*k)[:0], key...) }
 
 // A dictionary of two long ids and a bit a row would fill any memory.
 func TestKeysAreCounted(t *testing.T) {
-	const rows, size = 1 << 18, 1 << 14
+	const rows, size = 1 << 18, 1 << 12
 	key := func(c string) []byte { return sized([]byte(strings.Repeat(c, size))...) }
 	c := craft{rows: rows, kind: format.ByteArray, pages: []craftPage{dict(2, key("a"), key("b")),
 		data(rows, format.RLEDictionary, []byte{1}, literal(rows/8), bytes.Repeat([]byte{0b10101010}, rows/8))}}
@@ -379,7 +379,7 @@ func TestKeysAreCounted(t *testing.T) {
 	if !errors.Is(err, parquet.ErrFormat) {
 		t.Errorf("error %v after %d rows; want ErrFormat", err, read)
 	}
-	if most := 1<<28 + 64*len(file); read*size > most || read == 0 {
+	if most := 1<<26 + 64*len(file); read*size > most || read == 0 {
 		t.Errorf("%d rows of keys of %d bytes, beyond %d", read, size, most)
 	}
 	if n > 1<<27 { // a batch of them, grown by doubling

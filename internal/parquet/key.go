@@ -121,8 +121,11 @@ func (c *Column) key(dst Runs, b []byte, n int) error {
 	case uint64s:
 		b = c.unsigned(binary.LittleEndian.Uint64(b))
 	}
+	if len(b) > maxKey {
+		return errLongKey
+	}
 	if c.file.text += int64(len(b)); c.file.text > c.file.mostBytes() {
-		return errTooMany
+		return errTooMuchText
 	}
 	dst.Append(b, n)
 	return nil

@@ -133,7 +133,9 @@ func (c *Column) firstLength() (int, error) {
 		if err != nil || !ok {
 			return 0, err
 		}
-		if n, err := c.skipList(); n > 0 || err != nil {
+		if n, err := c.skipList(); n > maxList {
+			return 0, c.damaged(errLongList)
+		} else if n > 0 || err != nil {
 			return n, err
 		}
 	}

@@ -1,7 +1,10 @@
 """Writes the Parquet files of this directory with Apache Arrow, another
 implementation than the one under test. Written with pyarrow 26.0.1."""
+import base64
+
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 
 # 40 episodes of 3 decisions; every number is a simple function of its place,
 # so that a test can compute it: row r is step r % 3 of episode r // 3.
@@ -50,3 +53,24 @@ pq.write_table(flat.select(["episode_id", "reward"]), "lz4.parquet", compression
 unknown = flat.replace_schema_metadata({"discreet_schema_version": "2"})
 pq.write_table(unknown.select(["episode_id", "reward"]), "version2.parquet")
 pq.write_table(flat.slice(0, 0).select(["episode_id", "reward"]), "norows.parquet")
+
+
+class Kms(pe.KmsClient):
+    """Keeps keys beside what they encrypt: the files are for tests."""
+
+    def __init__(self, _):
+        super().__init__()
+
+    def wrap_key(self, key, name):
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key, name):
+        return base64.b64decode(key)
+
+
+secret = pa.table({"episode_id": [1, 2, 3], "obs_x": [1.0, 2.0, 3.0], "reward": [0.0, 0.0, 1.0]})
+for clear, name in ((False, "encrypted_footer.parquet"), (True, "encrypted_columns.parquet")):
+    e = pe.EncryptionConfiguration(footer_key="f", column_keys={"c": ["obs_x"]}, plaintext_footer=clear, double_wrapping=False)
+    p = pe.CryptoFactory(Kms).file_encryption_properties(pe.KmsConnectionConfig(), e)
+    with pq.ParquetWriter(name, secret.schema, encryption_properties=p) as w:
+        w.write_table(secret)

@@ -59,8 +59,8 @@ func parquetLeaf(l *leaf, f *parquet.File, field int) error {
 		if l.width, err = f.ListLength(field); err != nil {
 			return err
 		}
-		if l.width < 1 || l.width > maxWidth {
-			l.bad = "holds lists of no length, or too long"
+		if l.width < 1 {
+			l.bad = "holds lists of no length"
 			return nil
 		}
 	}
