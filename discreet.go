@@ -148,6 +148,9 @@ func (j *job) charged(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 
 // evaluate checks, charges and runs; l may be nil.
 func (j *job) evaluate(ctx context.Context, l *ledger.Ledger) (*Result, error) {
+	if err := j.spareOthers(); err != nil {
+		return nil, err
+	}
 	ready, notices, err := j.check(ctx)
 	if err != nil {
 		return nil, err

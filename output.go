@@ -2,8 +2,10 @@ package discreet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
+
+// releaseFile is what a release is called in its directory.
+const releaseFile = "release.json"
 
 // prepareOutput makes sure that the release can be written, before anything is
 // spent on it.
@@ -32,6 +37,32 @@ func (j *job) prepareOutput() error {
 		return err
 	}
 	return os.Remove(probe.Name())
+}
+
+// spareOthers refuses to write over the private release of another question: it
+// was paid for and cannot be made again. A reference can.
+func (j *job) spareOthers() error {
+	if j.config.Output.Dir == "" {
+		return nil
+	}
+	path := filepath.Join(j.config.path(j.config.Output.Dir), releaseFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: output.dir: %w", ErrConfig, err)
+	}
+	var old struct {
+		Privacy    any `json:"privacy"`
+		Disclosure struct {
+			ConfigHash string `json:"config_hash"`
+		} `json:"disclosure"`
+	}
+	if json.Unmarshal(text, &old) == nil && (old.Privacy == "none" || old.Disclosure.ConfigHash == j.hash) {
+		return nil
+	}
+	return fmt.Errorf("%w: output.dir: %s is not a release of this configuration; move it away, or choose another directory", ErrConfig, path)
 }
 
 // loadSigner reads the key that signs, before anything is spent.
@@ -92,7 +123,7 @@ func (j *job) write(r *Result) (*Result, error) {
 	if j.config.Output.Dir == "" {
 		return r, nil
 	}
-	path := filepath.Join(j.config.path(j.config.Output.Dir), "release.json")
+	path := filepath.Join(j.config.path(j.config.Output.Dir), releaseFile)
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(r.JSON)
 		return err

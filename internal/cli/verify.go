@@ -29,6 +29,9 @@ func shown(location string) string {
 
 func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
 
+// unsigned is the first thing to know of a release that nobody signed.
+const unsigned = "UNSIGNED: anybody could have written this file; its value could be anything"
+
 // verdict is the JSON form of what was checked. What was not is absent.
 type verdict struct {
 	Valid    bool            `json:"valid"`
@@ -86,6 +89,9 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 	if err != nil {
 		return nil, failure{err}
 	}
+	if r.Signature == nil {
+		fmt.Fprintln(w, alarm(w, unsigned))
+	}
 	fmt.Fprintf(w, "form        follows %s\n", r.Schema)
 	if err := v.accounting(w, path, r); err != nil {
 		return nil, err
@@ -114,13 +120,15 @@ func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) erro
 }
 
 func (v *verdict) signature(w io.Writer, path string, text []byte, r *evaluate.Release, key string) error {
+	if r.Signature == nil && key == "" {
+		v.Notes = append(v.Notes, unsigned)
+		return nil // said first, in release
+	}
 	if key == "" {
-		if r.Signature != nil {
-			const words = "signature NOT checked: anybody can write one; give --public-key to check it"
-			v.Notes = append(v.Notes, words)
-			fmt.Fprintln(w, alarm(w, "signature   NOT checked: anybody can write one; give --public-key to check it"))
-			fmt.Fprintf(w, "            (it names the key %s)\n", r.Signature.KeyID)
-		}
+		const words = "NOT checked: anybody can write one; give --public-key to check it"
+		v.Notes = append(v.Notes, "signature "+words)
+		fmt.Fprintln(w, alarm(w, "signature   "+words))
+		fmt.Fprintf(w, "            (it names the key %s)\n", r.Signature.KeyID)
 		return nil
 	}
 	public, err := signature.LoadPublic(key)
