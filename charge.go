@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // PendingError says that a charge is committed and no release came of it: the run
@@ -33,6 +34,9 @@ func (e *PendingError) Error() string {
 
 // Unwrap returns what went wrong.
 func (e *PendingError) Unwrap() error { return e.Err }
+
+// Fault marks it as a failure: whatever was wrong, the budget is spent.
+func (e *PendingError) Fault() fault.Class { return fault.Failure }
 
 // ErrNotWritten marks a release that is recorded in its ledger and could not be
 // written to its file. Asking again with the same key writes it.

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
 )
 
 // ErrConfig marks a configuration that is incomplete or contradicts itself.
-var ErrConfig = errors.New("invalid configuration")
+var ErrConfig = fault.Input("invalid configuration")
 
 // Config is one evaluation. Its fields are the keys of the YAML form.
 type Config struct {

@@ -1,20 +1,21 @@
 package dp
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
 var (
 	// ErrAdjacency marks an adjacency that is missing or unknown.
-	ErrAdjacency = errors.New("invalid adjacency")
+	ErrAdjacency = fault.Input("invalid adjacency")
 	// ErrBudget marks an (epsilon, delta) outside its range.
-	ErrBudget = errors.New("invalid budget")
+	ErrBudget = fault.Input("invalid budget")
 	// ErrEvent marks an event whose parameters are out of range or whose JSON
 	// is not of the documented form.
-	ErrEvent = errors.New("invalid event")
+	ErrEvent = fault.Input("invalid event")
 )
 
 // Adjacency says which two datasets are neighbours. The zero value is invalid,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -16,12 +17,12 @@ import (
 // a package below.
 var (
 	// ErrPublic marks public facts that are missing or contradict each other.
-	ErrPublic = errors.New("invalid public facts")
+	ErrPublic = fault.Input("invalid public facts")
 	// ErrMethod marks an unknown method or a parameter it does not have.
-	ErrMethod = errors.New("invalid method")
+	ErrMethod = fault.Input("invalid method")
 	// ErrData marks data that does not fit the plan. The error is for the
 	// curator alone.
-	ErrData = errors.New("data does not fit the plan")
+	ErrData = fault.Input("data does not fit the plan")
 	// ErrUsed marks a run that cannot start: it ran before, or has no source of
 	// noise. Nothing was spent on it.
 	ErrUsed = errors.New("run refused")

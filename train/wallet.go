@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
@@ -37,7 +38,7 @@ type Wallet interface {
 // Sentinel errors of wallets. An agent that meets one does not report.
 var (
 	// ErrBudget marks a debit that the budget does not cover.
-	ErrBudget = errors.New("the agent's budget is used up")
+	ErrBudget = fault.Refused("the agent's budget is used up")
 	// ErrForfeited marks a slot that was paid for and never answered.
 	ErrForfeited = errors.New("slot forfeited")
 )

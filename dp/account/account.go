@@ -1,10 +1,10 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them or one of
@@ -12,9 +12,9 @@ import (
 var (
 	// ErrUnsupported marks an event that an accountant cannot account for under
 	// its adjacency.
-	ErrUnsupported = errors.New("event not supported")
+	ErrUnsupported = fault.Input("event not supported")
 	// ErrUncertified marks an answer that lies outside what can be certified.
-	ErrUncertified = errors.New("answer cannot be certified")
+	ErrUncertified = fault.Input("answer cannot be certified")
 )
 
 // Bracket encloses the true value of what was asked, Lower <= truth <= Upper;

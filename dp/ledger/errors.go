@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them, one of
@@ -15,28 +16,28 @@ import (
 var (
 	// ErrBudget marks a charge that the budget or the analyst's share does not
 	// cover. The error is a [RefusedError].
-	ErrBudget = errors.New("privacy budget refused")
+	ErrBudget = fault.Refused("privacy budget refused")
 	// ErrShare marks, beside ErrBudget, a charge that the budget would cover and
 	// the analyst's share does not.
-	ErrShare = errors.New("analyst's share refused")
+	ErrShare = fault.Refused("analyst's share refused")
 	// ErrAdjacency marks a charge under another adjacency than the ledger's.
-	ErrAdjacency = errors.New("charge of another adjacency")
+	ErrAdjacency = fault.Input("charge of another adjacency")
 	// ErrUnit marks a charge for another unit of privacy than the ledger's.
-	ErrUnit = errors.New("charge of another unit of privacy")
+	ErrUnit = fault.Input("charge of another unit of privacy")
 	// ErrCharge marks a charge that lacks something or holds what cannot be kept.
-	ErrCharge = errors.New("invalid charge")
+	ErrCharge = fault.Input("invalid charge")
 	// ErrPending marks a key that was charged and whose release was never
 	// recorded. Its budget is spent.
-	ErrPending = errors.New("charged and never recorded")
+	ErrPending = fault.Refused("charged and never recorded")
 	// ErrKeyReused marks a key that was charged for something else.
-	ErrKeyReused = errors.New("key was used for another charge")
+	ErrKeyReused = fault.Input("key was used for another charge")
 	// ErrRecorded marks a charge whose release is recorded already. From Charge
 	// the error is a [RecordedError], which holds the release.
 	ErrRecorded = errors.New("release is recorded already")
 	// ErrCopy marks data that the ledger knows under another dataset's name.
-	ErrCopy = errors.New("data are charged under another name")
+	ErrCopy = fault.Refused("data are charged under another name")
 	// ErrConfig marks a configuration of a ledger that cannot be.
-	ErrConfig = errors.New("invalid ledger configuration")
+	ErrConfig = fault.Input("invalid ledger configuration")
 	// ErrTampered marks a ledger, or a release, that contradicts itself. From
 	// Verify the error is a [TamperError], which names the entry.
 	ErrTampered = errors.New("ledger was changed")
@@ -47,7 +48,7 @@ var (
 	// to have existed: it was restored from an old backup, or cut short.
 	ErrBehind = errors.New("ledger is behind")
 	// ErrBackup marks a backup that is incomplete or damaged.
-	ErrBackup = errors.New("invalid backup")
+	ErrBackup = fault.Input("invalid backup")
 )
 
 // Errors of the store.

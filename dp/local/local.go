@@ -7,12 +7,13 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
 var (
 	// ErrParameter marks a public parameter outside its range.
-	ErrParameter = errors.New("invalid randomiser parameter")
+	ErrParameter = fault.Input("invalid randomiser parameter")
 	// ErrReport marks bytes that are not a report of the randomiser.
 	ErrReport = errors.New("invalid report")
 )

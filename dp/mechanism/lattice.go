@@ -8,16 +8,17 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
 var (
 	// ErrParameter marks a public parameter that is out of range.
-	ErrParameter = errors.New("invalid mechanism parameter")
+	ErrParameter = fault.Input("invalid mechanism parameter")
 	// ErrReleased marks a second release, or an addition after the release.
 	ErrReleased = errors.New("mechanism already released")
 	// ErrCapacity marks more persons than the lattice was planned for.
-	ErrCapacity = errors.New("too many persons for the lattice")
+	ErrCapacity = fault.Input("too many persons for the lattice")
 	// ErrMismatch marks a merge of sums that were made differently.
 	ErrMismatch = errors.New("mechanisms differ")
 )

@@ -1,13 +1,14 @@
 package noise
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // ErrParameter marks a standard deviation or scale outside its range.
-var ErrParameter = errors.New("invalid noise parameter")
+var ErrParameter = fault.Input("invalid noise parameter")
 
 // The range of standard deviations and scales, in lattice steps.
 const (

@@ -22,6 +22,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // The exit codes.
@@ -106,6 +107,9 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// Fault implements [fault.Marked].
+func (usageError) Fault() fault.Class { return fault.InputFault }
+
 func usage(err error) error { return usageError{err} }
 
 // exactly wants n arguments.
@@ -123,31 +127,4 @@ func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// exitCode maps an error to the code that scripts go by.
-func exitCode(err error) int {
-	if err == nil {
-		return exitDone
-	}
-	var pending *discreet.PendingError
-	switch {
-	case errors.As(err, &usageError{}):
-		return exitInput
-	case errors.As(err, &failure{}):
-		return exitFailed
-	case errors.As(err, &pending):
-		return exitFailed // whatever was wrong, the budget is spent
-	}
-	for _, sentinel := range refusals() {
-		if errors.Is(err, sentinel) {
-			return exitBudget
-		}
-	}
-	for _, sentinel := range inputErrors() {
-		if errors.Is(err, sentinel) {
-			return exitInput
-		}
-	}
-	return exitFailed
 }

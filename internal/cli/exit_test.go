@@ -12,7 +12,12 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/train"
 )
 
 // Scripts go by these codes; README and docs/ledger.md promise them.
@@ -27,6 +32,7 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("anything"), 1}, {context.Canceled, 1},
 		{usage(errors.New("flag")), 2}, {discreet.ErrConfig, 2}, {evaluate.ErrData, 2}, {fs.ErrNotExist, 2}, {dp.ErrAdjacency, 2},
 		{ledger.ErrAdjacency, 2}, {ledger.ErrKeyReused, 2}, {ledger.ErrNotLedger, 2}, {ledger.ErrExists, 2}, {signature.ErrKey, 2},
+		{learn.ErrOptions, 2}, {config.ErrSyntax, 2}, {trajectory.ErrInput, 2}, {policy.ErrRow, 2}, {train.ErrState, 2}, {train.ErrBudget, 3}, {errors.Join(train.ErrConfig, ledger.ErrShare), 3},
 		{&ledger.RefusedError{Event: dp.Gaussian{NoiseMultiplier: 1}}, 3}, {ledger.ErrPending, 3}, {ledger.ErrCopy, 3},
 		{ledger.ErrTampered, 1}, {ledger.ErrBehind, 1}, {ledger.ErrStore, 1}, {ledger.ErrUnknown, 1}, {discreet.ErrNotWritten, 1},
 		// Once the budget is spent it is a failure, whatever went wrong.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
@@ -18,6 +19,10 @@ import (
 type failure struct{ error }
 
 func (e failure) Unwrap() error { return e.error }
+
+// Fault implements [fault.Marked]: a check that does not hold has failed, whatever
+// is wrong.
+func (failure) Fault() fault.Class { return fault.Failure }
 
 // shown is a location as it may be told: a URL without its password.
 func shown(location string) string {

@@ -13,10 +13,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // ErrSyntax marks a file or an override that is not of the form.
-var ErrSyntax = errors.New("malformed configuration")
+var ErrSyntax = fault.Input("malformed configuration")
 
 // setName stands for the file in errors about overrides.
 const setName = "--set"

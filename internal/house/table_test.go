@@ -16,7 +16,7 @@ type wing struct {
 // package changes its line here in the same commit.
 var table = []wing{
 	{name: "ground", floors: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/fuzzmain"},
+		{"internal/xmath", "internal/atomicfile", "internal/fault", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
 		{"internal/signature", "internal/schema"},
 	}},
 

@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // ErrKey marks a file that holds no key of the kind that is needed, or that
 // others can read.
-var ErrKey = errors.New("unusable key")
+var ErrKey = fault.Input("unusable key")
 
 // The types of PEM blocks.
 const (

@@ -37,7 +37,7 @@ func Check(m Map, d *trajectory.Dataset) error {
 	if bad == 0 {
 		return nil
 	}
-	return fault(m, d, bad, episode, step)
+	return mismatch(m, d, bad, episode, step)
 }
 
 // reader tells whether a map can read a row; of a state number without the
@@ -52,8 +52,8 @@ func reader(m Map, columns []string) (func(obs []float64) bool, error) {
 	return func(obs []float64) bool { return b.Apply(phi, obs) }, err
 }
 
-func fault(m Map, d *trajectory.Dataset, bad, episode, step int) error {
-	fault := &trajectory.InputError{
+func mismatch(m Map, d *trajectory.Dataset, bad, episode, step int) error {
+	e := &trajectory.InputError{
 		Column: strings.Join(m.Columns(), ", "),
 		What: fmt.Sprintf("step %d of the episode that begins here holds a value that is missing, not finite or no state number (first of %d such observations)",
 			step, bad),
@@ -61,7 +61,7 @@ func fault(m Map, d *trajectory.Dataset, bad, episode, step int) error {
 		Kind:   ErrObservation,
 	}
 	if episode < len(d.Origin) && episode < len(d.FirstRow) {
-		fault.File, fault.Row = d.Origin[episode], d.FirstRow[episode]
+		e.File, e.Row = d.Origin[episode], d.FirstRow[episode]
 	}
-	return fault
+	return e
 }

@@ -1,21 +1,22 @@
 package feature
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
 var (
 	// ErrMap marks parameters that define no feature map.
-	ErrMap = errors.New("invalid feature map")
+	ErrMap = fault.Input("invalid feature map")
 	// ErrColumn marks an observation column that the data does not have.
-	ErrColumn = errors.New("observation column not found")
+	ErrColumn = fault.Input("observation column not found")
 	// ErrObservation marks a row that the map cannot read. Errors that wrap it
 	// name rows of private data and are for the curator alone.
-	ErrObservation = errors.New("observation outside the feature map")
+	ErrObservation = fault.Input("observation outside the feature map")
 )
 
 // Map is a feature map phi from observations to vectors. It is immutable.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/sim"
 )
@@ -12,7 +13,7 @@ import (
 // Sentinel errors.
 var (
 	// ErrOptions marks settings out of range.
-	ErrOptions = errors.New("invalid settings for learning")
+	ErrOptions = fault.Input("invalid settings for learning")
 	// ErrDiverged marks weights that grew beyond all bounds: the step size is too
 	// large.
 	ErrDiverged = errors.New("learning diverged")

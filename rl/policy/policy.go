@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -12,13 +12,13 @@ import (
 // package feature's.
 var (
 	// ErrPolicy marks parameters or a file that define no policy.
-	ErrPolicy = errors.New("invalid policy")
+	ErrPolicy = fault.Input("invalid policy")
 	// ErrMissing marks a column of the data that a policy needs and that is not
 	// there.
-	ErrMissing = errors.New("column needed by the policy is missing")
+	ErrMissing = fault.Input("column needed by the policy is missing")
 	// ErrRow marks a row that a policy cannot judge. Errors that wrap it name
 	// rows of private data and are for the curator alone.
-	ErrRow = errors.New("row outside the policy")
+	ErrRow = fault.Input("row outside the policy")
 )
 
 // Policy is a target policy. It is immutable and public.

@@ -1,13 +1,14 @@
 package sim
 
 import (
-	"errors"
 	"math/rand/v2"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // ErrOptions marks settings out of range. The simulators below this package
 // wrap it.
-var ErrOptions = errors.New("invalid simulator settings")
+var ErrOptions = fault.Input("invalid simulator settings")
 
 // Env is a simulated problem, one episode at a time, in the vocabulary of
 // Gymnasium. It may not be shared by goroutines.

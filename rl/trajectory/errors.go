@@ -5,13 +5,15 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything that is wrong with data wraps ErrInput and one of
 // the finer ones; what is wrong with the caller's wishes wraps ErrOptions.
 var (
 	// ErrInput marks data that cannot be used.
-	ErrInput = errors.New("invalid trajectory data")
+	ErrInput = fault.Input("invalid trajectory data")
 	// ErrFormat marks a file that is not of its format: cut short, corrupt, or
 	// of a schema version that is not known.
 	ErrFormat = errors.New("malformed file")
@@ -27,7 +29,7 @@ var (
 	ErrEmpty = errors.New("no data")
 
 	// ErrOptions marks options that contradict themselves or are out of range.
-	ErrOptions = errors.New("invalid options")
+	ErrOptions = fault.Input("invalid options")
 )
 
 // InputError says what is wrong with data, where, and what to do. It is meant

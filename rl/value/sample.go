@@ -1,10 +1,10 @@
 package value
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -15,13 +15,13 @@ import (
 var (
 	// ErrOptions marks settings out of range, or settings that lack what a method
 	// needs (features, a finite state space).
-	ErrOptions = errors.New("invalid settings")
+	ErrOptions = fault.Input("invalid settings")
 	// ErrOffPolicy marks a method that holds on-policy only.
-	ErrOffPolicy = errors.New("method needs on-policy data")
+	ErrOffPolicy = fault.Input("method needs on-policy data")
 	// ErrSingular marks a linear system without a unique solution.
-	ErrSingular = errors.New("singular system")
+	ErrSingular = fault.Input("singular system")
 	// ErrData marks data from which a value cannot be computed.
-	ErrData = errors.New("data do not determine the value")
+	ErrData = fault.Input("data do not determine the value")
 )
 
 // Marks in [Sample.Next] in place of a point.

@@ -1,10 +1,10 @@
 package chain
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
@@ -19,7 +19,7 @@ const (
 )
 
 // ErrOptions marks settings out of range.
-var ErrOptions = errors.New("invalid chain settings")
+var ErrOptions = fault.Input("invalid chain settings")
 
 // Values returns the exact value of every state for the policy that advances
 // with probability advance, in (0, 1], under discount gamma, in [0, 1]:

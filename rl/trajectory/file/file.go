@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
@@ -19,7 +20,7 @@ import (
 
 // ErrFormat marks a format that is not known, or cannot be told from the names
 // of the files.
-var ErrFormat = errors.New("unknown file format")
+var ErrFormat = fault.Input("unknown file format")
 
 // Formats lists the formats that can be read.
 func Formats() []trajectory.Format {

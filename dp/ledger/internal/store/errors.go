@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them, or the
@@ -18,15 +20,15 @@ var (
 	// ErrUnknown marks a commit of which it is not known whether it happened.
 	ErrUnknown = errors.New("it is not known whether the ledger was written")
 	// ErrNotLedger marks a location that holds something else, or nothing.
-	ErrNotLedger = errors.New("not a ledger")
+	ErrNotLedger = fault.Input("not a ledger")
 	// ErrSchema marks a schema that is newer or older than this program's.
 	ErrSchema = errors.New("schema of the ledger differs")
 	// ErrNotDurable marks a server or file whose settings give up durability.
 	ErrNotDurable = errors.New("store is not durable")
 	// ErrNoDataset marks a dataset that the store does not hold.
-	ErrNoDataset = errors.New("no such dataset in the ledger")
+	ErrNoDataset = fault.Input("no such dataset in the ledger")
 	// ErrExists marks a dataset that the store holds already.
-	ErrExists = errors.New("dataset exists in the ledger")
+	ErrExists = fault.Input("dataset exists in the ledger")
 	// ErrBusy marks a lock that could not be had in time.
 	ErrBusy = errors.New("ledger is busy")
 )
