@@ -33,7 +33,7 @@ var unmarked = []string{
 	"report.ErrRelease",
 	"rl/learn.ErrDiverged",
 	"rl/trajectory.ErrColumn", "rl/trajectory.ErrEmpty", "rl/trajectory.ErrEpisode", "rl/trajectory.ErrFormat", "rl/trajectory.ErrValue",
-	"train.ErrDiverged", "train.ErrForfeited", "train.ErrInUse", "train.ErrTask", "train.ErrWalletGone",
+	"train.ErrDiverged", "train.ErrForfeited", "train.ErrTask", "train/ledgerwallet.ErrGone", "train/simulate.ErrInUse",
 }
 
 // TestEverySentinelSaysItsClass: what is nobody's to mend is listed above, and
