@@ -4,25 +4,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
-	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/learn"
 )
 
 // WritePolicy writes the trained policy as JSON. A network without hidden layers
 // becomes a policy file that policy.ReadSoftmax reads, and with it `discreet
-// evaluate` as a target of kind softmax: columns are divided by their public
-// scale there and clipped to [-1, 1], and the weights are multiplied by it, so the
-// policies agree where no observation exceeds its scale. Any other network is
-// written as its layout and weights. A value head is left out of the first form.
-func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string, scale []float64) error {
+// evaluate` as a target of kind softmax: the same policy, whatever it observes.
+// Any other network is written as its layout and weights. A value head is left out
+// of the first form.
+func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string) error {
 	net, err := learn.NewMLP(n)
 	if err != nil {
 		return err
 	}
-	if len(theta) != net.Dim() || len(columns) != n.Inputs || len(scale) != n.Inputs {
-		return fmt.Errorf("%w: %d weights, %d columns, %d scales; want %d, %d, %d", ErrConfig, len(theta), len(columns), len(scale), net.Dim(), n.Inputs, n.Inputs)
+	if len(theta) != net.Dim() || len(columns) != n.Inputs {
+		return fmt.Errorf("%w: %d weights, %d columns; want %d, %d", ErrConfig, len(theta), len(columns), net.Dim(), n.Inputs)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -34,23 +31,18 @@ func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string
 			Theta   []float64     `json:"theta"`
 		}{"discreet/network-policy/v1", columns, n, theta})
 	}
-	spec := feature.Spec{Kind: "columns", Names: columns, Scale: map[string]float64{}, Intercept: n.Bias}
-	for i, name := range columns {
-		spec.Scale[name] = scale[i]
+	file := struct {
+		Schema    string      `json:"schema"`
+		Kind      string      `json:"kind"`
+		Inputs    []string    `json:"inputs"`
+		Weights   [][]float64 `json:"weights"`
+		Intercept []float64   `json:"intercept,omitempty"`
+	}{Schema: "discreet/policy/v1", Kind: "softmax", Inputs: columns}
+	for a := range n.Actions {
+		file.Weights = append(file.Weights, theta[a*n.Inputs:(a+1)*n.Inputs])
 	}
-	weights := make([][]float64, n.Actions)
-	for a := range weights {
-		row := slices.Clone(theta[a*n.Inputs : (a+1)*n.Inputs])
-		for i := range row {
-			row[i] *= scale[i]
-		}
-		if n.Bias {
-			row = slices.Insert(row, 0, theta[n.Actions*n.Inputs+a])
-		}
-		weights[a] = row
+	if n.Bias {
+		file.Intercept = theta[n.Actions*n.Inputs : n.Actions*n.Inputs+n.Actions]
 	}
-	return e.Encode(struct {
-		learn.Q
-		Clip bool `json:"clip"`
-	}{learn.Q{Features: spec, Weights: weights}, true})
+	return e.Encode(file)
 }

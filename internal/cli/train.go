@@ -170,12 +170,11 @@ func trainingJSON(c simulate.Config, r *simulate.Result) training {
 }
 
 func writeTraining(dir string, y config.Train, c simulate.Config, r *simulate.Result) error {
-	names, scale := y.Observations()
 	write := func(name string, f func(io.Writer) error) error {
 		return atomicfile.Write(filepath.Join(dir, name), 0o644, f)
 	}
 	return errors.Join(
-		write("policy.json", func(w io.Writer) error { return train.WritePolicy(w, c.Local.Network, r.Theta, names, scale) }),
+		write("policy.json", func(w io.Writer) error { return train.WritePolicy(w, c.Local.Network, r.Theta, y.Observations()) }),
 		write("train.json", func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")

@@ -379,13 +379,11 @@ func (e environment) all() ([]simulate.Environment, sim.Spec, error) {
 	return out, spec, nil
 }
 
-// Observations names the columns of the environment and a public scale for each,
-// for the policy file.
-func (t Train) Observations() (names []string, scale []float64) {
+// Observations names the columns that a policy of the environment reads, in the
+// order of its inputs.
+func (t Train) Observations() []string {
 	if t.Environment.Name == "mountain-car" {
-		return mountaincar.Columns(), []float64{1.2, .07}
+		return mountaincar.Columns()
 	}
-	// Positions and angles end an episode at half of this; velocities that large
-	// do not occur.
-	return cartpole.Columns(), []float64{4.8, 10, .42, 10}
+	return cartpole.Columns()
 }
