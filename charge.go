@@ -58,7 +58,7 @@ func (j *job) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 func (j *job) charge(event dp.Event, fingerprint string) ledger.Charge {
 	c := ledger.Charge{
 		Key: j.key, Analyst: j.config.Ledger.Analyst, Purpose: j.config.Ledger.Purpose,
-		Event: event, Adjacency: j.public.Privacy.Adjacency, Unit: "person",
+		Event: event, Adjacency: j.public.Privacy.Adjacency, Unit: j.public.Privacy.Unit.String(),
 		CodeVersion: Version(), ConfigHash: j.hash, Fingerprint: fingerprint, Delta: j.public.Privacy.Budget.Delta,
 	}
 	if c.Analyst == "" {

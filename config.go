@@ -76,8 +76,8 @@ func (p *Paths) UnmarshalYAML(decode func(any) error) error {
 
 // Problem is what is publicly known. None of it may be read off the data.
 type Problem struct {
-	// Persons is their number; under add_remove_one a public lower bound on it.
-	// It may be left out under replace_one, where the check counts them.
+	// Persons is the number of persons, or of whatever Privacy.Unit says; under
+	// add_remove_one a public lower bound on it. It may be left out under replace_one, where the check counts them.
 	Persons int64 `yaml:"persons"`
 	// Gamma is the discount in (0, 1].
 	Gamma float64 `yaml:"gamma"`
@@ -92,6 +92,10 @@ type Problem struct {
 	// Episodes is the largest number of trajectories that a person contributes; 0
 	// means no cap other than Horizon.
 	Episodes int64 `yaml:"episodes"`
+	// End is what the last row of an episode means: terminated, truncated, or column,
+	// the default, which goes by the columns of these names. Methods that go on from
+	// the observation after the last decision refuse data that do not say it.
+	End string `yaml:"end" json:",omitempty"`
 }
 
 // Bounds are public bounds on rewards. Outside says what becomes of a reward
@@ -151,7 +155,8 @@ type Method struct {
 type Privacy struct {
 	// None asks for no guarantee.
 	None bool `yaml:"-"`
-	// Unit is person, the only unit there is.
+	// Unit is what is protected: person (the default), whom the column unit_id
+	// names; episode; or row, in logs of one-row episodes.
 	Unit string `yaml:"unit"`
 	// Adjacency is replace_one or add_remove_one; there is no default.
 	Adjacency string  `yaml:"adjacency"`
@@ -176,6 +181,8 @@ func (p *Privacy) UnmarshalYAML(decode func(any) error) error {
 	type plain Privacy
 	return decode((*plain)(p))
 }
+
+func (p Privacy) unit() evaluate.Unit { return evaluate.Unit(p.Unit) }
 
 // Ledger names the budget to charge.
 type Ledger struct {
@@ -206,8 +213,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
 	case c.Privacy == Privacy{}:
 		return fmt.Errorf("%w: privacy is missing; give adjacency, epsilon and delta, or say `privacy: none` for a non-private reference", ErrConfig)
-	case !c.Privacy.None && c.Privacy.Unit != "" && c.Privacy.Unit != "person":
-		return fmt.Errorf("%w: privacy.unit is %q; the only unit is person (map unit_id to whatever is to be protected)", ErrConfig, c.Privacy.Unit)
+	case c.Privacy.unit() == evaluate.Row && !c.Data.OneRowEpisodes:
+		return fmt.Errorf("%w: privacy.unit is row, which is for logs whose rows are episodes of one decision (data.one_row_episodes: true); use person or episode", ErrConfig)
+	case c.Privacy.unit() == evaluate.Episode && c.Data.OneRowEpisodes:
+		return fmt.Errorf("%w: privacy.unit is episode, and with data.one_row_episodes an episode is a row; say row, or person where unit_id names persons", ErrConfig)
 	case c.Ledger != nil && c.Ledger.Path == "":
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}

@@ -213,22 +213,67 @@ func (j *job) repeat(old *ledger.RecordedError) (*Result, error) {
 	return j.write(result)
 }
 
-// Validate reads the data as [Evaluate] would and says what is wrong with it.
-// Nothing is released; counts and notices are for the curator alone.
-func Validate(ctx context.Context, c Config, options ...Option) (file.Summary, error) {
+// Validation is what [Validate] found. It is for the curator of the data alone.
+type Validation struct {
+	file.Summary
+	// Unit is what Persons counts.
+	Unit evaluate.Unit
+	// NotUsed lists decisions that the method would leave out.
+	NotUsed []NotUsed
+}
+
+// NotUsed counts decisions that are left out for one reason.
+type NotUsed struct {
+	Decisions int    `json:"decisions"`
+	Why       string `json:"why"`
+}
+
+// Validate reads the data as [Evaluate] would and says what is wrong with it, and
+// what of it the method would not use. Nothing is released; counts and notices are
+// for the curator alone.
+func Validate(ctx context.Context, c Config, options ...Option) (*Validation, error) {
 	j, err := newJob(c)
 	if err != nil {
-		return file.Summary{}, err
+		return nil, err
 	}
 	for _, o := range options {
 		o(j)
 	}
 	if err := j.readable(); err != nil {
-		return file.Summary{}, err
+		return nil, err
 	}
 	o := j.options
 	o.Progress = j.progress
-	return file.Validate(ctx, j.paths(), c.Data.Format, o)
+	v := &Validation{Unit: evaluate.Person}
+	if j.public.Privacy != nil {
+		v.Unit = j.public.Privacy.Unit
+	}
+	if v.Summary, err = file.Validate(ctx, j.paths(), c.Data.Format, o); err != nil {
+		return v, err
+	}
+	if j.public.Persons == 0 {
+		j.public.Persons = int64(v.Persons)
+	}
+	plan, err := j.estimator.Plan(j.public)
+	if err != nil {
+		return v, err
+	}
+	v.leftOut(plan)
+	return v, plan.CheckEnds(!v.EndUnknown)
+}
+
+// leftOut lists what the caps and the method leave out.
+func (v *Validation) leftOut(plan *evaluate.Plan) {
+	add := func(n int, why string) {
+		if n > 0 {
+			v.NotUsed = append(v.NotUsed, NotUsed{n, why})
+		}
+	}
+	add(v.Unused.Episodes, "beyond the cap on episodes (problem.episodes)")
+	add(v.Unused.Horizon, "beyond the cap on decisions (problem.horizon)")
+	if plan.Bootstraps() && !v.EndUnknown {
+		add(v.Unfollowed, "the last of an episode that was cut off, whose next observation is not known: "+plan.Method+" leaves it out with its reward; add next_obs columns, or a last row with the observation alone")
+	}
 }
 
 // job is one evaluation on its way through the four steps.

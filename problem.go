@@ -94,14 +94,19 @@ func (c Config) guarantee() (*evaluate.Privacy, error) {
 	if c.Privacy.None {
 		return nil, nil
 	}
+	switch c.Privacy.unit() {
+	case "", evaluate.Person, evaluate.Episode, evaluate.Row:
+	default:
+		return nil, fmt.Errorf("%w: privacy.unit is %q; want person, episode or row", ErrConfig, c.Privacy.Unit)
+	}
 	if c.Privacy.Adjacency == "" {
-		return nil, fmt.Errorf("%w: privacy.adjacency is missing; want replace_one (the number of persons is public) or add_remove_one (it is not)", ErrConfig)
+		return nil, fmt.Errorf("%w: privacy.adjacency is missing; want replace_one (%s is public) or add_remove_one (it is not)", ErrConfig, c.Privacy.unit().Words("the number of persons"))
 	}
 	adjacency, err := dp.ParseAdjacency(c.Privacy.Adjacency)
 	if err != nil {
 		return nil, fmt.Errorf("privacy.adjacency: %w", err)
 	}
-	g := &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}, LargeDelta: c.Privacy.LargeDelta}
+	g := &evaluate.Privacy{Unit: c.Privacy.unit(), Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}, LargeDelta: c.Privacy.LargeDelta}
 	switch c.Privacy.Noise {
 	case "", "exact":
 	case "fast":
@@ -141,6 +146,14 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 	if p.Features != nil && !c.Data.OneRowEpisodes {
 		o.Optional |= trajectory.Final
 	}
+	if p.Privacy != nil {
+		o.Unit = map[evaluate.Unit]trajectory.Unit{
+			"": trajectory.UnitPerson, evaluate.Person: trajectory.UnitPerson, evaluate.Episode: trajectory.UnitEpisode, evaluate.Row: trajectory.UnitRow,
+		}[p.Privacy.Unit]
+	}
+	if err := c.end(&o); err != nil {
+		return o, err
+	}
 	if c.Target.Name != "" {
 		o.Columns = withColumn(o.Columns, "target_prob", c.Target.Name)
 	}
@@ -151,6 +164,23 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		return o, err
 	}
 	return o, c.bounds(&o)
+}
+
+// end reads what the last row of an episode means.
+func (c Config) end(o *trajectory.Options) error {
+	switch c.Problem.End {
+	case "", "column":
+	case "terminated":
+		o.End = trajectory.EndTerminated
+	case "truncated":
+		if c.Data.OneRowEpisodes {
+			return fmt.Errorf("%w: problem.end is truncated, and one-row episodes terminate; leave the key out", ErrConfig)
+		}
+		o.End = trajectory.EndTruncated
+	default:
+		return fmt.Errorf("%w: problem.end is %q; want terminated, truncated or column", ErrConfig, c.Problem.End)
+	}
+	return nil
 }
 
 func (c Config) missing(o *trajectory.Options) error {

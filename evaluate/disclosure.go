@@ -77,6 +77,9 @@ func newDisclosure(p *Plan) *Disclosure {
 		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. Whoever can time the run or share its machine is not covered.",
 		Security:       "The records stay where the curator keeps them: this program writes no copy of them, and its messages never quote their values. Who may read them is the curator's part.",
 	}
+	for _, text := range []*string{&d.Series, &d.DataDomain} {
+		*text = q.Unit.Words(*text)
+	}
 	if q.Budget.Delta == 0 {
 		d.Definition = "pure epsilon-differential privacy"
 	}
@@ -91,6 +94,14 @@ func newDisclosure(p *Plan) *Disclosure {
 }
 
 func unitWords(p Public) string {
+	switch u := p.unit(); u {
+	case Episode, Row:
+		between := "by one " + u.String() + ", exchanged for another"
+		if p.Privacy.Adjacency == dp.AddRemoveOne {
+			between = "by the presence of one " + u.String()
+		}
+		return fmt.Sprintf("%s: neighbouring datasets differ %s, at most %d decisions; whoever owns several is protected with that many times epsilon only", u, between, p.Horizon)
+	}
 	owns := "all of a person's trajectories"
 	if p.Episodes > 0 {
 		owns += fmt.Sprintf(" (at most %d count)", p.Episodes)
@@ -108,10 +119,10 @@ func unprotected(p Public) []string {
 		number = "the public lower bound on the number of persons"
 	}
 	return []string{
-		number,
+		p.unit().Words(number),
 		"the public parameters: policies, ranges, caps, discount, epsilon and delta",
 		"that the release was made, when, and how long it took",
-		"groups of related persons, beyond k times epsilon for k of them",
+		p.unit().Words("groups of related persons, beyond k times epsilon for k of them"),
 		"what is true of people in general, in the data or not",
 		"what the curator sees: notices, validation results and error messages",
 	}

@@ -174,7 +174,7 @@ func (r refine) capacity(dim int) error {
 
 // newPlan has everything but the form's own predictions.
 func (r refine) newPlan(form string, prepare func(ctx context.Context, d *trajectory.Dataset, s *value.Sample) (draw, error)) (*Plan, error) {
-	plan, err := newPlan("dp-refine", r.public, gaussians(r.schedule.multipliers...), func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
+	plan, err := bootstrapping(newPlan("dp-refine", r.public, gaussians(r.schedule.multipliers...), func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
 		if err := feature.Check(r.public.Features, d); err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (r refine) newPlan(form string, prepare func(ctx context.Context, d *trajec
 			return nil, err
 		}
 		return prepare(ctx, d, s)
-	})
+	}))
 	if err != nil {
 		return nil, err
 	}

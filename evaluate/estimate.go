@@ -112,7 +112,7 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 	clip := Range(w.Nest.At(0))
 	p.Facts["clip"] = clip
 	if w.Noise.Clip == 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max))
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max)))
 	} else {
 		p.Facts["clip_choices"] = w.Nest.Steps + 1
 		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))

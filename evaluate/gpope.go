@@ -110,7 +110,7 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	if _, err := r.walk.StepSum(); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(gpopeName, r.public, r.walk.Event(r.walk.Multiplier), r.prepare)
+	plan, err := bootstrapping(newPlan(gpopeName, r.public, r.walk.Event(r.walk.Multiplier), r.prepare))
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (r *gpopePlan) describe(plan *Plan) {
 	f["noise_multiplier"] = r.walk.Multiplier
 	f["dimension"] = r.walk.N
 	plan.Notes = append(plan.Notes,
-		fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip),
+		plan.words(fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip)),
 	)
 	if r.xie19 {
 		plan.Facts["xie19_epsilon"] = r.asked.Epsilon

@@ -52,8 +52,8 @@ func (m GTD2) Plan(p Public) (*Plan, error) {
 		Steps: m.Steps, StepTheta: positiveOr(m.StepTheta, step), StepW: positiveOr(m.StepW, step),
 		Weighting: weighting, Average: true,
 	}
-	return reference("gtd2", p, func(s *value.Sample) (*Release, error) {
+	return bootstrapping(reference("gtd2", p, func(s *value.Sample) (*Release, error) {
 		theta, err := solver.SolveSeeded(s, m.Seed)
 		return function(s, theta, err)
-	})
+	}))
 }

@@ -47,6 +47,8 @@ type Plan struct {
 	event     dp.Event
 	accounted accounted
 	prepare   preparation
+	// bootstraps tells that it matters how episodes end.
+	bootstraps bool
 }
 
 // accounted is what an accountant certified.
@@ -90,7 +92,7 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 		return plan, nil
 	}
 	if p.Privacy.LargeDelta {
-		plan.Notes = append(plan.Notes, "Delta is not below 1/persons: this guarantee would allow a release that publishes a person outright.")
+		plan.Notes = append(plan.Notes, p.Privacy.Unit.Words("Delta is not below 1/persons: this guarantee would allow a release that publishes a person outright."))
 	}
 	var err error
 	if plan.event, err = cloneEvent(event); err != nil {
@@ -149,9 +151,29 @@ func certify(method string, event dp.Event, q Privacy) (accounted, error) {
 	return out, nil
 }
 
+// Bootstraps reports whether the method goes on from the observation after the
+// last decision of an episode that was cut off, and leaves that decision out where
+// the observation is not known. Such a method refuses data that do not say how
+// episodes end.
+func (p *Plan) Bootstraps() bool { return p.bootstraps }
+
+// bootstrapping marks the plan of a method that bootstraps.
+func bootstrapping(p *Plan, err error) (*Plan, error) {
+	if err == nil {
+		p.bootstraps = true
+	}
+	return p, err
+}
+
+// words says a sentence that is written of persons of the plan's unit.
+func (p *Plan) words(text string) string { return p.public.unit().Words(text) }
+
 // Check validates data against the plan and binds the two. Nothing is spent,
 // and its errors are for the curator alone.
 func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
+	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+		return nil, err
+	}
 	if err := p.checkPersons(d); err != nil {
 		return nil, err
 	}
@@ -162,20 +184,38 @@ func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error)
 	return &Ready{plan: p, draw: run}, nil
 }
 
+// CheckEnds refuses data that do not say how episodes end where the method needs
+// to know: it would take every last decision for one whose outcome is unknown, and
+// leave it out with its reward.
+func (p *Plan) CheckEnds(known bool) error {
+	if known || !p.bootstraps {
+		return nil
+	}
+	return errEnds(p.Method)
+}
+
+func errEnds(method string) error {
+	return fmt.Errorf("%w: %s needs to know how episodes end, and the data have no column terminated: without it every last decision would be left out with its reward; add or map the column, or set problem.end to terminated (nothing follows the last row) or truncated (the record was cut off there)",
+		ErrData, method)
+}
+
 func (p *Plan) checkPersons(d *trajectory.Dataset) error {
+	if p.public.Discounts && d.Discount == nil {
+		return fmt.Errorf("%w: problem.discounts is set and the data bring no discount; add or map the column, or leave the key out", ErrData)
+	}
 	if d.Persons() == 0 {
 		return fmt.Errorf("%w: the data holds no person", ErrData)
 	}
 	if p.public.Privacy == nil {
 		return nil
 	}
-	m, adjacency := int64(d.Persons()), p.public.Privacy.Adjacency
+	m, q := int64(d.Persons()), p.public.Privacy
 	switch {
-	case adjacency == dp.ReplaceOne && m != p.public.Persons:
-		return fmt.Errorf("%w: problem.persons says %d persons and the data holds %d; under replace_one their number is public and must be right",
-			ErrData, p.public.Persons, m)
-	case adjacency == dp.AddRemoveOne && m < p.public.Persons:
-		return fmt.Errorf("%w: problem.persons promises more persons than the data holds; under add_remove_one give a public lower bound", ErrData)
+	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
+		return fmt.Errorf("%w: problem.persons says %d %ss and the data holds %d; under replace_one their number is public and must be right",
+			ErrData, p.public.Persons, q.Unit, m)
+	case q.Adjacency == dp.AddRemoveOne && m < p.public.Persons:
+		return fmt.Errorf("%w: problem.persons promises more %ss than the data holds; under add_remove_one give a public lower bound", ErrData, q.Unit)
 	}
 	return checkContributions(d, p.public)
 }
@@ -189,10 +229,10 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
 		if p.Episodes > 0 && int64(to-from) > p.Episodes {
-			return fmt.Errorf("%w: a person owns more than %d trajectories; cap them when reading (problem.episodes)", ErrData, p.Episodes)
+			return fmt.Errorf("%w: %s owns more than %d trajectories; cap them when reading (problem.episodes)", ErrData, p.unit().Words("a person"), p.Episodes)
 		}
 		if int64(d.EpisodeStart[to]-d.EpisodeStart[from]) > p.Horizon {
-			return fmt.Errorf("%w: a person contributes more than %d decisions; cap them when reading (problem.horizon)", ErrData, p.Horizon)
+			return fmt.Errorf("%w: %s contributes more than %d decisions; cap them when reading (problem.horizon)", ErrData, p.unit().Words("a person"), p.Horizon)
 		}
 	}
 	return nil
@@ -239,6 +279,9 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	release.Schema = ReleaseSchema
 	release.Method = r.plan.Method
 	release.Public = r.plan.Facts
+	for i, note := range release.Notes {
+		release.Notes[i] = r.plan.words(note)
+	}
 	release.Notes = append(r.plan.Notes, release.Notes...)
 	release.Expected = r.plan.Expected
 	if release.Diagnostics == nil {

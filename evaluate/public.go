@@ -58,6 +58,9 @@ func (r Range) validate(what string) error {
 
 // Privacy asks for a guarantee.
 type Privacy struct {
+	// Unit is what is protected; "" means [Person]. The persons of the dataset must
+	// be such units: see [trajectory.Options.Unit].
+	Unit      Unit
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
 	Noise     mechanism.Noise
@@ -69,13 +72,14 @@ type Privacy struct {
 
 // Public holds what is known, and may be told, without looking at the data.
 type Public struct {
-	// Persons is their number under ReplaceOne, where it is public, and a public
-	// lower bound on it under AddRemoveOne.
+	// Persons is the number of persons, or of whatever else the unit of privacy is,
+	// under ReplaceOne, where it is public, and a public lower bound on it under
+	// AddRemoveOne.
 	Persons int64
 	// Gamma is the discount, in (0, 1].
 	Gamma float64
-	// Discounts says that the data may hold a discount for each decision, in
-	// [0, 1], which takes the place of Gamma.
+	// Discounts says that the data hold a discount for each decision, in [0, 1],
+	// which takes the place of Gamma.
 	Discounts bool
 	// Reward bounds one reward.
 	Reward Range
@@ -141,6 +145,9 @@ func (p Public) Validate() error {
 
 func (p Public) validatePrivacy() error {
 	q := p.Privacy
+	if err := q.Unit.validate(); err != nil {
+		return err
+	}
 	if !q.Adjacency.Valid() {
 		return fmt.Errorf("%w: privacy.adjacency is missing; want replace_one or add_remove_one", ErrPublic)
 	}
@@ -148,7 +155,8 @@ func (p Public) validatePrivacy() error {
 		return err
 	}
 	if p.Horizon < 1 {
-		return fmt.Errorf("%w: problem.horizon is missing; give the largest number of decisions that a person contributes", ErrPublic)
+		return fmt.Errorf("%w: problem.horizon is missing; %s", ErrPublic,
+			q.Unit.Words("give the largest number of decisions that a person contributes"))
 	}
 	if !(p.Reward.Width() > 0) && p.Return == nil {
 		return fmt.Errorf("%w: problem.reward is missing or a single point; give the public range {min, max} of one reward", ErrPublic)
@@ -158,11 +166,11 @@ func (p Public) validatePrivacy() error {
 			ErrPublic, r.Min, r.Max, smallestWidth, largestReturn)
 	}
 	if p.Persons < 1 {
-		return fmt.Errorf("%w: problem.persons is missing; give the number of persons (under add_remove_one: a public lower bound on it)", ErrPublic)
+		return fmt.Errorf("%w: problem.persons is missing; %s (under add_remove_one: a public lower bound on it)", ErrPublic, q.Unit.Words("give the number of persons"))
 	}
 	if q.Budget.Delta >= 1/float64(p.Persons) && !q.LargeDelta {
-		return fmt.Errorf("%w: delta %v is not below 1/persons = 1/%d: such a delta allows a release that publishes one person outright; choose delta well below it",
-			dp.ErrBudget, q.Budget.Delta, p.Persons)
+		return fmt.Errorf("%w: delta %v is not below 1/%ss = 1/%d: such a delta allows a release that publishes one %[3]s outright; choose delta well below it",
+			dp.ErrBudget, q.Budget.Delta, q.Unit, p.Persons)
 	}
 	return nil
 }
@@ -192,6 +200,14 @@ func (p Public) Returns() Range {
 	return r
 }
 
+// unit is that of the guarantee.
+func (p Public) unit() Unit {
+	if p.Privacy == nil {
+		return Person
+	}
+	return p.Privacy.Unit
+}
+
 // facts lists the public parameters that every release repeats.
 func (p Public) facts() map[string]any {
 	f := map[string]any{}
@@ -203,7 +219,7 @@ func (p Public) facts() map[string]any {
 		f["return"] = p.Returns()
 	}
 	if p.Persons > 0 {
-		f["persons"] = p.Persons
+		f[p.unit().count()] = p.Persons
 	}
 	if p.Episodes > 0 {
 		f["episodes"] = p.Episodes

@@ -142,6 +142,9 @@ func (m DR) Plan(p Public) (*Plan, error) {
 
 func (m DR) model(s *value.Sample) (value.QModel, error) {
 	if s.Data.Rows() > s.Data.Episodes() {
+		if s.Data.Terminated == nil {
+			return nil, errEnds("dr")
+		}
 		theta, err := value.LSTD{Weighting: value.ByTransition}.Solve(s)
 		if err != nil {
 			return nil, err
@@ -237,8 +240,8 @@ func (m LSTD) Plan(p Public) (*Plan, error) {
 			return nil, fmt.Errorf("%w: lstd: %w", ErrMethod, err)
 		}
 	}
-	return reference("lstd", p, func(s *value.Sample) (*Release, error) {
+	return bootstrapping(reference("lstd", p, func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSTD{Weighting: weighting}.Solve(s)
 		return function(s, theta, err)
-	})
+	}))
 }

@@ -33,10 +33,10 @@ func (r refineByState) plan() (*Plan, error) {
 	plan.Expected.RMSE = r.predict()
 	plan.Facts["states"] = r.features.States()
 	if r.limits.largest > 0 {
-		plan.Notes = append(plan.Notes, "The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger.")
+		plan.Notes = append(plan.Notes, plan.words("The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger."))
 	}
-	plan.Notes = append(plan.Notes,
-		"Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping.")
+	plan.Notes = append(plan.Notes, plan.words(
+		"Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping."))
 	return plan, nil
 }
 
@@ -250,9 +250,9 @@ func (r refineByState) report(s *refineState) *Release {
 		Theta:  theta,
 		Values: statesOf(r.features, theta),
 		Diagnostics: map[string]any{
-			"std_privacy_by_coordinate": sd,
-			"persons_by_coordinate":     visits,
-			"spread_of_returns":         math.Sqrt(s.spread),
+			"std_privacy_by_coordinate":                         sd,
+			"spread_of_returns":                                 math.Sqrt(s.spread),
+			r.public.unit().Words("persons") + "_by_coordinate": visits,
 		},
 	}
 }

@@ -209,7 +209,7 @@ func newReturnsByCell(s *value.Sample, limits residualLimits) *returnsByCell {
 		c.known[p] = true
 		lo, hi := s.Episodes(p)
 		for e := lo; e < hi; e++ {
-			c.known[p] = c.known[p] && s.Data.Terminated[e]
+			c.known[p] = c.known[p] && s.Data.Ended(e)
 		}
 		if c.known[p] {
 			r.person(p)

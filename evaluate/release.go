@@ -83,7 +83,7 @@ type Statement struct {
 	// Model is "central": a curator holds the records and is trusted with them.
 	// Releases of earlier versions leave it empty and mean the same.
 	Model     string       `json:"model,omitempty"`
-	Unit      string       `json:"unit"`
+	Unit      Unit         `json:"unit"`
 	Adjacency dp.Adjacency `json:"adjacency"`
 	Epsilon   float64      `json:"epsilon"`
 	Delta     float64      `json:"delta"`
@@ -104,7 +104,7 @@ func newStatement(p *Plan, paid *receipt.Receipt, src *noise.Source) *Statement 
 	q := p.public.Privacy
 	s := &Statement{
 		Model:      "central",
-		Unit:       "person",
+		Unit:       Unit(q.Unit.String()),
 		Adjacency:  q.Adjacency,
 		Epsilon:    q.Budget.Epsilon,
 		Delta:      q.Budget.Delta,

@@ -109,7 +109,7 @@ func (r smoothRelease) plan(c Constants) (*Plan, error) {
 	plan.Facts["states"] = states
 	plan.Facts["dimension"] = dim
 	plan.Notes = append(plan.Notes,
-		"The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1.",
+		plan.words("The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1."),
 		"Values are not clipped to the public range: noise may take them outside.",
 	)
 	if plan.Expected.RMSE > plan.Expected.Constant {

@@ -23,10 +23,10 @@ func (m WISLSTD) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reference("wis-lstd", p, func(s *value.Sample) (*Release, error) {
+	return bootstrapping(reference("wis-lstd", p, func(s *value.Sample) (*Release, error) {
 		theta, err := value.WISLSTD{Lambda: m.Lambda, Weighting: weighting, Ridge: m.Ridge}.Solve(s)
 		return function(s, theta, err)
-	})
+	}))
 }
 
 // weightingNamed reads a weighting that is by transition where nothing is said.

@@ -51,6 +51,7 @@ var knownFacts = []struct{ name, words string }{
 	{"target", "the policy that was evaluated"},
 	{"behavior", "where the probabilities of the logged actions come from"},
 	{"persons", "number of persons, or a public lower bound on it"},
+	{"units", "number of units of privacy, or a public lower bound on it"},
 	{"gamma", "discount a decision"},
 	{"horizon", "most decisions that one person contributes"},
 	{"episodes", "most trajectories that one person contributes"},

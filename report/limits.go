@@ -55,7 +55,7 @@ func covered(s *evaluate.Statement, add adder) {
 
 func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add adder) {
 	persons := ""
-	if n, ok := public["persons"]; ok {
+	if n, ok := count(public); ok {
 		persons = " (" + newFact(n).Text + ")"
 	}
 	if s.Adjacency == dp.AddRemoveOne {

@@ -118,6 +118,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 			return nil, fmt.Errorf("%w: %w", ErrRelease, err)
 		}
 		p.EventRaw = string(text)
+		p.speak(r.Privacy.Unit)
 	}
 	return p, nil
 }

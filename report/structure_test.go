@@ -187,7 +187,7 @@ func hostileRelease(text string) *evaluate.Release {
 	r.Method = text
 	r.Notes = []string{text, text}
 	r.Estimate.Sampling = evaluate.SamplingSource(text)
-	r.Privacy.Unit, r.Privacy.Accountant, r.Privacy.Noise = text, text, text
+	r.Privacy.Unit, r.Privacy.Accountant, r.Privacy.Noise = evaluate.Unit(text), text, text
 	r.Ledger.Dataset, r.Ledger.Analyst, r.Ledger.Purpose, r.Ledger.Key, r.Ledger.Rule = text, text, text, text, text
 	r.Disclosure = &evaluate.Disclosure{Tuning: text, Justification: text, Unprotected: []string{text}, Mechanisms: []evaluate.MechanismUse{{Kind: text, Runs: 2}}}
 	r.Signature = &signature.Signature{KeyID: text}

@@ -124,6 +124,7 @@ func tellsLittle(r *evaluate.Release) bool {
 type promise struct {
 	Epsilon, Delta string
 	Unit           string
+	Units          string // more than one of it
 	Adjacency      string
 	Lower, Upper   string // accounted epsilon, rounded outward
 	Accountant     string
@@ -137,7 +138,8 @@ func newPromise(s *evaluate.Statement, public map[string]any) *promise {
 	p := &promise{
 		Epsilon:    exact(s.Epsilon),
 		Delta:      exact(s.Delta),
-		Unit:       s.Unit,
+		Unit:       string(s.Unit),
+		Units:      unit(s) + "s",
 		Adjacency:  s.Adjacency.String(),
 		Lower:      significant(s.Accounted.Lower, 6, down),
 		Upper:      significant(s.Accounted.Upper, 6, up),
@@ -201,12 +203,14 @@ func guess(s *evaluate.Statement) string {
 // delta times the number of persons are expected to meet one.
 func failure(s *evaluate.Statement, public map[string]any) string {
 	out := fmt.Sprintf("At worst, δ is the chance that a given %s’s record is given away outright", unit(s))
-	n, ok := number(public["persons"])
+	persons, ok := count(public)
+	n, isNumber := number(persons)
+	ok = ok && isNumber
 	if !ok || n <= 0 || s.Adjacency != dp.ReplaceOne {
 		return out + "; it should be far below one in the number of persons."
 	}
 	return out + fmt.Sprintf("; over all %s persons that makes %s such cases expected at most.",
-		newFact(public["persons"]).Text, significant(product(s.Delta, n), digits, up))
+		newFact(persons).Text, significant(product(s.Delta, n), digits, up))
 }
 
 // product multiplies the decimal forms of two numbers, as a reader of the page
@@ -224,11 +228,21 @@ func product(x, y float64) float64 {
 // slack covers the rounding of the few operations behind a bound on the page.
 const slack = 1e-12
 
+// count is the public number of persons, or of whatever the unit is.
+func count(public map[string]any) (any, bool) {
+	for _, name := range []string{"persons", "units"} {
+		if n, ok := public[name]; ok {
+			return n, true
+		}
+	}
+	return nil, false
+}
+
 func unit(s *evaluate.Statement) string {
 	if s.Unit == "" {
 		return "person"
 	}
-	return s.Unit
+	return string(s.Unit)
 }
 
 // factor is e^epsilon rounded up, or its form where it is out of range.

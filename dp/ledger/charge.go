@@ -261,10 +261,10 @@ func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err
 		return nil, store.Abort(fmt.Errorf("%w: these data are charged as dataset %q; charge that one, or create the ledger of %q without refusing copies", ErrCopy, others, l.open.Dataset))
 	}
 	if len(others) > 0 {
-		warnings = append(warnings, fmt.Sprintf("these data are also charged as dataset %q: a person's losses add up over both", others))
+		warnings = append(warnings, fmt.Sprintf("these data are also charged as dataset %q: the losses of one %s add up over both", others, l.open.Unit))
 	}
 	if !seen && before {
-		warnings = append(warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same persons", l.open.Dataset))
+		warnings = append(warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same %ss", l.open.Dataset, l.open.Unit))
 	}
 	return warnings, nil
 }

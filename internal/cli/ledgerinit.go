@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/evaluate"
 )
 
 // budgetFlags are an epsilon and a delta on the command line.
@@ -23,9 +24,9 @@ func budgetFlags(cmd *cobra.Command, b *dp.Budget) {
 
 func newLedgerInit() *cobra.Command {
 	var c ledger.Config
-	var adjacency, rule string
+	var adjacency, rule, unit string
 	cmd := &cobra.Command{
-		Use:   "init LEDGER --dataset NAME --epsilon E --delta D --adjacency A",
+		Use:   "init LEDGER --dataset NAME --epsilon E --delta D --adjacency A [--unit U]",
 		Short: "Begin the budget of a dataset",
 		Long: `Begin the budget of a dataset. All but the budget is fixed for good.
 
@@ -50,6 +51,12 @@ smaller than the budget; init prints it.`,
 			}
 			if adjacency == "" {
 				return usage(errors.New("ledger init: --adjacency is missing; want replace_one (the number of persons is public) or add_remove_one (it is not)"))
+			}
+			switch evaluate.Unit(unit) {
+			case evaluate.Person, evaluate.Episode, evaluate.Row:
+				c.Unit = unit
+			default:
+				return usage(fmt.Errorf("ledger init: --unit is %q; want person, episode or row", unit))
 			}
 			var err error
 			if c.Adjacency, err = dp.ParseAdjacency(adjacency); err != nil {
@@ -76,7 +83,7 @@ smaller than the budget; init prints it.`,
 				fmt.Fprintln(cmd.OutOrStdout(), "(the reserve is no part of that; begin the ledger with --no-reserve where all releases are of Gaussian noise)")
 			}
 			if o.Budget.Delta >= largeDelta {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons\n", o.Budget.Delta)
+				fmt.Fprintf(cmd.ErrOrStderr(), evaluate.Unit(o.Unit).Words("warning: delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons\n"), o.Budget.Delta)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", pathInConfig(args[0]), o.Dataset)
 			return l.Close()
@@ -86,6 +93,7 @@ smaller than the budget; init prints it.`,
 	f.StringVar(&c.Dataset, "dataset", "", "name of the data set")
 	budgetFlags(cmd, &c.Budget)
 	f.StringVar(&adjacency, "adjacency", "", "replace_one or add_remove_one")
+	f.StringVar(&unit, "unit", "person", "what one charge protects: person, episode or row, as privacy.unit")
 	f.StringVar(&rule, "rule", "gaussian", "gaussian, renyi or basic")
 	f.Float64Var(&c.Filter.Reserve.Epsilon, "reserve-epsilon", 0, "epsilon in reserve for what the rule cannot take")
 	f.Float64Var(&c.Filter.Reserve.Delta, "reserve-delta", 0, "delta in reserve for what the rule cannot take")

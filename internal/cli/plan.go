@@ -18,6 +18,7 @@ import (
 // planJSON is the JSON form of a plan.
 type planJSON struct {
 	Method    string            `json:"method"`
+	Unit      evaluate.Unit     `json:"unit,omitempty"`
 	Adjacency string            `json:"adjacency,omitempty"`
 	Budget    *dp.Budget        `json:"budget,omitempty"`
 	Accounted *account.Bracket  `json:"accounted,omitempty"`
@@ -76,6 +77,7 @@ func newPlan() *cobra.Command {
 func toJSON(p *evaluate.Plan, f *discreet.Funds) planJSON {
 	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: p.Notes}
 	if p.Privacy != nil {
+		out.Unit = evaluate.Unit(p.Privacy.Unit.String())
 		out.Adjacency = p.Privacy.Adjacency.String()
 		out.Budget = &p.Privacy.Budget
 		out.Accounted = &p.Epsilon
@@ -130,7 +132,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "privacy   epsilon %g, delta %g, unit person, %s\n", p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Adjacency)
+	fmt.Fprintf(w, "privacy   epsilon %g, delta %g, unit %s, %s\n", p.Privacy.Budget.Epsilon, p.Privacy.Budget.Delta, p.Privacy.Unit, p.Privacy.Adjacency)
 	fmt.Fprintf(w, "event     %s\n", event)
 	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
 	printBehavior(w, p.Facts)

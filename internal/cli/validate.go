@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -31,9 +32,9 @@ is for the curator of the data: counts are as private as the data itself.`,
 				return usage(fmt.Errorf("validate: --set overrides a key of a configuration; name one with --config"))
 			}
 			bar := newProgress(cmd.ErrOrStderr())
-			sum, err := validate(cmd, args, configuration, overrides, schema, format, bar.update)
+			v, err := validate(cmd, args, configuration, overrides, schema, format, bar.update)
 			bar.done()
-			return printSummary(cmd, sum, err, asJSON)
+			return printSummary(cmd, v, err, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&configuration, "config", "", "a configuration, whose data is read as evaluate would")
@@ -44,29 +45,36 @@ is for the curator of the data: counts are as private as the data itself.`,
 	return cmd
 }
 
-func validate(cmd *cobra.Command, args []string, configuration string, overrides []string, schema, format string, progress func(trajectory.Progress)) (file.Summary, error) {
+func validate(cmd *cobra.Command, args []string, configuration string, overrides []string, schema, format string, progress func(trajectory.Progress)) (*discreet.Validation, error) {
 	if configuration != "" {
 		c, err := config.Load(configuration, overrides)
 		if err != nil {
-			return file.Summary{}, err
+			return nil, err
 		}
 		return discreet.Validate(cmd.Context(), c, discreet.WithProgress(progress))
 	}
 	o, err := config.LoadSchema(schema)
 	if err != nil {
-		return file.Summary{}, err
+		return nil, err
 	}
 	o.Progress = progress
-	return file.Validate(cmd.Context(), args, format, o)
+	sum, err := file.Validate(cmd.Context(), args, format, o)
+	return &discreet.Validation{Summary: sum}, err
 }
 
 // printSummary reports what was found. An error about the data is part of the
 // JSON and the command's error as well.
-func printSummary(cmd *cobra.Command, s file.Summary, found error, asJSON bool) error {
+func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSON bool) error {
+	if s == nil {
+		s = &discreet.Validation{}
+	}
 	if asJSON {
 		out := map[string]any{
-			"valid": found == nil, "files": s.Files, "persons": s.Persons, "episodes": s.Episodes, "rows": s.Rows,
-			"notices": append([]string{}, s.Notices...),
+			"valid": found == nil, "files": s.Files, "episodes": s.Episodes, "rows": s.Rows,
+			"notices": append([]string{}, s.Notices...), "not_used": append([]discreet.NotUsed{}, s.NotUsed...),
+		}
+		if s.Unit == "" || s.Unit == evaluate.Person {
+			out["persons"] = s.Persons
 		}
 		if found != nil {
 			out["error"] = found.Error()
@@ -79,6 +87,13 @@ func printSummary(cmd *cobra.Command, s file.Summary, found error, asJSON bool) 
 	for _, n := range s.Notices {
 		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "valid: %s, %s, %s in %s (for the curator alone)\n", many(s.Persons, "person"), many(s.Episodes, "episode"), many(s.Rows, "row"), many(s.Files, "file"))
+	persons := many(s.Persons, "person") + ", "
+	if s.Unit != "" && s.Unit != evaluate.Person {
+		persons = "" // the units are the episodes, or rows, that follow
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "valid: %s%s, %s in %s (for the curator alone)\n", persons, many(s.Episodes, "episode"), many(s.Rows, "row"), many(s.Files, "file"))
+	for _, n := range s.NotUsed {
+		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), n.Why)
+	}
 	return nil
 }

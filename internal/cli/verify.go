@@ -119,7 +119,7 @@ func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) erro
 		v.note(w, "the noise came from a seed: this release protects nobody")
 	}
 	if r.Ledger == nil {
-		v.note(w, "no ledger was charged: nothing says what else was released from the same persons")
+		v.note(w, s.Unit.Words("no ledger was charged: nothing says what else was released from the same persons"))
 	}
 	return nil
 }

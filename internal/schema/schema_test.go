@@ -86,7 +86,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{`"count":3`, `"count":0`, "/privacy/event/events/1/count"},
 		{`"noise_multiplier":7.5`, `"noise_multiplier":-1`, "/privacy/event/events/0/noise_multiplier"},
 		{`"kind":"laplace"`, `"kind":"uniform"`, "/privacy/event/events/1/event/kind"},
-		{`"unit":"person"`, `"unit":"row"`, "/privacy/unit"},
+		{`"unit":"person"`, `"unit":"visit"`, "/privacy/unit"},
 		{`"charged":false`, `"charged":true`, "/privacy/charged"},
 		{`[0.4,0.6]`, `[0.4]`, "/estimate/interval"},
 		{`"sampling":"paid"`, `"sampling":"guessed"`, "/estimate/sampling"},

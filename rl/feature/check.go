@@ -30,7 +30,7 @@ func Check(m Map, d *trajectory.Dataset) error {
 				note(e, row-lo)
 			}
 		}
-		if final := d.FinalObservation(e); final != nil && !d.Terminated[e] && !read(final) {
+		if final := d.FinalObservation(e); final != nil && !d.Ended(e) && !read(final) {
 			note(e, hi-lo)
 		}
 	}

@@ -8,13 +8,11 @@ import (
 // which lie in different batches.
 type episodeState struct {
 	rows     int  // decisions taken
-	unitNull bool // the rows have no unit_id
 	ended    bool // the last decision is flagged as the last
 	flagRow  int  // its row
 	endFlag  int  // the block of that flag
 	final    bool // an observation without a decision was seen
 	finalRow int  // its row
-	dropped  Parts
 }
 
 // describe sets what the episodes of a file have in common.
@@ -31,7 +29,7 @@ func (s *Stream) begin() {
 	for i := range b.plain {
 		b.plain[i] = b.plain[i][:0]
 	}
-	s.ep.id, s.ep.Terminated = -1, s.o.OneRowEpisodes
+	s.ep.id, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == EndTerminated
 }
 
 // buffers hold the columns of one episode.
@@ -53,26 +51,24 @@ func (s *Stream) finish() error {
 	e, b := &s.ep, &s.buf
 	e.Obs, e.Reward = b.obs, b.reward
 	e.Action = nil
-	if s.have(blkAction, Action) {
+	if s.bound.has(blkAction) {
 		e.Action = b.action
 	}
-	e.BehaviorProb = s.part(blkBehavior, BehaviorProb)
-	e.ActionProbs = s.part(blkProbs, ActionProbs)
-	e.TargetProb = s.part(blkTarget, TargetProb)
-	e.Discount = s.part(blkDiscount, Discount)
+	e.BehaviorProb = s.part(blkBehavior)
+	e.ActionProbs = s.part(blkProbs)
+	e.TargetProb = s.part(blkTarget)
+	e.Discount = s.part(blkDiscount)
 	e.Final = nil
 	if len(b.final) > 0 {
 		e.Final = b.final
 	}
+	e.EndUnknown = !s.o.OneRowEpisodes && s.o.End == EndColumn && !s.bound.has(blkTerminated)
 	return s.checkEnd()
 }
 
-func (s *Stream) have(block int, part Parts) bool {
-	return s.bound.has(block) && s.state.dropped&part == 0
-}
-
-func (s *Stream) part(block int, part Parts) []float64 {
-	if !s.have(block, part) {
+// part is the column of a block, nil where the data have none.
+func (s *Stream) part(block int) []float64 {
+	if !s.bound.has(block) {
 		return nil
 	}
 	return s.buf.plain[block]
@@ -80,7 +76,7 @@ func (s *Stream) part(block int, part Parts) []float64 {
 
 // checkEnd is about how the episode ends.
 func (s *Stream) checkEnd() error {
-	if !s.state.ended && !s.o.OneRowEpisodes {
+	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
 	if s.o.Need&Final != 0 && !s.ep.Terminated && s.ep.Final == nil && len(s.ep.Columns) > 0 {
@@ -148,7 +144,7 @@ func (s *Stream) append(lo, hi int) {
 			b.reward[from+i] = min(max(v, r.Min), r.Max)
 		}
 	}
-	if s.have(blkAction, Action) {
+	if s.bound.has(blkAction) {
 		for _, v := range s.values(blkAction, lo, hi) {
 			b.action = append(b.action, int32(v))
 		}

@@ -161,7 +161,7 @@ func (x *binder) missing(canonical string) error {
 
 // pick asks for a field of one number, or for a list of width one.
 func (x *binder) pick(field, block int) error {
-	p := Pick{Field: field, Block: block, Offset: x.b.width[block]}
+	p := Pick{Field: field, Block: block, Offset: x.b.width[block], Found: block == blkObs && x.o.Observations == nil}
 	if x.fields[field].List {
 		w, err := x.t.Width(field)
 		if err != nil {
@@ -195,7 +195,7 @@ func (x *binder) list(field, block int) (int, error) {
 	if w == 0 {
 		return 0, x.fail(x.fields[field].Name, "its first list is empty", "give every row a list of the same length")
 	}
-	x.b.picks = append(x.b.picks, Pick{Field: field, Block: block, Offset: x.b.width[block], List: w})
+	x.b.picks = append(x.b.picks, Pick{Field: field, Block: block, Offset: x.b.width[block], List: w, Found: block == blkObs && x.o.Observations == nil})
 	for range w {
 		x.use(field, block, x.fields[field].Name)
 	}
@@ -221,15 +221,26 @@ func (x *binder) keys() error {
 			}
 		}
 	}
-	i, err := x.lookup(colUnit)
-	if err != nil {
-		return err
-	}
-	if i < 0 {
-		x.notice(noUnit)
+	return x.unit()
+}
+
+// unit finds the column that names the person, where persons are asked for.
+func (x *binder) unit() error {
+	if x.o.Unit == UnitEpisode || x.o.Unit == UnitRow {
 		return nil
 	}
-	x.key(i, keyUnit)
+	i, err := x.lookup(colUnit)
+	switch {
+	case err != nil:
+		return err
+	case i >= 0:
+		x.key(i, keyUnit)
+	case x.o.Unit == UnitPerson:
+		return x.fail(colUnit, "the file has no such column, and a person may own several episodes",
+			"map "+colUnit+" to the column that names the person (also known: "+strings.Join(aliases(colUnit), ", ")+"); or, if what is to be protected is a single episode, set privacy.unit: episode (row for one-row episodes)")
+	default:
+		x.notice(noUnit)
+	}
 	return nil
 }
 
@@ -332,7 +343,7 @@ func (x *binder) actionProbs() error {
 }
 
 func (x *binder) flags() error {
-	if x.o.OneRowEpisodes {
+	if x.o.OneRowEpisodes || x.o.End != EndColumn {
 		return nil
 	}
 	for _, c := range []struct {
@@ -350,7 +361,7 @@ func (x *binder) flags() error {
 		}
 	}
 	if !x.b.has(blkTerminated) {
-		x.notice("no column tells which episodes terminated: every one is taken for truncated")
+		x.notice("no column terminated: how episodes end is not known; methods that go on from the last observation need it")
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type record struct {
 type Builder struct {
 	columns  []string
 	actions  int
-	parts    Parts // that every episode so far has
+	parts    Parts // that every episode has, as the first one did
+	endKnown bool  // likewise
 	anyFinal bool
 	records  column[record]
 	rows     int
@@ -38,8 +39,9 @@ type Builder struct {
 }
 
 // Add copies an episode. Its Person may be any number from 0 up to the number
-// of persons so far. It panics if the columns are not those of the episodes
-// before it, or lengths do not agree: that is the fault of the caller.
+// of persons so far. It panics if its columns or parts are not those of the
+// episodes before it, or lengths do not agree: that is the fault of the caller. A
+// part that one episode lacks is never dropped for the others.
 func (b *Builder) Add(e *Episode) {
 	if b.records.n == 0 {
 		b.begin(e)
@@ -48,6 +50,8 @@ func (b *Builder) Add(e *Episode) {
 	switch {
 	case !slices.Equal(e.Columns, b.columns) || e.ActionProbs != nil && e.Actions != b.actions:
 		panic("trajectory: episodes of different columns")
+	case partsOf(e) != b.parts || e.EndUnknown == b.endKnown:
+		panic("trajectory: episodes of different parts")
 	case n == 0 || len(e.Obs) != n*w || e.Final != nil && len(e.Final) != w:
 		panic("trajectory: an episode whose columns differ in length, or without a decision")
 	case e.Person < 0 || e.Person > b.persons:
@@ -57,14 +61,33 @@ func (b *Builder) Add(e *Episode) {
 	b.rows += n
 	b.obs.append(e.Obs)
 	b.reward.append(e.Reward)
-	b.keep(Action, e.Action != nil)
-	if b.parts&Action != 0 {
-		appendPart(&b.action, e.Action, n)
+	appendPart(&b.action, e.Action, n)
+	appendPart(&b.behavior, e.BehaviorProb, n)
+	appendPart(&b.probs, e.ActionProbs, n*b.actions)
+	appendPart(&b.target, e.TargetProb, n)
+	appendPart(&b.discount, e.Discount, n)
+}
+
+// partsOf tells which optional parts an episode has. A final observation is a
+// matter of each episode.
+func partsOf(e *Episode) Parts {
+	var p Parts
+	if e.Action != nil {
+		p |= Action
 	}
-	b.optional(BehaviorProb, &b.behavior, e.BehaviorProb, n)
-	b.optional(ActionProbs, &b.probs, e.ActionProbs, n*b.actions)
-	b.optional(TargetProb, &b.target, e.TargetProb, n)
-	b.optional(Discount, &b.discount, e.Discount, n)
+	if e.BehaviorProb != nil {
+		p |= BehaviorProb
+	}
+	if e.ActionProbs != nil {
+		p |= ActionProbs
+	}
+	if e.TargetProb != nil {
+		p |= TargetProb
+	}
+	if e.Discount != nil {
+		p |= Discount
+	}
+	return p
 }
 
 func (b *Builder) begin(e *Episode) {
@@ -72,7 +95,7 @@ func (b *Builder) begin(e *Episode) {
 	if b.columns == nil {
 		b.columns = []string{}
 	}
-	b.parts, b.sorted, b.lastPerson = AllParts, true, -1
+	b.parts, b.endKnown, b.sorted, b.lastPerson = partsOf(e), !e.EndUnknown, true, -1
 	b.records.width, b.action.width = 1, 1
 	b.obs.width, b.final.width, b.probs.width = len(e.Columns), len(e.Columns), e.Actions
 	for _, c := range []*column[float64]{&b.reward, &b.behavior, &b.target, &b.discount} {
@@ -92,25 +115,9 @@ func (b *Builder) place(e *Episode) {
 	b.anyFinal = b.anyFinal || e.Final != nil
 }
 
-// keep drops a part that an episode lacks: a Dataset has it in every row or not
-// at all.
-func (b *Builder) keep(part Parts, has bool) {
-	if !has {
-		b.parts &^= part
-	}
-}
-
-func (b *Builder) optional(part Parts, c *column[float64], values []float64, n int) {
-	b.keep(part, values != nil)
-	if b.parts&part != 0 {
-		appendPart(c, values, n)
-	} else {
-		c.chunks, c.n = nil, 0
-	}
-}
-
+// appendPart adds an episode's part, or nothing where the episodes have none.
 func appendPart[T any](c *column[T], values []T, n int) {
-	if len(values) != n {
+	if values != nil && len(values) != n {
 		panic("trajectory: an episode whose columns differ in length")
 	}
 	c.append(values)
@@ -192,7 +199,9 @@ func (b *Builder) index(d *Dataset, order []int) {
 	if !single {
 		d.PersonStart = make([]int, 1, b.persons+1)
 	}
-	d.Terminated = make([]bool, n)
+	if b.endKnown {
+		d.Terminated = make([]bool, n)
+	}
 	d.FirstRow = make([]int, n)
 	person := 0
 	for i := range n {
@@ -201,7 +210,10 @@ func (b *Builder) index(d *Dataset, order []int) {
 			d.PersonStart = append(d.PersonStart, i)
 		}
 		d.EpisodeStart = append(d.EpisodeStart, d.EpisodeStart[i]+int(r.rows))
-		d.Terminated[i], d.FirstRow[i] = r.terminated, r.row
+		d.FirstRow[i] = r.row
+		if b.endKnown {
+			d.Terminated[i] = r.terminated
+		}
 	}
 	if single {
 		d.PersonStart = d.EpisodeStart
@@ -257,7 +269,7 @@ func (b *Builder) named(d *Dataset, order []int, files []string, episodes, perso
 			return
 		}
 	}
-	if persons != nil && len(persons.text) > 0 {
+	if persons != nil && persons.len() > 0 {
 		d.PersonID = persons.strings()
 	}
 }

@@ -75,30 +75,18 @@ func TestBuilderOfNothing(t *testing.T) {
 	}
 }
 
-// A part that one episode lacks is in no row of the dataset.
-func TestBuilderKeepsWholePartsOnly(t *testing.T) {
-	var b trajectory.Builder
-	e := trajectory.Episode{Obs: []float64{}, Reward: []float64{1}, Action: []int32{2}, BehaviorProb: []float64{.5}}
-	b.Add(&e)
-	e.Person, e.BehaviorProb = 1, nil
-	b.Add(&e)
-	e.BehaviorProb = []float64{.5}
-	b.Add(&e)
-	d := b.Dataset()
-	if d.BehaviorProb != nil || len(d.Action) != 3 {
-		t.Errorf("behaviour %v, actions %v", d.BehaviorProb, d.Action)
-	}
-}
-
 func TestBuilderPanicsOnMisuse(t *testing.T) {
 	ok := trajectory.Episode{Columns: []string{"obs_a"}, Obs: []float64{1}, Reward: []float64{1}}
 	for name, change := range map[string]func(e *trajectory.Episode){
-		"columns":      func(e *trajectory.Episode) { e.Columns = []string{"obs_b"} },
-		"length":       func(e *trajectory.Episode) { e.Obs = []float64{1, 2} },
-		"no decision":  func(e *trajectory.Episode) { e.Obs, e.Reward = nil, nil },
-		"person":       func(e *trajectory.Episode) { e.Person = 2 },
-		"short action": func(e *trajectory.Episode) { e.Obs, e.Reward = []float64{1, 2}, []float64{1, 2} },
-		"final":        func(e *trajectory.Episode) { e.Final = []float64{1, 2} },
+		"columns":       func(e *trajectory.Episode) { e.Columns = []string{"obs_b"} },
+		"length":        func(e *trajectory.Episode) { e.Obs = []float64{1, 2} },
+		"no decision":   func(e *trajectory.Episode) { e.Obs, e.Reward = nil, nil },
+		"person":        func(e *trajectory.Episode) { e.Person = 2 },
+		"short action":  func(e *trajectory.Episode) { e.Obs, e.Reward = []float64{1, 2}, []float64{1, 2} },
+		"one part more": func(e *trajectory.Episode) { e.Discount = []float64{1} },
+		"one part less": func(e *trajectory.Episode) { e.Action = nil },
+		"unknown end":   func(e *trajectory.Episode) { e.EndUnknown = true },
+		"final":         func(e *trajectory.Episode) { e.Final = []float64{1, 2} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b trajectory.Builder

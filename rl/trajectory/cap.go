@@ -3,6 +3,13 @@ package trajectory
 // tally counts what a person has contributed.
 type tally struct{ decisions, episodes int }
 
+// Unused counts the decisions that the caps on a person's contribution left out.
+type Unused struct {
+	// Horizon is those beyond [Options.Horizon], Episodes those of episodes beyond
+	// [Options.EpisodesPerPerson].
+	Horizon, Episodes int
+}
+
 // cap applies the caps on one person's contribution to the episode at hand and
 // reports whether anything of it is left. It looks at this person's earlier
 // episodes alone, so that nobody's contribution depends on anybody else.
@@ -13,19 +20,22 @@ func (s *Stream) cap() bool {
 	for len(s.tally) <= s.ep.Person {
 		s.tally = append(s.tally, tally{})
 	}
-	t := &s.tally[s.ep.Person]
+	t, n := &s.tally[s.ep.Person], s.ep.Len()
 	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
 		s.notice("episodes beyond the cap on episodes a person were left out")
+		s.unused.Episodes += n
 		return false
 	}
 	if s.o.Horizon > 0 {
 		left := s.o.Horizon - t.decisions
-		if left == 0 {
+		if n > left {
 			s.notice("decisions beyond the horizon were left out")
+			s.unused.Horizon += n - left
+		}
+		if left == 0 {
 			return false
 		}
-		if s.ep.Len() > left {
-			s.notice("decisions beyond the horizon were left out")
+		if n > left {
 			s.ep.cut(left)
 		}
 		t.decisions += s.ep.Len()

@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -33,10 +34,10 @@ func (c *checker) rows() {
 	c.steps()
 	c.observations()
 	c.actions()
-	c.probability(blkBehavior, BehaviorProb, math.SmallestNonzeroFloat64,
+	c.probability(blkBehavior, math.SmallestNonzeroFloat64,
 		"importance ratios are undefined; drop the person or mend the log")
 	c.distribution()
-	c.probability(blkTarget, TargetProb, 0, "mend the log")
+	c.probability(blkTarget, 0, "mend the log")
 	c.rewards()
 	c.flags(blkTerminated)
 	c.flags(blkTruncated)
@@ -122,18 +123,11 @@ func (c *checker) notFinite(row int, column string) {
 	c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", ErrValue)
 }
 
-// missing deals with a missing value in an optional part: an error if the part
-// is needed, else the part is dropped. It reports whether to go on.
-func (c *checker) missing(row, block int, part Parts) bool {
-	if c.s.o.Need&part != 0 {
-		c.fault(row, c.s.name(block, 0), "is missing", "fill it in; what was asked for needs it in every row", ErrValue)
-		return false
-	}
-	if c.s.state.dropped&part == 0 {
-		c.s.state.dropped |= part
-		c.s.notice(c.s.name(block, 0) + " is missing in some rows and is left out")
-	}
-	return true
+// missing refuses a missing value in a part that is read: to leave the part out
+// for everybody because one row lacks it would let that row decide how the others
+// are read.
+func (c *checker) missing(row, block int) {
+	c.fault(row, c.s.name(block, 0), "is missing", "fill it in; a column that is read has a value in every row", ErrValue)
 }
 
 func (c *checker) actions() {
@@ -166,7 +160,7 @@ func (c *checker) actions() {
 }
 
 // probability checks that a column lies in [low, 1].
-func (c *checker) probability(block int, part Parts, low float64, remedy string) {
+func (c *checker) probability(block int, low float64, remedy string) {
 	if !c.s.bound.has(block) {
 		return
 	}
@@ -177,9 +171,7 @@ func (c *checker) probability(block int, part Parts, low float64, remedy string)
 		row, name := c.lo+i, c.s.name(block, 0)
 		switch {
 		case IsNull(v):
-			if c.missing(row, block, part) {
-				continue
-			}
+			c.missing(row, block)
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			c.notFinite(row, name)
 		case v == 0:
@@ -208,10 +200,8 @@ func (c *checker) distribution() {
 			least = min(least, v)
 		}
 		if least < 0 || !(math.Abs(sum-1) <= probTolerance) {
-			if !c.badDistribution(row, p) {
-				return
-			}
-			continue
+			c.badDistribution(row, p)
+			return
 		}
 		if both && !c.agree(row, p) {
 			return
@@ -219,27 +209,24 @@ func (c *checker) distribution() {
 	}
 }
 
-// badDistribution says what is wrong with a distribution. It reports whether to
-// go on.
-func (c *checker) badDistribution(row int, p []float64) bool {
-	null := false
+// badDistribution says what is wrong with a distribution.
+func (c *checker) badDistribution(row int, p []float64) {
 	for j, v := range p {
 		switch {
 		case IsNull(v):
-			null = true
 		case !finite(v):
 			c.notFinite(row, c.s.name(blkProbs, j))
-			return false
+			return
 		case v < 0 || v > 1:
 			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", ErrValue)
-			return false
+			return
 		}
 	}
-	if null {
-		return c.missing(row, blkProbs, ActionProbs)
+	if slices.ContainsFunc(p, IsNull) {
+		c.missing(row, blkProbs)
+		return
 	}
 	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", ErrValue)
-	return false
 }
 
 // agree compares the probability of the logged action with behavior_prob.
@@ -356,9 +343,7 @@ func (c *checker) discounts() {
 		row, name := c.lo+i, c.s.name(blkDiscount, 0)
 		switch {
 		case IsNull(v):
-			if c.missing(row, blkDiscount, Discount) {
-				continue
-			}
+			c.missing(row, blkDiscount)
 		case !finite(v):
 			c.notFinite(row, name)
 		default:

@@ -37,7 +37,8 @@ type Dataset struct {
 	Discount []float64
 
 	// Terminated tells, by episode, whether it ended by the problem's own rule.
-	// An episode that did not was truncated: cut off by time or censoring.
+	// An episode that did not was truncated: cut off by time or censoring. It is
+	// nil where the source does not say how episodes end.
 	Terminated []bool
 	// Final holds, episode by episode, the len(Columns) values observed after
 	// the last decision, where HasFinal says so; nil when no episode has them.
@@ -48,8 +49,8 @@ type Dataset struct {
 	// PersonID, by person, and EpisodeID, by episode, are the source's names, and
 	// Origin and FirstRow, by episode, the file and row of its first decision.
 	// They are private and serve the curator. Names are nil where persons or
-	// episodes are named by their row, and "" for a person without one; all are
-	// nil or zero in data that comes from no file.
+	// episodes are named by their row; all are nil or zero in data that comes from
+	// no file.
 	PersonID  []string
 	EpisodeID []string
 	Origin    []string
@@ -64,6 +65,10 @@ func (d *Dataset) Episodes() int { return max(len(d.EpisodeStart)-1, 0) }
 
 // Rows is the number of decisions.
 func (d *Dataset) Rows() int { return len(d.Reward) }
+
+// Ended reports whether an episode is known to have ended by the problem's own
+// rule.
+func (d *Dataset) Ended(episode int) bool { return d.Terminated != nil && d.Terminated[episode] }
 
 // Observation returns the values observed before the decision in a row. The
 // slice is part of the dataset.

@@ -24,6 +24,9 @@ type Episode struct {
 
 	// Terminated tells whether the episode ended by the problem's own rule.
 	Terminated bool
+	// EndUnknown tells that the source does not say how episodes end; then
+	// Terminated is false.
+	EndUnknown bool
 	// Final holds the len(Columns) values observed after the last decision; nil
 	// when unknown.
 	Final []float64

@@ -31,6 +31,21 @@ func (n *names) at(i int) []byte {
 	return n.text[start:n.end[i]]
 }
 
+// find gives the number of a key, if it has one.
+func (n *names) find(key []byte) (int, bool) {
+	mask := uint64(len(n.table) - 1)
+	tag := maphash.Bytes(n.seed, key) >> 32
+	for h := tag & mask; n.table[h] != 0; h = (h + 1) & mask {
+		if n.table[h]>>32 != tag {
+			continue
+		}
+		if i := int(uint32(n.table[h]) - 1); bytes.Equal(n.at(i), key) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 // add gives the number of a key, and whether it is new.
 func (n *names) add(key []byte) (int, bool) {
 	mask := uint64(len(n.table) - 1)
@@ -51,12 +66,6 @@ func (n *names) add(key []byte) (int, bool) {
 		n.grow()
 	}
 	return len(n.end) - 1, true
-}
-
-// addUnnamed takes a number that no key has.
-func (n *names) addUnnamed() int {
-	n.end = append(n.end, len(n.text))
-	return len(n.end) - 1
 }
 
 func (n *names) grow() {

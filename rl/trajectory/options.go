@@ -54,6 +54,39 @@ const (
 	OutsideClip
 )
 
+// Unit says whose an episode is: what a Dataset's persons are. It is decided
+// before the first row is read, never by a row.
+type Unit uint8
+
+// The units.
+const (
+	// UnitHeader goes by the columns: the person that unit_id names where the data
+	// have that column, else the episode (the row, with OneRowEpisodes).
+	UnitHeader Unit = iota
+	// UnitPerson is the person that unit_id names; without the column the data are
+	// refused.
+	UnitPerson
+	// UnitEpisode makes every episode a unit of its own; unit_id is not looked at.
+	UnitEpisode
+	// UnitRow makes every row a unit of its own; it needs OneRowEpisodes.
+	UnitRow
+)
+
+// End says what the last row of an episode means.
+type End uint8
+
+// The ends of an episode.
+const (
+	// EndColumn goes by the columns terminated and truncated. Without terminated it
+	// is not known how episodes end.
+	EndColumn End = iota
+	// EndTerminated: the problem's own rule ended every episode. The flags are not
+	// looked at.
+	EndTerminated
+	// EndTruncated: every episode was cut off. The flags are not looked at.
+	EndTruncated
+)
+
 // Range is a closed interval.
 type Range struct{ Min, Max float64 }
 
@@ -83,14 +116,20 @@ type Options struct {
 	// Need lists the parts without which the data is of no use: a column that is
 	// missing, or a value missing in it, is an error.
 	Need Parts
-	// Optional lists the parts that are read and checked where they are there. A
-	// value missing in one of them leaves the whole part out of a Dataset, with a
-	// notice. Parts neither needed nor optional are not looked at.
+	// Optional lists the parts that are read and checked where the data have their
+	// columns. A value missing in such a column is an error: whether a dataset has a
+	// part is never decided by one of its rows. Parts neither needed nor optional
+	// are not looked at.
 	Optional Parts
+
+	// Unit says what the persons of the dataset are.
+	Unit Unit
+	// End says what the last row of an episode means.
+	End End
 
 	// OneRowEpisodes reads a contextual bandit's log: every row is an episode of
 	// one decision that terminates. Episode ids, steps and flags are not looked
-	// at, and a person is the row unless there is a unit_id.
+	// at.
 	OneRowEpisodes bool
 
 	// Missing says what becomes of a missing observation, and Means holds the
@@ -126,6 +165,16 @@ func (o *Options) Validate() error {
 	switch {
 	case o.Need&^AllParts != 0 || o.Optional&^AllParts != 0:
 		return fail("unknown part")
+	case o.Unit > UnitRow:
+		return fail("unknown unit")
+	case o.Unit == UnitRow && !o.OneRowEpisodes:
+		return fail("the unit row is for episodes of one row; read the data so, or choose episode or person")
+	case o.Unit == UnitEpisode && o.OneRowEpisodes:
+		return fail("an episode of one row is a row; choose the unit row, or person")
+	case o.End > EndTruncated:
+		return fail("unknown end of episodes")
+	case o.End == EndTruncated && o.OneRowEpisodes:
+		return fail("episodes of one row terminate; they cannot be truncated")
 	case o.Missing > MissingMean:
 		return fail("unknown way to treat missing values")
 	case o.Missing != MissingMean && o.Means != nil:

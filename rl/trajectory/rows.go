@@ -1,7 +1,6 @@
 package trajectory
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,17 +14,13 @@ type Layout struct {
 	// the dataset, with "obs_" before a name that lacks it. Next are the names of
 	// the next observations; nil when no episode has a final one.
 	Observations, Next []string
-	// Units tells whether persons are written: they are not when every episode
-	// is named as its person.
-	Units bool
-	// unnamed goes before the number of a person without a name, so that it is
-	// nobody's name.
-	unnamed string
+	// Ends tells whether the flags of an episode's end are known.
+	Ends bool
 }
 
 // NewLayout looks at a dataset.
 func NewLayout(d *Dataset) *Layout {
-	l := &Layout{d: d}
+	l := &Layout{d: d, Ends: d.Terminated != nil}
 	for _, name := range d.Columns {
 		if !strings.HasPrefix(name, prefixObs) {
 			name = prefixObs + name
@@ -35,17 +30,6 @@ func NewLayout(d *Dataset) *Layout {
 	if d.HasFinal != nil {
 		for _, name := range l.Observations {
 			l.Next = append(l.Next, prefixNext+name)
-		}
-	}
-	if slices.Contains(d.PersonID, "") {
-		l.unnamed = "#"
-		for slices.ContainsFunc(d.PersonID, func(id string) bool { return strings.HasPrefix(id, l.unnamed) }) {
-			l.unnamed += "#"
-		}
-	}
-	for p := range d.Persons() {
-		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
-			l.Units = l.Units || l.Person(p) != l.Episode(e)
 		}
 	}
 	return l
@@ -61,8 +45,8 @@ func (l *Layout) Episode(e int) string {
 
 // Person is the id of a person: its name, else its number.
 func (l *Layout) Person(p int) string {
-	if l.d.PersonID == nil || l.d.PersonID[p] == "" {
-		return l.unnamed + strconv.Itoa(p)
+	if l.d.PersonID == nil {
+		return strconv.Itoa(p)
 	}
 	return l.d.PersonID[p]
 }
@@ -87,7 +71,7 @@ func (l *Layout) Rows(yield func(Row) bool) {
 			for i := lo; i < hi; i++ {
 				r := Row{Person: p, Episode: e, Step: i - lo, Index: i}
 				if i == hi-1 {
-					r.Terminated, r.Truncated = d.Terminated[e], !d.Terminated[e]
+					r.Terminated, r.Truncated = d.Ended(e), l.Ends && !d.Ended(e)
 					r.Next = d.FinalObservation(e)
 				}
 				if !yield(r) {

@@ -39,7 +39,9 @@ const (
 func aliases(canonical string) []string {
 	switch canonical {
 	case colEpisode:
-		return []string{"trajectory_id", "traj_id", "patient_id"}
+		return []string{"trajectory_id", "traj_id"}
+	case colUnit:
+		return []string{"patient_id", "subject_id", "user_id", "customer_id", "device_id"}
 	case colStep:
 		return []string{"t", "timestep", "visit"}
 	case colBehavior:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -29,8 +30,10 @@ type Stream struct {
 	run   [keys]int // the run that holds row at
 
 	episodes, persons *names
-	unnamed           int // persons who are rows, in files without persons
+	spellings         *spellings // of the ids of units
+	unnamed           int        // persons who are rows, in files without persons
 	tally             []tally
+	unused            Unused
 	first             *binding // of the first file
 	notices           []string
 	rows, told        int64
@@ -61,13 +64,17 @@ func NewStream(ctx context.Context, format Format, files []string, o Options) (*
 	if len(files) > maxFiles {
 		return nil, &InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames()}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames(), spellings: newSpellings()}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that
 // are ignored, aliases that were taken, episodes that end without a flag. They
 // hold no values. The list is complete once Next has returned io.EOF.
 func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
+
+// Unused counts what the caps have left out so far. It is private, for the
+// curator alone.
+func (s *Stream) Unused() Unused { return s.unused }
 
 // Files lists the files that are read, in order.
 func (s *Stream) Files() []string { return s.files }
@@ -177,6 +184,11 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 					"sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", ErrEpisode)
 			}
 			s.ep.id = number
+			if s.people() == s.episodes {
+				if err := s.spelled(colEpisode, number); err != nil {
+					return 0, false, err
+				}
+			}
 		case !bytes.Equal(s.episodes.at(s.ep.id), id):
 			return 0, false, nil
 		}
@@ -205,31 +217,34 @@ func (s *Stream) person(hi int) error {
 		}
 		return nil
 	}
-	var unit []byte
-	if s.bound.hasKey[keyUnit] {
-		runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
-		if runs.end[i] < hi {
-			return s.fault(runs.end[i], colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
-		}
-		if !runs.null[i] {
-			unit = runs.key(i)
-		}
-	}
-	if s.state.rows > 0 {
-		if s.state.unitNull != (unit == nil) || unit != nil && !bytes.Equal(unit, s.persons.at(s.ep.Person)) {
-			return s.fault(s.at, colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
-		}
+	runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
+	unit := runs.key(i)
+	switch {
+	case runs.null[i]:
+		return s.fault(s.at, colUnit, "is missing", "give every row the id of its person", ErrValue)
+	case s.state.rows > 0 && !bytes.Equal(unit, s.persons.at(s.ep.Person)):
+		return s.fault(s.at, colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
+	case runs.end[i] < hi:
+		return s.fault(runs.end[i], colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
+	case s.state.rows > 0:
 		return nil
 	}
-	s.state.unitNull = unit == nil
-	switch {
-	case unit == nil:
-		// A person of its own, and not one who happens to be named like the episode.
-		s.ep.Person = s.persons.addUnnamed()
-	default:
-		s.ep.Person, _ = s.persons.add(unit)
+	fresh := false
+	if s.ep.Person, fresh = s.persons.add(unit); fresh {
+		return s.spelled(colUnit, s.ep.Person)
 	}
 	return nil
+}
+
+// spelled refuses a new unit whose id is another spelling of an earlier one.
+func (s *Stream) spelled(column string, unit int) error {
+	names := s.people()
+	before, clash := s.spellings.add(names, unit, place{s.index, s.batch.Row[s.at]})
+	if !clash {
+		return nil
+	}
+	return s.fault(s.at, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
+		"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros or decimal point", ErrValue)
 }
 
 // fill reads the next batch.
@@ -307,14 +322,25 @@ func (s *Stream) sameAsFirst(b *binding) error {
 	switch {
 	case !slices.Equal(b.observations, s.first.observations):
 		return fail("its observation columns differ from those of the files before it")
-	case b.parts() != s.first.parts():
-		return fail("it lacks a column, or has one more, than the files before it")
 	case b.hasKey != s.first.hasKey:
 		return fail("it lacks unit_id, or has it unlike the files before it")
+	case s.differs(b) != "":
+		return fail("it lacks the column " + s.differs(b) + ", or has it unlike the files before it")
 	case b.width[blkProbs] != s.first.width[blkProbs]:
 		return fail("its number of actions differs from that of the files before it")
 	}
 	return nil
+}
+
+// differs names a column that only one of a file and the first one has.
+func (s *Stream) differs(b *binding) string {
+	for block, name := range map[int]string{blkStep: colStep, blkAction: colAction, blkBehavior: colBehavior, blkProbs: colActionProbs, blkTarget: colTarget,
+		blkTerminated: colTerminated, blkTruncated: colTruncated, blkNext: prefixNext + colObservation, blkDiscount: colDiscount, blkPresence: colAction} {
+		if b.has(block) != s.first.has(block) {
+			return name
+		}
+	}
+	return ""
 }
 
 func (s *Stream) endOfFile() error {

@@ -67,6 +67,10 @@ type Pick struct {
 	// List is the number of entries every row of a list field must have; 0 for
 	// a field that is not a list.
 	List int
+	// Found tells that nobody named the column: it is read because it is there. A
+	// format whose rows may lack a column, such as NDJSON, must refuse rows that
+	// lack this one.
+	Found bool
 }
 
 // A batch has at most batchRows rows and about batchValues numbers.

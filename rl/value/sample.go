@@ -129,7 +129,7 @@ func (s *Sample) link() (finals []int) {
 			s.Next[row] = int32(row + 1)
 		}
 		switch {
-		case d.Terminated[e]:
+		case d.Ended(e):
 			s.Next[hi-1] = Terminal
 		case d.FinalObservation(e) != nil:
 			s.Next[hi-1] = int32(d.Rows() + len(finals))

@@ -15,7 +15,7 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 	// Output:
-	// episode_id,step,obs_state,reward,terminated,truncated
-	// 0,0,0,0,false,false
-	// 0,1,1,0.5,true,false
+	// episode_id,step,unit_id,obs_state,reward,terminated,truncated
+	// 0,0,0,0,0,false,false
+	// 0,1,0,1,0.5,true,false
 }

@@ -42,13 +42,12 @@ type writer struct {
 
 func (x *writer) header() {
 	d := x.d
-	names := []string{"episode_id", "step"}
+	names := []string{"episode_id", "step", "unit_id"}
 	add := func(has bool, name ...string) {
 		if has {
 			names = append(names, name...)
 		}
 	}
-	add(x.l.Units, "unit_id")
 	add(true, x.l.Observations...)
 	add(d.Action != nil, "action")
 	add(d.BehaviorProb != nil, "behavior_prob")
@@ -56,7 +55,8 @@ func (x *writer) header() {
 		add(true, "prob_"+strconv.Itoa(k))
 	}
 	add(d.TargetProb != nil, "target_prob")
-	add(true, "reward", "terminated", "truncated")
+	add(true, "reward")
+	add(x.l.Ends, "terminated", "truncated")
 	add(true, x.l.Next...)
 	add(d.Discount != nil, "discount")
 	for _, name := range names {
@@ -69,9 +69,7 @@ func (x *writer) row(r trajectory.Row) {
 	d := x.d
 	x.text(x.l.Episode(r.Episode))
 	x.integer(r.Step)
-	if x.l.Units {
-		x.text(x.l.Person(r.Person))
-	}
+	x.text(x.l.Person(r.Person))
 	x.numbers(d.Observation(r.Index))
 	if d.Action != nil {
 		x.integer(int(d.Action[r.Index]))
@@ -86,8 +84,10 @@ func (x *writer) row(r trajectory.Row) {
 		x.number(d.TargetProb[r.Index])
 	}
 	x.number(d.Reward[r.Index])
-	x.line = append(strconv.AppendBool(x.line, r.Terminated), ',')
-	x.line = append(strconv.AppendBool(x.line, r.Truncated), ',')
+	if x.l.Ends {
+		x.line = append(strconv.AppendBool(x.line, r.Terminated), ',')
+		x.line = append(strconv.AppendBool(x.line, r.Truncated), ',')
+	}
 	if r.Next != nil {
 		x.numbers(r.Next)
 	} else {

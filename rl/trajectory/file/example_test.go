@@ -18,10 +18,10 @@ func ExampleRead() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "visits.csv")
-	visits := `patient_id,visit,obs_pulse,arm,propensity_score,reward,terminated
-7,0,71,1,0.5,0,false
-7,1,64,0,0.5,1,true
-9,0,80,0,0.5,0,false
+	visits := `episode_id,patient_id,visit,obs_pulse,arm,propensity_score,reward,terminated
+a,7,0,71,1,0.5,0,false
+a,7,1,64,0,0.5,1,true
+b,9,0,80,0,0.5,0,false
 `
 	if err := os.WriteFile(path, []byte(visits), 0o600); err != nil {
 		log.Fatal(err)
@@ -40,9 +40,8 @@ func ExampleRead() {
 	}
 	// Output:
 	// 2 persons, 3 decisions, [obs_pulse]
-	// notice: column patient_id is read as episode_id
 	// notice: column visit is read as step
-	// notice: no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several
+	// notice: column patient_id is read as unit_id
 	// notice: column propensity_score is read as behavior_prob
 	// notice: an episode whose last row is neither terminated nor truncated is taken for truncated
 }

@@ -72,7 +72,14 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 // private as the data.
 type Summary struct {
 	Files, Persons, Episodes, Rows int
-	Notices                        []string
+	// EndUnknown tells that the data do not say how episodes end.
+	EndUnknown bool
+	// Unfollowed counts the episodes that were cut off and whose observation after
+	// the last decision is not known.
+	Unfollowed int
+	// Unused counts the decisions that the caps left out.
+	Unused  trajectory.Unused
+	Notices []string
 }
 
 // Validate reads all of the data, keeps nothing, and returns the first error.
@@ -88,7 +95,7 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 	for {
 		e, err := s.Next()
 		if err != nil {
-			sum.Notices, sum.Persons = s.Notices(), s.Persons()
+			sum.Notices, sum.Persons, sum.Unused = s.Notices(), s.Persons(), s.Unused()
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -96,6 +103,10 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 		}
 		sum.Episodes++
 		sum.Rows += e.Len()
+		sum.EndUnknown = e.EndUnknown
+		if !e.Terminated && e.Final == nil {
+			sum.Unfollowed++
+		}
 	}
 }
 

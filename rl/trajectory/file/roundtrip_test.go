@@ -159,23 +159,3 @@ func TestNamelessDataIsNumbered(t *testing.T) {
 		}
 	}
 }
-
-// Persons without a name never fall together with one whose name is a number.
-func TestUnnamedPersonsStayApart(t *testing.T) {
-	o := trajectory.Options{OneRowEpisodes: true}
-	d, _ := read(t, "unit_id,reward\n,1\n0,2\n#0,3\n0,4\n", o)
-	if diff := cmp.Diff([]int{0, 1, 3, 4}, d.PersonStart); diff != "" {
-		t.Fatal(diff)
-	}
-	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := file.Write(path, "", d); err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := file.Read(context.Background(), []string{path}, "", everything())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(d.PersonStart, got.PersonStart); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -60,6 +60,7 @@ type reader struct {
 
 	part   int // number of episodes loaded so far
 	ids    ids
+	named  ids // which ids the first episode has
 	leaves []leaf
 	first  []leaf // of the first episode, without values
 	rows   int    // of this episode, the last observation included
@@ -77,7 +78,7 @@ func (r *reader) load() error {
 	dir := filepath.Join(r.d.data, strconv.Itoa(r.d.parts[r.part]))
 	r.part++
 	r.ids = ids{}
-	if err := readJSON(filepath.Join(dir, "metadata.json"), &r.ids); err != nil {
+	if err := r.identify(filepath.Join(dir, "metadata.json")); err != nil {
 		return err
 	}
 	file := filepath.Join(dir, r.d.file)
@@ -94,6 +95,29 @@ func (r *reader) load() error {
 	}
 	r.leaves, r.at = leaves, 0
 	return r.check(file)
+}
+
+// identify reads whose an episode is. All episodes have an id or none has: one
+// without must not change whose the others are.
+func (r *reader) identify(file string) error {
+	if err := readJSON(file, &r.ids); err != nil {
+		return err
+	}
+	if r.part == 1 {
+		r.named = r.ids
+	}
+	for _, c := range []struct {
+		name          string
+		here, earlier *string
+	}{{"unit_id", r.ids.Unit, r.named.Unit}, {"episode_id", r.ids.Episode, r.named.Episode}} {
+		switch {
+		case c.here == nil && c.earlier != nil:
+			return &trajectory.InputError{File: file, Column: c.name, What: "this episode has none, and the episodes before it have one", Remedy: "give every episode one, or none", Kind: trajectory.ErrColumn}
+		case c.here != nil && c.earlier == nil:
+			return &trajectory.InputError{File: file, Column: c.name, What: "this episode has one, and the episodes before it have none", Remedy: "give every episode one, or none", Kind: trajectory.ErrColumn}
+		}
+	}
+	return nil
 }
 
 // check wants the columns of the first episode, and one row more than there are

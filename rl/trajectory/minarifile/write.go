@@ -103,8 +103,11 @@ func (x *writer) check() error {
 	if d.Action == nil || len(d.Columns) == 0 || d.Episodes() == 0 {
 		return fmt.Errorf("minari: %w: the dataset has no actions, no observations or no episodes, and Minari keeps all of them; write another format", trajectory.ErrColumn)
 	}
+	if !x.l.Ends {
+		return fmt.Errorf("minari: %w: it is not known how the episodes end, and Minari keeps that; read the data with the column terminated, or write another format", trajectory.ErrColumn)
+	}
 	for e := range d.Episodes() {
-		if !d.Terminated[e] && d.FinalObservation(e) == nil {
+		if !d.Ended(e) && d.FinalObservation(e) == nil {
 			return fmt.Errorf("minari: %w: episode %d is truncated and the observation after it is unknown; write another format", trajectory.ErrEpisode, e)
 		}
 	}
@@ -127,7 +130,7 @@ func (x *writer) list() {
 		x.columns = append(x.columns, written{path: path, kind: boolean, width: 1,
 			fill: func([]float64, int, int) {},
 			last: func(dst []float64, e, end int) {
-				if d.Terminated[e] == wanted {
+				if d.Ended(e) == wanted {
 					dst[end-1] = 1
 				}
 			}})
@@ -166,10 +169,7 @@ func (x *writer) episode(p, e int) error {
 		return err
 	}
 	lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
-	about := map[string]any{"id": e, "total_steps": hi - lo}
-	if x.l.Units {
-		about["unit_id"] = x.l.Person(p)
-	}
+	about := map[string]any{"id": e, "total_steps": hi - lo, "unit_id": x.l.Person(p)}
 	if d.EpisodeID != nil {
 		about["episode_id"] = d.EpisodeID[e]
 	}

@@ -17,6 +17,6 @@ func ExampleWrite() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"episode_id":"0","step":0,"obs_x":0.5,"action":1,"reward":0,"terminated":false,"truncated":false}
-	// {"episode_id":"0","step":1,"obs_x":0.25,"action":0,"reward":1,"terminated":true,"truncated":false}
+	// {"episode_id":"0","step":0,"unit_id":"0","obs_x":0.5,"action":1,"reward":0,"terminated":false,"truncated":false}
+	// {"episode_id":"0","step":1,"unit_id":"0","obs_x":0.25,"action":0,"reward":1,"terminated":true,"truncated":false}
 }

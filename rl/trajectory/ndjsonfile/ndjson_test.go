@@ -84,7 +84,7 @@ func TestAFinalObservationMayStandAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.FinalObservation(0); len(got) != 1 || got[0] != 9 || d.Rows() != 1 || d.Terminated[0] {
+	if got := d.FinalObservation(0); len(got) != 1 || got[0] != 9 || d.Rows() != 1 || d.Ended(0) {
 		t.Errorf("final observation %v of %d rows", got, d.Rows())
 	}
 }
@@ -144,7 +144,9 @@ func TestBadLinesAreNamed(t *testing.T) {
 		{"list of text", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1,"action_probs":[0,"secret"]}`, ":2: action_probs: is not a number; write a number, true, false or null", trajectory.ErrValue},
 		{"no list", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1,"action_probs":1}`, ":2: action_probs: is not a list; write a list in every row, or null", trajectory.ErrValue},
 		{"a list where a number was", good + `{"episode_id":2,"reward":[1]}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
-		{"observation missing", good + `{"episode_id":2,"reward":1,"obs_x":1}`, ":2: obs_z: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+		{"observation missing", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":null,"action_probs":[1,0]}`, ":2: obs_z: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+		{"an observation that one row lacks", good + `{"episode_id":2,"reward":1,"obs_x":1,"action_probs":[1,0]}`, ":2: obs_z: the row lacks this key, which other rows have; name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn},
+		{"a part that one row lacks", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1}`, ":2: action_probs: is missing; fill it in; a column that is read has a value in every row", trajectory.ErrValue},
 		{"a new key", strings.Repeat(good, 1) + strings.Repeat("\n", 3) + strings.Repeat(`{"episode_id":2,"reward":0,"obs_x":1,"action_probs":[0.5,0.5],"obs_z":1}`+"\n", 1024) + `{"new":1}`,
 			":1029: has a key that none of the first rows has; write every key in the first row, null where it has no value", trajectory.ErrColumn},
 	} {

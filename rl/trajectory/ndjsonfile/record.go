@@ -168,7 +168,9 @@ func (t *table) next(b *trajectory.Batch) error {
 	if err := t.object(line, func(i int, line []byte, p int) (int, error) { return t.value(b, i, line, p) }); err != nil {
 		return t.broken(err)
 	}
-	t.absent(b)
+	if err := t.absent(b); err != nil {
+		return err
+	}
 	for i := range t.keys {
 		b.Keys[t.keys[i].block].Append(t.keys[i].text, 1)
 	}
@@ -177,19 +179,25 @@ func (t *table) next(b *trajectory.Batch) error {
 	return nil
 }
 
-// absent makes null of what the row does not have.
-func (t *table) absent(b *trajectory.Batch) {
+// absent makes null of what the row does not have. It refuses the row where the
+// column was found rather than asked for: whether the data have a column is not
+// for other rows to say.
+func (t *table) absent(b *trajectory.Batch) error {
 	for i := range t.fields {
 		f := &t.fields[i]
 		if f.seen == t.row {
 			continue
 		}
 		for _, p := range f.picks {
+			if p.Found {
+				return t.fault(f.name, "the row lacks this key, which other rows have", "name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn)
+			}
 			if p.Kind != trajectory.Key {
 				nulls(place(b, &p))
 			}
 		}
 	}
+	return nil
 }
 
 func nulls(dst []float64) {

@@ -46,9 +46,7 @@ func (x *writer) row(r trajectory.Row) {
 	x.text("episode_id", x.l.Episode(r.Episode))
 	x.key("step")
 	x.integer(r.Step)
-	if x.l.Units {
-		x.text("unit_id", x.l.Person(r.Person))
-	}
+	x.text("unit_id", x.l.Person(r.Person))
 	for i, v := range d.Observation(r.Index) {
 		x.number(x.l.Observations[i], v)
 	}
@@ -66,8 +64,10 @@ func (x *writer) row(r trajectory.Row) {
 		x.number("target_prob", d.TargetProb[r.Index])
 	}
 	x.number("reward", d.Reward[r.Index])
-	x.boolean("terminated", r.Terminated)
-	x.boolean("truncated", r.Truncated)
+	if x.l.Ends {
+		x.boolean("terminated", r.Terminated)
+		x.boolean("truncated", r.Truncated)
+	}
 	for i, name := range x.l.Next {
 		v := math.NaN()
 		if r.Next != nil {

@@ -65,16 +65,15 @@ func TestListsOfArrow(t *testing.T) {
 
 func TestFlatColumnsOfArrow(t *testing.T) {
 	for _, name := range []string{"flat_plain", "flat_dict", "flat_split"} {
-		d, notices, err := read(shared+"/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+		d, notices, err := read(shared+"/"+name+".parquet", trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Unit: trajectory.UnitEpisode})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if strings.Join(d.Columns, " ") != "obs_zeta obs_alpha obs_mid" || d.Rows() != 120 {
 			t.Fatalf("%s: columns %v, %d rows", name, d.Columns, d.Rows())
 		}
-		// Persons p1..p4, and an episode without one is its own.
-		if d.Persons() != 4+8 {
-			t.Errorf("%s: %d persons", name, d.Persons())
+		if d.Persons() != 40 {
+			t.Errorf("%s: %d persons; want each episode to be one", name, d.Persons())
 		}
 		for e := range d.Episodes() {
 			for i := d.EpisodeStart[e]; i < d.EpisodeStart[e+1]; i++ {
@@ -89,7 +88,7 @@ func TestFlatColumnsOfArrow(t *testing.T) {
 				}
 			}
 		}
-		if !strings.Contains(strings.Join(notices, "\n"), "columns not used: when, price, half, nested.a, nested.b") {
+		if !strings.Contains(strings.Join(notices, "\n"), "columns not used: unit_id, when, price, half, nested.a, nested.b") {
 			t.Errorf("%s: notices %q", name, notices)
 		}
 	}
@@ -97,7 +96,7 @@ func TestFlatColumnsOfArrow(t *testing.T) {
 
 func TestStructsAreColumnsByTheirPath(t *testing.T) {
 	for _, name := range []string{"flat_plain", "flat_dict", "flat_split"} {
-		d, _, err := read(shared+"/"+name+".parquet", trajectory.Options{Observations: []string{"nested.a", "nested.b"}})
+		d, _, err := read(shared+"/"+name+".parquet", trajectory.Options{Observations: []string{"nested.a", "nested.b"}, Unit: trajectory.UnitEpisode})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -140,8 +139,9 @@ func TestBadParquetIsNamed(t *testing.T) {
 		{"half", put("half", whole[:len(whole)/2]), trajectory.Options{}, ": the footer is missing; the file is cut short; write or copy it anew", trajectory.ErrFormat},
 		{"encrypted", put("encrypted", append([]byte("PARE"), whole[4:]...)), trajectory.Options{}, ": the file is encrypted; decrypt it first", trajectory.ErrFormat},
 		{"overwritten", put("overwritten", holed), trajectory.Options{}, "", trajectory.ErrFormat},
-		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
-		{"reward bounds", shared + "/flat_dict.parquet", trajectory.Options{Observations: []string{}, Reward: &trajectory.Range{Min: -70, Max: 0}},
+		{"missing person", shared + "/flat_plain.parquet", trajectory.Options{Observations: []string{}}, ":1: unit_id: is missing; give every row the id of its person", trajectory.ErrValue},
+		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{Unit: trajectory.UnitEpisode}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+		{"reward bounds", shared + "/flat_dict.parquet", trajectory.Options{Observations: []string{}, Unit: trajectory.UnitEpisode, Reward: &trajectory.Range{Min: -70, Max: 0}},
 			":72: reward: is outside the declared bounds [-70, 0]; widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue},
 		{"timestamp", shared + "/flat_plain.parquet", observe("when"), ": when: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"decimal", shared + "/flat_plain.parquet", observe("price"), ": price: has a type that is not a number; write it as an integer, a float or a boolean", trajectory.ErrColumn},

@@ -26,5 +26,5 @@ func ExampleWrite() {
 	}
 	fmt.Println()
 	// Output:
-	// episode_id step obs_state reward terminated truncated
+	// episode_id step unit_id obs_state reward terminated truncated
 }

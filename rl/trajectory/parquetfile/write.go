@@ -65,9 +65,7 @@ func (x *writer) schema() parquet.Node {
 	}
 	key("episode_id")
 	g.add("step", parquet.Leaf(parquet.Int64Type))
-	if x.l.Units {
-		key("unit_id")
-	}
+	key("unit_id")
 	doubles(true, x.l.Observations...)
 	if d.Action != nil {
 		g.add("action", parquet.Leaf(parquet.Int64Type))
@@ -78,8 +76,10 @@ func (x *writer) schema() parquet.Node {
 	}
 	doubles(d.TargetProb != nil, "target_prob")
 	doubles(true, "reward")
-	g.add("terminated", parquet.Leaf(parquet.BooleanType))
-	g.add("truncated", parquet.Leaf(parquet.BooleanType))
+	if x.l.Ends {
+		g.add("terminated", parquet.Leaf(parquet.BooleanType))
+		g.add("truncated", parquet.Leaf(parquet.BooleanType))
+	}
 	for _, name := range x.l.Next {
 		g.add(name, parquet.Optional(parquet.Leaf(parquet.DoubleType)))
 	}
@@ -93,9 +93,7 @@ func (x *writer) row(r trajectory.Row) {
 	x.cur, x.at = x.rows[n][:0], 0
 	x.put(parquet.ValueOf(x.l.Episode(r.Episode)), 0)
 	x.put(parquet.Int64Value(int64(r.Step)), 0)
-	if x.l.Units {
-		x.put(parquet.ValueOf(x.l.Person(r.Person)), 0)
-	}
+	x.put(parquet.ValueOf(x.l.Person(r.Person)), 0)
 	for _, v := range d.Observation(r.Index) {
 		x.double(v)
 	}
@@ -112,8 +110,10 @@ func (x *writer) row(r trajectory.Row) {
 		x.double(d.TargetProb[r.Index])
 	}
 	x.double(d.Reward[r.Index])
-	x.put(parquet.BooleanValue(r.Terminated), 0)
-	x.put(parquet.BooleanValue(r.Truncated), 0)
+	if x.l.Ends {
+		x.put(parquet.BooleanValue(r.Terminated), 0)
+		x.put(parquet.BooleanValue(r.Truncated), 0)
+	}
 	for j := range x.l.Next {
 		if r.Next == nil {
 			x.put(parquet.NullValue(), 0)

@@ -1,0 +1,274 @@
+package file_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/google/go-cmp/cmp"
+)
+
+// logColumns are those of the logs below, in order.
+var logColumns = strings.Fields("episode_id step unit_id obs_a obs_b action behavior_prob prob_0 prob_1 target_prob reward terminated truncated next_obs_a next_obs_b discount")
+
+// honest is three persons with two episodes of two decisions each.
+func honest() []map[string]string {
+	var rows []map[string]string
+	for e := range 6 {
+		for s := range 2 {
+			next := map[string]string{"next_obs_a": fmt.Sprint(10*e + s + 1), "next_obs_b": "0"}
+			row := map[string]string{
+				"episode_id": fmt.Sprintf(`"e%d"`, e), "unit_id": fmt.Sprintf(`"u%d"`, e%3), "step": fmt.Sprint(s),
+				"obs_a": fmt.Sprint(10*e + s), "obs_b": "0", "action": "1", "behavior_prob": "0.25", "prob_0": "0.75", "prob_1": "0.25",
+				"target_prob": "0.5", "reward": fmt.Sprint(e), "terminated": fmt.Sprint(s == 1 && e%2 == 0), "truncated": fmt.Sprint(s == 1 && e%2 == 1), "discount": "0.5",
+			}
+			maps.Copy(row, next)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// hostile is one more person, whose record lacks a key or a value, or has a value
+// of another kind.
+func hostile() map[string][]map[string]string {
+	base := func() map[string]string {
+		r := maps.Clone(honest()[0])
+		maps.Copy(r, map[string]string{"episode_id": `"x"`, "unit_id": `"x"`, "terminated": "true", "next_obs_a": "null", "next_obs_b": "null"})
+		return r
+	}
+	out := map[string][]map[string]string{"nothing": {base()}}
+	for _, c := range logColumns {
+		for what, v := range map[string]string{"null": "null", "text": `"abc"`, "list": "[1,2]", "spaces": `" 7"`} {
+			r := base()
+			r[c] = v
+			out[c+" "+what] = []map[string]string{r}
+		}
+		r := base()
+		delete(r, c)
+		out[c+" absent"] = []map[string]string{r}
+	}
+	for _, extra := range []string{"obs_c", "next_obs_c", "patient_id", "prob_2", "action_probs", "observation", "t"} {
+		r := base()
+		r[extra] = "1"
+		out["one more: "+extra] = []map[string]string{r}
+	}
+	return out
+}
+
+func asCSV(rows []map[string]string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, strings.Join(logColumns, ","))
+	for _, r := range rows {
+		for i, c := range logColumns {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if v := r[c]; v != "null" && !strings.HasPrefix(v, "[") {
+				b.WriteString(v)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func asNDJSON(rows []map[string]string) string {
+	var b strings.Builder
+	for _, r := range rows {
+		var fields []string
+		for _, c := range append(logColumns[:len(logColumns):len(logColumns)], "obs_c", "next_obs_c", "patient_id", "prob_2", "action_probs", "observation", "t") {
+			if v, ok := r[c]; ok {
+				fields = append(fields, fmt.Sprintf("%q:%s", c, v))
+			}
+		}
+		fmt.Fprintf(&b, "{%s}\n", strings.Join(fields, ","))
+	}
+	return b.String()
+}
+
+// decision is all that is read of one row.
+type decision struct {
+	Person, Episode string
+	Obs             []float64
+	Action          int32
+	Reward          float64
+	Probabilities   [3]float64
+	Discount        float64
+	Ended           bool
+	Final           []float64
+	Columns         []string
+	Shares          [2]int // of how many episodes and rows
+}
+
+// decisions lists the rows of everybody but the hostile person.
+func decisions(d *trajectory.Dataset) []decision {
+	at := func(c []float64, i int) float64 {
+		if c == nil {
+			return -1
+		}
+		return c[i]
+	}
+	var out []decision
+	for p := range d.Persons() {
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			if !strings.HasPrefix(d.EpisodeID[e], "e") {
+				continue
+			}
+			for i := d.EpisodeStart[e]; i < d.EpisodeStart[e+1]; i++ {
+				out = append(out, decision{
+					Person: d.PersonID[p], Episode: d.EpisodeID[e], Obs: d.Observation(i), Action: d.Action[i], Reward: d.Reward[i],
+					Probabilities: [3]float64{at(d.BehaviorProb, i), at(d.TargetProb, i), at(d.ActionProbs, 2*i)}, Discount: at(d.Discount, i),
+					Ended: d.Ended(e), Final: d.FinalObservation(e), Columns: d.Columns,
+					Shares: [2]int{d.PersonStart[p+1] - d.PersonStart[p], d.EpisodeStart[e+1] - d.EpisodeStart[e]},
+				})
+			}
+		}
+	}
+	return out
+}
+
+// One person's record changes nothing of what is read of the others, whatever it
+// lacks or holds: the data are refused, or all others are read bit for bit as
+// without it.
+func TestOneRecordChangesNobodyElses(t *testing.T) {
+	dir := t.TempDir()
+	for format, encode := range map[string]func([]map[string]string) string{"csv": asCSV, "ndjson": asNDJSON} {
+		for kind, o := range map[string]trajectory.Options{
+			"found":    {Optional: trajectory.AllParts, Need: trajectory.Action, Missing: trajectory.MissingZero},
+			"person":   {Optional: trajectory.AllParts, Need: trajectory.Action, Missing: trajectory.MissingZero, Unit: trajectory.UnitPerson, Observations: []string{"obs_a", "obs_b"}},
+			"episode":  {Optional: trajectory.Final, Need: trajectory.Action | trajectory.BehaviorProb, Unit: trajectory.UnitEpisode, End: trajectory.EndTerminated, Observations: []string{"obs_a"}},
+			"discount": {Optional: trajectory.Final, Need: trajectory.Action | trajectory.Discount, Unit: trajectory.UnitPerson, Observations: []string{"obs_a", "obs_b"}},
+		} {
+			path := filepath.Join(dir, "log."+format)
+			read := func(rows []map[string]string) (*trajectory.Dataset, error) {
+				if err := os.WriteFile(path, []byte(encode(rows)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				d, _, err := file.Read(context.Background(), []string{path}, "", o)
+				return d, err
+			}
+			alone, err := read(honest())
+			if err != nil {
+				t.Fatal(format, kind, err)
+			}
+			want, accepted := decisions(alone), 0
+			for name, record := range hostile() {
+				for place, rows := range map[string][]map[string]string{"first": append(record, honest()...), "last": append(honest(), record...)} {
+					d, err := read(rows)
+					if err != nil {
+						var input *trajectory.InputError
+						if !errors.As(err, &input) || input.File != path {
+							t.Errorf("%s, %s, %s %s: %v; want an error that names the file", format, kind, name, place, err)
+						}
+						continue
+					}
+					accepted++
+					if diff := cmp.Diff(want, decisions(d)); diff != "" {
+						t.Errorf("%s, %s, %s %s: (-without +with)\n%.600s", format, kind, name, place, diff)
+					}
+				}
+			}
+			if accepted < 4 {
+				t.Errorf("%s, %s: %d records were accepted; the comparison tells nothing", format, kind, accepted)
+			}
+		}
+	}
+}
+
+// Whose the episodes of a Minari dataset are is the same question for all of them.
+func TestMinariEpisodesHaveAUnitAllOrNone(t *testing.T) {
+	d, _ := read(t, asCSV(honest()), everything())
+	for _, layout := range []string{"minari", "minari-arrow"} {
+		for _, field := range []string{"unit_id", "episode_id"} {
+			for _, who := range []struct{ lacking, named int }{{0, 1}, {5, 5}, {3, 3}} {
+				dir := filepath.Join(t.TempDir(), "log-v0")
+				if err := file.Write(dir, layout, d); err != nil {
+					t.Fatal(err)
+				}
+				edit := filepath.Join(dir, "data", fmt.Sprint(who.lacking), "metadata.json")
+				text, err := os.ReadFile(edit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(edit, []byte(strings.Replace(string(text), `"`+field+`"`, `"was"`, 1)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err = file.Read(context.Background(), []string{dir}, "minari", everything())
+				want := filepath.Join(dir, "data", fmt.Sprint(who.named), "metadata.json") + ": " + field + ": this episode has "
+				if !errors.Is(err, trajectory.ErrColumn) || !strings.HasPrefix(fmt.Sprint(err), want) {
+					t.Errorf("%s without %s in episode %d: %v; want %s...", layout, field, who.lacking, err, want)
+				}
+			}
+		}
+	}
+}
+
+// Files of one dataset agree about every column.
+func TestFilesAgreeAboutColumns(t *testing.T) {
+	for _, c := range []string{"step", "unit_id", "action", "behavior_prob", "target_prob", "terminated", "truncated", "discount"} {
+		dir := t.TempDir()
+		all := strings.Split(strings.TrimSpace(asCSV(honest()[:2])), "\n")
+		k := -1
+		for i, name := range logColumns {
+			if name == c {
+				k = i
+			}
+		}
+		var without []string
+		for i, line := range all {
+			fields := strings.Split(strings.ReplaceAll(line, "e0", "other"), ",")
+			if i == 0 {
+				fields = strings.Split(line, ",")
+			}
+			without = append(without, strings.Join(append(fields[:k:k], fields[k+1:]...), ","))
+		}
+		for name, lines := range map[string][]string{"1.csv": all, "2.csv": without} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := file.Read(context.Background(), []string{filepath.Join(dir, "*.csv")}, "", everything())
+		if !errors.Is(err, trajectory.ErrColumn) || !strings.Contains(fmt.Sprint(err), "2.csv: it lacks ") || !strings.Contains(fmt.Sprint(err), c) {
+			t.Errorf("a second file without %s: %v", c, err)
+		}
+	}
+}
+
+// An id in two spellings is refused wherever the second one comes, and whatever is
+// the unit; ids that differ in more than spelling are not.
+func TestIdsInTwoSpellingsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		ids  string
+		same bool
+	}{
+		{"7,07", true}, {"07,7", true}, {"7,7.0", true}, {"7, 7", true}, {"7,+7", true}, {"07,007", true}, {"+7,7.00", true}, {"0,-0", true}, {"-3,-03", true},
+		{"ann, ann", true}, {"7 ,8", false}, {"7,8", false}, {"7,7.5", false}, {"7,-7", false}, {"a7,a07", false}, {"7,7a", false}, {"7,1e7", false}, {"0,00x", false}, {".,.0", false},
+	} {
+		first, second, _ := strings.Cut(c.ids, ",")
+		for _, ids := range [][2]string{{first, second}, {second, first}} {
+			for kind, text := range map[string]string{
+				"unit_id":    fmt.Sprintf("episode_id,unit_id,reward\na,%q,0\nb,other,0\nc,%q,0\nd,%[1]q,0\n", ids[0], ids[1]),
+				"episode_id": fmt.Sprintf("episode_id,reward\n%q,0\nother,0\n%q,0\n", ids[0], ids[1]),
+			} {
+				path := filepath.Join(dir, "log.csv")
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
+				want := path + ":4: " + kind + ": is another spelling of the id in row 2 of " + path + ", and would count as another unit; "
+				if c.same != errors.Is(err, trajectory.ErrValue) || c.same && !strings.HasPrefix(err.Error(), want) || !c.same && err != nil {
+					t.Errorf("%s %q and %q: %v", kind, ids[0], ids[1], err)
+				}
+			}
+		}
+	}
+}
