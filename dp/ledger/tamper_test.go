@@ -229,6 +229,19 @@ func TestLedgerThatIsCutIsRefusedAtTheNextCharge(t *testing.T) {
 	})
 }
 
+// TestLastEntryIsHeldAgainstTheHead at the next charge: an entry with other totals
+// and the hash that fits them is not the one that the head names.
+func TestLastEntryIsHeldAgainstTheHead(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) {
+		l := history(t, location)
+		db := raw(t, location)
+		rewrite(t, db, 13, replace(t, body(t, db, 13), `"restores":0`, `"restores":1`))
+		if _, err := l.Charge(context.Background(), ask(dp.Gaussian{NoiseMultiplier: 60})); !errors.Is(err, ledger.ErrTampered) {
+			t.Errorf("charge after the last entry was replaced: %v; want ErrTampered", err)
+		}
+	})
+}
+
 func TestTablesAreAppendOnly(t *testing.T) {
 	onEach(t, func(t *testing.T, location string) {
 		history(t, location)

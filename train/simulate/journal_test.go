@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -42,6 +43,25 @@ func contents(t *testing.T, dir string) map[string]string {
 		out[e.Name()] = string(must2(os.ReadFile(filepath.Join(dir, e.Name())))(t))
 	}
 	return out
+}
+
+// TestADirectoryIsItsOwnersAlone: the snapshot holds the secret that tokens are made
+// with, and the log what agents reported.
+func TestADirectoryIsItsOwnersAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no permissions of this kind")
+	}
+	dir := t.TempDir()
+	begun(t, dir, 8)
+	files := must2(os.ReadDir(dir))(t)
+	if len(files) < 3 {
+		t.Fatalf("only %v: the run left nothing to look at", files)
+	}
+	for _, e := range files {
+		if mode := must2(e.Info())(t).Mode().Perm(); mode&0o077 != 0 {
+			t.Errorf("%s is open to others: %v", e.Name(), mode)
+		}
+	}
 }
 
 func TestOneJournalHoldsADirectory(t *testing.T) {
