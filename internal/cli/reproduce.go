@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -23,9 +26,18 @@ func reproductions() []figure.Study {
 	return []figure.Study{balle16.Study(), xie19paper.Study(), ono20.Study()}
 }
 
+// reproduceOptions are the flags.
+type reproduceOptions struct {
+	figure.Options
+	resume string
+	asJSON bool
+}
+
+// everyPaper is the argument that stands for all of them.
+const everyPaper = "all"
+
 func newReproduce() *cobra.Command {
-	var o figure.Options
-	var asJSON bool
+	var o reproduceOptions
 	var about strings.Builder
 	for _, s := range reproductions() {
 		fmt.Fprintf(&about, "\n%s: %s\n", s.Paper, s.Title)
@@ -34,11 +46,14 @@ func newReproduce() *cobra.Command {
 		}
 	}
 	cmd := &cobra.Command{
-		Use:   "reproduce PAPER [ITEM...]",
+		Use:   "reproduce PAPER|all [ITEM...]",
 		Short: "Run the figures and claims of a published paper",
 		Long: "Run the figures of a paper on simulated data and hold its claims against them. Each item makes\n" +
 			"a CSV, an SVG and a PNG; claims.json and index.html tell what holds. An interrupted run\n" +
-			"continues when the same command is given again. Noise is seeded: this protects nobody.\n" + about.String(),
+			"continues when the same command is given again. Noise is seeded: this protects nobody.\n\n" +
+			"With --resume DIR finished trials are kept in DIR/PAPER.ndjson, one line each, and runs on several\n" +
+			"days and machines add to it; --budget ends a run after so long; without -o nothing is drawn.\n" +
+			"Stored trials of other settings, or of code that gives other numbers, are refused.\n" + about.String(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("reproduce: name a paper; discreet reproduce --help lists them"))
@@ -46,53 +61,111 @@ func newReproduce() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			study, err := paperNamed(args[0])
+			studies, err := papersNamed(args[0])
 			if err != nil {
 				return err
 			}
-			if o.Dir == "" {
-				return usage(errors.New("reproduce: -o is missing; name a directory for the results"))
-			}
-			if o.Workers < 0 {
+			switch {
+			case o.Dir == "" && o.resume == "":
+				return usage(errors.New("reproduce: -o is missing; name a directory for the results, or with --resume one for the trials"))
+			case o.Workers < 0:
 				return usage(fmt.Errorf("reproduce: --workers is %d; want 1 or more, or 0 for one a core", o.Workers))
+			case o.Budget < 0:
+				return usage(fmt.Errorf("reproduce: --budget is %v; want a time above 0, or nothing for no limit", o.Budget))
+			case args[0] == everyPaper && len(args) > 1:
+				return usage(errors.New("reproduce: items belong to one paper; name the paper in place of all"))
+			case args[0] == everyPaper && o.asJSON:
+				return usage(errors.New("reproduce: --json prints one object; name one paper in place of all"))
 			}
 			o.Items = args[1:]
-			o.Progress = tellProgress(cmd.ErrOrStderr(), study.Paper)
-			return reproduce(cmd, study, o, asJSON)
+			return reproduceAll(cmd, studies, o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.Dir, "output", "o", "", "directory for the results; a run is continued in it")
 	f.BoolVar(&o.Quick, "quick", false, "fewer trials, smaller batches")
 	f.IntVar(&o.Workers, "workers", 0, "trials at a time; 0 means one a core; the results do not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print the claims as JSON")
+	f.StringVar(&o.resume, "resume", "", "directory of stored trials, which the run goes on from and adds to")
+	f.DurationVar(&o.Budget, "budget", 0, "end after so long, such as 40m, with everything that finished stored")
+	f.BoolVar(&o.Recompute, "recompute", false, "make stored trials again whose settings or code have changed")
+	f.StringVar(&o.Commit, "commit", builtFrom(), "version of the code, kept with each trial")
+	f.BoolVar(&o.asJSON, "json", false, "print the claims as JSON")
 	return cmd
 }
 
-func paperNamed(name string) (figure.Study, error) {
+// builtFrom is the commit that the program was built from, where it is known.
+func builtFrom() string {
+	commit, modified := "unknown", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = "+modified"
+			}
+		}
+	}
+	return commit + modified
+}
+
+func papersNamed(name string) ([]figure.Study, error) {
 	var known []string
 	for _, s := range reproductions() {
 		if s.Paper == name {
-			return s, nil
+			return []figure.Study{s}, nil
 		}
 		known = append(known, s.Paper)
 	}
-	return figure.Study{}, usage(fmt.Errorf("reproduce: no paper %q; there is %s", name, strings.Join(known, ", ")))
+	if name == everyPaper {
+		return reproductions(), nil
+	}
+	return nil, usage(fmt.Errorf("reproduce: no paper %q; there is %s", name, strings.Join(known, ", ")))
 }
 
-func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options, asJSON bool) error {
-	done, err := figure.Run(cmd.Context(), s, o)
+// reproduceAll runs one paper after the other within the budget.
+func reproduceAll(cmd *cobra.Command, studies []figure.Study, o reproduceOptions) error {
+	begin, budget, dir := time.Now(), o.Budget, o.Dir
+	for _, s := range studies {
+		if budget > 0 {
+			if o.Budget = budget - time.Since(begin); o.Budget <= 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: not begun, the time is up\n", s.Paper)
+				continue
+			}
+		}
+		if len(studies) > 1 && dir != "" {
+			o.Dir = filepath.Join(dir, s.Paper)
+		}
+		if o.resume != "" {
+			o.Store = filepath.Join(o.resume, s.Paper+".ndjson")
+		}
+		o.Progress = tellProgress(cmd.ErrOrStderr(), s.Paper)
+		if err := reproduce(cmd, s, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func reproduce(cmd *cobra.Command, s figure.Study, o reproduceOptions) error {
+	done, err := figure.Run(cmd.Context(), s, o.Options)
 	switch {
-	case errors.Is(err, figure.ErrItem), errors.Is(err, figure.ErrDir):
+	case errors.Is(err, figure.ErrItem), errors.Is(err, figure.ErrDir), errors.Is(err, figure.ErrStale), errors.Is(err, figure.ErrBusy):
 		return usage(err)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s keeps the trials that finished; the same command continues\n", o.Dir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s keeps the trials that finished; the same command continues\n", cmp.Or(o.Store, o.Dir))
 		return err
 	case err != nil:
 		return err
 	}
-	if asJSON {
+	if o.asJSON {
 		return printJSON(cmd.OutOrStdout(), done)
+	}
+	if o.Store != "" {
+		writeTrials(cmd.OutOrStdout(), s, done)
+	}
+	if o.Dir == "" {
+		return nil
 	}
 	writeClaims(cmd.OutOrStdout(), done.Claims)
 	if o.Quick {
@@ -101,6 +174,18 @@ func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options, asJSON bool
 	fmt.Fprintf(cmd.OutOrStdout(), "read %s/index.html\n", o.Dir)
 	fmt.Fprintln(cmd.OutOrStdout(), "simulated persons and seeded noise: these are no releases, and nothing was charged")
 	return nil
+}
+
+// writeTrials tells how many trials the store has.
+func writeTrials(w io.Writer, s figure.Study, done *figure.Result) {
+	for _, item := range done.Items {
+		if n := done.Trials[item]; n > 0 {
+			fmt.Fprintf(w, "%s %s: %d trials of each point\n", s.Paper, item, n)
+		}
+	}
+	if done.Left > 0 {
+		fmt.Fprintf(w, "%s: %d trials are left to later runs\n", s.Paper, done.Left)
+	}
 }
 
 // writeClaims writes two lines a claim: the verdict and the sentence; what was

@@ -31,6 +31,10 @@ func penalty(m float64) float64 { return 30 * math.Sqrt(m) }
 
 // Study returns the reproduction.
 func Study() figure.Study {
+	items := []figure.Item{estimators(), tabular(), aggregated(), excessRisk(), theorem11(), theorem32()}
+	for i := range items {
+		items[i].Probe = figure.CheapestJob(items[i].Jobs)
+	}
 	return figure.Study{
 		Paper: paper, Version: 2,
 		Title: "Differentially Private Policy Evaluation (Balle, Gomrokchi, Precup 2016), reproduced",
@@ -40,7 +44,7 @@ func Study() figure.Study {
 			"Each private method is run with the paper's constants, with exact constants for the same budget, and beside dp-refine. The constants of the paper ask for far more noise than the budget needs: at delta 0.1 their true epsilon is 0, for 40 features as for 20: delta alone covers all that they leak. A delta of 0.1 would permit publishing one person in ten outright; it is the paper's, not a recommendation. The best constant is the constant with the least error; finding it takes the truth, and no data.",
 			"The noise of DP-LSW follows how often states are visited: where everybody starts at state 0 every state is visited by all, and the local sensitivity is as small as it can be; with a uniform start it is not. Which method is best at a batch size is for the plots and the claims to say, which are computed from the trials of this run.",
 		},
-		Items: []figure.Item{estimators(), tabular(), aggregated(), excessRisk(), theorem11(), theorem32()},
+		Items: items,
 	}
 }
 

@@ -6,8 +6,10 @@
 //
 //	done, err := figure.Run(ctx, study, figure.Options{Dir: "out", Quick: true})
 //
-// Finished jobs are appended to a file in the directory, so that a run that was
-// interrupted continues where it stopped. A job depends on its key alone and
+// Finished jobs are appended to a store, one line each with its seed, the version
+// of the code and the numbers, so that a run that was interrupted, or whose time
+// was up, continues where it stopped. A trial of other settings, or of code whose
+// probe gives other numbers, is refused: it is never mixed with the others. A job depends on its key alone and
 // results are read in the order of the study, so that the numbers do not depend
 // on the number of workers or on interruptions.
 //

@@ -368,8 +368,8 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Version = 2
-	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir}); !errors.Is(err, figure.ErrDir) {
-		t.Errorf("other version: %v; want ErrDir", err)
+	if _, err := figure.Run(ctx, s, figure.Options{Dir: dir}); !errors.Is(err, figure.ErrStale) {
+		t.Errorf("other version: %v; want ErrStale", err)
 	}
 	broken := errors.New("broken")
 	_, err := figure.Run(ctx, study(2, new(atomic.Int64), func(int) error { return broken }), figure.Options{Dir: t.TempDir()})

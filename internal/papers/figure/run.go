@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,8 +17,22 @@ import (
 
 // Options says how to run a study.
 type Options struct {
-	// Dir takes the results; it is made when it does not exist.
+	// Dir takes the results; it is made when it does not exist. It may be empty
+	// where Store is not: then the run adds to the store alone.
 	Dir string
+	// Store is the file that finished trials are kept in and that a run goes on
+	// from; empty stands for trials.ndjson in Dir. Stores of several machines may
+	// be joined line by line.
+	Store string
+	// Commit is told with each trial: the version of the code that made it.
+	Commit string
+	// Recompute makes stored trials of other settings again, which are refused
+	// otherwise.
+	Recompute bool
+	// Budget ends the run after so long, with everything that finished stored: no
+	// job begins that is expected to take longer than what is left, and one that
+	// does so all the same is given up. 0 is no limit.
+	Budget time.Duration
 	// Items are the names of those to run; none means all.
 	Items []string
 	// Quick takes fewer and smaller trials.
@@ -40,7 +55,15 @@ type Progress struct {
 type Result struct {
 	Items  []string
 	Claims []Claim
+	// Trials is the number of trials of each point, by item; 0 for items without
+	// trials.
+	Trials map[string]int
+	// Left is the number of jobs that the budget left to later runs.
+	Left int
 }
+
+// errBudget ends the jobs of a run whose budget is used up.
+var errBudget = errors.New("the time is up")
 
 // Run runs the jobs that the directory does not hold yet and writes, for each
 // item, NAME.csv, NAME.svg and NAME.png, and for all of them claims.json and
@@ -51,18 +74,29 @@ func Run(ctx context.Context, s Study, o Options) (*Result, error) {
 	if _, err := s.pick(o.Items); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, err
+	begin := time.Now()
+	if o.Dir == "" && o.Store == "" {
+		return nil, fmt.Errorf("%w: neither a directory nor a store is named", ErrDir)
 	}
-	st, err := openStore(o.Dir, s)
+	if o.Dir != "" {
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	known := &hashes{ctx: ctx, study: s, made: map[string]string{}}
+	st, err := openStore(cmp.Or(o.Store, filepath.Join(o.Dir, storeName)), s, known, o)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(runJobs(ctx, s, st, o), st.close())
-	if err != nil {
+	left, err := runJobs(ctx, s, st, o, begin)
+	if err = errors.Join(err, st.close()); err != nil {
 		return nil, err
 	}
-	return write(s, st, o)
+	r, err := write(s, st, o)
+	if err == nil {
+		r.Left = left
+	}
+	return r, err
 }
 
 // pick returns the items with these names in the order of the study.
@@ -90,10 +124,11 @@ type task struct {
 
 // runJobs runs what is missing, trial by trial and of each the longest jobs first,
 // so that no long one is left to the end.
-func runJobs(ctx context.Context, s Study, st *store, o Options) error {
+// It returns the number of jobs that the budget, which is counted from begin, left.
+func runJobs(ctx context.Context, s Study, st *store, o Options, begin time.Time) (left int, err error) {
 	items, err := s.pick(o.Items)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var todo []task
 	all := 0
@@ -110,16 +145,27 @@ func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 	})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var end time.Time
+	if o.Budget > 0 {
+		end = begin.Add(o.Budget)
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, end, errBudget)
+		defer stop()
+	}
 	queue := make(chan task)
 	clock := newClock(todo, all, o.Progress)
 	var workers sync.WaitGroup
 	for range max(1, cmp.Or(o.Workers, runtime.GOMAXPROCS(0))) {
 		workers.Go(func() {
 			for t := range queue {
+				if clock.late(t.Cost, end) {
+					continue
+				}
+				start := time.Now()
 				if err := perform(ctx, t, st); err != nil {
 					cancel(err)
 				} else {
-					clock.finished(t.Cost)
+					clock.finished(t.Cost, time.Since(start))
 				}
 			}
 		})
@@ -134,7 +180,10 @@ func runJobs(ctx context.Context, s Study, st *store, o Options) error {
 	}
 	close(queue)
 	workers.Wait()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, errBudget) {
+		return 0, err
+	}
+	return clock.all - clock.done, nil
 }
 
 // perform runs one job and keeps its numbers.
@@ -143,6 +192,9 @@ func perform(ctx context.Context, t task, st *store) error {
 		return err
 	}
 	samples, err := t.Run(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errBudget) {
+		return errBudget // whatever a job makes of its end
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %s, %s: %w", ErrJob, t.item, t.Key, err)
 	}
@@ -151,7 +203,7 @@ func perform(ctx context.Context, t task, st *store) error {
 			return fmt.Errorf("%w: %s, %s: %s of %s is not a number", ErrJob, t.item, t.Key, x.Series, x.Panel)
 		}
 	}
-	return st.add(t.item, t.Key, samples)
+	return st.add(t.item, t.Job, samples)
 }
 
 // clock tells the time that is left.
@@ -160,6 +212,7 @@ type clock struct {
 	start       time.Time
 	done, all   int
 	spent, cost float64
+	worked      time.Duration // of all workers
 	tell        func(Progress)
 }
 
@@ -174,11 +227,27 @@ func newClock(todo []task, all int, tell func(Progress)) *clock {
 	return c
 }
 
-func (c *clock) finished(cost float64) {
+// late tells whether a job would end after the end, unless that is zero, by the
+// pace of the jobs so far.
+func (c *clock) late(cost float64, end time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if end.IsZero() {
+		return false
+	}
+	expected := time.Duration(0)
+	if c.spent > 0 {
+		expected = time.Duration(float64(c.worked) * cost / c.spent)
+	}
+	return time.Now().Add(expected).After(end)
+}
+
+func (c *clock) finished(cost float64, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
 	c.spent += cost
+	c.worked += took
 	if c.tell == nil {
 		return
 	}

@@ -2,97 +2,200 @@ package figure
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+
+	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
 
-// storeName is the file of finished jobs: one JSON object a line, the first
-// naming the study.
+// storeName is the file of finished jobs in the directory of the results.
 const storeName = "trials.ndjson"
-
-type header struct {
-	Paper   string `json:"paper"`
-	Version int    `json:"version"`
-}
-
-type record struct {
-	Item    string   `json:"item"`
-	Key     string   `json:"key"`
-	Samples []Sample `json:"samples"`
-}
 
 type job struct{ item, key string }
 
-// store keeps finished jobs in an append-only file. A line is written by one
-// call, so that an interruption leaves at most one line without its end.
+// store keeps finished jobs in a file of one JSON object a line, to which lines
+// are only added. One process at a time may have it open. A line is written by
+// one call, so that an interruption leaves at most one line without its end.
 type store struct {
-	mu   sync.Mutex
-	file *os.File
-	done map[job][]Sample
+	mu      sync.Mutex
+	path    string
+	file    *os.File
+	lock    lock
+	hashes  *hashes
+	commit  string
+	done    map[job][]Sample
+	layouts map[string]bool // those that the file holds
 }
 
-func openStore(dir string, s Study) (*store, error) {
-	path := filepath.Join(dir, storeName)
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// openStore opens a store, or makes it. Trials of other settings are refused, or
+// removed where o says so.
+func openStore(path string, s Study, hashes *hashes, o Options) (*store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	// What follows the last newline is a line whose writer was interrupted.
-	whole := bytes.LastIndexByte(text, '\n') + 1
-	st := &store{done: map[job][]Sample{}}
-	if err := st.load(path, text[:whole], s); err != nil {
-		return nil, err
-	}
-	if st.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
-		return nil, err
-	}
-	err = st.file.Truncate(int64(whole))
-	if err == nil {
-		_, err = st.file.Seek(int64(whole), 0)
-	}
-	if err == nil && whole == 0 {
-		err = st.line(header{s.Paper, s.Version})
-	}
+	l, err := lockFile(path)
 	if err != nil {
-		return nil, errors.Join(err, st.file.Close())
+		return nil, err
+	}
+	st := &store{path: path, lock: l, hashes: hashes, commit: o.Commit, done: map[job][]Sample{}, layouts: map[string]bool{}}
+	if err := st.open(s, o.Recompute); err != nil {
+		return nil, errors.Join(err, st.lock.release())
 	}
 	return st, nil
 }
 
-func (st *store) load(path string, text []byte, s Study) error {
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		if n == 1 {
-			var h header
-			if err := json.Unmarshal(line, &h); err != nil || h != (header{s.Paper, s.Version}) {
-				return fmt.Errorf("%w: %s is not of this version of %s; name another directory or remove the file", ErrDir, path, s.Paper)
-			}
-			continue
+func (st *store) open(s Study, recompute bool) (err error) {
+	if st.file, err = os.OpenFile(st.path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, st.file.Close())
 		}
-		var r record
-		if err := json.Unmarshal(line, &r); err != nil {
-			return fmt.Errorf("%w: %s:%d: not a trial (%w); remove the line or the file", ErrDir, path, n, err)
-		}
-		st.done[job{r.Item, r.Key}] = r.Samples
+	}()
+	text, err := io.ReadAll(st.file)
+	if err != nil {
+		return err
+	}
+	// What follows the last newline is a line whose writer was interrupted.
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	lines, err := readLines(st.path, s.Paper, text[:whole])
+	if err != nil {
+		return err
+	}
+	stale, err := st.load(lines)
+	if err != nil {
+		return err
+	}
+	if len(stale) > 0 && !recompute {
+		return fmt.Errorf("%w: %s: %d trials were made with other settings or by other code (items %s); give --recompute to make them again, or name another place",
+			ErrStale, st.path, len(stale), strings.Join(itemsOf(stale), ", "))
+	}
+	if len(stale) > 0 {
+		return st.rewrite(s, lines, stale)
+	}
+	if err := st.file.Truncate(int64(whole)); err != nil {
+		return err
+	}
+	if _, err := st.file.Seek(int64(whole), io.SeekStart); err != nil {
+		return err
+	}
+	if whole == 0 {
+		return st.add1(headLine(s.Paper))
 	}
 	return nil
 }
 
-// add keeps a finished job.
-func (st *store) add(item, key string, samples []Sample) error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if err := st.line(record{item, key, samples}); err != nil {
+// load takes the trials of the settings at hand and returns the other ones. A job
+// that two lines hold, as after a merge, must have the same numbers in both.
+func (st *store) load(lines []line) (stale []line, err error) {
+	points := map[string][]point{}
+	for _, l := range lines {
+		if l.Points != nil {
+			points[l.Layout] = l.Points
+			st.layouts[l.Layout] = true
+		}
+	}
+	for _, l := range lines {
+		if l.Item == "" {
+			continue
+		}
+		hash, err := st.hashes.of(l.Item)
+		if err != nil {
+			return nil, err
+		}
+		if hash != l.Settings {
+			stale = append(stale, l)
+			continue
+		}
+		samples, err := l.samples(points)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s:%d: %w; remove the line", ErrDir, st.path, l.number, err)
+		}
+		at := job{l.Item, l.Key}
+		if before, ok := st.done[at]; ok && !slices.Equal(before, samples) {
+			return nil, fmt.Errorf("%w: %s:%d: %s, %s has other numbers in an earlier line; remove both lines", ErrDir, st.path, l.number, l.Item, l.Key)
+		}
+		st.done[at] = samples
+	}
+	return stale, nil
+}
+
+// rewrite leaves out the lines that are stale. The file is replaced at once, so
+// that an interruption loses nothing.
+func (st *store) rewrite(s Study, lines, stale []line) error {
+	drop, used := map[int]bool{}, map[string]bool{}
+	for _, l := range stale {
+		drop[l.number] = true
+	}
+	for _, l := range lines {
+		if l.Item != "" && !drop[l.number] {
+			used[l.Layout] = true
+		}
+	}
+	st.layouts = used
+	var kept bytes.Buffer
+	kept.Write(headLine(s.Paper))
+	for _, l := range lines {
+		if l.Store == "" && !drop[l.number] && used[l.Layout] {
+			kept.Write(l.text)
+		}
+	}
+	if err := st.file.Close(); err != nil {
 		return err
 	}
-	st.done[job{item, key}] = samples
+	if err := atomicfile.Write(st.path, 0o644, func(w io.Writer) error { _, err := w.Write(kept.Bytes()); return err }); err != nil {
+		return err
+	}
+	var err error
+	if st.file, err = os.OpenFile(st.path, os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
+		return err
+	}
+	st.lock, err = st.lock.again(st.path)
+	return err
+}
+
+func itemsOf(lines []line) []string {
+	var items []string
+	for _, l := range lines {
+		items = append(items, l.Item)
+	}
+	slices.Sort(items)
+	return slices.Compact(items)
+}
+
+// add keeps a finished job, with the numbers that are read back.
+func (st *store) add(item string, j Job, samples []Sample) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	hash, err := st.hashes.of(item)
+	if err != nil {
+		return err
+	}
+	samples = rounded(samples, j.Trial)
+	layout, trial := linesOf(item, j, hash, st.commit, samples)
+	if !st.layouts[layout.Layout] {
+		if err := st.add1(layout.encode()); err != nil {
+			return err
+		}
+		st.layouts[layout.Layout] = true
+	}
+	if err := st.add1(trial.encode()); err != nil {
+		return err
+	}
+	st.done[job{item, j.Key}] = samples
 	return nil
+}
+
+func (st *store) add1(text []byte) error {
+	_, err := st.file.Write(text)
+	return err
 }
 
 // has tells whether all jobs of an item are finished.
@@ -117,12 +220,4 @@ func (st *store) part(item string, jobs []Job) int {
 	return n
 }
 
-func (st *store) line(v any) error {
-	text, err := json.Marshal(v)
-	if err == nil {
-		_, err = st.file.Write(append(text, '\n'))
-	}
-	return err
-}
-
-func (st *store) close() error { return st.file.Close() }
+func (st *store) close() error { return errors.Join(st.file.Close(), st.lock.release()) }

@@ -1,9 +1,12 @@
 package figure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 )
 
 // Sentinel errors, which every error but those of the file system wraps.
@@ -12,9 +15,17 @@ var (
 	ErrItem = errors.New("unknown item")
 	// ErrDir marks a directory that holds something else.
 	ErrDir = errors.New("directory cannot be continued")
+	// ErrStale marks stored trials of other settings, or of other code.
+	ErrStale = errors.New("stored trials are stale")
+	// ErrBusy marks a store that another process has open.
+	ErrBusy = errors.New("store of trials in use")
 	// ErrJob marks a job that failed or returned no number.
 	ErrJob = errors.New("trial failed")
 )
+
+func inUse(path string) error {
+	return fmt.Errorf("%w: %s: another process adds trials to it; wait for its end, or name another place", ErrBusy, path)
+}
 
 // Study is the reproduction of one paper.
 type Study struct {
@@ -43,6 +54,13 @@ type Item struct {
 	// Jobs lists its trials. Those of a quick run may be some of the full one's:
 	// equal keys must mean equal numbers.
 	Jobs func(quick bool) []Job
+	// Settings are what the numbers of all jobs depend on beside their keys, as a
+	// value that marshals to JSON. Stored trials of other settings are stale.
+	Settings any
+	// Probe makes the numbers of a trial so small that every run can afford it:
+	// when they change, code that matters has changed, and stored trials are
+	// stale. nil leaves that to Settings and to the study's Version.
+	Probe func(ctx context.Context) ([]Sample, error)
 	// Claims holds sentences of the paper against the results; nil means none.
 	Claims func(t *Table) []Claim
 }
@@ -60,6 +78,13 @@ type Job struct {
 	Trial int
 	// Run returns the numbers. It is called once, beside other jobs.
 	Run func(ctx context.Context) ([]Sample, error)
+}
+
+// CheapestJob is a probe for items whose cheapest quick job takes a moment.
+func CheapestJob(jobs func(quick bool) []Job) func(ctx context.Context) ([]Sample, error) {
+	return func(ctx context.Context) ([]Sample, error) {
+		return slices.MinFunc(jobs(true), func(a, b Job) int { return cmp.Compare(a.Cost, b.Cost) }).Run(ctx)
+	}
 }
 
 // Sample is one number of a trial: one y at an x of a series of a panel.

@@ -18,6 +18,7 @@ type finished struct {
 	table  *Table
 	claims []Claim
 	trials int
+	each   int // trials of each point; 0 where there are none
 	quick  bool
 	// part of whole is the number of trials of each point where the full run is
 	// not finished; else both are 0.
@@ -28,18 +29,24 @@ type finished struct {
 // that an earlier one finished, in full where the directory has that.
 func write(s Study, st *store, o Options) (*Result, error) {
 	var all []finished
-	r := &Result{Claims: []Claim{}}
+	r := &Result{Claims: []Claim{}, Trials: map[string]int{}}
 	for _, item := range s.Items {
 		f, ok := collect(item, st)
 		if !ok {
 			continue
 		}
-		if err := f.write(o.Dir); err != nil {
-			return nil, err
+		if o.Dir != "" {
+			if err := f.write(o.Dir); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, f)
+		r.Trials[item.Name] = f.each
 		r.Items = append(r.Items, item.Name)
 		r.Claims = append(r.Claims, f.claims...)
+	}
+	if o.Dir == "" {
+		return r, nil
 	}
 	err := atomicfile.Write(filepath.Join(o.Dir, "claims.json"), 0o644, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -59,13 +66,13 @@ func collect(item Item, st *store) (f finished, ok bool) {
 	part := st.part(item.Name, full)
 	switch {
 	case st.has(item.Name, full):
-		f = finished{trials: len(full)}
+		f = finished{trials: len(full), each: all}
 	case st.has(item.Name, quick) && less >= part:
 		full = quick
-		f = finished{trials: len(quick), quick: true}
+		f = finished{trials: len(quick), each: less, quick: true}
 	case part >= 2:
 		full = slices.DeleteFunc(full, func(j Job) bool { return j.Trial > part })
-		f = finished{trials: len(full), part: part, whole: all}
+		f = finished{trials: len(full), each: part, part: part, whole: all}
 	default:
 		return f, false
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/discreet-rl/discreet/train"
 )
 
-// behaviourTrials is fewer than elsewhere: the paper's figure looks like one trial.
-const behaviourTrials = 5
-
 func behaviourPanel(m mechanism, buffer int) string {
 	return fmt.Sprintf("%s, epsilon 1, |B| = %d", title(m), buffer)
 }
@@ -22,9 +19,9 @@ func behaviourSeries(m mechanism, buffer int, r reading) string {
 func behaviour() figure.Item {
 	item := figure.Item{
 		Name: "behaviour", Title: "Figure 2: average scores during training",
-		Caption: "Mean score of ten submissions in a row, at every 1500th, at epsilon 1, without a buffer and with one of 100; mean of 5 trials (quick: 2); bands: standard error of that mean. 200 is the best score, 195 a success.",
+		Caption: "Mean score of ten submissions in a row, at every 1500th, at epsilon 1, without a buffer and with one of 100; mean of 20 trials (quick: 3); bands: standard error of that mean. 200 is the best score, 195 a success.",
 		Columns: 2, SameY: true,
-		Jobs: behaviourJobs, Claims: claimBehaviour,
+		Probe: probe(behaviourConfigs), Jobs: behaviourJobs, Claims: claimBehaviour,
 	}
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, b := range []int{1, 100} {
@@ -39,17 +36,13 @@ func behaviour() figure.Item {
 }
 
 func behaviourJobs(quick bool) []figure.Job {
-	n := behaviourTrials
-	if quick {
-		n = 2
-	}
 	var jobs []figure.Job
-	for k := range n {
+	for k := range count(quick) {
 		trial := k + 1
 		for _, m := range []mechanism{train.Laplace, train.PRS} {
 			for _, b := range []int{1, 100} {
 				for _, r := range readings() {
-					jobs = append(jobs, figure.Job{Key: fmt.Sprintf("%s, trial %d", behaviourSeries(m, b, r), trial), Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
+					jobs = append(jobs, figure.Job{Key: fmt.Sprintf("%s, trial %d", behaviourSeries(m, b, r), trial), Cost: 1, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 						return behaviourTrial(ctx, m, b, r, trial)
 					}})
 				}

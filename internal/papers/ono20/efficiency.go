@@ -58,7 +58,7 @@ func efficiency() figure.Item {
 		Name: "efficiency", Title: "Tables 1, 2 and 3, and Figure 3: submissions to the first success",
 		Caption: "Success ratio by the number of submissions (Figure 3), and within 90,000 by epsilon (Table 2). The medians of Table 1 and the areas of Table 3 are among the claims; all trials are in the CSV. 20 trials of 90,000 submissions (quick: 3). Bars and bands: standard error of the mean over trials.",
 		Columns: 2, SameY: true,
-		Jobs: efficiencyJobs, Claims: claimEfficiency,
+		Probe: probe(efficiencyConfigs), Jobs: efficiencyJobs, Claims: claimEfficiency,
 	}
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, r := range []reading{nearest, literal} {
@@ -85,13 +85,13 @@ func efficiencyJobs(quick bool) []figure.Job {
 	jobs := []figure.Job{{Key: "paper", Run: func(context.Context) ([]figure.Sample, error) { return printedSamples(), nil }}}
 	for k := range count(quick) {
 		trial := k + 1
-		jobs = append(jobs, figure.Job{Key: fmt.Sprintf("not private, trial %d", trial), Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
+		jobs = append(jobs, figure.Job{Key: fmt.Sprintf("not private, trial %d", trial), Cost: 1, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 			return freeTrial(ctx, trial)
 		}})
 		for _, m := range []mechanism{train.Laplace, train.PRS} {
 			for _, r := range readings() {
 				for _, e := range epsilons() {
-					jobs = append(jobs, figure.Job{Key: fmt.Sprintf("%s, trial %d", seriesAt(m, r, e), trial), Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
+					jobs = append(jobs, figure.Job{Key: fmt.Sprintf("%s, trial %d", seriesAt(m, r, e), trial), Cost: 1, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 						return efficiencyTrial(ctx, m, r, e, trial)
 					}})
 				}

@@ -12,7 +12,6 @@ import (
 // Settings of the poisoned runs: the recipe with one episode a submission.
 const (
 	poisonSubmissions = 3000
-	poisonTrials      = 10
 )
 
 // percents are the numbers of dishonest agents among each hundred.
@@ -57,9 +56,9 @@ func attackSeries(a attack, bounded bool) string {
 func poisoning() figure.Item {
 	item := figure.Item{
 		Name: "poisoning", Title: "Not in the paper: dishonest agents",
-		Caption: "Success ratio within 3000 submissions when some of each hundred agents send the opposite of what they learned, without noise: at the length of an honest report (inverted) or with every number at the end of its range (loudest). Each also with the influence of a report bounded: in norm, at 1.25 times the usual norm of an honest estimate, and along the running mean of estimates. The recipe with one episode a submission; 10 trials (quick: 3). Bars: standard error.",
+		Caption: "Success ratio within 3000 submissions when some of each hundred agents send the opposite of what they learned, without noise: at the length of an honest report (inverted) or with every number at the end of its range (loudest). Each also with the influence of a report bounded: in norm, at 1.25 times the usual norm of an honest estimate, and along the running mean of estimates. The recipe with one episode a submission; 20 trials (quick: 3). Bars: standard error.",
 		Columns: 2, SameY: true,
-		Jobs: poisonJobs, Claims: claimPoisoning,
+		Probe: probe(poisonConfigs), Jobs: poisonJobs, Claims: claimPoisoning,
 	}
 	for _, v := range victims() {
 		p := figure.Panel{Name: v.panel(), Title: fmt.Sprintf("%s, epsilon %g", title(v.m), v.epsilon), X: "dishonest agents (%)", Y: "success ratio", Bars: figure.StandardError}
@@ -74,12 +73,8 @@ func poisoning() figure.Item {
 }
 
 func poisonJobs(quick bool) []figure.Job {
-	n := poisonTrials
-	if quick {
-		n = 3
-	}
 	var jobs []figure.Job
-	for k := range n {
+	for k := range count(quick) {
 		for _, v := range victims() {
 			for _, a := range []attack{inverted, loudest} {
 				for _, bounded := range []bool{false, true} {
@@ -95,7 +90,7 @@ func poisonJobs(quick bool) []figure.Job {
 
 func poisonJob(v victim, a attack, bounded bool, percent uint64, trial int) figure.Job {
 	series := poisonSeries(v, a, bounded, percent)
-	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: .2, Run: func(ctx context.Context) ([]figure.Sample, error) {
+	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: .2, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 		c, err := v.config(bounded)
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func recipe() figure.Item {
 		Name: "recipe", Title: "Not in the paper: training that works at the same epsilon",
 		Caption: "Success ratio by the number of submissions: PrivUnitG and sign-PRS with one episode a submission, or thirty local steps of two episodes. The policy is linear (8 weights); actions are drawn from it. First success, retention and the control of zero gradients (reported through sign-PRS) are among the claims, all trials in the CSV. 20 trials (quick: 3), of which those without a success go on, up to 90,000 submissions; curves end at the least length of a trial. Bands: standard error of the mean over trials.",
 		Columns: 2, SameY: true,
-		Jobs: recipeJobs, Claims: claimRecipe,
+		Probe: probe(recipeConfigs), Jobs: recipeJobs, Claims: claimRecipe,
 	}
 	for _, l := range ways() {
 		for _, m := range randomizers() {
@@ -92,7 +92,7 @@ func recipeJobs(quick bool) []figure.Job {
 
 func recipeJob(m mechanism, l way, epsilon float64, trial int, control bool) figure.Job {
 	series := oursSeries(m, l, epsilon, control)
-	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
+	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: 1, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 		c := ours(m, epsilon, l.steps, submissions)
 		if control { // it need not go on: the median is what counts
 			c.Local.ZeroGradient = true

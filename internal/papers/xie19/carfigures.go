@@ -84,6 +84,8 @@ func carComparison() figure.Item {
 				Curves: []figure.Curve{{Series: seriesPaper, Colour: 1}, {Series: seriesSound, Colour: 5}},
 			},
 		},
+		Settings: settingsOf(carSizes, func(m int) []evaluate.Estimator { return estimatorsIn(carMethods(m)) }),
+		Probe:    probeWorld(carMethods(probePersons), carOn),
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(carSizes(quick), carUpper)
 			return append(jobs, trialJobs(carSizes(quick), count(quick), seconds(5), compareCar)...)

@@ -67,6 +67,8 @@ func carPrivacy() figure.Item {
 			panel(panelOff, "Off-policy", labelCarMSPBE, off), panel(panelOffError, "Off-policy, value error", labelCarError, off),
 			panelTrue(), panel(panelRatio, "Off-policy over on-policy", "ratio of MSPBE (no unit)", on[:len(on)-1]),
 		},
+		Settings: settingsOf(carSizes, func(m int) []evaluate.Estimator { return estimatorsIn(bothMethods(m)) }),
+		Probe:    probeWorld(bothMethods(probePersons), carOn, carOff),
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(carSizes(quick), carTrue)
 			return append(jobs, trialJobs(carSizes(quick), count(quick), seconds(10), bothCar)...)
@@ -141,9 +143,14 @@ func bothCar(ctx context.Context, trial int, sizes []int) ([]figure.Sample, erro
 	return out, nil
 }
 
+// bothMethods are the curves of either policy.
+func bothMethods(m int) []curve {
+	return settingMethods(m, func(epsilon float64, sound bool) evaluate.GPOPE { return gpope(carStep(m, epsilon), carClip, sound) }, carBatch)
+}
+
 // bothAt evaluates both policies on the first m persons.
 func bothAt(ctx context.Context, both []*people, m int, seed uint64) ([]figure.Sample, error) {
-	curves := settingMethods(m, func(epsilon float64, sound bool) evaluate.GPOPE { return gpope(carStep(m, epsilon), carClip, sound) }, carBatch)
+	curves := bothMethods(m)
 	out, err := both[0].run(ctx, panelOn, panelOnError, curves, m, float64(m), seed)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,8 @@ func carSteps() figure.Item {
 			{Name: panelMSPBE, Title: "MSPBE", X: labelStep, Y: labelCarMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelCarError, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 		},
+		Settings: settingsOf(one(carSweptPersons), func(m int) []evaluate.Estimator { return estimatorsIn(carSweep(m, true)) }),
+		Probe:    probeWorld(append(carFlat(probePersons), carAtStep(1, true)...), carOn),
 		Jobs: func(quick bool) []figure.Job {
 			return trialJobs([]int{carSweptPersons(quick)}, count(quick), seconds(5), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 				return sweepCar(ctx, trial, sizes, true, func(samples []figure.Sample, _ int) []figure.Sample { return samples })
@@ -79,27 +81,13 @@ func sweepCar(ctx context.Context, trial int, sizes []int, free bool, panel func
 }
 
 func (p *people) sweep(ctx context.Context, m int, seed uint64, free bool) ([]figure.Sample, error) {
-	b := budget()
-	flat, err := p.run(ctx, panelMSPBE, panelRMSE, []curve{
-		{series: seriesBatch, estimator: carBatch(m, b.Epsilon), budget: b},
-		{series: seriesRefine, estimator: evaluate.DPRefine{Form: "lstd"}, budget: b},
-		{series: seriesLSTD, estimator: evaluate.LSTD{Weighting: "trajectory"}, budget: dp.Budget{}},
-	}, m, 0, seed)
+	flat, err := p.run(ctx, panelMSPBE, panelRMSE, carFlat(m), m, 0, seed)
 	if err != nil {
 		return nil, err
 	}
 	out := everywhere(flat, carStepSizes())
 	for _, x := range carStepSizes() {
-		curves := []curve{
-			{series: carClipPaper, estimator: gpope(x, carClip, false), budget: b},
-			{series: carClipSound, estimator: gpope(x, carClip, true), budget: b},
-		}
-		if free {
-			curves = append(curves,
-				curve{series: carNoClipPaper, estimator: gpope(x, carNoClip, false), budget: b},
-				curve{series: carNoClipSound, estimator: gpope(x, carNoClip, true), budget: b})
-		}
-		got, err := p.run(ctx, panelMSPBE, panelRMSE, curves, m, x, seed)
+		got, err := p.run(ctx, panelMSPBE, panelRMSE, carAtStep(x, free), m, x, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -110,6 +98,40 @@ func (p *people) sweep(ctx context.Context, m int, seed uint64, free bool) ([]fi
 		}
 	}
 	return out, nil
+}
+
+// carFlat are methods without such a step.
+func carFlat(m int) []curve {
+	b := budget()
+	return []curve{
+		{series: seriesBatch, estimator: carBatch(m, b.Epsilon), budget: b},
+		{series: seriesRefine, estimator: evaluate.DPRefine{Form: "lstd"}, budget: b},
+		{series: seriesLSTD, estimator: evaluate.LSTD{Weighting: "trajectory"}, budget: dp.Budget{}},
+	}
+}
+
+// carAtStep is GPOPE at one step size.
+func carAtStep(x float64, free bool) []curve {
+	b := budget()
+	curves := []curve{
+		{series: carClipPaper, estimator: gpope(x, carClip, false), budget: b},
+		{series: carClipSound, estimator: gpope(x, carClip, true), budget: b},
+	}
+	if free {
+		curves = append(curves,
+			curve{series: carNoClipPaper, estimator: gpope(x, carNoClip, false), budget: b},
+			curve{series: carNoClipSound, estimator: gpope(x, carNoClip, true), budget: b})
+	}
+	return curves
+}
+
+// carSweep are all curves of a sweep.
+func carSweep(m int, free bool) []curve {
+	all := carFlat(m)
+	for _, x := range carStepSizes() {
+		all = append(all, carAtStep(x, free)...)
+	}
+	return all
 }
 
 // claimClip compares the best steps with and without a clip that acts.
@@ -132,7 +154,9 @@ func carSizesItem() figure.Item {
 		Name: "car-steps-sizes", Title: "Figure 6: step sizes on mountain car, other numbers of trajectories",
 		Caption: "As Figure 2(b) with the clip at 0.1, at a tenth of the paper's numbers of trajectories. The true epsilons are those of the paper's noise. Flat lines have no such step. Bars: standard deviation over trials.",
 		Columns: 2, SameY: true,
-		Panels: sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
+		Panels:   sizePanels(carSweptSizes(false), carSweptSizes(true), labelCarMSPBE, labelCarError, curves),
+		Settings: settingsOf(carSweptSizes, func(m int) []evaluate.Estimator { return estimatorsIn(carSweep(m, false)) }),
+		Probe:    probeWorld(append(carFlat(probePersons), carAtStep(1, false)...), carOn),
 		Jobs: func(quick bool) []figure.Job {
 			return trialJobs(carSweptSizes(quick), count(quick), seconds(10), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 				return sweepCar(ctx, trial, sizes, false, inPanels)

@@ -37,8 +37,10 @@ func comparison() figure.Item {
 				Curves: []figure.Curve{{Series: seriesPaper, Colour: 1}, {Series: seriesSound, Colour: 5}},
 			},
 		},
-		Jobs:   comparisonJobs,
-		Claims: claimComparison,
+		Settings: settingsOf(sizes, func(m int) []evaluate.Estimator { return estimatorsOf(chainMethods(m)) }),
+		Probe:    probeChain(chainMethods(chainProbePersons)),
+		Jobs:     comparisonJobs,
+		Claims:   claimComparison,
 	}
 }
 

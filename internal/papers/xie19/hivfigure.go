@@ -44,6 +44,8 @@ func hivItem() figure.Item {
 			{Name: panelRMSE, Title: "Value error", X: labelPersons, Y: "value error at 40 states (1e5)", LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			panelTrue(),
 		},
+		Settings: settingsOf(hivSizes, func(m int) []evaluate.Estimator { return estimatorsIn(settingMethods(m, hivGPOPE, hivBatch)) }),
+		Probe:    probeWorld(settingMethods(probePersons, hivGPOPE, hivBatch), treatment),
 		Jobs: func(quick bool) []figure.Job {
 			jobs := epsilonJobs(hivSizes(quick), func(m int) ([]figure.Sample, error) {
 				v, err := treatment()

@@ -53,9 +53,10 @@ func relations() figure.Item {
 	}
 	return figure.Item{
 		Name: "relations", Title: "Table 1: how the parameters are related",
-		Caption: "Epsilon as delta, N, sigma and m vary one at a time from 1e-5, 1e5, 1.083 and 1e5, by the accountant of the paper and as a bracket from privacy-loss distributions. Two parameters are negatively related when an increase of one asks for a decrease of the other, all else equal; that follows from the signs of these slopes.",
-		Columns: 2,
-		Panels:  panels,
+		Caption:  "Epsilon as delta, N, sigma and m vary one at a time from 1e-5, 1e5, 1.083 and 1e5, by the accountant of the paper and as a bracket from privacy-loss distributions. Two parameters are negatively related when an increase of one asks for a decrease of the other, all else equal; that follows from the signs of these slopes.",
+		Columns:  2,
+		Panels:   panels,
+		Settings: []any{base().delta, base().iterations, base().sigma, base().persons},
 		Jobs: func(bool) []figure.Job {
 			var jobs []figure.Job
 			for _, r := range tableRows() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 )
 
@@ -66,7 +67,9 @@ func chainSizes() figure.Item {
 		Name: "chain-steps-sizes", Title: "Figure 5: step sizes on the chain, other numbers of trajectories",
 		Caption: "As Figure 1(b) with the clip at 0.02. The true epsilons are those of the paper's noise. Flat lines have no such step. Bars: standard deviation over trials.",
 		Columns: 2, SameY: true,
-		Panels: sizePanels(sweptSizes(false), sweptSizes(true), labelMSPBE, labelRMSE, curves),
+		Panels:   sizePanels(sweptSizes(false), sweptSizes(true), labelMSPBE, labelRMSE, curves),
+		Settings: settingsOf(sweptSizes, func(int) []evaluate.Estimator { return estimatorsOf(chainSweep(false)) }),
+		Probe:    probeChain(append(flatMethods(), stepMethods(0.1, false)...)),
 		Jobs: func(quick bool) []figure.Job {
 			return trialJobs(sweptSizes(quick), count(quick), seconds(30), func(ctx context.Context, trial int, sizes []int) ([]figure.Sample, error) {
 				return sweepChain(ctx, trial, sizes, false, inPanels)

@@ -40,8 +40,10 @@ func steps() figure.Item {
 			{Name: panelMSPBE, Title: "MSPBE", X: labelStep, Y: labelMSPBE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 			{Name: panelRMSE, Title: "Value error", X: labelStep, Y: labelRMSE, LogX: true, LogY: true, Bars: figure.StandardDeviation, Curves: curves},
 		},
-		Jobs:   stepJobs,
-		Claims: claimSteps,
+		Settings: settingsOf(one(sweptPersons), func(int) []evaluate.Estimator { return estimatorsOf(chainSweep(true)) }),
+		Probe:    probeChain(append(flatMethods(), stepMethods(0.1, true)...)),
+		Jobs:     stepJobs,
+		Claims:   claimSteps,
 	}
 }
 
@@ -106,17 +108,31 @@ func (p *onTheChain) sweep(ctx context.Context, m int, seed uint64, free bool) (
 	}
 	out := everywhere(append(flat, got...), stepSizes())
 	for _, x := range stepSizes() {
-		methods := []method{{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true}}
-		if free {
-			methods = append(methods, method{noClipPaper, gpope(x, noClip, false), true}, method{noClipSound, gpope(x, noClip, true), true})
-		}
-		got, err := p.scores(ctx, methods, m, x, seed)
+		got, err := p.scores(ctx, stepMethods(x, free), m, x, seed)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, got...)
 	}
 	return out, nil
+}
+
+// stepMethods is GPOPE at one step size.
+func stepMethods(x float64, free bool) []method {
+	methods := []method{{clipPaper, gpope(x, clip, false), true}, {clipSound, gpope(x, clip, true), true}}
+	if free {
+		methods = append(methods, method{noClipPaper, gpope(x, noClip, false), true}, method{noClipSound, gpope(x, noClip, true), true})
+	}
+	return methods
+}
+
+// chainSweep are all methods of a sweep.
+func chainSweep(free bool) []method {
+	all := flatMethods()
+	for _, x := range stepSizes() {
+		all = append(all, stepMethods(x, free)...)
+	}
+	return all
 }
 
 // best is the least mean over the steps, and where.

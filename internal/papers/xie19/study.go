@@ -148,19 +148,21 @@ var (
 
 // chainPersons makes m persons of a trial, or more.
 func chainPersons(trial, m int) (*onTheChain, error) {
-	return chainTrial.get(trial, m, func() (*onTheChain, error) {
-		d, err := problem(m).Simulate(seedOf(trial))
-		if err != nil {
-			return nil, err
-		}
-		// On-policy nobody reads probabilities.
-		d.BehaviorProb, d.ActionProbs, d.Actions = nil, nil, 0
-		s, err := value.NewSample(d, value.Options{Gamma: onchain.Gamma, Features: onchain.Tabular()})
-		if err != nil {
-			return nil, err
-		}
-		return &onTheChain{d, newWalker(s)}, nil
-	})
+	return chainTrial.get(trial, m, func() (*onTheChain, error) { return newOnTheChain(trial, m) })
+}
+
+func newOnTheChain(trial, m int) (*onTheChain, error) {
+	d, err := problem(m).Simulate(seedOf(trial))
+	if err != nil {
+		return nil, err
+	}
+	// On-policy nobody reads probabilities.
+	d.BehaviorProb, d.ActionProbs, d.Actions = nil, nil, 0
+	s, err := value.NewSample(d, value.Options{Gamma: onchain.Gamma, Features: onchain.Tabular()})
+	if err != nil {
+		return nil, err
+	}
+	return &onTheChain{d, newWalker(s)}, nil
 }
 
 // scores runs methods on the first m persons.

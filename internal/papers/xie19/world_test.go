@@ -21,9 +21,7 @@ func small(t *testing.T, of func() (*view, error)) *view {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := *v.world
-	w.reference, w.trial = 2, new(latest[simulated])
-	return &view{world: &w, name: v.name, target: v.target, policy: v.policy, patience: v.patience, rollouts: 5, relative: v.relative}
+	return v.reduced(2, 5)
 }
 
 func measured(t *testing.T, v *view) *yardstick {
