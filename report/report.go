@@ -41,7 +41,7 @@ func Write(w io.Writer, r *evaluate.Release) error {
 	if err := pageTemplate.Execute(&buf, p); err != nil {
 		return fmt.Errorf("%w: %w", ErrRelease, err)
 	}
-	_, err = w.Write(buf.Bytes())
+	_, err = bidi.WriteString(w, buf.String())
 	return err
 }
 

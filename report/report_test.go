@@ -41,6 +41,25 @@ func Example() {
 	// true
 }
 
+// A name that turns the direction of text round is shown by its code points.
+func TestDirectionsAreNotTurnedRound(t *testing.T) {
+	r := scalarRelease()
+	r.Ledger = ledgerEntry()
+	r.Ledger.Purpose = "limit \u202e005.1\u2066 \u200f"
+	r.Notes = []string{"a \u2069note\u061c"}
+	page := string(render(t, r))
+	for _, c := range "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+		if strings.ContainsRune(page, c) {
+			t.Errorf("the page holds %U", c)
+		}
+	}
+	for _, want := range []string{"limit ⟨U+202E⟩005.1⟨U+2066⟩ ⟨U+200F⟩", "a ⟨U+2069⟩note⟨U+061C⟩"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
+}
+
 func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
 	headings := []string{"Seeded noise", "above the promised one", "Not charged to a ledger", "Fast noise", "Says little more"}
 	for bits := range 1 << len(headings) {

@@ -6,7 +6,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,9 +25,9 @@ const setName = "--set"
 // key.key=value, whose values are YAML. Relative paths in the configuration are
 // relative to the file's directory.
 func Load(path string, overrides []string) (discreet.Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := readText(path)
 	if err != nil {
-		return discreet.Config{}, fmt.Errorf("%w: %w", ErrSyntax, err)
+		return discreet.Config{}, err
 	}
 	c, err := Parse(path, text, overrides)
 	c.Dir = filepath.Dir(path)
@@ -54,9 +53,12 @@ func Parse(name string, text []byte, overrides []string) (discreet.Config, error
 }
 
 func decode(name string, text []byte, into any) error {
+	if err := checkLength(name, text); err != nil {
+		return err
+	}
 	err := yaml.Load(text, into, yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
-		return nil
+		return checkNumbers(name, text)
 	}
 	var all *yaml.LoadErrors
 	if errors.As(err, &all) && len(all.Errors) > 0 {
@@ -127,6 +129,9 @@ func override(name string, text []byte, overrides []string) ([]byte, error) {
 		var value any
 		if err := yaml.Load([]byte(raw), &value); err != nil {
 			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)
+		}
+		if err := checkNumbers(setName+" "+key, []byte(raw)); err != nil {
+			return nil, err
 		}
 		if err := assign(tree, strings.Split(key, "."), value); err != nil {
 			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)

@@ -1,8 +1,11 @@
 package config_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,6 +112,54 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	for _, set := range []string{"", "x", "=1", "data.path.x=1", "privacy.epsilon=[", "no.such=1"} {
 		if _, err := config.Parse("x.yaml", []byte("data: {path: a}\n"), []string{set}); !errors.Is(err, config.ErrSyntax) {
 			t.Errorf("--set %q: %v; want ErrSyntax", set, err)
+		}
+	}
+}
+
+// A number that YAML reads otherwise than it looks is refused, wherever it
+// stands; as text it can be written in quotes.
+func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {
+	const remedy = "; write a decimal number without underscores and leading zeros, or text in quotes"
+	for text, want := range map[string]string{
+		"problem:\n  persons: 1_0\n":               "x.yaml:2: problem.persons is `1_0`" + remedy,
+		"problem:\n  persons: 0470\n":              "x.yaml:2: problem.persons is `0470`" + remedy,
+		"problem: {horizon: -017}\n":               "x.yaml:1: problem.horizon is `-017`" + remedy,
+		"privacy:\n  epsilon: 0_1.5\n":             "x.yaml:2: privacy.epsilon is `0_1.5`" + remedy,
+		"privacy:\n  epsilon: 00.5\n":              "x.yaml:2: privacy.epsilon is `00.5`" + remedy,
+		"method: {name: dp-is, max_weight: 1_0}\n": "x.yaml:1: method.max_weight is `1_0`" + remedy,
+		"ledger: {dataset: 0470}\n":                "x.yaml:1: ledger.dataset is `0470`" + remedy,
+	} {
+		_, err := config.Parse("x.yaml", []byte(text), nil)
+		if !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	for _, set := range []string{"problem.persons=1_0", "problem.persons=0470", "problem={persons: 0470}"} {
+		if _, err := config.Parse("x.yaml", []byte(whole), []string{set}); !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), remedy) {
+			t.Errorf("--set %s: %v", set, err)
+		}
+	}
+	c, err := config.Parse("x.yaml", []byte("privacy: {epsilon: 0.5, delta: 1e-05}\nproblem: {persons: 10, gamma: 0}\nledger: {dataset: '0470', analyst: a_1}\n"), nil)
+	if err != nil || c.Privacy.Epsilon != .5 || c.Privacy.Delta != 1e-5 || c.Problem.Persons != 10 || c.Ledger.Dataset != "0470" {
+		t.Errorf("numbers that are plain: %+v, %v", c, err)
+	}
+}
+
+// A configuration is small: a file of any length, or without an end, is refused
+// before it is read whole.
+func TestLongFilesAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "long.yaml")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("# nothing\n"), 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{path, "/dev/zero"} {
+		_, one := config.Load(path, nil)
+		_, two := config.LoadTrain(path, nil)
+		_, three := config.LoadSchema(path)
+		for _, err := range []error{one, two, three} {
+			if want := path + ": is longer than 4 MiB, the limit of a configuration; keep tables and data in files of their own"; !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
+				t.Errorf("%v; want %s", err, want)
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -30,9 +29,9 @@ type Schema struct {
 func LoadSchema(path string) (trajectory.Options, error) {
 	var s Schema
 	if path != "" {
-		text, err := os.ReadFile(path)
+		text, err := readText(path)
 		if err != nil {
-			return trajectory.Options{}, fmt.Errorf("%w: %w", ErrSyntax, err)
+			return trajectory.Options{}, err
 		}
 		if err := decode(path, text, &s); err != nil {
 			return trajectory.Options{}, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -96,9 +95,9 @@ type success struct {
 // the form key.key=value. Relative paths in it are relative to its directory.
 func LoadTrain(path string, overrides []string) (Train, error) {
 	var t Train
-	text, err := os.ReadFile(path)
+	text, err := readText(path)
 	if err != nil {
-		return t, fmt.Errorf("%w: %w", ErrSyntax, err)
+		return t, err
 	}
 	name := path
 	if len(overrides) > 0 {

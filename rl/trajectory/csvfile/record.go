@@ -3,6 +3,7 @@ package csvfile
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,11 @@ func (t *table) header() error {
 // plausible recognises a header that is of another format.
 func (t *table) plausible() error {
 	name := t.fields[0].Name
+	broken := slices.ContainsFunc(t.fields, func(f trajectory.Field) bool { return strings.ContainsRune(f.Name, '\r') })
 	switch {
+	case broken: // the whole file may be in it: no name of a column may be told
+		return &trajectory.InputError{File: t.name, What: "the header holds a carriage return: lines that end in one alone are not told apart",
+			Remedy: "end lines in LF or CRLF", Kind: trajectory.ErrFormat}
 	case strings.HasPrefix(name, "\xff\xfe") || strings.HasPrefix(name, "\xfe\xff"):
 		return &trajectory.InputError{File: t.name, What: "is UTF-16", Remedy: "write it as UTF-8", Kind: trajectory.ErrFormat}
 	case len(t.fields) == 1 && strings.ContainsAny(name, ";\t|"):

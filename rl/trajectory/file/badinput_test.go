@@ -40,6 +40,7 @@ var badInput = []struct {
 	{"blank file", "||", nil, ":3: the file is empty; write a header row and one row a decision", trajectory.ErrEmpty},
 	{"header alone", "episode_id,reward|", nil, ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
 	{"semicolons", "episode_id;reward|1;2|", nil, ": the header has no comma; separate fields by commas", trajectory.ErrFormat},
+	{"CR alone", "episode_id,obs_x,reward\r1,SECRET7,3\r1,9,4\r", nil, ": the header holds a carriage return: lines that end in one alone are not told apart; end lines in LF or CRLF", trajectory.ErrFormat},
 	{"UTF-16", "\xff\xfee\x00", nil, ": is UTF-16; write it as UTF-8", trajectory.ErrFormat},
 	{"no episode", "step,reward|0,1|", nil, ": episode_id: the file has no such column; add the column, or map episode_id to the column that holds it (also known: trajectory_id, traj_id)", trajectory.ErrColumn},
 	{"no reward", "episode_id|1|", nil, ": reward: the file has no such column; add the column, or map reward to the column that holds it (also known: click)", trajectory.ErrColumn},
