@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 // probeSubmissions is the length of the trials that tell whether code that
@@ -13,7 +14,7 @@ import (
 const probeSubmissions = 40
 
 // probe runs so short a trial of each configuration and returns the scores' sums.
-func probe(configs func() ([]train.Config, error)) func(ctx context.Context) ([]figure.Sample, error) {
+func probe(configs func() ([]simulate.Config, error)) func(ctx context.Context) ([]figure.Sample, error) {
 	return func(ctx context.Context) ([]figure.Sample, error) {
 		all, err := configs()
 		if err != nil {
@@ -36,8 +37,8 @@ func probe(configs func() ([]train.Config, error)) func(ctx context.Context) ([]
 	}
 }
 
-func behaviourConfigs() ([]train.Config, error) {
-	var all []train.Config
+func behaviourConfigs() ([]simulate.Config, error) {
+	var all []simulate.Config
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, b := range []int{1, 20} { // the second fills within a probe
 			for _, r := range readings() {
@@ -48,8 +49,8 @@ func behaviourConfigs() ([]train.Config, error) {
 	return all, nil
 }
 
-func efficiencyConfigs() ([]train.Config, error) {
-	all := []train.Config{free()}
+func efficiencyConfigs() ([]simulate.Config, error) {
+	all := []simulate.Config{free()}
 	for _, m := range []mechanism{train.Laplace, train.PRS} {
 		for _, r := range readings() {
 			for _, e := range epsilons() {
@@ -60,8 +61,8 @@ func efficiencyConfigs() ([]train.Config, error) {
 	return all, nil
 }
 
-func recipeConfigs() ([]train.Config, error) {
-	var all []train.Config
+func recipeConfigs() ([]simulate.Config, error) {
+	var all []simulate.Config
 	for _, e := range strict() {
 		for _, m := range randomizers() {
 			for _, l := range ways() {
@@ -72,8 +73,8 @@ func recipeConfigs() ([]train.Config, error) {
 	return all, nil
 }
 
-func poisonConfigs() ([]train.Config, error) {
-	var all []train.Config
+func poisonConfigs() ([]simulate.Config, error) {
+	var all []simulate.Config
 	for _, v := range victims() {
 		for _, a := range []attack{inverted, loudest} {
 			for _, bounded := range []bool{false, true} {
