@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -220,6 +221,9 @@ type Validation struct {
 	Unit evaluate.Unit
 	// NotUsed lists decisions that the method would leave out.
 	NotUsed []NotUsed
+	// Overview describes the data as the evaluation would use them; nil where they
+	// cannot be evaluated.
+	Overview *overview.Report
 }
 
 // NotUsed counts decisions that are left out for one reason.
@@ -228,9 +232,10 @@ type NotUsed struct {
 	Why       string `json:"why"`
 }
 
-// Validate reads the data as [Evaluate] would and says what is wrong with it, and
-// what of it the method would not use. Nothing is released; counts and notices are
-// for the curator alone.
+// Validate reads the data as [Evaluate] would and says what is wrong with it,
+// what of it the method would not use, and how far it can answer the question. It
+// reads the data twice. Nothing is released; counts and notices are for the curator
+// alone.
 func Validate(ctx context.Context, c Config, options ...Option) (*Validation, error) {
 	j, err := newJob(c)
 	if err != nil {
@@ -259,7 +264,29 @@ func Validate(ctx context.Context, c Config, options ...Option) (*Validation, er
 		return v, err
 	}
 	v.leftOut(plan)
-	return v, plan.CheckEnds(!v.EndUnknown)
+	if err := plan.CheckEnds(!v.EndUnknown); err != nil {
+		return v, err
+	}
+	v.Overview, err = j.overview(ctx, plan)
+	return v, err
+}
+
+// overview is the curator's look at the data. Rewards are read as they are, so
+// that those beyond their bounds are counted.
+func (j *job) overview(ctx context.Context, plan *evaluate.Plan) (*overview.Report, error) {
+	j.options.Reward, j.options.Outside = nil, trajectory.OutsideReject
+	data, _, err := j.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := j.config.Problem
+	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
+	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
+	if p.Reward != nil {
+		f.Reward = &p.Reward.Range
+	}
+	f.Cap, _ = plan.Facts["max_weight"].(float64)
+	return overview.Look(data, f)
 }
 
 // leftOut lists what the caps and the method leave out.

@@ -73,6 +73,9 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 			"valid": found == nil, "files": s.Files, "episodes": s.Episodes, "rows": s.Rows,
 			"notices": append([]string{}, s.Notices...), "not_used": append([]discreet.NotUsed{}, s.NotUsed...),
 		}
+		if s.Overview != nil {
+			out["overview"] = s.Overview
+		}
 		if s.Unit == "" || s.Unit == evaluate.Person {
 			out["persons"] = s.Persons
 		}
@@ -94,6 +97,9 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 	fmt.Fprintf(cmd.OutOrStdout(), "valid: %s%s, %s in %s (for the curator alone)\n", persons, many(s.Episodes, "episode"), many(s.Rows, "row"), many(s.Files, "file"))
 	for _, n := range s.NotUsed {
 		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), n.Why)
+	}
+	if s.Overview != nil {
+		printOverview(cmd.OutOrStdout(), s.Overview)
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ var table = []wing{
 		{"evaluate/internal/facts"},
 		{"evaluate/internal/gpope", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
+		{"evaluate/overview"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
 		{"train"},

@@ -1,0 +1,251 @@
+package overview
+
+import (
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Spread describes a set of numbers; all zero where there are none.
+type Spread struct {
+	Min    float64 `json:"min"`
+	Median float64 `json:"median"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
+}
+
+// Report is what a curator should know of data before an evaluation.
+type Report struct {
+	Persons  int `json:"persons"`
+	Episodes int `json:"episodes"`
+	Rows     int `json:"rows"`
+	// EpisodesPerPerson and Lengths, in decisions an episode, describe the shape of
+	// the data.
+	EpisodesPerPerson Spread `json:"episodes_per_person"`
+	Lengths           Spread `json:"lengths"`
+	// Rewards and Returns, which are discounted, stand beside their public bounds.
+	Rewards Bounded `json:"rewards"`
+	Returns Bounded `json:"returns"`
+	// Actions counts the decisions for each action, nil where no action was read.
+	Actions []int `json:"actions,omitempty"`
+	// Steps describes the first decisions of the episodes, nil where no action was
+	// read.
+	Steps []Step `json:"steps,omitempty"`
+	// Propensity describes the behaviour probabilities, nil on-policy.
+	Propensity *Propensity `json:"propensity,omitempty"`
+	// Weights describes the overlap with the target policy, nil on-policy.
+	Weights *Weights `json:"weights,omitempty"`
+	// Warnings say what makes the evaluation doubtful, in words.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Bounded is a spread beside the public range that should hold it.
+type Bounded struct {
+	Spread
+	// Range is nil where none was given.
+	Range *evaluate.Range `json:"range,omitempty"`
+	// Outside counts the numbers beyond the range.
+	Outside int `json:"outside"`
+}
+
+// Step counts the actions taken at one decision of the episodes.
+type Step struct {
+	// Step is the number of the decision, from 0.
+	Step int `json:"step"`
+	// Episodes reach it.
+	Episodes int `json:"episodes"`
+	// Actions counts them by action.
+	Actions []int `json:"actions"`
+}
+
+// Propensity describes the behaviour probabilities of the logged actions.
+type Propensity struct {
+	Spread
+	// Constant tells that all of them are equal.
+	Constant bool `json:"constant"`
+}
+
+// Weights describes the importance weights of whole episodes.
+type Weights struct {
+	Spread
+	// StdErr is the standard error of the mean, by episode.
+	StdErr float64 `json:"std_err"`
+	// EffectiveSize is the effective sample size, in episodes.
+	EffectiveSize float64 `json:"effective_size"`
+	// Zero counts the episodes of weight 0: the target policy would not have acted so.
+	Zero int `json:"zero"`
+	// Cap is the public cap on a weight, 0 for none; BeyondShare is the share of
+	// the episodes above it and BeyondMass their share of the sum of weights that
+	// the cap cuts off.
+	Cap         float64 `json:"cap,omitempty"`
+	BeyondShare float64 `json:"beyond_share"`
+	BeyondMass  float64 `json:"beyond_mass"`
+}
+
+// Facts are the public facts that the data are held against.
+type Facts struct {
+	// Persons is the stated number, 0 for none; Lower tells that it is a lower bound.
+	Persons int64
+	Lower   bool
+	// Gamma discounts returns.
+	Gamma float64
+	// Reward and Return are the public ranges, nil for none.
+	Reward, Return *evaluate.Range
+	// Target is the policy to evaluate.
+	Target policy.Policy
+	// Cap is the public cap on an importance weight, 0 for none.
+	Cap float64
+}
+
+// mostSteps and mostActions bound the tables of a report.
+const (
+	mostSteps   = 12
+	mostActions = 64
+)
+
+// Look describes the data as an evaluation would use them. It fails where the
+// target policy needs a column that is not there.
+func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
+	r := &Report{Persons: d.Persons(), Episodes: d.Episodes(), Rows: d.Rows()}
+	r.EpisodesPerPerson = spread(differences(d.PersonStart))
+	r.Lengths = spread(differences(d.EpisodeStart))
+	r.Rewards = bounded(slices.Clone(d.Reward), f.Reward)
+	r.Returns = bounded(returns(d, f.Gamma), f.Return)
+	r.actions(d)
+	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
+		r.Propensity = propensity(d.BehaviorProb)
+		rho := make([]float64, d.Rows())
+		if err := policy.Ratios(rho, f.Target, d); err != nil {
+			return nil, err
+		}
+		r.Weights = weights(d, rho, f.Cap)
+	}
+	r.warn(d, f)
+	return r, nil
+}
+
+func differences(start []int) []float64 {
+	out := make([]float64, 0, len(start))
+	for i := 1; i < len(start); i++ {
+		out = append(out, float64(start[i]-start[i-1]))
+	}
+	return out
+}
+
+// spread sorts x in place.
+func spread(x []float64) Spread {
+	if len(x) == 0 {
+		return Spread{}
+	}
+	slices.Sort(x)
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return Spread{Min: x[0], Median: (x[(len(x)-1)/2] + x[len(x)/2]) / 2, Mean: sum / float64(len(x)), Max: x[len(x)-1]}
+}
+
+func bounded(x []float64, r *evaluate.Range) Bounded {
+	b := Bounded{Range: r}
+	if r != nil {
+		for _, v := range x {
+			if !(v >= r.Min && v <= r.Max) {
+				b.Outside++
+			}
+		}
+	}
+	b.Spread = spread(x)
+	return b
+}
+
+// returns are the discounted returns of the episodes.
+func returns(d *trajectory.Dataset, gamma float64) []float64 {
+	out := make([]float64, d.Episodes())
+	for e := range out {
+		factor := 1.0
+		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+			out[e] += factor * d.Reward[row]
+			if d.Discount != nil {
+				factor *= d.Discount[row]
+			} else {
+				factor *= gamma
+			}
+		}
+	}
+	return out
+}
+
+// actions counts actions, in all and by step.
+func (r *Report) actions(d *trajectory.Dataset) {
+	if d.Action == nil {
+		return
+	}
+	k := 0
+	for _, a := range d.Action {
+		k = max(k, int(a)+1)
+	}
+	if k > mostActions {
+		return
+	}
+	r.Actions = make([]int, k)
+	for e := range d.Episodes() {
+		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+			a := d.Action[row]
+			if a < 0 {
+				continue
+			}
+			r.Actions[a]++
+			step := row - d.EpisodeStart[e]
+			if step >= mostSteps {
+				continue
+			}
+			if step == len(r.Steps) {
+				r.Steps = append(r.Steps, Step{Step: step, Actions: make([]int, k)})
+			}
+			r.Steps[step].Episodes++
+			r.Steps[step].Actions[a]++
+		}
+	}
+}
+
+func propensity(p []float64) *Propensity {
+	s := spread(slices.Clone(p))
+	return &Propensity{Spread: s, Constant: len(p) > 0 && s.Min == s.Max}
+}
+
+// weights describes the products of the ratios over each episode.
+func weights(d *trajectory.Dataset, rho []float64, largest float64) *Weights {
+	w := make([]float64, d.Episodes())
+	sum, squares, beyond, above, zero := 0.0, 0.0, 0.0, 0, 0
+	for e := range w {
+		w[e] = 1
+		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+			w[e] *= rho[row]
+		}
+		sum += w[e]
+		squares += w[e] * w[e]
+		if w[e] == 0 {
+			zero++
+		}
+		if largest > 0 && w[e] > largest {
+			above++
+			beyond += w[e] - largest
+		}
+	}
+	out := &Weights{Spread: spread(w), Cap: largest, Zero: zero}
+	n := float64(len(w))
+	if n > 1 {
+		out.StdErr = math.Sqrt(max(squares/n-out.Mean*out.Mean, 0) / (n - 1))
+	}
+	if squares > 0 {
+		out.EffectiveSize = sum * sum / squares
+		out.BeyondMass = beyond / sum
+	}
+	if n > 0 {
+		out.BeyondShare = float64(above) / n
+	}
+	return out
+}
