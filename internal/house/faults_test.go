@@ -24,7 +24,7 @@ var unmarked = []string{
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
 	"evaluate.ErrOverBudget", "evaluate.ErrUsed",
 	"internal/jcs.ErrForm",
-	"internal/papers/figure.ErrDir", "internal/papers/figure.ErrItem", "internal/papers/figure.ErrJob",
+	"internal/papers/figure.ErrBusy", "internal/papers/figure.ErrDir", "internal/papers/figure.ErrItem", "internal/papers/figure.ErrJob", "internal/papers/figure.ErrStale",
 	"internal/parquet.ErrColumn", "internal/parquet.ErrEmpty", "internal/parquet.ErrFormat", "internal/parquet.ErrValue",
 	"internal/pgtest.ErrUnavailable",
 	"internal/schema.ErrInvalid",
