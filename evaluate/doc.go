@@ -16,7 +16,8 @@
 //
 // # Unit, adjacency, bounds
 //
-// The unit of privacy is a person, who may own many trajectories; a person's
+// The unit of privacy is a person, who may own many trajectories, unless
+// [Privacy] says that it is a single trajectory or row; a person's
 // contribution is the mean over their trajectories, so persons count equally.
 // [Public] holds everything that is known without the data. Contributions are
 // clipped to ranges derived from it inside the mechanism that adds the noise.

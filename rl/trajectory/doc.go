@@ -17,9 +17,11 @@
 //
 // # Persons
 //
-// A person is the unit of privacy and may own many episodes. An episode without
-// a unit_id belongs to the person who is named as it is. This package
-// counts and caps what one person contributes ([Options.Horizon],
+// A person is whoever unit_id names, and may own many episodes; or, where
+// [Options.Unit] says so, a single episode or row. That, and which columns there
+// are, is decided before the first row is read: rows, episodes and files that
+// disagree about a column are refused, and so are ids that are one number in two
+// spellings. This package counts and caps what one person contributes ([Options.Horizon],
 // [Options.EpisodesPerPerson]) by a rule that looks at nobody else, so that one
 // person's data never changes what is kept of another's. It knows nothing else
 // of privacy.

@@ -18,7 +18,8 @@
 // infos.action_probs[t], infos.target_prob[t] and infos.discount[t] are taken for
 // those of decision t, and other numbers in infos can be mapped by their name,
 // such as infos.pscore. An episode is named by its directory; its metadata may
-// hold a unit_id (the person) and an episode_id of our own.
+// hold a unit_id (the person) and an episode_id of our own, in all episodes or in
+// none.
 //
 // Rows are numbered over all episodes in order of their directories, one more
 // than it has decisions for each. Units are those of the source.

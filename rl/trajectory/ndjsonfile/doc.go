@@ -3,11 +3,12 @@
 // as keys. Start with [Format], which package file lists; [New] and [Write] work
 // on any stream.
 //
-//	{"episode_id":"a","step":0,"obs_x":0.5,"action":1,"reward":0,"terminated":false,"truncated":false}
+//	{"episode_id":"a","step":0,"unit_id":"p","obs_x":0.5,"action":1,"reward":0,"terminated":false,"truncated":false}
 //
 // The columns of a file are the keys of its first rows (1024 of them, or 8 MB). A
-// key that is not there is null, but a key that the first rows lack is an error:
-// a column must not be overlooked. Numbers may be true and false; lists are
+// key that is not there is null, but a key that the first rows lack is an error,
+// and so is a row without an observation that nobody named: whether the data have
+// a column is not for one row to say. Numbers may be true and false; lists are
 // arrays of numbers; ids are strings or numbers. The order of keys does not
 // matter; a key may not come twice in a row. What stands in keys that nobody asks
 // for is skipped, not checked.
