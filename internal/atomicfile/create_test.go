@@ -73,3 +73,17 @@ func TestCreateLeavesNothingUnderTheNameUntilTheEnd(t *testing.T) {
 		t.Errorf("a second file of the name: %v; want ErrExist", err)
 	}
 }
+
+// TestCreateGivesWayToWhoWasFirst: another file took the name while this one was
+// written.
+func TestCreateGivesWayToWhoWasFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "backup")
+	first := func(w io.Writer) error { _, err := io.WriteString(w, "first"); return err }
+	err := Create(path, 0o600, func(io.Writer) error { return Create(path, 0o600, first) })
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v; want ErrExist", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "first" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
