@@ -120,7 +120,7 @@ func perBatch(quick bool, from []start, do func(ctx context.Context, from start,
 			for trial := range count(quick) {
 				seed := seedOf(i, m, trial)
 				jobs = append(jobs, figure.Job{
-					Key:  fmt.Sprintf("start=%s m=%d trial=%d", st.name, m, trial+1),
+					Key: fmt.Sprintf("start=%s m=%d trial=%d", st.name, m, trial+1), Trial: trial + 1,
 					Cost: 100_000 + float64(m)*20*float64(2-i),
 					Run: func(ctx context.Context) ([]figure.Sample, error) {
 						d, err := onchain.Problem{Persons: m, Start: st.probs}.Simulate(seed)

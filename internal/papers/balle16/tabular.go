@@ -52,7 +52,7 @@ func sweepJobs(quick bool) []figure.Job {
 		name := []string{"small", "large"}[i]
 		for trial := range count(quick) {
 			jobs = append(jobs, figure.Job{
-				Key:  fmt.Sprintf("batch=%s m=%d trial=%d", name, m, trial+1),
+				Key: fmt.Sprintf("batch=%s m=%d trial=%d", name, m, trial+1), Trial: trial + 1,
 				Cost: 1e6 + 180*float64(m),
 				Run: func(ctx context.Context) ([]figure.Sample, error) {
 					return runSweep(ctx, name, from, m, seedOf(0, m, trial))

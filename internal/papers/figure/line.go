@@ -37,11 +37,13 @@ type line struct {
 	text   []byte // with its newline
 }
 
-// point is where a number stands: panel, series and x.
+// point is where a number stands: panel, series and x, or, so that trials share
+// layouts, the number of the trial in its place.
 type point struct {
-	Panel  string  `json:"panel"`
-	Series string  `json:"series"`
-	X      float64 `json:"x"`
+	Panel   string  `json:"panel"`
+	Series  string  `json:"series"`
+	X       float64 `json:"x"`
+	AtTrial bool    `json:"at_trial,omitempty"`
 }
 
 func (l line) encode() []byte {
@@ -81,6 +83,9 @@ func (l line) samples(layouts map[string][]point) ([]Sample, error) {
 	out := make([]Sample, len(points))
 	for i, p := range points {
 		out[i] = Sample{Panel: p.Panel, Series: p.Series, X: p.X, Y: l.Y[i]}
+		if p.AtTrial {
+			out[i].X = float64(l.Trial)
+		}
 	}
 	return out, nil
 }
@@ -89,7 +94,11 @@ func (l line) samples(layouts map[string][]point) ([]Sample, error) {
 func linesOf(item string, j Job, settings, commit string, samples []Sample) (layout, trial line) {
 	trial = line{Item: item, Key: j.Key, Trial: j.Trial, Settings: settings, Commit: commit}
 	for _, s := range samples {
-		layout.Points = append(layout.Points, point{s.Panel, s.Series, s.X})
+		p := point{Panel: s.Panel, Series: s.Series, X: s.X}
+		if j.Trial > 0 && s.X == float64(j.Trial) {
+			p.X, p.AtTrial = 0, true
+		}
+		layout.Points = append(layout.Points, p)
 		trial.Y = append(trial.Y, s.Y)
 	}
 	layout.Layout = shortHash(layout.encode())

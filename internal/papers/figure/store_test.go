@@ -24,7 +24,7 @@ func trialsOf(n int, run *atomic.Int64, each func(ctx context.Context, k int) er
 		for k := 1; k <= n; k++ {
 			jobs = append(jobs, figure.Job{Key: fmt.Sprintf("trial=%d", k), Trial: k, Cost: 1, Run: func(ctx context.Context) ([]figure.Sample, error) {
 				run.Add(1)
-				return []figure.Sample{{Panel: "p", Series: "s", X: 10, Y: float64(k) + 1e-12}}, each(ctx, k)
+				return []figure.Sample{{Panel: "p", Series: "s", X: 10, Y: float64(k) + 1e-12}, {Panel: "by trial", Series: "s", X: float64(k), Y: 1}}, each(ctx, k)
 			}})
 		}
 		return jobs
@@ -62,7 +62,7 @@ func TestStoresHoldOneLineATrial(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(text, `"commit":"abc"`) || !strings.Contains(text, `"y":[2]}`) {
+	if !strings.Contains(text, `"commit":"abc"`) || !strings.Contains(text, `"y":[2,1]}`) {
 		t.Errorf("no commit, or more digits than seven:\n%s", text)
 	}
 }
@@ -145,10 +145,10 @@ func TestStoresAreJoined(t *testing.T) {
 	}
 	run.Store(0)
 	resume(t, trialsOf(3, run, quiet), o)
-	if got, want := read(t, dir, "numbers.csv"), "p,s,10,2,"; run.Load() != 0 || !strings.Contains(got, want) || !strings.HasSuffix(got, ",3\n") {
-		t.Errorf("%d runs; CSV\n%s; want none, and a mean of 3 trials", run.Load(), got)
+	if got, want := read(t, dir, "numbers.csv"), "by trial,s,1,1,0,0,1\nby trial,s,2,1,0,0,1\nby trial,s,3,1,0,0,1\np,s,10,2,0.5773502691896258,1,3\n"; run.Load() != 0 || !strings.HasSuffix(got, want) {
+		t.Errorf("%d runs; CSV\n%s; want none, and\n%s", run.Load(), got, want)
 	}
-	if err := os.WriteFile(o.Store, []byte(strings.Replace(both, `"y":[2]`, `"y":[7]`, 1)), 0o644); err != nil {
+	if err := os.WriteFile(o.Store, []byte(strings.Replace(both, `"y":[2,1]`, `"y":[7,1]`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := figure.Run(context.Background(), trialsOf(3, run, quiet), o); !errors.Is(err, figure.ErrDir) {
