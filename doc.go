@@ -1,10 +1,11 @@
 // Package discreet evaluates policies on people's trajectories under
-// differential privacy. It is the whole job as a library: the command of the
-// same name calls nothing else.
+// differential privacy, and trains policies under local privacy. It is the whole job
+// as a library: the command of the same name calls nothing else.
 //
-//	cfg := discreet.Config{ /* or read a YAML file with the command */ }
+//	cfg, err := discreet.Load("evaluate.yaml")   // or a Config made in Go
 //	plan, err := discreet.Plan(cfg)              // cost and expected error; the data stays closed
 //	result, err := discreet.Evaluate(ctx, cfg)   // plan, check, charge, run
+//	found, err := discreet.Verify(result.JSON, key)
 //
 // With [Config.Ledger] the budget of the dataset is charged before any noise is
 // drawn, and the release is recorded there before it is returned ([WithKey] makes
@@ -13,6 +14,9 @@
 // A [Config] says where the data is, what is publicly known about the problem,
 // which policy to evaluate by which method, and what guarantee to give. The
 // unit of privacy is a person; the adjacency is always stated.
+//
+// [Train] runs a fleet of simulated agents, each of which reports under local privacy,
+// as a file says that [LoadTraining] reads; package train is the protocol for others.
 //
 // # Layout
 //

@@ -10,13 +10,12 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 )
 
 // pbc loads one of the trial's configurations with overrides and no output.
 func pbc(t *testing.T, name string, overrides ...string) discreet.Config {
 	t.Helper()
-	c, err := config.Load("examples/pbc/"+name, overrides)
+	c, err := discreet.Load("examples/pbc/"+name, overrides...)
 	if err != nil {
 		t.Fatal(err)
 	}

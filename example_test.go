@@ -47,6 +47,57 @@ func ExampleEvaluate() {
 	// Output: dp-wis replace_one 1 0.95
 }
 
+// The configuration that the documents show, with one key changed.
+func ExampleLoad() {
+	cfg, err := discreet.Load("examples/pbc/evaluate.yaml", "privacy.epsilon=0.5", "output=null")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := discreet.Plan(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s at epsilon %g: expected privacy error %.2f\n", cfg.Method.Name, cfg.Privacy.Epsilon, plan.Expected.StdPrivacy)
+	// Output: dp-wis at epsilon 0.5: expected privacy error 0.79
+}
+
+// Two hundred simulated agents report once each; none spends more than epsilon 2.
+func ExampleTrain() {
+	training, err := discreet.LoadTraining("examples/fleet/train.yaml", "server.submissions=200", "success=null", "output=null")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := discreet.Train(context.Background(), training)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Accepted, "reports,", len(result.Theta), "weights, epsilon", result.Epsilon)
+	// Output: 200 reports, 8 weights, epsilon 2
+}
+
+// Whoever is given a release can check it.
+func ExampleVerify() {
+	result, err := discreet.Evaluate(context.Background(), trial())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := discreet.Verify(result.JSON, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.Release.Method, "costs no more than it says:", found.Epsilon.Upper <= found.Release.Privacy.Epsilon)
+	fmt.Println(found.Notes[0])
+	// Output:
+	// dp-wis costs no more than it says: true
+	// UNSIGNED: anybody could have written this file; its value could be anything
+}
+
 // With a ledger a release is paid for before it is made. The same key returns it
 // again; a budget that is used up refuses.
 func ExampleEvaluate_ledger() {

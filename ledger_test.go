@@ -18,7 +18,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -266,7 +265,7 @@ privacy: {adjacency: replace_one, epsilon: 1, delta: 1e-5}
 		}
 	}
 	hash := func(sets ...string) string {
-		c, err := config.Parse("x.yaml", []byte(base), sets)
+		c, err := discreet.Parse("x.yaml", []byte(base), sets...)
 		if err != nil {
 			t.Fatal(err)
 		}

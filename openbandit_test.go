@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/internal/config"
 )
 
 // TestSyntheticBanditLog holds the references on the made-up log of the
@@ -30,7 +29,7 @@ func TestOpenBanditLog(t *testing.T) {
 func checkBandit(t *testing.T, path string, persons int, is, wis, dr float64) {
 	t.Helper()
 	for method, want := range map[string]float64{"is": is, "wis": wis, "dr": dr} {
-		c, err := config.Load("examples/openbandit/uniform.yaml", []string{"privacy=none", "method={name: " + method + "}", "data.path=" + path})
+		c, err := discreet.Load("examples/openbandit/uniform.yaml", "privacy=none", "method={name: "+method+"}", "data.path="+path)
 		if err != nil {
 			t.Fatal(err)
 		}

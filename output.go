@@ -113,8 +113,8 @@ func (j *job) encode(r *evaluate.Release) ([]byte, error) {
 	return indented(r)
 }
 
-func indented(r *evaluate.Release) ([]byte, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
+func indented(v any) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
 	return append(text, '\n'), err
 }
 

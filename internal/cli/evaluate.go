@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/report"
 )
 
@@ -34,7 +33,7 @@ is not charged twice: its recorded release is written again, byte for byte and
 without opening the data. Exit code 3 says that the ledger refused.`,
 		Args: exactly(1, "one configuration"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(args[0], overrides)
+			c, err := discreet.Load(args[0], overrides...)
 			if err != nil {
 				return err
 			}

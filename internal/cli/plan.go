@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 )
 
 // planJSON is the JSON form of a plan.
@@ -47,7 +46,7 @@ func newPlan() *cobra.Command {
 		Short: "Cost and expected error, without opening the data",
 		Args:  exactly(1, "one configuration"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(args[0], overrides)
+			c, err := discreet.Load(args[0], overrides...)
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
-	"github.com/discreet-rl/discreet/internal/config"
-	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 
@@ -33,7 +31,7 @@ func newTrain() *cobra.Command {
 			if threads < 0 {
 				return usage(fmt.Errorf("train: --threads is %d; want 1 or more, or 0 for one a core", threads))
 			}
-			y, err := config.LoadTrain(args[0], overrides)
+			y, err := discreet.LoadTraining(args[0], overrides...)
 			if err != nil {
 				return err
 			}
@@ -46,59 +44,45 @@ func newTrain() *cobra.Command {
 	return cmd
 }
 
-func runTrain(cmd *cobra.Command, y config.Train, threads int, asJSON bool) (err error) {
+func runTrain(cmd *cobra.Command, y discreet.Training, threads int, asJSON bool) error {
 	c, err := y.Config()
 	if err != nil {
 		return err
 	}
-	c.Threads = threads
-	dir, name := y.OutputDir(), fmt.Sprintf("run %d", time.Now().UnixNano())
-	if dir != "" {
-		if c.Journal, err = simulate.OpenJournal(filepath.Join(dir, "run")); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, c.Journal.Close()) }()
-		name = c.Journal.Name()
-	}
 	told := cmd.ErrOrStderr()
-	store := y.Ledgers()
-	if store != nil {
-		c.Wallet, c.Wallets = y.Wallets(store, name), y.LedgerName()
-	}
-	before := uint64(0) // reports of earlier processes
-	c.Resumed = func(reports uint64) {
-		before = reports
-		if store != nil && reports > 0 {
-			store.Existing()
-		}
-		tellResumed(told, dir, reports, c.Terms.Submissions)
-	}
 	progress := tellTraining(told, c)
-	c.Progress = progress.tell
-	result, err := simulate.Run(cmd.Context(), c)
+	result, err := discreet.Train(cmd.Context(), y, discreet.WithThreads(threads), discreet.WithTrainProgress(progress.tell),
+		discreet.WithResumed(func(reports uint64) { tellResumed(told, y.OutputDir(), reports, c.Terms.Submissions) }))
 	progress.end()
 	switch {
 	case errors.Is(err, context.Canceled) && result != nil:
-		return interruptedTraining(dir, max(before, result.Accepted), c)
-	case errors.Is(err, train.ErrBudget) && result != nil && result.Accepted > 0 && dir != "":
-		if failure := writeTraining(dir, y, c, result); failure != nil {
+		return interruptedTraining(result.Dir, max(result.Resumed, result.Accepted), c)
+	case result == nil || err != nil && result.JSON == nil:
+		return err
+	}
+	if result.Dir != "" {
+		if failure := plotted(result); failure != nil {
 			return errors.Join(err, failure)
 		}
-		fmt.Fprintf(told, "what %d reports came to is in %s\n", result.Accepted, dir)
-		return err
-	case err != nil:
-		return err
 	}
-	if dir != "" {
-		if err := writeTraining(dir, y, c, result); err != nil {
-			return err
-		}
+	if err != nil {
+		fmt.Fprintf(told, "what %d reports came to is in %s\n", result.Accepted, result.Dir)
+		return err
 	}
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), trainingJSON(c, result))
+		_, err := cmd.OutOrStdout().Write(result.JSON)
+		return err
 	}
-	printTraining(cmd.OutOrStdout(), dir, c, result)
+	printTraining(cmd.OutOrStdout(), result, c)
 	return nil
+}
+
+// plotted draws the run beside its policy.
+func plotted(r *discreet.Trained) error {
+	draw := func(format string) error {
+		return atomicfile.Write(filepath.Join(r.Dir, "training."+format), 0o644, func(w io.Writer) error { return plotTraining(w, format, r.Result) })
+	}
+	return errors.Join(draw("svg"), draw("png"))
 }
 
 // tellResumed says that a directory holds a run, and how far it is.
@@ -123,76 +107,14 @@ func interruptedTraining(dir string, reports uint64, c simulate.Config) error {
 	return fmt.Errorf("training was interrupted: %s; %s keeps them, and the same command goes on", spent, dir)
 }
 
-// training is what train.json holds.
-type training struct {
-	Schema string `json:"schema"`
-	*simulate.Result
-	Rejected map[string]uint64 `json:"rejected"`
-	Privacy  trainingPrivacy   `json:"privacy"`
-	// Simulation is what nobody would know of real agents.
-	Simulation struct {
-		FirstSuccess *firstSuccess `json:"first_success,omitempty"`
-		LastTenth    float64       `json:"mean_score_of_last_tenth"`
-	} `json:"simulation"`
-}
-
-// firstSuccess is the first report, from 1, from which on a window of them scored
-// the threshold on average; 0 if there is none.
-type firstSuccess struct {
-	Report    int     `json:"report"`
-	Window    int     `json:"window"`
-	Threshold float64 `json:"threshold"`
-}
-
-type trainingPrivacy struct {
-	Unit       string           `json:"unit"`
-	Randomizer train.Randomizer `json:"randomizer"`
-	// Epsilon is the largest sum that any agent spent.
-	Epsilon   float64 `json:"epsilon"`
-	Delta     float64 `json:"delta"`
-	Adjacency string  `json:"adjacency"`
-	Durable   bool    `json:"durable"`
-}
-
-func trainingJSON(c simulate.Config, r *simulate.Result) training {
-	t := training{Schema: "discreet/training/v1", Result: r, Rejected: map[string]uint64{}}
-	for v := train.Malformed; v <= train.Closed; v++ {
-		t.Rejected[v.String()] = r.Counts.Of(v)
-	}
-	t.Privacy = trainingPrivacy{Unit: "agent", Randomizer: c.Terms.Randomizer, Epsilon: r.Epsilon, Adjacency: "replace_one", Durable: c.Wallet != nil}
-	if c.Success != nil {
-		f := firstSuccess{Window: 10, Threshold: c.Success.Threshold}
-		f.Report = simulate.FirstSuccess(r.Scores, f.Window, f.Threshold)
-		t.Simulation.FirstSuccess = &f
-	}
-	t.Simulation.LastTenth = simulate.Retention(r.Scores, .1)
-	return t
-}
-
-func writeTraining(dir string, y config.Train, c simulate.Config, r *simulate.Result) error {
-	write := func(name string, f func(io.Writer) error) error {
-		return atomicfile.Write(filepath.Join(dir, name), 0o644, f)
-	}
-	return errors.Join(
-		write("policy.json", func(w io.Writer) error { return train.WritePolicy(w, c.Local.Network, r.Theta, y.Observations()) }),
-		write("train.json", func(w io.Writer) error {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(trainingJSON(c, r))
-		}),
-		write("training.svg", func(w io.Writer) error { return plotTraining(w, "svg", r) }),
-		write("training.png", func(w io.Writer) error { return plotTraining(w, "png", r) }),
-	)
-}
-
-func printTraining(w io.Writer, dir string, c simulate.Config, r *simulate.Result) {
+func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget%s\n", r.Accepted, r.Counts.Rejected(), r.Declined, forfeited(r.Forfeited))
 	fmt.Fprintf(w, "updates   %d\n", r.Version)
 	if !c.Terms.Randomizer.Private() {
 		fmt.Fprintln(w, "privacy   NONE: a reference, not for agents")
 	} else {
 		fmt.Fprintf(w, "privacy   epsilon %.6g at most for an agent, delta 0, local, replace_one; each report %s at epsilon %.6g\n", r.Epsilon, c.Terms.Randomizer.Mechanism, c.Terms.Randomizer.Epsilon)
-		if c.Wallet == nil {
+		if !r.Durable {
 			fmt.Fprintln(w, "          budgets were kept in memory: nothing is left of them after this run")
 		}
 	}
@@ -202,8 +124,8 @@ func printTraining(w io.Writer, dir string, c simulate.Config, r *simulate.Resul
 		fmt.Fprintln(w, "          (unbiased, so that noise may carry it below 0 or above 1; +- one standard error)")
 	}
 	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", simulate.Retention(r.Scores, .1))
-	if dir != "" {
-		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", dir)
+	if r.Dir != "" {
+		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", r.Dir)
 	}
 }
 

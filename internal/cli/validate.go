@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -47,13 +46,13 @@ is for the curator of the data: counts are as private as the data itself.`,
 
 func validate(cmd *cobra.Command, args []string, configuration string, overrides []string, schema, format string, progress func(trajectory.Progress)) (*discreet.Validation, error) {
 	if configuration != "" {
-		c, err := config.Load(configuration, overrides)
+		c, err := discreet.Load(configuration, overrides...)
 		if err != nil {
 			return nil, err
 		}
 		return discreet.Validate(cmd.Context(), c, discreet.WithProgress(progress))
 	}
-	o, err := config.LoadSchema(schema)
+	o, err := loadSchema(schema)
 	if err != nil {
 		return nil, err
 	}

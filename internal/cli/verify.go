@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"crypto/ed25519"
 	"fmt"
 	"io"
 	"net/url"
@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/fault"
-	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
 
@@ -33,9 +33,6 @@ func shown(location string) string {
 }
 
 func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
-
-// unsigned is the first thing to know of a release that nobody signed.
-const unsigned = "UNSIGNED: anybody could have written this file; its value could be anything"
 
 // verdict is the JSON form of what was checked. What was not is absent.
 type verdict struct {
@@ -87,67 +84,43 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 
 // release checks a release by itself and prints what held.
 func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*evaluate.Release, error) {
-	if err := schema.Check(schema.Release, text); err != nil {
+	var signer ed25519.PublicKey
+	if key != "" {
+		var err error
+		if signer, err = signature.LoadPublic(key); err != nil {
+			return nil, err
+		}
+	}
+	found, err := discreet.Verify(text, signer)
+	notes := found.Notes
+	if r := found.Release; r != nil {
+		if r.Signature == nil { // the first note says so
+			fmt.Fprintln(w, alarm(w, notes[0]))
+			v.Notes, notes = append(v.Notes, notes[0]), notes[1:]
+		}
+		fmt.Fprintf(w, "form        follows %s\n", r.Schema)
+	}
+	if b := found.Epsilon; b != nil {
+		s := found.Release.Privacy
+		fmt.Fprintf(w, "accounting  epsilon in %v at delta %g, %s; %g is promised\n", *b, s.Delta, s.Adjacency, s.Epsilon)
+	}
+	for _, n := range notes {
+		v.note(w, n)
+	}
+	if err != nil {
 		return nil, failed(path, err)
 	}
-	r, err := parseRelease(path, text)
-	if err != nil {
-		return nil, failure{err}
+	v.SignedBy = found.SignedBy
+	switch g := found.Release.Signature; {
+	case v.SignedBy != "":
+		fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
+	case g != nil:
+		const words = "signature NOT checked: anybody can write one; give --public-key to check it"
+		v.Notes = append(v.Notes, words)
+		fmt.Fprintln(w, alarm(w, "signature   NOT checked: anybody can write one; give --public-key to check it"))
+		fmt.Fprintf(w, "            (it names the key %s)\n", g.KeyID)
 	}
-	if r.Signature == nil {
-		fmt.Fprintln(w, alarm(w, unsigned))
-	}
-	fmt.Fprintf(w, "form        follows %s\n", r.Schema)
-	if err := v.accounting(w, path, r); err != nil {
-		return nil, err
-	}
-	return r, v.signature(w, path, text, r, key)
-}
-
-func (v *verdict) accounting(w io.Writer, path string, r *evaluate.Release) error {
-	s := r.Privacy
-	if s == nil {
-		v.note(w, "a reference without privacy: there is no guarantee to check")
-		return nil
-	}
-	b, err := s.Certify()
-	if err != nil {
-		return failed(path, err)
-	}
-	fmt.Fprintf(w, "accounting  epsilon in %v at delta %g, %s; %g is promised\n", b, s.Delta, s.Adjacency, s.Epsilon)
-	if s.Seeded {
-		v.note(w, "the noise came from a seed: this release protects nobody")
-	}
-	if r.Ledger == nil {
-		v.note(w, s.Unit.Words("no ledger was charged: nothing says what else was released from the same persons"))
-	}
-	return nil
-}
-
-func (v *verdict) signature(w io.Writer, path string, text []byte, r *evaluate.Release, key string) error {
-	if r.Signature == nil && key == "" {
-		v.Notes = append(v.Notes, unsigned)
-		return nil // said first, in release
-	}
-	if key == "" {
-		const words = "NOT checked: anybody can write one; give --public-key to check it"
-		v.Notes = append(v.Notes, "signature "+words)
-		fmt.Fprintln(w, alarm(w, "signature   "+words))
-		fmt.Fprintf(w, "            (it names the key %s)\n", r.Signature.KeyID)
-		return nil
-	}
-	public, err := signature.LoadPublic(key)
-	if err != nil {
-		return err
-	}
-	if err := signature.Verify(text, public); errors.Is(err, signature.ErrUnsigned) {
-		return failed(path, fmt.Errorf("%w; ask for a signed release, or leave out --public-key", err))
-	} else if err != nil {
-		return failed(path, err)
-	}
-	v.SignedBy = signature.KeyID(public)
-	fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
-	return nil
+	return found.Release, nil
 }
 
 // largestRelease bounds, in bytes, the file that is read as a release.

@@ -1,17 +1,16 @@
-// Package config reads the YAML form of a configuration. It is strict: an
-// unknown or repeated key, a second document and a value of the wrong type are
-// errors that name the file and the line.
+// Package config reads YAML into structs, strictly: an unknown or repeated key, a
+// second document and a value of the wrong type are errors that name the file and the
+// line. It also holds the form of a training run ([Train]); that of an evaluation
+// is package discreet's.
 package config
 
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/fault"
 )
 
@@ -21,35 +20,33 @@ var ErrSyntax = fault.Input("malformed configuration")
 // setName stands for the file in errors about overrides.
 const setName = "--set"
 
-// Load reads a configuration from a file and applies overrides of the form
-// key.key=value, whose values are YAML. Relative paths in the configuration are
-// relative to the file's directory.
-func Load(path string, overrides []string) (discreet.Config, error) {
+// Load reads the YAML of a file into a T; see [Decode].
+func Load[T any](path string, overrides []string) (T, error) {
 	text, err := readText(path)
 	if err != nil {
-		return discreet.Config{}, err
+		var none T
+		return none, err
 	}
-	c, err := Parse(path, text, overrides)
-	c.Dir = filepath.Dir(path)
-	return c, err
+	return Decode[T](path, text, overrides)
 }
 
-// Parse reads a configuration from text; name stands for it in errors.
-func Parse(name string, text []byte, overrides []string) (discreet.Config, error) {
-	var c discreet.Config
+// Decode reads YAML into a T, a struct with yaml tags, and applies overrides of the
+// form key.key=value, whose values are YAML; name stands for the text in errors.
+func Decode[T any](name string, text []byte, overrides []string) (T, error) {
+	var into T
 	if len(overrides) > 0 {
 		// The file must be right by itself: the line numbers of its errors are
 		// lost once it has been rewritten.
-		if err := decode(name, text, &discreet.Config{}); err != nil {
-			return c, err
+		if err := decode(name, text, new(T)); err != nil {
+			return into, err
 		}
 		var err error
 		if text, err = override(name, text, overrides); err != nil {
-			return c, err
+			return into, err
 		}
 		name = setName
 	}
-	return c, decode(name, text, &c)
+	return into, decode(name, text, &into)
 }
 
 func decode(name string, text []byte, into any) error {
@@ -101,6 +98,8 @@ func sectionName(goType string) string {
 		return "the configuration"
 	case "Spec":
 		return "features"
+	case "dataSchema":
+		return "the schema"
 	case "Range", "Bounds":
 		return "a range"
 	case "plain", "protection":

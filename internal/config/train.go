@@ -94,24 +94,7 @@ type success struct {
 // LoadTrain reads a training configuration from a file and applies overrides of
 // the form key.key=value. Relative paths in it are relative to its directory.
 func LoadTrain(path string, overrides []string) (Train, error) {
-	var t Train
-	text, err := readText(path)
-	if err != nil {
-		return t, err
-	}
-	name := path
-	if len(overrides) > 0 {
-		// The file must be right by itself: the line numbers of its errors are
-		// lost once it has been rewritten.
-		if err := decode(path, text, &Train{}); err != nil {
-			return t, err
-		}
-		if text, err = override(path, text, overrides); err != nil {
-			return t, err
-		}
-		name = "--set"
-	}
-	err = decode(name, text, &t)
+	t, err := Load[Train](path, overrides)
 	t.dir = filepath.Dir(path)
 	return t, err
 }

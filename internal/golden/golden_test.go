@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 )
 
 var regenerate = flag.Bool("regenerate", false, "write what is computed now to testdata, in place of comparing")
@@ -74,7 +73,7 @@ func TestReleasesDoNotDependOnWorkers(t *testing.T) {
 
 func parse(t *testing.T, dir, text string) discreet.Config {
 	t.Helper()
-	c, err := config.Parse("case", []byte(text), nil)
+	c, err := discreet.Parse("case", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,8 +62,8 @@ var table = []wing{
 		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
-		{".", "report"},
 		{"internal/config"},
+		{".", "report"},
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job"}, floors: [][]string{
 		{"internal/cli"},

@@ -1,4 +1,4 @@
-package config_test
+package discreet_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/rl/feature"
 )
 
@@ -56,7 +55,7 @@ func TestEveryKeyArrives(t *testing.T) {
 		Ledger:   &discreet.Ledger{Path: "budget.db", Dataset: "trial", Analyst: "ada", Purpose: "first look"},
 		Output:   discreet.Output{Dir: "out"}, Justification: "The board asked.", Sign: "key.pem",
 	}
-	got, err := config.Parse("x.yaml", []byte(whole), nil)
+	got, err := discreet.Parse("x.yaml", []byte(whole))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +65,7 @@ func TestEveryKeyArrives(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	got, err := config.Parse("x.yaml", []byte(whole), []string{
-		"privacy.epsilon=0.5", "data.path=c.csv", "method={name: dp-is}", "problem.return=null", "output.dir=elsewhere",
-	})
+	got, err := discreet.Parse("x.yaml", []byte(whole), "privacy.epsilon=0.5", "data.path=c.csv", "method={name: dp-is}", "problem.return=null", "output.dir=elsewhere")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +73,7 @@ func TestOverrides(t *testing.T) {
 		len(got.Method.Params) != 0 || got.Problem.Return != nil || got.Output.Dir != "elsewhere" || got.Problem.Persons != 312 {
 		t.Errorf("overrides give %+v", got)
 	}
-	if got, err = config.Parse("x.yaml", []byte(whole), []string{"privacy=none"}); err != nil || !got.Privacy.None {
+	if got, err = discreet.Parse("x.yaml", []byte(whole), "privacy=none"); err != nil || !got.Privacy.None {
 		t.Errorf("privacy=none gives %+v, %v", got.Privacy, err)
 	}
 }
@@ -104,13 +101,13 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		"problem: {persons: 1e400}\n": `x.yaml`,
 		strings.Repeat("[", 20000) + strings.Repeat("]", 20000): `x.yaml`,
 	} {
-		_, err := config.Parse("x.yaml", []byte(text), nil)
-		if !errors.Is(err, config.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
+		_, err := discreet.Parse("x.yaml", []byte(text))
+		if !errors.Is(err, discreet.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("Parse(%.60q): %.300v; want ErrSyntax with %q", text, err, want)
 		}
 	}
 	for _, set := range []string{"", "x", "=1", "data.path.x=1", "privacy.epsilon=[", "no.such=1"} {
-		if _, err := config.Parse("x.yaml", []byte("data: {path: a}\n"), []string{set}); !errors.Is(err, config.ErrSyntax) {
+		if _, err := discreet.Parse("x.yaml", []byte("data: {path: a}\n"), set); !errors.Is(err, discreet.ErrSyntax) {
 			t.Errorf("--set %q: %v; want ErrSyntax", set, err)
 		}
 	}
@@ -129,17 +126,17 @@ func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {
 		"method: {name: dp-is, max_weight: 1_0}\n": "x.yaml:1: method.max_weight is `1_0`" + remedy,
 		"ledger: {dataset: 0470}\n":                "x.yaml:1: ledger.dataset is `0470`" + remedy,
 	} {
-		_, err := config.Parse("x.yaml", []byte(text), nil)
-		if !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
+		_, err := discreet.Parse("x.yaml", []byte(text))
+		if !errors.Is(err, discreet.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 	for _, set := range []string{"problem.persons=1_0", "problem.persons=0470", "problem={persons: 0470}"} {
-		if _, err := config.Parse("x.yaml", []byte(whole), []string{set}); !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), remedy) {
+		if _, err := discreet.Parse("x.yaml", []byte(whole), set); !errors.Is(err, discreet.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), remedy) {
 			t.Errorf("--set %s: %v", set, err)
 		}
 	}
-	c, err := config.Parse("x.yaml", []byte("privacy: {epsilon: 0.5, delta: 1e-05}\nproblem: {persons: 10, gamma: 0}\nledger: {dataset: '0470', analyst: a_1}\n"), nil)
+	c, err := discreet.Parse("x.yaml", []byte("privacy: {epsilon: 0.5, delta: 1e-05}\nproblem: {persons: 10, gamma: 0}\nledger: {dataset: '0470', analyst: a_1}\n"))
 	if err != nil || c.Privacy.Epsilon != .5 || c.Privacy.Delta != 1e-5 || c.Problem.Persons != 10 || c.Ledger.Dataset != "0470" {
 		t.Errorf("numbers that are plain: %+v, %v", c, err)
 	}
@@ -153,11 +150,10 @@ func TestLongFilesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{path, "/dev/zero"} {
-		_, one := config.Load(path, nil)
-		_, two := config.LoadTrain(path, nil)
-		_, three := config.LoadSchema(path)
-		for _, err := range []error{one, two, three} {
-			if want := path + ": is longer than 4 MiB, the limit of a configuration; keep tables and data in files of their own"; !errors.Is(err, config.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
+		_, one := discreet.Load(path)
+		_, two := discreet.LoadTraining(path)
+		for _, err := range []error{one, two} {
+			if want := path + ": is longer than 4 MiB, the limit of a configuration; keep tables and data in files of their own"; !errors.Is(err, discreet.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
 				t.Errorf("%v; want %s", err, want)
 			}
 		}
@@ -166,8 +162,8 @@ func TestLongFilesAreRefused(t *testing.T) {
 
 // An override that is of the wrong type is named by its key.
 func TestErrorsOfOverridesNameTheKey(t *testing.T) {
-	_, err := config.Parse("x.yaml", []byte(whole), []string{"privacy.epsilon=one"})
-	if want := "--set: privacy.epsilon is `one`; want a number"; !errors.Is(err, config.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
+	_, err := discreet.Parse("x.yaml", []byte(whole), "privacy.epsilon=one")
+	if want := "--set: privacy.epsilon is `one`; want a number"; !errors.Is(err, discreet.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v; want %q", err, want)
 	}
 }
@@ -179,7 +175,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("privacy: none\n"))
 	f.Add([]byte("a: &a {b: *a}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := config.Parse("x.yaml", text, nil)
+		c, err := discreet.Parse("x.yaml", text)
 		if err == nil {
 			err = c.Validate()
 		}

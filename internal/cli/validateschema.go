@@ -1,20 +1,21 @@
-package config
+package cli
 
 import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// Schema says what a data file must hold; it is what `validate --schema` reads:
+// dataSchema says what a data file must hold; it is what `validate --schema` reads:
 //
 //	columns: {reward: click, behavior_prob: propensity_score}
 //	one_row_episodes: true
 //	need: [action, behavior_prob]
 //	reward: {min: 0, max: 1}
 //	missing: zero
-type Schema struct {
+type dataSchema struct {
 	Columns        map[string]string  `yaml:"columns"`
 	OneRowEpisodes bool               `yaml:"one_row_episodes"`
 	Observations   []string           `yaml:"observations"`
@@ -24,23 +25,20 @@ type Schema struct {
 	Means          map[string]float64 `yaml:"means"`
 }
 
-// LoadSchema reads a schema from a file. An empty path is the canonical schema:
+// loadSchema reads a schema from a file. An empty path is the canonical schema:
 // every part is checked where it is there, and none is required.
-func LoadSchema(path string) (trajectory.Options, error) {
-	var s Schema
+func loadSchema(path string) (trajectory.Options, error) {
+	var s dataSchema
 	if path != "" {
-		text, err := readText(path)
-		if err != nil {
-			return trajectory.Options{}, err
-		}
-		if err := decode(path, text, &s); err != nil {
+		var err error
+		if s, err = config.Load[dataSchema](path, nil); err != nil {
 			return trajectory.Options{}, err
 		}
 	}
 	return s.options(path)
 }
 
-func (s Schema) options(name string) (trajectory.Options, error) {
+func (s dataSchema) options(name string) (trajectory.Options, error) {
 	o := trajectory.Options{
 		Columns:        s.Columns,
 		Observations:   s.Observations,
@@ -54,7 +52,7 @@ func (s Schema) options(name string) (trajectory.Options, error) {
 	for _, part := range s.Need {
 		p, ok := parts()[part]
 		if !ok {
-			return o, fmt.Errorf("%w: %s: need: unknown part %q; want action, behavior_prob, action_probs, target_prob, discount or final", ErrSyntax, name, part)
+			return o, fmt.Errorf("%w: %s: need: unknown part %q; want action, behavior_prob, action_probs, target_prob, discount or final", discreet.ErrSyntax, name, part)
 		}
 		o.Need |= p
 	}
@@ -65,7 +63,7 @@ func (s Schema) options(name string) (trajectory.Options, error) {
 		case "clip":
 			o.Outside = trajectory.OutsideClip
 		default:
-			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", ErrSyntax, name, s.Reward.Outside)
+			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", discreet.ErrSyntax, name, s.Reward.Outside)
 		}
 	}
 	if name == "" {
@@ -78,7 +76,7 @@ func (s Schema) options(name string) (trajectory.Options, error) {
 	case "mean":
 		o.Missing = trajectory.MissingMean
 	default:
-		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero or mean", ErrSyntax, name, s.Missing)
+		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero or mean", discreet.ErrSyntax, name, s.Missing)
 	}
 	return o, nil
 }

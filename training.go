@@ -1,0 +1,180 @@
+package discreet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/simulate"
+)
+
+// Training is a locally private training run on simulated agents, as its YAML form
+// says; docs/training.md describes the keys. The unit of privacy is the agent,
+// adjacency is replace-one, and delta is 0.
+type Training struct{ file config.Train }
+
+// LoadTraining reads a training run from a YAML file, as strictly as [Load], and
+// applies overrides of the form key.key=value. Relative paths in the file are relative
+// to its directory.
+func LoadTraining(path string, overrides ...string) (Training, error) {
+	y, err := config.LoadTrain(path, overrides)
+	return Training{y}, err
+}
+
+// Config is the run that the training describes, to be looked at, or to be changed and
+// run by [simulate.Run]. It has no journal and keeps budgets in memory.
+func (t Training) Config() (simulate.Config, error) { return t.file.Config() }
+
+// OutputDir is where results are written; empty where nothing is.
+func (t Training) OutputDir() string { return t.file.OutputDir() }
+
+// Trained is what a training run came to.
+type Trained struct {
+	*simulate.Result
+	// JSON is what is written to train.json.
+	JSON []byte
+	// Dir is where policy.json and train.json are, and the run itself, so that it
+	// can go on; empty when the configuration names no output.
+	Dir string
+	// Durable says that agents' budgets are in a ledger; otherwise they were kept in
+	// memory and are gone.
+	Durable bool
+	// Resumed is the number of reports that earlier processes had left in Dir.
+	Resumed uint64
+}
+
+// TrainOption changes how [Train] runs.
+type TrainOption func(*simulate.Config)
+
+// WithThreads computes on n goroutines; without it on one a core. The result does not
+// depend on it.
+func WithThreads(n int) TrainOption { return func(c *simulate.Config) { c.Threads = n } }
+
+// WithTrainProgress calls f after every report; when f returns false the run stops,
+// without an error.
+func WithTrainProgress(f func(simulate.Progress) bool) TrainOption {
+	return func(c *simulate.Config) { c.Progress = f }
+}
+
+// WithResumed calls f before a run goes on that output.dir holds, with the number of
+// its reports so far.
+func WithResumed(f func(reports uint64)) TrainOption {
+	return func(c *simulate.Config) { c.Resumed = f }
+}
+
+// Train trains a policy on simulated agents, each of which spends at most the epsilon of
+// the configuration, and writes it to output.dir. What is there already goes on.
+//
+// What the run came to so far is returned beside the error where ctx ended, or agents
+// have no budget left ([train.ErrBudget]; the policy is then written all the same):
+// reports that were sent cannot be taken back.
+func Train(ctx context.Context, t Training, options ...TrainOption) (out *Trained, err error) {
+	c, err := t.file.Config()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range options {
+		o(&c)
+	}
+	out = &Trained{Dir: t.OutputDir()}
+	name := fmt.Sprintf("run %d", time.Now().UnixNano())
+	if out.Dir != "" {
+		if c.Journal, err = simulate.OpenJournal(filepath.Join(out.Dir, "run")); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, c.Journal.Close()) }()
+		name = c.Journal.Name()
+	}
+	store := t.file.Ledgers()
+	if store != nil {
+		c.Wallet, c.Wallets = t.file.Wallets(store, name), t.file.LedgerName()
+	}
+	out.Durable = store != nil
+	told := c.Resumed
+	c.Resumed = func(reports uint64) {
+		out.Resumed = reports
+		if store != nil && reports > 0 {
+			store.Existing()
+		}
+		if told != nil {
+			told(reports)
+		}
+	}
+	if out.Result, err = simulate.Run(ctx, c); out.Result == nil {
+		return nil, err
+	}
+	if err != nil && !(errors.Is(err, train.ErrBudget) && out.Accepted > 0) {
+		return out, err
+	}
+	return out, errors.Join(err, out.write(t, c))
+}
+
+// write encodes the result and puts it into its directory, if it has one.
+func (r *Trained) write(t Training, c simulate.Config) error {
+	var err error
+	if r.JSON, err = indented(trainingJSON(c, r.Result)); err != nil || r.Dir == "" {
+		return err
+	}
+	write := func(name string, f func(io.Writer) error) error {
+		return atomicfile.Write(filepath.Join(r.Dir, name), 0o644, f)
+	}
+	return errors.Join(
+		write("policy.json", func(w io.Writer) error { return train.WritePolicy(w, c.Local.Network, r.Theta, t.file.Observations()) }),
+		write("train.json", func(w io.Writer) error {
+			_, err := w.Write(r.JSON)
+			return err
+		}),
+	)
+}
+
+// training is what train.json holds.
+type training struct {
+	Schema string `json:"schema"`
+	*simulate.Result
+	Rejected map[string]uint64 `json:"rejected"`
+	Privacy  trainingPrivacy   `json:"privacy"`
+	// Simulation is what nobody would know of real agents.
+	Simulation struct {
+		FirstSuccess *firstSuccess `json:"first_success,omitempty"`
+		LastTenth    float64       `json:"mean_score_of_last_tenth"`
+	} `json:"simulation"`
+}
+
+// firstSuccess is the first report, from 1, from which on a window of them scored
+// the threshold on average; 0 if there is none.
+type firstSuccess struct {
+	Report    int     `json:"report"`
+	Window    int     `json:"window"`
+	Threshold float64 `json:"threshold"`
+}
+
+type trainingPrivacy struct {
+	Unit       string           `json:"unit"`
+	Randomizer train.Randomizer `json:"randomizer"`
+	// Epsilon is the largest sum that any agent spent.
+	Epsilon   float64 `json:"epsilon"`
+	Delta     float64 `json:"delta"`
+	Adjacency string  `json:"adjacency"`
+	Durable   bool    `json:"durable"`
+}
+
+func trainingJSON(c simulate.Config, r *simulate.Result) training {
+	t := training{Schema: "discreet/training/v1", Result: r, Rejected: map[string]uint64{}}
+	for v := train.Malformed; v <= train.Closed; v++ {
+		t.Rejected[v.String()] = r.Counts.Of(v)
+	}
+	t.Privacy = trainingPrivacy{Unit: "agent", Randomizer: c.Terms.Randomizer, Epsilon: r.Epsilon, Adjacency: "replace_one", Durable: c.Wallet != nil}
+	if c.Success != nil {
+		f := firstSuccess{Window: 10, Threshold: c.Success.Threshold}
+		f.Report = simulate.FirstSuccess(r.Scores, f.Window, f.Threshold)
+		t.Simulation.FirstSuccess = &f
+	}
+	t.Simulation.LastTenth = simulate.Retention(r.Scores, .1)
+	return t
+}

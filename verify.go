@@ -1,0 +1,93 @@
+package discreet
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/schema"
+	"github.com/discreet-rl/discreet/internal/signature"
+)
+
+// ErrRelease marks a release that does not hold what it promises: its form, its
+// accounting or its signature.
+var ErrRelease = errors.New("release does not hold")
+
+// unsound is an error about a release, in the words of whatever found it.
+type unsound struct{ error }
+
+func (e unsound) Unwrap() error        { return e.error }
+func (e unsound) Is(target error) bool { return target == ErrRelease }
+
+// Verification is what was found right of a release.
+type Verification struct {
+	Release *evaluate.Release
+	// Epsilon brackets what the event of the release costs at its delta, accounted
+	// anew; nil for a reference without privacy.
+	Epsilon *account.Bracket
+	// SignedBy names the key whose holder signed the release as it stands. It is empty
+	// where no key was given: a signature in the release was then not checked, and
+	// anybody can write one.
+	SignedBy string
+	// Notes are what a reader should know of a release that holds; where nobody signed
+	// it, that is the first.
+	Notes []string
+}
+
+// Verify checks what can be checked of a release, the bytes of its JSON, with nothing
+// else at hand: that it follows the schema, that its event costs no more than it
+// promises, and, where signer is not nil, that the holder of that key signed it as it
+// stands. The release may come from anybody. What does not hold is an error that wraps
+// [ErrRelease], beside what held up to there. It says nothing of the value, and whether
+// the budget was charged only the ledger knows (ledger.Ledger.VerifyRelease).
+func Verify(release []byte, signer ed25519.PublicKey) (*Verification, error) {
+	v := &Verification{}
+	if err := schema.Check(schema.Release, release); err != nil {
+		return v, unsound{err}
+	}
+	r := new(evaluate.Release)
+	if err := json.Unmarshal(release, r); err != nil {
+		return v, unsound{err}
+	}
+	v.Release = r
+	if r.Signature == nil {
+		v.Notes = append(v.Notes, "UNSIGNED: anybody could have written this file; its value could be anything")
+	}
+	if err := v.accounting(); err != nil {
+		return v, unsound{err}
+	}
+	if signer == nil {
+		return v, nil
+	}
+	switch err := signature.Verify(release, signer); {
+	case errors.Is(err, signature.ErrUnsigned):
+		return v, unsound{fmt.Errorf("%w; ask for a signed release, or do without the key", err)}
+	case err != nil:
+		return v, unsound{err}
+	}
+	v.SignedBy = signature.KeyID(signer)
+	return v, nil
+}
+
+func (v *Verification) accounting() error {
+	s := v.Release.Privacy
+	if s == nil {
+		v.Notes = append(v.Notes, "a reference without privacy: there is no guarantee to check")
+		return nil
+	}
+	b, err := s.Certify()
+	if err != nil {
+		return err
+	}
+	v.Epsilon = &b
+	if s.Seeded {
+		v.Notes = append(v.Notes, "the noise came from a seed: this release protects nobody")
+	}
+	if v.Release.Ledger == nil {
+		v.Notes = append(v.Notes, s.Unit.Words("no ledger was charged: nothing says what else was released from the same persons"))
+	}
+	return nil
+}
