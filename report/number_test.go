@@ -112,7 +112,7 @@ func TestTicksAreRoundAndInside(t *testing.T) {
 			t.Fatalf("%d ticks on %v", len(got), s)
 		}
 		for i, x := range got {
-			if x < s.lo || x > s.hi*(1+1e-15)+1e-15 || (i > 0 && x <= got[i-1]) {
+			if x < s.lo || x > s.hi || (i > 0 && x <= got[i-1]) {
 				t.Fatalf("ticks %v on %v", got, s)
 			}
 		}
