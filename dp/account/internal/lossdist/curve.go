@@ -182,31 +182,37 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 }
 
 // Delta bounds the hockey-stick divergence of the composition at epsilon. How
-// far out the losses must be resolved depends on the answer, so it is sought in
-// a few rounds. An upper end that is at most enough is not made any sharper.
+// far out the losses must be resolved depends on the answer: Chernoff's bound on
+// it, from a coarse partition, says how far. Every round's bounds hold, so the best
+// of them are kept. An upper end that is at most enough is not made any sharper.
 func (c Composition) Delta(epsilon, enough float64) (lower, upper float64) {
-	expect := 1e-8
+	s := newState(c, query{epsilon: epsilon, delta: leastDelta})
+	if s.lossless() {
+		return infinite(s.lower, -1), infinite(s.upper, 1)
+	}
+	upper = s.chernoff(epsilon)
 	for range 6 {
+		expect := min(max(upper, leastDelta), mostExpected)
 		s := newState(c, query{epsilon: epsilon, delta: expect})
 		s.enough = enough
-		if s.lossless() {
-			return infinite(s.lower, -1), infinite(s.upper, 1)
-		}
-		lower, upper = s.deltaAt(epsilon)
-		if upper <= enough || near(upper, expect) || upper < leastDelta && expect <= leastDelta {
+		low, up := s.deltaAt(epsilon)
+		lower, upper = max(lower, low), min(upper, up)
+		if upper <= enough || !(upper < expect/30) || expect == leastDelta {
 			break
 		}
-		expect = max(upper, leastDelta)
 	}
 	return lower, upper
 }
+
+// mostExpected is the largest delta that a first partition is made for.
+const mostExpected = 1e-2
 
 // near reports that a partition made for one delta serves for another.
 func near(delta, expect float64) bool { return delta > expect/30 && delta < expect*30 }
 
 // leastDelta is the smallest delta that is resolved: below it the upper end stays
 // near it.
-const leastDelta = 1e-30
+const leastDelta = 1e-45
 
 // lossless reports that no finite loss is above 0.
 func (s *state) lossless() bool {
@@ -220,7 +226,7 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 		s.resolve()
 		low, up := s.sides()
 		lower = max(lower, low.value(epsilon))
-		upper = min(upper, up.value(epsilon))
+		upper = min(upper, up.value(epsilon), s.chernoff(epsilon))
 		if upper <= s.enough || !near(upper, s.query.delta) || !s.sharpen(pass, up, epsilon, math.Log(upper/lower)) {
 			break
 		}

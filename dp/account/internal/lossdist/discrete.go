@@ -115,20 +115,26 @@ type DiscreteGaussian struct{ Sigma, Gap float64 }
 
 func (DiscreteGaussian) onLattice() {}
 
-func (g DiscreteGaussian) reach() float64 { return math.Ceil(farthest*g.Sigma) + 2 }
+// farthestDiscrete is how many sigma a partition of discrete Gaussian noise reaches
+// beyond a mean at most.
+const farthestDiscrete = 14
+
+func (g DiscreteGaussian) reach() float64 { return math.Ceil(farthestDiscrete*g.Sigma) + 2 }
 
 // Points is how many lattice points the law is summed over.
 func (g DiscreteGaussian) Points() float64 { return 4*g.reach() + g.Gap }
 
 // Cuts implements [Law].
 func (g DiscreteGaussian) Cuts(t Tails) []float64 {
-	lo, hi := math.Ceil(t.left(0)*g.Sigma)+1, math.Ceil(t.right(g.Gap/g.Sigma)*g.Sigma)+1
+	shift := g.Gap / g.Sigma
+	left, right := min(t.left(0), farthestDiscrete), min(t.right(shift), shift+farthestDiscrete)
+	lo, hi := math.Ceil(left*g.Sigma)+1, math.Ceil(right*g.Sigma)+1
 	return integerCuts(-lo, max(hi, g.Gap+1), math.Ceil(g.Gap/2))
 }
 
 // Bins implements [Law].
 func (g DiscreteGaussian) Bins(cuts []float64) *Bins {
-	far := 2*farthest + 2*g.Gap/g.Sigma + 4/g.Sigma
+	far := 2*farthestDiscrete + 2*g.Gap/g.Sigma + 4/g.Sigma
 	b := &Bins{MassError: ulp * (256 + 8*far*far)}
 	norm := 1.0
 	for k := g.reach(); k >= 1; k-- {

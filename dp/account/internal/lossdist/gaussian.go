@@ -23,8 +23,8 @@ const (
 	// coarseWidth bounds the width of a coarse cell, in standard deviations.
 	coarseWidth = 0.3
 	// farthest is how many standard deviations a partition reaches beyond a mean
-	// at most: 1 - Phi(14) is 8e-45.
-	farthest = 14
+	// at most: 1 - Phi(16) is 6e-58.
+	farthest = 16
 )
 
 // Tails says how much mass a partition may leave beyond its ends.

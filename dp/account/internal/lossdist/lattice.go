@@ -31,7 +31,7 @@ const (
 )
 
 // Reach is how far from a mean a coordinate is summed.
-func Reach(sigma float64) int { return int(math.Ceil(farthest*sigma)) + 2 }
+func Reach(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) + 2 }
 
 // Lattices returns the laws of several shifts, each given by its coordinates that
 // are not 0. Shifts that begin alike share work. It is nil where the losses are too

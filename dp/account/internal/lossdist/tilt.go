@@ -17,6 +17,30 @@ func (s *state) cumulant(a float64) float64 {
 // a^a/(a+1)^(a+1): the Chernoff bound on delta(eps) is e^(K(a) - a eps) times it.
 func payoffBound(a float64) float64 { return -math.Log1p(a) - a*math.Log1p(1/a) }
 
+// chernoff bounds delta at epsilon from above by the tilted mass of the upper
+// measures, whatever the inversion does: E[(1-e^(eps-S))+] is at most
+// e^(K(a) - a eps) a^a/(a+1)^(a+1) for every a > 0, beside the chance of an infinite
+// loss. It falls as epsilon grows.
+func (s *state) chernoff(epsilon float64) float64 {
+	log := func(logA float64) float64 {
+		a := math.Exp(logA)
+		k := s.comp.Gaussian[1] * a * (a + 1) / 2
+		size := k
+		for _, p := range s.upper {
+			c, slack := p.measure.cumulant(a)
+			k += p.count * (c + slack + p.measure.MassError)
+			size += p.count * math.Abs(c)
+		}
+		return payoffBound(a) + k - a*epsilon + 16*ulp*(4+size+a*epsilon)
+	}
+	best := minimise(log, math.Log(1e-3*min(1, 1/s.spread)), math.Log(1e9/s.spread), 1e-3)
+	value := log(best)
+	if math.IsNaN(value) {
+		return 1
+	}
+	return atMost((infinite(s.upper, 1) + math.Exp(value)) * (1 + 8*ulp))
+}
+
 // aim sets the cutoff and the tilt for the query, and at first the guess.
 func (s *state) aim(again bool) {
 	if s.located {
