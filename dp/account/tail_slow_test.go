@@ -21,3 +21,5 @@ func TestDeltaOfAnySamplingFallsWithEpsilon(t *testing.T) {
 		checkDeltaFalls(t, adj, dp.PoissonSampled{Rate: rate, Event: inner}, count, first, step)
 	})
 }
+
+func TestAThousandDistinctPartsKeepANarrowBracket(t *testing.T) { checkDistinct(t, 1000) }

@@ -126,7 +126,9 @@ func (r *replay) charge(e *chain.Entry) error {
 		return r.tampered(e.Seq, "its event cannot be accounted for: %v", err)
 	}
 	if !near(cost, c.Cost) {
-		return r.tampered(e.Seq, "it does not cost what it says")
+		if ok, err := r.meter.Converted(c.Event, c.Cost); err != nil || !ok {
+			return r.tampered(e.Seq, "it does not cost what it says")
+		}
 	}
 	limits, err := r.limit(r.totals.Budget, r.open.Reserve)
 	if err != nil {

@@ -41,8 +41,11 @@ const (
 	maxPasses = 5
 	// maxWork bounds the products of atoms and frequencies after which no further
 	// pass is made.
-	maxWork        = 2e7
+	maxWork = 2e8
+	// maxCells bounds the cells of all partitions of a composition of few parts, and
+	// partCells the average of one of many.
 	maxCells       = 1 << 13
+	partCells      = 128
 	maxFrequencies = 1 << 15
 )
 
@@ -65,6 +68,8 @@ type state struct {
 	// accounted for apart.
 	near   []side
 	cutoff float64
+	// model stands for near, of few parts, where an estimate will do.
+	model []side
 
 	spread float64 // standard deviation of the composed loss
 	tilt   float64
@@ -168,12 +173,16 @@ func (s *state) tolerance(share float64) float64 {
 func (s *state) refine() bool {
 	tolerance := s.tolerance(fineness)
 	excess := make([][]float64, len(s.cuts))
+	core := 0.0
+	if s.located {
+		core = s.core(s.guess.epsilon / 2)
+	}
 	total, roots, cells := 0.0, 0.0, 0
 	for i, cuts := range s.cuts {
 		if len(cuts) < 2 {
 			continue
 		}
-		excess[i] = s.bins[i].excess(s.influence(i), len(cuts)-1)
+		excess[i] = s.bins[i].excess(s.influence(i, core), len(cuts)-1)
 		for j, e := range excess[i] {
 			e *= s.comp.Parts[i].Count
 			excess[i][j] = e
@@ -182,10 +191,11 @@ func (s *state) refine() bool {
 		}
 		cells += len(cuts)
 	}
-	if total <= tolerance || cells >= maxCells {
+	most := max(maxCells, partCells*len(s.cuts))
+	if total <= tolerance || cells >= most {
 		return false
 	}
-	scale := min(math.Sqrt(1.1*roots/tolerance), maxCells/roots)
+	scale := min(math.Sqrt(1.1*roots/tolerance), float64(most)/roots)
 	changed := false
 	for i, cuts := range s.cuts {
 		if excess[i] == nil {
@@ -200,9 +210,9 @@ func (s *state) refine() bool {
 	return changed
 }
 
-// influence is, about, what one run's loss does to ln delta: delta(eps-loss) over
+// influence, given the core of the composed loss, is, about, what one run's loss does to ln delta: delta(eps-loss) over
 // delta(eps), as a sum of terms that are each refined for.
-func (s *state) influence(i int) []func(loss float64) float64 {
+func (s *state) influence(i int, core float64) []func(loss float64) float64 {
 	eps, inverse := s.guess.epsilon, 1/s.guess.delta
 	switch {
 	case s.single() && s.located:
@@ -216,7 +226,6 @@ func (s *state) influence(i int) []func(loss float64) float64 {
 		// The tilted law did not say enough, as where far losses are too likely for
 		// one exponential. A small loss moves delta along its slope; a large one
 		// takes the whole sum, the others being about normal, past epsilon.
-		core := s.core(eps / 2)
 		terms := []func(float64) float64{
 			func(l float64) float64 { return math.Exp(s.slope * min(l, eps)) },
 			func(l float64) float64 { return inverse * smoothPayoff(l-eps, core) },

@@ -164,7 +164,7 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 	left := math.Exp(-a*period) / -math.Expm1(-a*period)
 	var logs [len(steeper)]float64
 	for i, f := range steeper {
-		logs[i] = payoffBound(a*f) + s.cumulant(a*f)
+		logs[i] = payoffBound(a*f) + composed(s.near, s.comp.Gaussian[1], a*f)
 	}
 	top, bounded := highest(s.near, s.comp.Gaussian[1])
 	return func(epsilon float64) float64 {

@@ -171,14 +171,23 @@ func multiply(waves []*wave, k int, u, a, total float64) product {
 }
 
 // skip returns the next frequency index that need not be silent. The modulus of
-// a wave cannot grow faster than its spread, so one wave that is faint enough
-// keeps the whole product below e^silence for a while.
+// a wave cannot grow faster than its spread, so waves that are faint enough
+// together keep the whole product below e^silence for a while.
 func (p product) skip(waves []*wave, k int, step float64) int {
-	far := 0.0
-	for i, w := range waves {
-		if w.spread > 0 {
-			far = max(far, (math.Exp(silence/w.count)-p.modulus[i])/w.spread)
+	quiet := func(far float64) bool {
+		log := 0.0
+		for i, w := range waves {
+			log += w.count * math.Log(min(1, p.modulus[i]+far*w.spread))
+			if log <= silence {
+				return true
+			}
 		}
+		return false
 	}
-	return k + 1 + int(min(far*(1-1e-9)/step, 1e12))
+	// The distances tried are few: a step too short costs one more frequency.
+	far := 0.0
+	for try := step; try < 1e12*step && quiet(try*(1+1e-9)); try *= 1.5 {
+		far = try
+	}
+	return k + 1 + int(far/step)
 }

@@ -1,16 +1,63 @@
 package lossdist
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// cumulant is ln of the moment generating function, at tilt a, of the composed
+// cumulant is about ln of the moment generating function, at tilt a, of the composed
 // lower measures without what lies beyond the cutoff.
-func (s *state) cumulant(a float64) float64 {
-	k := s.comp.Gaussian[1] * a * (a + 1) / 2
-	for _, p := range s.near {
+func (s *state) cumulant(a float64) float64 { return composed(s.model, s.comp.Gaussian[1], a) }
+
+// composed is ln of the moment generating function of a composition at tilt a.
+func composed(parts []side, gaussian, a float64) float64 {
+	k := gaussian * a * (a + 1) / 2
+	for _, p := range parts {
 		c, _ := p.measure.cumulant(a)
 		k += p.count * c
 	}
 	return k
+}
+
+const (
+	// mostModelled is how many parts stand for many, and widest how many of them are the
+	// parts of the largest variance, which stand for themselves.
+	mostModelled = 64
+	widest       = 32
+)
+
+// sketch replaces many parts by few that are about like them together.
+func sketch(parts []side) []side {
+	if len(parts) <= mostModelled {
+		return parts
+	}
+	type sized struct {
+		side
+		variance float64
+	}
+	all := make([]sized, len(parts))
+	for i, p := range parts {
+		all[i] = sized{p, p.count * p.measure.variance()}
+	}
+	slices.SortStableFunc(all, func(a, b sized) int { return cmp.Compare(b.variance, a.variance) })
+	out := make([]side, 0, mostModelled)
+	for _, p := range all[:widest] {
+		out = append(out, p.side)
+	}
+	rest := all[widest:]
+	for block := range mostModelled - widest {
+		from, to := block*len(rest)/(mostModelled-widest), (block+1)*len(rest)/(mostModelled-widest)
+		if from == to {
+			continue
+		}
+		count := 0.0
+		for _, p := range rest[from:to] {
+			count += p.count
+		}
+		out = append(out, side{rest[(from+to)/2].measure, count})
+	}
+	return out
 }
 
 // payoffBound is ln of the largest value of e^(-a t) (1 - e^-t), which is
@@ -33,8 +80,11 @@ func (s *state) chernoff(epsilon float64) float64 {
 		}
 		return payoffBound(a) + k - a*epsilon + 16*ulp*(4+size+a*epsilon)
 	}
-	best := minimise(log, math.Log(1e-3*min(1, 1/s.spread)), math.Log(1e9/s.spread), 1e-3)
-	value := log(best)
+	parts := sketch(s.upper)
+	value := log(minimise(func(logA float64) float64 {
+		a := math.Exp(logA)
+		return payoffBound(a) + composed(parts, s.comp.Gaussian[1], a) - a*epsilon
+	}, math.Log(1e-3*min(1, 1/s.spread)), math.Log(1e9/s.spread), 1e-3))
 	if math.IsNaN(value) {
 		return 1
 	}
@@ -72,6 +122,7 @@ func (s *state) aim(again bool) {
 func (s *state) cutAt(cutoff float64) {
 	s.cutoff = cutoff
 	s.near = below(s.lower, cutoff)
+	s.model = sketch(s.near)
 }
 
 func below(parts []side, cutoff float64) []side {
@@ -90,8 +141,9 @@ func (s *state) cutoffFor(epsilon float64) float64 {
 	for _, p := range s.lower {
 		top = max(top, p.measure.highest)
 	}
+	parts := sketch(s.lower)
 	for gap := max(epsilon, s.spread, 1e-12) / 2; epsilon+gap < top; gap *= 1.5 {
-		f := far{parts: s.lower, cutoff: epsilon + gap, gaussian: s.comp.Gaussian[1]}
+		f := far{parts: parts, cutoff: epsilon + gap, gaussian: s.comp.Gaussian[1]}
 		if f.missed(epsilon) < enough {
 			return epsilon + gap
 		}
@@ -129,7 +181,7 @@ func (s *state) estimate(epsilon float64) float64 {
 	if math.IsInf(s.cutoff, 1) {
 		return near
 	}
-	return near + max(0, newFar(s.lower, s.cutoff, s.comp.Gaussian[1], false).value(epsilon))
+	return near + max(0, newFar(sketch(s.lower), s.cutoff, s.comp.Gaussian[1], false).value(epsilon))
 }
 
 // choose sets the tilt to the minimiser of the Chernoff bound on the answer. The

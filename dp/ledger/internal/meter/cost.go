@@ -124,3 +124,29 @@ func (m *Meter) plainCost(event dp.Event) (Cost, error) {
 	spent, err := probe.Spent()
 	return Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}, err
 }
+
+// older is how much more an earlier version of the accountant may have charged for
+// an event that it converted.
+const older = 1.25
+
+// Converted reports that a cost which differs from what [Meter.Cost] says may be
+// another version's conversion of the event to (epsilon, delta) at the fixed delta.
+// Such a conversion is the upper end of a bracket, and versions differ in how wide
+// their brackets are: the epsilon must not be below what the event certainly costs,
+// nor more than 2% below or 25% above this version's upper end.
+func (m *Meter) Converted(event dp.Event, cost Cost) (bool, error) {
+	now, err := m.Cost(event)
+	delta := m.options.ChargeDelta
+	if err != nil || delta == 0 || now.Sum != 0 || cost.Sum != 0 || now.Delta != delta || cost.Delta != delta {
+		return false, err
+	}
+	a := account.New(m.adj)
+	if err := a.Compose(event, 1); err != nil {
+		return false, err
+	}
+	b, err := a.Epsilon(delta)
+	if err != nil || now.Epsilon != b.Upper { // it has an epsilon of its own
+		return false, err
+	}
+	return cost.Epsilon >= b.Lower && cost.Epsilon >= 0.98*b.Upper && cost.Epsilon <= older*b.Upper, nil
+}

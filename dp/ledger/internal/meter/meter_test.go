@@ -138,3 +138,33 @@ func BenchmarkCost(b *testing.B) {
 		}
 	}
 }
+
+// A conversion by an accountant of a slightly wider bracket stands; one of less than
+// the event costs does not, such as that of a discrete Gaussian vector taken to be a
+// number.
+func TestConversionsOfOtherVersionsStandIfTheyCover(t *testing.T) {
+	m, err := meter.New(dp.AddRemoveOne, dp.Budget{Epsilon: 100, Delta: 1e-3}, account.Basic, account.FilterOptions{ChargeDelta: 1e-5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := dp.DiscreteGaussian{Sigma: .6, Norm: 2}
+	sampled := dp.SelfComposed{Count: 100, Event: dp.PoissonSampled{Rate: .1, Event: dp.Gaussian{NoiseMultiplier: 2}}}
+	for _, c := range []struct {
+		event  dp.Event
+		factor float64
+		want   bool
+	}{
+		{sampled, 1.001, true}, {sampled, 1.2, true}, {sampled, 2, false}, {sampled, .9, false},
+		{vector, 1.06, true}, {vector, 16.66 / 19.27, false},
+		{dp.Laplace{NoiseMultiplier: 1}, 1.1, false},
+	} {
+		cost, err := m.Cost(c.event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost.Epsilon *= c.factor
+		if ok, err := m.Converted(c.event, cost); err != nil || ok != c.want {
+			t.Errorf("%v times %v: %v, %v; want %v", c.event, c.factor, ok, err, c.want)
+		}
+	}
+}
