@@ -38,9 +38,9 @@
 //	approximate_dp                            exact  R A (1)   bracket  R A     upper R A
 //	smooth_gaussian                           bracket R A (1)  -                -
 //	shuffled, one randomizer                  upper  R   (1)   -                -
-//	poisson_sampled gaussian                  -                bracket  R A     upper R A
+//	poisson_sampled gaussian, or several      -                bracket  R A     upper R A
 //	poisson_sampled, other noise              -                see PLD          -
-//	sampled_without_replacement gaussian      -                bracket  R       upper R
+//	sampled_without_replacement gaussian, same -               bracket  R       upper R
 //	sampled_without_replacement, other noise  -                see PLD          -
 //	composed, self_composed                   of Gaussians     yes              yes
 //

@@ -3,6 +3,7 @@ package account
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account/internal/lossdist"
@@ -160,7 +161,10 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 	return leaf, nil
 }
 
-// single unwraps an event inside a sample that is one run of one event.
+// single unwraps an event inside a sample that is one run of one event. Runs of
+// Gaussian noise on one sample are one Gaussian of their summed mu^2; it is marked as
+// a composition of one, because what holds of one Gaussian sum under replace_one need
+// not hold of sums that are chosen one after the other.
 func single(event, outer dp.Event) (dp.Event, error) {
 	var only dp.Event
 	runs := int64(0)
@@ -172,10 +176,17 @@ func single(event, outer dp.Event) (dp.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if runs != 1 {
-		return nil, unsupported(outer, "of a composition: the runs share one sample, and no pair is known that dominates them together; give each run its own sample, or use the events without the sampling")
+	if runs == 1 {
+		return reduce(only)
 	}
-	return reduce(only)
+	if square, ok := gaussianTree(dp.AddRemoveOne, event, 1); ok {
+		// The loss distribution allows for a mu that is off by 8 roundings.
+		multiplier := 1 / math.Sqrt(square.Upper)
+		if square.Upper <= square.Lower*(1+0x1p-49) && multiplier > 0 {
+			return dp.SelfComposed{Count: 1, Event: dp.Gaussian{NoiseMultiplier: multiplier}}, nil
+		}
+	}
+	return nil, unsupported(outer, "of a composition: the runs share one sample, and no pair is known that dominates them together unless all are Gaussian; give each run its own sample, or use the events without the sampling")
 }
 
 // part is the privacy loss of one run of a reduced leaf that is not a Gaussian.
@@ -254,6 +265,8 @@ func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error
 		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
 	case dp.DiscreteGaussian:
 		return p.discreteLaw(adj, e, v)
+	case dp.SelfComposed: // Gaussian noise on one sample
+		return p.law(adj, e.Event, v)
 	case dp.RandomizedResponse:
 		return lossdist.Response(e.Buckets, e.NoiseParameter), nil
 	case dp.ApproximateDP:

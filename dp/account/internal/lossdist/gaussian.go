@@ -74,16 +74,16 @@ func (g Gaussian) Bins(cuts []float64) *Bins {
 	return b
 }
 
-// loss is Shift z - Shift^2/2, with the rounding of Shift itself in the error.
+// loss is Shift z - Shift^2/2, with an error of Shift itself of up to 8 roundings.
 func (g Gaussian) loss(z float64) Loss {
-	return Loss{g.Shift*z - g.Shift*g.Shift/2, 6 * ulp * (math.Abs(g.Shift*z) + g.Shift*g.Shift)}
+	return Loss{g.Shift*z - g.Shift*g.Shift/2, 20 * ulp * (math.Abs(g.Shift*z) + g.Shift*g.Shift)}
 }
 
 // massError covers the exponent z^2/2, rounded a few times, and the relative
 // error of Shift, which moves the second law's masses by Shift times z.
 func (g Gaussian) massError(cuts []float64) float64 {
 	far := farthest + 2*math.Abs(g.Shift)
-	return ulp * (64 + 4*far*far)
+	return ulp * (64 + 16*far*far)
 }
 
 func (g Gaussian) cell(base int, logP, logQ, slack float64) Cell {
