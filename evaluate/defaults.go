@@ -3,9 +3,12 @@ package evaluate
 // The defaults of the methods' parameters, each written here alone: plans use
 // them, and [Methods] lists them.
 const (
-	defaultMaxWeight     = 10  // cap on importance weights, off-policy
-	defaultClipShare     = 0.2 // share of mu^2 for the choice of a clip
-	defaultSamplingShare = 0.1 // of dp-wis for the sampling error
-	defaultValueShare    = 0.1 // of dp-dr for a baseline of one number
-	defaultTableShare    = 0.3 // of dp-dr for a baseline by state or action
+	defaultMaxWeight     = 10   // cap on importance weights, off-policy
+	defaultClipShare     = 0.2  // share of mu^2 for the choice of a clip
+	defaultSamplingShare = 0.1  // of dp-wis for the sampling error
+	defaultValueShare    = 0.1  // of dp-dr for a baseline of one number
+	defaultTableShare    = 0.3  // of dp-dr for a baseline by state or action
+	defaultRounds        = 3    // of dp-refine after the counts
+	defaultSpread        = 0.04 // guesses of dp-refine, in units of the range of returns
+	defaultDeviation     = 0.03
 )

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // DPRefine estimates a value function in a few private rounds, each of which
@@ -54,30 +53,9 @@ type DPRefine struct {
 	// in the share of persons who visit their state, likewise. 0 means 0.03.
 	Deviation float64 `json:"deviation,omitempty"`
 
-	workers int         // for tests; 0 stands for GOMAXPROCS
-	instead releaser    // for audits
-	rule    *refineRule // for experiments; nil stands for standardRule
-}
-
-// The forms of dp-refine.
-const (
-	formMonteCarlo = "monte_carlo"
-	formRegression = "regression"
-	formLSTD       = "lstd"
-)
-
-// refine is a DPRefine with its defaults filled in.
-type refine struct {
-	public    Public
-	rule      refineRule
-	schedule  refineSchedule
-	limits    residualLimits
-	returns   Range
-	maxWeight float64
-	spread    float64
-	deviation float64
-	workers   int
-	instead   releaser
+	workers int             // for tests; 0 stands for GOMAXPROCS
+	instead refine.Releaser // for audits
+	rule    *refine.Rule    // for experiments; nil stands for refine.StandardRule
 }
 
 // Plan implements [Estimator].
@@ -97,52 +75,78 @@ func (m DPRefine) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	finite, ok := p.Features.(feature.Finite)
+	form, err := m.form(method, r)
+	if err != nil {
+		return nil, err
+	}
+	if most, err := r.Capacity(form.Coordinates()); err != nil {
+		return nil, err
+	} else if most < p.Persons {
+		return nil, fmt.Errorf("%w: %s: at most %d persons fit %d coordinates", ErrPublic, method, most, form.Coordinates())
+	}
+	return planRefine(method, p, r, form)
+}
+
+// form chooses what the rounds are about.
+func (m DPRefine) form(method string, r refine.Rounds) (refine.Form, error) {
+	finite, ok := r.Public.Features.(feature.Finite)
 	switch {
-	case m.Form == formMonteCarlo && !ok:
+	case m.Form == refine.MonteCarlo && !ok:
 		return nil, fmt.Errorf("%w: %s: form monte_carlo averages returns by state and needs features of kind tabular or aggregate; use form regression or lstd", ErrMethod, method)
-	case m.Form == formMonteCarlo, m.Form == "" && ok:
-		return refineByState{r, finite}.plan()
-	case m.Form == "", m.Form == formRegression:
-		return r.planLinear(formRegression)
-	case m.Form == formLSTD:
-		return r.planLinear(formLSTD)
+	case m.Form == refine.MonteCarlo, m.Form == "" && ok:
+		return refine.ByState{Rounds: r, Features: finite}, nil
+	case m.Form == "", m.Form == refine.Regression:
+		return linearForm(method, r, refine.Regression)
+	case m.Form == refine.LSTD:
+		return linearForm(method, r, refine.LSTD)
 	}
 	return nil, fmt.Errorf("%w: %s: form is %q; want monte_carlo, regression or lstd", ErrMethod, method, m.Form)
 }
 
-func (r refine) planLinear(form string) (*Plan, error) {
-	l, err := r.linear(form)
-	if err != nil {
-		return nil, err
+func linearForm(method string, r refine.Rounds, form string) (refine.Form, error) {
+	phi := r.Public.Features
+	if norm := phi.NormBound(); math.IsInf(norm, 0) || !(norm > 0) {
+		return nil, fmt.Errorf("%w: %s: form %s needs features with a public bound on their norm; scale the columns, or use tabular, aggregated or other bounded features", ErrMethod, method, form)
 	}
-	return l.plan()
+	if phi.Dim() > refine.MaxDim {
+		return nil, fmt.Errorf("%w: %s: form %s takes at most %d features, and the map has %d: its noise grows with their number", ErrMethod, method, form, refine.MaxDim, phi.Dim())
+	}
+	return refine.NewLinear(r, form), nil
 }
 
-func (m DPRefine) fill(method string, p Public) (refine, error) {
-	cap, err := weightCap(method, p, m.MaxWeight)
-	if err != nil {
-		return refine{}, err
+// fill checks the parameters and fixes the schedule.
+func (m DPRefine) fill(method string, p Public) (refine.Rounds, error) {
+	r := refine.Rounds{Public: p.numbers(), Rule: refine.StandardRule(), Workers: m.workers, Instead: m.instead}
+	var err error
+	if r.MaxWeight, err = weightCap(method, p, m.MaxWeight); err != nil {
+		return r, err
 	}
-	spread, err := refineGuess(method, "spread", m.Spread, 0.04)
-	if err != nil {
-		return refine{}, err
+	if r.Spread, err = refineGuess(method, "spread", m.Spread, defaultSpread); err != nil {
+		return r, err
 	}
-	deviation, err := refineGuess(method, "deviation", m.Deviation, 0.03)
-	if err != nil {
-		return refine{}, err
+	if r.Deviation, err = refineGuess(method, "deviation", m.Deviation, defaultDeviation); err != nil {
+		return r, err
 	}
-	rule := standardRule()
 	if m.rule != nil {
-		rule = *m.rule
+		r.Rule = *m.rule
 	}
-	schedule, err := newRefineSchedule(p, rule, m.Rounds)
+	rounds := m.Rounds
+	if rounds == 0 {
+		rounds = defaultRounds
+	}
+	if rounds < 1 || rounds > maxRounds {
+		return r, fmt.Errorf("%w: dp-refine: rounds is %d; want 1 to %d", ErrMethod, rounds, maxRounds)
+	}
+	found, err := multipliers(*p.Privacy, r.Rule.Shares(rounds)...)
 	if err != nil {
-		return refine{}, err
+		return r, err
 	}
-	return refine{public: p, rule: rule, schedule: schedule, limits: limitsFor(p, cap), returns: p.Returns(),
-		maxWeight: cap, spread: spread, deviation: deviation, workers: m.workers, instead: m.instead}, nil
+	r.Schedule = r.Rule.Schedule(p.Persons, found)
+	return r, nil
 }
+
+// maxRounds is the largest number of rounds of dp-refine.
+const maxRounds = 20
 
 // refineGuess fills in and checks a public guess in units of the range of returns.
 func refineGuess(method, name string, given, standard float64) (float64, error) {
@@ -155,125 +159,71 @@ func refineGuess(method, name string, given, standard float64) (float64, error) 
 	return given, nil
 }
 
-// sum is the k-th release of the schedule.
-func (r refine) sum(k, dim int, clip float64) privateSum {
-	return privateSum{dim: dim, clip: clip, multiplier: r.schedule.multipliers[k], kind: r.public.Privacy.Noise, workers: r.workers, instead: r.instead}
-}
-
-// capacity makes sure beforehand that the integer sums hold the persons.
-func (r refine) capacity(dim int) error {
-	v, err := r.sum(0, dim, 1).fresh()
-	if err != nil {
-		return err
-	}
-	if v.Capacity() < r.public.Persons {
-		return fmt.Errorf("%w: dp-refine: at most %d persons fit %d coordinates", ErrPublic, v.Capacity(), dim)
-	}
-	return nil
-}
-
-// newPlan has everything but the form's own predictions.
-func (r refine) newPlan(form string, prepare func(ctx context.Context, d *trajectory.Dataset, s *value.Sample) (draw, error)) (*Plan, error) {
-	plan, err := bootstrapping(newPlan("dp-refine", r.public, gaussians(r.schedule.multipliers...), func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
-		if err := feature.Check(r.public.Features, d); err != nil {
+// planRefine plans the rounds of a form.
+func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Plan, error) {
+	plan, err := bootstrapping(newPlan(method, p, gaussians(r.Schedule.Multipliers...), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		if err := feature.Check(p.Features, d); err != nil {
 			return nil, err
 		}
-		s, err := sampleFor(d, r.public)
+		s, err := sampleFor(d, p)
 		if err != nil {
 			return nil, err
 		}
-		return prepare(ctx, d, s)
+		if err := roomFor(d, form.Coordinates()+1); err != nil {
+			return nil, err
+		}
+		run := form.On(s)
+		return func(ctx context.Context, src *noise.Source) (*Release, error) {
+			e, err := run(ctx, src)
+			if err != nil {
+				return nil, err
+			}
+			return refined(p, e), nil
+		}, nil
 	}))
 	if err != nil {
 		return nil, err
 	}
-	plan.Expected.Constant = r.returns.Width() / 2
-	plan.Facts["form"] = form
-	if form == formRegression && r.limits.largest > 0 {
-		plan.Notes = append(plan.Notes, "Off-policy, form regression weighs a residual by the ratios of the rest of its episode, and max_weight cuts their product: over long episodes that biases the values. Form lstd takes one ratio a step.")
+	plan.Expected.Constant = p.Returns().Width() / 2
+	plan.Expected.RMSE = form.Expected()
+	plan.Facts["form"] = form.Name()
+	plan.Facts["shares"] = r.Rule.Shares(len(r.Schedule.Multipliers) - 2)
+	plan.Facts["clip_factor"] = r.Schedule.ClipFactor
+	plan.Facts["clip"] = p.Returns()
+	plan.Facts["dimension"] = p.Features.Dim()
+	if s, ok := form.(refine.ByState); ok {
+		plan.Facts["states"] = s.Features.States()
 	}
-	plan.Facts["shares"] = slices.Clone(r.schedule.shares)
-	plan.Facts["clip_factor"] = r.schedule.clipFactor
-	plan.Facts["clip"] = r.returns
-	plan.Facts["dimension"] = r.public.Features.Dim()
-	if r.limits.largest > 0 {
-		plan.Facts["max_weight"] = r.maxWeight
+	if !policy.OnPolicy(p.Target) {
+		plan.Facts["max_weight"] = r.MaxWeight
 	}
+	plan.Notes = append(plan.Notes, refineNotes(plan, form.Name(), policy.OnPolicy(p.Target))...)
 	return plan, nil
 }
 
-// persons is the number of persons that rules count on once the level is out:
-// exact under ReplaceOne, and otherwise noisy, but never below the public bound.
-func (r refine) persons(noisy float64) float64 {
-	if r.public.Privacy.Adjacency == dp.ReplaceOne {
-		return float64(r.public.Persons)
+func refineNotes(plan *Plan, form string, onPolicy bool) []string {
+	var notes []string
+	if form == refine.Regression && !onPolicy {
+		notes = append(notes, "Off-policy, form regression weighs a residual by the ratios of the rest of its episode, and max_weight cuts their product: over long episodes that biases the values. Form lstd takes one ratio a step.")
 	}
-	return max(noisy, float64(r.public.Persons))
+	if form != refine.MonteCarlo {
+		return append(notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
+	}
+	if !onPolicy {
+		notes = append(notes, plan.words("The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger."))
+	}
+	return append(notes, plan.words("Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping."))
 }
 
-// inRange projects values on the public range of returns.
-func (r refine) inRange(v []float64) {
-	for i := range v {
-		v[i] = min(max(v[i], r.returns.Min), r.returns.Max)
+// refined is the release of what the rounds found.
+func refined(p Public, e *refine.Estimate) *Release {
+	out := &Release{Theta: e.Theta, Diagnostics: map[string]any{"std_privacy_by_coordinate": e.SD}}
+	if e.Persons != nil {
+		out.Diagnostics[p.unit().Words("persons")+"_by_coordinate"] = e.Persons
+		out.Diagnostics["spread_of_returns"] = e.Scatter
 	}
-}
-
-// rms is the root mean square of variances' roots.
-func rms(variances []float64) float64 {
-	sum := 0.0
-	for _, v := range variances {
-		sum += v
+	if f, ok := p.Features.(feature.Finite); ok {
+		out.Values = statesOf(f, e.Theta)
 	}
-	return math.Sqrt(sum / float64(len(variances)))
-}
-
-// level is the first release: by person, the mean residual about the middle of
-// the range, with its square, and under AddRemoveOne the number of persons.
-type level struct {
-	centre   float64 // the level found, within the range
-	sd       float64 // of the noise in it
-	variance float64 // of persons' means about it, on the safe side
-	persons  float64
-}
-
-// levelSum is the release of the level: u clipped to half the range, u^2/half -
-// half, and under AddRemoveOne a constant half.
-func (r refine) levelSum() privateSum {
-	half := r.returns.Width() / 2
-	if r.public.Privacy.Adjacency == dp.AddRemoveOne {
-		return r.sum(0, 3, half*math.Sqrt2)
-	}
-	return r.sum(0, 2, half)
-}
-
-func (r refine) newLevel(noisy []float64) level {
-	half, sd := r.returns.Width()/2, r.levelSum().sd()
-	m := r.persons(noisy[len(noisy)-1] / half)
-	mean := noisy[0] / m
-	square := half * (noisy[1]/m + half)
-	return level{
-		centre:   min(max(r.returns.Mid()+mean, r.returns.Min), r.returns.Max),
-		sd:       sd / m,
-		variance: max(square-mean*mean, 0) + half*sd/m,
-		persons:  m,
-	}
-}
-
-func (r refine) releaseLevel(ctx context.Context, persons int, means func() func(person int) float64, src *noise.Source) (level, error) {
-	half := r.returns.Width() / 2
-	sum := r.levelSum()
-	noisy, err := sum.release(ctx, persons, func() contribution {
-		mean := means()
-		return func(dst []float64, p int) {
-			dst[0] = mean(p)
-			clipWithSquare(dst[:2], 1, half)
-			if len(dst) == 3 {
-				dst[2] = half
-			}
-		}
-	}, src)
-	if err != nil {
-		return level{}, err
-	}
-	return r.newLevel(noisy), nil
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -61,9 +62,9 @@ func newRefineAudit(t *testing.T, adjacency dp.Adjacency) *refineAudit {
 	return a
 }
 
-func (a *refineAudit) release(q privateSum, each func() contribution, src *noise.Source) ([]float64, error) {
+func (a *refineAudit) release(q refine.Sum, each func() refine.Contribution, src *noise.Source) ([]float64, error) {
 	point := func(person int) []float64 {
-		x := make([]float64, q.dim)
+		x := make([]float64, q.Dim)
 		each()(x, person)
 		return x
 	}
@@ -72,7 +73,7 @@ func (a *refineAudit) release(q privateSum, each func() contribution, src *noise
 	if a.neighbour {
 		present = other
 	}
-	sum, err := mechanism.NewVectorSum(q.dim, q.clip*a.clip, q.multiplier/a.clip*a.noise, q.kind)
+	sum, err := mechanism.NewVectorSum(q.Dim, q.Clip*a.clip, q.Multiplier/a.clip*a.noise, q.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (a *refineAudit) release(q privateSum, each func() contribution, src *noise
 	}
 	// The direction from other to first is known, whoever is present.
 	first, other = point(auditFirst), point(auditOther)
-	sd := q.sd()
+	sd := q.SD()
 	for i, x := range noisy {
 		a.ratio += (first[i] - other[i]) * (x - (first[i]+other[i])/2) / (sd * sd)
 	}

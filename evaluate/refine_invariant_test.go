@@ -10,13 +10,18 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-var refineForms = []string{formMonteCarlo, formRegression, formLSTD}
+var refineForms = []string{refine.MonteCarlo, refine.Regression, refine.LSTD}
+
+func advancing(p float64) policy.Policy {
+	return must(policy.NewTable(chain.Policy(p), chain.Actions, chain.Column))
+}
 
 // TestRefineDoesNotDependOnWorkersOrOrder: integer sums make the release the same
 // to the last bit.
@@ -150,7 +155,7 @@ func cosineError(t testing.TB, form string, n int, persons int64, epsilon float6
 // TestRefineWithDenseFeatures: four cosines come within 0.012 of the values at
 // best.
 func TestRefineWithDenseFeatures(t *testing.T) {
-	for _, form := range []string{formRegression, formLSTD} {
+	for _, form := range []string{refine.Regression, refine.LSTD} {
 		for _, advance := range []float64{0.5, 0.6} {
 			got := cosineError(t, form, 4, 1e4, 1, advance, 2)
 			t.Logf("form %s, target %v: RMSE %.4f", form, advance, got)
@@ -203,7 +208,7 @@ func TestRefineRefusals(t *testing.T) {
 		}
 	}
 	p.Features = cosines{4}
-	if _, err := (DPRefine{Form: formMonteCarlo}).Plan(p); !errors.Is(err, ErrMethod) {
+	if _, err := (DPRefine{Form: refine.MonteCarlo}).Plan(p); !errors.Is(err, ErrMethod) {
 		t.Errorf("monte_carlo on dense features: %v; want ErrMethod", err)
 	}
 	p.Features = nil

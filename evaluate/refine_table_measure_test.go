@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -17,7 +18,7 @@ import (
 func monteCarloError(persons int64, trials int) float64 {
 	total := 0.0
 	for trial := range trials {
-		s := chainSample(chainData(int(persons), 100+uint64(trial)), policy.Logged{})
+		s := must(sampleFor(chainData(int(persons), 100+uint64(trial)), chainPublic(persons, 1, policy.Logged{})))
 		v, _, err := value.MonteCarlo(s)
 		if err != nil {
 			panic(err)
@@ -66,7 +67,7 @@ func TestRefineTable(t *testing.T) {
 			for _, epsilon := range []float64{0.1, 1} {
 				for _, n := range []int{2, 4} {
 					fmt.Printf("| %g | %d | %g | %d | %.4f | %.4f |\n", advance, persons, epsilon, n,
-						cosineError(t, formRegression, n, persons, epsilon, advance, 10), cosineError(t, formLSTD, n, persons, epsilon, advance, 10))
+						cosineError(t, refine.Regression, n, persons, epsilon, advance, 10), cosineError(t, refine.LSTD, n, persons, epsilon, advance, 10))
 				}
 			}
 		}
@@ -76,7 +77,7 @@ func TestRefineTable(t *testing.T) {
 func refineTableRow(t *testing.T, advance, epsilon float64, persons int64) {
 	for _, form := range refineForms {
 		trials := 20
-		if form != formMonteCarlo {
+		if form != refine.MonteCarlo {
 			// The matrix of 40 states has 1600 entries a person.
 			if persons > 1e4 {
 				continue
@@ -87,13 +88,13 @@ func refineTableRow(t *testing.T, advance, epsilon float64, persons int64) {
 		reference := "-"
 		if advance == 0.5 {
 			p.Target = policy.Logged{}
-			if form == formMonteCarlo {
+			if form == refine.MonteCarlo {
 				reference = fmt.Sprintf("%.5f", monteCarloError(persons, 5))
 			}
 		}
 		e := DPRefine{Form: form}
 		mean, stderr := refineError(t, e, p, advance, trials)
-		if advance == 0.5 && form == formMonteCarlo && mean >= min(constantError(0.5), constantError(chainMean())) {
+		if advance == 0.5 && form == refine.MonteCarlo && mean >= min(constantError(0.5), constantError(chainMean())) {
 			t.Errorf("persons %d, epsilon %v: a constant beats dp-refine", persons, epsilon)
 		}
 		expected := "-"
@@ -139,8 +140,8 @@ func TestRefineAblations(t *testing.T) {
 		fmt.Printf(" (%g, %g) |", float64(c.persons), c.epsilon)
 	}
 	fmt.Println("\n|---|---|---|---|---|")
-	row := func(name string, rounds int, change func(*refineRule)) {
-		rule := standardRule()
+	row := func(name string, rounds int, change func(*refine.Rule)) {
+		rule := refine.StandardRule()
 		change(&rule)
 		fmt.Printf("| %s |", name)
 		for _, c := range cells {
@@ -149,18 +150,18 @@ func TestRefineAblations(t *testing.T) {
 		}
 		fmt.Println()
 	}
-	row("standard", 0, func(*refineRule) {})
-	row("no line in the share of visitors (slope 0, state 0.2)", 0, func(r *refineRule) { r.slope, r.state = 1e-6, 0.2 })
-	row("state 0.2", 0, func(r *refineRule) { r.state = 0.2 })
-	row("1 round", 1, func(*refineRule) {})
-	row("2 rounds", 2, func(*refineRule) {})
-	row("5 rounds", 5, func(*refineRule) {})
-	row("clip x 2/3", 0, func(r *refineRule) { r.clip = 1 })
-	row("clip x 2", 0, func(r *refineRule) { r.clip = 3 })
-	row("first clip 2", 0, func(r *refineRule) { r.firstClip = 2 })
-	row("weight 0", 0, func(r *refineRule) { r.weight = 0 })
-	row("weight 0.75", 0, func(r *refineRule) { r.weight = 0.75 })
-	row("counts 0.2 of the budget", 0, func(r *refineRule) { r.countShare = 0.2 })
-	row("counts 0.5 of the budget", 0, func(r *refineRule) { r.countShare = 0.5 })
-	row("level 0.1 of the budget", 0, func(r *refineRule) { r.levelShare = 0.1 })
+	row("standard", 0, func(*refine.Rule) {})
+	row("no line in the share of visitors (slope 0, state 0.2)", 0, func(r *refine.Rule) { r.Slope, r.State = 1e-6, 0.2 })
+	row("state 0.2", 0, func(r *refine.Rule) { r.State = 0.2 })
+	row("1 round", 1, func(*refine.Rule) {})
+	row("2 rounds", 2, func(*refine.Rule) {})
+	row("5 rounds", 5, func(*refine.Rule) {})
+	row("clip x 2/3", 0, func(r *refine.Rule) { r.Clip = 1 })
+	row("clip x 2", 0, func(r *refine.Rule) { r.Clip = 3 })
+	row("first clip 2", 0, func(r *refine.Rule) { r.FirstClip = 2 })
+	row("weight 0", 0, func(r *refine.Rule) { r.Weight = 0 })
+	row("weight 0.75", 0, func(r *refine.Rule) { r.Weight = 0.75 })
+	row("counts 0.2 of the budget", 0, func(r *refine.Rule) { r.CountShare = 0.2 })
+	row("counts 0.5 of the budget", 0, func(r *refine.Rule) { r.CountShare = 0.5 })
+	row("level 0.1 of the budget", 0, func(r *refine.Rule) { r.LevelShare = 0.1 })
 }

@@ -1,10 +1,10 @@
-package evaluate
+package refine
 
 import (
 	"math"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
@@ -42,13 +42,13 @@ type residuals struct {
 
 // residualLimits are the public bounds that residuals are clipped to.
 type residualLimits struct {
-	returns Range   // on-policy: V + e stays inside
-	largest float64 // off-policy: |e|; 0 on-policy
+	returns facts.Range // on-policy: V + e stays inside
+	largest float64     // off-policy: |e|; 0 on-policy
 }
 
-func limitsFor(p Public, maxWeight float64) residualLimits {
-	l := residualLimits{returns: p.Returns()}
-	if !policy.OnPolicy(p.Target) {
+func limitsFor(p facts.Public, maxWeight float64) residualLimits {
+	l := residualLimits{returns: p.Returns}
+	if !p.OnPolicy() {
 		l.largest = maxWeight * l.returns.Width()
 	}
 	return l

@@ -1,4 +1,4 @@
-package evaluate
+package refine
 
 import (
 	"math"
@@ -9,12 +9,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
 )
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 func advancing(p float64) policy.Policy {
 	return must(policy.NewTable(chain.Policy(p), chain.Actions, chain.Column))
@@ -76,7 +84,7 @@ func TestResidualsAreReturnsLessValues(t *testing.T) {
 	d := must(chain.Simulate(chain.Options{Episodes: 90, Seed: 3, EpisodesPerPerson: 3}))
 	s := chainSample(d, policy.Logged{})
 	walk := must(value.NewFirstVisits(s))
-	limits := residualLimits{returns: Range{Min: 0, Max: 1}}
+	limits := residualLimits{returns: facts.Range{Min: 0, Max: 1}}
 	v := make([]float64, chain.States)
 	for i := range v {
 		v[i] = rand.New(rand.NewPCG(4, uint64(i))).Float64()
@@ -146,7 +154,7 @@ func TestResidualsOfTruncatedEpisodes(t *testing.T) {
 		Terminated: []bool{false, false}, Final: []float64{2, 0}, HasFinal: []bool{true, false},
 	}
 	s := must(value.NewSample(d, value.Options{Gamma: 0.5, Features: must(feature.NewTabular(3, "obs_state"))}))
-	r := newResiduals(s, []float64{0.2, 0.4, 0.8}, 0, residualLimits{returns: Range{Min: 0, Max: 1}})
+	r := newResiduals(s, []float64{0.2, 0.4, 0.8}, 0, residualLimits{returns: facts.Range{Min: 0, Max: 1}})
 	want := [][]float64{
 		{0.1 + 0.5*(0.3+0.5*0.8) - 0.2, 0.3 + 0.5*0.8 - 0.4},
 		{0.1 + 0.5*0.4 - 0.2, 0},

@@ -1,4 +1,4 @@
-package evaluate
+package refine
 
 import (
 	"context"
@@ -10,37 +10,37 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
-// refineChunk is the number of persons that a worker takes at a time.
-const refineChunk = 2048
+// chunk is the number of persons that a worker takes at a time.
+const chunk = 2048
 
-// contribution writes what one person adds to dst, which is all zero.
-type contribution func(dst []float64, person int)
+// Contribution writes what one person adds to dst, which is all zero.
+type Contribution func(dst []float64, person int)
 
-// privateSum releases the noisy sum over persons of vectors of dim coordinates,
+// Sum releases the noisy sum over persons of vectors of dim coordinates,
 // clipped to l2 norm clip by the mechanism. Each worker has its own
 // contribution. The sums are integers, so the release does not depend on the
 // number of workers.
-type privateSum struct {
-	dim        int
-	clip       float64
-	multiplier float64
-	kind       mechanism.Noise
+type Sum struct {
+	Dim        int
+	Clip       float64
+	Multiplier float64
+	Kind       mechanism.Noise
 	workers    int // 0 stands for GOMAXPROCS
 
-	instead releaser // takes the place of release in audits; nil otherwise
+	instead Releaser // takes the place of release in audits; nil otherwise
 }
 
-// releaser makes a release in the place of privateSum.release.
-type releaser func(q privateSum, each func() contribution, src *noise.Source) ([]float64, error)
+// Releaser makes a release in the place of Sum.release.
+type Releaser func(q Sum, each func() Contribution, src *noise.Source) ([]float64, error)
 
-// sd is the standard deviation of the noise in each coordinate, public.
-func (q privateSum) sd() float64 { return q.clip * q.multiplier }
+// SD is the standard deviation of the noise in each coordinate, public.
+func (q Sum) SD() float64 { return q.Clip * q.Multiplier }
 
-func (q privateSum) fresh() (*mechanism.VectorSum, error) {
-	return mechanism.NewVectorSum(q.dim, q.clip, q.multiplier, q.kind)
+func (q Sum) fresh() (*mechanism.VectorSum, error) {
+	return mechanism.NewVectorSum(q.Dim, q.Clip, q.Multiplier, q.Kind)
 }
 
-func (q privateSum) release(ctx context.Context, persons int, each func() contribution, src *noise.Source) ([]float64, error) {
+func (q Sum) release(ctx context.Context, persons int, each func() Contribution, src *noise.Source) ([]float64, error) {
 	if q.instead != nil {
 		return q.instead(q, each, src)
 	}
@@ -48,7 +48,7 @@ func (q privateSum) release(ctx context.Context, persons int, each func() contri
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	chunks := (persons + refineChunk - 1) / refineChunk
+	chunks := (persons + chunk - 1) / chunk
 	workers = min(workers, chunks)
 	sums := make([]*mechanism.VectorSum, workers)
 	errs := make([]error, workers)
@@ -72,17 +72,17 @@ func (q privateSum) release(ctx context.Context, persons int, each func() contri
 }
 
 // shard sums the chunks first, first+stride, ...
-func (q privateSum) shard(ctx context.Context, first, stride, persons int, each contribution) (*mechanism.VectorSum, error) {
+func (q Sum) shard(ctx context.Context, first, stride, persons int, each Contribution) (*mechanism.VectorSum, error) {
 	sum, err := q.fresh()
 	if err != nil {
 		return nil, err
 	}
-	x := make([]float64, q.dim)
-	for from := first * refineChunk; from < persons; from += stride * refineChunk {
+	x := make([]float64, q.Dim)
+	for from := first * chunk; from < persons; from += stride * chunk {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for p := from; p < min(from+refineChunk, persons); p++ {
+		for p := from; p < min(from+chunk, persons); p++ {
 			clear(x)
 			each(x, p)
 			if err := sum.Add(x); err != nil {

@@ -1,8 +1,7 @@
-package evaluate
+package refine
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,16 +9,15 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// maxRefineDim bounds the number of linear features: the matrix has its square.
-const maxRefineDim = 1024
+// MaxDim bounds the number of linear features: the matrix has its square.
+const MaxDim = 1024
 
-// refineLinear is the form of dp-refine with a matrix, for linear features.
-type refineLinear struct {
-	refine
+// Linear is the form of dp-refine with a matrix, for linear features.
+type Linear struct {
+	Rounds
 	form      string
 	dim       int
 	ones      bool    // theta = 1 is the constant function
@@ -28,52 +26,42 @@ type refineLinear struct {
 	firstMax  float64 // public bound on a person's first residual, l2
 }
 
-func (r refine) linear(form string) (refineLinear, error) {
-	phi := r.public.Features
+// NewLinear takes form [Regression] or [LSTD]; the features have a finite bound on
+// their norm above 0.
+func NewLinear(r Rounds, form string) Linear {
+	phi := r.Public.Features
 	_, ones := phi.(feature.Finite)
-	l := refineLinear{refine: r, form: form, dim: phi.Dim(), ones: ones, norm: phi.NormBound()}
-	if math.IsInf(l.norm, 0) || !(l.norm > 0) {
-		return l, fmt.Errorf("%w: dp-refine: form %s needs features with a public bound on their norm; scale the columns, or use tabular, aggregated or other bounded features", ErrMethod, form)
-	}
-	if l.dim > maxRefineDim {
-		return l, fmt.Errorf("%w: dp-refine: form %s takes at most %d features, and the map has %d: its noise grows with their number", ErrMethod, form, maxRefineDim, l.dim)
-	}
-	width := r.returns.Width()
-	largest := max(math.Abs(r.returns.Min), math.Abs(r.returns.Max), width) * max(r.maxWeight, 1)
+	l := Linear{Rounds: r, form: form, dim: phi.Dim(), ones: ones, norm: phi.NormBound()}
+	returns := r.Public.Returns
+	largest := max(math.Abs(returns.Min), math.Abs(returns.Max), returns.Width()) * max(r.MaxWeight, 1)
 	l.matrixMax, l.firstMax = l.norm*l.norm, l.norm*largest
-	if form == formLSTD {
-		reward := max(math.Abs(r.public.Reward.Min), math.Abs(r.public.Reward.Max))
-		l.matrixMax *= 2 * r.maxWeight
-		l.firstMax = l.norm * r.maxWeight * min(reward+(1-r.public.Gamma)*largest, 2*largest)
+	if form == LSTD {
+		reward := max(math.Abs(r.Public.Reward.Min), math.Abs(r.Public.Reward.Max))
+		l.matrixMax *= 2 * r.MaxWeight
+		l.firstMax = l.norm * r.MaxWeight * min(reward+(1-r.Public.Gamma)*largest, 2*largest)
 	}
-	return l, nil
+	return l
 }
 
-// entries is the number of released coordinates of the matrix. That of the
+// Name implements [Form].
+func (r Linear) Name() string { return r.form }
+
+// Expected implements [Form]: no error is predicted.
+func (r Linear) Expected() float64 { return 0 }
+
+// On implements [Form].
+func (r Linear) On(s *value.Sample) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
+	return func(ctx context.Context, src *noise.Source) (*Estimate, error) { return r.run(ctx, s, src) }
+}
+
+// Coordinates is the number of released coordinates of the matrix. That of the
 // regression is symmetric: its upper half, with sqrt 2 off the diagonal, has the
 // same norm and half the noise.
-func (r refineLinear) entries() int {
-	if r.form == formRegression {
+func (r Linear) Coordinates() int {
+	if r.form == Regression {
 		return r.dim * (r.dim + 1) / 2
 	}
 	return r.dim * r.dim
-}
-
-func (r refineLinear) plan() (*Plan, error) {
-	if err := r.capacity(r.entries()); err != nil {
-		return nil, err
-	}
-	plan, err := r.newPlan(r.form, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
-		if err := roomFor(s.Data, r.entries()+1); err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, src) }, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.Notes = append(plan.Notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
-	return plan, nil
 }
 
 // linearScale is the first release: mean logarithms of the norms of a person's
@@ -83,19 +71,19 @@ type linearScale struct {
 	matrix, residual          float64 // geometric mean norms over persons, a standard deviation up
 }
 
-func (r refineLinear) releaseScale(ctx context.Context, persons int, each func() *linearPerson, src *noise.Source) (linearScale, error) {
+func (r Linear) releaseScale(ctx context.Context, persons int, each func() *linearPerson, src *noise.Source) (linearScale, error) {
 	dim, clip := 3, math.Sqrt(3)
-	if r.public.Privacy.Adjacency == dp.AddRemoveOne {
+	if r.Public.Adjacency == dp.AddRemoveOne {
 		dim, clip = 4, 2
 	}
 	sum := r.sum(0, dim, clip)
-	half := r.returns.Width() / 2
-	noisy, err := sum.release(ctx, persons, func() contribution {
+	half := r.Public.Returns.Width() / 2
+	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := each()
-		theta := r.constant(r.returns.Mid())
+		theta := r.constant(r.Public.Returns.Mid())
 		return func(dst []float64, p int) {
 			w.person(p, theta)
-			dst[0] = within1((w.level - r.returns.Mid()) / half)
+			dst[0] = within1((w.level - r.Public.Returns.Mid()) / half)
 			dst[1] = octaves(squareNorm(w.matrix), r.matrixMax)
 			dst[2] = octaves(squareNorm(w.residual), r.firstMax)
 			if dim == 4 {
@@ -107,10 +95,10 @@ func (r refineLinear) releaseScale(ctx context.Context, persons int, each func()
 		return linearScale{}, err
 	}
 	m := r.persons(noisy[dim-1])
-	sd := sum.sd() / m
+	sd := sum.SD() / m
 	return linearScale{
 		persons:  m,
-		centre:   min(max(r.returns.Mid()+half*noisy[0]/m, r.returns.Min), r.returns.Max),
+		centre:   min(max(r.Public.Returns.Mid()+half*noisy[0]/m, r.Public.Returns.Min), r.Public.Returns.Max),
 		centreSD: half * sd,
 		matrix:   fromOctaves(noisy[1]/m+sd, r.matrixMax),
 		residual: fromOctaves(noisy[2]/m+sd, r.firstMax),
@@ -119,7 +107,7 @@ func (r refineLinear) releaseScale(ctx context.Context, persons int, each func()
 
 // constant is the theta of the constant function c where the features hold it,
 // and 0 otherwise.
-func (r refineLinear) constant(c float64) []float64 {
+func (r Linear) constant(c float64) []float64 {
 	theta := make([]float64, r.dim)
 	if r.ones {
 		for i := range theta {
@@ -161,10 +149,10 @@ func squareNorm(x []float64) float64 {
 }
 
 // releaseMatrix returns the noisy mean matrix and the noise in one entry of it.
-func (r refineLinear) releaseMatrix(ctx context.Context, persons int, l linearScale, each func() *linearPerson, src *noise.Source) (*mat.Dense, float64, error) {
-	n, clip := r.dim, min(r.schedule.clipFactor*l.matrix, r.matrixMax)
-	sum := r.sum(1, r.entries(), clip)
-	noisy, err := sum.release(ctx, persons, func() contribution {
+func (r Linear) releaseMatrix(ctx context.Context, persons int, l linearScale, each func() *linearPerson, src *noise.Source) (*mat.Dense, float64, error) {
+	n, clip := r.dim, min(r.Schedule.ClipFactor*l.matrix, r.matrixMax)
+	sum := r.sum(1, r.Coordinates(), clip)
+	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := each()
 		theta := make([]float64, n)
 		return func(dst []float64, p int) {
@@ -177,11 +165,11 @@ func (r refineLinear) releaseMatrix(ctx context.Context, persons int, l linearSc
 	}
 	a := mat.NewDense(n, n, nil)
 	r.unpack(a.RawMatrix().Data, noisy, l.persons)
-	return a, sum.sd() / l.persons, nil
+	return a, sum.SD() / l.persons, nil
 }
 
-func (r refineLinear) pack(dst, matrix []float64) {
-	if r.form == formLSTD {
+func (r Linear) pack(dst, matrix []float64) {
+	if r.form == LSTD {
 		copy(dst, matrix)
 		return
 	}
@@ -197,8 +185,8 @@ func (r refineLinear) pack(dst, matrix []float64) {
 	}
 }
 
-func (r refineLinear) unpack(matrix, packed []float64, persons float64) {
-	if r.form == formLSTD {
+func (r Linear) unpack(matrix, packed []float64, persons float64) {
+	if r.form == LSTD {
 		for i, v := range packed {
 			matrix[i] = v / persons
 		}
@@ -217,7 +205,7 @@ func (r refineLinear) unpack(matrix, packed []float64, persons float64) {
 	}
 }
 
-func (r refineLinear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*Release, error) {
+func (r Linear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*Estimate, error) {
 	each := func() *linearPerson { return newLinearPerson(s, r) }
 	persons := s.Data.Persons()
 	l, err := r.releaseScale(ctx, persons, each, src)
@@ -230,14 +218,14 @@ func (r refineLinear) run(ctx context.Context, s *value.Sample, src *noise.Sourc
 	}
 	b := r.prior(l)
 	norm := l.residual
-	for k := 2; k < len(r.schedule.multipliers); k++ {
+	for k := 2; k < len(r.Schedule.Multipliers); k++ {
 		theta := append([]float64(nil), b.mean.RawVector().Data...)
 		if r.ones {
 			r.inRange(theta)
 		}
-		clip := r.schedule.clipFactor * norm
+		clip := r.Schedule.ClipFactor * norm
 		sum := r.sum(k, r.dim+1, clip)
-		noisy, err := sum.release(ctx, persons, func() contribution {
+		noisy, err := sum.release(ctx, persons, func() Contribution {
 			w := each()
 			return func(dst []float64, p int) {
 				w.person(p, theta)
@@ -248,7 +236,7 @@ func (r refineLinear) run(ctx context.Context, s *value.Sample, src *noise.Sourc
 		if err != nil {
 			return nil, err
 		}
-		sd := sum.sd() / l.persons
+		sd := sum.SD() / l.persons
 		b.observe(a, theta, noisy[:r.dim], l.persons, sd, entrySD)
 		square := clip * (noisy[r.dim]/l.persons + clip)
 		norm = min(norm, math.Sqrt(max(square, 0)+clip*sd))
@@ -258,11 +246,11 @@ func (r refineLinear) run(ctx context.Context, s *value.Sample, src *noise.Sourc
 
 // prior puts theta around the constant function where the features hold it, and
 // around 0 otherwise, in units of the range of returns over the feature norm.
-func (r refineLinear) prior(l linearScale) *linearBelief {
-	n, width := r.dim, r.returns.Width()
+func (r Linear) prior(l linearScale) *linearBelief {
+	n, width := r.dim, r.Public.Returns.Width()
 	b := &linearBelief{mean: mat.NewVecDense(n, nil), cov: mat.NewDense(n, n, nil)}
 	if r.ones {
-		v := r.rule.level * width
+		v := r.Rule.Level * width
 		for i := range n {
 			b.mean.SetVec(i, l.centre)
 			for j := range n {
@@ -272,23 +260,20 @@ func (r refineLinear) prior(l linearScale) *linearBelief {
 		}
 		return b
 	}
-	v := max(math.Abs(r.returns.Min), math.Abs(r.returns.Max), width) / r.norm
+	v := max(math.Abs(r.Public.Returns.Min), math.Abs(r.Public.Returns.Max), width) / r.norm
 	for i := range n {
 		b.cov.Set(i, i, v*v)
 	}
 	return b
 }
 
-func (r refineLinear) report(b *linearBelief) *Release {
-	theta := append([]float64(nil), b.mean.RawVector().Data...)
-	sd := make([]float64, r.dim)
-	for i := range sd {
-		sd[i] = math.Sqrt(max(b.cov.At(i, i), 0))
+func (r Linear) report(b *linearBelief) *Estimate {
+	out := &Estimate{Theta: append([]float64(nil), b.mean.RawVector().Data...), SD: make([]float64, r.dim)}
+	for i := range out.SD {
+		out.SD[i] = math.Sqrt(max(b.cov.At(i, i), 0))
 	}
-	out := &Release{Theta: theta, Diagnostics: map[string]any{"std_privacy_by_coordinate": sd}}
-	if f, ok := r.public.Features.(feature.Finite); ok {
-		r.inRange(theta)
-		out.Values = statesOf(f, theta)
+	if r.ones {
+		r.inRange(out.Theta)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package evaluate
+package refine
 
 import (
 	"context"
@@ -6,42 +6,29 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// refineByState is the Monte Carlo form of dp-refine.
-type refineByState struct {
-	refine
-	features feature.Finite
+// ByState is the Monte Carlo form of dp-refine, for features of numbered states.
+type ByState struct {
+	Rounds
+	Features feature.Finite
 }
 
-func (r refineByState) plan() (*Plan, error) {
-	if err := r.capacity(2*r.features.Dim() + 1); err != nil {
-		return nil, err
-	}
-	plan, err := r.newPlan(formMonteCarlo, func(_ context.Context, _ *trajectory.Dataset, s *value.Sample) (draw, error) {
-		if err := roomFor(s.Data, 2*r.features.Dim()+2); err != nil {
-			return nil, err
-		}
-		cache := newReturnsByCell(s, r.limits)
-		return func(ctx context.Context, src *noise.Source) (*Release, error) { return r.run(ctx, s, cache, src) }, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.Expected.RMSE = r.predict()
-	plan.Facts["states"] = r.features.States()
-	if r.limits.largest > 0 {
-		plan.Notes = append(plan.Notes, plan.words("The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger."))
-	}
-	plan.Notes = append(plan.Notes, plan.words(
-		"Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping."))
-	return plan, nil
+// Name implements [Form].
+func (r ByState) Name() string { return MonteCarlo }
+
+// Coordinates implements [Form].
+func (r ByState) Coordinates() int { return 2*r.Features.Dim() + 1 }
+
+// On implements [Form].
+func (r ByState) On(s *value.Sample) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
+	cache := newReturnsByCell(s, limitsFor(r.Public, r.MaxWeight))
+	return func(ctx context.Context, src *noise.Source) (*Estimate, error) { return r.run(ctx, s, cache, src) }
 }
 
-// refineState is what has been released so far, with what follows from it.
-type refineState struct {
+// state is what has been released so far, with what follows from it.
+type state struct {
 	persons float64
 	share   []float64 // by cell: the share of persons who visit it
 	shareSD float64
@@ -52,31 +39,31 @@ type refineState struct {
 // firstClip is the norm to which first residuals are clipped: a typical residual,
 // from the spread of persons' means and a public floor, in half of the cells that
 // a person can visit.
-func (r refineByState) firstClip(variance float64) float64 {
-	width := r.returns.Width()
-	each := min(width/2, max(r.rule.firstFloor*width, r.rule.firstClip*math.Sqrt(variance)))
+func (r ByState) firstClip(variance float64) float64 {
+	width := r.Public.Returns.Width()
+	each := min(width/2, max(r.Rule.FirstFloor*width, r.Rule.FirstClip*math.Sqrt(variance)))
 	return each * math.Sqrt(max(float64(r.most())/2, 1))
 }
 
 // most is the largest number of cells that a person visits.
-func (r refineByState) most() int { return int(min(int64(r.features.Dim()), r.public.Horizon)) }
+func (r ByState) most() int { return int(min(int64(r.Features.Dim()), r.Public.Horizon)) }
 
 // countsSum is the release of counts and first residuals: residuals of norm at
 // most clip with their square, and visits scaled by weight to the same norm.
-func (r refineByState) countsSum(clip float64) (sum privateSum, centre, weight float64) {
-	centre, norm := visitNorm(r.public.Privacy.Adjacency, r.features.Dim(), r.most())
-	return r.sum(1, 2*r.features.Dim()+1, clip*math.Sqrt2), centre, clip / norm
+func (r ByState) countsSum(clip float64) (sum Sum, centre, weight float64) {
+	centre, norm := visitNorm(r.Public.Adjacency, r.Features.Dim(), r.most())
+	return r.sum(1, 2*r.Features.Dim()+1, clip*math.Sqrt2), centre, clip / norm
 }
 
 // run draws every release in turn.
-func (r refineByState) run(ctx context.Context, s *value.Sample, cache *returnsByCell, src *noise.Source) (*Release, error) {
-	n := r.features.Dim()
+func (r ByState) run(ctx context.Context, s *value.Sample, cache *returnsByCell, src *noise.Source) (*Estimate, error) {
+	n := r.Features.Dim()
 	values := make([]float64, n)
 	for i := range values {
-		values[i] = r.returns.Mid()
+		values[i] = r.Public.Returns.Mid()
 	}
 	walker := func() *residuals {
-		w := newResiduals(s, values, r.returns.Mid(), r.limits)
+		w := newResiduals(s, values, r.Public.Returns.Mid(), limitsFor(r.Public, r.MaxWeight))
 		w.cache = cache
 		return w
 	}
@@ -95,7 +82,7 @@ func (r refineByState) run(ctx context.Context, s *value.Sample, cache *returnsB
 	if err != nil {
 		return nil, err
 	}
-	for k := 2; k < len(r.schedule.multipliers); k++ {
+	for k := 2; k < len(r.Schedule.Multipliers); k++ {
 		copy(values, state.belief.mean)
 		r.inRange(values)
 		if err := r.round(ctx, k, persons, state, values, walker, src); err != nil {
@@ -105,11 +92,11 @@ func (r refineByState) run(ctx context.Context, s *value.Sample, cache *returnsB
 	return r.report(state), nil
 }
 
-func (r refineByState) releaseCounts(ctx context.Context, persons int, l level, walker func() *residuals, src *noise.Source) (*refineState, error) {
-	n := r.features.Dim()
+func (r ByState) releaseCounts(ctx context.Context, persons int, l level, walker func() *residuals, src *noise.Source) (*state, error) {
+	n := r.Features.Dim()
 	clip := r.firstClip(l.variance + l.sd*l.sd)
 	sum, centre, weight := r.countsSum(clip)
-	noisy, err := sum.release(ctx, persons, func() contribution {
+	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := walker()
 		return func(dst []float64, p int) {
 			w.person(p)
@@ -131,7 +118,7 @@ func (r refineByState) releaseCounts(ctx context.Context, persons int, l level, 
 	for i := range shares {
 		shares[i] = noisy[n+1+i]/weight/l.persons + centre
 	}
-	state := r.newState(l, shares, sum.sd()/weight/l.persons)
+	state := r.newState(l, shares, sum.SD()/weight/l.persons)
 	unit := make([]float64, n)
 	for i := range unit {
 		unit[i] = 1
@@ -140,17 +127,17 @@ func (r refineByState) releaseCounts(ctx context.Context, persons int, l level, 
 	for i := range values {
 		values[i] = l.centre
 	}
-	state.absorb(noisy[:n+1], values, unit, clip, sum.sd())
+	state.absorb(noisy[:n+1], values, unit, clip, sum.SD())
 	return state, nil
 }
 
 // newState draws noisy shares to their prior, evenly spread over what is
 // possible, and sets up the belief about values.
-func (r refineByState) newState(l level, shares []float64, sd float64) *refineState {
-	most := float64(r.most()) / float64(r.features.Dim())
+func (r ByState) newState(l level, shares []float64, sd float64) *state {
+	most := float64(r.most()) / float64(r.Features.Dim())
 	prior := most * most / 12
 	keep := prior / (prior + sd*sd)
-	s := &refineState{persons: l.persons, share: shares, shareSD: sd * math.Sqrt(keep), spread: math.Inf(1)}
+	s := &state{persons: l.persons, share: shares, shareSD: sd * math.Sqrt(keep), spread: math.Inf(1)}
 	mean := 0.0
 	for i, p := range shares {
 		p = most/2 + keep*(p-most/2)
@@ -162,15 +149,15 @@ func (r refineByState) newState(l level, shares []float64, sd float64) *refineSt
 	for i, p := range shares {
 		covariate[i] = p - mean
 	}
-	width := r.returns.Width()
+	width := r.Public.Returns.Width()
 	square := width * width
-	s.belief = newBelief(l.centre, r.rule.level*r.rule.level*square+l.sd*l.sd, r.rule.slope*r.rule.slope*square, r.rule.state*r.rule.state*square, covariate)
+	s.belief = newBelief(l.centre, r.Rule.Level*r.Rule.Level*square+l.sd*l.sd, r.Rule.Slope*r.Rule.Slope*square, r.Rule.State*r.Rule.State*square, covariate)
 	return s
 }
 
 // absorb takes in a noisy sum of residuals under values, weighted by weight and
 // clipped to norm clip, with the sum of their squares last.
-func (s *refineState) absorb(noisy, values, weight []float64, clip, sd float64) {
+func (s *state) absorb(noisy, values, weight []float64, clip, sd float64) {
 	n, m := len(values), s.persons
 	square := clip * (noisy[n]/m + clip)
 	squareSD := clip * sd / m
@@ -189,37 +176,37 @@ func (s *refineState) absorb(noisy, values, weight []float64, clip, sd float64) 
 
 // noiseIn is the variance of the weighted mean residual of a cell: the noise, and
 // the error of the cell's share times what there is left to correct.
-func (s *refineState) noiseIn(i int, weight, sd float64) float64 {
+func (s *state) noiseIn(i int, weight, sd float64) float64 {
 	noise, share := sd/s.persons, weight*s.shareSD
 	return noise*noise + share*share*s.belief.variance[i]
 }
 
 // weights scale the residuals of a round: by the root of the share, rare states
 // up, so that the error of all states together is small.
-func (r refine) weights(s *refineState) []float64 {
+func (r Rounds) weights(s *state) []float64 {
 	w := make([]float64, len(s.share))
 	for i, p := range s.share {
-		w[i] = math.Pow(p, -r.rule.weight)
+		w[i] = math.Pow(p, -r.Rule.Weight)
 	}
 	return w
 }
 
 // roundClip follows the predicted root mean square norm of a person's weighted
 // residual.
-func (r refine) roundClip(s *refineState, weight []float64) float64 {
+func (r Rounds) roundClip(s *state, weight []float64) float64 {
 	sum := 0.0
 	for i, v := range s.belief.variance {
 		sum += s.share[i] * weight[i] * weight[i] * (v + s.spread)
 	}
-	return r.schedule.clipFactor * math.Sqrt(sum)
+	return r.Schedule.ClipFactor * math.Sqrt(sum)
 }
 
-func (r refineByState) round(ctx context.Context, k, persons int, s *refineState, values []float64, walker func() *residuals, src *noise.Source) error {
+func (r ByState) round(ctx context.Context, k, persons int, s *state, values []float64, walker func() *residuals, src *noise.Source) error {
 	n := len(values)
 	weight := r.weights(s)
 	clip := r.roundClip(s, weight)
 	sum := r.sum(k, n+1, clip)
-	noisy, err := sum.release(ctx, persons, func() contribution {
+	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := walker()
 		return func(dst []float64, p int) {
 			w.person(p)
@@ -232,43 +219,38 @@ func (r refineByState) round(ctx context.Context, k, persons int, s *refineState
 	if err != nil {
 		return err
 	}
-	s.absorb(noisy, values, weight, clip, sum.sd())
+	s.absorb(noisy, values, weight, clip, sum.SD())
 	return nil
 }
 
-// report is the release; all of it is post-processing.
-func (r refineByState) report(s *refineState) *Release {
-	theta := append([]float64(nil), s.belief.mean...)
-	r.inRange(theta)
-	sd := make([]float64, len(theta))
-	visits := make([]float64, len(theta))
-	for i := range sd {
-		sd[i] = math.Sqrt(s.belief.variance[i])
-		visits[i] = s.share[i] * s.persons
+// report is post-processing.
+func (r ByState) report(s *state) *Estimate {
+	out := &Estimate{
+		Theta:   append([]float64(nil), s.belief.mean...),
+		SD:      make([]float64, len(s.belief.mean)),
+		Persons: make([]float64, len(s.belief.mean)),
+		Scatter: math.Sqrt(s.spread),
 	}
-	return &Release{
-		Theta:  theta,
-		Values: statesOf(r.features, theta),
-		Diagnostics: map[string]any{
-			"std_privacy_by_coordinate":                         sd,
-			"spread_of_returns":                                 math.Sqrt(s.spread),
-			r.public.unit().Words("persons") + "_by_coordinate": visits,
-		},
+	r.inRange(out.Theta)
+	for i := range out.SD {
+		out.SD[i] = math.Sqrt(s.belief.variance[i])
+		out.Persons[i] = s.share[i] * s.persons
 	}
+	return out
 }
 
-// predict runs the variances of the schedule through on public guesses: visit
+// Expected runs the variances of the schedule through on public guesses: visit
 // shares spread evenly over (0, 1), returns that scatter about their state's
 // value by spread, and values that scatter by deviation about a line in the
 // shares. It returns the root mean square error over cells that noise and
 // sampling make; the bias of clipping is left out.
-func (r refineByState) predict() float64 {
-	width, m := r.returns.Width(), float64(r.public.Persons)
-	n := r.features.Dim()
-	scatter := r.spread * width
-	levelSD := r.levelSum().sd() / m
-	l := level{centre: r.returns.Mid(), sd: levelSD, persons: m,
-		variance: (r.rule.state*width)*(r.rule.state*width) + width/2*levelSD}
+func (r ByState) Expected() float64 {
+	width, m := r.Public.Returns.Width(), float64(r.Public.Persons)
+	n := r.Features.Dim()
+	scatter := r.Spread * width
+	levelSD := r.levelSum().SD() / m
+	l := level{centre: r.Public.Returns.Mid(), sd: levelSD, persons: m,
+		variance: (r.Rule.State*width)*(r.Rule.State*width) + width/2*levelSD}
 	clip := r.firstClip(l.variance + l.sd*l.sd)
 	sum, _, weight := r.countsSum(clip)
 	shares := make([]float64, n)
@@ -277,15 +259,15 @@ func (r refineByState) predict() float64 {
 		shares[i] = (float64(i) + 0.5) / float64(n) * float64(r.most()) / float64(n)
 		unit[i] = 1
 	}
-	s := r.newState(l, shares, sum.sd()/weight/m)
+	s := r.newState(l, shares, sum.SD()/weight/m)
 	// A share that is off by shareSD puts its state that far along the line.
-	deviation := math.Hypot(r.deviation*width, guessedSlope*width*s.shareSD)
+	deviation := math.Hypot(r.Deviation*width, guessedSlope*width*s.shareSD)
 	e := expectation{s, scatter * scatter, deviation, make([]float64, n), make([]float64, n)}
-	e.expect(unit, clip, sum.sd())
-	for k := 2; k < len(r.schedule.multipliers); k++ {
+	e.expect(unit, clip, sum.SD())
+	for k := 2; k < len(r.Schedule.Multipliers); k++ {
 		weight := r.weights(s)
 		clip := r.roundClip(s, weight)
-		e.expect(weight, clip, r.sum(k, n+1, clip).sd())
+		e.expect(weight, clip, r.sum(k, n+1, clip).SD())
 	}
 	return min(rms(e.errors()), width/2)
 }
@@ -293,10 +275,10 @@ func (r refineByState) predict() float64 {
 // guessedSlope is the guess of the line's slope, in units of the range of returns.
 const guessedSlope = 0.5
 
-// expectation runs a refineState on public guesses. The belief's weights follow
+// expectation runs a state on public guesses. The belief's weights follow
 // its prior; how far off it is follows the guesses.
 type expectation struct {
-	*refineState
+	*state
 	scatter   float64 // guessed variance of a return about its state's value
 	deviation float64 // guessed standard deviation of values about a line
 	squares   []float64

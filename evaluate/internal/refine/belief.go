@@ -1,4 +1,4 @@
-package evaluate
+package refine
 
 // belief is what the releases so far say of a value function over numbered
 // cells: a random-effects regression

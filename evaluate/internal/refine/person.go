@@ -1,4 +1,4 @@
-package evaluate
+package refine
 
 import (
 	"github.com/discreet-rl/discreet/rl/value"
@@ -16,7 +16,8 @@ import (
 // by goroutines.
 type linearPerson struct {
 	s      *value.Sample
-	r      refineLinear
+	r      Linear
+	limits residualLimits
 	matrix []float64
 	// residual is under the theta last given.
 	residual []float64
@@ -27,9 +28,9 @@ type linearPerson struct {
 	phi     []float64
 }
 
-func newLinearPerson(s *value.Sample, r refineLinear) *linearPerson {
+func newLinearPerson(s *value.Sample, r Linear) *linearPerson {
 	n := r.dim
-	p := &linearPerson{s: s, r: r, residual: make([]float64, n), phi: make([]float64, n)}
+	p := &linearPerson{s: s, r: r, limits: limitsFor(r.Public, r.MaxWeight), residual: make([]float64, n), phi: make([]float64, n)}
 	p.moments = &value.Moments{N: n, A: make([]float64, n*n), B: make([]float64, n)}
 	p.matrix = p.moments.A
 	return p
@@ -43,7 +44,7 @@ func (w *linearPerson) person(p int, theta []float64) {
 	for e := lo; e < hi; e++ {
 		w.episode(e, theta, 1/float64(hi-lo))
 	}
-	if w.r.form == formLSTD {
+	if w.r.form == LSTD {
 		w.moments.AddPerson(w.s, p, value.ByTrajectory)
 	}
 }
@@ -105,7 +106,7 @@ func (w *linearPerson) episode(episode int, theta []float64, weight float64) {
 		v := w.dot(row, theta)
 		delta := s.Data.Reward[row] + s.Gamma(row)*after - v
 		e := w.limit(s.Ratio(row)*(s.Data.Reward[row]+s.Gamma(row)*ahead-v), v)
-		if w.r.form == formLSTD {
+		if w.r.form == LSTD {
 			w.add(row, each*s.Ratio(row)*delta, 0)
 		} else {
 			w.add(row, each*e, each)
@@ -117,8 +118,8 @@ func (w *linearPerson) episode(episode int, theta []float64, weight float64) {
 
 // limit enforces the public bounds on a residual.
 func (w *linearPerson) limit(e, v float64) float64 {
-	if l := w.r.limits.largest; l > 0 {
+	if l := w.limits.largest; l > 0 {
 		return min(max(e, -l), l)
 	}
-	return min(max(e, w.r.returns.Min-v), w.r.returns.Max-v)
+	return min(max(e, w.r.Public.Returns.Min-v), w.r.Public.Returns.Max-v)
 }
