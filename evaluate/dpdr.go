@@ -122,7 +122,7 @@ func (m DPDR) resolve(method string, p Public) (scalar.DR, scalar.Stages, error)
 	half := m.Diagnostics / 2
 	s := scalar.Stages{Weights: half, Clipped: half, Baseline: m.BaselineShare}
 	if m.Clip == "" {
-		m.Clip = clipAuto
+		m.Clip = defaultDRClip
 	}
 	var err error
 	if s.Clip, err = clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps); err != nil {

@@ -72,7 +72,7 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 		return nil, err
 	}
 	if m.Clip == "" {
-		m.Clip = clipPublic
+		m.Clip = defaultMeanClip
 	}
 	clip, err := clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps)
 	if err != nil {

@@ -107,7 +107,7 @@ func (m DPWIS) shares(method string, p Public) (scalar.Stages, error) {
 		s.Residual = defaultSamplingShare
 	}
 	if m.Clip == "" {
-		m.Clip = clipPublic
+		m.Clip = defaultMeanClip
 	}
 	var err error
 	s.Clip, err = clipShare(method, p, m.Clip, m.ClipShare, scalar.CapSteps)

@@ -37,7 +37,7 @@ func (m GTD2) Plan(p Public) (*Plan, error) {
 		return nil, fmt.Errorf("%w: gtd2: steps, step sizes and length must not be negative", ErrMethod)
 	}
 	if m.Steps == 0 {
-		m.Steps = 1_000_000
+		m.Steps = defaultSteps
 	}
 	scale := evenScale(p.Features)
 	step := 0.1 * scale * scale

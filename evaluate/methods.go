@@ -33,12 +33,14 @@ type Method struct {
 // Methods lists every estimator, private ones first.
 func Methods() []Method {
 	const (
-		weights   = "max_weight: public cap on a trajectory's importance weight (10; on-policy 1)"
-		clipped   = "clip: public, or auto, which pays for a histogram to narrow it (public)"
-		clipPaid  = "clip_share: share of the budget for clip auto (0.2)"
-		overlaps  = "diagnostics: share of the budget for sample size and overlap (0: none)"
-		constants = "constants: exact or balle16 (exact)"
-		states    = "On-policy; one trajectory a person; tabular or aggregated features."
+		overlaps = "diagnostics: share of the budget for sample size and overlap (0: none)"
+		states   = "On-policy; one trajectory a person; tabular or aggregated features."
+	)
+	var (
+		weights   = fmt.Sprintf("max_weight: public cap on a trajectory's importance weight (%v; on-policy 1)", defaultMaxWeight)
+		clipped   = fmt.Sprintf("clip: public, or auto, which pays for a histogram to narrow it (%v)", defaultMeanClip)
+		clipPaid  = fmt.Sprintf("clip_share: share of the budget for clip auto (%v)", defaultClipShare)
+		constants = fmt.Sprintf("constants: exact or balle16 (%v)", defaultConstants)
 	)
 	return []Method{
 		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
@@ -52,14 +54,14 @@ func Methods() []Method {
 			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; weights above the cap are cut. Best where weights vary.",
-			Parameters: []string{weights, "sampling_share: share of the budget for the sampling error (0.1)", clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
+			Parameters: []string{weights, fmt.Sprintf("sampling_share: share of the budget for the sampling error (%v)", defaultSamplingShare), clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes: "Public bounds on returns. Best off-policy; pays for a baseline by state (tabular or aggregated features) or action (one-row episodes), or takes a public one.",
 			Parameters: []string{"baseline: auto, public, none, value, action or state (auto)",
 				"constant, action_values, state_values: a public baseline (none)",
-				"baseline_share: share of the budget for a paid baseline (0.3; value: 0.1)",
-				"max_weight: public cap in the widest clip (10, less for small budgets; on-policy 1)",
-				"clip: auto, which pays for a histogram, or public (auto)", clipPaid, overlaps}, decode: decodeAs[DPDR]},
+				fmt.Sprintf("baseline_share: share of the budget for a paid baseline (%v; value: %v)", defaultTableShare, defaultValueShare),
+				fmt.Sprintf("max_weight: public cap in the widest clip (%v, less for small budgets; on-policy 1)", defaultMaxWeight),
+				fmt.Sprintf("clip: auto, which pays for a histogram, or public (%v)", defaultDRClip), clipPaid, overlaps}, decode: decodeAs[DPDR]},
 		{Name: "dp-lsw", Private: true, Releases: "value function",
 			Assumes: states + " Best where every state is visited by many.", NeedFeatures: true,
 			Parameters: []string{"weights: public weight of each state (1)", constants}, decode: decodeAs[DPLSW]},
@@ -70,9 +72,9 @@ func Methods() []Method {
 			Assumes: "Public bounds on returns, or features of bounded norm. On- and off-policy, any number of trajectories a person. Best where few episodes are cut off.", NeedFeatures: true,
 			Parameters: []string{
 				"form: monte_carlo, regression or lstd (monte_carlo with tabular or aggregated features, else regression)",
-				"rounds: private rounds after the counts (3)",
-				"max_weight: public cap, off-policy, on a residual in units of the range of returns (10; on-policy 1)",
-				"spread, deviation: public guesses for the expected error, in units of the range of returns (0.04, 0.03)"},
+				fmt.Sprintf("rounds: private rounds after the counts (%v)", defaultRounds),
+				fmt.Sprintf("max_weight: public cap, off-policy, on a residual in units of the range of returns (%v; on-policy 1)", defaultMaxWeight),
+				fmt.Sprintf("spread, deviation: public guesses for the expected error, in units of the range of returns (%v, %v)", defaultSpread, defaultDeviation)},
 			decode: decodeAs[DPRefine]},
 		{Name: "gpope", Private: true, Releases: "value function",
 			Assumes: "Any features, on- or off-policy. No error bar: compare with the constant.", NeedFeatures: true,
@@ -89,17 +91,17 @@ func Methods() []Method {
 		{Name: "wis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[WIS]},
 		{Name: "dr", Releases: "value of the policy, standard error",
 			Assumes:    "privacy: none; one-row episodes, or features for a value function.",
-			Parameters: []string{"prior: rows of the overall mean in an action's mean (100)"}, Need: trajectory.Action, decode: decodeAs[DR]},
+			Parameters: []string{fmt.Sprintf("prior: rows of the overall mean in an action's mean (%v)", defaultPrior)}, Need: trajectory.Action, decode: decodeAs[DR]},
 		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
 			Parameters: []string{"weights: weight of each state (1)"}, decode: decodeAs[LSW]},
 		{Name: "lsl", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
-			Parameters: []string{"weights: weight of each state (1)", "lambda: penalty (1)"}, decode: decodeAs[LSL]},
+			Parameters: []string{"weights: weight of each state (1)", fmt.Sprintf("lambda: penalty (%v)", defaultLambda)}, decode: decodeAs[LSL]},
 		{Name: "lstd", Releases: "value function", Assumes: "privacy: none; any features; off-policy by importance ratios.", NeedFeatures: true,
 			Parameters: []string{"weighting: transition or trajectory (transition)"}, decode: decodeAs[LSTD]},
 		{Name: "wis-lstd", Releases: "value function", Assumes: "privacy: none; any features.", NeedFeatures: true,
 			Parameters: []string{"lambda: trace (0)", "weighting: transition or trajectory (transition)", "ridge (0)"}, decode: decodeAs[WISLSTD]},
 		{Name: "gtd2", Releases: "value function", Assumes: "privacy: none; any features.", NeedFeatures: true,
-			Parameters: []string{"steps (1000000)", "step_theta, step_w", "weighting (transition)", "length", "seed"}, decode: decodeAs[GTD2]},
+			Parameters: []string{fmt.Sprintf("steps (%d)", defaultSteps), "step_theta, step_w", "weighting (transition)", "length", "seed"}, decode: decodeAs[GTD2]},
 	}
 }
 

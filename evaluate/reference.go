@@ -153,7 +153,7 @@ func (m DR) model(s *value.Sample) (value.QModel, error) {
 	}
 	prior := m.Prior
 	if prior == 0 {
-		prior = 100
+		prior = defaultPrior
 	}
 	return value.ShrunkenActionMeans(s, s.Policy.Actions(), prior)
 }
@@ -217,7 +217,7 @@ type LSL struct {
 // Plan implements [Estimator].
 func (m LSL) Plan(p Public) (*Plan, error) {
 	if m.Lambda == 0 {
-		m.Lambda = 1
+		m.Lambda = defaultLambda
 	}
 	return reference("lsl", p, func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSL{Weights: m.Weights, Lambda: m.Lambda}.Solve(s)

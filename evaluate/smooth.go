@@ -48,10 +48,13 @@ type smoothBound func(counts []int64, beta float64) float64
 // facts: the budget, the dimension and the bound at public guesses of the counts.
 func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {
 	guess := smooth.GuessedVisits(p.Persons, states)
+	if c == "" {
+		c = defaultConstants
+	}
 	switch c {
 	case Balle16:
 		alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
-	case Exact, "":
+	case Exact:
 		alpha, beta, err = account.SmoothGaussianPair(p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
 			return alpha * m.Bound(guess, smooth.InnerBeta(beta, states))
 		})
