@@ -38,7 +38,7 @@ type Randomizer struct {
 	// Epsilon bounds the privacy loss of one report.
 	Epsilon float64 `json:"epsilon" yaml:"epsilon"`
 	// Clip is that of Laplace (l1 norm Clip/2), PRS (a projection), Ball (l2 norm),
-	// Piecewise and Hybrid (a coordinate), OneBit (scores lie in [0, Clip]) and,
+	// Piecewise and Hybrid (a coordinate), OneBit (the width of the range of scores) and,
 	// unless it is 0, NotPrivate (as Laplace). SignPRS and PrivUnit report a
 	// direction and have none: there it is 0.
 	Clip float64 `json:"clip,omitempty" yaml:"clip"`

@@ -149,6 +149,10 @@ func (t Train) Config() (simulate.Config, error) {
 	if err != nil {
 		return simulate.Config{}, err
 	}
+	if l.Method == device.Evolution {
+		least, most := t.scores(spec)
+		l.ScoreLow, randomizer.Clip = least, most-least
+	}
 	// What an agent would be made of, so that what is wrong is told now.
 	if err := livable(l, randomizer, environments); err != nil {
 		return simulate.Config{}, err

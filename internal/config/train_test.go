@@ -86,7 +86,7 @@ server: {submissions: 10, staleness: 0}
 // TestTrainTellsAtOnceWhatAgentsWouldRefuse: nothing has been opened or paid for.
 func TestTrainTellsAtOnceWhatAgentsWouldRefuse(t *testing.T) {
 	const pole, signs, rest = "environment: {name: cart-pole}\n", "privacy: {epsilon: 1, mechanism: sign-prs}\n", "server: {submissions: 10}\n"
-	const bit = "privacy: {epsilon: 1, mechanism: one-bit, clip: 200}\n"
+	const bit = "privacy: {epsilon: 1, mechanism: one-bit}\n"
 	for _, text := range []string{
 		pole + "privacy: {epsilon: 1, mechanism: sign-prs, clip: -5}\n",
 		pole + "privacy: {epsilon: 1, mechanism: sign-prs, clip: .nan}\n",

@@ -10,7 +10,10 @@ import (
 // clipped refuses a mechanism whose clip is missing, with what the clip bounds and
 // a value to begin with.
 func (p protection) clipped() error {
-	if p.Clip != 0 {
+	switch {
+	case p.Clip != 0 && p.Mechanism == train.OneBit:
+		return fmt.Errorf("%w: privacy.clip is %v; the range of scores that %s reports on follows from the environment: remove it", ErrSyntax, p.Clip, p.Mechanism)
+	case p.Clip != 0:
 		return nil
 	}
 	hint := ""
@@ -23,8 +26,6 @@ func (p protection) clipped() error {
 		hint = "it bounds the l2 norm of a gradient; 1 is a beginning"
 	case train.Piecewise, train.Hybrid:
 		hint = "it bounds each coordinate of a gradient; 1 is a beginning"
-	case train.OneBit:
-		hint = "scores lie in [0, clip]; the longest episode's score, such as 200 for cart-pole"
 	default:
 		return nil
 	}
@@ -36,16 +37,22 @@ func (t Train) attainable(spec sim.Spec) error {
 	if t.Success == nil {
 		return nil
 	}
-	longest := float64(spec.MaxSteps)
-	if n := float64(t.Environment.MaxSteps); n > 0 && (n < longest || t.Environment.Name != "cart-pole") {
-		longest = n
-	}
-	least, most := 1., longest // of a step each
-	if t.Environment.Name == "mountain-car" {
-		least, most = -longest, -1
-	}
+	least, most := t.scores(spec)
 	if x := t.Success.Threshold; !(x > least && x <= most) {
 		return fmt.Errorf("%w: success.threshold is %v; scores of %s lie in %v to %v here, so that it would say nothing", ErrSyntax, x, t.Environment.Name, least, most)
 	}
 	return nil
+}
+
+// scores is the range of an episode's score, from the rewards of the environment and
+// the longest episode.
+func (t Train) scores(spec sim.Spec) (least, most float64) {
+	longest := float64(spec.MaxSteps)
+	if n := float64(t.Environment.MaxSteps); n > 0 && (n < longest || t.Environment.Name != "cart-pole") {
+		longest = n
+	}
+	if t.Environment.Name == "mountain-car" {
+		return -longest, -1
+	}
+	return 1, longest // cart-pole pays 1 a step
 }

@@ -8,13 +8,30 @@ import (
 
 func TestMissingClipIsNamed(t *testing.T) {
 	const rest = "\nserver: {submissions: 10}\n"
-	for mechanism, local := range map[string]string{"laplace": "", "prs": "", "ball": "", "piecewise": "", "hybrid": "", "one-bit": "\nlocal: {method: evolution, perturbation: 0.1}"} {
+	for mechanism, local := range map[string]string{"laplace": "", "prs": "", "ball": "", "piecewise": "", "hybrid": ""} {
 		text := "environment: {name: cart-pole}" + local + "\nprivacy: {epsilon: 1, mechanism: " + mechanism
 		if _, err := loadTrain(t, text+"}"+rest); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "privacy.clip is missing, which mechanism "+mechanism) {
 			t.Errorf("%s: %v; want privacy.clip named", mechanism, err)
 		}
 		if _, err := loadTrain(t, text+", clip: 1}"+rest); err != nil {
 			t.Errorf("%s with a clip: %v", mechanism, err)
+		}
+	}
+}
+
+// TestScoresOfAnEvolutionLieInTheEnvironmentsRange, whatever episodes come to.
+func TestScoresOfAnEvolutionLieInTheEnvironmentsRange(t *testing.T) {
+	for environment, want := range map[string][2]float64{
+		"{name: cart-pole}": {1, 200}, "{name: cart-pole, max_steps: 50}": {1, 50},
+		"{name: mountain-car}": {-200, -1}, "{name: mountain-car, max_steps: 1000}": {-1000, -1},
+	} {
+		text := "environment: " + environment + "\nlocal: {method: evolution, perturbation: 0.1}\nserver: {submissions: 10}\nprivacy: {epsilon: 1, mechanism: one-bit"
+		c, err := loadTrain(t, text+"}\n")
+		if got := [2]float64{c.Local.ScoreLow, c.Local.ScoreLow + c.Terms.Randomizer.Clip}; err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", environment, got, err, want)
+		}
+		if _, err := loadTrain(t, text+", clip: 200}\n"); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "privacy.clip") {
+			t.Errorf("%s with a clip: %v; want privacy.clip refused", environment, err)
 		}
 	}
 }

@@ -173,6 +173,6 @@ func (d *Device) try(t *train.Task, _ []float64, p *learn.Player, x learn.Explor
 		out.Score += e.Score / float64(len(d.episodes))
 		out.Steps += e.Steps()
 	}
-	d.vector[0] = out.Score
+	d.vector[0] = out.Score - d.local.ScoreLow
 	return out, nil
 }

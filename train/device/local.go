@@ -50,6 +50,9 @@ type Local struct {
 	// UniformFor is 0.
 	Uniform    float64
 	UniformFor float64
+	// ScoreLow is the least score that an episode can have (Evolution alone): scores lie
+	// in [ScoreLow, ScoreLow + Clip] of the randomiser, and are clipped to that.
+	ScoreLow float64 `json:",omitempty"`
 	// Perturbation is the size of each coordinate's perturbation (Evolution alone).
 	Perturbation float64
 	// ZeroGradient reports on the zero vector whatever happened: the control that
@@ -77,6 +80,8 @@ func (l Local) check(r train.Randomizer) error {
 		return fmt.Errorf("%w: method %s with randomizer %s; %s and %s go together", train.ErrConfig, l.Method, r.Mechanism, Evolution, train.OneBit)
 	case l.Method == Evolution && (l.Steps != 1 || !(l.Perturbation > 0) || math.IsInf(l.Perturbation, 0)):
 		return fmt.Errorf("%w: evolution with %d local steps and perturbation %v; want 1 and a finite number above 0", train.ErrConfig, l.Steps, l.Perturbation)
+	case l.Method != Evolution && l.ScoreLow != 0 || math.IsNaN(l.ScoreLow) || math.IsInf(l.ScoreLow, 0):
+		return fmt.Errorf("%w: the least score is %v; want a finite number, and 0 but for %s", train.ErrConfig, l.ScoreLow, Evolution)
 	case l.Method != Evolution && l.Perturbation != 0:
 		return fmt.Errorf("%w: perturbation is %v; it belongs to %s: remove it", train.ErrConfig, l.Perturbation, Evolution)
 	case !(l.Uniform >= 0 && l.Uniform <= 1) || !(l.UniformFor >= 0):
