@@ -13,7 +13,7 @@ import (
 // command ends with exit code 1, for something failed that neither other input nor
 // another budget mends; or they always come beside a sentinel that is marked.
 var unmarked = []string{
-	"..ErrNotWritten",
+	"..ErrNotWritten", "..ErrRelease",
 	"dp/account.ErrExhausted",
 	"dp/ledger.ErrBehind", "dp/ledger.ErrRecorded", "dp/ledger.ErrRelease", "dp/ledger.ErrTampered",
 	"dp/ledger/chain.ErrBroken", "dp/ledger/chain.ErrEntry",
