@@ -70,6 +70,6 @@ var table = []wing{
 		{"cmd/discreet"},
 	}},
 	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "command"}, floors: [][]string{
-		{"internal/house", "internal/mutants", "internal/golden"}, // tests of the whole
+		{"internal/house", "internal/mutants", "internal/golden", "internal/ci"}, // tests of the whole
 	}},
 }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// what go test -json prints of a package with a test that passes, one that fails
+// and one that is skipped.
+const stream = `{"Action":"start","Package":"p"}
+{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:3: no server\n"}
+{"Action":"skip","Package":"p","Test":"TestB","Elapsed":0}
+{"Action":"output","Package":"p","Test":"TestC","Output":"    c_test.go:4: 1; want 2\n"}
+FAILC
+{"Action":"output","Package":"p","Output":"PASS\n"}
+{"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}
+{"Action":"skip","Package":"empty","Elapsed":0}
+`
+
+func TestSkippedTestsAreFound(t *testing.T) {
+	for last, fails := range map[string]bool{"": false, `{"Action":"fail","Package":"p","Test":"TestC","Elapsed":0}`: true} {
+		var out bytes.Buffer
+		skipped, failed, err := follow(strings.NewReader(strings.Replace(stream, "FAILC\n", last+"\n", 1)), &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failed != fails {
+			t.Errorf("failed: %v; want %v", failed, fails)
+		}
+		if len(skipped) != 1 || !strings.Contains(skipped[0], "no server") {
+			t.Errorf("skipped: %q; want TestB and its reason alone", skipped)
+		}
+		if got := out.String(); strings.Contains(got, "want 2") != fails || !strings.Contains(got, "ok  \tp\t0.1s") || strings.Contains(got, "RUN") {
+			t.Errorf("printed %q", got)
+		}
+	}
+}
+
+func TestRecordsAreJudged(t *testing.T) {
+	dir := t.TempDir()
+	now := map[string]string{"a": "1", "b": "2"}
+	if _, err := judge(dir, "fuzz", now); err == nil || !strings.Contains(err.Error(), ".ci/long fuzz") {
+		t.Errorf("a run that was never made: %v", err)
+	}
+	for _, c := range []struct {
+		verdict  string
+		packages map[string]string
+		want     string
+	}{
+		{pass, map[string]string{"a": "1", "b": "2"}, "current: fuzz"},
+		{pass, map[string]string{"a": "1", "b": "3"}, "stale: fuzz, of commit c0ffee; since then changed b"},
+		{pass, map[string]string{"a": "1"}, "changed b"},
+		{pass, map[string]string{"a": "1", "b": "2", "gone": "3"}, "changed gone"},
+		{"a crash", map[string]string{"a": "1", "b": "2"}, "failed at commit c0ffee: a crash"},
+	} {
+		if err := (record{Name: "fuzz", Commit: "c0ffee", Packages: c.packages, Verdict: c.verdict}).write(dir); err != nil {
+			t.Fatal(err)
+		}
+		got, err := judge(dir, "fuzz", now)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) || (err != nil) != (c.verdict != pass) {
+			t.Errorf("%+v: %q, %v; want %q", c, got, err, c.want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fuzz.json"), []byte(`{"name":"kills","verdict":"pass"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := judge(dir, "fuzz", now); err == nil {
+		t.Error("the record of another run is taken")
+	}
+}
+
+// The hash of a package follows its files and testdata, and not packages below.
+func TestHashFollowsThePackage(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hash := func() string {
+		h, err := hashOf(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	write("a.go", "package a")
+	before := hash()
+	write("below/b.go", "package b")
+	if hash() != before {
+		t.Error("a package below changes it")
+	}
+	write("testdata/sub/x.csv", "1")
+	with := hash()
+	write("a.go", "package b")
+	if with == before || hash() == with || hash() == before {
+		t.Error("a change goes unnoticed")
+	}
+}
+
+func TestEveryFuzzTargetIsFound(t *testing.T) {
+	t.Chdir("../..")
+	targets, err := fuzzTargets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(targets) < 15 {
+		t.Errorf("found %d fuzz targets: %v", len(targets), targets)
+	}
+}

@@ -1,0 +1,51 @@
+// Command ci is what the scripts in .ci are written in, where bash would be
+// hard to read:
+//
+//	ci test ARGS...    go test ARGS..., in which a skipped test is a failure
+//	ci long NAME N     make the long run NAME of size N and write its record; without N, of its usual size
+//	ci long            list the long runs
+//	ci records         fail where a long run has no record of success; say which are stale
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := command(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "ci:", err)
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, args []string) error {
+	switch {
+	case len(args) > 0 && args[0] == "test":
+		return test(ctx, args[1:], os.Stdout)
+	case len(args) == 1 && args[0] == "long":
+		for _, r := range runs() {
+			fmt.Printf("%-12s %s (usual size %d %s)\n", r.name, r.what, r.size, r.unit)
+		}
+		return nil
+	case len(args) >= 2 && len(args) <= 3 && args[0] == "long":
+		r, err := runNamed(args[1])
+		if err != nil {
+			return err
+		}
+		if len(args) == 3 {
+			if r.size, err = strconv.Atoi(args[2]); err != nil || r.size < 1 {
+				return fmt.Errorf("size %q; want a whole number of %s, 1 or more", args[2], r.unit)
+			}
+		}
+		return long(ctx, r)
+	case len(args) == 1 && args[0] == "records":
+		return records(os.Stdout)
+	}
+	return fmt.Errorf("usage: ci test ARGS... | ci long [NAME [N]] | ci records")
+}

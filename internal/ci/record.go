@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// recordDir is where records are kept, below the module's root.
+const recordDir = "docs/results/runs"
+
+// record is what became of a long run.
+type record struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	// Commit that was checked out; Modified says that files differed from it.
+	Commit   string `json:"commit"`
+	Modified bool   `json:"modified,omitempty"`
+	// Packages holds a SHA-256 of the files of each package that the run is about.
+	Packages map[string]string `json:"packages"`
+	Machine  string            `json:"machine"`
+	Started  string            `json:"started"`
+	Seconds  float64           `json:"seconds"`
+	// Verdict is "pass", or what went wrong.
+	Verdict string `json:"verdict"`
+}
+
+const pass = "pass"
+
+// long makes a run and writes its record, whether it passes or not.
+func long(ctx context.Context, r run) error {
+	packages, err := hashes(ctx, r.covers)
+	if err != nil {
+		return err
+	}
+	commit, err := output(ctx, "git", "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	changed, err := output(ctx, "git", "status", "--porcelain", "--", ".", ":!"+recordDir)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	verdict := r.make(ctx, r.size)
+	if ctx.Err() != nil {
+		return ctx.Err() // an interrupted run says nothing
+	}
+	rec := record{
+		Name: r.name, Command: fmt.Sprintf(".ci/long %s %d", r.name, r.size),
+		Commit: commit, Modified: changed != "", Packages: packages, Machine: machine(),
+		Started: begun.UTC().Format(time.RFC3339), Seconds: float64(int(time.Since(begun).Seconds()*10)) / 10, Verdict: pass,
+	}
+	if verdict != nil {
+		rec.Verdict = verdict.Error()
+	}
+	return errors.Join(verdict, rec.write(recordDir))
+}
+
+func (r record) write(dir string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, r.Name+".json"), append(text, '\n'), 0o644)
+}
+
+// records checks that every long run has a record of success.
+func records(out io.Writer) error {
+	var wrong []error
+	for _, r := range runs() {
+		now, err := hashes(context.Background(), r.covers)
+		if err != nil {
+			return err
+		}
+		stale, err := judge(recordDir, r.name, now)
+		if err != nil {
+			wrong = append(wrong, err)
+		} else {
+			fmt.Fprintln(out, stale)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// judge reads the record of a run. It is an error where there is none, or not of
+// success; otherwise the line says whether the packages are still the same.
+func judge(dir, name string, now map[string]string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, name+".json"))
+	if err != nil {
+		return "", fmt.Errorf("the long run %s was never made: %w; run .ci/long %s", name, err, name)
+	}
+	var r record
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil || r.Name != name {
+		return "", fmt.Errorf("the record of the long run %s cannot be read: name %q, %v", name, r.Name, err)
+	}
+	if r.Verdict != pass {
+		return "", fmt.Errorf("the long run %s failed at commit %.10s: %s", name, r.Commit, r.Verdict)
+	}
+	var changed []string
+	for pkg, hash := range now {
+		if r.Packages[pkg] != hash {
+			changed = append(changed, pkg)
+		}
+	}
+	for pkg := range r.Packages {
+		if now[pkg] == "" {
+			changed = append(changed, pkg)
+		}
+	}
+	if len(changed) == 0 {
+		return fmt.Sprintf("current: %s, %s, %.0f s", name, r.Command, r.Seconds), nil
+	}
+	slices.Sort(changed)
+	return fmt.Sprintf("stale: %s, of commit %.10s; since then changed %s", name, r.Commit, strings.Join(changed, " ")), nil
+}
+
+// hashes takes the SHA-256 of the files of each package: names and contents of
+// its directory and of testdata, not of packages below.
+func hashes(ctx context.Context, patterns []string) (map[string]string, error) {
+	list, err := output(ctx, "go", append([]string{"list", "-f", "{{.ImportPath}} {{.Dir}}"}, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(list) {
+		pkg, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if all[pkg], err = hashOf(dir); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func hashOf(dir string) (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if rel == "testdata/rapid" || rel != "." && rel != "testdata" && !strings.HasPrefix(rel, "testdata/") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(text)
+		fmt.Fprintf(h, "%x  %s\n", sum, rel)
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// machine says what a time was measured on.
+func machine() string {
+	model := "unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%s/%s, %d cores, %s, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), model, runtime.Version())
+}
+
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
