@@ -147,6 +147,17 @@ func (l lattice) within(k []int64) bool {
 	return hi < limitHi || hi == limitHi && lo <= limitLo
 }
 
+// disturb adds a sum to the noise drawn for it. It is the one place where exact
+// sums become noisy.
+func (l lattice) disturb(sum, noisy []int64, src *noise.Source) {
+	for i, k := range sum {
+		noisy[i] += k
+	}
+	if t := src.Tape(); t != nil {
+		t.Release(l.step, l.sigma, sum, noisy)
+	}
+}
+
 // accumulator is the integer sum that the mechanisms share.
 type accumulator struct {
 	grid     lattice
@@ -213,8 +224,13 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i, k := range a.sum {
-			out[i] = float64(k+exact.Sample(src)) * a.grid.step
+		noisy := make([]int64, len(a.sum))
+		for i := range noisy {
+			noisy[i] = exact.Sample(src)
+		}
+		a.grid.disturb(a.sum, noisy, src)
+		for i, k := range noisy {
+			out[i] = float64(k) * a.grid.step
 		}
 	}
 	clear(a.sum)

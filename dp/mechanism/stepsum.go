@@ -198,8 +198,9 @@ func (s *StepSum) Release(dst []float64, src *noise.Source) error {
 		return nil
 	}
 	s.exact.Fill(s.scratch, src)
+	s.grid.disturb(s.sum, s.scratch, src)
 	for i, k := range s.scratch {
-		dst[i] = float64(s.sum[i]+k) * s.grid.step
+		dst[i] = float64(k) * s.grid.step
 	}
 	clear(s.scratch)
 	clear(s.sum)

@@ -40,6 +40,7 @@ type Source struct {
 	unread int // bytes of buf that were not read yet, at its end
 	keyed  bool
 	seeded bool
+	tape   Tape
 	key    [keySize]byte
 	fresh  [keySize]byte
 	buf    [bufferSize]byte
@@ -63,6 +64,25 @@ func NewSeeded(seed uint64) *Source {
 	binary.LittleEndian.PutUint64(material[len(material)-8:], seed)
 	return &Source{keyed: true, seeded: true, key: sha256.Sum256(material)}
 }
+
+// Tape sees private sums become noisy. It serves replay certificates, which run a
+// dataset and its neighbour with the same noise; see [NewTaped].
+type Tape interface {
+	// Release is called with a sum in lattice steps and with the same sum after its
+	// noise, of standard deviation sigma steps, was added. What noisy holds when it
+	// returns is released. It keeps neither slice.
+	Release(step, sigma float64, sum, noisy []int64)
+}
+
+// NewTaped is [NewSeeded] with a tape, and as unsafe: tests alone may use it.
+func NewTaped(seed uint64, t Tape) *Source {
+	s := NewSeeded(seed)
+	s.tape = t
+	return s
+}
+
+// Tape returns the tape of a source from [NewTaped], nil of any other.
+func (s *Source) Tape() Tape { return s.tape }
 
 // Seeded reports whether the source came from [NewSeeded]. A release made with a seeded source is not private.
 func (s *Source) Seeded() bool { return s.seeded }

@@ -23,6 +23,7 @@ var unmarked = []string{
 	"dp/noise.ErrEntropy",
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
 	"evaluate.ErrOverBudget", "evaluate.ErrUsed",
+	"evaluate/replay.ErrBroken", "evaluate/replay.ErrUncovered",
 	"internal/jcs.ErrForm",
 	"internal/papers/figure.ErrBusy", "internal/papers/figure.ErrDir", "internal/papers/figure.ErrItem", "internal/papers/figure.ErrJob", "internal/papers/figure.ErrStale",
 	"internal/parquet.ErrColumn", "internal/parquet.ErrEmpty", "internal/parquet.ErrFormat", "internal/parquet.ErrValue",

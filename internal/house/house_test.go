@@ -268,15 +268,15 @@ func withTop(i int, pkg string) []wing {
 	return changed
 }
 
-// TestSeededNoiseIsForTests looks for calls of noise.NewSeeded outside tests and
-// reproductions.
+// TestSeededNoiseIsForTests looks for calls of noise.NewSeeded and NewTaped outside
+// tests, reproductions and replays.
 func TestSeededNoiseIsForTests(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || under(s.pkg, "internal/papers") || under(s.pkg, "dp/noise") {
+		if s.test || under(s.pkg, "internal/papers") || under(s.pkg, "dp/noise") || s.pkg == "evaluate/replay" {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "NewSeeded" {
+			if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "NewSeeded" || sel.Sel.Name == "NewTaped") {
 				t.Errorf("%s makes a seeded noise source outside a test", s.path)
 			}
 			return true

@@ -1,0 +1,162 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Sentinel errors.
+var (
+	// ErrBroken marks a pair that refutes the plan.
+	ErrBroken = errors.New("the run does not keep to its plan")
+	// ErrUncovered marks a plan that replay can say nothing of.
+	ErrUncovered = errors.New("not a composition of Gaussian sums")
+)
+
+// Result is what a pair showed.
+type Result struct {
+	// Releases is the number of noisy sums.
+	Releases int
+	// Ratio is the mu^2 that the pair needed over that of the plan; at most 1.
+	Ratio float64
+}
+
+// tolerance is for the rounding of the sum of squares.
+const tolerance = 1e-9
+
+// Check replays the neighbour of a dataset. Both must pass the plan's check; an
+// error of that is returned as it is. ErrBroken says what differed.
+func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Dataset, seed uint64) (Result, error) {
+	if plan.Privacy == nil {
+		return Result{}, fmt.Errorf("%w: the plan promises no privacy", ErrUncovered)
+	}
+	allowed, err := muSquared(plan.Event, plan.Privacy.Adjacency)
+	if err != nil {
+		return Result{}, err
+	}
+	shown := new(keeper)
+	want, err := run(ctx, plan, d, noise.NewTaped(seed, shown))
+	if err != nil {
+		return Result{}, err
+	}
+	forced := &forcer{kept: shown.kept}
+	got, err := run(ctx, plan, neighbour, noise.NewTaped(seed, forced))
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Releases: len(shown.kept)}
+	if allowed > 0 {
+		result.Ratio = forced.spent / allowed
+	}
+	switch {
+	case forced.wrong != "":
+		return result, fmt.Errorf("%w: %s", ErrBroken, forced.wrong)
+	case forced.next != len(shown.kept):
+		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour", ErrBroken, len(shown.kept), forced.next)
+	case len(shown.kept) == 0 && allowed > 0:
+		return result, fmt.Errorf("%w: the run makes no exact noisy sum", ErrUncovered)
+	case !(forced.spent <= allowed*(1+tolerance)):
+		return result, fmt.Errorf("%w: the pair needs mu^2 = %v and the plan pays for %v", ErrBroken, forced.spent, allowed)
+	case !bytes.Equal(want, got):
+		return result, fmt.Errorf("%w: equal noisy sums and different releases: %s", ErrBroken, firstDifference(want, got))
+	}
+	return result, nil
+}
+
+func run(ctx context.Context, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) ([]byte, error) {
+	ready, err := plan.Check(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	release, err := ready.Run(ctx, receipt.None(), src)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(release)
+}
+
+// firstDifference shows where two releases part.
+func firstDifference(a, b []byte) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	around := func(text []byte) string { return string(text[max(0, i-40):min(len(text), i+40)]) }
+	return fmt.Sprintf("%q, %q", around(a), around(b))
+}
+
+// muSquared is what an event pays for: of a Gaussian sum, the square of the
+// largest difference between neighbours over the noise.
+func muSquared(e dp.Event, adjacency dp.Adjacency) (float64, error) {
+	switch e := e.(type) {
+	case dp.Gaussian:
+		mu := adjacency.SumSensitivity(1) / e.NoiseMultiplier
+		return mu * mu, nil
+	case dp.SelfComposed:
+		one, err := muSquared(e.Event, adjacency)
+		return float64(e.Count) * one, err
+	case dp.Composed:
+		total := 0.0
+		for _, part := range e.Events {
+			one, err := muSquared(part, adjacency)
+			if err != nil {
+				return 0, err
+			}
+			total += one
+		}
+		return total, nil
+	}
+	return 0, fmt.Errorf("%w: %T", ErrUncovered, e)
+}
+
+// kept is one noisy sum.
+type kept struct {
+	step, sigma float64
+	sum, noisy  []int64
+}
+
+// keeper keeps what a run shows.
+type keeper struct{ kept []kept }
+
+// Release implements noise.Tape.
+func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
+	k.kept = append(k.kept, kept{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
+}
+
+// forcer shows what was kept in the place of a run's own noisy sums, and adds up
+// what that needs.
+type forcer struct {
+	kept  []kept
+	next  int
+	spent float64
+	wrong string
+}
+
+// Release implements noise.Tape.
+func (f *forcer) Release(step, sigma float64, sum, noisy []int64) {
+	f.next++
+	if f.wrong != "" || f.next > len(f.kept) {
+		return
+	}
+	k := f.kept[f.next-1]
+	if step != k.step || sigma != k.sigma || len(sum) != len(k.sum) {
+		f.wrong = fmt.Sprintf("noisy sum %d: %d coordinates, lattice step %v, noise of %v steps; of the neighbour %d, %v, %v",
+			f.next, len(k.sum), k.step, k.sigma, len(sum), step, sigma)
+		return
+	}
+	for i, s := range sum {
+		d := float64(s-k.sum[i]) / sigma
+		f.spent += d * d
+	}
+	copy(noisy, k.noisy)
+}
