@@ -123,12 +123,13 @@ func papersNamed(name string) ([]figure.Study, error) {
 	return nil, usage(fmt.Errorf("reproduce: no paper %q; there is %s", name, strings.Join(known, ", ")))
 }
 
-// reproduceAll runs one paper after the other within the budget.
+// reproduceAll runs one paper after the other within the budget, of which each
+// gets an equal part of what is left.
 func reproduceAll(cmd *cobra.Command, studies []figure.Study, o reproduceOptions) error {
 	begin, budget, dir := time.Now(), o.Budget, o.Dir
-	for _, s := range studies {
+	for i, s := range studies {
 		if budget > 0 {
-			if o.Budget = budget - time.Since(begin); o.Budget <= 0 {
+			if o.Budget = (budget - time.Since(begin)) / time.Duration(len(studies)-i); o.Budget <= 0 {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: not begun, the time is up\n", s.Paper)
 				continue
 			}

@@ -168,7 +168,11 @@ func TestRunsEndAtTheirBudget(t *testing.T) {
 		}
 		return nil
 	})
+	begin := time.Now()
 	left := resume(t, s, o).Left
+	if took := time.Since(begin); took > 15*time.Second {
+		t.Errorf("a budget of %v took %v", o.Budget, took)
+	}
 	if left < 2 || left > 4 {
 		t.Errorf("left %d; want the third and the fourth", left)
 	}
