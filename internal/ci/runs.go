@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,8 +25,6 @@ type run struct {
 // runs are the long runs. Each has a record in docs/results/runs.
 func runs() []run {
 	return []run{
-		{"fuzz", "every fuzz target, one after the other", 60, "seconds a target",
-			[]string{"./dp/...", "./rl/trajectory/...", "./internal/config", "./internal/jcs"}, fuzz},
 		{"kills", "processes killed while they charge, run, record and show, on each kind of store", 1000, "kills",
 			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-kills="+strconv.Itoa(size))
@@ -54,53 +51,4 @@ func goRun(ctx context.Context, args ...string) error {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
 	return nil
-}
-
-// fuzz runs every fuzz target of the module for so many seconds.
-func fuzz(ctx context.Context, seconds int) error {
-	targets, err := fuzzTargets(ctx)
-	if err != nil {
-		return err
-	}
-	if len(targets) == 0 {
-		return fmt.Errorf("no fuzz targets found")
-	}
-	for _, t := range targets {
-		fmt.Println("==", t.pkg, t.name)
-		err := goRun(ctx, "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+strconv.Itoa(seconds)+"s", t.pkg)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type target struct{ pkg, name string }
-
-func fuzzTargets(ctx context.Context) ([]target, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-f", "{{$p := .ImportPath}}{{$d := .Dir}}{{range .TestGoFiles}}{{$p}} {{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$p}} {{$d}}/{{.}}\n{{end}}", "./...")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		return nil, err
-	}
-	var all []target
-	for line := range strings.Lines(string(out)) {
-		pkg, file, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		for l := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(l, "func Fuzz"); ok {
-				name, _, _ := strings.Cut(rest, "(")
-				all = append(all, target{pkg, "Fuzz" + name})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b target) int { return strings.Compare(a.pkg+a.name, b.pkg+b.name) })
-	return all, nil
 }

@@ -179,7 +179,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(mutants(), ledgerMutants(), storeMutants()) {
+	for _, m := range slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants()) {
 		t.Run(m.name, func(t *testing.T) {
 			overlay := mutate(t, root, m)
 			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
