@@ -24,6 +24,8 @@ var everyKind = map[string]dp.Event{
 		Count: 90000, LocalEpsilon: 1, UniformSlots: true},
 	`{"kind":"shuffled","count":90000,"local_epsilon":1,"uniform_slots":true,"one_randomizer":true}`: dp.Shuffled{
 		Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true},
+	`{"kind":"gdp","mu":0.5}`:                            dp.GaussianDP{Mu: .5},
+	`{"kind":"zcdp","rho":0.5}`:                          dp.ZeroConcentratedDP{Rho: .5},
 	`{"kind":"approximate_dp","epsilon":1,"delta":1e-6}`: dp.ApproximateDP{Epsilon: 1, Delta: 1e-6},
 	`{"kind":"poisson_sampled","rate":0.01,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.PoissonSampled{
 		Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}},
@@ -93,6 +95,9 @@ func TestMalformedEventsAreRefused(t *testing.T) {
 		`{"kind":"randomized_response","buckets":2.5,"noise_parameter":0.5}`,
 		`{"kind":"smooth_gaussian","alpha":1,"beta":1,"dimension":0}`,
 		`{"kind":"approximate_dp","epsilon":-1,"delta":0}`,
+		`{"kind":"gdp","mu":0}`,
+		`{"kind":"gdp"}`,
+		`{"kind":"zcdp","rho":-1}`,
 		`{"kind":"approximate_dp","epsilon":1,"delta":1.5}`,
 		`{"kind":"poisson_sampled","rate":1.1,"event":{"kind":"gaussian","noise_multiplier":1}}`,
 		`{"kind":"poisson_sampled","rate":0.1}`,

@@ -106,6 +106,10 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		return leaf[SmoothGaussian](text, *head.Kind, "alpha", "beta", "dimension")
 	case "approximate_dp":
 		return leaf[ApproximateDP](text, *head.Kind, "epsilon", "delta")
+	case "gdp":
+		return leaf[GaussianDP](text, *head.Kind, "mu")
+	case "zcdp":
+		return leaf[ZeroConcentratedDP](text, *head.Kind, "rho")
 	case "shuffled":
 		return shuffled(text, *head.Kind)
 	case "poisson_sampled":

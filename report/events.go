@@ -60,6 +60,12 @@ func newEventNode(e dp.Event) *eventNode {
 		if e.OneRandomizer {
 			n.add("one_randomizer", "true", "declared: all persons use the same randomiser")
 		}
+	case dp.GaussianDP:
+		n.Words = "A computation known to hide a person as well as Gaussian noise does."
+		n.add("mu", parameter(e.Mu), "the most that one person can move it, in standard deviations of that noise")
+	case dp.ZeroConcentratedDP:
+		n.Words = "A computation of which only its concentrated guarantee (zCDP) is known."
+		n.add("rho", parameter(e.Rho), "its own ρ")
 	case dp.ApproximateDP:
 		n.Words = "A computation of which only its guarantee is known."
 		if e.Epsilon == 0 && e.Delta == 0 {

@@ -265,6 +265,7 @@ func TestEveryKindOfEventIsExplained(t *testing.T) {
 		leaf, dp.Laplace{NoiseMultiplier: 1.25}, dp.DiscreteGaussian{Sigma: 2.5, Norm: 3, Dimension: 12}, dp.DiscreteLaplace{Scale: 2.5, Norm: 3},
 		dp.RandomizedResponse{Buckets: 7, NoiseParameter: 0.375}, dp.SmoothGaussian{Alpha: 24.5, Beta: 0.0625, Dimension: 9},
 		dp.Shuffled{Count: 903, LocalEpsilon: 0.625, UniformSlots: true, OneRandomizer: true},
+		dp.GaussianDP{Mu: 0.625}, dp.ZeroConcentratedDP{Rho: 0.375},
 		dp.ApproximateDP{Epsilon: 0.75, Delta: 0.125}, dp.PoissonSampled{Rate: 0.0625, Event: leaf},
 		dp.SampledWithoutReplacement{Population: 901, Sample: 17, Event: leaf}, dp.SelfComposed{Count: 1001, Event: leaf},
 		dp.Composed{Events: []dp.Event{leaf, dp.Laplace{NoiseMultiplier: 3.5}}},

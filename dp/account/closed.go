@@ -64,8 +64,8 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 	if err := declared(leaf); err != nil {
 		return err
 	}
-	if g, ok := leaf.(dp.Gaussian); ok && c.single == nil {
-		c.square = sum(c.square, gaussianSquare(c.adj, g, n))
+	if square, ok := muSquare(c.adj, leaf, n); ok && c.single == nil {
+		c.square = sum(c.square, square)
 		return nil
 	}
 	p := singleProfile(c.adj, leaf)

@@ -31,6 +31,8 @@
 //
 //	event                                     ClosedForm       PLD              RDP
 //	gaussian, composed with its like          exact  R A       exact    R A     upper R A
+//	gdp, composed with gaussian               exact  R A       exact    R A     upper R A
+//	zcdp                                      -                -                upper R A
 //	laplace                                   exact  R A (1)   bracket  R A     upper R A
 //	discrete_gaussian                         bracket R A (2)  bracket  R A (3) upper R A
 //	discrete_laplace                          exact  R A (1)   bracket  R A     upper R A

@@ -81,7 +81,7 @@ func (f *Filter) after(event dp.Event) (filterState, error) {
 func (f *Filter) ownCost(event dp.Event) (cost float64, ok bool, err error) {
 	switch f.rule {
 	case GaussianDP:
-		square, ok := gaussianTree(f.adj, event, 1)
+		square, ok := muTree(f.adj, event)
 		return square.Upper, ok, nil
 	case Renyi:
 		r := NewRDP(f.adj, f.options.Order)

@@ -9,7 +9,7 @@ import (
 // New returns the accountant to use unless there is a reason for another: closed
 // forms while what was composed has one, else privacy-loss distributions. The
 // answer is a certified bracket in both cases. Once an event is composed of which
-// only Renyi divergences are known (some discrete Gaussian noise on vectors), all are
+// only Renyi divergences are known (zcdp, some discrete Gaussian noise on vectors), all are
 // accounted for by those, and the answer is an upper bound; the accountant's name
 // says which it is. An event that none of them supports is refused, and a looser
 // accountant never stands in where a tighter one fails.

@@ -230,8 +230,7 @@ func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, 
 func (p *PLD) composition(v view) (lossdist.Composition, error) {
 	var c lossdist.Composition
 	for _, e := range p.events {
-		if g, ok := e.event.(dp.Gaussian); ok {
-			square := gaussianSquare(p.adj, g, e.count)
+		if square, ok := muSquare(p.adj, e.event, e.count); ok {
 			c.Gaussian[0] = xmath.AddDown(c.Gaussian[0], square.Lower)
 			c.Gaussian[1] = xmath.AddUp(c.Gaussian[1], square.Upper)
 			continue

@@ -94,7 +94,7 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 		switch e.Event.(type) {
 		case dp.Gaussian:
 			return needs{}, nil
-		case dp.RandomizedResponse, dp.ApproximateDP:
+		case dp.RandomizedResponse, dp.ApproximateDP, dp.GaussianDP:
 			return n, unsupported(e, "of "+e.Event.Kind()+" under replace_one: nothing is known of samples of different sizes; account for it under add_remove_one, or without the sampling")
 		}
 		n.split = true
@@ -110,9 +110,16 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 // base says what an event needs that is not sampled itself, or is what a sampled
 // one runs.
 func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
+	if e, ok := event.(dp.ZeroConcentratedDP); ok {
+		err := unsupported(e, "has no loss distribution")
+		if !sampled {
+			err = fmt.Errorf("%w: %w", err, errRenyiOnly)
+		}
+		return needs{}, err
+	}
 	e, ok := event.(dp.DiscreteGaussian)
 	if !ok {
-		if _, plain := event.(dp.Gaussian); plain && !sampled {
+		if _, plain := muSquare(adj, event, 1); plain && !sampled {
 			return needs{}, nil
 		}
 		_, err := p.law(adj, event, view{dominates: true, realised: true})
@@ -253,6 +260,11 @@ func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error
 			return nil, uncertified(e, "noise_multiplier", e.NoiseMultiplier)
 		}
 		return lossdist.Gaussian{Shift: adj.SumSensitivity(1) / e.NoiseMultiplier}, nil
+	case dp.GaussianDP:
+		if e.Mu > mostRatio {
+			return nil, uncertified(e, "mu", e.Mu)
+		}
+		return lossdist.Gaussian{Shift: e.Mu}, nil
 	case dp.Laplace:
 		if e.NoiseMultiplier < leastMultiplier {
 			return nil, uncertified(e, "noise_multiplier", e.NoiseMultiplier)

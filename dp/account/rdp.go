@@ -160,13 +160,18 @@ func renyiLogDelta(order, divergence, epsilon float64) float64 {
 }
 
 // concentrated returns rho, rounded up, for noise whose Renyi divergence of order
-// a is at most a rho: Gaussian noise, where that is exact, and discrete Gaussian
+// a is at most a rho: Gaussian noise, where that is exact, what is known by its mu or
+// its rho, and discrete Gaussian
 // noise on integer vectors of any dimension, l2^2/(2 sigma^2) (Canonne, Kamath,
 // Steinke 2020).
 func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
 	switch e := leaf.(type) {
 	case dp.Gaussian:
 		return xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5), true
+	case dp.GaussianDP:
+		return xmath.MulUp(xmath.MulUp(e.Mu, e.Mu), 0.5), true
+	case dp.ZeroConcentratedDP:
+		return e.Rho, true
 	case dp.DiscreteGaussian:
 		norm := e.Norm
 		if e.Dimension == 1 {
@@ -237,7 +242,7 @@ func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
 		return false
 	}
 	switch e := event.(type) {
-	case dp.Gaussian, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP:
+	case dp.Gaussian, dp.GaussianDP, dp.ZeroConcentratedDP, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP:
 		return true
 	case dp.PoissonSampled:
 		_, ok := gaussianTree(adj, e.Event, 1)

@@ -158,6 +158,31 @@ func gaussianTree(adj dp.Adjacency, event dp.Event, count int64) (square Bracket
 	return square, err == nil
 }
 
+// muSquare returns mu^2 of a leaf that is Gaussian noise or known by its mu.
+func muSquare(adj dp.Adjacency, leaf dp.Event, count int64) (square Bracket, ok bool) {
+	switch e := leaf.(type) {
+	case dp.Gaussian:
+		return gaussianSquare(adj, e, count), true
+	case dp.GaussianDP:
+		return runs(Bracket{max(xmath.MulDown(e.Mu, e.Mu), 0), xmath.MulUp(e.Mu, e.Mu)}, count), true
+	}
+	return Bracket{}, false
+}
+
+// muTree returns mu^2 of a tree of nothing but Gaussian noise and what is known by
+// its mu. Unlike gaussianTree it says nothing of what a sample does.
+func muTree(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {
+	err := leaves(event, 1, func(leaf dp.Event, n int64) error {
+		one, isGaussian := muSquare(adj, leaf, n)
+		if !isGaussian {
+			return ErrUnsupported
+		}
+		square = sum(square, one)
+		return nil
+	})
+	return square, err == nil
+}
+
 // integerGap is the largest l1 (or l2) distance, in lattice steps, of two sums
 // of integer vectors of norm at most norm: no integer vector has an l1 norm
 // between integers, and doubling a rounded norm covers an exchange.

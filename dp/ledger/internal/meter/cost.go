@@ -74,7 +74,7 @@ func (m *Meter) ownOrder(event dp.Event) (order float64, ok bool) {
 
 func isGaussian(e dp.Event) bool {
 	switch e := e.(type) {
-	case dp.Gaussian, dp.Composed, dp.SelfComposed:
+	case dp.Gaussian, dp.GaussianDP, dp.Composed, dp.SelfComposed:
 		return true
 	case dp.PoissonSampled:
 		return e.Rate == 1

@@ -21,7 +21,9 @@ func anEvent(t *rapid.T, b dp.Budget, depth int) dp.Event {
 		kind = min(kind, 5)
 	}
 	switch kind {
-	case 0, 1:
+	case 0:
+		return dp.GaussianDP{Mu: 1 / noise}
+	case 1:
 		return dp.Gaussian{NoiseMultiplier: noise}
 	case 2:
 		return dp.Laplace{NoiseMultiplier: noise}
