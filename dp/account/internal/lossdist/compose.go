@@ -162,7 +162,11 @@ func (s *state) relative() float64 {
 	return 1
 }
 
+// tolerance of many parts is wider, for each costs as much as one of few.
 func (s *state) tolerance(share float64) float64 {
+	if len(s.comp.Parts) > mostModelled {
+		share *= 1.6
+	}
 	return min(max(share*s.relative(), leastTolerance), mostTolerance) / s.sharper
 }
 
