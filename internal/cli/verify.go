@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -106,6 +107,9 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 	}
 	for _, n := range notes {
 		v.note(w, n)
+	}
+	if errors.Is(err, signature.ErrUnsigned) {
+		err = fmt.Errorf("%w; ask for a signed release, or leave out --public-key", err)
 	}
 	if err != nil {
 		return nil, failed(path, err)

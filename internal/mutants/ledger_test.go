@@ -38,7 +38,7 @@ func ledgerMutants() []mutant {
 		{"wiring: a failure after the charge exits as before it", "charge.go",
 			[][2]string{{"func (e *PendingError) Fault() fault.Class { return fault.Failure }", "var _ = fault.Failure"}}, "./internal/cli", "ExitCodes"},
 		{"verify: the signature is not checked", "verify.go",
-			[][2]string{{"switch err := signature.Verify(release, signer); {", "switch err := error(nil); {"}}, ".", "Verify"},
+			[][2]string{{"if err := signature.Verify(release, signer); err != nil {", "if err := error(nil); err != nil {"}}, ".", "Verify"},
 		{"verify: the accounting is not checked", "verify.go",
 			[][2]string{{"b, err := s.Certify()\n\tif err != nil {", "b, err := s.Certify()\n\tif err != nil && false {"}}, ".", "Verify"},
 		{"signature: any 64 bytes do", "internal/signature/signature.go",
