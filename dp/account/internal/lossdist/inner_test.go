@@ -107,3 +107,69 @@ func TestUpperAndLowerKeepTheMeanLikelihood(t *testing.T) {
 		}
 	}
 }
+
+// TestSkippedFrequenciesAreSilent computes the frequencies that are skipped: their
+// product is below e^silence at each.
+func TestSkippedFrequenciesAreSilent(t *testing.T) {
+	skipped := 0
+	rapid.Check(t, func(t *rapid.T) {
+		const step, tilt = 0.02, 1.0
+		waves := make([]*wave, rapid.IntRange(1, 12).Draw(t, "waves"))
+		for i := range waves {
+			m := newMeasure(0, 0)
+			for range rapid.IntRange(2, 4).Draw(t, "atoms") {
+				m.add(rapid.Float64Range(-1, 1).Draw(t, "loss"), rapid.Float64Range(.1, 1).Draw(t, "mass"))
+			}
+			m.finish()
+			k, _ := m.cumulant(tilt)
+			waves[i] = newWave(m, rapid.Float64Range(1, 300).Draw(t, "count"), tilt, k, step)
+		}
+		for k := 1; k < 2000; {
+			p := multiply(waves, k, float64(k)*step, tilt, 0)
+			next := k + 1
+			if p.logMod < silence-5 {
+				next = p.skip(waves, k, step)
+			}
+			for k++; k < min(next, 2000); k++ {
+				skipped++
+				log := 0.0
+				for _, w := range waves {
+					re, im := w.jump(float64(k) * step)
+					w.at = -2 // the next frequency starts afresh
+					log += w.count * math.Log(math.Hypot(1+re, im))
+				}
+				if log > silence+1e-6 {
+					t.Fatalf("frequency %d was skipped; its product is e^%v", k, log)
+				}
+			}
+			k = max(k, next)
+		}
+	})
+	if skipped < 1000 {
+		t.Errorf("only %d frequencies were skipped", skipped)
+	}
+}
+
+// TestEnvelopeIsTheHighestCurve: at every dot the pair that dominates several
+// differences has the largest of their hockey-stick divergences, and between the
+// dots no less than that.
+func TestEnvelopeIsTheHighestCurve(t *testing.T) {
+	for _, sigma := range []float64{.5, .8, 1.5} {
+		all := Lattices(sigma, [][]int{{1, 1, 1, 1}, {2}, {1, 1, 1}})
+		m := Envelope(all).Bins(nil).Upper().finish()
+		for j := range 400 {
+			epsilon := float64(j) / 8 / (2 * sigma * sigma)
+			got, want := m.Infinite+m.hockeyStick(epsilon), 0.0
+			for _, l := range all {
+				low, _ := l.Curve().Delta(epsilon)
+				want = max(want, low)
+			}
+			if want < 1e-30 {
+				break
+			}
+			if got*(1+m.MassError) < want || j%8 == 0 && got > want*(1+1e-6) {
+				t.Errorf("sigma %v, epsilon %v: %v; the highest curve is at %v", sigma, epsilon, got, want)
+			}
+		}
+	}
+}
