@@ -68,6 +68,7 @@ func (q accountQuery) answer(event []byte) (accountAnswer, error) {
 	if err := accountant.Compose(e, 1); err != nil {
 		return a, err
 	}
+	a.answeredBy(accountant)
 	if q.query == "delta" {
 		if math.IsNaN(q.epsilon) {
 			return a, usage(fmt.Errorf("account delta: --epsilon is missing"))
@@ -84,6 +85,14 @@ func (q accountQuery) answer(event []byte) (accountAnswer, error) {
 	return a, err
 }
 
+// answeredBy names the Renyi accountant where an event made it answer in place of
+// loss distributions.
+func (a *accountAnswer) answeredBy(by account.Accountant) {
+	if by.String() == "rdp" {
+		a.Accountant = "rdp"
+	}
+}
+
 func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() account.Accountant) (accountAnswer, error) {
 	t, err := dp.ParseTemplate(event)
 	if err != nil {
@@ -95,7 +104,14 @@ func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() acco
 	if math.IsNaN(q.epsilon) || math.IsNaN(q.delta) {
 		return a, usage(fmt.Errorf("account calibrate: --epsilon and --delta are both needed"))
 	}
-	b, err := account.Calibrate(t.With, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, fresh)
+	var last account.Accountant
+	b, err := account.Calibrate(t.With, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, func() account.Accountant {
+		last = fresh()
+		return last
+	})
+	if last != nil {
+		a.answeredBy(last)
+	}
 	a.Epsilon, a.Delta, a.NoiseMultiplier = q.epsilon, q.delta, &b
 	return a, err
 }
