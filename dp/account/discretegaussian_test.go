@@ -46,7 +46,7 @@ func (l lattice) delta(epsilon float64) float64 {
 
 func (l lattice) epsilon(delta float64) float64 {
 	lo, hi := 0.0, 200.0
-	for range 60 {
+	for range 42 {
 		if mid := (lo + hi) / 2; l.delta(mid) > delta {
 			lo = mid
 		} else {
@@ -191,7 +191,7 @@ func TestVectorDiscreteGaussianIsTheWorstDifference(t *testing.T) {
 func TestTwoVectorsOfDiscreteGaussianNoise(t *testing.T) {
 	e := dp.DiscreteGaussian{Sigma: .7, Norm: 1, Dimension: 2}
 	all := differences(dp.ReplaceOne, e.Norm, e.Dimension)
-	for _, epsilon := range []float64{0, 1, 3, 5, 8, 12} {
+	for _, epsilon := range []float64{0, 3, 8} {
 		alike, mixed := 0.0, 0.0
 		for _, v := range all {
 			for _, w := range all {

@@ -28,7 +28,6 @@ func checkDeltaFalls(t interface{ Fatalf(string, ...any) }, adj dp.Adjacency, ev
 func TestDeltaFallsWithEpsilon(t *testing.T) {
 	checkDeltaFalls(t, dp.AddRemoveOne, sgd(.01, 1), 1000, .3, 1.6)
 	checkDeltaFalls(t, dp.ReplaceOne, sgd(.43, 1), 70, 5, 1.5)
-	checkDeltaFalls(t, dp.AddRemoveOne, dp.PoissonSampled{Rate: .02, Event: dp.Laplace{NoiseMultiplier: 1.5}}, 800, .1, 1.7)
 }
 
 // TestDeltaOfDPSGDAtLargeEpsilon: Chernoff's bound from the binomial moments of the
@@ -52,7 +51,7 @@ func TestDeltaOfDPSGDAtLargeEpsilon(t *testing.T) {
 	}
 	a := account.New(dp.AddRemoveOne)
 	compose(t, a, sgd(rate, 1), count)
-	for _, epsilon := range []float64{2, 4, 6, 7, 7.5, 8, 8.5, 9, 10, 12, 15} {
+	for _, epsilon := range []float64{4, 7.5, 8.5, 10, 15} {
 		b, err := a.Delta(epsilon)
 		if bound := chernoff(epsilon); err != nil || b.Upper > bound*1.001 || b.Upper < bound*1e-3 {
 			t.Errorf("delta(%v) in %v, %v; Chernoff's bound at whole orders is %v", epsilon, b, err, bound)
