@@ -33,8 +33,10 @@ var table = []wing{
 		{"dp/ledger"},
 	}},
 	{name: "learning", tree: "rl", over: []string{"ground"}, floors: [][]string{
+		{"rl/trajectory/internal/canon"},
 		{"rl/trajectory"},
-		{"rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
+		{"rl/trajectory/table"},
+		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
 		{"rl/trajectory/csvfile", "rl/trajectory/ndjsonfile", "rl/trajectory/parquetfile", "rl/trajectory/minarifile"},
 		{"rl/trajectory/file"},
 		{"rl/feature"},

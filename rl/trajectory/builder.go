@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,7 @@ type record struct {
 	row        int // of the file
 	rows       uint32
 	person     uint32
-	id         uint32 // its name's number + 1, or 0
+	number     uint32 // of its name
 	file       uint16
 	terminated bool
 	final      bool
@@ -34,7 +35,7 @@ type Builder struct {
 	obs, reward, behavior, probs, target, discount, final column[float64]
 	action                                                column[int32]
 	persons                                               int
-	sorted                                                bool
+	sorted, inTurn                                        bool // persons do not fall; names count up
 	lastPerson                                            int
 }
 
@@ -56,6 +57,8 @@ func (b *Builder) Add(e *Episode) {
 		panic("trajectory: an episode whose columns differ in length, or without a decision")
 	case e.Person < 0 || e.Person > b.persons:
 		panic("trajectory: a person out of turn")
+	case e.File < 0 || e.File > math.MaxUint16 || e.Number < -1 || int64(e.Number) >= math.MaxUint32:
+		panic("trajectory: a file or an episode's name out of range")
 	}
 	b.place(e)
 	b.rows += n
@@ -95,7 +98,7 @@ func (b *Builder) begin(e *Episode) {
 	if b.columns == nil {
 		b.columns = []string{}
 	}
-	b.parts, b.endKnown, b.sorted, b.lastPerson = partsOf(e), !e.EndUnknown, true, -1
+	b.parts, b.endKnown, b.sorted, b.inTurn, b.lastPerson = partsOf(e), !e.EndUnknown, true, true, -1
 	b.records.width, b.action.width = 1, 1
 	b.obs.width, b.final.width, b.probs.width = len(e.Columns), len(e.Columns), e.Actions
 	for _, c := range []*column[float64]{&b.reward, &b.behavior, &b.target, &b.discount} {
@@ -106,7 +109,8 @@ func (b *Builder) begin(e *Episode) {
 // place records whose the episode is and how it ends.
 func (b *Builder) place(e *Episode) {
 	r := record{row: e.Row, rows: uint32(e.Len()), person: uint32(e.Person), file: uint16(e.File),
-		id: uint32(e.id + 1), terminated: e.Terminated, final: e.Final != nil}
+		number: uint32(e.Number), terminated: e.Terminated, final: e.Final != nil}
+	b.inTurn = b.inTurn && e.Number == b.records.n
 	b.records.append([]record{r})
 	b.sorted = b.sorted && e.Person >= b.lastPerson
 	b.lastPerson = e.Person
@@ -125,10 +129,13 @@ func appendPart[T any](c *column[T], values []T, n int) {
 
 // Dataset makes the dataset and empties the builder. Its rows, episodes and
 // persons are none if nothing was added.
-func (b *Builder) Dataset() *Dataset { return b.dataset(nil, nil, nil) }
+func (b *Builder) Dataset() *Dataset { return b.Named(nil, nil, nil) }
 
-// dataset adds the names that a stream has kept.
-func (b *Builder) dataset(files []string, episodes, persons *names) *Dataset {
+// Named is like Dataset and fills in what the source calls its files, episodes
+// and persons, by the numbers [Episode.File], [Episode.Number] and
+// [Episode.Person]; nil or empty where it has no names. It panics where a number
+// has no name. The dataset keeps the slices.
+func (b *Builder) Named(files, episodes, persons []string) *Dataset {
 	d := &Dataset{Columns: b.columns, PersonStart: []int{0}, EpisodeStart: []int{0}}
 	if b.records.n == 0 {
 		return d
@@ -247,29 +254,28 @@ func (b *Builder) finals(d *Dataset, order []int) {
 }
 
 // named fills the names, as far as they are known.
-func (b *Builder) named(d *Dataset, order []int, files []string, episodes, persons *names) {
+func (b *Builder) named(d *Dataset, order []int, files, episodes, persons []string) {
 	n := b.records.n
-	if files != nil {
+	if len(files) > 0 {
 		d.Origin = make([]string, n)
 		for i := range n {
 			d.Origin[i] = files[b.records.row(at(order, i)).file]
 		}
 	}
-	if episodes != nil && episodes.len() > 0 {
-		all := episodes.strings()
-		d.EpisodeID = all
-		if order != nil || len(all) != n {
-			d.EpisodeID = make([]string, n)
-			for i := range n {
-				d.EpisodeID[i] = all[b.records.row(at(order, i)).id-1]
-			}
-		}
-		if persons == episodes {
-			d.PersonID = all
-			return
+	switch {
+	case len(episodes) == 0:
+	case order == nil && b.inTurn && len(episodes) == n:
+		d.EpisodeID = episodes
+	default:
+		d.EpisodeID = make([]string, n)
+		for i := range n {
+			d.EpisodeID[i] = episodes[b.records.row(at(order, i)).number]
 		}
 	}
-	if persons != nil && persons.len() > 0 {
-		d.PersonID = persons.strings()
+	if len(persons) > 0 {
+		if len(persons) < b.persons {
+			panic("trajectory: a person without a name")
+		}
+		d.PersonID = persons[:b.persons]
 	}
 }

@@ -103,3 +103,51 @@ func TestBuilderPanicsOnMisuse(t *testing.T) {
 		})
 	}
 }
+
+// Names go with their episodes and persons when episodes are put in the order of
+// persons, also where the numbers of the names leave gaps.
+func TestBuilderNames(t *testing.T) {
+	add := func(b *trajectory.Builder, person, number, file int, reward float64) {
+		b.Add(&trajectory.Episode{Person: person, Number: number, File: file, Row: number + 1, Reward: []float64{reward}})
+	}
+	files, episodes, persons := []string{"f", "g"}, []string{"e0", "e1", "e2", "e3"}, []string{"ann", "bob"}
+	for _, c := range []struct {
+		name          string
+		add           func(b *trajectory.Builder)
+		ids, origin   []string
+		rewards       []float64
+		names, people []string
+	}{
+		{"in turn", func(b *trajectory.Builder) { add(b, 0, 0, 0, 1); add(b, 1, 1, 1, 2) }, []string{"e0", "e1"}, []string{"f", "g"}, []float64{1, 2}, episodes[:2], persons},
+		{"a gap", func(b *trajectory.Builder) { add(b, 0, 1, 0, 1); add(b, 1, 3, 1, 2) }, []string{"e1", "e3"}, []string{"f", "g"}, []float64{1, 2}, episodes, persons},
+		{"out of turn", func(b *trajectory.Builder) { add(b, 0, 1, 0, 1); add(b, 1, 0, 1, 2) }, []string{"e1", "e0"}, []string{"f", "g"}, []float64{1, 2}, episodes[:2], persons},
+		{"apart", func(b *trajectory.Builder) { add(b, 0, 0, 0, 1); add(b, 1, 1, 0, 2); add(b, 0, 2, 1, 3) }, []string{"e0", "e2", "e1"}, []string{"f", "g", "f"}, []float64{1, 3, 2}, episodes[:3], persons},
+		{"rows", func(b *trajectory.Builder) { add(b, 0, -1, 0, 1); add(b, 1, -1, 1, 2) }, nil, []string{"f", "g"}, []float64{1, 2}, nil, nil},
+	} {
+		var b trajectory.Builder
+		c.add(&b)
+		d := b.Named(files, c.names, c.people)
+		if diff := cmp.Diff([]any{c.ids, c.origin, c.rewards, c.people}, []any{d.EpisodeID, d.Origin, d.Reward, d.PersonID}); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
+		}
+	}
+	for name, wrong := range map[string]func(b *trajectory.Builder){
+		"a file": func(b *trajectory.Builder) { add(b, 0, 0, 1<<16, 1) }, "a number": func(b *trajectory.Builder) { add(b, 0, -2, 0, 1) },
+		"a person": func(b *trajectory.Builder) {
+			add(b, 0, 0, 0, 1)
+			add(b, 1, 1, 0, 1)
+			b.Named(files, episodes, persons[:1])
+		},
+		"no name": func(b *trajectory.Builder) { add(b, 0, 4, 0, 1); b.Named(files, episodes, persons) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s without a name is taken", name)
+				}
+			}()
+			var b trajectory.Builder
+			wrong(&b)
+		}()
+	}
+}

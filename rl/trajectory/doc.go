@@ -1,10 +1,9 @@
-// Package trajectory holds the decisions logged about people, column by column,
-// and finds them in files.
+// Package trajectory holds the decisions logged about people, column by column.
 //
-// Start with the package file below this one, which opens files of every
-// format; [Read] and [NewStream] do the same for one given format. A [Dataset]
-// is what estimators walk; a [Stream] yields one [Episode] after another with
-// bounded memory; a [Builder] makes a Dataset of episodes.
+// A [Dataset] is what estimators walk, a [Reader] yields one [Episode] after
+// another, and a [Builder] makes a Dataset of episodes. The package file below
+// this one reads files of every format into either, as [Options] say; the
+// package table is what a further format implements.
 //
 // # Units
 //
@@ -21,10 +20,10 @@
 // [Options.Unit] says so, a single episode or row. That, and which columns there
 // are, is decided before the first row is read: rows, episodes and files that
 // disagree about a column are refused, and so are ids that are one number in two
-// spellings. This package counts and caps what one person contributes ([Options.Horizon],
+// spellings. Reading counts and caps what one person contributes ([Options.Horizon],
 // [Options.EpisodesPerPerson]) by a rule that looks at nobody else, so that one
-// person's data never changes what is kept of another's. It knows nothing else
-// of privacy.
+// person's data never changes what is kept of another's. Nothing here
+// knows more of privacy.
 //
 // # Errors
 //

@@ -8,6 +8,9 @@ type Episode struct {
 	// File numbers the file, and Row is the row of the first decision in it, as
 	// in [InputError].
 	File, Row int
+	// Number numbers the episode's name among those of [Builder.Named], from 0;
+	// -1 when it is named by its row.
+	Number int
 
 	// Columns names the observation columns.
 	Columns []string
@@ -30,9 +33,6 @@ type Episode struct {
 	// Final holds the len(Columns) values observed after the last decision; nil
 	// when unknown.
 	Final []float64
-
-	// id numbers the episode's name, -1 when it is named by its row.
-	id int
 }
 
 // Len is the number of decisions.
@@ -42,26 +42,4 @@ func (e *Episode) Len() int { return len(e.Reward) }
 type Reader interface {
 	// Next gives the next episode, which holds until the next call.
 	Next() (*Episode, error)
-}
-
-// cut keeps the first n decisions of a longer episode.
-func (e *Episode) cut(n int) {
-	w := len(e.Columns)
-	e.Final = nil
-	if w > 0 {
-		e.Final = e.Obs[n*w : (n+1)*w]
-	}
-	e.Terminated = false
-	e.Obs, e.Reward = e.Obs[:n*w], e.Reward[:n]
-	if e.Action != nil {
-		e.Action = e.Action[:n]
-	}
-	if e.ActionProbs != nil {
-		e.ActionProbs = e.ActionProbs[:n*e.Actions]
-	}
-	for _, c := range []*[]float64{&e.BehaviorProb, &e.TargetProb, &e.Discount} {
-		if *c != nil {
-			*c = (*c)[:n]
-		}
-	}
 }

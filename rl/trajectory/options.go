@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 )
 
 // Parts is a set of the columns that not every estimator needs.
@@ -216,11 +218,18 @@ func (o *Options) validateColumns() error {
 		if column == "" {
 			return fmt.Errorf("%w: the column for %s has no name", ErrOptions, name)
 		}
-		if !isCanonical(name) && !wanted[name] && !wanted[strings.TrimPrefix(name, "next_")] {
+		if !canon.Has(name) && !wanted[name] && !wanted[strings.TrimPrefix(name, "next_")] {
 			return fmt.Errorf("%w: %s is not a canonical column; use one of %s", ErrOptions, name, strings.Join(CanonicalNames(), ", "))
 		}
 	}
 	return nil
+}
+
+// Unused counts the decisions that the caps on a person's contribution left out.
+type Unused struct {
+	// Horizon is those beyond [Options.Horizon], Episodes those of episodes beyond
+	// [Options.EpisodesPerPerson].
+	Horizon, Episodes int
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

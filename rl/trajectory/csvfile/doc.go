@@ -4,7 +4,7 @@
 // CRLF line ends and empty lines are accepted, and so is a file compressed by
 // gzip whose name ends in .gz.
 //
-// Start with [Format] as the argument of trajectory.Read, and with [Write].
+// Start with [Format] as the argument of file.ReadFormat, and with [Write].
 // Rows in errors are lines of the file; the header is line 1, and a record that
 // spans lines counts as its first.
 package csvfile

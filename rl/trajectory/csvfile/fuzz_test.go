@@ -12,6 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -23,16 +25,16 @@ func fields(data []byte) (rows [][]string, lines []int, err error) {
 		return nil, nil, err
 	}
 	var names []string
-	var picks []trajectory.Pick
+	var picks []table.Pick
 	for i, f := range t.Fields() {
 		names = append(names, f.Name)
-		picks = append(picks, trajectory.Pick{Field: i, Kind: trajectory.Key, Block: i})
+		picks = append(picks, table.Pick{Field: i, Kind: table.Key, Block: i})
 	}
 	rows = append(rows, names)
 	if err := t.Select(picks); err != nil {
 		return nil, nil, err
 	}
-	for b := trajectory.NewBatch(nil, len(picks)); ; {
+	for b := table.NewBatch(nil, len(picks)); ; {
 		b.Reset()
 		if err := t.Read(b); err == io.EOF {
 			return rows, lines, nil
@@ -98,10 +100,10 @@ func FuzzFieldsAgainstEncodingCSV(f *testing.F) {
 }
 
 func readBytes(data []byte, o trajectory.Options) (*trajectory.Dataset, error) {
-	f := trajectory.Format{Name: "csv", Open: func(path string) (trajectory.Table, error) {
+	f := table.Format{Name: "csv", Open: func(path string) (table.Table, error) {
 		return csvfile.New(bytes.NewReader(data), path)
 	}}
-	d, _, err := trajectory.Read(context.Background(), f, []string{"x.csv"}, o)
+	d, _, err := file.ReadFormat(context.Background(), f, []string{"x.csv"}, o)
 	return d, err
 }
 

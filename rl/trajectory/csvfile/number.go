@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // floatPowers holds the powers of ten that a float64 holds exactly.
@@ -126,7 +126,7 @@ var (
 // or nothing, which is a missing value.
 func parseNumber(text []byte) (float64, error) {
 	if len(text) == 0 {
-		return trajectory.Null(), nil
+		return table.Null(), nil
 	}
 	for _, c := range text {
 		switch {

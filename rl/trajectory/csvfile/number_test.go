@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // same compares bits, so that -0 is not 0.
@@ -115,7 +115,7 @@ func TestOddSpellingsOfNumbers(t *testing.T) {
 			t.Errorf("parseNumber(%q) = %v, %v", text, v, err)
 		}
 	}
-	if v, err := parseNumber(nil); err != nil || !trajectory.IsNull(v) {
+	if v, err := parseNumber(nil); err != nil || !table.IsNull(v) {
 		t.Errorf("an empty field is %v, %v, want null", v, err)
 	}
 }

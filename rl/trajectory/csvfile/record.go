@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // key is the key of the record at hand.
@@ -18,7 +19,7 @@ type key struct {
 }
 
 // header reads the names of the columns.
-func (t *table) header() error {
+func (t *reader) header() error {
 	s := &t.scan
 	if err := s.more(0); err != nil && err != io.EOF {
 		return t.broken(err)
@@ -38,9 +39,9 @@ func (t *table) header() error {
 }
 
 // plausible recognises a header that is of another format.
-func (t *table) plausible() error {
+func (t *reader) plausible() error {
 	name := t.fields[0].Name
-	broken := slices.ContainsFunc(t.fields, func(f trajectory.Field) bool { return strings.ContainsRune(f.Name, '\r') })
+	broken := slices.ContainsFunc(t.fields, func(f table.Field) bool { return strings.ContainsRune(f.Name, '\r') })
 	switch {
 	case broken: // the whole file may be in it: no name of a column may be told
 		return &trajectory.InputError{File: t.name, What: "the header holds a carriage return: lines that end in one alone are not told apart",
@@ -54,7 +55,7 @@ func (t *table) plausible() error {
 }
 
 // whole parses one record, reading on until it is whole.
-func (t *table) whole(parse func() error) error {
+func (t *reader) whole(parse func() error) error {
 	for {
 		err := parse()
 		if err == errIncomplete {
@@ -74,7 +75,7 @@ func (t *table) whole(parse func() error) error {
 }
 
 // names parses the header.
-func (t *table) names() error {
+func (t *reader) names() error {
 	s := &t.scan
 	t.fields = t.fields[:0]
 	p, lines := s.pos, 0
@@ -84,7 +85,7 @@ func (t *table) names() error {
 			return err
 		}
 		lines += n
-		t.fields = append(t.fields, trajectory.Field{Name: string(text)})
+		t.fields = append(t.fields, table.Field{Name: string(text)})
 		if s.buf[next] != ',' {
 			s.pos = s.endOfLine(next)
 			s.line += lines + 1
@@ -95,7 +96,7 @@ func (t *table) names() error {
 }
 
 // record reads one record into the batch, or returns io.EOF.
-func (t *table) record(b *trajectory.Batch) error {
+func (t *reader) record(b *table.Batch) error {
 	if err := t.scan.skipBlank(); err == io.EOF {
 		return err
 	} else if err != nil {
@@ -106,7 +107,7 @@ func (t *table) record(b *trajectory.Batch) error {
 
 // parse reads the record at hand into the next row of the batch, and moves on
 // if it is whole.
-func (t *table) parse(b *trajectory.Batch) error {
+func (t *reader) parse(b *table.Batch) error {
 	s := &t.scan
 	// Field number `at` starts at start; end is its end, -1 while unknown.
 	at, start, end, lines := 0, s.pos, -1, 0
@@ -126,7 +127,7 @@ func (t *table) parse(b *trajectory.Batch) error {
 			}
 			at, start, end = at+1, end+1, -1
 		}
-		if pick.Kind == trajectory.Number {
+		if pick.Kind == table.Number {
 			block := &b.Blocks[pick.Block]
 			if v, next, ok := scanNumber(s.buf, start); ok {
 				block.Values[b.Rows*block.Width+pick.Offset] = v
@@ -167,9 +168,9 @@ func (t *table) parse(b *trajectory.Batch) error {
 }
 
 // other reads a field that is no plain number.
-func (t *table) other(b *trajectory.Batch, pick *trajectory.Pick, start int, nextKey *int) (next, lines int, err error) {
+func (t *reader) other(b *table.Batch, pick *table.Pick, start int, nextKey *int) (next, lines int, err error) {
 	s := &t.scan
-	if pick.Kind == trajectory.Key {
+	if pick.Kind == table.Key {
 		k := &t.keys[*nextKey]
 		*nextKey++
 		k.text, next, lines, err = s.field(start, k.scratch)
@@ -181,10 +182,10 @@ func (t *table) other(b *trajectory.Batch, pick *trajectory.Pick, start int, nex
 	}
 	block := &b.Blocks[pick.Block]
 	at := &block.Values[b.Rows*block.Width+pick.Offset]
-	if pick.Kind == trajectory.Presence {
+	if pick.Kind == table.Presence {
 		*at = 1
 		if len(text) == 0 {
-			*at = trajectory.Null()
+			*at = table.Null()
 		}
 		return next, lines, nil
 	}
@@ -194,7 +195,7 @@ func (t *table) other(b *trajectory.Batch, pick *trajectory.Pick, start int, nex
 	return next, lines, nil
 }
 
-func (t *table) notNumber(column string, err error) error {
+func (t *reader) notNumber(column string, err error) error {
 	if err == errNotFinite {
 		return t.fault(column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
 	}
@@ -202,7 +203,7 @@ func (t *table) notNumber(column string, err error) error {
 }
 
 // short complains of a record with the wrong number of fields.
-func (t *table) short() error {
+func (t *reader) short() error {
 	s := &t.scan
 	n := 1
 	for p := s.pos; ; n++ {
@@ -219,12 +220,12 @@ func (t *table) short() error {
 		"the file may be cut short, or a field with a comma lacks quotes", trajectory.ErrFormat)
 }
 
-func (t *table) fault(column, what, remedy string, kind error) error {
+func (t *reader) fault(column, what, remedy string, kind error) error {
 	return &trajectory.InputError{File: t.name, Row: t.scan.line, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 
 // broken turns an error of the scanner into one for the curator.
-func (t *table) broken(err error) error {
+func (t *reader) broken(err error) error {
 	var input *trajectory.InputError
 	switch {
 	case errors.As(err, &input):

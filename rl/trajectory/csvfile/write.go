@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Write writes a dataset in the canonical schema. Numbers are the shortest
@@ -14,10 +15,10 @@ import (
 // name are numbered.
 func Write(w io.Writer, d *trajectory.Dataset) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	x := writer{d: d, l: trajectory.NewLayout(d)}
+	x := writer{d: d, l: table.NewLayout(d)}
 	x.header()
 	var err error
-	x.l.Rows(func(r trajectory.Row) bool {
+	x.l.Rows(func(r table.Row) bool {
 		x.row(r)
 		if len(x.line) > 1<<15 {
 			_, err = b.Write(x.line)
@@ -36,7 +37,7 @@ func Write(w io.Writer, d *trajectory.Dataset) error {
 
 type writer struct {
 	d    *trajectory.Dataset
-	l    *trajectory.Layout
+	l    *table.Layout
 	line []byte
 }
 
@@ -65,7 +66,7 @@ func (x *writer) header() {
 	x.endLine()
 }
 
-func (x *writer) row(r trajectory.Row) {
+func (x *writer) row(r table.Row) {
 	d := x.d
 	x.text(x.l.Episode(r.Episode))
 	x.integer(r.Step)

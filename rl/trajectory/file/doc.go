@@ -4,8 +4,8 @@
 // Start with [Read], which gives a whole dataset, or [Open], which streams
 // episodes with bounded memory. Both check everything that the canonical schema
 // asks for; to validate data is to read it and throw the result away
-// ([Validate]).
+// ([Validate]). [ReadFormat] and [NewStream] do the same for one given format.
 //
-// [Formats] is the table of formats: a new one is a subpackage of trajectory
-// and a line in that table.
+// [Formats] is the table of formats: a new one is a package that gives a
+// table.Format, and a line in that table.
 package file

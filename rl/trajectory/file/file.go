@@ -13,9 +13,11 @@ import (
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
 	"github.com/discreet-rl/discreet/rl/trajectory/ndjsonfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // ErrFormat marks a format that is not known, or cannot be told from the names
@@ -23,8 +25,8 @@ import (
 var ErrFormat = fault.Input("unknown file format")
 
 // Formats lists the formats that can be read.
-func Formats() []trajectory.Format {
-	return []trajectory.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), minarifile.Format()}
+func Formats() []table.Format {
+	return []table.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), minarifile.Format()}
 }
 
 // writers maps the formats that can be written to their functions.
@@ -43,7 +45,7 @@ func Names() []string {
 }
 
 // Read reads the files that the patterns name into memory, and returns notices
-// for the curator beside the dataset (see [trajectory.Stream.Notices]). A
+// for the curator beside the dataset (see [Stream.Notices]). A
 // pattern is a path or a glob; the files are read in the order of their sorted
 // paths, each once. An empty format chooses by the files' extension. Errors
 // about the data wrap [trajectory.ErrInput].
@@ -52,11 +54,11 @@ func Read(ctx context.Context, patterns []string, format string, o trajectory.Op
 	if err != nil {
 		return nil, nil, err
 	}
-	return trajectory.Collect(s)
+	return ingest.Collect(s.in)
 }
 
 // Open is like [Read], but gives one episode at a time.
-func Open(ctx context.Context, patterns []string, format string, o trajectory.Options) (*trajectory.Stream, error) {
+func Open(ctx context.Context, patterns []string, format string, o trajectory.Options) (*Stream, error) {
 	files, err := expand(patterns)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 	if err != nil {
 		return nil, err
 	}
-	return trajectory.NewStream(ctx, f, files, o)
+	return NewStream(ctx, f, files, o)
 }
 
 // Summary is what validation has counted. It is for the curator: counts are as
@@ -190,16 +192,16 @@ func distinct(files []string) error {
 }
 
 // choose finds the format: by name, else by the extension that all files have.
-func choose(files []string, name string) (trajectory.Format, error) {
+func choose(files []string, name string) (table.Format, error) {
 	if name != "" {
 		for _, f := range Formats() {
 			if f.Name == name {
 				return f, nil
 			}
 		}
-		return trajectory.Format{}, fmt.Errorf("%w: %s; choose one of %s", ErrFormat, name, strings.Join(Names(), ", "))
+		return table.Format{}, fmt.Errorf("%w: %s; choose one of %s", ErrFormat, name, strings.Join(Names(), ", "))
 	}
-	var chosen trajectory.Format
+	var chosen table.Format
 	for _, path := range files {
 		f, ok := byExtension(path)
 		if !ok {
@@ -214,7 +216,7 @@ func choose(files []string, name string) (trajectory.Format, error) {
 	return chosen, nil
 }
 
-func byExtension(path string) (trajectory.Format, bool) {
+func byExtension(path string) (table.Format, bool) {
 	lower := strings.ToLower(path)
 	for _, f := range Formats() {
 		for _, e := range f.Extensions {
@@ -223,7 +225,7 @@ func byExtension(path string) (trajectory.Format, bool) {
 			}
 		}
 	}
-	return trajectory.Format{}, false
+	return table.Format{}, false
 }
 
 func extensions() []string {

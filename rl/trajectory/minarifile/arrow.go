@@ -7,7 +7,7 @@ import (
 	"math"
 	"os"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // The types of Arrow that are told apart, as numbered in its Schema.fbs.
@@ -85,7 +85,7 @@ type arrowReader struct {
 	next   int // the leaf at hand
 	rows   int // of this batch
 
-	header        table
+	header        flatTable
 	body          []byte
 	nodes, nNodes int
 	bufs, nBufs   int
@@ -93,7 +93,7 @@ type arrowReader struct {
 }
 
 // batch reads one batch of rows: metadata bytes, then its body.
-func (x *arrowReader) batch(schema table, b []byte, meta int) error {
+func (x *arrowReader) batch(schema flatTable, b []byte, meta int) error {
 	message, skip := b[:meta:meta], 4
 	if binary.LittleEndian.Uint32(message) == math.MaxUint32 {
 		skip = 8
@@ -115,7 +115,7 @@ func (x *arrowReader) batch(schema table, b []byte, meta int) error {
 	x.bufs, x.nBufs = header.vector(2, 16)
 	at, n := schema.vector(1, 4)
 	for i := range n {
-		f := table{schema.b, schema.deref(at + 4*i)}
+		f := flatTable{schema.b, schema.deref(at + 4*i)}
 		if err := x.field(f, f.text(0), x.rows, 1, 0); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (x *arrowReader) put(l leaf) error {
 // field reads a field and those below it, in the order in which their nodes and
 // buffers lie. It has count entries: width for each row, which is 1 outside a
 // list.
-func (x *arrowReader) field(f table, name string, count, width, depth int) error {
+func (x *arrowReader) field(f flatTable, name string, count, width, depth int) error {
 	if depth > maxDepth {
 		return errors.New("fields nested too deep")
 	}
@@ -187,20 +187,20 @@ func (x *arrowReader) field(f table, name string, count, width, depth int) error
 }
 
 // below calls visit for each field below f.
-func below(f table, visit func(table) error) error {
+func below(f flatTable, visit func(flatTable) error) error {
 	at, n := f.vector(5, 4)
 	for i := range n {
-		if err := visit(table{f.b, f.deref(at + 4*i)}); err != nil {
+		if err := visit(flatTable{f.b, f.deref(at + 4*i)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *arrowReader) structure(f table, name string, count, depth int) error {
+func (x *arrowReader) structure(f flatTable, name string, count, depth int) error {
 	valid := x.takeBuffer()
 	first := x.next
-	err := below(f, func(c table) error { return x.field(c, name+"."+c.text(0), count, 1, depth+1) })
+	err := below(f, func(c flatTable) error { return x.field(c, name+"."+c.text(0), count, 1, depth+1) })
 	if err == nil && len(valid) > 0 {
 		for i := first; i < x.next; i++ {
 			x.mask(&x.leaves[i], valid, count)
@@ -218,14 +218,14 @@ func (x *arrowReader) mask(l *leaf, valid []byte, count int) {
 	for i := range count {
 		if valid[i/8]>>(i%8)&1 == 0 {
 			for k := range l.width {
-				values[i*l.width+k] = trajectory.Null()
+				values[i*l.width+k] = table.Null()
 			}
 		}
 	}
 }
 
 // fixedList reads a list of as many numbers in each row.
-func (x *arrowReader) fixedList(f, detail table, name string, count, depth int) error {
+func (x *arrowReader) fixedList(f, detail flatTable, name string, count, depth int) error {
 	valid := x.takeBuffer()
 	width := detail.int(0)
 	if width < 1 || width > maxWidth || count*width > maxValues {
@@ -233,7 +233,7 @@ func (x *arrowReader) fixedList(f, detail table, name string, count, depth int) 
 	}
 	inner := arrowReader{rows: x.rows, header: x.header, body: x.body, nodes: x.nodes, nNodes: x.nNodes,
 		bufs: x.bufs, nBufs: x.nBufs, node: x.node, buf: x.buf}
-	if err := below(f, func(c table) error { return inner.field(c, name, count*width, width, depth+1) }); err != nil {
+	if err := below(f, func(c flatTable) error { return inner.field(c, name, count*width, width, depth+1) }); err != nil {
 		return err
 	}
 	x.node, x.buf = inner.node, inner.buf
@@ -248,7 +248,7 @@ func (x *arrowReader) fixedList(f, detail table, name string, count, depth int) 
 }
 
 // numbers reads a field of numbers.
-func (x *arrowReader) numbers(kind int, detail table, name string, count int) error {
+func (x *arrowReader) numbers(kind int, detail flatTable, name string, count int) error {
 	valid, data := x.takeBuffer(), x.takeBuffer()
 	l := leaf{name: name, width: 1}
 	read := arrowNumber(kind, detail, data, count)
@@ -268,7 +268,7 @@ func (x *arrowReader) numbers(kind int, detail table, name string, count int) er
 
 // arrowNumber gives a function that reads number i of the data, which are as many
 // as they should be; nil for a type that is not read.
-func arrowNumber(kind int, detail table, data []byte, count int) func(int) float64 {
+func arrowNumber(kind int, detail flatTable, data []byte, count int) func(int) float64 {
 	le := binary.LittleEndian
 	if kind == arrowBool {
 		data = data[:(count+7)/8]
@@ -306,7 +306,7 @@ func arrowNumber(kind int, detail table, data []byte, count int) func(int) float
 }
 
 // skip passes over a field that is not read, and what lies below it.
-func (x *arrowReader) skip(f table, kind int, name string, depth int) error {
+func (x *arrowReader) skip(f flatTable, kind int, name string, depth int) error {
 	buffers := 2
 	switch kind {
 	case arrowNull:
@@ -325,7 +325,9 @@ func (x *arrowReader) skip(f table, kind int, name string, depth int) error {
 	if kind == arrowList || kind == arrowLargeList || kind == arrowMap {
 		inner := *x
 		inner.leaves, inner.next = nil, 0
-		if err := below(f, func(c table) error { return inner.field(c, name, i64(x.header.b, x.nodes+16*inner.node), 1, depth+1) }); err != nil {
+		if err := below(f, func(c flatTable) error {
+			return inner.field(c, name, i64(x.header.b, x.nodes+16*inner.node), 1, depth+1)
+		}); err != nil {
 			return err
 		}
 		x.node, x.buf = inner.node, inner.buf

@@ -16,7 +16,7 @@ type leaf struct {
 	// list tells that a row is a list, even of one number.
 	list  bool
 	width int
-	// values holds rows*width numbers; trajectory.Null where one is missing.
+	// values holds rows*width numbers; table.Null where one is missing.
 	values []float64
 	// bad says why the numbers are not there; "" when they are.
 	bad string

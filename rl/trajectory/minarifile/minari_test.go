@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -21,12 +22,12 @@ func everything() trajectory.Options {
 }
 
 func read(path string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
-	return trajectory.Read(context.Background(), minarifile.Format(), []string{path}, o)
+	return file.ReadFormat(context.Background(), minarifile.Format(), []string{path}, o)
 }
 
 // The two layouts hold what the CSV of the same program holds.
 func TestBothLayoutsMatchTheCanonicalFile(t *testing.T) {
-	want, _, err := trajectory.Read(context.Background(), csvfile.Format(), []string{"testdata/expected.csv"}, everything())
+	want, _, err := file.ReadFormat(context.Background(), csvfile.Format(), []string{"testdata/expected.csv"}, everything())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Format reads and names Minari datasets.
-func Format() trajectory.Format {
-	return trajectory.Format{Name: "minari", Extensions: []string{"metadata.json"}, Open: Open}
+func Format() table.Format {
+	return table.Format{Name: "minari", Extensions: []string{"metadata.json"}, Open: Open}
 }
 
 // Open opens a dataset: its directory, the data directory below it, or the
 // metadata.json in that. It has read the first episode when it returns.
-func Open(path string) (trajectory.Table, error) {
+func Open(path string) (table.Table, error) {
 	d, err := openDataset(path)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ type column struct {
 type reader struct {
 	d       *dataset
 	columns []column
-	picks   []trajectory.Pick
+	picks   []table.Pick
 
 	part   int // number of episodes loaded so far
 	ids    ids
@@ -220,20 +221,20 @@ func (r *reader) observations(c column, rest string, nested bool) {
 	}
 }
 
-// Fields implements [trajectory.Table].
-func (r *reader) Fields() []trajectory.Field {
-	out := make([]trajectory.Field, len(r.columns))
+// Fields implements [table.Table].
+func (r *reader) Fields() []table.Field {
+	out := make([]table.Field, len(r.columns))
 	for i, c := range r.columns {
-		out[i] = trajectory.Field{Name: c.name, List: c.list}
+		out[i] = table.Field{Name: c.name, List: c.list}
 	}
 	return out
 }
 
-// Width implements [trajectory.Table].
+// Width implements [table.Table].
 func (r *reader) Width(i int) (int, error) { return r.columns[i].width, nil }
 
-// Select implements [trajectory.Table].
-func (r *reader) Select(picks []trajectory.Pick) error {
+// Select implements [table.Table].
+func (r *reader) Select(picks []table.Pick) error {
 	for _, p := range picks {
 		c := &r.columns[p.Field]
 		named := c.role == episodeID || c.role == unitID
@@ -242,10 +243,10 @@ func (r *reader) Select(picks []trajectory.Pick) error {
 			what = r.first[c.leaf].bad
 		}
 		switch {
-		case what != "" && p.Kind != trajectory.Presence:
-		case p.Kind == trajectory.Key && !named:
+		case what != "" && p.Kind != table.Presence:
+		case p.Kind == table.Key && !named:
 			what = "is no id"
-		case p.Kind == trajectory.Number && named:
+		case p.Kind == table.Number && named:
 			what = "is no number"
 		default:
 			what = ""
@@ -258,17 +259,17 @@ func (r *reader) Select(picks []trajectory.Pick) error {
 	return nil
 }
 
-// Progress implements [trajectory.Table].
+// Progress implements [table.Table].
 func (r *reader) Progress() int64 { return r.bytes }
 
-// Close implements [trajectory.Table].
+// Close implements [table.Table].
 func (r *reader) Close() error {
 	r.leaves, r.failed = nil, os.ErrClosed
 	return nil
 }
 
-// Read implements [trajectory.Table].
-func (r *reader) Read(b *trajectory.Batch) error {
+// Read implements [table.Table].
+func (r *reader) Read(b *table.Batch) error {
 	if r.failed == nil && r.at == r.rows {
 		r.failed = r.load()
 	}
@@ -290,16 +291,16 @@ func (r *reader) Read(b *trajectory.Batch) error {
 
 // deliver copies the next n rows of a column. In the last row of an episode
 // nothing but the observation is real.
-func (r *reader) deliver(b *trajectory.Batch, p trajectory.Pick, n int) {
+func (r *reader) deliver(b *table.Batch, p table.Pick, n int) {
 	c := &r.columns[p.Field]
-	if p.Kind == trajectory.Key {
+	if p.Kind == table.Key {
 		b.Keys[p.Block].Append(r.id(c.role), n)
 		return
 	}
 	block := &b.Blocks[p.Block]
 	l := &r.leaves[c.leaf]
 	width := max(p.List, 1)
-	if p.Kind == trajectory.Presence {
+	if p.Kind == table.Presence {
 		width = 1
 	}
 	for i := range n {
@@ -308,19 +309,19 @@ func (r *reader) deliver(b *trajectory.Batch, p trajectory.Pick, n int) {
 		switch {
 		case c.role != observation && row == r.rows-1:
 			for k := range dst {
-				dst[k] = trajectory.Null()
+				dst[k] = table.Null()
 			}
-		case p.Kind == trajectory.Presence:
+		case p.Kind == table.Presence:
 			dst[0] = 1
-			if l.bad == "" && trajectory.IsNull(l.values[row*l.width+c.from]) {
-				dst[0] = trajectory.Null()
+			if l.bad == "" && table.IsNull(l.values[row*l.width+c.from]) {
+				dst[0] = table.Null()
 			}
 		default:
 			copy(dst, l.values[row*l.width+c.from:])
 			if c.role == action {
 				dst[0] -= float64(r.d.start) // a missing one stays missing below
-				if trajectory.IsNull(l.values[row*l.width+c.from]) {
-					dst[0] = trajectory.Null()
+				if table.IsNull(l.values[row*l.width+c.from]) {
+					dst[0] = table.Null()
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // readParquet reads an episode of the Parquet layout.
@@ -64,7 +65,7 @@ func parquetLeaf(l *leaf, f *parquet.File, field int) error {
 			return nil
 		}
 	}
-	c, err := f.Column(parquet.Want{Field: field, Length: l.width, Null: trajectory.Null()})
+	c, err := f.Column(parquet.Want{Field: field, Length: l.width, Null: table.Null()})
 	if err != nil {
 		return err
 	}

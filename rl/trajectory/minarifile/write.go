@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Layout is how the numbers of an episode lie in its file.
@@ -33,7 +34,7 @@ const (
 // has none its last observation is repeated, which nobody should use; a truncated
 // episode without one is an error that wraps [trajectory.ErrEpisode].
 func Write(dir string, layout Layout, d *trajectory.Dataset) error {
-	x := &writer{d: d, l: trajectory.NewLayout(d), layout: layout, data: filepath.Join(dir, "data")}
+	x := &writer{d: d, l: table.NewLayout(d), layout: layout, data: filepath.Join(dir, "data")}
 	if filepath.Base(dir) == "metadata.json" {
 		return fmt.Errorf("minari: %w: a dataset is a directory; name that, with the format minari", trajectory.ErrOptions)
 	}
@@ -68,7 +69,7 @@ func Write(dir string, layout Layout, d *trajectory.Dataset) error {
 
 type writer struct {
 	d       *trajectory.Dataset
-	l       *trajectory.Layout
+	l       *table.Layout
 	layout  Layout
 	data    string
 	columns []written

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // What may be wrong with a value or a line. None of them holds any of it.
@@ -129,7 +129,7 @@ func number(b []byte) (float64, error) {
 	case c == 'f' && string(b) == "false":
 		return 0, nil
 	case c == 'n' && string(b) == "null":
-		return trajectory.Null(), nil
+		return table.Null(), nil
 	case c != '-' && c-'0' > 9:
 		return word(b)
 	}

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/trajectory/ndjsonfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -35,7 +37,7 @@ func put(t testing.TB, name string, text []byte) string {
 
 func read(t testing.TB, text string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
 	t.Helper()
-	return trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "x.ndjson", []byte(text))}, o)
+	return file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "x.ndjson", []byte(text))}, o)
 }
 
 const small = `{"episode_id":"a","step":0,"obs_x":0.5,"obs_y":-1e2,"action":1,"behavior_prob":0.25,"reward":1,"terminated":false,"truncated":false}
@@ -96,15 +98,15 @@ func TestGzipAndByteOrderMarkAreUnderstood(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "x.jsonl.gz", packed.Bytes())}, everything())
+	d, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "x.jsonl.gz", packed.Bytes())}, everything())
 	if err != nil || d.Rows() != 3 {
 		t.Fatalf("%v", err)
 	}
-	if _, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "z.ndjson.gz", nil)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
+	if _, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "z.ndjson.gz", nil)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("an empty gzip file: %v", err)
 	}
 	half := packed.Bytes()[:packed.Len()/2]
-	if _, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "y.jsonl.gz", half)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
+	if _, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "y.jsonl.gz", half)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("half a gzip file: %v", err)
 	}
 }
@@ -152,7 +154,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := put(t, "x.ndjson", []byte(c.text))
-			_, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+			_, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -227,7 +229,7 @@ func TestWhatIsWrittenReadsBackAndIsJSON(t *testing.T) {
 		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		got, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.Bytes())
 		}
@@ -272,7 +274,7 @@ func FuzzNumber(f *testing.F) {
 				number = 1
 			}
 		case nil:
-			number = trajectory.Null()
+			number = table.Null()
 		}
 		if err != nil || math.Float64bits(got) != math.Float64bits(number) {
 			t.Fatalf("%q is read as %v, %v; want %v", s, got, err, number)
@@ -286,10 +288,10 @@ func reward(line string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.Select([]trajectory.Pick{{Field: 0}}); err != nil {
+	if err := t.Select([]table.Pick{{Field: 0}}); err != nil {
 		return 0, err
 	}
-	b := trajectory.NewBatch([]int{1}, 0)
+	b := table.NewBatch([]int{1}, 0)
 	if err := t.Read(b); err != nil {
 		return 0, err
 	}
@@ -306,7 +308,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		d, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			if !errors.Is(err, trajectory.ErrInput) {
 				t.Fatalf("%v does not wrap ErrInput", err)
@@ -343,7 +345,7 @@ func BenchmarkRead(b *testing.B) {
 	path := put(b, "x.ndjson", benchmarkText(b))
 	rows := 0
 	for b.Loop() {
-		got, _, err := trajectory.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		got, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			b.Fatal(err)
 		}

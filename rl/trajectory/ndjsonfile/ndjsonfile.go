@@ -3,18 +3,18 @@ package ndjsonfile
 import (
 	"io"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/textfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Format reads and names NDJSON files.
-func Format() trajectory.Format {
-	return trajectory.Format{Name: "ndjson", Extensions: []string{".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz"}, Open: Open}
+func Format() table.Format {
+	return table.Format{Name: "ndjson", Extensions: []string{".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz"}, Open: Open}
 }
 
 // Open opens an NDJSON file and reads its first rows. A file whose name ends in
 // .gz is decompressed.
-func Open(path string) (trajectory.Table, error) {
+func Open(path string) (table.Table, error) {
 	in, err := textfile.Open(path, ".ndjson")
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func Open(path string) (trajectory.Table, error) {
 
 // New reads NDJSON from r; name stands for the file in errors. The table does not
 // close r.
-func New(r io.Reader, name string) (trajectory.Table, error) {
+func New(r io.Reader, name string) (table.Table, error) {
 	t, err := newTable(textfile.From(r), name)
 	if err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ const (
 	sampleBytes = 8 << 20
 )
 
-// table is an open NDJSON file.
-type table struct {
+// reader is an open NDJSON file.
+type reader struct {
 	name    string
 	in      *textfile.Input
 	lines   lines
@@ -69,7 +69,7 @@ type field struct {
 
 // pick is a wish, and the place of a key among the table's keys.
 type pick struct {
-	trajectory.Pick
+	table.Pick
 	key int
 }
 
@@ -79,8 +79,8 @@ type key struct {
 	text  []byte
 }
 
-func newTable(in *textfile.Input, name string) (*table, error) {
-	t := &table{name: name, in: in, lines: lines{r: in}, byName: map[string]int{}}
+func newTable(in *textfile.Input, name string) (*reader, error) {
+	t := &reader{name: name, in: in, lines: lines{r: in}, byName: map[string]int{}}
 	if err := t.sample(); err != nil {
 		return nil, err
 	}
@@ -88,29 +88,29 @@ func newTable(in *textfile.Input, name string) (*table, error) {
 	return t, nil
 }
 
-// Fields implements [trajectory.Table].
-func (t *table) Fields() []trajectory.Field {
-	out := make([]trajectory.Field, len(t.fields))
+// Fields implements [table.Table].
+func (t *reader) Fields() []table.Field {
+	out := make([]table.Field, len(t.fields))
 	for i, f := range t.fields {
-		out[i] = trajectory.Field{Name: f.name, List: f.list}
+		out[i] = table.Field{Name: f.name, List: f.list}
 	}
 	return out
 }
 
-// Width implements [trajectory.Table]: the length of the first list that is not
+// Width implements [table.Table]: the length of the first list that is not
 // empty.
-func (t *table) Width(i int) (int, error) {
+func (t *reader) Width(i int) (int, error) {
 	if !t.fields[i].list {
 		return 1, nil
 	}
 	return t.fields[i].width, nil
 }
 
-// Select implements [trajectory.Table].
-func (t *table) Select(picks []trajectory.Pick) error {
+// Select implements [table.Table].
+func (t *reader) Select(picks []table.Pick) error {
 	for _, p := range picks {
 		own := pick{Pick: p}
-		if p.Kind == trajectory.Key {
+		if p.Kind == table.Key {
 			own.key = len(t.keys)
 			t.keys = append(t.keys, key{block: p.Block})
 		}
@@ -119,14 +119,14 @@ func (t *table) Select(picks []trajectory.Pick) error {
 	return nil
 }
 
-// Progress implements [trajectory.Table].
-func (t *table) Progress() int64 { return t.in.Consumed() }
+// Progress implements [table.Table].
+func (t *reader) Progress() int64 { return t.in.Consumed() }
 
-// Close implements [trajectory.Table].
-func (t *table) Close() error { return t.in.Close() }
+// Close implements [table.Table].
+func (t *reader) Close() error { return t.in.Close() }
 
-// Read implements [trajectory.Table].
-func (t *table) Read(b *trajectory.Batch) error {
+// Read implements [table.Table].
+func (t *reader) Read(b *table.Batch) error {
 	for t.failed == nil && b.Rows < b.Cap {
 		t.failed = t.next(b)
 	}

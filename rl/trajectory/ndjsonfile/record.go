@@ -6,10 +6,11 @@ import (
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // sample finds the columns in the first rows, which stay to be read.
-func (t *table) sample() error {
+func (t *reader) sample() error {
 	at, from := 0, 0
 	for row := 0; row < sampleRows && at-from < sampleBytes; {
 		line, err := t.lines.line(&at)
@@ -39,7 +40,7 @@ func (t *table) sample() error {
 }
 
 // notObjects recognises what else a file may begin with.
-func (t *table) notObjects(line []byte) error {
+func (t *reader) notObjects(line []byte) error {
 	what, remedy := "the first line is not a JSON object", "write one JSON object a decision, each on its own line"
 	switch {
 	case line[0] == '[':
@@ -52,7 +53,7 @@ func (t *table) notObjects(line []byte) error {
 
 // object walks over the keys of a line and hands each value's place to visit,
 // which returns the place after it.
-func (t *table) object(b []byte, visit func(field int, b []byte, p int) (int, error)) error {
+func (t *reader) object(b []byte, visit func(field int, b []byte, p int) (int, error)) error {
 	if b[0] != '{' {
 		return errSyntax
 	}
@@ -95,7 +96,7 @@ func (t *table) object(b []byte, visit func(field int, b []byte, p int) (int, er
 	}
 }
 
-func (t *table) end(b []byte, p int) error {
+func (t *reader) end(b []byte, p int) error {
 	if skipSpace(b, p) != len(b) {
 		return errSyntax
 	}
@@ -104,7 +105,7 @@ func (t *table) end(b []byte, p int) error {
 
 // find gives the number of the field that a key names. Keys mostly come in the
 // same order, which is where it looks first.
-func (t *table) find(quoted []byte, escaped bool, guess int) (int, error) {
+func (t *reader) find(quoted []byte, escaped bool, guess int) (int, error) {
 	name, err := text(quoted, escaped)
 	if err != nil {
 		return 0, err
@@ -132,7 +133,7 @@ func (t *table) find(quoted []byte, escaped bool, guess int) (int, error) {
 }
 
 // discover learns the type of a field from a value of the first rows.
-func (t *table) discover(i int, b []byte, p int) (int, error) {
+func (t *reader) discover(i int, b []byte, p int) (int, error) {
 	end, err := skipValue(b, p)
 	if err != nil {
 		return 0, err
@@ -154,7 +155,7 @@ func (t *table) discover(i int, b []byte, p int) (int, error) {
 }
 
 // next reads one row into the batch, or returns io.EOF.
-func (t *table) next(b *trajectory.Batch) error {
+func (t *reader) next(b *table.Batch) error {
 	line, err := t.lines.next()
 	if err == io.EOF {
 		return err
@@ -182,7 +183,7 @@ func (t *table) next(b *trajectory.Batch) error {
 // absent makes null of what the row does not have. It refuses the row where the
 // column was found rather than asked for: whether the data have a column is not
 // for other rows to say.
-func (t *table) absent(b *trajectory.Batch) error {
+func (t *reader) absent(b *table.Batch) error {
 	for i := range t.fields {
 		f := &t.fields[i]
 		if f.seen == t.row {
@@ -192,7 +193,7 @@ func (t *table) absent(b *trajectory.Batch) error {
 			if p.Found {
 				return t.fault(f.name, "the row lacks this key, which other rows have", "name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn)
 			}
-			if p.Kind != trajectory.Key {
+			if p.Kind != table.Key {
 				nulls(place(b, &p))
 			}
 		}
@@ -202,22 +203,22 @@ func (t *table) absent(b *trajectory.Batch) error {
 
 func nulls(dst []float64) {
 	for i := range dst {
-		dst[i] = trajectory.Null()
+		dst[i] = table.Null()
 	}
 }
 
 // place is where a number or a list of the next row belongs.
-func place(b *trajectory.Batch, p *pick) []float64 {
+func place(b *table.Batch, p *pick) []float64 {
 	block := &b.Blocks[p.Block]
 	at := b.Rows*block.Width + p.Offset
-	if p.Kind == trajectory.Presence {
+	if p.Kind == table.Presence {
 		return block.Values[at : at+1]
 	}
 	return block.Values[at : at+max(p.List, 1)]
 }
 
 // value delivers the value at p to whoever picked the field.
-func (t *table) value(b *trajectory.Batch, i int, line []byte, p int) (int, error) {
+func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 	f := &t.fields[i]
 	end, err := skipValue(line, p)
 	if err != nil {
@@ -232,17 +233,17 @@ func (t *table) value(b *trajectory.Batch, i int, line []byte, p int) (int, erro
 	return end, nil
 }
 
-func (t *table) deliver(b *trajectory.Batch, p *pick, value []byte) error {
+func (t *reader) deliver(b *table.Batch, p *pick, value []byte) error {
 	null := string(value) == "null"
 	switch {
-	case p.Kind == trajectory.Key:
+	case p.Kind == table.Key:
 		if null {
 			return nil
 		}
 		var err error
 		t.keys[p.key].text, err = keyText(value)
 		return err
-	case p.Kind == trajectory.Presence:
+	case p.Kind == table.Presence:
 		place(b, p)[0] = 1
 		if null {
 			nulls(place(b, p))
@@ -314,7 +315,7 @@ func elements(b []byte, dst []float64) (int, error) {
 }
 
 // wrong says what is wrong with a value.
-func (t *table) wrong(column string, err error) error {
+func (t *reader) wrong(column string, err error) error {
 	switch {
 	case errors.Is(err, errNotFinite):
 		return t.fault(column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
@@ -330,12 +331,12 @@ func (t *table) wrong(column string, err error) error {
 	return err
 }
 
-func (t *table) fault(column, what, remedy string, kind error) error {
+func (t *reader) fault(column, what, remedy string, kind error) error {
 	return &trajectory.InputError{File: t.name, Row: t.lines.number, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 
 // broken turns an error of the scanner into one for the curator.
-func (t *table) broken(err error) error {
+func (t *reader) broken(err error) error {
 	var input *trajectory.InputError
 	switch {
 	case errors.As(err, &input):

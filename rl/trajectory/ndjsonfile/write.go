@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Write writes a dataset in the canonical schema, one object a line. Numbers are
@@ -16,9 +17,9 @@ import (
 // a name are numbered. The probabilities of the actions become one list.
 func Write(w io.Writer, d *trajectory.Dataset) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	x := writer{d: d, l: trajectory.NewLayout(d)}
+	x := writer{d: d, l: table.NewLayout(d)}
 	var err error
-	x.l.Rows(func(r trajectory.Row) bool {
+	x.l.Rows(func(r table.Row) bool {
 		x.row(r)
 		if x.infinite {
 			err = fmt.Errorf("ndjson: %w: row %d holds an infinite number, which JSON cannot say; write another format", trajectory.ErrValue, r.Index+1)
@@ -35,12 +36,12 @@ func Write(w io.Writer, d *trajectory.Dataset) error {
 
 type writer struct {
 	d        *trajectory.Dataset
-	l        *trajectory.Layout
+	l        *table.Layout
 	line     []byte
 	infinite bool
 }
 
-func (x *writer) row(r trajectory.Row) {
+func (x *writer) row(r table.Row) {
 	d := x.d
 	x.line = append(x.line[:0], '{')
 	x.text("episode_id", x.l.Episode(r.Episode))

@@ -8,19 +8,21 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 	"github.com/parquet-go/parquet-go"
 )
 
 // memory is a format whose one file is data.
-func memory(data []byte) trajectory.Format {
-	return trajectory.Format{Name: "parquet", Open: func(path string) (trajectory.Table, error) {
+func memory(data []byte) table.Format {
+	return table.Format{Name: "parquet", Open: func(path string) (table.Table, error) {
 		return parquetfile.New(bytes.NewReader(data), int64(len(data)), path)
 	}}
 }
 
 func readBytes(data []byte) (*trajectory.Dataset, error) {
-	d, _, err := trajectory.Read(context.Background(), memory(data), []string{"x.parquet"},
+	d, _, err := file.ReadFormat(context.Background(), memory(data), []string{"x.parquet"},
 		trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
 	return d, err
 }
@@ -70,11 +72,11 @@ func BenchmarkTable(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			data := numbersFile(b, c.node, columns, rows)
-			var picks []trajectory.Pick
+			var picks []table.Pick
 			for i := range columns {
-				picks = append(picks, trajectory.Pick{Field: i, Kind: trajectory.Number, Offset: i})
+				picks = append(picks, table.Pick{Field: i, Kind: table.Number, Offset: i})
 			}
-			batch := trajectory.NewBatch([]int{columns}, 0)
+			batch := table.NewBatch([]int{columns}, 0)
 			for b.Loop() {
 				t, err := parquetfile.New(bytes.NewReader(data), int64(len(data)), "x")
 				if err == nil {

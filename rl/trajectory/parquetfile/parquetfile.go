@@ -7,15 +7,16 @@ import (
 	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Format reads and names Parquet files.
-func Format() trajectory.Format {
-	return trajectory.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Open: Open}
+func Format() table.Format {
+	return table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Open: Open}
 }
 
 // Open opens a Parquet file and reads its footer.
-func Open(path string) (trajectory.Table, error) {
+func Open(path string) (table.Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -41,25 +42,25 @@ func Open(path string) (trajectory.Table, error) {
 
 // New reads Parquet from the first size bytes of r; name stands for the file in
 // errors. The table does not close r.
-func New(r io.ReaderAt, size int64, name string) (trajectory.Table, error) {
+func New(r io.ReaderAt, size int64, name string) (table.Table, error) {
 	return newTable(r, size, name)
 }
 
-// table is an open Parquet file.
-type table struct {
+// reader is an open Parquet file.
+type reader struct {
 	name   string
 	size   int64
 	closer io.Closer
 	file   *parquet.File
 	rows   int64 // of the file
 
-	picks   []trajectory.Pick
+	picks   []table.Pick
 	columns []*parquet.Column // of picks
 	row     int64             // rows read
 	failed  error
 }
 
-func newTable(r io.ReaderAt, size int64, name string) (*table, error) {
+func newTable(r io.ReaderAt, size int64, name string) (*reader, error) {
 	f, err := parquet.Open(r, size)
 	if err != nil {
 		return nil, parquetfault.Error(name, err)
@@ -68,34 +69,34 @@ func newTable(r io.ReaderAt, size int64, name string) (*table, error) {
 		return nil, &trajectory.InputError{File: name, What: "the schema version is not known",
 			Remedy: "this program reads version " + trajectory.SchemaVersion + "; write the file anew, or use a newer program", Kind: trajectory.ErrFormat}
 	}
-	return &table{name: name, size: size, file: f, rows: f.Rows()}, nil
+	return &reader{name: name, size: size, file: f, rows: f.Rows()}, nil
 }
 
-// Fields implements [trajectory.Table].
-func (t *table) Fields() []trajectory.Field {
+// Fields implements [table.Table].
+func (t *reader) Fields() []table.Field {
 	fields := t.file.Fields()
-	out := make([]trajectory.Field, len(fields))
+	out := make([]table.Field, len(fields))
 	for i, f := range fields {
-		out[i] = trajectory.Field{Name: f.Name, List: f.List}
+		out[i] = table.Field{Name: f.Name, List: f.List}
 	}
 	return out
 }
 
-// Width implements [trajectory.Table]: the length of the first list that is
+// Width implements [table.Table]: the length of the first list that is
 // there.
-func (t *table) Width(i int) (int, error) {
+func (t *reader) Width(i int) (int, error) {
 	n, err := t.file.ListLength(i)
 	return n, parquetfault.Error(t.name, err)
 }
 
-// Select implements [trajectory.Table].
-func (t *table) Select(picks []trajectory.Pick) error {
+// Select implements [table.Table].
+func (t *reader) Select(picks []table.Pick) error {
 	for _, p := range picks {
-		w := parquet.Want{Field: p.Field, Length: p.List, Null: trajectory.Null()}
+		w := parquet.Want{Field: p.Field, Length: p.List, Null: table.Null()}
 		switch p.Kind {
-		case trajectory.Key:
+		case table.Key:
 			w.As = parquet.Keys
-		case trajectory.Presence:
+		case table.Presence:
 			w.As = parquet.Presence
 		}
 		c, err := t.file.Column(w)
@@ -107,16 +108,16 @@ func (t *table) Select(picks []trajectory.Pick) error {
 	return nil
 }
 
-// Progress implements [trajectory.Table].
-func (t *table) Progress() int64 {
+// Progress implements [table.Table].
+func (t *reader) Progress() int64 {
 	if t.rows == 0 {
 		return t.size
 	}
 	return int64(float64(t.size) * min(float64(t.row)/float64(t.rows), 1))
 }
 
-// Close implements [trajectory.Table].
-func (t *table) Close() error {
+// Close implements [table.Table].
+func (t *reader) Close() error {
 	for _, c := range t.columns {
 		c.Close()
 	}
@@ -128,22 +129,22 @@ func (t *table) Close() error {
 	return t.closer.Close()
 }
 
-// Read implements [trajectory.Table].
-func (t *table) Read(b *trajectory.Batch) error {
+// Read implements [table.Table].
+func (t *reader) Read(b *table.Batch) error {
 	if t.failed == nil {
 		t.failed = t.read(b)
 	}
 	return t.failed
 }
 
-func (t *table) read(b *trajectory.Batch) error {
+func (t *reader) read(b *table.Batch) error {
 	n := int(min(t.rows-t.row, int64(b.Cap)))
 	if n == 0 {
 		return io.EOF
 	}
 	for i, p := range t.picks {
 		var err error
-		if p.Kind == trajectory.Key {
+		if p.Kind == table.Key {
 			err = t.columns[i].ReadKeys(&b.Keys[p.Block], n)
 		} else {
 			block := &b.Blocks[p.Block]

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -17,7 +18,7 @@ func Write(w io.Writer, d *trajectory.Dataset) error {
 	x := newWriter(w, d)
 	var err error
 	n := 0
-	x.l.Rows(func(r trajectory.Row) bool {
+	x.l.Rows(func(r table.Row) bool {
 		x.row(r)
 		if n++; len(x.rows) == cap(x.rows) {
 			err = x.flush()
@@ -38,7 +39,7 @@ func Write(w io.Writer, d *trajectory.Dataset) error {
 
 type writer struct {
 	d    *trajectory.Dataset
-	l    *trajectory.Layout
+	l    *table.Layout
 	w    *parquet.GenericWriter[any]
 	rows []parquet.Row
 	at   int // column
@@ -46,7 +47,7 @@ type writer struct {
 }
 
 func newWriter(w io.Writer, d *trajectory.Dataset) *writer {
-	x := &writer{d: d, l: trajectory.NewLayout(d), rows: make([]parquet.Row, 0, 1024)}
+	x := &writer{d: d, l: table.NewLayout(d), rows: make([]parquet.Row, 0, 1024)}
 	x.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("trajectories", x.schema()),
 		parquet.KeyValueMetadata(trajectory.SchemaVersionKey, trajectory.SchemaVersion), parquet.Compression(&parquet.Snappy))
 	return x
@@ -87,7 +88,7 @@ func (x *writer) schema() parquet.Node {
 	return &g
 }
 
-func (x *writer) row(r trajectory.Row) {
+func (x *writer) row(r table.Row) {
 	d, n := x.d, len(x.rows)
 	x.rows = x.rows[:n+1]
 	x.cur, x.at = x.rows[n][:0], 0

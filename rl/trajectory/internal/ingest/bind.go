@@ -1,4 +1,4 @@
-package trajectory
+package ingest
 
 import (
 	"cmp"
@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // The blocks of a batch, in the order in which errors of one row are reported.
@@ -38,7 +42,7 @@ const (
 // binding is what the options make of the columns of one file.
 type binding struct {
 	file  string
-	picks []Pick
+	picks []table.Pick
 	// width of each block; 0 when the file has no such column or nobody asked.
 	width [blocks]int
 	// column is the name in the file of each place of each block.
@@ -51,23 +55,11 @@ type binding struct {
 
 func (b *binding) has(block int) bool { return b.width[block] > 0 }
 
-// parts tells which optional parts the file delivers.
-func (b *binding) parts() Parts {
-	var p Parts
-	for part, block := range map[Parts]int{Action: blkAction, BehaviorProb: blkBehavior, ActionProbs: blkProbs,
-		TargetProb: blkTarget, Discount: blkDiscount, Final: blkNext} {
-		if b.has(block) {
-			p |= part
-		}
-	}
-	return p
-}
-
 // binder finds columns.
 type binder struct {
-	o       *Options
-	t       Table
-	fields  []Field
+	o       *trajectory.Options
+	t       table.Table
+	fields  []table.Field
 	byName  map[string]int
 	claimed map[int]bool
 	used    map[int]bool
@@ -75,7 +67,7 @@ type binder struct {
 }
 
 // bind decides which columns of a table are read, and as what.
-func bind(t Table, file string, o *Options) (*binding, error) {
+func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	x := &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
 		b: &binding{file: file}}
 	if err := x.index(); err != nil {
@@ -87,12 +79,12 @@ func bind(t Table, file string, o *Options) (*binding, error) {
 		}
 	}
 	x.ignored()
-	slices.SortStableFunc(x.b.picks, func(a, b Pick) int { return cmp.Compare(a.Field, b.Field) })
+	slices.SortStableFunc(x.b.picks, func(a, b table.Pick) int { return cmp.Compare(a.Field, b.Field) })
 	return x.b, nil
 }
 
 func (x *binder) fail(column, what, remedy string) error {
-	return &InputError{File: x.b.file, Column: column, What: what, Remedy: remedy, Kind: ErrColumn}
+	return &trajectory.InputError{File: x.b.file, Column: column, What: what, Remedy: remedy, Kind: trajectory.ErrColumn}
 }
 
 func (x *binder) notice(format string, args ...any) {
@@ -131,7 +123,7 @@ func (x *binder) lookup(canonical string) (int, error) {
 		return i, nil
 	}
 	found := -1
-	for _, a := range aliases(canonical) {
+	for _, a := range canon.Aliases(canonical) {
 		i, ok := x.byName[a]
 		if !ok || x.claimed[i] {
 			continue
@@ -153,7 +145,7 @@ func (x *binder) lookup(canonical string) (int, error) {
 
 func (x *binder) missing(canonical string) error {
 	remedy := "add the column, or map " + canonical + " to the column that holds it"
-	if a := aliases(canonical); len(a) > 0 {
+	if a := canon.Aliases(canonical); len(a) > 0 {
 		remedy += " (also known: " + strings.Join(a, ", ") + ")"
 	}
 	return x.fail(canonical, "the file has no such column", remedy)
@@ -161,7 +153,7 @@ func (x *binder) missing(canonical string) error {
 
 // pick asks for a field of one number, or for a list of width one.
 func (x *binder) pick(field, block int) error {
-	p := Pick{Field: field, Block: block, Offset: x.b.width[block], Found: block == blkObs && x.o.Observations == nil}
+	p := table.Pick{Field: field, Block: block, Offset: x.b.width[block], Found: block == blkObs && x.o.Observations == nil}
 	if x.fields[field].List {
 		w, err := x.t.Width(field)
 		if err != nil {
@@ -195,7 +187,7 @@ func (x *binder) list(field, block int) (int, error) {
 	if w == 0 {
 		return 0, x.fail(x.fields[field].Name, "its first list is empty", "give every row a list of the same length")
 	}
-	x.b.picks = append(x.b.picks, Pick{Field: field, Block: block, Offset: x.b.width[block], List: w, Found: block == blkObs && x.o.Observations == nil})
+	x.b.picks = append(x.b.picks, table.Pick{Field: field, Block: block, Offset: x.b.width[block], List: w, Found: block == blkObs && x.o.Observations == nil})
 	for range w {
 		x.use(field, block, x.fields[field].Name)
 	}
@@ -204,15 +196,15 @@ func (x *binder) list(field, block int) (int, error) {
 
 func (x *binder) keys() error {
 	if !x.o.OneRowEpisodes {
-		i, err := x.lookup(colEpisode)
+		i, err := x.lookup(canon.Episode)
 		if err != nil {
 			return err
 		}
 		if i < 0 {
-			return x.missing(colEpisode)
+			return x.missing(canon.Episode)
 		}
 		x.key(i, keyEpisode)
-		if i, err = x.lookup(colStep); err != nil {
+		if i, err = x.lookup(canon.Step); err != nil {
 			return err
 		}
 		if i >= 0 {
@@ -226,18 +218,18 @@ func (x *binder) keys() error {
 
 // unit finds the column that names the person, where persons are asked for.
 func (x *binder) unit() error {
-	if x.o.Unit == UnitEpisode || x.o.Unit == UnitRow {
+	if x.o.Unit == trajectory.UnitEpisode || x.o.Unit == trajectory.UnitRow {
 		return nil
 	}
-	i, err := x.lookup(colUnit)
+	i, err := x.lookup(canon.Unit)
 	switch {
 	case err != nil:
 		return err
 	case i >= 0:
 		x.key(i, keyUnit)
-	case x.o.Unit == UnitPerson:
-		return x.fail(colUnit, "the file has no such column, and a person may own several episodes",
-			"map "+colUnit+" to the column that names the person (also known: "+strings.Join(aliases(colUnit), ", ")+"); or, if what is to be protected is a single episode, set privacy.unit: episode (row for one-row episodes)")
+	case x.o.Unit == trajectory.UnitPerson:
+		return x.fail(canon.Unit, "the file has no such column, and a person may own several episodes",
+			"map "+canon.Unit+" to the column that names the person (also known: "+strings.Join(canon.Aliases(canon.Unit), ", ")+"); or, if what is to be protected is a single episode, set privacy.unit: episode (row for one-row episodes)")
 	default:
 		x.notice(noUnit)
 	}
@@ -250,7 +242,7 @@ const noUnit = "no column unit_id: each episode is taken for a person of its own
 func (x *binder) key(field, key int) {
 	x.used[field] = true
 	x.b.hasKey[key] = true
-	x.b.picks = append(x.b.picks, Pick{Field: field, Kind: Key, Block: key})
+	x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Key, Block: key})
 }
 
 // decision finds the columns of the action, its probabilities and the reward.
@@ -258,10 +250,10 @@ func (x *binder) decision() error {
 	for _, c := range []struct {
 		name  string
 		block int
-		part  Parts
+		part  trajectory.Parts
 	}{
-		{colAction, blkAction, Action}, {colBehavior, blkBehavior, BehaviorProb},
-		{colTarget, blkTarget, TargetProb}, {colDiscount, blkDiscount, Discount},
+		{canon.Action, blkAction, trajectory.Action}, {canon.BehaviorProb, blkBehavior, trajectory.BehaviorProb},
+		{canon.TargetProb, blkTarget, trajectory.TargetProb}, {canon.Discount, blkDiscount, trajectory.Discount},
 	} {
 		if (x.o.Need|x.o.Optional)&c.part == 0 {
 			continue
@@ -288,12 +280,12 @@ func (x *binder) decision() error {
 // reward finds the reward, and whether a row has an action even where the
 // action's value is of no use: a last row without either is an observation only.
 func (x *binder) reward() error {
-	i, err := x.lookup(colReward)
+	i, err := x.lookup(canon.Reward)
 	if err != nil {
 		return err
 	}
 	if i < 0 {
-		return x.missing(colReward)
+		return x.missing(canon.Reward)
 	}
 	if err := x.pick(i, blkReward); err != nil {
 		return err
@@ -301,18 +293,18 @@ func (x *binder) reward() error {
 	if x.b.has(blkAction) || x.o.OneRowEpisodes {
 		return nil
 	}
-	if i, ok := x.byName[cmp.Or(x.o.Columns[colAction], colAction)]; ok {
-		x.b.picks = append(x.b.picks, Pick{Field: i, Kind: Presence, Block: blkPresence})
+	if i, ok := x.byName[cmp.Or(x.o.Columns[canon.Action], canon.Action)]; ok {
+		x.b.picks = append(x.b.picks, table.Pick{Field: i, Kind: table.Presence, Block: blkPresence})
 		x.b.width[blkPresence] = 1
 	}
 	return nil
 }
 
 func (x *binder) actionProbs() error {
-	if (x.o.Need|x.o.Optional)&ActionProbs == 0 {
+	if (x.o.Need|x.o.Optional)&trajectory.ActionProbs == 0 {
 		return nil
 	}
-	list, err := x.lookup(colActionProbs)
+	list, err := x.lookup(canon.ActionProbs)
 	if err != nil {
 		return err
 	}
@@ -324,7 +316,7 @@ func (x *binder) actionProbs() error {
 		return err
 	}
 	for k := 0; ; k++ {
-		i, err := x.lookup(prefixProb + strconv.Itoa(k))
+		i, err := x.lookup(canon.PrefixProb + strconv.Itoa(k))
 		if err != nil {
 			return err
 		}
@@ -335,21 +327,21 @@ func (x *binder) actionProbs() error {
 			return err
 		}
 	}
-	if x.o.Need&ActionProbs != 0 && !x.b.has(blkProbs) {
-		return x.fail(colActionProbs, "the file has neither this column nor prob_0, prob_1, ...",
-			"add them, or map "+colActionProbs+" to the column that holds it")
+	if x.o.Need&trajectory.ActionProbs != 0 && !x.b.has(blkProbs) {
+		return x.fail(canon.ActionProbs, "the file has neither this column nor prob_0, prob_1, ...",
+			"add them, or map "+canon.ActionProbs+" to the column that holds it")
 	}
 	return nil
 }
 
 func (x *binder) flags() error {
-	if x.o.OneRowEpisodes || x.o.End != EndColumn {
+	if x.o.OneRowEpisodes || x.o.End != trajectory.EndColumn {
 		return nil
 	}
 	for _, c := range []struct {
 		name  string
 		block int
-	}{{colTerminated, blkTerminated}, {colTruncated, blkTruncated}} {
+	}{{canon.Terminated, blkTerminated}, {canon.Truncated, blkTruncated}} {
 		i, err := x.lookup(c.name)
 		if err != nil {
 			return err

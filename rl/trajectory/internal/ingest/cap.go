@@ -1,14 +1,11 @@
-package trajectory
+package ingest
+
+import (
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
 
 // tally counts what a person has contributed.
 type tally struct{ decisions, episodes int }
-
-// Unused counts the decisions that the caps on a person's contribution left out.
-type Unused struct {
-	// Horizon is those beyond [Options.Horizon], Episodes those of episodes beyond
-	// [Options.EpisodesPerPerson].
-	Horizon, Episodes int
-}
 
 // cap applies the caps on one person's contribution to the episode at hand and
 // reports whether anything of it is left. It looks at this person's earlier
@@ -36,10 +33,32 @@ func (s *Stream) cap() bool {
 			return false
 		}
 		if n > left {
-			s.ep.cut(left)
+			cut(&s.ep, left)
 		}
 		t.decisions += s.ep.Len()
 	}
 	t.episodes++
 	return true
+}
+
+// cut keeps the first n decisions of a longer episode.
+func cut(e *trajectory.Episode, n int) {
+	w := len(e.Columns)
+	e.Final = nil
+	if w > 0 {
+		e.Final = e.Obs[n*w : (n+1)*w]
+	}
+	e.Terminated = false
+	e.Obs, e.Reward = e.Obs[:n*w], e.Reward[:n]
+	if e.Action != nil {
+		e.Action = e.Action[:n]
+	}
+	if e.ActionProbs != nil {
+		e.ActionProbs = e.ActionProbs[:n*e.Actions]
+	}
+	for _, c := range []*[]float64{&e.BehaviorProb, &e.TargetProb, &e.Discount} {
+		if *c != nil {
+			*c = (*c)[:n]
+		}
+	}
 }

@@ -1,15 +1,18 @@
-package trajectory
+package table
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 )
 
 // Layout says which columns of the canonical schema a Dataset fills when it is
 // written, and gives what is not a column of numbers row by row. Formats write
 // by it, so that all of them write the same.
 type Layout struct {
-	d *Dataset
+	d *trajectory.Dataset
 	// Observations are the canonical names of the observation columns: those of
 	// the dataset, with "obs_" before a name that lacks it. Next are the names of
 	// the next observations; nil when no episode has a final one.
@@ -19,17 +22,17 @@ type Layout struct {
 }
 
 // NewLayout looks at a dataset.
-func NewLayout(d *Dataset) *Layout {
+func NewLayout(d *trajectory.Dataset) *Layout {
 	l := &Layout{d: d, Ends: d.Terminated != nil}
 	for _, name := range d.Columns {
-		if !strings.HasPrefix(name, prefixObs) {
-			name = prefixObs + name
+		if !strings.HasPrefix(name, canon.PrefixObs) {
+			name = canon.PrefixObs + name
 		}
 		l.Observations = append(l.Observations, name)
 	}
 	if d.HasFinal != nil {
 		for _, name := range l.Observations {
-			l.Next = append(l.Next, prefixNext+name)
+			l.Next = append(l.Next, canon.PrefixNext+name)
 		}
 	}
 	return l

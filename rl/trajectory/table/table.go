@@ -1,4 +1,4 @@
-package trajectory
+package table
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 )
 
 // Table is one open file of some format. It knows columns and rows and nothing
-// of episodes: a format turns bytes into numbers and keys, and this package
-// finds the decisions, episodes and persons in them, so that every format is
+// of episodes: a format turns bytes into numbers and keys, and the reader above
+// it finds the decisions, episodes and persons in them, so that every format is
 // checked by the same code.
 type Table interface {
 	// Fields lists the columns of the file, in order.
@@ -83,7 +83,7 @@ const (
 type Batch struct {
 	// Rows is how many there are, Cap how many there may be.
 	Rows, Cap int
-	// Row numbers the rows, as in InputError.Row.
+	// Row numbers the rows, as in trajectory.InputError.
 	Row    []int
 	Blocks []Block
 	Keys   []Runs
@@ -119,46 +119,49 @@ func (b *Batch) Reset() {
 }
 
 // Runs holds a column of keys as runs of equal neighbours: the keys of an
-// episode repeat from row to row.
+// episode repeat from row to row. The runs of n rows are those from 0 on, up to
+// the one whose End is n.
 type Runs struct {
 	// end[i] is one more than the last row of run i; text from off[i] to
-	// off[i+1] is its key; null[i] tells that it has none.
+	// off[i+1] is its key, empty where it is missing.
 	end  []int
 	off  []int
-	null []bool
 	text []byte
 }
 
 func (r *Runs) reset() {
-	r.end, r.null, r.text = r.end[:0], r.null[:0], r.text[:0]
+	r.end, r.text = r.end[:0], r.text[:0]
 	r.off = append(r.off[:0], 0)
 }
 
 // Append adds n rows with one key; an empty key is a missing one.
 func (r *Runs) Append(key []byte, n int) {
 	if last := len(r.end) - 1; last >= 0 {
-		if r.null[last] == (len(key) == 0) && bytes.Equal(r.key(last), key) {
+		if bytes.Equal(r.Key(last), key) {
 			r.end[last] += n
 			return
 		}
 		n += r.end[last]
 	}
 	r.end = append(r.end, n)
-	r.null = append(r.null, len(key) == 0)
 	r.text = append(r.text, key...)
 	r.off = append(r.off, len(r.text))
 }
 
-// key is the text of run i. It is overwritten by the next batch.
-func (r *Runs) key(i int) []byte { return r.text[r.off[i]:r.off[i+1]] }
+// End is one more than the last row of a run.
+func (r *Runs) End(run int) int { return r.end[run] }
+
+// Key is the key of a run, empty where it is missing. It is overwritten by the
+// next batch.
+func (r *Runs) Key(run int) []byte { return r.text[r.off[run]:r.off[run+1]] }
 
 // At is the key of a row, nil when it is missing.
 func (r *Runs) At(row int) []byte {
-	i := sort.SearchInts(r.end, row+1)
-	if r.null[i] {
+	key := r.Key(sort.SearchInts(r.end, row+1))
+	if len(key) == 0 {
 		return nil
 	}
-	return r.key(i)
+	return key
 }
 
 // nullBits is the one NaN that stands for a missing number inside a batch.

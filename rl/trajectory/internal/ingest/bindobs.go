@@ -1,10 +1,13 @@
-package trajectory
+package ingest
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 )
 
 // observations finds the observation columns.
@@ -18,17 +21,17 @@ func (x *binder) observations() error {
 	}
 	var flat []found
 	for canonical, column := range x.o.Columns {
-		if strings.HasPrefix(canonical, prefixObs) {
+		if strings.HasPrefix(canonical, canon.PrefixObs) {
 			flat = append(flat, found{x.byName[column], canonical})
 		}
 	}
 	for i, f := range x.fields {
-		if _, mapped := x.o.Columns[f.Name]; strings.HasPrefix(f.Name, prefixObs) && !x.claimed[i] && !mapped {
+		if _, mapped := x.o.Columns[f.Name]; strings.HasPrefix(f.Name, canon.PrefixObs) && !x.claimed[i] && !mapped {
 			flat = append(flat, found{i, f.Name})
 		}
 	}
 	slices.SortFunc(flat, func(a, b found) int { return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.name, b.name)) })
-	list, err := x.lookup(colObservation)
+	list, err := x.lookup(canon.Observation)
 	if err != nil {
 		return err
 	}
@@ -57,26 +60,26 @@ func (x *binder) observation(field int, name string) error {
 // listObservation reads one column as all observations, named obs_0 and so on.
 func (x *binder) listObservation(field int) error {
 	if !x.fields[field].List {
-		return x.observation(field, colObservation)
+		return x.observation(field, canon.Observation)
 	}
 	w, err := x.list(field, blkObs)
 	for i := range w {
-		x.b.observations = append(x.b.observations, prefixObs+strconv.Itoa(i))
+		x.b.observations = append(x.b.observations, canon.PrefixObs+strconv.Itoa(i))
 	}
 	return err
 }
 
 func (x *binder) namedObservations() error {
-	if i, ok := x.byName[colObservation]; ok && x.fields[i].List && len(x.o.Observations) > 0 {
+	if i, ok := x.byName[canon.Observation]; ok && x.fields[i].List && len(x.o.Observations) > 0 {
 		w, err := x.t.Width(i)
 		if err != nil {
 			return err
 		}
 		all := make([]string, w)
 		for k := range all {
-			all[k] = prefixObs + strconv.Itoa(k)
+			all[k] = canon.PrefixObs + strconv.Itoa(k)
 		}
-		if slices.Equal(x.o.Observations, all) || slices.Equal(x.o.Observations, []string{colObservation}) {
+		if slices.Equal(x.o.Observations, all) || slices.Equal(x.o.Observations, []string{canon.Observation}) {
 			return x.listObservation(i)
 		}
 	}
@@ -94,12 +97,12 @@ func (x *binder) namedObservations() error {
 
 // find looks for an observation column by the name asked for.
 func (x *binder) find(name string) int {
-	for _, n := range []string{name, prefixObs + name} {
+	for _, n := range []string{name, canon.PrefixObs + name} {
 		if column, ok := x.o.Columns[n]; ok {
 			return x.byName[column]
 		}
 	}
-	for _, n := range []string{name, prefixObs + name, strings.TrimPrefix(name, prefixObs)} {
+	for _, n := range []string{name, canon.PrefixObs + name, strings.TrimPrefix(name, canon.PrefixObs)} {
 		if i, ok := x.byName[n]; ok {
 			return i
 		}
@@ -109,10 +112,10 @@ func (x *binder) find(name string) int {
 
 // next finds the observations after a decision: all of them or none.
 func (x *binder) next() error {
-	if (x.o.Need|x.o.Optional)&Final == 0 || x.o.OneRowEpisodes || !x.b.has(blkObs) {
+	if (x.o.Need|x.o.Optional)&trajectory.Final == 0 || x.o.OneRowEpisodes || !x.b.has(blkObs) {
 		return nil
 	}
-	if i, err := x.lookup(colNextList); err != nil {
+	if i, err := x.lookup(canon.NextObservation); err != nil {
 		return err
 	} else if i >= 0 && x.fields[i].List {
 		w, err := x.list(i, blkNext)
@@ -124,12 +127,12 @@ func (x *binder) next() error {
 	var found []int
 	var lacking string
 	for k, name := range x.b.observations {
-		i, ok := x.byName[cmp.Or(x.o.Columns[prefixNext+name], prefixNext+name)]
+		i, ok := x.byName[cmp.Or(x.o.Columns[canon.PrefixNext+name], canon.PrefixNext+name)]
 		if !ok {
-			i, ok = x.byName[prefixNext+x.b.column[blkObs][k]]
+			i, ok = x.byName[canon.PrefixNext+x.b.column[blkObs][k]]
 		}
 		if !ok {
-			lacking = prefixNext + name
+			lacking = canon.PrefixNext + name
 			continue
 		}
 		found = append(found, i)

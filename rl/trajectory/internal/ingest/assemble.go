@@ -1,7 +1,10 @@
-package trajectory
+package ingest
 
 import (
 	"math"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // episodeState is what must be remembered between the segments of one episode,
@@ -29,7 +32,7 @@ func (s *Stream) begin() {
 	for i := range b.plain {
 		b.plain[i] = b.plain[i][:0]
 	}
-	s.ep.id, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == EndTerminated
+	s.ep.Number, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated
 }
 
 // buffers hold the columns of one episode.
@@ -43,8 +46,8 @@ type buffers struct {
 func (s *Stream) finish() error {
 	if s.state.rows == 0 {
 		if s.state.final {
-			return &InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
-				What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: ErrEpisode}
+			return &trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+				What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: trajectory.ErrEpisode}
 		}
 		return nil
 	}
@@ -62,7 +65,7 @@ func (s *Stream) finish() error {
 	if len(b.final) > 0 {
 		e.Final = b.final
 	}
-	e.EndUnknown = !s.o.OneRowEpisodes && s.o.End == EndColumn && !s.bound.has(blkTerminated)
+	e.EndUnknown = !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn && !s.bound.has(blkTerminated)
 	return s.checkEnd()
 }
 
@@ -76,12 +79,12 @@ func (s *Stream) part(block int) []float64 {
 
 // checkEnd is about how the episode ends.
 func (s *Stream) checkEnd() error {
-	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == EndColumn {
+	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
-	if s.o.Need&Final != 0 && !s.ep.Terminated && s.ep.Final == nil && len(s.ep.Columns) > 0 {
-		return &InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
-			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: ErrEpisode}
+	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && s.ep.Final == nil && len(s.ep.Columns) > 0 {
+		return &trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
+			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode}
 	}
 	return nil
 }
@@ -91,8 +94,8 @@ func (s *Stream) checkEnd() error {
 // reported.
 func (s *Stream) take(lo, hi int) error {
 	if s.state.final {
-		return &InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
-			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: ErrValue}
+		return &trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue}
 	}
 	last := hi
 	if s.isFinal(hi - 1) {
@@ -117,11 +120,11 @@ func (s *Stream) take(lo, hi int) error {
 
 // isFinal tells whether a row is an observation without a decision.
 func (s *Stream) isFinal(row int) bool {
-	if s.o.OneRowEpisodes || !IsNull(s.batch.Blocks[blkReward].Values[row]) {
+	if s.o.OneRowEpisodes || !table.IsNull(s.batch.Blocks[blkReward].Values[row]) {
 		return false
 	}
 	for _, block := range []int{blkAction, blkPresence} {
-		if s.bound.has(block) && !IsNull(s.batch.Blocks[block].Values[row]) {
+		if s.bound.has(block) && !table.IsNull(s.batch.Blocks[block].Values[row]) {
 			return false
 		}
 	}
@@ -139,7 +142,7 @@ func (s *Stream) append(lo, hi int) {
 	s.impute(b.obs[from:])
 	from = len(b.reward)
 	b.reward = append(b.reward, s.values(blkReward, lo, hi)...)
-	if r := s.o.Reward; r != nil && s.o.Outside == OutsideClip {
+	if r := s.o.Reward; r != nil && s.o.Outside == trajectory.OutsideClip {
 		for i, v := range b.reward[from:] {
 			b.reward[from+i] = min(max(v, r.Min), r.Max)
 		}
@@ -183,7 +186,7 @@ func (s *Stream) takeNext(row int) {
 	b.next = append(b.next[:0], s.values(blkNext, row, row+1)...)
 	b.final = b.final[:0]
 	for _, v := range b.next {
-		if !IsNull(v) {
+		if !table.IsNull(v) {
 			b.final = append(b.final, b.next...)
 			s.impute(b.final)
 			return
@@ -208,7 +211,7 @@ func (s *Stream) values(block, lo, hi int) []float64 {
 // impute replaces missing values of whole observations; the checks have made
 // sure that there is a replacement.
 func (s *Stream) impute(obs []float64) {
-	if s.o.Missing == MissingReject {
+	if s.o.Missing == trajectory.MissingReject {
 		return
 	}
 	w := len(s.ep.Columns)

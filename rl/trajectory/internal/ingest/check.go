@@ -1,9 +1,12 @@
-package trajectory
+package ingest
 
 import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // probTolerance is how far probabilities may miss their sum, and two columns of
@@ -54,8 +57,8 @@ func (c *checker) ended() {
 
 func (c *checker) flagged(row, block int) error {
 	what := "is true before the last row of the episode"
-	return &InputError{File: c.s.files[c.s.index], Row: row, Column: c.s.name(block, 0), What: what,
-		Remedy: "give what follows its own episode_id, or mend the flag", Kind: ErrEpisode}
+	return &trajectory.InputError{File: c.s.files[c.s.index], Row: row, Column: c.s.name(block, 0), What: what,
+		Remedy: "give what follows its own episode_id, or mend the flag", Kind: trajectory.ErrEpisode}
 }
 
 func (c *checker) steps() {
@@ -69,14 +72,14 @@ func (c *checker) steps() {
 		}
 		row, name := c.lo+i, c.s.name(blkStep, 0)
 		switch {
-		case IsNull(v):
-			c.fault(row, name, "is missing", "number the decisions of an episode 0, 1, 2, ...", ErrValue)
+		case table.IsNull(v):
+			c.fault(row, name, "is missing", "number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue)
 		case v != math.Trunc(v) || !finite(v):
-			c.fault(row, name, "is not an integer", "number the decisions of an episode 0, 1, 2, ...", ErrValue)
+			c.fault(row, name, "is not an integer", "number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue)
 		case i == 0 && at == 0:
-			c.fault(row, name, "the episode does not start at step 0", "sort the rows by episode and step, and number the steps from 0", ErrEpisode)
+			c.fault(row, name, "the episode does not start at step 0", "sort the rows by episode and step, and number the steps from 0", trajectory.ErrEpisode)
 		default:
-			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap", ErrEpisode)
+			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap", trajectory.ErrEpisode)
 		}
 		return
 	}
@@ -104,15 +107,15 @@ func (c *checker) observed(block int, values []float64, row int) {
 		}
 		at, name := row+i/w, c.s.name(block, i%w)
 		switch {
-		case !IsNull(v):
+		case !table.IsNull(v):
 			c.notFinite(at, name)
 			return
-		case o.Missing == MissingReject:
-			c.fault(at, name, "is missing", "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", ErrValue)
+		case o.Missing == trajectory.MissingReject:
+			c.fault(at, name, "is missing", "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue)
 			return
-		case o.Missing == MissingMean:
+		case o.Missing == trajectory.MissingMean:
 			if _, ok := o.Means[c.s.ep.Columns[i%w]]; !ok {
-				c.fault(at, name, "is missing, and the column has no public mean", "give the column's public mean", ErrValue)
+				c.fault(at, name, "is missing, and the column has no public mean", "give the column's public mean", trajectory.ErrValue)
 				return
 			}
 		}
@@ -120,14 +123,14 @@ func (c *checker) observed(block int, values []float64, row int) {
 }
 
 func (c *checker) notFinite(row int, column string) {
-	c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", ErrValue)
+	c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
 }
 
 // missing refuses a missing value in a part that is read: to leave the part out
 // for everybody because one row lacks it would let that row decide how the others
 // are read.
 func (c *checker) missing(row, block int) {
-	c.fault(row, c.s.name(block, 0), "is missing", "fill it in; a column that is read has a value in every row", ErrValue)
+	c.fault(row, c.s.name(block, 0), "is missing", "fill it in; a column that is read has a value in every row", trajectory.ErrValue)
 }
 
 func (c *checker) actions() {
@@ -144,16 +147,16 @@ func (c *checker) actions() {
 		}
 		row, name := c.lo+i, c.s.name(blkAction, 0)
 		switch {
-		case IsNull(v):
-			c.fault(row, name, "is missing", "give every decision its action; only a last row without reward may lack it", ErrValue)
+		case table.IsNull(v):
+			c.fault(row, name, "is missing", "give every decision its action; only a last row without reward may lack it", trajectory.ErrValue)
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			c.notFinite(row, name)
 		case v != math.Trunc(v):
-			c.fault(row, name, "is not an integer", "number the actions 0, 1, 2, ...; continuous actions are not supported", ErrValue)
+			c.fault(row, name, "is not an integer", "number the actions 0, 1, 2, ...; continuous actions are not supported", trajectory.ErrValue)
 		case v < 0:
-			c.fault(row, name, "is negative", "number the actions 0, 1, 2, ...", ErrValue)
+			c.fault(row, name, "is negative", "number the actions 0, 1, 2, ...", trajectory.ErrValue)
 		default:
-			c.fault(row, name, "is not below the number of actions", "number the actions 0, 1, 2, ..., with a probability for each", ErrValue)
+			c.fault(row, name, "is not below the number of actions", "number the actions 0, 1, 2, ..., with a probability for each", trajectory.ErrValue)
 		}
 		return
 	}
@@ -170,14 +173,14 @@ func (c *checker) probability(block int, low float64, remedy string) {
 		}
 		row, name := c.lo+i, c.s.name(block, 0)
 		switch {
-		case IsNull(v):
+		case table.IsNull(v):
 			c.missing(row, block)
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			c.notFinite(row, name)
 		case v == 0:
-			c.fault(row, name, "is zero for the logged action", remedy, ErrValue)
+			c.fault(row, name, "is zero for the logged action", remedy, trajectory.ErrValue)
 		default:
-			c.fault(row, name, "is not a probability", "probabilities lie between 0 and 1; "+remedy, ErrValue)
+			c.fault(row, name, "is not a probability", "probabilities lie between 0 and 1; "+remedy, trajectory.ErrValue)
 		}
 		return
 	}
@@ -213,39 +216,39 @@ func (c *checker) distribution() {
 func (c *checker) badDistribution(row int, p []float64) {
 	for j, v := range p {
 		switch {
-		case IsNull(v):
+		case table.IsNull(v):
 		case !finite(v):
 			c.notFinite(row, c.s.name(blkProbs, j))
 			return
 		case v < 0 || v > 1:
-			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", ErrValue)
+			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", trajectory.ErrValue)
 			return
 		}
 	}
-	if slices.ContainsFunc(p, IsNull) {
+	if slices.ContainsFunc(p, table.IsNull) {
 		c.missing(row, blkProbs)
 		return
 	}
-	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", ErrValue)
+	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", trajectory.ErrValue)
 }
 
 // agree compares the probability of the logged action with behavior_prob.
 func (c *checker) agree(row int, p []float64) bool {
 	a, b := c.s.batch.Blocks[blkAction].Values[row], c.s.batch.Blocks[blkBehavior].Values[row]
-	if !(a >= 0 && a < float64(len(p))) || IsNull(b) {
+	if !(a >= 0 && a < float64(len(p))) || table.IsNull(b) {
 		return true // reported, or allowed, by the other checks
 	}
 	if math.Abs(p[int(a)]-b) <= probTolerance {
 		return true
 	}
-	c.fault(row, c.s.name(blkBehavior, 0), "differs from the logged action's entry in the probabilities of the actions", "mend the log, or leave out one of the two", ErrValue)
+	c.fault(row, c.s.name(blkBehavior, 0), "differs from the logged action's entry in the probabilities of the actions", "mend the log, or leave out one of the two", trajectory.ErrValue)
 	return false
 }
 
 func (c *checker) rewards() {
 	low, high := -math.MaxFloat64, math.MaxFloat64
 	r := c.s.o.Reward
-	if r != nil && c.s.o.Outside == OutsideReject {
+	if r != nil && c.s.o.Outside == trajectory.OutsideReject {
 		low, high = r.Min, r.Max
 	}
 	for i, v := range c.s.values(blkReward, c.lo, c.hi) {
@@ -254,13 +257,13 @@ func (c *checker) rewards() {
 		}
 		row, name := c.lo+i, c.s.name(blkReward, 0)
 		switch {
-		case IsNull(v):
-			c.fault(row, name, "is missing", "give every decision its reward; only a last row without action may lack it", ErrValue)
+		case table.IsNull(v):
+			c.fault(row, name, "is missing", "give every decision its reward; only a last row without action may lack it", trajectory.ErrValue)
 		case !finite(v):
 			c.notFinite(row, name)
 		default:
 			c.fault(row, name, "is outside the declared bounds ["+short(r.Min)+", "+short(r.Max)+"]",
-				"widen the bounds by public knowledge, or clip rewards (outside: clip)", ErrValue)
+				"widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue)
 		}
 		return
 	}
@@ -280,10 +283,10 @@ func (c *checker) flags(block int) {
 			if row < c.row {
 				c.row, c.err = row, c.flagged(c.s.batch.Row[row], block)
 			}
-		case IsNull(v):
-			c.fault(row, name, "is missing", "write true or false", ErrValue)
+		case table.IsNull(v):
+			c.fault(row, name, "is missing", "write true or false", trajectory.ErrValue)
 		default:
-			c.fault(row, name, "is neither true nor false", "write true, false, 1 or 0", ErrValue)
+			c.fault(row, name, "is neither true nor false", "write true, false, 1 or 0", trajectory.ErrValue)
 		}
 		return
 	}
@@ -308,7 +311,7 @@ func (c *checker) next() {
 	}
 	last := next[len(next)-w:]
 	for _, v := range last {
-		if !IsNull(v) {
+		if !table.IsNull(v) {
 			c.observed(blkNext, last, c.hi-1)
 			return
 		}
@@ -319,14 +322,14 @@ func (c *checker) next() {
 // one after it; a missing entry claims nothing.
 func (c *checker) follows(next, obs []float64, row int) bool {
 	for j, v := range next {
-		if v == obs[j] || IsNull(v) {
+		if v == obs[j] || table.IsNull(v) {
 			continue
 		}
 		if !finite(v) {
 			c.notFinite(row, c.s.name(blkNext, j))
 			return false
 		}
-		c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", ErrEpisode)
+		c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", trajectory.ErrEpisode)
 		return false
 	}
 	return true
@@ -342,12 +345,12 @@ func (c *checker) discounts() {
 		}
 		row, name := c.lo+i, c.s.name(blkDiscount, 0)
 		switch {
-		case IsNull(v):
+		case table.IsNull(v):
 			c.missing(row, blkDiscount)
 		case !finite(v):
 			c.notFinite(row, name)
 		default:
-			c.fault(row, name, "is not between 0 and 1", "write the factor by which the next value is discounted", ErrValue)
+			c.fault(row, name, "is not between 0 and 1", "write the factor by which the next value is discounted", trajectory.ErrValue)
 		}
 		return
 	}
@@ -360,8 +363,8 @@ func (c *checker) final(row int) {
 	}
 	for _, block := range [...]int{blkTerminated, blkTruncated} {
 		if c.s.bound.has(block) {
-			if v := c.s.batch.Blocks[block].Values[row]; v != 0 && v != 1 && !IsNull(v) {
-				c.fault(row, c.s.name(block, 0), "is neither true nor false", "write true, false, 1 or 0", ErrValue)
+			if v := c.s.batch.Blocks[block].Values[row]; v != 0 && v != 1 && !table.IsNull(v) {
+				c.fault(row, c.s.name(block, 0), "is neither true nor false", "write true, false, 1 or 0", trajectory.ErrValue)
 			}
 		}
 	}
@@ -369,3 +372,5 @@ func (c *checker) final(row int) {
 
 // short writes a public number.
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

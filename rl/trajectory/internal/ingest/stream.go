@@ -1,4 +1,4 @@
-package trajectory
+package ingest
 
 import (
 	"bytes"
@@ -8,6 +8,10 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Stream reads episodes from files, one after another, and checks everything
@@ -18,14 +22,14 @@ import (
 // are reused by the next call of Next.
 type Stream struct {
 	ctx    context.Context
-	format Format
+	format table.Format
 	files  []string
-	o      Options
+	o      trajectory.Options
 
 	index int // of the open file
-	table Table
+	table table.Table
 	bound *binding
-	batch *Batch
+	batch *table.Batch
 	at    int       // next row of the batch
 	run   [keys]int // the run that holds row at
 
@@ -33,7 +37,7 @@ type Stream struct {
 	spellings         *spellings // of the ids of units
 	unnamed           int        // persons who are rows, in files without persons
 	tally             []tally
-	unused            Unused
+	unused            trajectory.Unused
 	first             *binding // of the first file
 	notices           []string
 	rows, told        int64
@@ -41,7 +45,7 @@ type Stream struct {
 	size              int64
 	err               error
 
-	ep    Episode
+	ep    trajectory.Episode
 	state episodeState
 	buf   buffers
 }
@@ -54,15 +58,15 @@ const maxFiles = 1 << 16
 
 // NewStream prepares to read files of one format, in the order given. Opening
 // and reading start with the first call of Next.
-func NewStream(ctx context.Context, format Format, files []string, o Options) (*Stream, error) {
+func NewStream(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*Stream, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, &InputError{What: "no file to read", Remedy: "name one", Kind: ErrEmpty}
+		return nil, &trajectory.InputError{What: "no file to read", Remedy: "name one", Kind: trajectory.ErrEmpty}
 	}
 	if len(files) > maxFiles {
-		return nil, &InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: ErrInput}
+		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
 	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames(), spellings: newSpellings()}, nil
 }
@@ -74,7 +78,7 @@ func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
 
 // Unused counts what the caps have left out so far. It is private, for the
 // curator alone.
-func (s *Stream) Unused() Unused { return s.unused }
+func (s *Stream) Unused() trajectory.Unused { return s.unused }
 
 // Files lists the files that are read, in order.
 func (s *Stream) Files() []string { return s.files }
@@ -107,7 +111,7 @@ func (s *Stream) Close() error {
 // Next gives the next episode that the caps on a person's contribution leave.
 // After the last one it returns io.EOF. Errors wrap [ErrInput], or are those of
 // the operating system or the context.
-func (s *Stream) Next() (*Episode, error) {
+func (s *Stream) Next() (*trajectory.Episode, error) {
 	for s.err == nil {
 		ok, err := s.assemble()
 		if err == nil && ok && s.cap() {
@@ -168,28 +172,28 @@ func (s *Stream) assemble() (bool, error) {
 func (s *Stream) segment() (hi int, same bool, err error) {
 	hi = s.at + 1
 	if s.episodes.len()+s.Persons() >= maxNames {
-		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", ErrInput)
+		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", trajectory.ErrInput)
 	}
 	if !s.o.OneRowEpisodes {
 		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
-		hi = runs.end[i]
-		id := runs.key(i)
+		hi = runs.End(i)
+		id := runs.Key(i)
 		switch {
-		case runs.null[i]:
-			return 0, false, s.fault(s.at, colEpisode, "is missing", "give every row the id of its episode", ErrValue)
+		case len(id) == 0:
+			return 0, false, s.fault(s.at, canon.Episode, "is missing", "give every row the id of its episode", trajectory.ErrValue)
 		case s.state.rows == 0:
 			number, fresh := s.episodes.add(id)
 			if !fresh {
-				return 0, false, s.fault(s.at, colEpisode, "an earlier episode has this id",
-					"sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", ErrEpisode)
+				return 0, false, s.fault(s.at, canon.Episode, "an earlier episode has this id",
+					"sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", trajectory.ErrEpisode)
 			}
-			s.ep.id = number
+			s.ep.Number = number
 			if s.people() == s.episodes {
-				if err := s.spelled(colEpisode, number); err != nil {
+				if err := s.spelled(canon.Episode, number); err != nil {
 					return 0, false, err
 				}
 			}
-		case !bytes.Equal(s.episodes.at(s.ep.id), id):
+		case !bytes.Equal(s.episodes.at(s.ep.Number), id):
 			return 0, false, nil
 		}
 	}
@@ -199,7 +203,7 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 // advance moves to the run of keys that holds the row s.at.
 func (s *Stream) advance(key int) int {
 	i := s.run[key]
-	for s.batch.Keys[key].end[i] <= s.at {
+	for s.batch.Keys[key].End(i) <= s.at {
 		i++
 	}
 	s.run[key] = i
@@ -210,7 +214,7 @@ func (s *Stream) advance(key int) int {
 // episode's; the first segment of an episode decides whose it is.
 func (s *Stream) person(hi int) error {
 	if !s.bound.hasKey[keyUnit] {
-		s.ep.Person = s.ep.id // the episode's number, or the row's
+		s.ep.Person = s.ep.Number // the episode's number, or the row's
 		if s.o.OneRowEpisodes {
 			s.ep.Person = s.unnamed
 			s.unnamed++
@@ -218,20 +222,20 @@ func (s *Stream) person(hi int) error {
 		return nil
 	}
 	runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
-	unit := runs.key(i)
+	unit := runs.Key(i)
 	switch {
-	case runs.null[i]:
-		return s.fault(s.at, colUnit, "is missing", "give every row the id of its person", ErrValue)
+	case len(unit) == 0:
+		return s.fault(s.at, canon.Unit, "is missing", "give every row the id of its person", trajectory.ErrValue)
 	case s.state.rows > 0 && !bytes.Equal(unit, s.persons.at(s.ep.Person)):
-		return s.fault(s.at, colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
-	case runs.end[i] < hi:
-		return s.fault(runs.end[i], colUnit, "changes within an episode", "give all rows of an episode to one person", ErrEpisode)
+		return s.fault(s.at, canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)
+	case runs.End(i) < hi:
+		return s.fault(runs.End(i), canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)
 	case s.state.rows > 0:
 		return nil
 	}
 	fresh := false
 	if s.ep.Person, fresh = s.persons.add(unit); fresh {
-		return s.spelled(colUnit, s.ep.Person)
+		return s.spelled(canon.Unit, s.ep.Person)
 	}
 	return nil
 }
@@ -244,7 +248,7 @@ func (s *Stream) spelled(column string, unit int) error {
 		return nil
 	}
 	return s.fault(s.at, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
-		"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros or decimal point", ErrValue)
+		"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros or decimal point", trajectory.ErrValue)
 }
 
 // fill reads the next batch.
@@ -265,7 +269,7 @@ func (s *Stream) fill() error {
 func (s *Stream) progress() {
 	s.told = s.rows
 	if s.o.Progress != nil {
-		s.o.Progress(Progress{File: s.files[s.index], Index: s.index, Files: len(s.files),
+		s.o.Progress(trajectory.Progress{File: s.files[s.index], Index: s.index, Files: len(s.files),
 			Bytes: s.table.Progress(), Size: s.size, Rows: s.rows})
 	}
 }
@@ -277,7 +281,7 @@ func (s *Stream) open() error {
 	}
 	if s.index+1 == len(s.files) {
 		if s.rows == 0 {
-			return &InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: ErrEmpty}
+			return &trajectory.InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
 		}
 		return io.EOF
 	}
@@ -302,7 +306,7 @@ func (s *Stream) open() error {
 		return err
 	}
 	s.bound, s.at = b, 0
-	s.batch = NewBatch(b.width[:], keys)
+	s.batch = table.NewBatch(b.width[:], keys)
 	for _, n := range b.notices {
 		s.notice(n)
 	}
@@ -317,7 +321,7 @@ func (s *Stream) sameAsFirst(b *binding) error {
 		return nil
 	}
 	fail := func(what string) error {
-		return &InputError{File: b.file, What: what, Remedy: "give all files the same columns, or read them apart", Kind: ErrColumn}
+		return &trajectory.InputError{File: b.file, What: what, Remedy: "give all files the same columns, or read them apart", Kind: trajectory.ErrColumn}
 	}
 	switch {
 	case !slices.Equal(b.observations, s.first.observations):
@@ -334,8 +338,8 @@ func (s *Stream) sameAsFirst(b *binding) error {
 
 // differs names a column that only one of a file and the first one has.
 func (s *Stream) differs(b *binding) string {
-	for block, name := range map[int]string{blkStep: colStep, blkAction: colAction, blkBehavior: colBehavior, blkProbs: colActionProbs, blkTarget: colTarget,
-		blkTerminated: colTerminated, blkTruncated: colTruncated, blkNext: prefixNext + colObservation, blkDiscount: colDiscount, blkPresence: colAction} {
+	for block, name := range map[int]string{blkStep: canon.Step, blkAction: canon.Action, blkBehavior: canon.BehaviorProb, blkProbs: canon.ActionProbs, blkTarget: canon.TargetProb,
+		blkTerminated: canon.Terminated, blkTruncated: canon.Truncated, blkNext: canon.PrefixNext + canon.Observation, blkDiscount: canon.Discount, blkPresence: canon.Action} {
 		if b.has(block) != s.first.has(block) {
 			return name
 		}
@@ -361,5 +365,5 @@ func (s *Stream) notice(text string) {
 
 // fault is an error about a row of the batch.
 func (s *Stream) fault(row int, column, what, remedy string, kind error) error {
-	return &InputError{File: s.files[s.index], Row: s.batch.Row[row], Column: column, What: what, Remedy: remedy, Kind: kind}
+	return &trajectory.InputError{File: s.files[s.index], Row: s.batch.Row[row], Column: column, What: what, Remedy: remedy, Kind: kind}
 }

@@ -1,0 +1,63 @@
+package file
+
+import (
+	"context"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
+)
+
+// Stream reads episodes from files, one after another, and checks everything
+// that the canonical schema asks for. It holds one batch of rows and one
+// episode, and the names of the persons and episodes seen.
+//
+// An episode lies in one file, and its rows are neighbours there. Its slices
+// are reused by the next call of Next.
+type Stream struct{ in *ingest.Stream }
+
+// NewStream prepares to read files of one format, in the order given; the format
+// may be one of the caller's own. Opening and reading start with the first call
+// of Next.
+func NewStream(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*Stream, error) {
+	in, err := ingest.NewStream(ctx, format, files, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{in}, nil
+}
+
+// ReadFormat reads files of one format into memory, in the order given, and
+// returns notices beside the dataset; see [Stream.Notices]. The format may be
+// one of the caller's own.
+func ReadFormat(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
+	s, err := NewStream(ctx, format, files, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ingest.Collect(s.in)
+}
+
+// Next gives the next episode that the caps on a person's contribution leave.
+// After the last one it returns io.EOF. Errors wrap [trajectory.ErrInput], or are
+// those of the operating system or the context.
+func (s *Stream) Next() (*trajectory.Episode, error) { return s.in.Next() }
+
+// Notices lists what the curator should know and what is no error: columns that
+// are ignored, aliases that were taken, episodes that end without a flag. They
+// hold no values. The list is complete once Next has returned io.EOF.
+func (s *Stream) Notices() []string { return s.in.Notices() }
+
+// Unused counts what the caps have left out so far. It is private, for the
+// curator alone.
+func (s *Stream) Unused() trajectory.Unused { return s.in.Unused() }
+
+// Files lists the files that are read, in order.
+func (s *Stream) Files() []string { return s.in.Files() }
+
+// Persons is the number of persons met so far.
+func (s *Stream) Persons() int { return s.in.Persons() }
+
+// Close releases the open file. Next does it as well when it returns an error,
+// io.EOF included.
+func (s *Stream) Close() error { return s.in.Close() }
