@@ -28,22 +28,6 @@ const (
 	Balle16 Constants = "balle16"
 )
 
-// innerBeta is the smoothness that psi is computed with: a little below the beta
-// that the noise promises, so that the rounding of psi, at most 2^-46 relative a
-// state, stays inside the promise (docs/proofs/smooth-release.md). It is not
-// positive where that leaves no room.
-func innerBeta(beta float64, states int) float64 {
-	inner := beta*(1-1e-9) - float64(states)*0x1p-46
-	if inner < 0.9*beta {
-		return 0
-	}
-	return inner
-}
-
-// smoothBound is the smooth upper bound on the local sensitivity of a method at
-// given counts by state.
-type smoothBound func(counts []int64, beta float64) float64
-
 // certified is the pair of alpha and beta that the budget allows, from public
 // facts: the budget, the dimension and the bound at public guesses of the counts.
 func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {

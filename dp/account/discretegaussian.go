@@ -250,9 +250,6 @@ func (c discreteCache) of(adj dp.Adjacency, e dp.DiscreteGaussian) *discrete {
 	return d
 }
 
-// known reports that something is certified beside the Renyi divergences.
-func (d *discrete) known() bool { return d.single != nil || d.shifts != nil || d.square.Upper > 0 }
-
 // laws returns the laws of the enumerated differences.
 func (d *discrete) laws(e dp.DiscreteGaussian) ([]*lossdist.Lattice, error) {
 	if d.lattices == nil {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -153,39 +152,4 @@ func (p *process) rest() (lines []string) {
 	}
 	p.cmd.Wait()
 	return lines
-}
-
-// told is what helpers said, put together.
-type told struct {
-	at    map[string]int // kills, by the last step that was told
-	drawn map[string]bool
-	asked map[string]bool
-	shown map[string][]byte
-}
-
-func newTold() *told {
-	return &told{at: map[string]int{}, drawn: map[string]bool{}, asked: map[string]bool{}, shown: map[string][]byte{}}
-}
-
-func (o *told) hear(t testing.TB, lines []string) {
-	last := "ready"
-	for _, line := range lines {
-		f := strings.Fields(line)
-		last = f[0]
-		switch f[0] {
-		case "asked":
-			o.asked[f[1]] = true
-		case "drawn":
-			o.drawn[f[1]] = true
-		case "shown":
-			release, err := base64.StdEncoding.DecodeString(f[2])
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.shown[f[1]] = release
-		case "failed":
-			t.Errorf("a helper failed: %s", line)
-		}
-	}
-	o.at[last]++
 }

@@ -1,15 +1,54 @@
+//go:build slow
+
 package ledger_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
 )
+
+// told is what helpers said, put together.
+type told struct {
+	at    map[string]int // kills, by the last step that was told
+	drawn map[string]bool
+	asked map[string]bool
+	shown map[string][]byte
+}
+
+func newTold() *told {
+	return &told{at: map[string]int{}, drawn: map[string]bool{}, asked: map[string]bool{}, shown: map[string][]byte{}}
+}
+
+func (o *told) hear(t testing.TB, lines []string) {
+	last := "ready"
+	for _, line := range lines {
+		f := strings.Fields(line)
+		last = f[0]
+		switch f[0] {
+		case "asked":
+			o.asked[f[1]] = true
+		case "drawn":
+			o.drawn[f[1]] = true
+		case "shown":
+			release, err := base64.StdEncoding.DecodeString(f[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.shown[f[1]] = release
+		case "failed":
+			t.Errorf("a helper failed: %s", line)
+		}
+	}
+	o.at[last]++
+}
 
 // settle holds a ledger against what helpers told of it: chain intact, budget
 // kept, no noise without a charge, no release without its record, every charge
