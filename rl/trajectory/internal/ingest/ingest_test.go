@@ -366,22 +366,22 @@ func TestErrorsFromOutside(t *testing.T) {
 	}{
 		{"select", failing{onSelect: lost}}, {"read", failing{onRead: lost}}, {"close", failing{onRead: io.EOF, onClose: lost}}, {"width", failing{onWidth: lost}},
 	} {
-		closed := 0
+		open := 1
 		c.t.memory = parse("episode_id,observation[],reward\na,1|2,1", 1)
-		c.t.closed = &closed
+		c.t.open = &open
 		format := table.Format{Open: func(string) (table.Table, error) { return &c.t, nil }}
 		s, err := ingest.NewStream(context.Background(), format, []string{"a"}, everything())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ingest.Collect(s); !errors.Is(err, lost) || closed != 1 {
-			t.Errorf("%s: %v, closed %d times", c.name, err, closed)
+		if _, _, err := ingest.Collect(s); !errors.Is(err, lost) || open != 0 {
+			t.Errorf("%s: %v, %d open", c.name, err, open)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := parse("episode_id,reward\na,1\nb,1", 1)
-	closed := 0
-	m.closed = &closed
+	open := 1
+	m.open = &open
 	s, err := ingest.NewStream(ctx, table.Format{Open: func(string) (table.Table, error) { return m, nil }}, []string{"a"}, everything())
 	if err != nil {
 		t.Fatal(err)
@@ -390,8 +390,8 @@ func TestErrorsFromOutside(t *testing.T) {
 		t.Fatal(e, err)
 	}
 	cancel()
-	if _, err := s.Next(); !errors.Is(err, context.Canceled) || closed != 1 {
-		t.Errorf("%v, closed %d times", err, closed)
+	if _, err := s.Next(); !errors.Is(err, context.Canceled) || open != 0 {
+		t.Errorf("%v, %d open", err, open)
 	}
 	if _, err := ingest.NewStream(context.Background(), table.Format{}, []string{"a"}, trajectory.Options{Horizon: -1}); !errors.Is(err, trajectory.ErrOptions) {
 		t.Errorf("bad options: %v", err)

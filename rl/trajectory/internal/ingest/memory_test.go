@@ -23,7 +23,7 @@ type memory struct {
 	batch  int
 	picks  []table.Pick
 	next   int
-	closed *int
+	open   *int // counts down when closed
 }
 
 func parse(text string, batch int) *memory {
@@ -50,7 +50,7 @@ func (m *memory) Width(field int) (int, error) {
 
 func (m *memory) Select(picks []table.Pick) error { m.picks = picks; return nil }
 func (m *memory) Progress() int64                 { return int64(m.next) }
-func (m *memory) Close() error                    { *m.closed++; return nil }
+func (m *memory) Close() error                    { *m.open--; return nil }
 
 func (m *memory) Read(b *table.Batch) error {
 	if m.next == len(m.rows) {
@@ -102,7 +102,21 @@ func number(text string) float64 {
 // must be closed by the end of the test.
 func stream(t testing.TB, o trajectory.Options, batch int, files ...string) (*ingest.Stream, func()) {
 	t.Helper()
-	opened, closed := 0, 0
+	s, open, err := newStream(o, batch, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func() {
+		t.Helper()
+		if *open != 0 {
+			t.Errorf("%d tables are left open", *open)
+		}
+	}
+}
+
+// newStream gives the stream and the number of tables that are open.
+func newStream(o trajectory.Options, batch int, files []string) (*ingest.Stream, *int, error) {
+	open := 0
 	byName := map[string]string{}
 	var names []string
 	for i, text := range files {
@@ -111,20 +125,20 @@ func stream(t testing.TB, o trajectory.Options, batch int, files ...string) (*in
 	}
 	format := table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
 		m := parse(byName[path], batch)
-		m.closed = &closed
-		opened++
+		m.open = &open
+		open++
 		return m, nil
 	}}
 	s, err := ingest.NewStream(context.Background(), format, names, o)
+	return s, &open, err
+}
+
+func collect(o trajectory.Options, batch int, files []string) (*trajectory.Dataset, []string, error) {
+	s, _, err := newStream(o, batch, files)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
-	return s, func() {
-		t.Helper()
-		if opened != closed {
-			t.Errorf("%d tables opened and %d closed", opened, closed)
-		}
-	}
+	return ingest.Collect(s)
 }
 
 // outcome is all that reading tells, as text.
