@@ -129,13 +129,17 @@ func appendPart[T any](c *column[T], values []T, n int) {
 
 // Dataset makes the dataset and empties the builder. Its rows, episodes and
 // persons are none if nothing was added.
-func (b *Builder) Dataset() *Dataset { return b.Named(nil, nil, nil) }
+func (b *Builder) Dataset() *Dataset {
+	return b.Named(nil, func() (_, _ []string) { return nil, nil })
+}
 
 // Named is like Dataset and fills in what the source calls its files, episodes
 // and persons, by the numbers [Episode.File], [Episode.Number] and
 // [Episode.Person]; nil or empty where it has no names. It panics where a number
-// has no name. The dataset keeps the slices.
-func (b *Builder) Named(files, episodes, persons []string) *Dataset {
+// has no name. The names of episodes and persons are asked for once the columns
+// are made, so that not all of it needs memory at one time; the dataset keeps
+// the slices.
+func (b *Builder) Named(files []string, names func() (episodes, persons []string)) *Dataset {
 	d := &Dataset{Columns: b.columns, PersonStart: []int{0}, EpisodeStart: []int{0}}
 	if b.records.n == 0 {
 		return d
@@ -160,6 +164,7 @@ func (b *Builder) Named(files, episodes, persons []string) *Dataset {
 		d.Actions = b.actions
 	}
 	b.finals(d, order)
+	episodes, persons := names()
 	b.named(d, order, files, episodes, persons)
 	*b = Builder{}
 	return d

@@ -126,7 +126,7 @@ func TestBuilderNames(t *testing.T) {
 	} {
 		var b trajectory.Builder
 		c.add(&b)
-		d := b.Named(files, c.names, c.people)
+		d := b.Named(files, func() (_, _ []string) { return c.names, c.people })
 		if diff := cmp.Diff([]any{c.ids, c.origin, c.rewards, c.people}, []any{d.EpisodeID, d.Origin, d.Reward, d.PersonID}); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
 		}
@@ -136,9 +136,12 @@ func TestBuilderNames(t *testing.T) {
 		"a person": func(b *trajectory.Builder) {
 			add(b, 0, 0, 0, 1)
 			add(b, 1, 1, 0, 1)
-			b.Named(files, episodes, persons[:1])
+			b.Named(files, func() (_, _ []string) { return episodes, persons[:1] })
 		},
-		"no name": func(b *trajectory.Builder) { add(b, 0, 4, 0, 1); b.Named(files, episodes, persons) },
+		"no name": func(b *trajectory.Builder) {
+			add(b, 0, 4, 0, 1)
+			b.Named(files, func() (_, _ []string) { return episodes, persons })
+		},
 	} {
 		func() {
 			defer func() {

@@ -21,10 +21,15 @@ func Collect(s *Stream) (*trajectory.Dataset, []string, error) {
 		}
 		b.Add(e)
 	}
-	episodes := s.episodes.strings()
-	persons := episodes
-	if s.people() != s.episodes {
-		persons = s.persons.strings()
+	return b.Named(s.files, s.names), s.Notices(), nil
+}
+
+// names gives the names of the episodes and persons; where the persons are named
+// as the episodes, the slices are one.
+func (s *Stream) names() (episodes, persons []string) {
+	episodes = s.episodes.strings()
+	if s.people() == s.episodes {
+		return episodes, episodes
 	}
-	return b.Named(s.files, episodes, persons), s.Notices(), nil
+	return episodes, s.persons.strings()
 }
