@@ -33,7 +33,8 @@ func peak(t *testing.T) float64 {
 }
 
 // Five million rows of eight columns are read in less than three times the
-// memory that the columns take as float64. Each file is read in a process of
+// memory that the columns take as float64, and where every row is of another
+// person, whose names are kept, in less than four and a half times. Each file is read in a process of
 // its own, by one processor, so that the peak is that of reading alone.
 func TestReadingLargeFilesTakesLittleMemory(t *testing.T) {
 	if path := os.Getenv("DISCREET_LARGE_FILE"); path != "" {
@@ -65,8 +66,9 @@ func TestReadingLargeFilesTakesLittleMemory(t *testing.T) {
 
 func readLarge(t *testing.T, path string) {
 	o := trajectory.Options{Need: trajectory.AllParts &^ (trajectory.ActionProbs | trajectory.TargetProb | trajectory.Final)}
+	limit := 3.
 	if filepath.Base(path)[:2] == "1." {
-		o.OneRowEpisodes = true
+		o.OneRowEpisodes, limit = true, 4.5
 	}
 	before := peak(t)
 	start := time.Now()
@@ -78,7 +80,7 @@ func readLarge(t *testing.T, path string) {
 	columns := float64(largeRows * 8 * 8)
 	grown := peak(t) - before
 	t.Logf("%.2f million rows/s; peak %.0f MB, %.2f times the columns", largeRows/took/1e6, grown/1e6, grown/columns)
-	if grown > 3*columns {
-		t.Errorf("peak memory is %.2f times the columns, want at most 3", grown/columns)
+	if grown > limit*columns {
+		t.Errorf("peak memory is %.2f times the columns, want at most %v", grown/columns, limit)
 	}
 }
