@@ -29,7 +29,18 @@ func runs() []run {
 			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-kills="+strconv.Itoa(size))
 			}},
+		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
+			[]string{"./internal/papers/..."}, addTrials},
 	}
+}
+
+// addTrials goes on with the trials of the papers for so many minutes.
+func addTrials(ctx context.Context, minutes int) error {
+	commit, err := output(ctx, "git", "rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return err
+	}
+	return goRun(ctx, "run", "./cmd/discreet", "reproduce", "all", "--resume", "docs/results/trials", "--budget", strconv.Itoa(minutes)+"m", "--commit", commit)
 }
 
 func runNamed(name string) (run, error) {
