@@ -267,18 +267,32 @@ func Validate(ctx context.Context, c Config, options ...Option) (*Validation, er
 	if err := plan.CheckEnds(!v.EndUnknown); err != nil {
 		return v, err
 	}
-	v.Overview, err = j.overview(ctx, plan)
-	return v, err
+	return v, j.overview(ctx, plan, v)
 }
 
-// overview is the curator's look at the data. Rewards are read as they are, so
-// that those beyond their bounds are counted.
-func (j *job) overview(ctx context.Context, plan *evaluate.Plan) (*overview.Report, error) {
-	j.options.Reward, j.options.Outside = nil, trajectory.OutsideReject
+// overview takes the curator's look at the data, and checks them as an evaluation
+// would. Where rewards are clipped to their bounds it looks at them as they are, so
+// that those beyond are counted.
+func (j *job) overview(ctx context.Context, plan *evaluate.Plan, v *Validation) error {
 	data, _, err := j.read(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	_, fault := plan.Check(ctx, data)
+	if j.options.Outside == trajectory.OutsideClip {
+		j.options.Reward, j.options.Outside = nil, trajectory.OutsideReject
+		if data, _, err = j.read(ctx); err != nil {
+			return err
+		}
+	}
+	if v.Overview, err = j.look(data, plan); fault != nil {
+		return fault
+	}
+	return err
+}
+
+// look describes the data for their curator.
+func (j *job) look(data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
 	p := j.config.Problem
 	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
 	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
@@ -369,7 +383,15 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 		return nil, nil, err
 	}
 	ready, err := plan.Check(ctx, data)
-	return ready, notices, err
+	if err != nil {
+		return nil, nil, err
+	}
+	// What makes the answer doubtful must reach the curator before it is trusted.
+	report, err := j.look(data, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ready, append(notices, report.Warnings...), nil
 }
 
 func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {

@@ -84,6 +84,9 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		return errors.Join(found, printJSON(cmd.OutOrStdout(), out))
 	}
 	if found != nil {
+		if s.Overview != nil {
+			printOverview(cmd.OutOrStdout(), s.Overview)
+		}
 		return found
 	}
 	for _, n := range s.Notices {

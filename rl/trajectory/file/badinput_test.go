@@ -104,7 +104,7 @@ var badInput = []struct {
 	{"step disorder", "episode_id,t,reward|1,0,0|1,1,0|1,1,0|", nil, ":4: t: is not one more than the step before; sort the rows by episode and step, and leave no gap", trajectory.ErrEpisode},
 	{"step missing", "episode_id,step,reward|1,,0|", nil, ":2: step: is missing; number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue},
 	{"step broken", "episode_id,step,reward|1,0.5,0|", nil, ":2: step: is not an integer; number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue},
-	{"episode comes back", "episode_id,reward|a,0|b,0|a,0|", nil, ":4: episode_id: an earlier episode has this id; sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", trajectory.ErrEpisode},
+	{"episode comes back", "episode_id,reward|a,0|b,0|a,0|", nil, ":4: episode_id: an earlier episode has this id; sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids", trajectory.ErrEpisode},
 	{"person changes", "episode_id,unit_id,reward|1,x,0|1,y,0|", nil, ":3: unit_id: changes within an episode; give all rows of an episode to one person", trajectory.ErrEpisode},
 	{"person vanishes", "episode_id,unit_id,reward|1,x,0|1,,0|", nil, ":3: unit_id: changes within an episode; give all rows of an episode to one person", trajectory.ErrEpisode},
 	{"terminated early", "episode_id,reward,terminated|1,0,true|1,0,false|", nil, ":2: terminated: is true before the last row of the episode; give what follows its own episode_id, or mend the flag", trajectory.ErrEpisode},

@@ -32,7 +32,7 @@ func TestFaultsOfRows(t *testing.T) {
 		kind         error
 	}{
 		{"episode missing", "episode_id,reward", "e,1|,1", nil, "2: episode_id: is missing; give every row the id of its episode", trajectory.ErrValue},
-		{"episode comes back", "episode_id,reward", "e,1|f,1|e,1", nil, "3: episode_id: an earlier episode has this id; sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", trajectory.ErrEpisode},
+		{"episode comes back", "episode_id,reward", "e,1|f,1|e,1", nil, "3: episode_id: an earlier episode has this id; sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids", trajectory.ErrEpisode},
 		{"unit missing", "episode_id,unit_id,reward", "e,u,1|f,,1", nil, "2: unit_id: is missing; give every row the id of its person", trajectory.ErrValue},
 		{"step missing", "episode_id,step,reward", "e,0,1|e,,1", nil, "2: step: is missing; " + stepMissing, trajectory.ErrValue},
 		{"step broken", "episode_id,step,reward", "e,0,1|e,1.5,1", nil, "2: step: is not an integer; " + stepMissing, trajectory.ErrValue},

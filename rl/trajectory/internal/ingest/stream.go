@@ -185,7 +185,7 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 			number, fresh := s.episodes.add(id)
 			if !fresh {
 				return 0, false, s.fault(s.at, canon.Episode, "an earlier episode has this id",
-					"sort the rows by episode and step, keep an episode in one file, and give episodes of different files different ids", trajectory.ErrEpisode)
+					"sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids", trajectory.ErrEpisode)
 			}
 			s.ep.Number = number
 			if s.people() == s.episodes {
