@@ -122,6 +122,9 @@ func (b *Behavior) policy(c Config) (policy.Policy, error) {
 // label is what a release says of the behaviour policy.
 func (b *Behavior) label() map[string]any {
 	out := map[string]any{"source": b.Source, "kind": orColumn(b.Kind)}
+	if b.Name != "" {
+		out["name"] = b.Name
+	}
 	if b.TrainedOn != "" {
 		out["trained_on"] = b.TrainedOn
 	}

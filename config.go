@@ -220,6 +220,12 @@ func (c Config) Validate() error {
 	case c.Ledger != nil && c.Ledger.Path == "":
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
+	if c.Target.Kind == "columns" && c.Data.Missing != "" && c.Data.Missing != "reject" {
+		return fmt.Errorf("%w: data.missing is %s, which would replace a missing probability of the target's columns; fill them in the file, or reject missing values", ErrConfig, c.Data.Missing)
+	}
 	return c.Data.Behavior.validate(c.Target.Kind != "logged" && c.Method.Name != "constant")
 }
 

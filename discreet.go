@@ -43,6 +43,9 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p == nil {
+		return nil, fmt.Errorf("%w: no plan; make one with Plan", ErrConfig)
+	}
 	l, err := j.openLedger(ctx)
 	if l == nil || err != nil {
 		return nil, err
@@ -210,6 +213,11 @@ func (j *job) repeat(old *ledger.RecordedError) (*Result, error) {
 	result := &Result{Release: new(evaluate.Release), JSON: old.Release, Repeated: true}
 	if err := json.Unmarshal(old.Release, result.Release); err != nil {
 		return nil, fmt.Errorf("%w: entry %d: %w", ledger.ErrTampered, old.Entry.Seq, err)
+	}
+	// A retry gives out its own release again, and no more than evaluate writes it
+	// over that of another question.
+	if err := j.spareOthers(); err != nil {
+		return nil, err
 	}
 	return j.write(result)
 }

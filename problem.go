@@ -33,6 +33,9 @@ func (c Config) public() (evaluate.Public, error) {
 	if c.Data.Behavior != nil {
 		p.Labels["behavior"] = c.Data.Behavior.label()
 	}
+	if c.Problem.End != "" {
+		p.Labels["end"] = c.Problem.End
+	}
 	var err error
 	if c.Features != nil {
 		if p.Features, err = c.Features.Map(); err != nil {
@@ -233,6 +236,20 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 		}
 	}
 	return names
+}
+
+// checkNames refuses two names for one column.
+func (c Config) checkNames() error {
+	named := map[string]string{"target_prob": c.Target.Name}
+	if b := c.Data.Behavior; b != nil {
+		named["behavior_prob"] = b.Name
+	}
+	for canonical, name := range named {
+		if mapped := c.Data.Columns[canonical]; name != "" && mapped != "" && mapped != name {
+			return fmt.Errorf("%w: data.columns maps %s to %s, and target.name or data.behavior.name says %s; leave one of them out", ErrConfig, canonical, mapped, name)
+		}
+	}
+	return nil
 }
 
 func withColumn(columns map[string]string, canonical, name string) map[string]string {

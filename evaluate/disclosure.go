@@ -62,7 +62,7 @@ func newDisclosure(p *Plan) *Disclosure {
 	d := &Disclosure{
 		Definition:     "(epsilon, delta)-differential privacy",
 		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
-		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and unbounded computing power; they may be analysts, and may work together.",
+		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and any computing power that does not break AES or SHA-256; they may be analysts, and may work together.",
 		Series:         "One release, asked for in one configuration. Nothing says what else was, or will be, released from the same persons.",
 		DataDomain:     "trajectories: for each person one or more sequences of observations, actions and rewards; any content is covered, because contributions are clipped to public bounds",
 		Unit:           unitWords(p.public),

@@ -216,6 +216,9 @@ func propensity(p []float64) *Propensity {
 	return &Propensity{Spread: s, Constant: len(p) > 0 && s.Min == s.Max}
 }
 
+// largestWeight keeps sums of squares of weights finite.
+const largestWeight = 1e140
+
 // weights describes the products of the ratios over each episode.
 func weights(d *trajectory.Dataset, rho []float64, largest float64) *Weights {
 	w := make([]float64, d.Episodes())
@@ -223,7 +226,7 @@ func weights(d *trajectory.Dataset, rho []float64, largest float64) *Weights {
 	for e := range w {
 		w[e] = 1
 		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
-			w[e] *= rho[row]
+			w[e] = min(w[e]*rho[row], largestWeight)
 		}
 		sum += w[e]
 		squares += w[e] * w[e]

@@ -56,7 +56,7 @@ func TestProbabilitiesThatDoNotFitAreTold(t *testing.T) {
 		t.Errorf("%+v, %+v", r.Weights, r.Propensity)
 	}
 	told := strings.Join(r.Warnings, "\n")
-	for _, want := range []string{"the mean weight of an episode is 2", "every behaviour probability is 0.5", "cuts off 0.5 of their sum"} {
+	for _, want := range []string{"the mean weight of an episode is 2", "every behaviour probability is 0.5", "cuts off 50% of their sum"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("not told: %s\n%s", want, told)
 		}

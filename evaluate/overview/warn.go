@@ -56,6 +56,6 @@ func (r *Report) warnWeights(d *trajectory.Dataset) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", w.EffectiveSize, d.Episodes()))
 	}
 	if w.BeyondMass > .01 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %g, cuts off %.2g of their sum, in %.2g of the episodes: the estimate is pulled towards the logged policy", w.Cap, w.BeyondMass, w.BeyondShare))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %g, cuts off %.2g%% of their sum, in %.2g%% of the episodes: the estimate is pulled towards the logged policy", w.Cap, 100*w.BeyondMass, 100*w.BeyondShare))
 	}
 }

@@ -30,7 +30,7 @@ func printOverview(out io.Writer, r *overview.Report) {
 	if v := r.Weights; v != nil {
 		fmt.Fprintf(out, "overlap  effective sample size %.4g of %s; %d of weight 0", v.EffectiveSize, many(r.Episodes, "episode"), v.Zero)
 		if v.Cap > 0 {
-			fmt.Fprintf(out, "; %.3g of them beyond the cap %g, which cuts off %.3g of the weight", v.BeyondShare, v.Cap, v.BeyondMass)
+			fmt.Fprintf(out, "; %.3g%% of episodes beyond the cap %g, which cuts off %.3g%% of the weight", 100*v.BeyondShare, v.Cap, 100*v.BeyondMass)
 		}
 		fmt.Fprintln(out)
 	}

@@ -83,6 +83,9 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 	return cmd
 }
 
+// unchecked is the first thing to know of a signature that was not held against a key.
+const unchecked = "signature NOT checked: anybody can write one, and the value could be anything; give --public-key to check it"
+
 // release checks a release by itself and prints what held.
 func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*evaluate.Release, error) {
 	var signer ed25519.PublicKey
@@ -98,6 +101,9 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 		if r.Signature == nil { // the first note says so
 			fmt.Fprintln(w, alarm(w, notes[0]))
 			v.Notes, notes = append(v.Notes, notes[0]), notes[1:]
+		} else if key == "" {
+			fmt.Fprintln(w, alarm(w, unchecked))
+			v.Notes = append(v.Notes, unchecked)
 		}
 		fmt.Fprintf(w, "form        follows %s\n", r.Schema)
 	}
@@ -119,10 +125,7 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 	case v.SignedBy != "":
 		fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
 	case g != nil:
-		const words = "signature NOT checked: anybody can write one; give --public-key to check it"
-		v.Notes = append(v.Notes, words)
-		fmt.Fprintln(w, alarm(w, "signature   NOT checked: anybody can write one; give --public-key to check it"))
-		fmt.Fprintf(w, "            (it names the key %s)\n", g.KeyID)
+		fmt.Fprintf(w, "signature   names the key %s\n", g.KeyID)
 	}
 	return found.Release, nil
 }

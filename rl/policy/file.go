@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/discreet-rl/discreet/internal/jcs"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -67,8 +68,42 @@ func readStrict(r io.Reader, file any) error {
 		return errors.New("text after the policy; want one JSON object")
 	}
 	// A member given twice leaves open which one is meant.
-	_, err = jcs.Canonical(text)
-	return err
+	if _, err = jcs.Canonical(text); err != nil {
+		return err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	return unambiguous(all)
+}
+
+// unambiguous refuses what the decoder would take for another thing: members in
+// another case, which stand for the same field, and null, which stands for none.
+func unambiguous(value any) error {
+	switch v := value.(type) {
+	case nil:
+		return errors.New("a value is null; give it, or leave its member out")
+	case []any:
+		for _, x := range v {
+			if err := unambiguous(x); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, x := range v {
+			if name == "scale" {
+				continue // its members are columns
+			}
+			if name != strings.ToLower(name) {
+				return fmt.Errorf("unknown member %q; names are in lower case", name)
+			}
+			if err := unambiguous(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // linearFile is what the files of linear preferences share. Inputs are observation

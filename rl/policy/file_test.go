@@ -109,3 +109,18 @@ func TestByStepCountsFromTheBeginningOfEachEpisode(t *testing.T) {
 		}
 	}
 }
+
+// encoding/json would take the last of two members that differ in case, and null
+// for zero.
+func TestMembersInAnotherCaseAndNullAreRefused(t *testing.T) {
+	for _, text := range []string{
+		`{"inputs": ["obs_x"], "weights": [[0], [9]], "Weights": [[0], [-9]]}`,
+		`{"inputs": ["obs_x"], "weights": [[0], [null]]}`,
+		`{"inputs": ["obs_x"], "weights": [[0], [9]], "temperature": null}`,
+		`{"inputs": ["obs_x"], "Weights": [[0], [9]]}`,
+	} {
+		if _, err := policy.ReadSoftmax(strings.NewReader(text), "pi.json"); !errors.Is(err, policy.ErrPolicy) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func ReadTable(r io.Reader, name, column string) (Table, error) {
 			p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil {
 				line, _ := in.FieldPos(i)
-				return Table{}, fmt.Errorf("%w: %s:%d:%d: %q is not a number; want the probability of action %d", ErrPolicy, name, line, i+1, text, i)
+				return Table{}, fmt.Errorf("%w: %s:%d:%d: not a number; want the probability of action %d", ErrPolicy, name, line, i+1, i)
 			}
 			probs = append(probs, p)
 		}

@@ -51,6 +51,8 @@ type binding struct {
 	// observations are the names of the observation columns.
 	observations []string
 	notices      []string
+	// source is the name in the file of each canonical column that was found.
+	source map[string]string
 }
 
 func (b *binding) has(block int) bool { return b.width[block] > 0 }
@@ -69,7 +71,7 @@ type binder struct {
 // bind decides which columns of a table are read, and as what.
 func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	x := &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
-		b: &binding{file: file}}
+		b: &binding{file: file, source: map[string]string{}}}
 	if err := x.index(); err != nil {
 		return nil, err
 	}
@@ -116,11 +118,19 @@ func (x *binder) index() error {
 // lookup finds the column for a canonical name: as mapped, else of that name,
 // else of an alias. It returns -1 when there is none.
 func (x *binder) lookup(canonical string) (int, error) {
+	i, err := x.resolve(canonical)
+	if i >= 0 && err == nil {
+		x.b.source[canonical] = x.fields[i].Name
+	}
+	return i, err
+}
+
+func (x *binder) resolve(canonical string) (int, error) {
 	if column, ok := x.o.Columns[canonical]; ok {
 		return x.byName[column], nil
 	}
 	if i, ok := x.byName[canonical]; ok && !x.claimed[i] {
-		return i, nil
+		return i, x.oneUnit(canonical)
 	}
 	found := -1
 	for _, a := range canon.Aliases(canonical) {
@@ -141,6 +151,20 @@ func (x *binder) lookup(canonical string) (int, error) {
 		}
 	}
 	return found, nil
+}
+
+// oneUnit refuses a file that names units twice, which may be two kinds of unit: the
+// name must then be mapped.
+func (x *binder) oneUnit(canonical string) error {
+	if canonical != canon.Unit {
+		return nil
+	}
+	for _, a := range canon.Aliases(canonical) {
+		if i, ok := x.byName[a]; ok && !x.claimed[i] {
+			return x.fail(a, "this column and "+canonical+" are both names for "+canonical, "map "+canonical+" to the one that is to be protected")
+		}
+	}
+	return nil
 }
 
 func (x *binder) missing(canonical string) error {
@@ -216,6 +240,17 @@ func (x *binder) keys() error {
 	return x.unit()
 }
 
+// taken is a column of the file that an alias would have found, had it not been
+// mapped to another canonical name; empty if there is none.
+func (x *binder) taken(canonical string) string {
+	for _, a := range canon.Aliases(canonical) {
+		if i, ok := x.byName[a]; ok && x.claimed[i] {
+			return a
+		}
+	}
+	return ""
+}
+
 // unit finds the column that names the person, where persons are asked for.
 func (x *binder) unit() error {
 	if x.o.Unit == trajectory.UnitEpisode || x.o.Unit == trajectory.UnitRow {
@@ -227,6 +262,9 @@ func (x *binder) unit() error {
 		return err
 	case i >= 0:
 		x.key(i, keyUnit)
+	case x.o.Unit == trajectory.UnitPerson && x.taken(canon.Unit) != "":
+		column := x.taken(canon.Unit)
+		return x.fail(canon.Unit, "the file has no such column but "+column+", which is mapped to another name", "map "+canon.Unit+" to "+column+" as well, or to the column that names the person")
 	case x.o.Unit == trajectory.UnitPerson:
 		return x.fail(canon.Unit, "the file has no such column, and a person may own several episodes",
 			"map "+canon.Unit+" to the column that names the person (also known: "+strings.Join(canon.Aliases(canon.Unit), ", ")+"); or, if what is to be protected is a single episode, set privacy.unit: episode (row for one-row episodes)")

@@ -326,6 +326,8 @@ func (s *Stream) sameAsFirst(b *binding) error {
 	switch {
 	case !slices.Equal(b.observations, s.first.observations):
 		return fail("its observation columns differ from those of the files before it")
+	case s.otherSource(b) != "":
+		return fail(s.otherSource(b))
 	case b.hasKey != s.first.hasKey:
 		return fail("it lacks unit_id, or has it unlike the files before it")
 	case s.differs(b) != "":
@@ -334,6 +336,17 @@ func (s *Stream) sameAsFirst(b *binding) error {
 		return fail("its number of actions differs from that of the files before it")
 	}
 	return nil
+}
+
+// otherSource says which canonical column a file takes from another column than the
+// first one did: they may hold different things.
+func (s *Stream) otherSource(b *binding) string {
+	for _, canonical := range sortedKeys(b.source) {
+		if was, ok := s.first.source[canonical]; ok && was != b.source[canonical] {
+			return canonical + " is its column " + b.source[canonical] + ", and was " + was + " in the files before it"
+		}
+	}
+	return ""
 }
 
 // differs names a column that only one of a file and the first one has.
