@@ -124,7 +124,7 @@ func mutants() []mutant {
 			[][2]string{{"func (s *Source) Seeded() bool { return s.seeded }", "func (s *Source) Seeded() bool { return false }"}},
 			"./evaluate", "Every"},
 		{"number of persons unchecked", "evaluate/plan.go",
-			[][2]string{{"case adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},
+			[][2]string{{"case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},
 			"./evaluate", "Public"},
 		{"delta as large as 1/m", "evaluate/public.go",
 			[][2]string{{"if q.Budget.Delta >= 1/float64(p.Persons) && !q.LargeDelta {", "if q.Budget.Delta >= 1 {"}},
@@ -171,6 +171,17 @@ func mutants() []mutant {
 		{"shuffle: undeclared", "dp/shuffled.go",
 			[][2]string{{"if !e.UniformSlots {", "if e.Count < 0 {"}},
 			"./dp/account", "Shuffle"},
+	}
+}
+
+// Whoever moves or rewrites a line that a mutant changes learns so in seconds.
+func TestEveryMutantHasItsPlace(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants()) {
+		t.Run(m.name, func(t *testing.T) { mutate(t, root, m) })
 	}
 }
 
