@@ -29,13 +29,16 @@ type Behavior struct {
 	Kind string `yaml:"kind"`
 	// Name is the column of the logged action's probability (column).
 	Name string `yaml:"name"`
+	// Once says that the action was drawn once an episode, as the arm of a trial is:
+	// the column's probability is that of decision 0, and later ones have 1 (column).
+	Once bool `yaml:"once" json:",omitempty"`
 	// Names are the columns of all actions' probabilities (columns).
 	Names []string `yaml:"names"`
 	// Actions is the number of actions (uniform).
 	Actions int `yaml:"actions"`
-	// Probs is the probability of the action taken at each decision of an episode,
-	// the last one for all later decisions too (constant_by_step).
-	Probs []float64 `yaml:"probs"`
+	// Probs are the probabilities at each decision of an episode, the last for all
+	// later decisions too (constant_by_step).
+	Probs StepProbs `yaml:"probs"`
 	// Path is the policy's file (table, softmax, tree).
 	Path string `yaml:"path"`
 	// Column holds the state number (table).
@@ -71,22 +74,31 @@ func (b *Behavior) validate(offPolicy bool) error {
 // onlyItsOwn refuses a field that the kind does not use.
 func (b *Behavior) onlyItsOwn() error {
 	uses := map[string]string{
-		"": "name", "column": "name", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
+		"": "name once", "column": "name once", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
 	}
 	own, known := uses[b.Kind]
 	if !known {
 		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax or tree", ErrConfig, b.Kind)
 	}
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0},
+	return unused("data.behavior", orColumn(b.Kind), own, []given{
+		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once},
 		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
-	} {
-		if f.set && !slices.Contains(strings.Fields(own), f.name) {
-			return fmt.Errorf("%w: data.behavior: kind %s does not use %s; leave it out", ErrConfig, orColumn(b.Kind), f.name)
+	})
+}
+
+// given tells whether a field of a policy was given.
+type given struct {
+	field string
+	set   bool
+}
+
+// unused refuses a field that a kind of policy does not use: whoever wrote it meant
+// something by it.
+func unused(key, kind, uses string, fields []given) error {
+	for _, f := range fields {
+		if f.set && !slices.Contains(strings.Fields(uses), f.field) {
+			return fmt.Errorf("%w: %s: kind %s does not use %s; leave it out", ErrConfig, key, kind, f.field)
 		}
 	}
 	return nil
@@ -99,9 +111,13 @@ func orColumn(kind string) string {
 	return kind
 }
 
-// policy builds the behaviour policy, nil where it is a column of the data.
+// policy builds the behaviour policy, nil where it is a column of the data as it
+// stands.
 func (b *Behavior) policy(c Config) (policy.Policy, error) {
-	if b.recorded() {
+	switch {
+	case b.recorded() && b != nil && b.Once:
+		return policy.Once{}, nil
+	case b.recorded():
 		return nil, nil
 	}
 	switch b.Kind {
@@ -124,6 +140,12 @@ func (b *Behavior) label() map[string]any {
 	out := map[string]any{"source": b.Source, "kind": orColumn(b.Kind)}
 	if b.Name != "" {
 		out["name"] = b.Name
+	}
+	if b.Once {
+		out["once"] = true
+	}
+	if len(b.Probs) > 0 {
+		out["probs"] = b.Probs.plain()
 	}
 	if b.TrainedOn != "" {
 		out["trained_on"] = b.TrainedOn

@@ -1,10 +1,12 @@
 package discreet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -57,14 +59,19 @@ func (j *job) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 // charge is what the job asks of the ledger.
 func (j *job) charge(event dp.Event, fingerprint string) ledger.Charge {
 	c := ledger.Charge{
-		Key: j.key, Analyst: j.config.Ledger.Analyst, Purpose: j.config.Ledger.Purpose,
+		Key: j.key, Analyst: j.analyst(), Contract: j.version, Purpose: j.config.Ledger.Purpose,
 		Event: event, Adjacency: j.public.Privacy.Adjacency, Unit: j.public.Privacy.Unit.String(),
-		CodeVersion: Version(), ConfigHash: j.hash, Fingerprint: fingerprint, Delta: j.public.Privacy.Budget.Delta,
-	}
-	if c.Analyst == "" {
-		c.Analyst = unnamed
+		CodeVersion: Version(), ConfigHash: j.hash, Fingerprint: fingerprint, Check: j.checkID, Delta: j.public.Privacy.Budget.Delta,
 	}
 	return c
+}
+
+// analyst is who asks.
+func (j *job) analyst() string {
+	if name := j.config.Ledger.Analyst; name != "" {
+		return name
+	}
+	return unnamed
 }
 
 // recorded answers a retry without a look at the data: it is the
@@ -99,15 +106,38 @@ func chargeOf(ctx context.Context, l *ledger.Ledger, key string) (*chain.ChargeB
 	return nil, nil
 }
 
-// fits refuses before the data is opened what the budget does not cover.
-func (j *job) fits(ctx context.Context, l *ledger.Ledger) error {
+// begin asks the ledger, before the data are opened, all that a charge would ask of it,
+// and has it note a check of the data that counts unless the charge pays for it. What
+// else would stop the run is found before that.
+func (j *job) begin(ctx context.Context, l *ledger.Ledger) error {
+	if l == nil {
+		return j.spareOthers()
+	}
+	if j.public.Persons == 0 && j.public.Privacy.Adjacency == dp.ReplaceOne {
+		return fmt.Errorf("%w: problem.persons is missing; with a ledger the number of persons, which is public under replace_one, must be known before the data are opened; give it", ErrConfig)
+	}
 	plan, err := j.estimator.Plan(j.public)
 	if err != nil {
-		return nil // a plan that needs the number of persons is made after counting them
+		return err
 	}
 	c := j.charge(plan.Event, "")
-	c.Key = "" // whether this key was charged is not the question
-	return j.remedied(l.Fits(ctx, c))
+	if stopped := cmp.Or(j.spareOthers(), j.readable()); stopped != nil {
+		c.Key = "" // whether this key was charged is not the question
+		return cmp.Or(j.remedied(l.Fits(ctx, c)), stopped)
+	}
+	j.checkID, j.checks, err = l.BeginCheck(ctx, c, j.mayFail)
+	return j.remedied(err)
+}
+
+// failed says that a check of the data counts as one that failed, whatever was wrong:
+// that a run did not fail until it was cancelled, or until its charge was refused, tells
+// of the data too. What was paid for is none.
+func (j *job) failed(l *ledger.Ledger, err error) error {
+	var recorded *ledger.RecordedError
+	if l == nil || errors.As(err, &recorded) || errors.Is(err, ledger.ErrUnknown) {
+		return err
+	}
+	return fmt.Errorf("%w\nthis is failed check %d of %d of dataset %q; then the steward has to clear them (discreet ledger clear)", err, j.checks, j.mayFail, l.Dataset())
 }
 
 // RefusedError says that a ledger does not cover an evaluation, and what it would
@@ -178,7 +208,12 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	if err != nil {
 		return nil, err
 	}
-	grant, err := l.Charge(ctx, j.charge(plan.Event, fingerprint))
+	c := j.charge(plan.Event, fingerprint)
+	// Episodes and rows are often numbered from one; their ids say nothing of whose.
+	if j.public.Privacy.Unit == evaluate.Person && j.persons != nil {
+		c.Units = slices.Values(j.persons)
+	}
+	grant, err := l.Charge(ctx, c)
 	if errors.Is(err, ledger.ErrUnknown) {
 		return nil, fmt.Errorf("%w; the key was %s: with --key %[2]s the next run learns whether it was charged", err, j.key)
 	}

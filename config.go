@@ -24,6 +24,8 @@ type Config struct {
 	Privacy  Privacy       `yaml:"privacy"`
 	Ledger   *Ledger       `yaml:"ledger"`
 	Output   Output        `yaml:"output"`
+	// Contract says what a contract that is made from this configuration allows.
+	Contract *Terms `yaml:"contract"`
 	// Justification is why this question and this guarantee: free text that the
 	// release repeats for its reviewers. It must say nothing about the data.
 	Justification string `yaml:"justification"`
@@ -42,16 +44,35 @@ type Data struct {
 	Path Paths `yaml:"path"`
 	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`
-	// Columns maps a canonical column name to the name in the file.
+	// Columns maps a canonical column name to the name in the file; the word none in
+	// place of a name says that there is no such column.
 	Columns map[string]string `yaml:"columns"`
+	// Actions is the vocabulary of the actions, whose numbers are 0 or above.
+	Actions *Vocabulary `yaml:"actions" json:",omitempty"`
+	// Encode holds the vocabularies of reward, terminated, truncated and observations.
+	Encode map[string]Vocabulary `yaml:"encode" json:",omitempty"`
+	// Steps says how the column step orders decisions; by default 0, 1, 2, ...
+	Steps *Steps `yaml:"steps" json:",omitempty"`
+	// EpisodePerPerson takes all rows of a person for one episode.
+	EpisodePerPerson bool `yaml:"episode_per_person" json:",omitempty"`
+	// Separator stands between the fields of a CSV file: "," (the default), ";", "|"
+	// or tab; and NA lists the texts that stand for a missing value in one.
+	Separator string  `yaml:"separator" json:",omitempty"`
+	NA        Markers `yaml:"na" json:",omitempty"`
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`
 	// Behavior says where the probabilities of the logged actions come from; an
 	// off-policy method needs it.
 	Behavior *Behavior `yaml:"behavior"`
-	// Missing says what becomes of missing observations: reject (the default),
-	// zero, or mean, the public mean in Means.
+	// OnViolation says what becomes of a record that violates what is asked of the
+	// data: repair, by a public rule of that record alone, or reject, which has the run
+	// fail and so tells one bit of the data. The default is repair with privacy and
+	// reject without.
+	OnViolation string `yaml:"on_violation" json:",omitempty"`
+	// Missing says what becomes of missing observations: reject, zero, or mean, the
+	// public mean in Means. The default is zero where violations are repaired, and
+	// reject where they are rejected.
 	Missing string             `yaml:"missing"`
 	Means   map[string]float64 `yaml:"means"`
 }
@@ -77,7 +98,8 @@ func (p *Paths) UnmarshalYAML(decode func(any) error) error {
 // Problem is what is publicly known. None of it may be read off the data.
 type Problem struct {
 	// Persons is the number of persons, or of whatever Privacy.Unit says; under
-	// add_remove_one a public lower bound on it. It may be left out under replace_one, where the check counts them.
+	// add_remove_one a public lower bound on it. Without a ledger it may be left out under
+	// replace_one, where the check counts them.
 	Persons int64 `yaml:"persons"`
 	// Gamma is the discount in (0, 1].
 	Gamma float64 `yaml:"gamma"`
@@ -99,7 +121,8 @@ type Problem struct {
 }
 
 // Bounds are public bounds on rewards. Outside says what becomes of a reward
-// beyond them: reject (the default) or clip.
+// beyond them: reject or clip. The default is clip where violations are repaired
+// (Data.OnViolation), and reject where they are rejected.
 type Bounds struct {
 	evaluate.Range `yaml:",inline"`
 	Outside        string `yaml:"outside"`
@@ -113,7 +136,7 @@ type Target struct {
 	// Actions is the number of actions (uniform).
 	Actions int `yaml:"actions"`
 	// Action is always taken (constant).
-	Action *int `yaml:"action"`
+	Action *Action `yaml:"action"`
 	// Name is the column of target probabilities (column); target_prob by default.
 	Name string `yaml:"name"`
 	// Names are the columns of all actions' probabilities, in the order of the
@@ -132,8 +155,10 @@ func (t Target) String() string {
 		return "the one that made the data"
 	case t.Kind == "uniform":
 		return fmt.Sprintf("uniform over %d actions", t.Actions)
+	case t.Kind == "constant" && t.Action != nil && t.Action.Word != "":
+		return "constant: action " + t.Action.Word
 	case t.Kind == "constant" && t.Action != nil:
-		return fmt.Sprintf("constant: action %d", *t.Action)
+		return fmt.Sprintf("constant: action %d", t.Action.Number)
 	case t.Path != "":
 		return t.Kind + ": " + filepath.Base(t.Path)
 	case t.Name != "":
@@ -142,6 +167,22 @@ func (t Target) String() string {
 		return t.Kind + ": " + strings.Join(t.Names, ", ")
 	}
 	return t.Kind
+}
+
+// onlyItsOwn refuses a field that the kind does not use. Of a kind that is not known
+// more is said where the policy is made.
+func (t Target) onlyItsOwn() error {
+	uses, known := map[string]string{
+		"logged": "", "uniform": "actions", "constant": "action", "column": "name", "columns": "names",
+		"table": "path column", "tree": "path", "softmax": "path", "soft-greedy": "path",
+	}[t.Kind]
+	if !known {
+		return nil
+	}
+	return unused("target", t.Kind, uses, []given{
+		{"name", t.Name != ""}, {"names", len(t.Names) > 0}, {"actions", t.Actions != 0},
+		{"action", t.Action != nil}, {"path", t.Path != ""}, {"column", t.Column != ""},
+	})
 }
 
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
@@ -223,8 +264,13 @@ func (c Config) Validate() error {
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	if c.Target.Kind == "columns" && c.Data.Missing != "" && c.Data.Missing != "reject" {
-		return fmt.Errorf("%w: data.missing is %s, which would replace a missing probability of the target's columns; fill them in the file, or reject missing values", ErrConfig, c.Data.Missing)
+	if err := c.Target.onlyItsOwn(); err != nil {
+		return err
+	}
+	switch c.Data.OnViolation {
+	case "", onViolationRepair, onViolationReject:
+	default:
+		return fmt.Errorf("%w: data.on_violation is %q; want repair or reject", ErrConfig, c.Data.OnViolation)
 	}
 	return c.Data.Behavior.validate(c.Target.Kind != "logged" && c.Method.Name != "constant")
 }

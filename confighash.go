@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/discreet-rl/discreet/internal/jcs"
 )
@@ -48,7 +47,7 @@ func (c Config) hashFile(question map[string]any, name, key, path string) error 
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(c.path(path))
+	text, err := boundedFile(c.path(path), largestPolicy)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, key, err)
 	}

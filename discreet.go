@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -55,9 +54,11 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	if f.Summary, err = l.State(ctx); err != nil {
 		return nil, err
 	}
-	charge := j.charge(p.Event, "")
-	charge.Key = ""
-	f.Refused = j.remedied(l.Fits(ctx, charge))
+	if f.Refused = j.contracted(ctx, l); f.Refused == nil {
+		charge := j.charge(p.Event, "")
+		charge.Key = ""
+		f.Refused = j.remedied(l.Fits(ctx, charge))
+	}
 	return f, nil
 }
 
@@ -67,6 +68,9 @@ type Result struct {
 	// JSON is the release as it leaves: what is written to the file and, with a
 	// ledger, recorded in it, byte for byte.
 	JSON []byte
+	// Envelope holds JSON in a DSSE envelope of type [ReleaseType]; nil where the
+	// release is not signed.
+	Envelope []byte
 	// Repeated says that the release was made before and came from the ledger: its
 	// key was charged then, and nothing was spent now.
 	Repeated bool
@@ -100,9 +104,20 @@ func WithKey(key string) Option {
 	return func(j *job) { j.key, j.retry = key, true }
 }
 
+// set applies options; nil ones ask for nothing.
+func (j *job) set(options []Option) {
+	for _, o := range options {
+		if o != nil {
+			o(j)
+		}
+	}
+}
+
 // Evaluate runs the whole path: it plans from public facts, reads and checks the
 // data, charges the ledger, runs, records the release in the ledger and writes it
-// before it returns it. Errors before the charge cost nothing; those that concern
+// before it returns it. With a ledger nothing of the data is opened before the ledger
+// has said that the charge would be taken and has noted a check of them. Errors before
+// the charge cost nothing, and from then on count as failed checks; those that concern
 // the data are for its curator alone. An error after the charge is a
 // [PendingError], or [ErrNotWritten] where the release is safe in the ledger. What
 // the budget does not cover is a [RefusedError].
@@ -111,12 +126,12 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range options {
-		o(j)
-	}
-	if err := j.prepareOutput(); err != nil {
+	j.set(options)
+	release, err := j.prepareOutput()
+	if err != nil {
 		return nil, err
 	}
+	defer release()
 	if err := j.loadSigner(); err != nil {
 		return nil, err
 	}
@@ -144,7 +159,10 @@ func (j *job) charged(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 	if err := j.recorded(ctx, l); err != nil {
 		return nil, err
 	}
-	if err := j.fits(ctx, l); err != nil {
+	if err := j.witnessed(ctx, l); err != nil {
+		return nil, err
+	}
+	if err := j.contracted(ctx, l); err != nil {
 		return nil, err
 	}
 	return j.evaluate(ctx, l)
@@ -152,24 +170,27 @@ func (j *job) charged(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 
 // evaluate checks, charges and runs; l may be nil.
 func (j *job) evaluate(ctx context.Context, l *ledger.Ledger) (*Result, error) {
-	if err := j.spareOthers(); err != nil {
-		return nil, err
-	}
-	ready, notices, err := j.check(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if j.source == nil {
-		if j.source, err = noise.NewSource(); err != nil {
+		source, err := noise.NewSource()
+		if err != nil {
 			return nil, err
 		}
+		j.source = source
+	}
+	if err := j.begin(ctx, l); err != nil {
+		return nil, err
+	}
+	// From here on the check counts as failed, unless its charge is committed.
+	ready, notices, err := j.check(ctx)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, j.failed(l, err)
 	}
 	grant, err := j.pay(ctx, l, ready.Plan())
 	if err != nil {
-		return nil, err
+		return nil, j.failed(l, err)
 	}
 	// From here on the budget is spent, whatever happens.
 	result, err := j.release(ctx, l, ready, grant)
@@ -222,109 +243,6 @@ func (j *job) repeat(old *ledger.RecordedError) (*Result, error) {
 	return j.write(result)
 }
 
-// Validation is what [Validate] found. It is for the curator of the data alone.
-type Validation struct {
-	file.Summary
-	// Unit is what Persons counts.
-	Unit evaluate.Unit
-	// NotUsed lists decisions that the method would leave out.
-	NotUsed []NotUsed
-	// Overview describes the data as the evaluation would use them; nil where they
-	// cannot be evaluated.
-	Overview *overview.Report
-}
-
-// NotUsed counts decisions that are left out for one reason.
-type NotUsed struct {
-	Decisions int    `json:"decisions"`
-	Why       string `json:"why"`
-}
-
-// Validate reads the data as [Evaluate] would and says what is wrong with it,
-// what of it the method would not use, and how far it can answer the question. It
-// reads the data twice. Nothing is released; counts and notices are for the curator
-// alone.
-func Validate(ctx context.Context, c Config, options ...Option) (*Validation, error) {
-	j, err := newJob(c)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range options {
-		o(j)
-	}
-	if err := j.readable(); err != nil {
-		return nil, err
-	}
-	o := j.options
-	o.Progress = j.progress
-	v := &Validation{Unit: evaluate.Person}
-	if j.public.Privacy != nil {
-		v.Unit = j.public.Privacy.Unit
-	}
-	if v.Summary, err = file.Validate(ctx, j.paths(), c.Data.Format, o); err != nil {
-		return v, err
-	}
-	if j.public.Persons == 0 {
-		j.public.Persons = int64(v.Persons)
-	}
-	plan, err := j.estimator.Plan(j.public)
-	if err != nil {
-		return v, err
-	}
-	v.leftOut(plan)
-	if err := plan.CheckEnds(!v.EndUnknown); err != nil {
-		return v, err
-	}
-	return v, j.overview(ctx, plan, v)
-}
-
-// overview takes the curator's look at the data, and checks them as an evaluation
-// would. Where rewards are clipped to their bounds it looks at them as they are, so
-// that those beyond are counted.
-func (j *job) overview(ctx context.Context, plan *evaluate.Plan, v *Validation) error {
-	data, _, err := j.read(ctx)
-	if err != nil {
-		return err
-	}
-	_, fault := plan.Check(ctx, data)
-	if j.options.Outside == trajectory.OutsideClip {
-		j.options.Reward, j.options.Outside = nil, trajectory.OutsideReject
-		if data, _, err = j.read(ctx); err != nil {
-			return err
-		}
-	}
-	if v.Overview, err = j.look(data, plan); fault != nil {
-		return fault
-	}
-	return err
-}
-
-// look describes the data for their curator.
-func (j *job) look(data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
-	p := j.config.Problem
-	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
-	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
-	if p.Reward != nil {
-		f.Reward = &p.Reward.Range
-	}
-	f.Cap, _ = plan.Facts["max_weight"].(float64)
-	return overview.Look(data, f)
-}
-
-// leftOut lists what the caps and the method leave out.
-func (v *Validation) leftOut(plan *evaluate.Plan) {
-	add := func(n int, why string) {
-		if n > 0 {
-			v.NotUsed = append(v.NotUsed, NotUsed{n, why})
-		}
-	}
-	add(v.Unused.Episodes, "beyond the cap on episodes (problem.episodes)")
-	add(v.Unused.Horizon, "beyond the cap on decisions (problem.horizon)")
-	if plan.Bootstraps() && !v.EndUnknown {
-		add(v.Unfollowed, "the last of an episode that was cut off, whose next observation is not known: "+plan.Method+" leaves it out with its reward; add next_obs columns, or a last row with the observation alone")
-	}
-}
-
 // job is one evaluation on its way through the four steps.
 type job struct {
 	config    Config
@@ -335,10 +253,16 @@ type job struct {
 	options   trajectory.Options
 	progress  func(trajectory.Progress)
 	source    *noise.Source
-	hash      string // of the configuration
-	key       string // of the charge
-	retry     bool   // the key is the caller's and may have been charged before
+	unfit     trajectory.Repaired // the episodes that fit left out
+	version   int64               // of the contract that the data are read by, 0 without one
+	mayFail   int                 // checks, before the steward has to clear them
+	checkID   int64               // of the check of the data, noted in the ledger
+	checks    int                 // that count so far, this one among them
+	hash      string              // of the configuration
+	key       string              // of the charge
+	retry     bool                // the key is the caller's and may have been charged before
 	signer    ed25519.PrivateKey
+	persons   []string // their ids, once the data are read; nil where they have none
 }
 
 func newJob(c Config) (*job, error) {
@@ -366,6 +290,12 @@ func newJob(c Config) (*job, error) {
 	if j.behaviour, err = c.Data.Behavior.policy(c); err != nil {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
+	if err := c.Data.covers("target", j.public.Target); err != nil {
+		return nil, err
+	}
+	if err := c.Data.covers("data.behavior", j.behaviour); err != nil {
+		return nil, err
+	}
 	j.options, err = c.reading(j.public, j.behaviour, j.method)
 	return j, err
 }
@@ -383,6 +313,7 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	j.persons = data.PersonID
 	if count {
 		j.public.Persons = int64(data.Persons())
 	}
@@ -395,7 +326,7 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 		return nil, nil, err
 	}
 	// What makes the answer doubtful must reach the curator before it is trusted.
-	report, err := j.look(data, plan)
+	report, err := j.look(ctx, data, plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -409,11 +340,11 @@ func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {
 	o := j.options
 	o.Progress = j.progress
 	data, notices, err := file.Read(ctx, j.paths(), j.config.Data.Format, o)
-	if err != nil || j.behaviour == nil {
+	if err != nil {
 		return data, notices, err
 	}
-	data, err = policy.WithBehavior(data, j.behaviour)
-	return data, notices, err
+	fit, err := j.fit(data)
+	return fit, append(notices, j.unfitNotice(data.Episodes())...), err
 }
 
 func (j *job) paths() []string {

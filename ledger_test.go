@@ -135,6 +135,10 @@ func TestConcurrentCallsShareOneBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := int64(most.Lower * most.Lower / (one.Lower * one.Lower))
+	c.Contract = &discreet.Terms{FailedChecks: 16}
+	if _, err := discreet.SetContract(context.Background(), c, filepath.Join(c.Dir, c.Ledger.Path), "", ""); err != nil {
+		t.Fatal(err)
+	}
 	var all sync.WaitGroup
 	results := make([]error, 16)
 	for i := range results {
@@ -227,7 +231,7 @@ func TestErrorsBeforeTheChargeCostNothing(t *testing.T) {
 	for name, spoil := range map[string]func(*discreet.Config){
 		"persons":   func(c *discreet.Config) { c.Problem.Persons = 99 },
 		"data":      func(c *discreet.Config) { c.Data.Path = discreet.Paths{"absent.csv"} },
-		"bounds":    func(c *discreet.Config) { c.Problem.Reward.Max = 0.5 },
+		"bounds":    func(c *discreet.Config) { c.Problem.Reward.Max, c.Data.OnViolation = 0.5, "reject" },
 		"output":    func(c *discreet.Config) { c.Output.Dir = "chain.csv" },
 		"key":       func(c *discreet.Config) { c.Sign = "absent.pem" },
 		"adjacency": func(c *discreet.Config) { c.Privacy.Adjacency = "add_remove_one" },

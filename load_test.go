@@ -33,7 +33,7 @@ problem:
   episodes: 3
 features: {kind: tabular, states: 40, column: obs_state}
 target: {kind: constant, action: 0}
-method: {name: dp-wis, max_weight: 2, sampling_share: 0.2}
+method: {name: dp-wis, max_weight: 2, clip_share: 0.2}
 privacy: {unit: person, adjacency: replace_one, epsilon: 1, delta: 1e-5, noise: exact}
 ledger: {path: budget.db, dataset: trial, analyst: ada, purpose: first look}
 justification: The board asked.
@@ -42,15 +42,14 @@ output: {dir: out}
 `
 
 func TestEveryKeyArrives(t *testing.T) {
-	zero := 0
 	want := discreet.Config{
 		Data: discreet.Data{Path: discreet.Paths{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]string{"reward": "click"},
 			OneRowEpisodes: true, Missing: "mean", Means: map[string]float64{"obs_age": 50}},
 		Problem: discreet.Problem{Persons: 312, Gamma: 0.99, Horizon: 200, Episodes: 3,
 			Reward: &discreet.Bounds{Range: evaluate.Range{Min: -1, Max: 1}, Outside: "clip"}, Return: &evaluate.Range{Min: 0, Max: 1}},
 		Features: &feature.Spec{Kind: "tabular", States: 40, Column: "obs_state"},
-		Target:   discreet.Target{Kind: "constant", Action: &zero},
-		Method:   discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "sampling_share": 0.2}},
+		Target:   discreet.Target{Kind: "constant", Action: &discreet.Action{Number: 0}},
+		Method:   discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "clip_share": 0.2}},
 		Privacy:  discreet.Privacy{Unit: "person", Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5, Noise: "exact"},
 		Ledger:   &discreet.Ledger{Path: "budget.db", Dataset: "trial", Analyst: "ada", Purpose: "first look"},
 		Output:   discreet.Output{Dir: "out"}, Justification: "The board asked.", Sign: "key.pem",

@@ -22,7 +22,9 @@ func (c Config) public() (evaluate.Public, error) {
 		Return:    c.Problem.Return,
 		Horizon:   c.Problem.Horizon,
 		Episodes:  c.Problem.Episodes,
-		Labels:    map[string]any{"target": c.Target.String()},
+		Labels:    map[string]any{"target": c.target()},
+
+		OneDecision: c.Data.OneRowEpisodes,
 	}
 	if c.Problem.Reward != nil {
 		p.Reward = c.Problem.Reward.Range
@@ -36,8 +38,12 @@ func (c Config) public() (evaluate.Public, error) {
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End
 	}
+	if words := c.violationWords(); words != "" {
+		p.Labels["on_violation"] = words
+	}
 	var err error
 	if c.Features != nil {
+		p.Labels["features"] = *c.Features
 		if p.Features, err = c.Features.Map(); err != nil {
 			return p, fmt.Errorf("features: %w", err)
 		}
@@ -60,10 +66,11 @@ func (c Config) policy() (policy.Policy, error) {
 	case "uniform":
 		return policy.NewUniform(t.Actions)
 	case "constant":
-		if t.Action == nil {
-			return nil, fmt.Errorf("%w: action is missing; name the action that is always taken", ErrConfig)
+		action, err := c.action()
+		if err != nil {
+			return nil, err
 		}
-		return policy.NewConstant(*t.Action)
+		return policy.NewConstant(action)
 	case "column":
 		return policy.ProbColumn{}, nil
 	case "columns":
@@ -80,13 +87,16 @@ func (c Config) policy() (policy.Policy, error) {
 	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", ErrConfig, t.Kind)
 }
 
+// largestPolicy bounds, in bytes, the file of a policy.
+const largestPolicy = 64 << 20
+
 func readPolicy(path string, read func(*os.File) (policy.Policy, error)) (policy.Policy, error) {
 	if path == "" {
 		return nil, fmt.Errorf("%w: path is missing; name the policy's file", ErrConfig)
 	}
-	f, err := os.Open(path)
+	f, err := openBounded(path, largestPolicy)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: %w; name the file of a policy", ErrConfig, err)
 	}
 	p, err := read(f)
 	return p, errors.Join(err, f.Close())
@@ -120,6 +130,9 @@ func (c Config) guarantee() (*evaluate.Privacy, error) {
 	return g, nil
 }
 
+// toldFaults is how many faults of the data are told with their rows at once.
+const toldFaults = 20
+
 // reading builds the options to read the data with: only what the method, the
 // features and the target use.
 func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.Method) (trajectory.Options, error) {
@@ -131,6 +144,7 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		Means:             c.Data.Means,
 		Horizon:           int(p.Horizon),
 		EpisodesPerPerson: int(p.Episodes),
+		Faults:            toldFaults,
 	}
 	switch {
 	case policy.OnPolicy(p.Target):
@@ -139,9 +153,12 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 	default:
 		o.Need |= trajectory.BehaviorProb | trajectory.Action
 	}
-	if behaviour != nil {
+	if !c.Data.Behavior.recorded() {
 		o.Need &^= trajectory.BehaviorProb
 		o.Need |= trajectory.Action
+	}
+	if b := c.Data.Behavior; b != nil && b.Once {
+		o.Need |= trajectory.BehaviorProb
 	}
 	if p.Discounts {
 		o.Need |= trajectory.Discount
@@ -163,10 +180,35 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 	if b := c.Data.Behavior; b != nil && b.Name != "" {
 		o.Columns = withColumn(o.Columns, "behavior_prob", b.Name)
 	}
+	if c.repairs() {
+		o.Violation = trajectory.ViolationRepair
+	}
+	o.Whole = probabilityColumns(c)
 	if err := c.missing(&o); err != nil {
 		return o, err
 	}
-	return o, c.bounds(&o)
+	if err := c.asTheyCome(&o); err != nil {
+		return o, err
+	}
+	if err := c.bounds(&o); err != nil {
+		return o, err
+	}
+	return o, o.Validate()
+}
+
+// asTheyCome reads the keys that say how the data differ from the canonical schema.
+func (c Config) asTheyCome(o *trajectory.Options) (err error) {
+	if o.Encode, err = c.Data.encode(); err != nil {
+		return err
+	}
+	if o.Steps, err = c.Data.Steps.reading(); err != nil {
+		return err
+	}
+	if o.Separator, err = c.Data.separator(); err != nil {
+		return err
+	}
+	o.NA, o.EpisodePerPerson = c.Data.NA, c.Data.EpisodePerPerson
+	return nil
 }
 
 // end reads what the last row of an episode means.
@@ -187,12 +229,15 @@ func (c Config) end(o *trajectory.Options) error {
 }
 
 func (c Config) missing(o *trajectory.Options) error {
-	switch c.Data.Missing {
-	case "", "reject":
+	switch c.missingRule() {
+	case "reject":
 	case "zero":
 		o.Missing = trajectory.MissingZero
 	case "mean":
 		o.Missing = trajectory.MissingMean
+		if c.repairs() {
+			return c.allMeans(o)
+		}
 	default:
 		return fmt.Errorf("%w: data.missing is %q; want reject, zero or mean", ErrConfig, c.Data.Missing)
 	}
@@ -205,8 +250,8 @@ func (c Config) bounds(o *trajectory.Options) error {
 		return nil
 	}
 	o.Reward = &trajectory.Range{Min: b.Min, Max: b.Max}
-	switch b.Outside {
-	case "", "reject":
+	switch c.outsideRule() {
+	case "reject":
 	case "clip":
 		o.Outside = trajectory.OutsideClip
 	default:

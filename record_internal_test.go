@@ -15,11 +15,10 @@ import (
 // of the ledger: the budget is spent, and the release would be lost for nothing.
 func TestAnInterruptAfterTheDrawStillRecords(t *testing.T) {
 	ctx := context.Background()
-	arm := 1
 	c := Config{
 		Data:    Data{Path: Paths{"examples/pbc/trajectories.csv"}},
 		Problem: Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
-		Target:  Target{Kind: "constant", Action: &arm},
+		Target:  Target{Kind: "constant", Action: &Action{Number: 1}},
 		Method:  Method{Name: "constant"}, // its draw takes no time to be interrupted in
 		Privacy: Privacy{Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5},
 		Ledger:  &Ledger{Path: filepath.Join(t.TempDir(), "budget.db")},

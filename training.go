@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -85,6 +86,9 @@ func Train(ctx context.Context, t Training, options ...TrainOption) (out *Traine
 	out = &Trained{Dir: t.OutputDir()}
 	name := fmt.Sprintf("run %d", time.Now().UnixNano())
 	if out.Dir != "" {
+		if err := spareTraining(out.Dir); err != nil {
+			return nil, err
+		}
 		if c.Journal, err = simulate.OpenJournal(filepath.Join(out.Dir, "run")); err != nil {
 			return nil, err
 		}
@@ -113,6 +117,19 @@ func Train(ctx context.Context, t Training, options ...TrainOption) (out *Traine
 		return out, err
 	}
 	return out, errors.Join(err, out.write(t, c))
+}
+
+// spareTraining refuses a directory with results that are of no run in it.
+func spareTraining(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
+		return nil // whose run it is, the journal knows
+	}
+	for _, name := range []string{"policy.json", "train.json", "training.svg", "training.png"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return fmt.Errorf("%w: output.dir: %s is of no run there; move it away, or choose another directory", ErrConfig, filepath.Join(dir, name))
+		}
+	}
+	return nil
 }
 
 // write encodes the result and puts it into its directory, if it has one.

@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"strings"
+	"unicode"
 
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -18,6 +20,17 @@ var ErrRelease = errors.New("release does not hold")
 // unsound is an error about a release, in the words of whatever found it.
 type unsound struct{ error }
 
+// Error implements error. The words may quote a release of anybody's, and stay on
+// one line of printable text.
+func (e unsound) Error() string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, e.error.Error())
+}
+
 func (e unsound) Unwrap() error        { return e.error }
 func (e unsound) Is(target error) bool { return target == ErrRelease }
 
@@ -31,19 +44,37 @@ type Verification struct {
 	// where no key was given: a signature in the release was then not checked, and
 	// anybody can write one.
 	SignedBy string
+	// JSON is the release itself, out of its envelope.
+	JSON []byte
+	// Replanned tells that the plan that follows from the public facts was made again,
+	// and that all fields that it, or other fields, determine agree.
+	Replanned bool
+	// Envelope tells that the release came in a DSSE envelope, whose signature counts.
+	Envelope bool
 	// Notes are what a reader should know of a release that holds; where nobody signed
 	// it, that is the first.
 	Notes []string
 }
 
-// Verify checks what can be checked of a release, the bytes of its JSON, with nothing
-// else at hand: that it follows the schema, that its event costs no more than it
-// promises, and, where signer is not nil, that the holder of that key signed it as it
-// stands. The release may come from anybody. What does not hold is an error that wraps
-// [ErrRelease], beside what held up to there. It says nothing of the value, and whether
-// the budget was charged only the ledger knows (ledger.Ledger.VerifyRelease).
+// Verify checks what can be checked of a release, the bytes of its JSON or of a DSSE
+// envelope around them, with nothing else at hand: that it follows the schema, that its event costs no more than it
+// promises, that its fields agree with the plan that follows from the public facts in
+// it and with each other, and, where signer is not nil, that the holder of that key
+// signed it as it stands. The release may come from anybody. What does not hold is an
+// error that wraps [ErrRelease], beside what held up to there. Whether the noisy
+// numbers are those that were drawn only a signature tells, and whether the budget was
+// charged only the ledger (ledger.Ledger.VerifyRelease). Where another version of the
+// program made the release, a field that this one would write otherwise is a note.
 func Verify(release []byte, signer ed25519.PublicKey) (*Verification, error) {
-	v := &Verification{}
+	v := &Verification{Envelope: signature.IsEnvelope(release)}
+	whole := release
+	if v.Envelope {
+		var err error
+		if release, err = signature.Open(whole, ReleaseType); err != nil {
+			return v, unsound{err}
+		}
+	}
+	v.JSON = release
 	if err := schema.Check(schema.Release, release); err != nil {
 		return v, unsound{err}
 	}
@@ -52,20 +83,39 @@ func Verify(release []byte, signer ed25519.PublicKey) (*Verification, error) {
 		return v, unsound{err}
 	}
 	v.Release = r
-	if r.Signature == nil {
+	if r.Signature == nil && !v.Envelope {
 		v.Notes = append(v.Notes, "UNSIGNED: anybody could have written this file; its value could be anything")
 	}
 	if err := v.accounting(); err != nil {
 		return v, unsound{err}
 	}
-	if signer == nil {
-		return v, nil
-	}
-	if err := signature.Verify(release, signer); err != nil {
+	if err := checkLedger(r); err != nil {
 		return v, unsound{err}
 	}
-	v.SignedBy = signature.KeyID(signer)
+	if signer != nil {
+		if err := v.signature(whole, signer); err != nil {
+			return v, unsound{err}
+		}
+	}
+	if err := v.plan(); err != nil {
+		return v, unsound{err}
+	}
 	return v, nil
+}
+
+// signature checks the signature of the envelope, where there is one, or that in the
+// release.
+func (v *Verification) signature(text []byte, signer ed25519.PublicKey) error {
+	err := error(nil)
+	if v.Envelope {
+		_, err = signature.VerifyEnvelope(text, ReleaseType, signer)
+	} else {
+		err = signature.Verify(text, signer)
+	}
+	if err == nil {
+		v.SignedBy = signature.KeyID(signer)
+	}
+	return err
 }
 
 func (v *Verification) accounting() error {

@@ -66,7 +66,7 @@ func TestVerifyWantsFormAccountingAndSignature(t *testing.T) {
 		"without a key":             {release, nil, ""},
 		"another key":               {release, stranger, "another key"},
 		"another value":             {change(`"method": "dp-wis"`, `"method": "dp-is"`), key, "was changed after"},
-		"another value, no key":     {change(`"method": "dp-wis"`, `"method": "dp-is"`), nil, ""},
+		"another value, no key":     {change(`"method": "dp-wis"`, `"method": "dp-is"`), nil, "does not follow from its plan"},
 		"a member nobody knows":     {change(`"method"`, `"methd"`), nil, "schema"},
 		"no JSON":                   {[]byte("{"), nil, "schema"},
 		"a smaller epsilon claimed": {change(`"epsilon": 1,`, `"epsilon": 0.5,`), nil, "is above 0.5"},

@@ -32,32 +32,37 @@ func ParseEvent(text []byte) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.open {
-		return nil, fmt.Errorf("%w: it holds \"?\" in place of a noise multiplier; only a calibration can fill it", ErrEvent)
+	if t.Open() {
+		return nil, fmt.Errorf("%w: it holds \"?\" in place of a number; only a calibration can fill it", ErrEvent)
 	}
 	return t.With(1)
 }
 
-// Template is an event tree in which at most one noise multiplier is left open:
-// the JSON holds "?" in its place. A calibration finds the number.
+// Template is an event tree in which at most one noise multiplier, scale, sampling
+// rate or count of runs is left open: the JSON holds "?" in its place. A calibration
+// finds the number.
 type Template struct {
-	build func(multiplier float64) Event
-	open  bool
+	build func(x float64) Event
+	field string // "" where nothing is open
 }
 
 // Open reports whether the template has a place to fill.
-func (t Template) Open() bool { return t.open }
+func (t Template) Open() bool { return t.field != "" }
 
-// With returns the event with the open place filled by the noise multiplier.
-func (t Template) With(multiplier float64) (Event, error) {
-	e := t.build(multiplier)
+// Field is the name of the open place: "noise_multiplier", "scale", "rate" or "count",
+// and "" where there is none.
+func (t Template) Field() string { return t.field }
+
+// With returns the event with the open place filled by x; a count is rounded down.
+func (t Template) With(x float64) (Event, error) {
+	e := t.build(x)
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// ParseTemplate reads an event in which one noise multiplier may be "?".
+// ParseTemplate reads an event in which one number may be "?".
 func ParseTemplate(text []byte) (Template, error) {
 	if err := checkSyntax(text); err != nil {
 		return Template{}, err
@@ -70,7 +75,7 @@ func ParseTemplate(text []byte) (Template, error) {
 	if p.holes > 1 {
 		return Template{}, fmt.Errorf("%w: it holds %d \"?\"; want at most one", ErrEvent, p.holes)
 	}
-	t := Template{build: build, open: p.holes == 1}
+	t := Template{build: build, field: p.field}
 	if err := build(1).Validate(); err != nil {
 		return Template{}, err
 	}
@@ -79,7 +84,26 @@ func ParseTemplate(text []byte) (Template, error) {
 
 type builder func(multiplier float64) Event
 
-type parser struct{ holes int }
+type parser struct {
+	holes int
+	field string // of the last hole
+}
+
+// hole reports that a field of an object is open, and returns the object with 1 in its place.
+func (p *parser) hole(text []byte, name string) ([]byte, bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil || string(fields[name]) != `"?"` {
+		return text, false
+	}
+	fields[name] = json.RawMessage("1")
+	filled, err := json.Marshal(fields)
+	if err != nil {
+		return text, false
+	}
+	p.holes++
+	p.field = name
+	return filled, true
+}
 
 func (p *parser) event(text []byte, depth int) (builder, error) {
 	if depth > maxDepth {
@@ -99,7 +123,9 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 	case "discrete_gaussian":
 		return discreteGaussian(text, *head.Kind)
 	case "discrete_laplace":
-		return leaf[DiscreteLaplace](text, *head.Kind, "scale", "norm")
+		text, open := p.hole(text, "scale")
+		build, err := leaf[DiscreteLaplace](text, *head.Kind, "scale", "norm")
+		return filled(build, open, func(e *DiscreteLaplace, x float64) { e.Scale = x }), err
 	case "randomized_response":
 		return leaf[RandomizedResponse](text, *head.Kind, "buckets", "noise_parameter")
 	case "smooth_gaussian":
@@ -110,13 +136,31 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		return leaf[GaussianDP](text, *head.Kind, "mu")
 	case "zcdp":
 		return leaf[ZeroConcentratedDP](text, *head.Kind, "rho")
+	case "select_best":
+		return p.selectBest(text, *head.Kind, depth)
+	case "pure_dp":
+		return leaf[PureDP](text, *head.Kind, "epsilon")
+	case "rdp_curve":
+		return renyiCurve(text, *head.Kind)
+	case "privacy_loss":
+		return privacyLoss(text, *head.Kind)
+	case "exponential":
+		return leaf[Exponential](text, *head.Kind, "epsilon")
+	case "permute_and_flip":
+		return leaf[PermuteAndFlip](text, *head.Kind, "epsilon")
+	case "report_noisy_max":
+		text, open := p.hole(text, "scale")
+		build, err := leaf[ReportNoisyMax](text, *head.Kind, "noise", "scale", "sensitivity", "monotone")
+		return filled(build, open, func(e *ReportNoisyMax, x float64) { e.Scale = x }), err
 	case "shuffled":
 		return shuffled(text, *head.Kind)
 	case "poisson_sampled":
 		var f struct {
 			Rate float64 `json:"rate"`
 		}
-		return p.wrapper(text, *head.Kind, depth, &f, []string{"rate"}, func(e Event) Event { return PoissonSampled{f.Rate, e} })
+		text, open := p.hole(text, "rate")
+		build, err := p.wrapper(text, *head.Kind, depth, &f, []string{"rate"}, func(e Event) Event { return PoissonSampled{f.Rate, e} })
+		return filled(build, open, func(e *PoissonSampled, x float64) { e.Rate = x }), err
 	case "sampled_without_replacement":
 		var f struct {
 			Population int64 `json:"population"`
@@ -129,20 +173,34 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		var f struct {
 			Count int64 `json:"count"`
 		}
-		return p.wrapper(text, *head.Kind, depth, &f, []string{"count"}, func(e Event) Event { return SelfComposed{f.Count, e} })
+		text, open := p.hole(text, "count")
+		build, err := p.wrapper(text, *head.Kind, depth, &f, []string{"count"}, func(e Event) Event { return SelfComposed{f.Count, e} })
+		return filled(build, open, func(e *SelfComposed, x float64) { e.Count = int64(x) }), err
 	case "composed":
 		return p.composed(text, depth)
 	}
 	return nil, fmt.Errorf("%w: unknown kind %q", ErrEvent, *head.Kind)
 }
 
+// filled puts the number into the open place of the event that build makes.
+func filled[E Event](build builder, open bool, put func(e *E, x float64)) builder {
+	if !open || build == nil {
+		return build
+	}
+	return func(x float64) Event {
+		e := build(x).(E)
+		put(&e, x)
+		return e
+	}
+}
+
 func (p *parser) noise(text []byte, kind string, make func(float64) Event) (builder, error) {
+	text, open := p.hole(text, "noise_multiplier")
 	fields, err := object(text, kind, "noise_multiplier")
 	if err != nil {
 		return nil, err
 	}
-	if string(fields["noise_multiplier"]) == `"?"` {
-		p.holes++
+	if open {
 		return make, nil
 	}
 	var x float64
@@ -265,6 +323,22 @@ func value(fields map[string]json.RawMessage, kind, name string, into any) error
 		return fmt.Errorf("%w: %s: field %q: %v", ErrEvent, kind, name, err)
 	}
 	return nil
+}
+
+// numbers reads a list of numbers, none of them null.
+func numbers(fields map[string]json.RawMessage, kind, name string) ([]float64, error) {
+	var list []*float64
+	if err := value(fields, kind, name, &list); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(list))
+	for i, x := range list {
+		if x == nil {
+			return nil, fmt.Errorf("%w: %s: %s[%d] is null; want a number", ErrEvent, kind, name, i)
+		}
+		out[i] = *x
+	}
+	return out, nil
 }
 
 // checkSyntax walks the tokens once: it refuses repeated fields, which

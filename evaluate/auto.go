@@ -16,8 +16,9 @@ import (
 // problem allows and takes the one with the least expected error; where even
 // that is no better than answering with the middle of the public range, it
 // answers so and spends nothing. Without features it estimates the value of the
-// policy: on-policy by the mean return (dp-is), off-policy by dp-dr where
-// rewards follow one decision, else by dp-wis.
+// policy: on-policy by the mean return (dp-is), off-policy by dp-pdis where rewards
+// follow several decisions and bound the return, else by dp-wis. It does not choose
+// dp-dr, whose interval may fail where the logs hardly try what the target does.
 //
 // What it chose, with its parameters, is the method of the release.
 type Auto struct {
@@ -37,7 +38,7 @@ type candidate struct {
 
 // Plan implements [Estimator].
 func (m Auto) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	if err := needPrivacy("auto", p); err != nil {
 		return nil, err
 	}
@@ -52,10 +53,12 @@ func (m Auto) scalar(p Public) (*Plan, error) {
 	switch {
 	case policy.OnPolicy(p.Target):
 		return chosen(DPIS{}, p, "on-policy every weight is 1, and the mean return needs nothing else")
-	case p.Horizon == 1 && p.Target.Actions() > 0:
-		return chosen(DPDR{MaxWeight: m.MaxWeight}, p, "off-policy with one decision an episode, where a model of the actions' rewards takes most of the variance away")
+	case p.decisions() > 1 && p.Return == nil:
+		return chosen(DPPDIS{MaxWeight: m.MaxWeight}, p, "off-policy with several decisions an episode, where rewards weighted by themselves leave least open")
+	case p.decisions() > 1:
+		return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with returns in a public range of their own, which weighted returns make use of")
 	}
-	return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with several decisions an episode, where self-normalised weights vary least")
+	return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with one decision an episode, where self-normalised weights vary least")
 }
 
 func chosen(e Estimator, p Public, why string) (*Plan, error) {

@@ -18,6 +18,10 @@ func TestAutoChoosesFromPublicFacts(t *testing.T) {
 	}
 	long := banditPublic(t, 5000, dp.ReplaceOne, one)
 	long.Horizon = 20
+	bandit := long
+	bandit.OneDecision = true
+	ranged := long
+	ranged.Return = &evaluate.Range{Min: 0, Max: 2}
 	tiny := chainPublic(t, 20, dp.ReplaceOne)
 	tiny.Privacy.Budget.Epsilon = 0.01
 	for name, c := range map[string]struct {
@@ -25,8 +29,10 @@ func TestAutoChoosesFromPublicFacts(t *testing.T) {
 		want   string
 	}{
 		"on-policy value":         {banditPublic(t, 5000, dp.ReplaceOne, policy.Logged{}), "dp-is"},
-		"off-policy, one step":    {banditPublic(t, 5000, dp.ReplaceOne, one), "dp-dr"},
-		"off-policy, many steps":  {long, "dp-wis"},
+		"off-policy, one step":    {banditPublic(t, 5000, dp.ReplaceOne, one), "dp-wis"},
+		"off-policy, many steps":  {long, "dp-pdis"},
+		"off-policy, 20 one-step": {bandit, "dp-wis"},
+		"off-policy, with return": {ranged, "dp-wis"},
 		"value function":          {chainPublic(t, 5000, dp.ReplaceOne), "dp-refine"},
 		"value function, add one": {chainPublic(t, 5000, dp.AddRemoveOne), "dp-refine"},
 	} {
@@ -37,6 +43,25 @@ func TestAutoChoosesFromPublicFacts(t *testing.T) {
 		}
 		if plan.Method != c.want || plan.Facts["chosen_by"] != "auto" || !strings.Contains(plan.Notes[0], "Method auto chose "+c.want) {
 			t.Errorf("%s: chose %s (%q); want %s", name, plan.Method, plan.Notes[0], c.want)
+		}
+	}
+	if got := bandit.Returns(); got != bandit.Reward {
+		t.Errorf("returns of one decision lie in %v; want the range of a reward, %v", got, bandit.Reward)
+	}
+	// What is expected of one decision a trajectory does not rest on how many
+	// trajectories a person has.
+	once := banditPublic(t, 5000, dp.ReplaceOne, one)
+	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}, evaluate.DPDR{}} {
+		a, err := m.Plan(bandit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := m.Plan(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Expected != b.Expected || a.CheckEnds(false) != nil {
+			t.Errorf("%s expects %+v of 20 trajectories of one decision and %+v of one (%v)", a.Method, a.Expected, b.Expected, a.CheckEnds(false))
 		}
 	}
 	// Where even the best expected error is above the constant's, nothing is spent.

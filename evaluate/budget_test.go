@@ -39,12 +39,12 @@ func TestStagesSpendTheWholeBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := splitStages("dp-dr", q, scalar.Stages{Baseline: 0.3, Clip: 0.2, Weights: 0.05, Clipped: 0.05, Residual: 0.1})
+		n, err := splitStages("dp-dr", q, scalar.Stages{Baseline: 0.3, Clip: 0.2, Weights: 0.05, Clipped: 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
 		total := 0.0
-		for i, want := range []float64{0.3, 0.2, 0.05, 0.05, 0.3, 0.1} {
+		for i, want := range []float64{0.3, 0.2, 0.05, 0.05, 0.4} {
 			m := adjacency.SumSensitivity(1) / n.Taken()[i]
 			if got := m * m / (mu.Lower * mu.Lower); math.Abs(got-want) > 1e-9 {
 				t.Errorf("%v: stage %d has share %v; want %v", adjacency, i, got, want)

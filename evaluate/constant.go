@@ -19,7 +19,7 @@ type Constant struct {
 
 // Plan implements [Estimator].
 func (m Constant) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -43,6 +43,7 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = func(*Release) (*Release, error) { return run(context.Background(), nil) }
 	plan.Expected.Constant = max(answer-returns.Min, returns.Max-answer)
 	plan.Notes = append(plan.Notes, "This number was fixed before the data was read. The interval is the whole public range.")
 	return plan, nil

@@ -103,16 +103,16 @@ func TestIntervalsCoverSamplingAndNoise(t *testing.T) {
 		target    policy.Policy
 		truth     float64
 	}{
-		"dp-is on-policy":   {evaluate.DPIS{}, policy.Logged{}, 0.3*0.7 + 0.7*0.4},
-		"dp-is":             {evaluate.DPIS{MaxWeight: rounding}, one, 0.7},
-		"dp-pdis":           {evaluate.DPPDIS{MaxWeight: rounding}, one, 0.7},
-		"dp-wis":            {evaluate.DPWIS{MaxWeight: rounding}, one, 0.7},
-		"dp-wis more share": {evaluate.DPWIS{MaxWeight: rounding, SamplingShare: 0.4}, one, 0.7},
-		"dp-wis auto clip":  {evaluate.DPWIS{MaxWeight: 10, Clip: "auto"}, one, 0.7},
-		"dp-dr":             {evaluate.DPDR{}, one, 0.7},
-		"dp-dr one number":  {evaluate.DPDR{Baseline: "value"}, one, 0.7},
-		"dp-dr public":      {evaluate.DPDR{ActionValues: []float64{0.4, 0.7}, Diagnostics: 0.05}, one, 0.7},
-		"dp-dr on-policy":   {evaluate.DPDR{}, policy.Logged{}, 0.3*0.7 + 0.7*0.4},
+		"dp-is on-policy":  {evaluate.DPIS{}, policy.Logged{}, 0.3*0.7 + 0.7*0.4},
+		"dp-is":            {evaluate.DPIS{MaxWeight: rounding}, one, 0.7},
+		"dp-pdis":          {evaluate.DPPDIS{MaxWeight: rounding}, one, 0.7},
+		"dp-wis":           {evaluate.DPWIS{MaxWeight: rounding}, one, 0.7},
+		"dp-wis public":    {evaluate.DPWIS{MaxWeight: rounding, Clip: "public"}, one, 0.7},
+		"dp-wis auto clip": {evaluate.DPWIS{MaxWeight: 10, Clip: "auto"}, one, 0.7},
+		"dp-dr":            {evaluate.DPDR{}, one, 0.7},
+		"dp-dr one number": {evaluate.DPDR{Baseline: "value"}, one, 0.7},
+		"dp-dr public":     {evaluate.DPDR{ActionValues: []float64{0.4, 0.7}, Diagnostics: 0.05}, one, 0.7},
+		"dp-dr on-policy":  {evaluate.DPDR{}, policy.Logged{}, 0.3*0.7 + 0.7*0.4},
 	}
 	for name, c := range cases {
 		for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {

@@ -26,6 +26,10 @@ import (
 // paid histogram. The estimate and its second moment are one Gaussian release of
 // [mechanism.Moments].
 //
+// The interval holds the mean of clipped contributions. Where the logs never or hardly
+// ever do what the target policy does it may miss the value by far; [DPWIS] and
+// [DPPDIS] hold it there too.
+//
 // Released: a scalar with a 95% interval, and the baseline and clip that were
 // paid for. Unit: a person. Adjacency: either. Clip: half the public width of a
 // return times MaxWeight, around the baseline, or a narrower range from the
@@ -63,13 +67,13 @@ type DPDR struct {
 //   - none: the middle of the public range. Auto chooses it on-policy, where every
 //     ratio is 1 and a baseline cancels;
 //   - action: the noisy mean reward of each action, for one-row episodes and a
-//     target policy that knows its probabilities. Auto chooses it where the
-//     horizon is 1;
+//     target policy that knows its probabilities. Auto chooses it where a
+//     trajectory has one decision;
 //   - state: a noisy value of each state, for features of finitely many states.
 //     Auto chooses it when the budget can tell their values apart;
 //   - value: one noisy number. Auto chooses it in all other cases.
 func (m DPDR) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)
 	const method = "dp-dr"
 	if err := needPrivacy(method, p); err != nil {
@@ -103,6 +107,7 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = estimateAgain(d.Again)
 	plan.Facts["baseline"] = d.Kind
 	plan.Facts["baseline_share"] = shares.Baseline
 	plan.Facts["max_weight"] = cap
@@ -113,6 +118,9 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	}
 	if err := plan.describeMean(d.Mean); err != nil {
 		return nil, err
+	}
+	if !policy.OnPolicy(p.Target) {
+		plan.Notes = append(plan.Notes, "The interval holds the mean of clipped contributions, and the value of the policy only as far as nothing lies beyond the clip: where the logs never or hardly ever do what the target policy does, it may miss the value by far. dp-wis, dp-pdis and dp-is hold it there too.")
 	}
 	return plan, nil
 }
@@ -171,7 +179,7 @@ func chooseBaseline(d scalar.DR, p Public, reach, share float64) string {
 		return "public"
 	case policy.OnPolicy(p.Target):
 		return "none"
-	case p.Horizon == 1 && p.Target.Actions() > 0:
+	case p.decisions() == 1 && p.Target.Actions() > 0:
 		return "action"
 	}
 	if share == 0 {

@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -10,24 +12,39 @@ import (
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh
-// 2000) under differential privacy: the mean over persons of the product of
-// importance ratio and return, clipped a person, released with its second
-// moment by [mechanism.Moments] in one Gaussian release.
+// DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh 2000)
+// under differential privacy.
 //
-// Released: a scalar with a 95% interval. Unit: a person. Adjacency: either.
-// Clip: the public range of a return, times MaxWeight off-policy, or a narrower
-// range chosen from a paid histogram. Event: dp.Gaussian, or one for each of
-// histogram, diagnostics and estimate, composed. Proofs: docs/proofs/moments.md,
-// docs/proofs/dp-dr.md.
+// On-policy it is the mean return over persons, clipped to its public range and
+// released with its second moment by [mechanism.Moments].
+//
+// Off-policy a person with weight w, the product of the importance ratios, and
+// return G in [0, 1], in shares of its public range, adds w G and w (1 - G), both
+// shrunk alike where w exceeds a cap. Neither sum can be too large: the mean of the
+// first lies below the value, 1 less that of the second above it, whatever the cap
+// cuts and whatever the logs never tried. Both, with their second moments, are one
+// release of [mechanism.Pair], and the interval reaches from the one to the other
+// with the errors of sampling and of noise. What they leave open is the missing
+// mass. The value is the middle of the two, which is the unbiased estimate where
+// nothing is missing. A return counts as it was recorded, also of an episode that was
+// cut off.
+//
+// Released: a scalar with a 95% interval, and off-policy the missing mass. Unit: a
+// person. Adjacency: either. Assumes: right logged probabilities. Clip: the public
+// range of a return; off-policy weights to a cap, or to a smaller one chosen from a
+// paid histogram. Event: dp.Gaussian, or one for each of histogram, diagnostics and
+// estimate, composed. Proofs: docs/proofs/moments.md, docs/proofs/overlap.md.
 type DPIS struct {
-	// MaxWeight is the public cap on a trajectory's importance weight, in whose
-	// products with returns the clip is expressed. 0 means 10; on-policy it is 1.
+	// MaxWeight is the public cap on a person's weight; on-policy it is 1. 0 means the
+	// smaller of 64 and m mu/9 for m persons, where mu is the budget's parameter of
+	// Gaussian differential privacy: at m mu/9 noise fills half the range. With the clip
+	// public, or where m mu/9 is below 4, it means 10 or, where that is less,
+	// sqrt(m mu/2), at least 1.
 	MaxWeight float64 `json:"max_weight,omitempty"`
-	// Clip is "public" (the default), which clips to the whole public range, or
-	// "auto", which pays for a histogram and narrows it. Where noise would drown
-	// the histogram, which is decided from public facts, auto keeps the public
-	// range and pays nothing.
+	// Clip is "public", which keeps the widest clip, or "auto", which pays for a
+	// histogram and narrows it. "" means auto off-policy and public on-policy. On-policy,
+	// where noise would drown the histogram, which is decided from public facts, auto
+	// keeps the public clip and pays nothing; off-policy, where the cap is below 4.
 	Clip string `json:"clip,omitempty"`
 	// ClipShare is the share of the budget (of mu^2) that the histogram gets. 0
 	// means 0.2.
@@ -37,9 +54,18 @@ type DPIS struct {
 	Diagnostics float64 `json:"diagnostics,omitempty"`
 }
 
-// DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000)
-// under differential privacy: as [DPIS], but each reward is weighted by the
-// ratios up to its own decision.
+// DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000) under
+// differential privacy. On-policy it is [DPIS]. Off-policy it differs in what a
+// person adds: with w_t the product of the ratios up to decision t and r_t the
+// reward in shares of its range, the sums over t of gamma^t w_t r_t and of gamma^t
+// w_t (1 - r_t). A person's weight, which is capped, is the discounted mean of w_t. The
+// value is self-normalised, as in [DPWIS].
+//
+// After an episode that ended by the problem's own rule weights are carried on to
+// the horizon and rewards are 0; what would have followed an episode that was cut
+// off is missing mass. So the data must say how episodes end. It is narrower than
+// [DPIS] where episodes are long, and wider where the public range of a return is
+// much narrower than what rewards allow.
 type DPPDIS struct {
 	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS].
 	MaxWeight   float64 `json:"max_weight,omitempty"`
@@ -50,36 +76,55 @@ type DPPDIS struct {
 
 // Plan implements [Estimator].
 func (m DPIS) Plan(p Public) (*Plan, error) {
-	p = p.clone()
-	return m.plan("dp-is", p, func(dst []float64, s *value.Sample) {
-		value.ISContributions(dst, make([]float64, len(dst)), s)
-	})
+	p = p.asking(m)
+	const method = "dp-is"
+	if err := needPrivacy(method, p); err != nil {
+		return nil, err
+	}
+	if policy.OnPolicy(p.Target) {
+		return m.onPolicy(method, p)
+	}
+	b := scalar.Bounds{Range: p.numbers().Returns}
+	return m.offPolicy(method, p, b, func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, b.Range) })
 }
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
-	p = p.clone()
-	return DPIS(m).plan("dp-pdis", p, value.PDISContributions)
-}
-
-// plan is common to both, which differ in the number that a person adds.
-func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sample)) (*Plan, error) {
+	p = p.asking(m)
+	const method = "dp-pdis"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
-	cap, err := weightCap(method, p, m.MaxWeight)
+	if policy.OnPolicy(p.Target) {
+		return DPIS(m).onPolicy(method, p)
+	}
+	if !(p.Reward.Width() > 0) {
+		return nil, fmt.Errorf("%w: %s weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic, method)
+	}
+	numbers := p.numbers()
+	numbers.Horizon = p.decisions()
+	steps := scalar.StepwiseOf(numbers, p.Discounts)
+	plan, err := DPIS(m).offPolicy(method, p, scalar.Bounds{Range: steps.Range(), SelfNormalised: true}, steps.Contributions)
 	if err != nil {
 		return nil, err
 	}
+	plan.needsEnds = p.decisions() > 1
+	return plan, nil
+}
+
+// onPolicy is the mean return.
+func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	if m.Clip == "" {
-		m.Clip = defaultMeanClip
+		m.Clip = clipPublic
 	}
 	clip, err := clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps)
 	if err != nil {
 		return nil, err
 	}
 	half := m.Diagnostics / 2
-	w, err := meanOf(method, p, weightedRange(p, cap), cap, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
+	g := p.Returns()
+	around := scalar.Nest{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
+	w, err := meanOf(method, p, around, 1, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +133,8 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 		if err != nil {
 			return nil, err
 		}
-		x, weight := make([]float64, d.Persons()), scalar.PersonWeights(s)
-		each(x, s)
+		x, weight := make([]float64, d.Persons()), make([]float64, d.Persons())
+		value.ISContributions(x, weight, s)
 		return func(_ context.Context, src *noise.Source) (*Release, error) {
 			e, err := w.Run(x, weight, w.Nest, src)
 			if err != nil {
@@ -101,23 +146,96 @@ func (m DPIS) plan(method string, p Public, each func(dst []float64, s *value.Sa
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Nest) })
+	m.describe(plan, 1, clip)
+	return plan, plan.describeMean(w)
+}
+
+// describe tells the parameters.
+func (m DPIS) describe(plan *Plan, cap, clip float64) {
 	plan.Facts["max_weight"] = cap
 	plan.Facts["clip_share"] = clip
 	plan.Facts["diagnostics_share"] = m.Diagnostics
-	if err := plan.describeMean(w); err != nil {
-		return nil, err
-	}
-	return plan, nil
 }
 
-// weightedRange is what a person's weighted return is clipped to: with weights
-// up to cap the widest range holds every return in the public range, and 0 where
-// weights may vanish. Off-policy it narrows toward 0, on-policy toward the
-// middle.
-func weightedRange(p Public, cap float64) scalar.Nest {
-	g := p.Returns()
-	if policy.OnPolicy(p.Target) {
-		return scalar.Nest{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
+// offPolicy is common to all importance sampling: methods differ in what the shares
+// of a person are, in what a share of 1 stands for, and in the point of the interval
+// that is the value.
+func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z []float64, s *value.Sample)) (*Plan, error) {
+	if !(b.Range.Width() > 0) {
+		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
-	return scalar.Nest{Below: max(0, -g.Min*cap), Above: max(0, g.Max*cap), Steps: scalar.ClipSteps}
+	caps, clip, err := m.caps(method, p)
+	if err != nil {
+		return nil, err
+	}
+	half := m.Diagnostics / 2
+	b.Public, b.Caps = p.numbers(), caps
+	if b.Noise, err = splitStages(method, *p.Privacy, scalar.Stages{Clip: clip, Weights: half, Clipped: half}); err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(method, p, eventOf(b.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		s, err := sampleFor(d, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := roomFor(d, 6); err != nil {
+			return nil, err
+		}
+		x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
+		each(x, z, s)
+		return func(_ context.Context, src *noise.Source) (*Release, error) {
+			e, err := b.Run(x, z, src)
+			if err != nil {
+				return nil, err
+			}
+			return estimated(e), nil
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.outcome = estimateAgain(b.Again)
+	m.describe(plan, caps.Above, clip)
+	return plan, plan.describeBounds(b)
+}
+
+// caps are the caps on weights to choose from, and the share of the budget that the
+// choice gets: none where little could be gained.
+func (m DPIS) caps(method string, p Public) (scalar.Nest, float64, error) {
+	most, err := weightCap(method, p, m.MaxWeight)
+	if err != nil {
+		return scalar.Nest{}, 0, err
+	}
+	if m.Clip == "" {
+		m.Clip = defaultMeanClip
+	}
+	share, err := askedShare(method, m.Clip, m.ClipShare)
+	if err != nil {
+		return scalar.Nest{}, 0, err
+	}
+	if m.MaxWeight == 0 {
+		if most, err = m.widest(p, share); err != nil {
+			return scalar.Nest{}, 0, err
+		}
+	}
+	caps := scalar.Nest{Above: most}
+	if share == 0 || most < narrowable {
+		return caps, 0, nil
+	}
+	// The narrowest cap is about 1, which is what weights are on average.
+	caps.Steps = min(int(2*math.Log2(most)), scalar.ClipSteps)
+	return caps, share, nil
+}
+
+// widest is the default cap on weights, or the widest to choose from.
+func (m DPIS) widest(p Public, share float64) (float64, error) {
+	if share == 0 {
+		return affordableWeight(p)
+	}
+	r, err := reach(p)
+	if most := min(largestAutoWeight, r/9); err != nil || most >= narrowable {
+		return most, err
+	}
+	return affordableWeight(p)
 }

@@ -29,7 +29,7 @@ type DPLSL struct {
 
 // Plan implements [Estimator].
 func (m DPLSL) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	const method = "dp-lsl"
 	features, err := finiteProblem(method, p)
 	if err != nil {

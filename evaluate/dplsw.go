@@ -20,7 +20,7 @@ type DPLSW struct {
 
 // Plan implements [Estimator].
 func (m DPLSW) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	const method = "dp-lsw"
 	features, err := finiteProblem(method, p)
 	if err != nil {

@@ -2,8 +2,10 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/refine"
@@ -60,7 +62,7 @@ type DPRefine struct {
 
 // Plan implements [Estimator].
 func (m DPRefine) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	const method = "dp-refine"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
@@ -184,6 +186,7 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = refinedAgain(p, form)
 	plan.Expected.Constant = p.Returns().Width() / 2
 	plan.Expected.RMSE = form.Expected()
 	plan.Facts["form"] = form.Name()
@@ -226,4 +229,63 @@ func refined(p Public, e *refine.Estimate) *Release {
 		out.Values = statesOf(f, e.Theta)
 	}
 	return out
+}
+
+// refinedAgain makes the release of what rounds of a form found again.
+func refinedAgain(p Public, form refine.Form) outcome {
+	var within *Range
+	_, byState := form.(refine.ByState)
+	if _, finite := p.Features.(feature.Finite); finite {
+		values := p.Returns()
+		within = &values
+	}
+	again := functionAgain(p.Features, within)
+	return func(r *Release) (*Release, error) {
+		if _, err := again(r); err != nil {
+			return nil, err
+		}
+		e := &refine.Estimate{Theta: r.Theta}
+		for _, d := range []struct {
+			name string
+			into any
+			have bool
+		}{
+			{"std_privacy_by_coordinate", &e.SD, true},
+			{p.unit().Words("persons") + "_by_coordinate", &e.Persons, byState},
+			{"spread_of_returns", &e.Scatter, byState},
+		} {
+			if !d.have {
+				continue
+			}
+			if err := diagnostic(r, d.name, d.into); err != nil {
+				return nil, err
+			}
+		}
+		numbers := append(slices.Clone(e.SD), e.Scatter)
+		if len(e.SD) != len(r.Theta) || byState && len(e.Persons) != len(r.Theta) {
+			return nil, fmt.Errorf("diagnostics hold %d and %d numbers for %d features", len(e.SD), len(e.Persons), len(r.Theta))
+		}
+		for _, x := range append(numbers, e.Persons...) {
+			if !(x >= 0) {
+				return nil, fmt.Errorf("diagnostics hold %v; want 0 or above", x)
+			}
+		}
+		return refined(p, e), nil
+	}
+}
+
+// diagnostic reads one diagnostic of a release.
+func diagnostic(r *Release, name string, into any) error {
+	v, ok := r.Diagnostics[name]
+	if !ok {
+		return fmt.Errorf("diagnostics.%s is missing", name)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("diagnostics.%s: %w", name, err)
+	}
+	return nil
 }

@@ -51,9 +51,10 @@ func estimated(e *scalar.Estimate) *Release {
 		},
 		Diagnostics: map[string]any{},
 	}
-	if e.Undetermined {
-		r.Estimate.Sampling = PublicBound
-		r.Notes = []string{"The noisy sum of weights is too small to divide by: the data tell nothing about the target policy at this budget, and the interval is the whole public range. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help."}
+	if e.Missing != nil {
+		r.Diagnostics["missing_mass"] = map[string]float64{"share": e.Missing.Share, "share_std": e.Missing.SD}
+		r.Diagnostics["sums"] = (*sums)(e.Sums)
+		r.Notes = missingNotes(e)
 	}
 	if e.Clip != nil {
 		r.Diagnostics["clip"] = Range(*e.Clip)
@@ -68,6 +69,29 @@ func estimated(e *scalar.Estimate) *Release {
 		r.Diagnostics["baseline"] = baselineFacts(e.Baseline)
 	}
 	return r
+}
+
+// sums are the noisy sums of estimates from below and above, in shares of the range
+// that fact clip tells: x of rewards and z of losses that the weights vouch for.
+type sums struct {
+	Persons float64 `json:"count"`
+	X       float64 `json:"x"`
+	Z       float64 `json:"z"`
+	XX      float64 `json:"xx"`
+	XZ      float64 `json:"xz"`
+	ZZ      float64 `json:"zz"`
+}
+
+// missingNotes say what the missing mass means.
+func missingNotes(e *scalar.Estimate) []string {
+	var notes []string
+	if e.Missing.Share >= 0.005 {
+		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off; the interval allows there for anything in the public range.", 100*e.Missing.Share))
+	}
+	if e.Undetermined {
+		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
+	}
+	return notes
 }
 
 // baselineFacts is the form in which a baseline is told.
@@ -117,5 +141,33 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 		p.Facts["clip_choices"] = w.Nest.Steps + 1
 		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
 	}
+	p.Notes = append(p.Notes, p.words("A person without a trajectory that can be used counts as one whose contribution is 0, or the end of that range that is nearest; the interval does not allow for what such a trajectory would have said."))
+	return nil
+}
+
+// describeBounds tells what is known beforehand of estimates from below and above,
+// at the cap that suits a budget where the cap is yet to be chosen.
+func (p *Plan) describeBounds(b scalar.Bounds) error {
+	widest := b.Caps.At(0).Max
+	cap := widest
+	if b.Noise.Clip != 0 {
+		affordable, err := affordableWeight(p.public)
+		if err != nil {
+			return err
+		}
+		cap = min(cap, affordable)
+		p.Facts["clip_choices"] = b.Caps.Steps + 1
+	}
+	private, sampling, err := b.Expected(cap)
+	if err != nil {
+		return err
+	}
+	p.expect(private, sampling)
+	p.Facts["clip"] = Range(b.Range)
+	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on right logged probabilities.", widest)
+	if b.Noise.Clip != 0 {
+		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
+	}
+	p.Notes = append(p.Notes, words)
 	return nil
 }

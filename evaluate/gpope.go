@@ -99,7 +99,7 @@ type GPOPE struct {
 
 // Plan implements [Estimator].
 func (m GPOPE) Plan(p Public) (*Plan, error) {
-	p = p.clone()
+	p = p.asking(m)
 	r, err := m.resolve(p)
 	if err != nil {
 		return nil, err
@@ -114,11 +114,21 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = functionAgain(r.public.Features, r.projected())
 	r.describe(plan)
 	return plan, nil
 }
 
 const gpopeName = "gpope"
+
+// projected is where the values lie; nil where they may lie anywhere.
+func (r *gpopePlan) projected() *Range {
+	if !r.walk.Project {
+		return nil
+	}
+	values := r.public.Returns()
+	return &values
+}
 
 // gpopePlan is a GPOPE with every setting fixed, all of it from public facts.
 type gpopePlan struct {

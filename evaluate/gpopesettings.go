@@ -172,7 +172,7 @@ func (m GPOPE) scaling(p Public, r *gpope.Walk) error {
 		}
 	}
 	if r.Weighting == value.ByTransition {
-		length := float64(p.Horizon)
+		length := float64(p.decisions())
 		if p.Gamma < 1 {
 			length = min(length, 1/(1-p.Gamma))
 		}

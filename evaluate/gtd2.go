@@ -26,6 +26,7 @@ type GTD2 struct {
 
 // Plan implements [Estimator].
 func (m GTD2) Plan(p Public) (*Plan, error) {
+	p = p.asking(m)
 	weighting, err := weightingNamed("gtd2", m.Weighting)
 	if err != nil {
 		return nil, err

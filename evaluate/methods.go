@@ -37,8 +37,8 @@ func Methods() []Method {
 		states   = "On-policy; one trajectory a person; tabular or aggregated features."
 	)
 	var (
-		weights   = fmt.Sprintf("max_weight: public cap on a trajectory's importance weight (%v; on-policy 1)", defaultMaxWeight)
-		clipped   = fmt.Sprintf("clip: public, or auto, which pays for a histogram to narrow it (%v)", defaultMeanClip)
+		capped    = "max_weight: public cap on a person's weight (a public rule; on-policy 1)"
+		clipped   = fmt.Sprintf("clip: auto, which pays for a histogram to narrow it, or public (%v; on-policy public)", defaultMeanClip)
 		clipPaid  = fmt.Sprintf("clip_share: share of the budget for clip auto (%v)", defaultClipShare)
 		constants = fmt.Sprintf("constants: exact or balle16 (%v)", defaultConstants)
 	)
@@ -47,16 +47,16 @@ func Methods() []Method {
 			Assumes:    "What the chosen method assumes; `discreet plan` says which and why.",
 			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)"}, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes:    "Public bounds on returns; weighted returns above the clip are cut.",
-			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},
+			Assumes:    "Public bounds on returns; off-policy right logged probabilities. The interval holds the value, whatever is cut or was never tried.",
+			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision.",
-			Parameters: []string{weights, clipped, clipPaid, overlaps}, decode: decodeAs[DPPDIS]},
+			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. Needs to know how episodes end. Best for long episodes.",
+			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes:    "Public bounds on returns; weights above the cap are cut. Best where weights vary.",
-			Parameters: []string{weights, fmt.Sprintf("sampling_share: share of the budget for the sampling error (%v)", defaultSamplingShare), clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
+			Assumes:    "As dp-is, with the weighted mean as the value. Best where weights vary.",
+			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes: "Public bounds on returns. Best off-policy; pays for a baseline by state (tabular or aggregated features) or action (one-row episodes), or takes a public one.",
+			Assumes: "Public bounds on returns. Pays for a baseline by state (tabular or aggregated features) or action (one-row episodes), or takes a public one. The interval may fail where the logs hardly try what the target does.",
 			Parameters: []string{"baseline: auto, public, none, value, action or state (auto)",
 				"constant, action_values, state_values: a public baseline (none)",
 				fmt.Sprintf("baseline_share: share of the budget for a paid baseline (%v; value: %v)", defaultTableShare, defaultValueShare),

@@ -269,5 +269,5 @@ func Example() {
 		return
 	}
 	fmt.Printf("always action 1: %.2f\n", release.Estimate.Value)
-	// Output: always action 1: 0.72
+	// Output: always action 1: 0.71
 }

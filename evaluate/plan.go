@@ -47,8 +47,10 @@ type Plan struct {
 	event     dp.Event
 	accounted accounted
 	prepare   preparation
-	// bootstraps tells that it matters how episodes end.
-	bootstraps bool
+	// bootstraps and needsEnds tell that it matters how episodes end.
+	bootstraps, needsEnds bool
+	// outcome makes a release again from its own numbers, see [Plan.Verify].
+	outcome outcome
 }
 
 // accounted is what an accountant certified.
@@ -91,7 +93,7 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	if p.Privacy == nil {
 		return plan, nil
 	}
-	if p.Privacy.LargeDelta {
+	if p.largeDelta() {
 		plan.Notes = append(plan.Notes, p.Privacy.Unit.Words("Delta is not below 1/persons: this guarantee would allow a release that publishes a person outright."))
 	}
 	var err error
@@ -185,18 +187,24 @@ func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error)
 }
 
 // CheckEnds refuses data that do not say how episodes end where the method needs
-// to know: it would take every last decision for one whose outcome is unknown, and
-// leave it out with its reward.
+// to know: a method that bootstraps would take every last decision for one whose
+// outcome is unknown, and leave it out with its reward; dp-pdis would not know
+// whether rewards could have followed.
 func (p *Plan) CheckEnds(known bool) error {
-	if known || !p.bootstraps {
+	switch {
+	case known:
 		return nil
+	case p.bootstraps:
+		return errEnds(p.Method, "every last decision would be left out with its reward")
+	case p.needsEnds:
+		return errEnds(p.Method, "nobody can tell whether rewards could have followed the last")
 	}
-	return errEnds(p.Method)
+	return nil
 }
 
-func errEnds(method string) error {
-	return fmt.Errorf("%w: %s needs to know how episodes end, and the data have no column terminated: without it every last decision would be left out with its reward; add or map the column, or set problem.end to terminated (nothing follows the last row) or truncated (the record was cut off there)",
-		ErrData, method)
+func errEnds(method, otherwise string) error {
+	return fmt.Errorf("%w: %s needs to know how episodes end, and the data have no column terminated: without it %s; add or map the column, or set problem.end to terminated (nothing follows the last row) or truncated (the record was cut off there)",
+		ErrData, method, otherwise)
 }
 
 func (p *Plan) checkPersons(d *trajectory.Dataset) error {
@@ -206,18 +214,24 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 	if d.Persons() == 0 {
 		return fmt.Errorf("%w: the data holds no person", ErrData)
 	}
-	if p.public.Privacy == nil {
-		return nil
+	if err := p.CheckPersons(int64(d.Persons())); err != nil || p.public.Privacy == nil {
+		return err
 	}
-	m, q := int64(d.Persons()), p.public.Privacy
+	return checkContributions(d, p.public)
+}
+
+// CheckPersons holds the number of persons in the data against the public one.
+func (p *Plan) CheckPersons(m int64) error {
+	q := p.public.Privacy
 	switch {
+	case q == nil:
 	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
 		return fmt.Errorf("%w: problem.persons says %d %ss and the data holds %d; under replace_one their number is public and must be right",
 			ErrData, p.public.Persons, q.Unit, m)
 	case q.Adjacency == dp.AddRemoveOne && m < p.public.Persons:
 		return fmt.Errorf("%w: problem.persons promises more %ss than the data holds; under add_remove_one give a public lower bound", ErrData, q.Unit)
 	}
-	return checkContributions(d, p.public)
+	return nil
 }
 
 // checkContributions holds every person against the public caps. The reader
@@ -225,6 +239,9 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 func checkContributions(d *trajectory.Dataset, p Public) error {
 	if d.Discount != nil && !p.Discounts {
 		return fmt.Errorf("%w: the data brings a discount for each decision; set problem.discounts, or leave the column out", ErrData)
+	}
+	if p.OneDecision && d.Rows() != d.Episodes() {
+		return fmt.Errorf("%w: a trajectory has several decisions, and the public facts say that each has one", ErrData)
 	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
@@ -288,7 +305,8 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 		release.Diagnostics = map[string]any{}
 	}
 	if r.plan.public.Privacy != nil {
-		release.Privacy = newStatement(r.plan, paid, src)
+		release.Privacy = newStatement(r.plan)
+		release.Privacy.Charged, release.Privacy.Seeded = paid.Charged(), src.Seeded()
 		release.Disclosure = newDisclosure(r.plan)
 	}
 	return release, nil

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,13 +85,16 @@ type Public struct {
 	// Reward bounds one reward.
 	Reward Range
 	// Return bounds the discounted return of a trajectory; nil derives it from
-	// Reward, Gamma and Horizon.
+	// Reward, Gamma and Horizon, or from Reward alone with OneDecision.
 	Return *Range
 	// Horizon is the largest number of decisions that a person contributes.
 	Horizon int64
 	// Episodes is the largest number of trajectories that a person contributes;
 	// 0 when it is not capped other than by Horizon.
 	Episodes int64
+	// OneDecision says that every trajectory has one decision, as in the log of a
+	// contextual bandit; Horizon is then how many trajectories a person contributes.
+	OneDecision bool
 	// Features maps observations to feature vectors; nil where a method needs none.
 	Features feature.Map
 	// Target is the policy to evaluate.
@@ -100,6 +104,9 @@ type Public struct {
 	// Labels are further public facts that a release repeats, such as the target
 	// policy in words.
 	Labels map[string]any
+
+	// parameters are what the method was asked for; nil until a plan starts.
+	parameters map[string]any
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
@@ -114,6 +121,22 @@ func (p Public) clone() Public {
 		p.Privacy = &q
 	}
 	p.Labels = maps.Clone(p.Labels)
+	return p
+}
+
+// asking is a copy that holds the parameters of the method that was asked for:
+// that of a choice, not what it chose. A release repeats them, so that whoever
+// has it can plan again.
+func (p Public) asking(m Estimator) Public {
+	p = p.clone()
+	if p.parameters != nil {
+		return p
+	}
+	p.parameters = map[string]any{}
+	// What JSON cannot hold is not a number, and the method refuses it.
+	if text, err := json.Marshal(m); err == nil {
+		_ = json.Unmarshal(text, &p.parameters)
+	}
 	return p
 }
 
@@ -168,12 +191,16 @@ func (p Public) validatePrivacy() error {
 	if p.Persons < 1 {
 		return fmt.Errorf("%w: problem.persons is missing; %s (under add_remove_one: a public lower bound on it)", ErrPublic, q.Unit.Words("give the number of persons"))
 	}
-	if q.Budget.Delta >= 1/float64(p.Persons) && !q.LargeDelta {
+	if p.largeDelta() && !q.LargeDelta {
 		return fmt.Errorf("%w: delta %v is not below 1/%ss = 1/%d: such a delta allows a release that publishes one %[3]s outright; choose delta well below it",
 			dp.ErrBudget, q.Budget.Delta, q.Unit, p.Persons)
 	}
 	return nil
 }
+
+// largeDelta tells of a delta that would allow a release which publishes one
+// person outright.
+func (p Public) largeDelta() bool { return p.Privacy.Budget.Delta >= 1/float64(p.Persons) }
 
 // Returns is the public range of a trajectory's discounted return: what rewards,
 // discount and horizon allow to trajectories of one decision or more, cut to
@@ -182,7 +209,7 @@ func (p Public) Returns() Range {
 	if p.Return != nil && !(p.Reward.Width() > 0) {
 		return *p.Return
 	}
-	steps := float64(p.Horizon)
+	steps := float64(p.decisions())
 	most := steps
 	if p.Gamma < 1 && !p.Discounts {
 		most = -math.Expm1(steps*math.Log(p.Gamma)) / (1 - p.Gamma)
@@ -200,6 +227,17 @@ func (p Public) Returns() Range {
 	return r
 }
 
+// decisions is the largest number of decisions of a trajectory.
+func (p Public) decisions() int64 {
+	if p.OneDecision {
+		return min(p.Horizon, 1)
+	}
+	return p.Horizon
+}
+
+// onPolicy tells whether the target is the policy that made the data.
+func (p Public) onPolicy() bool { return policy.OnPolicy(p.Target) }
+
 // unit is that of the guarantee.
 func (p Public) unit() Unit {
 	if p.Privacy == nil {
@@ -213,16 +251,32 @@ func (p Public) facts() map[string]any {
 	f := map[string]any{}
 	maps.Copy(f, p.Labels)
 	f["gamma"] = p.Gamma
+	if p.Discounts {
+		f["discounts"] = true
+	}
+	f["on_policy"] = policy.OnPolicy(p.Target)
+	if k := p.Target.Actions(); k > 0 {
+		f["actions"] = k
+	}
+	if len(p.parameters) > 0 {
+		f["parameters"] = p.parameters
+	}
 	if p.Horizon > 0 {
 		f["horizon"] = p.Horizon
 		f["reward"] = p.Reward
 		f["return"] = p.Returns()
+		if p.Return != nil {
+			f["return_given"] = true
+		}
 	}
 	if p.Persons > 0 {
 		f[p.unit().count()] = p.Persons
 	}
 	if p.Episodes > 0 {
 		f["episodes"] = p.Episodes
+	}
+	if p.decisions() < p.Horizon {
+		f["one_decision"] = true
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -31,14 +32,39 @@ func reference(method string, p Public, compute func(s *value.Sample) (*Release,
 		if err != nil {
 			return nil, err
 		}
-		return func(context.Context, *noise.Source) (*Release, error) { return compute(s) }, nil
+		return func(context.Context, *noise.Source) (*Release, error) {
+			r, err := compute(s)
+			if err == nil {
+				r.Diagnostics = weightFacts(s)
+				r.Notes, err = doubts(p, r)
+			}
+			return r, err
+		}, nil
 	}
 	plan, err := newPlan(method, p, nil, prepare)
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = referenceAgain(p, functionAgain(p.Features, nil))
 	plan.Notes = []string{"This is a reference without privacy: whoever sees it may learn about single persons."}
 	return plan, nil
+}
+
+// scalarReference is a reference that releases a number.
+func scalarReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	plan, err := reference(method, p, compute)
+	if err == nil {
+		plan.outcome = referenceAgain(p, numberAgain)
+	}
+	return plan, err
+}
+
+// numberAgain makes the release of a number again from its value and its error.
+func numberAgain(r *Release) (*Release, error) {
+	if r.Estimate == nil {
+		return nil, errors.New("estimate is missing")
+	}
+	return number(r.Estimate.Value, r.Estimate.StdSampling), nil
 }
 
 // average is the release of a mean over persons with its standard error.
@@ -70,7 +96,7 @@ type IS struct{}
 
 // Plan implements [Estimator].
 func (IS) Plan(p Public) (*Plan, error) {
-	return reference("is", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("is", p, func(s *value.Sample) (*Release, error) {
 		num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 		value.ISContributions(num, den, s)
 		return average(num), nil
@@ -82,7 +108,7 @@ type PDIS struct{}
 
 // Plan implements [Estimator].
 func (PDIS) Plan(p Public) (*Plan, error) {
-	return reference("pdis", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("pdis", p, func(s *value.Sample) (*Release, error) {
 		x := make([]float64, s.Data.Persons())
 		value.PDISContributions(x, s)
 		return average(x), nil
@@ -95,7 +121,7 @@ type WIS struct{}
 
 // Plan implements [Estimator].
 func (WIS) Plan(p Public) (*Plan, error) {
-	return reference("wis", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("wis", p, func(s *value.Sample) (*Release, error) {
 		v, err := value.WIS(s)
 		if err != nil {
 			return nil, err
@@ -127,7 +153,7 @@ func (m DR) Plan(p Public) (*Plan, error) {
 	if m.Prior < 0 {
 		return nil, fmt.Errorf("%w: dr: prior is %v; want 0 or above", ErrMethod, m.Prior)
 	}
-	return reference("dr", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("dr", p.asking(m), func(s *value.Sample) (*Release, error) {
 		q, err := m.model(s)
 		if err != nil {
 			return nil, err
@@ -143,7 +169,7 @@ func (m DR) Plan(p Public) (*Plan, error) {
 func (m DR) model(s *value.Sample) (value.QModel, error) {
 	if s.Data.Rows() > s.Data.Episodes() {
 		if s.Data.Terminated == nil {
-			return nil, errEnds("dr")
+			return nil, errEnds("dr", "every last decision would be left out with its reward")
 		}
 		theta, err := value.LSTD{Weighting: value.ByTransition}.Solve(s)
 		if err != nil {
@@ -199,7 +225,7 @@ type LSW struct {
 
 // Plan implements [Estimator].
 func (m LSW) Plan(p Public) (*Plan, error) {
-	return reference("lsw", p, func(s *value.Sample) (*Release, error) {
+	return reference("lsw", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSW{Weights: m.Weights}.Solve(s)
 		return function(s, theta, err)
 	})
@@ -216,6 +242,7 @@ type LSL struct {
 
 // Plan implements [Estimator].
 func (m LSL) Plan(p Public) (*Plan, error) {
+	p = p.asking(m)
 	if m.Lambda == 0 {
 		m.Lambda = defaultLambda
 	}
@@ -240,7 +267,7 @@ func (m LSTD) Plan(p Public) (*Plan, error) {
 			return nil, fmt.Errorf("%w: lstd: %w", ErrMethod, err)
 		}
 	}
-	return bootstrapping(reference("lstd", p, func(s *value.Sample) (*Release, error) {
+	return bootstrapping(reference("lstd", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSTD{Weighting: weighting}.Solve(s)
 		return function(s, theta, err)
 	}))

@@ -7,8 +7,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/mechanism"
-	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
 
@@ -100,7 +98,8 @@ type Statement struct {
 	Seeded bool `json:"seeded_for_tests,omitempty"`
 }
 
-func newStatement(p *Plan, paid *receipt.Receipt, src *noise.Source) *Statement {
+// newStatement is what is known of the guarantee beforehand.
+func newStatement(p *Plan) *Statement {
 	q := p.public.Privacy
 	s := &Statement{
 		Model:      "central",
@@ -112,8 +111,6 @@ func newStatement(p *Plan, paid *receipt.Receipt, src *noise.Source) *Statement 
 		Accounted:  p.accounted.epsilon,
 		Event:      p.event,
 		Noise:      "exact",
-		Charged:    paid.Charged(),
-		Seeded:     src.Seeded(),
 	}
 	if q.Noise == mechanism.Fast {
 		s.Noise = "fast"

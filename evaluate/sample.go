@@ -11,7 +11,8 @@ import (
 )
 
 // sampleFor validates the data against the target policy and the features, for
-// the curator, and builds what the estimators work on.
+// the curator, and builds what the estimators work on. Of a private run it asks
+// nothing of all rows together: to fail there would tell of them.
 func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
 	if err := policy.Check(p.Target, d); err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil

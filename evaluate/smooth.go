@@ -87,6 +87,7 @@ func (r smoothRelease) plan(c Constants) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.outcome = functionAgain(r.features, nil)
 	noise := alpha * r.numerics.Bound(smooth.GuessedVisits(r.public.Persons, states), smooth.InnerBeta(beta, states))
 	plan.Expected.RMSE = math.Hypot(noise, r.numerics.Bias())
 	plan.Expected.Constant = r.public.Returns().Width() / 2
@@ -99,6 +100,9 @@ func (r smoothRelease) plan(c Constants) (*Plan, error) {
 		plan.words("The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1."),
 		"Values are not clipped to the public range: noise may take them outside.",
 	)
+	if r.public.Episodes != 1 {
+		plan.Notes = append(plan.Notes, plan.words("Of a person with several trajectories the first counts."))
+	}
 	if plan.Expected.RMSE > plan.Expected.Constant {
 		plan.Notes = append(plan.Notes, "The expected error is above the worst error of answering with the middle of the public range: at this budget the release will tell next to nothing. dp-refine needs far less noise.")
 	}
@@ -107,9 +111,10 @@ func (r smoothRelease) plan(c Constants) (*Plan, error) {
 
 // prepare binds a release to data.
 func (r smoothRelease) prepare(release mechanism.Smooth, d *trajectory.Dataset) (draw, error) {
-	if err := oneEpisodeEach(r.method, d); err != nil {
-		return nil, err
+	if d.Persons() > smooth.MaxPersons {
+		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, r.method, smooth.MaxPersons)
 	}
+	d = firstOfEach(d)
 	if err := feature.Check(r.features, d); err != nil {
 		return nil, err
 	}
@@ -152,16 +157,19 @@ func finiteProblem(method string, p Public) (feature.Finite, error) {
 	return finite, nil
 }
 
-// oneEpisodeEach refuses data in which a person owns several trajectories: the
-// smooth bounds rest on counts that move by one a person.
-func oneEpisodeEach(method string, d *trajectory.Dataset) error {
-	if d.Persons() > smooth.MaxPersons {
-		return fmt.Errorf("%w: %s: at most %d persons", ErrData, method, smooth.MaxPersons)
+// firstOfEach keeps each person's first trajectory: the smooth bounds rest on counts
+// that move by one a person.
+func firstOfEach(d *trajectory.Dataset) *trajectory.Dataset {
+	later := make([]bool, d.Rows())
+	for p := range d.Persons() {
+		for e := d.PersonStart[p] + 1; e < d.PersonStart[p+1]; e++ {
+			for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+				later[row] = true
+			}
+		}
 	}
-	if d.Episodes() > d.Persons() {
-		return fmt.Errorf("%w: %s wants one trajectory a person and the data holds more; set problem.episodes to 1 to keep each person's first", ErrData, method)
-	}
-	return nil
+	d, _ = d.LeaveOut(func(row int) bool { return later[row] })
+	return d
 }
 
 // weightsByState fills in and checks public weights by state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -172,16 +173,43 @@ func TestSmoothMethodsRefuseWhatTheyAreNotProvenFor(t *testing.T) {
 	if _, err := (DPLSW{Constants: Balle16}).Plan(p); err == nil {
 		t.Error("Balle16's constants at epsilon 30: no error; they are proven up to 20")
 	}
-	p = handmadePublic(t, dp.ReplaceOne, tabular)
-	p.Persons, p.Horizon = 2, 9
-	plan, err := DPLSW{}.Plan(p)
+}
+
+// Of a person with two trajectories the first counts: a count moves by one a person.
+func TestSmoothMethodsTakeEachPersonsFirstTrajectory(t *testing.T) {
+	tabular, err := feature.NewTabular(3, "obs_state")
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice := handmade()
-	twice.PersonStart = []int{0, 2, 3} // the first person owns two trajectories
-	if _, err := plan.Check(context.Background(), twice); !errors.Is(err, ErrData) {
-		t.Errorf("two trajectories a person: %v; want ErrData", err)
+	p := handmadePublic(t, dp.ReplaceOne, tabular)
+	p.Persons, p.Horizon = 2, 9
+	first, both := handmade(), handmade()
+	both.PersonStart = []int{0, 2, 3}
+	first.PersonStart = []int{0, 1, 3}
+	first, _ = both.LeaveOut(func(row int) bool { return row >= both.EpisodeStart[1] && row < both.EpisodeStart[2] })
+	for _, e := range []Estimator{DPLSW{}, DPLSL{}} {
+		plan, err := e.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(plan.Notes, "Of a person with several trajectories the first counts.") {
+			t.Errorf("notes %q", plan.Notes)
+		}
+		var values [2][]float64
+		for i, d := range []*trajectory.Dataset{both, first} {
+			ready, err := plan.Check(context.Background(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[i] = r.Theta
+		}
+		if !slices.Equal(values[0], values[1]) {
+			t.Errorf("%v with both trajectories, %v with the first alone", values[0], values[1])
+		}
 	}
 }
 

@@ -47,6 +47,23 @@ func affordableWeight(p Public) (float64, error) {
 // 0 where the public clip is kept. A histogram that cannot tell a tenth of the
 // persons from nobody is not paid for.
 func clipShare(method string, p Public, clip string, share float64, steps int) (float64, error) {
+	share, err := askedShare(method, clip, share)
+	if share == 0 || err != nil {
+		return 0, err
+	}
+	r, err := reach(p)
+	if err != nil {
+		return 0, err
+	}
+	// sqrt 2/mu is the noise of one bin, and steps of them may be added up.
+	if math.Sqrt(2*float64(steps)/share) > r/10 {
+		return 0, nil
+	}
+	return share, nil
+}
+
+// askedShare is the share of the budget that the parameters ask for.
+func askedShare(method, clip string, share float64) (float64, error) {
 	if !(share >= 0 && share < 1) {
 		return 0, fmt.Errorf("%w: %s: clip_share is %v; want between 0 and 1", ErrMethod, method, share)
 	}
@@ -59,14 +76,6 @@ func clipShare(method string, p Public, clip string, share float64, steps int) (
 	}
 	if share == 0 {
 		share = defaultClipShare
-	}
-	r, err := reach(p)
-	if err != nil {
-		return 0, err
-	}
-	// sqrt 2/mu is the noise of one bin, and steps of them may be added up.
-	if math.Sqrt(2*float64(steps)/share) > r/10 {
-		return 0, nil
 	}
 	return share, nil
 }

@@ -23,7 +23,7 @@ func (m WISLSTD) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bootstrapping(reference("wis-lstd", p, func(s *value.Sample) (*Release, error) {
+	return bootstrapping(reference("wis-lstd", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.WISLSTD{Lambda: m.Lambda, Weighting: weighting, Ridge: m.Ridge}.Solve(s)
 		return function(s, theta, err)
 	}))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/evaluate"
 )
@@ -199,17 +200,25 @@ type functionView struct {
 // numberTable lists the first numbers of a vector.
 type numberTable struct {
 	Caption, Index string
-	Rows           []string
+	Rows           []numberRow
 	Left           int
 }
+
+// numberRow is a number beside its name, or its place from 0.
+type numberRow struct{ Name, Value string }
 
 // mostRows bounds a table of numbers; the JSON form holds all.
 const mostRows = 1000
 
-func newNumberTable(caption, index string, xs []float64) numberTable {
+// newNumberTable names the numbers where there is a name for each.
+func newNumberTable(caption, index string, xs []float64, names []string) numberTable {
 	t := numberTable{Caption: caption, Index: index}
-	for _, x := range xs[:min(len(xs), mostRows)] {
-		t.Rows = append(t.Rows, round(x))
+	for i, x := range xs[:min(len(xs), mostRows)] {
+		name := strconv.Itoa(i)
+		if len(names) == len(xs) {
+			name = names[i]
+		}
+		t.Rows = append(t.Rows, numberRow{name, round(x)})
 	}
 	t.Left = len(xs) - len(t.Rows)
 	return t
@@ -223,10 +232,10 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 	if len(r.Values) > 0 {
 		v.Count = len(r.Values)
 		v.Chart = newStepChart(r.Values, bounds)
-		v.Tables = append(v.Tables, newNumberTable("Values by state", "state", r.Values))
+		v.Tables = append(v.Tables, newNumberTable("Values by state", "state", r.Values, nil))
 	}
 	if len(r.Theta) > 0 {
-		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", "feature", r.Theta))
+		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", "feature", r.Theta, Features(r.Public)))
 	}
 	return v
 }

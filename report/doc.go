@@ -1,7 +1,7 @@
 // Package report renders a release of package evaluate as one page that can be
 // printed, mailed and archived.
 //
-// [Write] is the only call:
+// [Write] renders a release:
 //
 //	err := report.Write(w, release)
 //
@@ -10,6 +10,9 @@
 // the data steward who decides whether to publish, and the recipient who judges
 // the number. Whatever would stop a careful steward (an uncharged ledger, seeded
 // or fast noise, no privacy at all) stands in a box at the top.
+//
+// [WriteLook] makes a page of another kind, for the curator of the data before
+// anything is spent. It shows the data as they are and must not be shared.
 //
 // # What the page says
 //

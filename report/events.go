@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 )
@@ -66,6 +67,40 @@ func newEventNode(e dp.Event) *eventNode {
 	case dp.ZeroConcentratedDP:
 		n.Words = "A computation of which only its concentrated guarantee (zCDP) is known."
 		n.add("rho", parameter(e.Rho), "its own ρ")
+	case dp.PureDP:
+		n.Words = "A computation of which only its pure guarantee is known."
+		n.add("epsilon", parameter(e.Epsilon), "its own ε")
+	case dp.RenyiCurve:
+		n.Words = "A computation of which only bounds on its Rényi divergences are known."
+		n.add("orders", few(e.Orders), "the orders at which there is a bound")
+		n.add("values", few(e.Values), "the bounds")
+	case dp.PrivacyLoss:
+		n.Words = "A computation that comes with its own table of privacy losses and their probabilities."
+		n.add("losses", few(e.Losses), "how much an outcome can tell two neighbouring data sets apart")
+		n.add("masses", few(e.Masses), "how likely each of them is")
+		n.add("infinity", parameter(e.Infinity), "probability of an outcome that tells them apart for certain")
+	case dp.Exponential:
+		n.Words = "A choice among candidates that favours high scores (exponential mechanism): the losses of all outcomes lie within one range."
+		n.add("epsilon", parameter(e.Epsilon), "length of that range")
+	case dp.SelectBest:
+		n.Words = "The best of a secret, random number of runs; the others are not shown. It is accounted for as one release."
+		n.add("runs", e.Runs, "law of the number of runs")
+		if e.Gamma > 0 {
+			n.add("gamma", parameter(e.Gamma), "its parameter")
+		}
+		if e.Mean > 0 {
+			n.add("mean", parameter(e.Mean), "its mean")
+		}
+		n.child(e.Event)
+	case dp.PermuteAndFlip:
+		n.Words = "A choice among candidates that favours high scores (permute and flip)."
+		n.add("epsilon", parameter(e.Epsilon), "its own ε")
+	case dp.ReportNoisyMax:
+		n.Words = "A choice of the candidate whose score, with noise added, is largest."
+		n.add("noise", e.Noise, "law of the noise")
+		n.add("scale", parameter(e.Scale), "scale of the noise")
+		n.add("sensitivity", parameter(e.Sensitivity), "the most that one person can change a score")
+		n.add("monotone", fmt.Sprint(e.Monotone), "declared: an added person moves all scores the same way")
 	case dp.ApproximateDP:
 		n.Words = "A computation of which only its guarantee is known."
 		if e.Epsilon == 0 && e.Delta == 0 {
@@ -91,6 +126,18 @@ func newEventNode(e dp.Event) *eventNode {
 		n.children(e.Events)
 	}
 	return n
+}
+
+// few shows a few numbers, or how many there are and their ends.
+func few(xs []float64) string {
+	if len(xs) > 6 {
+		return fmt.Sprintf("%d numbers from %s to %s", len(xs), parameter(xs[0]), parameter(xs[len(xs)-1]))
+	}
+	words := make([]string, len(xs))
+	for i, x := range xs {
+		words[i] = parameter(x)
+	}
+	return strings.Join(words, ", ")
 }
 
 func (n *eventNode) add(name, value, words string) {

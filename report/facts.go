@@ -54,12 +54,12 @@ var knownFacts = []struct{ name, words string }{
 	{"units", "number of units of privacy, or a public lower bound on it"},
 	{"gamma", "discount a decision"},
 	{"horizon", "most decisions that one person contributes"},
+	{"one_decision", "whether every trajectory has one decision"},
 	{"episodes", "most trajectories that one person contributes"},
 	{"reward", "range of one reward"},
 	{"return", "range of a trajectory’s discounted return"},
 	{"clip", "range to which one person’s contribution is clipped"},
 	{"max_weight", "cap on an importance weight"},
-	{"sampling_share", "share of the budget spent on the sampling error"},
 	{"lambda", "penalty of the least squares"},
 	{"states", "number of states"},
 	{"dimension", "number of features"},
@@ -147,6 +147,9 @@ func list(items []any) string {
 				return fmt.Sprintf("%d items", len(items))
 			}
 			f.Text = string(raw)
+		}
+		if inner, ok := item.([]any); ok {
+			f.Text = "(" + list(inner) + ")"
 		}
 		texts = append(texts, f.Text)
 	}

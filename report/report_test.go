@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestDirectionsAreNotTurnedRound(t *testing.T) {
 }
 
 func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
-	headings := []string{"Seeded noise", "above the promised one", "Not charged to a ledger", "Fast noise", "Says little more"}
+	headings := []string{"Seeded noise", "above the promised one", "Not charged to a ledger", "Fast noise", "cannot answer the question"}
 	for bits := range 1 << len(headings) {
 		due := func(i int) bool { return bits>>i&1 == 1 }
 		r := scalarRelease()
@@ -374,5 +375,29 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			b.SetBytes(int64(page.Len()))
 		})
+	}
+}
+
+// The weights of columns have the names of the columns and of their products, where
+// the release has one for each.
+func TestWeightsAreNamed(t *testing.T) {
+	r := thetaRelease()
+	names := []string{"a", "b", "c", "d"}
+	spec := map[string]any{"kind": "columns", "names": names, "intercept": true, "products": [][]string{names[:2], names[2:]}}
+	r.Public["features"] = spec
+	rows := func() (heads []string) {
+		for _, table := range mustParse(t, render(t, r)).find("table", "numbers") {
+			for _, tr := range table.find("tr", "")[1:] {
+				heads = append(heads, tr.find("th", "")[0].text)
+			}
+		}
+		return heads
+	}
+	if got, want := rows(), []string{"intercept", "a", "b", "c", "d", "a × b", "c × d"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	spec["names"] = append(names, "e")
+	if got, want := rows(), []string{"0", "1", "2", "3", "4", "5", "6"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
 	}
 }

@@ -75,6 +75,9 @@ func warnings(r *evaluate.Release) []warning {
 	stop := func(heading, text string) { out = append(out, warning{true, heading, text}) }
 	care := func(heading, text string) { out = append(out, warning{false, heading, text}) }
 	s := r.Privacy
+	if why := Unanswered(r); why != "" {
+		stop("This release cannot answer the question", why+" A larger ε, more persons, or a shorter horizon would help.")
+	}
 	if s == nil {
 		stop("No privacy: a reference, not for release",
 			"These numbers were computed without any protection. Whoever sees them may learn about single persons.")
@@ -96,29 +99,11 @@ func warnings(r *evaluate.Release) []warning {
 			care("Fast noise", "The noise was drawn in floating-point numbers, whose gaps can give away what was added. The guarantee holds for ideal noise; attacks on the last digits are not excluded.")
 		}
 	}
-	if tellsLittle(r) {
-		care("Says little more than a constant", "A constant fixed without data would be off by at most "+
-			significant(r.Expected.Constant, digits, up)+", and this release is not known to be closer.")
-	}
 	return out
 }
 
 // overBudget reports that the certified epsilon exceeds the stated one.
 func overBudget(s *evaluate.Statement) bool { return s.Accounted.Upper > s.Epsilon }
-
-// tellsLittle compares the error of a release with that of a constant.
-func tellsLittle(r *evaluate.Release) bool {
-	worst := r.Expected.Constant
-	if worst <= 0 || (r.Estimate != nil && r.Estimate.Sampling == evaluate.NoSampling) {
-		return false
-	}
-	if e := r.Estimate; e != nil {
-		// Half the difference, not half of each end: an interval that was cut to the
-		// public range is as wide as the range at most.
-		return (e.Interval[1]-e.Interval[0])/2 >= worst
-	}
-	return r.Expected.RMSE >= worst
-}
 
 // promise is the guarantee in words.
 type promise struct {

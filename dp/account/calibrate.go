@@ -161,16 +161,67 @@ func (s search) unsafeBelow(safe float64) (float64, error) {
 	return 0, nil
 }
 
+// CalibrateTemplate fills the open place of a template so that the event meets the
+// budget. Of noise (a noise multiplier or a scale) it brackets the smallest, as
+// [Calibrate] does. Of a sampling rate and of a count it brackets the largest: Lower is
+// certain to meet the budget; above it, a rate of Upper is certain not to (or is 1, or
+// nothing is known), and a count of one more than Lower, which is Upper too, is not
+// certain to meet it. A count of 0 says that not even one run does.
+func CalibrateTemplate(t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+	switch t.Field() {
+	case "":
+		return Bracket{}, fmt.Errorf("%w: nothing is open in the event; put \"?\" for a noise multiplier, scale, rate or count", dp.ErrEvent)
+	case "rate":
+		return largestRate(t, budget, fresh)
+	case "count":
+		n, err := largestCount(func(count int64) (dp.Event, int64, error) {
+			e, err := t.With(float64(count))
+			return e, 1, err
+		}, budget, fresh)
+		return Bracket{float64(n), float64(n)}, err
+	}
+	return Calibrate(t.With, budget, fresh)
+}
+
+// largestRate calibrates the inverse of the rate, which costs less as it grows.
+func largestRate(t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+	if err := budget.Validate(); err != nil {
+		return Bracket{}, err
+	}
+	inverse := func(x float64) (dp.Event, error) { return t.With(min(1/x, 1)) }
+	all, err := search{build: inverse, budget: budget, fresh: fresh}.at(1)
+	if err != nil {
+		return Bracket{}, err
+	}
+	if all.Upper <= budget.Epsilon {
+		return Bracket{1, 1}, nil
+	}
+	b, err := Calibrate(inverse, budget, fresh)
+	if err != nil {
+		return Bracket{}, fmt.Errorf("no sampling rate meets the budget for certain; add noise: %w", err)
+	}
+	return Bracket{min(1/b.Upper, 1), min(1/b.Lower, 1)}, nil
+}
+
 // LargestCount returns the largest number of runs of the event that is certain
 // to meet the budget, 0 if not even one is. Epsilon must not shrink with the
 // count. fresh returns an empty accountant.
 func LargestCount(event dp.Event, budget dp.Budget, fresh func() Accountant) (int64, error) {
+	return largestCount(func(count int64) (dp.Event, int64, error) { return event, count, nil }, budget, fresh)
+}
+
+// largestCount is LargestCount of the event, and its number of runs, that build makes of a count.
+func largestCount(build func(count int64) (dp.Event, int64, error), budget dp.Budget, fresh func() Accountant) (int64, error) {
 	if err := budget.Validate(); err != nil {
 		return 0, err
 	}
 	fits := func(count int64) (bool, error) {
+		event, runs, err := build(count)
+		if err != nil {
+			return false, err
+		}
 		a := fresh()
-		if err := a.Compose(event, count); err != nil {
+		if err := a.Compose(event, runs); err != nil {
 			return false, err
 		}
 		b, err := a.Epsilon(budget.Delta)

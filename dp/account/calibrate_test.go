@@ -216,3 +216,47 @@ func TestCalibrateWalksThroughNoiseTooSmallToCompose(t *testing.T) {
 		t.Errorf("%v, %v; want 2000", b, err)
 	}
 }
+
+// TestCalibrateTemplateFillsAnyPlace: what is found meets the budget, and a little more
+// of it does not.
+func TestCalibrateTemplateFillsAnyPlace(t *testing.T) {
+	budget := dp.Budget{Epsilon: 1, Delta: 1e-6}
+	fresh := func() account.Accountant { return account.New(dp.AddRemoveOne) }
+	for text, more := range map[string]func(x float64) float64{
+		`{"kind":"self_composed","count":1000,"event":{"kind":"poisson_sampled","rate":"?","event":{"kind":"gaussian","noise_multiplier":1}}}`:                           func(x float64) float64 { return x * 1.001 },
+		`{"kind":"self_composed","count":"?","event":{"kind":"laplace","noise_multiplier":40}}`:                                                                          func(x float64) float64 { return x + 1 },
+		`{"kind":"composed","events":[{"kind":"gaussian","noise_multiplier":9},{"kind":"self_composed","count":"?","event":{"kind":"gaussian","noise_multiplier":50}}]}`: func(x float64) float64 { return x + 1 },
+		`{"kind":"discrete_laplace","scale":"?","norm":3}`:                                                                                                               func(x float64) float64 { return x * .999 },
+	} {
+		template, err := dp.ParseTemplate([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := account.CalibrateTemplate(template, budget, fresh)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		found := b.Lower
+		if template.Field() == "scale" {
+			found = b.Upper
+		}
+		meets := func(x float64) bool {
+			e, err := template.With(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ask(t, dp.AddRemoveOne, e, 1, "epsilon", 0, budget.Delta).Upper <= budget.Epsilon
+		}
+		if !meets(found) || meets(more(found)) {
+			t.Errorf("%s: %v is not where epsilon passes %v", text, b, budget.Epsilon)
+		}
+	}
+	everyone, err := dp.ParseTemplate([]byte(`{"kind":"poisson_sampled","rate":"?","event":{"kind":"gaussian","noise_multiplier":99}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := account.CalibrateTemplate(everyone, budget, fresh); err != nil || b != (account.Bracket{Lower: 1, Upper: 1}) {
+		t.Errorf("noise that needs no sampling: rate %v, %v; want 1", b, err)
+	}
+}

@@ -10,8 +10,8 @@ import (
 
 // ClosedForm is the accountant that needs no numerical composition: any tree of
 // Gaussian events (one Gaussian of the summed mu^2), or one run of a single
-// Laplace, discrete Laplace, randomised-response, smooth Gaussian, shuffled or
-// (epsilon, delta) event. Its brackets enclose the exact privacy profile and are a few
+// Laplace, discrete Laplace, randomised-response, smooth Gaussian, shuffled, pure,
+// (epsilon, delta) event, choice among candidates, or one that states its losses. Its brackets enclose the exact privacy profile and are a few
 // roundings wide (for a smooth Gaussian: as wide as its integral is certain; for a shuffle: an
 // upper bound alone).
 // Everything else is refused with [ErrUnsupported].
@@ -58,7 +58,7 @@ func (c *ClosedForm) Compose(event dp.Event, count int64) error {
 }
 
 func (c *ClosedForm) add(leaf dp.Event, n int64) error {
-	if err := onlyReplace(c.adj, leaf); err != nil {
+	if err := defined(c.adj, leaf); err != nil {
 		return err
 	}
 	if err := declared(leaf); err != nil {
@@ -114,6 +114,13 @@ func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {
 		return responseProfile(e)
 	case dp.ApproximateDP:
 		return approximateProfile(e)
+	case dp.PureDP, dp.PermuteAndFlip, dp.ReportNoisyMax:
+		epsilon, _ := pureLoss(leaf)
+		return pureProfile(leaf, epsilon)
+	case dp.Exponential:
+		return boundedRangeProfile(e)
+	case dp.PrivacyLoss:
+		return givenProfile(e)
 	case dp.SmoothGaussian:
 		return &eventProfile{event: e, smooth: &e}
 	case dp.Shuffled:

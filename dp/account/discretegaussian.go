@@ -188,7 +188,8 @@ func (s *shiftSearch) possible(v []int) bool {
 }
 
 // greedySquare is a squared norm up to square that an integer vector of the
-// dimension has, the largest that taking the longest step first finds.
+// dimension has, the largest that taking the longest step first finds. Beyond 2^53
+// it is one to a few roundings, which the slack of nearlyGaussian exceeds.
 func greedySquare(square float64, dimension int) float64 {
 	left := square
 	coordinates := 4
@@ -199,7 +200,7 @@ func greedySquare(square float64, dimension int) float64 {
 		step := math.Floor(math.Sqrt(left))
 		left -= step * step
 		if left < 0 { // the root was rounded up
-			left += 2*step - 1
+			left = max(left+2*step-1, 0)
 		}
 	}
 	return square - left

@@ -7,7 +7,8 @@
 //	err := a.Compose(event, 1)
 //	b, err := a.Epsilon(1e-5) // b.Upper is the guarantee
 //
-// [Calibrate] finds the noise that meets a budget and [LargestCount] the number
+// [ForGroup] answers for groups of linked persons. [Calibrate] finds the noise that meets a budget,
+// [CalibrateTemplate] whatever number an event leaves open, and [LargestCount] the number
 // of runs that do. An accountant composes events that are fixed before the first
 // release; where each release may be chosen after seeing the last, use a
 // [Filter].
@@ -32,7 +33,12 @@
 //	event                                     ClosedForm       PLD              RDP
 //	gaussian, composed with its like          exact  R A       exact    R A     upper R A
 //	gdp, composed with gaussian               exact  R A       exact    R A     upper R A
-//	zcdp                                      -                -                upper R A
+//	zcdp, rdp_curve                           -                -                upper R A
+//	select_best, of what RDP takes (6)        -                -                upper R A
+//	pure_dp                                   exact  R A (1)   bracket  R A     upper R A
+//	exponential                               exact  R A (1)   bracket  R A     upper R A
+//	permute_and_flip, report_noisy_max (4)    upper  R A (1)   upper    R A     upper R A
+//	privacy_loss                              exact  R A (1)   bracket  R A     upper R A (5)
 //	laplace                                   exact  R A (1)   bracket  R A     upper R A
 //	discrete_gaussian                         bracket R A (2)  bracket  R A (3) upper R A
 //	discrete_laplace                          exact  R A (1)   bracket  R A     upper R A
@@ -41,7 +47,8 @@
 //	smooth_gaussian                           bracket R A (1)  -                -
 //	shuffled, one randomizer                  upper  R   (1)   -                -
 //	poisson_sampled gaussian, or several      -                bracket  R A     upper R A
-//	poisson_sampled, other noise              -                see PLD          -
+//	poisson_sampled, other noise, pure_dp,
+//	  approximate_dp or a choice              -                see PLD          -
 //	sampled_without_replacement gaussian, same -               bracket  R       upper R
 //	sampled_without_replacement, other noise  -                see PLD          -
 //	composed, self_composed                   of Gaussians     yes              yes
@@ -50,6 +57,9 @@
 // (2) A single run on vectors of few worst differences, and any tree where sigma is so
 // large that the noise is nearly continuous; see docs/proofs/pld.md.
 // (3) In one dimension, of few worst differences, or of a large sigma. For all others New turns to RDP.
+// (4) A monotone report_noisy_max under A alone.
+// (5) Where no loss is infinite.
+// (6) Where it has no delta of its own.
 //
 // A [Filter] takes, under its Gaussian rule, trees of Gaussians; under its Renyi
 // rule, what RDP takes; and under its basic rule, or from its reserve, anything
@@ -57,7 +67,8 @@
 //
 // Sources: Balle and Wang 2018 (Gaussian profile); Dong, Roth and Su 2022 (mu);
 // Mironov 2017 and Mironov, Talwar, Zhang 2019 (Renyi); Canonne, Kamath, Steinke
-// 2020 (conversion, discrete Gaussian); Feldman, McMillan, Talwar 2021 (shuffling); Zhu, Dong, Wang 2022 (dominating pairs);
+// 2020 (conversion, discrete Gaussian); Durfee and Rogers 2019, Dong, Durfee, Rogers
+// 2020, McKenna and Sheldon 2020, Papernot and Steinke 2022 (choices); Feldman, McMillan, Talwar 2021 (shuffling); Zhu, Dong, Wang 2022 (dominating pairs);
 // Smith and Thakurta 2022, Koskela, Tobaben, Honkela 2023, Feldman and Zrnic
 // 2021, Rogers et al. 2016, Vadhan and Zhang 2023 (filters). The proofs of the
 // numerics are in docs/proofs/accounting.md.

@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExtremeParametersNeverGiveAWrongAnswerSlow draws 5,000 questions, 50 times
+// TestExtremeParametersNeverGiveAWrongAnswerSlow draws 2,000 questions, 20 times
 // as many as the default test.
 func TestExtremeParametersNeverGiveAWrongAnswerSlow(t *testing.T) {
-	for range 50 {
+	for range 20 {
 		rapid.Check(t, func(t *rapid.T) {
 			q := anyQuestion(t)
 			if fault := q.fault(); fault != "" {

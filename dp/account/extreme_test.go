@@ -41,6 +41,8 @@ var everyAccountant = []string{"new", "closed", "pld", "rdp"}
 
 func fresh(name string, adj dp.Adjacency) account.Accountant {
 	switch name {
+	case "group":
+		return account.ForGroup(account.New(adj), 3)
 	case "closed":
 		return account.NewClosedForm(adj)
 	case "pld":
@@ -135,6 +137,13 @@ func floor(adj dp.Adjacency, event dp.Event, epsilon float64) float64 {
 		least = 1 - e.NoiseParameter - math.Exp(epsilon+math.Log(e.NoiseParameter)-math.Log(float64(e.Buckets)))
 	case dp.ApproximateDP:
 		least = e.Delta
+	case dp.PureDP:
+		least = -math.Expm1(epsilon-e.Epsilon) / (1 + math.Exp(-e.Epsilon))
+	case dp.Exponential: // its losses half of epsilon either way
+		least = -math.Expm1(epsilon-e.Epsilon/2) / (1 + math.Exp(-e.Epsilon/2))
+	case dp.PrivacyLoss:
+		last := len(e.Losses) - 1
+		least = e.Infinity - e.Masses[last]*min(math.Expm1(epsilon-e.Losses[last]), 0)
 	case dp.PoissonSampled:
 		// On the sample as without it, at an epsilon that is amplified.
 		return e.Rate * floor(dp.AddRemoveOne, e.Event, amplified(epsilon, e.Rate))
@@ -166,7 +175,7 @@ func number(t *rapid.T, name string) int64 {
 }
 
 func noiseEvent(t *rapid.T) dp.Event {
-	switch rapid.IntRange(0, 6).Draw(t, "kind") {
+	switch rapid.IntRange(0, 12).Draw(t, "kind") {
 	case 0:
 		return dp.Gaussian{NoiseMultiplier: size(t, "multiplier")}
 	case 1:
@@ -179,20 +188,79 @@ func noiseEvent(t *rapid.T) dp.Event {
 		return dp.RandomizedResponse{Buckets: int(1 + number(t, "buckets")), NoiseParameter: min(size(t, "noise"), 1)}
 	case 5:
 		return dp.ApproximateDP{Epsilon: size(t, "epsilon"), Delta: min(size(t, "delta"), 1)}
+	case 6:
+		return dp.PureDP{Epsilon: size(t, "epsilon")}
+	case 7:
+		return dp.Exponential{Epsilon: size(t, "epsilon")}
+	case 8:
+		return dp.PermuteAndFlip{Epsilon: size(t, "epsilon")}
+	case 9:
+		return dp.ReportNoisyMax{Noise: "laplace", Scale: size(t, "scale"), Sensitivity: size(t, "sensitivity"), Monotone: rapid.Bool().Draw(t, "monotone")}
+	case 10:
+		return renyiCurve(t)
+	case 11:
+		return privacyLoss(t)
 	}
 	return dp.SmoothGaussian{Alpha: size(t, "alpha"), Beta: size(t, "beta"), Dimension: int(number(t, "dimension"))}
 }
 
+// renyiCurve draws up to four orders, and bounds at them.
+func renyiCurve(t *rapid.T) dp.Event {
+	var e dp.RenyiCurve
+	order, value := 1.0, 0.0
+	for range rapid.IntRange(1, 4).Draw(t, "orders") {
+		order = max(order+size(t, "order"), math.Nextafter(order, 2*order))
+		value += size(t, "value")
+		e.Orders, e.Values = append(e.Orders, min(order, 1e308)), append(e.Values, min(value, 1e308))
+	}
+	if e.Validate() != nil { // two orders beyond 1e308
+		return dp.RenyiCurve{Orders: e.Orders[:1], Values: e.Values[:1]}
+	}
+	return e
+}
+
+// privacyLoss draws a loss and its negative, or one that is infinite.
+func privacyLoss(t *rapid.T) dp.Event {
+	loss := size(t, "loss")
+	e := dp.PrivacyLoss{Losses: []float64{loss}, Infinity: min(size(t, "infinity"), .5)}
+	if rapid.Bool().Draw(t, "one loss") {
+		e.Masses = []float64{1 - e.Infinity}
+		return e
+	}
+	least := (1 - e.Infinity) * math.Exp(-loss) / (1 + math.Exp(-loss))
+	if least == 0 {
+		e.Masses = []float64{1 - e.Infinity}
+		return e
+	}
+	e.Losses, e.Masses = []float64{-loss, loss}, []float64{least, 1 - e.Infinity - least}
+	return e
+}
+
 func anyQuestion(t *rapid.T) question {
 	q := question{
-		name:    rapid.SampledFrom(everyAccountant).Draw(t, "accountant"),
+		name:    rapid.SampledFrom(append([]string{"group"}, everyAccountant...)).Draw(t, "accountant"),
 		adj:     rapid.SampledFrom([]dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}).Draw(t, "adjacency"),
 		event:   noiseEvent(t),
 		count:   1,
 		epsilon: size(t, "epsilon"),
 		delta:   min(size(t, "delta"), 0.5),
 	}
-	switch rapid.IntRange(0, 3).Draw(t, "sampling") {
+	if q.name == "group" {
+		// One answer for a group asks for a table of deltas, which takes minutes where a
+		// single one takes seconds: groups are asked for what is quick alone.
+		if _, slow := q.event.(dp.DiscreteGaussian); slow {
+			q.name = "new"
+		}
+		return q
+	}
+	switch rapid.IntRange(0, 4).Draw(t, "sampling") {
+	case 2:
+		if rapid.Bool().Draw(t, "poisson runs") {
+			q.event = dp.SelectBest{Runs: "poisson", Mean: size(t, "mean"), Event: q.event}
+		} else {
+			runs := rapid.SampledFrom([]string{"geometric", "logarithmic"}).Draw(t, "runs")
+			q.event = dp.SelectBest{Runs: runs, Gamma: min(size(t, "gamma"), math.Nextafter(1, 0)), Event: q.event}
+		}
 	case 0:
 		q.event = dp.PoissonSampled{Rate: min(size(t, "rate"), 1), Event: q.event}
 	case 1:
@@ -203,6 +271,24 @@ func anyQuestion(t *rapid.T) question {
 		q.count = number(t, "count")
 	}
 	return q
+}
+
+// Squared norms beyond 2^53 are no longer exact, nor are their roots.
+func TestDiscreteGaussianOfNormsBeyondExactIntegers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := dp.DiscreteGaussian{Sigma: 45, Norm: math.Ceil(math.Exp2(rapid.Float64Range(24, 500).Draw(t, "log2 norm")))}
+		accountant := account.NewClosedForm(dp.ReplaceOne)
+		if err := accountant.Compose(e, 1); err != nil {
+			t.Fatal(err)
+		}
+		delta, err := accountant.Delta(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := math.Nextafter(1, 0); delta.Lower < want {
+			t.Fatalf("%v: delta in %v; want at least %v", e, delta, want)
+		}
+	})
 }
 
 func TestOverflowingLossesAreNotCertified(t *testing.T) {

@@ -103,7 +103,7 @@ func (f *Filter) ownCost(event dp.Event) (cost float64, ok bool, err error) {
 func (f *Filter) basicCost(event dp.Event) (dp.Budget, error) {
 	var cost dp.Budget
 	err := leaves(event, 1, func(leaf dp.Event, n int64) error {
-		if err := onlyReplace(f.adj, leaf); err != nil {
+		if err := defined(f.adj, leaf); err != nil {
 			return err
 		}
 		b, ok := plainCost(f.adj, leaf)
@@ -137,7 +137,7 @@ func plainCost(adj dp.Adjacency, leaf dp.Event) (dp.Budget, bool) {
 	switch e := leaf.(type) {
 	case dp.ApproximateDP:
 		return dp.Budget(e), true
-	case dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse:
+	case dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.PureDP, dp.Exponential, dp.PermuteAndFlip, dp.ReportNoisyMax:
 		return dp.Budget{Epsilon: singleProfile(adj, e).most}, true
 	}
 	return dp.Budget{}, false

@@ -68,14 +68,17 @@ func (p *PLD) Compose(event dp.Event, count int64) error {
 		if _, err := p.needs(leaf); err != nil {
 			return err
 		}
-		total, seen := totals[leaf]
-		if !seen {
-			total = p.count(leaf)
+		total := int64(0)
+		if mergeable(leaf) {
+			var seen bool
+			if total, seen = totals[leaf]; !seen {
+				total = p.count(leaf)
+			}
+			totals[leaf] = total + n
 		}
 		if n > maxRuns-total {
 			return fmt.Errorf("%w: %s: more than 2^32 runs in all; want fewer", ErrUncertified, leaf.Kind())
 		}
-		totals[leaf] = total + n
 		runs = append(runs, counts{leaf, n})
 		return nil
 	})
@@ -98,11 +101,13 @@ func (p *PLD) count(leaf dp.Event) int64 {
 
 // charge adds runs of a reduced leaf, merged with runs of the same leaf before.
 func (p *PLD) charge(r counts) {
-	if i, ok := p.at[r.event]; ok {
-		p.events[i].count += r.count
-		return
+	if mergeable(r.event) {
+		if i, ok := p.at[r.event]; ok {
+			p.events[i].count += r.count
+			return
+		}
+		p.at[r.event] = len(p.events)
 	}
-	p.at[r.event] = len(p.events)
 	p.events = append(p.events, r)
 }
 
@@ -157,8 +162,11 @@ func (p *PLD) ownDelta() float64 {
 		if s, ok := event.(dp.SampledWithoutReplacement); ok {
 			event, rate = s.Event, float64(s.Sample)/float64(s.Population)
 		}
-		if a, ok := event.(dp.ApproximateDP); ok && a.Delta > 0 {
+		switch a := event.(type) {
+		case dp.ApproximateDP:
 			log += float64(e.count) * math.Log1p(-rate*a.Delta)
+		case dp.PrivacyLoss:
+			log += float64(e.count) * math.Log1p(-givenProfile(a).floor)
 		}
 	}
 	return -math.Expm1(log)

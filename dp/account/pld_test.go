@@ -29,7 +29,8 @@ func drawEvent(t *rapid.T, adj dp.Adjacency) dp.Event {
 		dp.Gaussian{NoiseMultiplier: noise}, dp.Laplace{NoiseMultiplier: noise}, sgd(rate, noise),
 		dp.PoissonSampled{Rate: rate, Event: dp.Laplace{NoiseMultiplier: noise}},
 		dp.DiscreteGaussian{Sigma: noise, Norm: 1, Dimension: 1}, dp.DiscreteLaplace{Scale: noise, Norm: 2},
-		dp.ApproximateDP{Epsilon: 1 / noise, Delta: 1e-15},
+		dp.ApproximateDP{Epsilon: 1 / noise, Delta: 1e-15}, dp.PureDP{Epsilon: 1 / noise}, dp.Exponential{Epsilon: 1 / noise},
+		dp.PermuteAndFlip{Epsilon: 1 / noise}, dp.ReportNoisyMax{Noise: "exponential", Scale: noise, Sensitivity: 1}, responseLoss(1 / noise),
 	}
 	if adj == dp.ReplaceOne {
 		kinds = append(kinds, without(1000, 1+int64(rate*999), noise), dp.RandomizedResponse{Buckets: 3, NoiseParameter: rate})

@@ -74,7 +74,7 @@ func (p *PLD) needs(leaf dp.Event) (needs, error) {
 }
 
 func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
-	if err := onlyReplace(p.adj, leaf); err != nil {
+	if err := defined(p.adj, leaf); err != nil {
 		return needs{}, err
 	}
 	switch e := leaf.(type) {
@@ -83,7 +83,7 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 		if err != nil {
 			return n, err
 		}
-		if err := onlyReplace(p.adj, e.Event); err != nil {
+		if err := defined(p.adj, e.Event); err != nil {
 			return n, err
 		}
 		n.below = true
@@ -94,7 +94,7 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 		switch e.Event.(type) {
 		case dp.Gaussian:
 			return needs{}, nil
-		case dp.RandomizedResponse, dp.ApproximateDP, dp.GaussianDP:
+		case dp.RandomizedResponse, dp.ApproximateDP, dp.GaussianDP, dp.PureDP, dp.Exponential, dp.PermuteAndFlip, dp.ReportNoisyMax:
 			return n, unsupported(e, "of "+e.Event.Kind()+" under replace_one: nothing is known of samples of different sizes; account for it under add_remove_one, or without the sampling")
 		}
 		n.split = true
@@ -110,12 +110,27 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 // base says what an event needs that is not sampled itself, or is what a sampled
 // one runs.
 func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
-	if e, ok := event.(dp.ZeroConcentratedDP); ok {
-		err := unsupported(e, "has no loss distribution")
+	switch event.(type) {
+	case dp.ZeroConcentratedDP, dp.RenyiCurve, dp.SelectBest:
+		if e, ok := event.(dp.SelectBest); ok && !sampled {
+			if _, err := selectBestCurve(adj, e); err != nil {
+				return needs{}, err
+			}
+		}
+		err := unsupported(event, "has no loss distribution")
 		if !sampled {
 			err = fmt.Errorf("%w: %w", err, errRenyiOnly)
 		}
 		return needs{}, err
+	case dp.PermuteAndFlip, dp.ReportNoisyMax: // what they realise is not computed
+		return needs{split: true}, nil
+	case dp.Exponential:
+		_, err := p.law(adj, event, view{dominates: true})
+		return needs{split: true, picks: mostOdds}, err
+	case dp.PrivacyLoss:
+		if sampled {
+			return needs{}, unsupported(event, "states the loss of what was run; state that of the sampled mechanism instead")
+		}
 	}
 	e, ok := event.(dp.DiscreteGaussian)
 	if !ok {
@@ -279,6 +294,16 @@ func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error
 		return p.discreteLaw(adj, e, v)
 	case dp.SelfComposed: // Gaussian noise on one sample
 		return p.law(adj, e.Event, v)
+	case dp.PureDP, dp.PermuteAndFlip, dp.ReportNoisyMax:
+		epsilon, _ := pureLoss(event)
+		return pureLaw(event, epsilon, v), nil
+	case dp.Exponential:
+		if e.Epsilon > mostRatio {
+			return nil, uncertified(e, "epsilon", e.Epsilon)
+		}
+		return boundedRangeLaw(e, v), nil
+	case dp.PrivacyLoss:
+		return givenLaw(e), nil
 	case dp.RandomizedResponse:
 		return lossdist.Response(e.Buckets, e.NoiseParameter), nil
 	case dp.ApproximateDP:

@@ -18,6 +18,7 @@ import (
 type RDP struct {
 	adj    dp.Adjacency
 	orders []float64 // nil: any order above 1
+	stated []float64 // orders at which an event states a bound: curves may bend there
 	rho    float64   // summed slope of the curves that are linear in the order, rounded up
 	curves []curve   // of the other events, equal ones merged
 	at     map[dp.Event]int
@@ -84,13 +85,34 @@ func (r *RDP) Compose(event dp.Event, count int64) error {
 		if x.curve.at != nil {
 			r.merge(x.leaf, x.curve)
 		}
+		r.stated = append(r.stated, statedOrders(x.leaf)...)
 	}
 	return nil
 }
 
+// statedOrders are the orders at which an event, or what it runs, states a bound.
+func statedOrders(event dp.Event) []float64 {
+	switch e := event.(type) {
+	case dp.RenyiCurve:
+		return e.Orders
+	case dp.SelectBest:
+		var all []float64
+		_ = leaves(e.Event, 1, func(leaf dp.Event, _ int64) error {
+			all = append(all, statedOrders(leaf)...)
+			return nil
+		})
+		return all
+	}
+	return nil
+}
+
+// mergeable reports that equal events are known to be equal: those that hold lists,
+// such as a sample of a composition, are not compared.
+func mergeable(leaf dp.Event) bool { return reflect.ValueOf(leaf).Comparable() }
+
 // merge adds a curve to that of the same event, where there is one.
 func (r *RDP) merge(leaf dp.Event, c curve) {
-	if reflect.ValueOf(leaf).Comparable() { // a sample of a composition is not
+	if mergeable(leaf) {
 		if i, ok := r.at[leaf]; ok {
 			r.curves[i].count = xmath.AddUp(r.curves[i].count, c.count)
 			return
@@ -186,7 +208,7 @@ func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
 // renyiCurve bounds the Renyi divergences of one event that is not concentrated. The second result is a
 // delta that is spent beside them.
 func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64, delta float64, err error) {
-	if err := onlyReplace(adj, leaf); err != nil {
+	if err := defined(adj, leaf); err != nil {
 		return nil, 0, err
 	}
 	switch e := leaf.(type) {
@@ -204,6 +226,21 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 		return func(order float64) float64 { return responseRenyi(order, loss, share) }, 0, nil
 	case dp.ApproximateDP:
 		return func(order float64) float64 { return responseRenyi(order, e.Epsilon, 1) }, e.Delta, nil
+	case dp.PureDP, dp.PermuteAndFlip, dp.ReportNoisyMax:
+		epsilon, _ := pureLoss(leaf)
+		return func(order float64) float64 { return responseRenyi(order, epsilon, 1) }, 0, nil
+	case dp.Exponential:
+		return func(order float64) float64 { return boundedRangeRenyi(order, e.Epsilon) }, 0, nil
+	case dp.SelectBest:
+		at, err := selectBestCurve(adj, e)
+		return at, 0, err
+	case dp.RenyiCurve:
+		return func(order float64) float64 { return knownRenyi(e, order) }, 0, nil
+	case dp.PrivacyLoss:
+		if law := givenLaw(e); math.IsInf(law[len(law)-1].Loss.Value, 1) {
+			return nil, 0, unsupported(e, "has losses without bound, so that no Renyi divergence is finite"+takenByPLD(adj, e))
+		}
+		return func(order float64) float64 { return givenRenyi(e, order) }, 0, nil
 	case dp.SmoothGaussian, dp.Shuffled:
 		return nil, 0, unsupported(leaf, "has no Renyi curve here; "+smoothRemedy)
 	case dp.PoissonSampled:
@@ -238,12 +275,16 @@ func sampledCurve(adj dp.Adjacency, leaf dp.Event, rate float64, inner dp.Event)
 
 // hasRenyi reports that the event has a Renyi curve.
 func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
-	if onlyReplace(adj, event) != nil {
+	if defined(adj, event) != nil {
 		return false
 	}
 	switch e := event.(type) {
-	case dp.Gaussian, dp.GaussianDP, dp.ZeroConcentratedDP, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP:
+	case dp.Gaussian, dp.GaussianDP, dp.ZeroConcentratedDP, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP,
+		dp.PureDP, dp.RenyiCurve, dp.Exponential, dp.PermuteAndFlip, dp.ReportNoisyMax:
 		return true
+	case dp.SelectBest:
+		_, err := selectBestCurve(adj, e)
+		return err == nil
 	case dp.PoissonSampled:
 		_, ok := gaussianTree(adj, e.Event, 1)
 		return ok

@@ -27,7 +27,11 @@ func (r *RDP) minimise(objective func(order float64) float64) float64 {
 			}
 		}
 	}
-	return lesser(best, goldenSection(at-scanStep, at+scanStep, f))
+	best = lesser(best, goldenSection(at-scanStep, at+scanStep, f))
+	for _, a := range r.stated {
+		best = lesser(best, objective(a))
+	}
+	return best
 }
 
 const (

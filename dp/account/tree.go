@@ -50,9 +50,9 @@ func checkCompose(adj dp.Adjacency, event dp.Event, count int64) error {
 	return meaningful(adj, event)
 }
 
-// meaningful refuses, under add_remove_one, a tree that holds an event that is
-// defined for a fixed set of persons alone, even where it changes nothing, such
-// as a sample of the whole population.
+// meaningful refuses a tree that holds an event that is not defined under the
+// adjacency, even where it changes nothing, such as a sample of the whole population
+// under add_remove_one.
 func meaningful(adj dp.Adjacency, event dp.Event) error {
 	switch e := event.(type) {
 	case dp.Composed:
@@ -66,14 +66,20 @@ func meaningful(adj dp.Adjacency, event dp.Event) error {
 		return meaningful(adj, e.Event)
 	case dp.PoissonSampled:
 		return meaningful(adj, e.Event)
+	case dp.SelectBest:
+		return meaningful(adj, e.Event)
 	}
-	return onlyReplace(adj, event)
+	return defined(adj, event)
 }
 
-// onlyReplace refuses, under add_remove_one, the kinds that are defined for a
-// fixed set of persons alone.
-func onlyReplace(adj dp.Adjacency, event dp.Event) error {
+// defined refuses, under add_remove_one, the kinds that are defined for a
+// fixed set of persons alone, and under replace_one a choice whose scores are
+// declared to move together, as no exchange of persons lets them.
+func defined(adj dp.Adjacency, event dp.Event) error {
 	if adj == dp.ReplaceOne {
+		if e, ok := event.(dp.ReportNoisyMax); ok && e.Monotone {
+			return unsupported(e, "is monotone under add_remove_one alone: an exchange moves some scores up and others down; account for it there, or set monotone to false and give the sensitivity of an exchange")
+		}
 		return nil
 	}
 	switch event.(type) {

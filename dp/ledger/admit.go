@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -9,6 +10,23 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 )
+
+// mayCharge refuses a charge by an analyst who is not on the list, of another version
+// of the contract, or that does not fit.
+func (l *Ledger) mayCharge(tx *store.Tx, totals chain.Totals, body *chain.ChargeBody, delta float64) (analyst, meter.Limits, error) {
+	a, err := l.analyst(tx, body.Analyst)
+	if err == nil {
+		err = l.mayAsk(tx, body.Analyst, a)
+	}
+	if err == nil && body.Contract != totals.Contract.Number {
+		err = store.Abort(fmt.Errorf("%w: dataset %q: the data were read by version %d and version %d is in force; ask again (0 is none)", ErrContract, l.open.Dataset, body.Contract, totals.Contract.Number))
+	}
+	if err != nil {
+		return a, meter.Limits{}, err
+	}
+	limits, err := l.admit(body, totals, a, delta)
+	return a, limits, err
+}
 
 // admit decides whether a charge fits the budget and the analyst's share, and
 // returns what the budget admits.

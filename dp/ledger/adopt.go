@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,12 @@ import (
 
 // behind holds the releases that left against the backup, and keeps those that
 // were recorded only after it.
-func (b *backupData) behind(o RestoreOptions) error {
+func (b *backupData) behind(ctx context.Context, o RestoreOptions) error {
+	for _, name := range o.Witnesses {
+		if err := b.behindWitness(ctx, name, o); err != nil {
+			return err
+		}
+	}
 	for _, release := range o.Releases {
 		stamp, err := StampOf(release)
 		if err != nil {
@@ -36,6 +42,25 @@ func (b *backupData) behind(o RestoreOptions) error {
 		if err := b.adopt(stamp.Seq, release, o); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// behindWitness holds a witness of the ledger against the backup.
+func (b *backupData) behindWitness(ctx context.Context, name string, o RestoreOptions) error {
+	place, err := witnessAt(name)
+	if err != nil {
+		return err
+	}
+	head, err := highest(ctx, place, b.replay.open.Ledger)
+	last := b.header.Head.Seq
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: witness %s: %w", ErrConfig, place, err)
+	case head.Seq > last && o.LostNothing:
+		return fmt.Errorf("%w: witness %s knows entry %d and the backup ends at entry %d: something was charged after it", ErrBehind, place, head.Seq, last)
+	case head.Seq <= last && !b.holds(head):
+		return fmt.Errorf("%w: witness %s knows another entry %d than the backup holds", ErrTampered, place, head.Seq)
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ type backupEnd struct {
 }
 
 // Export writes all entries, one JSON object a line, each with its hash: enough to
-// recompute the chain and the accounting anywhere ([VerifyExport]). It holds
-// fingerprints and is for the curator.
+// recompute the chain and the accounting anywhere ([VerifyExport]). It is for the
+// curator; fingerprints are sealed in it, but for those of earlier versions.
 func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for n, err := range l.Entries(ctx, 0) {
@@ -70,13 +70,17 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 // VerifyExport recomputes the chain and the accounting of an export, without its
 // store, and returns its first entry and its head.
 func VerifyExport(r io.Reader) (*chain.OpenBody, chain.Head, error) {
-	replay := newReplay("")
-	d := json.NewDecoder(r)
+	replay := newReplay("", nil)
+	in := newLines(r)
 	for {
-		var line exported
-		if err := d.Decode(&line); err == io.EOF {
+		text, err := in.next()
+		if err == io.EOF {
 			break
 		} else if err != nil {
+			return nil, chain.Head{}, err
+		}
+		var line exported
+		if err := json.Unmarshal(text, &line); err != nil {
 			return nil, chain.Head{}, fmt.Errorf("%w: after entry %d: %v", ErrBackup, replay.next()-1, err)
 		}
 		if replay.head == nil {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,7 +26,7 @@ func (l *Ledger) SetBudget(ctx context.Context, to dp.Budget, reason string) err
 	if err != nil {
 		return err
 	}
-	return l.update(ctx, func(w *writer) error {
+	told, err := l.extend(ctx, func(w *writer) error {
 		totals := w.last.Totals
 		if !totals.Spent.Within(limits.Most) {
 			return store.Abort(fmt.Errorf("%w: dataset %q: more than epsilon %v, delta %v is spent; a budget cannot be set below that", ErrBudget, l.open.Dataset, to.Epsilon, to.Delta))
@@ -35,16 +36,19 @@ func (l *Ledger) SetBudget(ctx context.Context, to dp.Budget, reason string) err
 		_, err := w.append(&chain.Entry{Kind: chain.Budget, Totals: totals, Budget: &chain.BudgetBody{From: from, To: to, Reason: reason}})
 		return err
 	})
+	return errors.Join(err, told)
 }
 
 // SetShare limits what an analyst may spend of the budget. The share is kept by
 // the ledger's rule, with the same part of it in reserve as of the budget. A
-// share above the budget, or below what the analyst spent, is refused.
+// share above the budget, or below what the analyst spent, is refused, and so is,
+// on a closed list, a name that could be taken for another: it is of the letters a
+// to z, digits and . _ @ + -.
 func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) error {
 	if err := plainText("analyst", name, true); err != nil {
 		return fmt.Errorf("%w: %v", ErrConfig, err)
 	}
-	return l.update(ctx, func(w *writer) error {
+	told, err := l.extend(ctx, func(w *writer) error {
 		budget := w.last.Totals.Budget
 		if share.Epsilon > budget.Epsilon || share.Delta > budget.Delta {
 			return store.Abort(fmt.Errorf("%w: share (%v, %v) of a budget (%v, %v); want it within", ErrConfig, share.Epsilon, share.Delta, budget.Epsilon, budget.Delta))
@@ -53,6 +57,9 @@ func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) err
 		limits, err := l.meter.Limits(body.Budget, body.Reserve)
 		if err != nil {
 			return store.Abort(err)
+		}
+		if err := l.mayBeListed(w.tx, name); err != nil {
+			return err
 		}
 		a, err := l.analyst(w.tx, name)
 		if err != nil {
@@ -67,6 +74,7 @@ func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) err
 		a.Share = body
 		return setAnalyst(w.tx, name, a)
 	})
+	return errors.Join(err, told)
 }
 
 // reserveOf is the part of a share that is kept for what the rule cannot take.

@@ -13,7 +13,7 @@ import (
 func TestSharesAreKeptUnderTheBudget(t *testing.T) {
 	onEach(t, func(t *testing.T, location string) {
 		ctx := context.Background()
-		l := create(t, location, ledger.Config{Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: someBudget})
+		l := create(t, location, ledger.Config{Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: someBudget, OpenList: true})
 		if err := l.SetShare(ctx, "ann", dp.Budget{Epsilon: 2, Delta: 1e-6}); !errors.Is(err, ledger.ErrConfig) {
 			t.Errorf("a share above the budget: %v", err)
 		}

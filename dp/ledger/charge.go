@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/internal/issue"
@@ -29,6 +30,16 @@ type Charge struct {
 	// Fingerprint is [Ledger.Fingerprint] of the data; empty where nothing is
 	// known of them, as before data exist.
 	Fingerprint string
+	// Units yields the ids of the units in the data; nil where they are not known.
+	// They are hashed under the store's key, and only the smallest hashes are kept,
+	// beside the chain: they tell data of mostly the same units.
+	Units iter.Seq[string]
+	// Contract is the number of the contract's version that the data were read by
+	// ([Ledger.Contract]), 0 where the dataset has none.
+	Contract int64
+	// Check is the number of the check of the data that this charge pays for
+	// ([Ledger.BeginCheck]), 0 without one. It is taken back with the charge.
+	Check int64
 	// Delta is the delta at which the release will state its epsilon. It only
 	// serves to say what would fit; 0 stands for that of the budget's own part.
 	Delta float64
@@ -42,7 +53,7 @@ type Grant struct {
 	Entry *chain.Entry
 	Hash  chain.Hash
 	// Warnings are for the curator: data that are known under another name, or
-	// that are not those of earlier charges.
+	// that are not those of earlier charges, or a witness that could not be told.
 	Warnings []string
 	// Budget is what all charges must meet, and Spent what those so far, this one
 	// included, are certain to meet together.
@@ -72,11 +83,20 @@ func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, err
 	if err != nil {
 		return nil, err
 	}
+	sketches := make([]sketch, len(charges))
+	for i, c := range charges {
+		if c.Units != nil {
+			sketches[i] = sketchOf(l.key, c.Units)
+		}
+	}
 	var grants []*Grant
-	err = l.update(ctx, func(w *writer) error {
+	told, err := l.extend(ctx, func(w *writer) error {
 		grants = grants[:0]
 		for i, body := range bodies {
-			g, err := l.charge(w, body, charges[i].Delta)
+			g, err := l.charge(w, body, sketches[i], charges[i].Delta)
+			if err == nil && charges[i].Check != 0 {
+				err = w.tx.EndCheck(charges[i].Check)
+			}
 			if err != nil {
 				return err
 			}
@@ -85,12 +105,15 @@ func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, err
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, l.answered(ctx, err, charges)
 	}
 	head := chain.Head{Seq: grants[len(grants)-1].Entry.Seq, Hash: grants[len(grants)-1].Hash}
 	for _, g := range grants {
 		if err := l.issue(g, head); err != nil {
 			return nil, err
+		}
+		if told != nil {
+			g.Warnings = append(g.Warnings, told.Error())
 		}
 	}
 	return grants, nil
@@ -134,7 +157,7 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 		needed     bool
 	}{
 		{"key", c.Key, true}, {"analyst", c.Analyst, true}, {"purpose", c.Purpose, false}, {"unit", c.Unit, true},
-		{"code version", c.CodeVersion, false}, {"config hash", c.ConfigHash, false}, {"fingerprint", c.Fingerprint, false},
+		{"code version", c.CodeVersion, false}, {"config hash", c.ConfigHash, false},
 	} {
 		if err := plainText(f.name, f.text, f.needed); err != nil {
 			return nil, fmt.Errorf("%w: %v", ErrCharge, err)
@@ -146,6 +169,10 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 	if c.Unit != l.open.Unit {
 		return nil, fmt.Errorf("%w: %q asked, and the budget of dataset %q is kept for one %q", ErrUnit, c.Unit, l.open.Dataset, l.open.Unit)
 	}
+	fingerprint, err := l.plainFingerprint(c.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
 	event, err := ownEvent(c.Event)
 	if err != nil {
 		return nil, err
@@ -156,7 +183,7 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 	}
 	return &chain.ChargeBody{
 		Key: c.Key, Analyst: c.Analyst, Purpose: c.Purpose, Event: event, Adjacency: c.Adjacency, Unit: c.Unit,
-		CodeVersion: c.CodeVersion, ConfigHash: c.ConfigHash, Fingerprint: c.Fingerprint, Cost: cost,
+		CodeVersion: c.CodeVersion, ConfigHash: c.ConfigHash, Fingerprint: fingerprint, Cost: cost, Contract: c.Contract,
 	}, nil
 }
 
@@ -172,28 +199,32 @@ func ownEvent(e dp.Event) (dp.Event, error) {
 }
 
 // charge writes one charge into the transaction.
-func (l *Ledger) charge(w *writer, body *chain.ChargeBody, delta float64) (*Grant, error) {
+func (l *Ledger) charge(w *writer, body *chain.ChargeBody, units sketch, delta float64) (*Grant, error) {
 	if err := l.charged(w.tx, body); err != nil {
 		return nil, err
 	}
-	a, err := l.analyst(w.tx, body.Analyst)
-	if err != nil {
-		return nil, err
-	}
 	totals := w.last.Totals
-	limits, err := l.admit(body, totals, a, delta)
+	a, limits, err := l.mayCharge(w.tx, totals, body, delta)
 	if err != nil {
 		return nil, err
 	}
 	g := &Grant{Budget: totals.Budget, Before: totals.Spent, Most: limits.Most}
-	if g.Warnings, err = l.sight(w.tx, body.Fingerprint); err != nil {
+	known, err := l.sight(w.tx, body.Fingerprint, g)
+	if err != nil {
 		return nil, err
 	}
+	alike, err := l.recognise(w.tx, units, known)
+	if err != nil {
+		return nil, err
+	}
+	g.Warnings = append(g.Warnings, alike...)
 	totals.Spent = totals.Spent.Plus(body.Cost)
 	if g.Spent, err = l.meter.Spent(totals.Spent, limits); err != nil {
 		return nil, store.Abort(err)
 	}
-	g.Entry = &chain.Entry{Kind: chain.Charge, Charge: body, Totals: totals}
+	sealed := *body
+	sealed.Fingerprint = seal(l.key, body.Fingerprint)
+	g.Entry = &chain.Entry{Kind: chain.Charge, Charge: &sealed, Totals: totals}
 	head, err := w.append(g.Entry)
 	if err != nil {
 		return nil, err
@@ -221,7 +252,11 @@ func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
 	if err != nil || e.Charge.Key != body.Key {
 		return store.Abort(l.tampered(old.Seq, "it is not the charge of its key"))
 	}
-	if !same(e.Charge, body) {
+	fingerprint, err := l.fingerprintOf(e.Seq, e.Charge.Fingerprint)
+	if err != nil {
+		return err
+	}
+	if fingerprint != body.Fingerprint || !same(e.Charge, body) {
 		return store.Abort(fmt.Errorf("%w: key %q is that of entry %d, for another event, configuration or analyst; use a new key", ErrKeyReused, body.Key, old.Seq))
 	}
 	if old.Recorded == 0 {
@@ -235,17 +270,18 @@ func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
 	return store.Abort(&RecordedError{Entry: e, Hash: toHash(row.Hash), Release: release})
 }
 
-// same reports that a charge is a retry of another: the same question on the same
-// data. The version of the code and the purpose may differ.
+// same reports that a charge on the same data is a retry of another: the same
+// question. The version of the code and the purpose may differ.
 func same(a, b *chain.ChargeBody) bool {
 	x, errX := dp.MarshalEvent(a.Event)
 	y, errY := dp.MarshalEvent(b.Event)
 	return errX == nil && errY == nil && string(x) == string(y) &&
-		a.Analyst == b.Analyst && a.ConfigHash == b.ConfigHash && a.Fingerprint == b.Fingerprint
+		a.Analyst == b.Analyst && a.ConfigHash == b.ConfigHash
 }
 
-// sight notes the data's fingerprint, and warns of, or refuses, a renamed copy.
-func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err error) {
+// sight notes the data's fingerprint, and warns of, or refuses, a renamed copy. It
+// returns the other datasets that were charged for these data.
+func (l *Ledger) sight(tx *store.Tx, fingerprint string, g *Grant) (others []string, err error) {
 	if fingerprint == "" {
 		return nil, nil
 	}
@@ -261,10 +297,10 @@ func (l *Ledger) sight(tx *store.Tx, fingerprint string) (warnings []string, err
 		return nil, store.Abort(fmt.Errorf("%w: these data are charged as dataset %q; charge that one, or create the ledger of %q without refusing copies", ErrCopy, others, l.open.Dataset))
 	}
 	if len(others) > 0 {
-		warnings = append(warnings, fmt.Sprintf("these data are also charged as dataset %q: the losses of one %s add up over both", others, l.open.Unit))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("these data are also charged as dataset %q: the losses of one %s add up over both", others, l.open.Unit))
 	}
 	if !seen && before {
-		warnings = append(warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same %ss", l.open.Dataset, l.open.Unit))
+		g.Warnings = append(g.Warnings, fmt.Sprintf("these data are not those of earlier charges to dataset %q: its budget is right only if they are about the same %ss", l.open.Dataset, l.open.Unit))
 	}
-	return warnings, nil
+	return others, nil
 }

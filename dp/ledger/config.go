@@ -35,8 +35,13 @@ type Config struct {
 	Filter account.FilterOptions
 	// NoReserve keeps a zero Filter as it is: what the rule cannot take is refused.
 	NoReserve bool
+	// OpenList lets analysts without a share charge, up to the budget, even where
+	// others have one. Otherwise the first share closes the list of analysts: who
+	// has none is refused with [ErrAnalyst].
+	OpenList bool
 	// RefuseCopies refuses charges for data that the store knows under another
-	// dataset's name. Otherwise the grant carries a warning.
+	// dataset's name, and for data that are mostly of its units. Otherwise the grant
+	// carries a warning.
 	RefuseCopies bool
 }
 
@@ -80,7 +85,7 @@ func (c Config) body() (*chain.OpenBody, error) {
 	return &chain.OpenBody{
 		Ledger: hex.EncodeToString(id), Dataset: c.Dataset, Unit: c.Unit, Adjacency: c.Adjacency, Budget: c.Budget,
 		Rule: c.Rule.String(), Reserve: c.Filter.Reserve, ChargeDelta: c.Filter.ChargeDelta, Order: m.Order(),
-		RefuseCopies: c.RefuseCopies,
+		RefuseCopies: c.RefuseCopies, ClosedList: !c.OpenList,
 	}, nil
 }
 

@@ -88,7 +88,7 @@ func TestRetryGetsTheRecordedBytesAndNeverASecondRun(t *testing.T) {
 			"event":       func(c *ledger.Charge) { c.Event = dp.Gaussian{NoiseMultiplier: 41} },
 			"config":      func(c *ledger.Charge) { c.ConfigHash = "d" },
 			"analyst":     func(c *ledger.Charge) { c.Analyst = "bob" },
-			"fingerprint": func(c *ledger.Charge) { c.Fingerprint = "x:y" },
+			"fingerprint": func(c *ledger.Charge) { c.Fingerprint = l.Fingerprint().String() },
 		} {
 			d := c
 			change(&d)

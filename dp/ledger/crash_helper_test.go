@@ -11,23 +11,28 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
 
 // The test binary is its own helper process: these variables say what it does.
 const (
-	roleVariable     = "DISCREET_LEDGER_TEST_ROLE" // "evaluate", "race" or "make"
+	roleVariable     = "DISCREET_LEDGER_TEST_ROLE" // "evaluate", "race", "make", "backup", "verify", "backups" or "exports"
 	locationVariable = "DISCREET_LEDGER_TEST_LOCATION"
 	noiseVariable    = "DISCREET_LEDGER_TEST_NOISE"
 )
 
 // helper opens the ledger, says so, waits for a line, and plays its role.
 func helper(role string) int {
-	if role == "make" {
+	switch role {
+	case "make":
 		return maker(os.Getenv(locationVariable))
+	case "verify", "backups", "exports":
+		return verifier(role, os.Getenv(locationVariable))
 	}
 	l, err := ledger.Open(context.Background(), os.Getenv(locationVariable), "trial")
 	if err != nil {
@@ -45,6 +50,11 @@ func helper(role string) int {
 		switch role {
 		case "evaluate":
 			err = evaluate(l, event, os.Stdout)
+		case "backup":
+			err = saveBackup(l, os.Getenv(locationVariable), func() {
+				fmt.Println("written")
+				select {}
+			})
 		case "race":
 			_, err = l.Charge(context.Background(), ask(event))
 		}
@@ -57,6 +67,59 @@ func helper(role string) int {
 			return 1
 		}
 	}
+}
+
+// verifier waits for a line, says whether what is at the location is refused, and
+// then the line of /proc/self/status that tells the most memory it took.
+func verifier(role, location string) int {
+	fmt.Println("ready")
+	bufio.NewReader(os.Stdin).ReadString('\n')
+	err := func() error {
+		if role == "verify" {
+			l, err := ledger.Open(context.Background(), location, "trial")
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return l.Verify(context.Background())
+		}
+		f, err := os.Open(location)
+		if err != nil {
+			panic(err)
+		}
+		defer f.Close()
+		verify := ledger.VerifyBackup
+		if role == "exports" {
+			verify = ledger.VerifyExport
+		}
+		_, _, err = verify(f)
+		return err
+	}()
+	if err == nil {
+		fmt.Println("right")
+		return 1
+	}
+	fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			fmt.Print(line)
+		}
+	}
+	return 0
+}
+
+// backupOf is where a backup of a ledger is written.
+func backupOf(location string) string { return location + ".backup" }
+
+// saveBackup writes a backup as the command line does, and calls f when all of it
+// is written and it has no name yet.
+func saveBackup(l *ledger.Ledger, location string, f func()) error {
+	return atomicfile.Create(backupOf(location), 0o600, func(w io.Writer) error {
+		err := l.Backup(context.Background(), w)
+		f()
+		return err
+	})
 }
 
 // maker waits for a line, opens the ledger and makes it where it is not there, as

@@ -3,9 +3,11 @@
 package ledger_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -29,6 +31,9 @@ func TestKilledAtRandomMoments(t *testing.T) {
 			for b := 0; b < runs/batch; b++ {
 				location := s.make(t)
 				l := create(t, location, plain(someBudget))
+				if err := l.AddWitness(context.Background(), filepath.Join(t.TempDir(), "head")); err != nil {
+					t.Fatal(err) // settle verifies, and so asks it
+				}
 				k := 1000
 				if b%2 == 1 {
 					k = 60

@@ -23,7 +23,8 @@
 //
 // A dataset has one budget (epsilon, delta) per unit of privacy (a person), under
 // one adjacency, shared by all analysts; an analyst may have a share below it
-// ([Ledger.SetShare]). Charges may be chosen after seeing earlier releases, so the
+// ([Ledger.SetShare]), and with the first share those who have none are refused.
+// Charges may be chosen after seeing earlier releases, so the
 // budget is kept by a rule that is proven for that, fixed at creation: basic
 // composition, Gaussian differential privacy (the default), or Renyi at one
 // order. Under the last two a reserved part of the budget takes what the rule
@@ -33,12 +34,18 @@
 // recomputes the chain and the accounting and names the entry that is wrong;
 // [Ledger.VerifyRelease] holds a release against the entry that paid for it.
 //
+// A contract ([Ledger.SetContract]) fixes how the data are read: charges name its
+// version, and versions share the budget. Checks of the data are counted beside the
+// chain before they begin ([Ledger.BeginCheck]), for the steward alone, and taken back
+// by the charge that pays for them.
+//
 // # What it does not do
 //
 // A ledger binds programs that use it. Whoever owns the store can rewrite all of
 // it, or put an old copy in its place; a release or a head that was noted
-// elsewhere proves that ([ErrBehind]). Fingerprints notice the same data under
-// another name in the same store, not the same persons in other data.
+// elsewhere proves that ([ErrBehind]), and a witness refuses to charge it
+// ([Ledger.AddWitness]). Fingerprints and sketches notice the same data, or mostly
+// the same ids, under another name in the same store.
 //
 // Sources: Rogers et al. 2016, Feldman and Zrnic 2021, Smith and Thakurta 2022,
 // Koskela, Tobaben and Honkela 2023, Vadhan and Zhang 2023. The argument, and that

@@ -20,6 +20,8 @@ var (
 	// ErrShare marks, beside ErrBudget, a charge that the budget would cover and
 	// the analyst's share does not.
 	ErrShare = fault.Refused("analyst's share refused")
+	// ErrAnalyst marks a charge by an analyst who is not on the closed list.
+	ErrAnalyst = fault.Refused("analyst is not on the list")
 	// ErrAdjacency marks a charge under another adjacency than the ledger's.
 	ErrAdjacency = fault.Input("charge of another adjacency")
 	// ErrUnit marks a charge for another unit of privacy than the ledger's.
@@ -47,6 +49,16 @@ var (
 	// ErrBehind marks a ledger that lacks entries which a release or a head proves
 	// to have existed: it was restored from an old backup, or cut short.
 	ErrBehind = errors.New("ledger is behind")
+	// ErrWitness marks a witness outside the store that knows more of the ledger than
+	// the store, or something else, or that cannot be asked. It comes with
+	// ErrBehind or ErrTampered where it could.
+	ErrWitness = fault.Refused("a witness of the ledger refuses")
+	// ErrContract marks a charge for data that were read by another version of the
+	// contract than the one in force, or by none; and a version that cannot be.
+	ErrContract = fault.Input("contract of the dataset")
+	// ErrChecks marks a dataset of which too many checks failed since the steward
+	// last cleared them.
+	ErrChecks = fault.Refused("failed checks are to be cleared")
 	// ErrBackup marks a backup that is incomplete or damaged.
 	ErrBackup = fault.Input("invalid backup")
 )

@@ -13,7 +13,8 @@ import (
 
 // Fingerprint recognises data that were charged before, under whatever name. It
 // is a keyed hash: without the store's key nobody can test a guess of the data
-// against it. It is for the curator alone and never part of a release.
+// against it. It is for the curator alone and never part of a release. An entry
+// holds it sealed: an export does not show which charges read equal data.
 //
 // What is written decides what is recognised. Package discreet writes the bytes of
 // the files, so that the same files are the same data whatever is asked of them;
@@ -25,8 +26,7 @@ type Fingerprint struct {
 
 // Fingerprint begins a fingerprint under the store's key.
 func (l *Ledger) Fingerprint() *Fingerprint {
-	id := sha256.Sum256(append([]byte("discreet/ledger/fingerprint-key/v1\n"), l.key...))
-	return &Fingerprint{mac: hmac.New(sha256.New, l.key), id: hex.EncodeToString(id[:4])}
+	return &Fingerprint{mac: hmac.New(sha256.New, l.key), id: keyName(l.key)}
 }
 
 // Write implements [io.Writer]; it never fails.

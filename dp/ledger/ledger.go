@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -205,33 +204,6 @@ func (w *writer) append(e *chain.Entry) (chain.Head, error) {
 	return chain.Head{Seq: e.Seq, Hash: h}, w.tx.Append(store.Row{Seq: e.Seq, Hash: h[:], Body: body})
 }
 
-// analyst is what is kept of an analyst beside the chain.
-type analyst struct {
-	Share   *chain.ShareBody `json:"share,omitempty"`
-	Spent   chain.Cost       `json:"spent"`
-	Charges int64            `json:"charges"`
-}
-
-func (l *Ledger) analyst(tx *store.Tx, name string) (analyst, error) {
-	var a analyst
-	body, err := tx.Analyst(name)
-	if err != nil || body == nil {
-		return a, err
-	}
-	if json.Unmarshal(body, &a) != nil {
-		return a, store.Abort(l.tampered(-1, "the sums of an analyst cannot be read"))
-	}
-	return a, nil
-}
-
-func setAnalyst(tx *store.Tx, name string, a analyst) error {
-	body, err := json.Marshal(a)
-	if err != nil {
-		return store.Abort(err)
-	}
-	return tx.SetAnalyst(name, body)
-}
-
 // limits is what a budget admits: that of the ledger, with the reserve that was
 // fixed when it was created.
 func (l *Ledger) limits(budget dp.Budget) (meter.Limits, error) {
@@ -274,7 +246,7 @@ func (l *Ledger) Entries(ctx context.Context, from int64) iter.Seq2[Numbered, er
 				}
 				from = row.Seq + 1
 			}
-			if len(page) < pageSize {
+			if len(page) == 0 {
 				return
 			}
 		}

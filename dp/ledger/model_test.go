@@ -23,6 +23,7 @@ type model struct {
 	charged  []modelCharge
 	releases map[string]string // by key
 	share    *dp.Budget        // of ann
+	open     bool              // the list of analysts
 	lost     []dp.Event
 	spentAll bool // everything left was declared lost
 	restores int
@@ -148,7 +149,12 @@ func (x *machine) charge(t *rapid.T) {
 		return
 	}
 	budget, share := x.m.fits(t, c.Analyst, c.Event)
+	listed := x.m.open || x.m.share == nil || c.Analyst == "ann"
 	switch {
+	case !listed:
+		if !errors.Is(err, ledger.ErrAnalyst) {
+			t.Fatalf("an analyst who is not on the closed list: %v", err)
+		}
 	case !budget && (!errors.Is(err, ledger.ErrBudget) || errors.Is(err, ledger.ErrShare)):
 		t.Fatalf("the budget does not cover %v: %v", c.Event, err)
 	case budget && !share && !errors.Is(err, ledger.ErrShare):
@@ -292,6 +298,8 @@ func randomHistories(t *testing.T, checks string) {
 		x.where = x.fresh()
 		c := plain(modelBudget)
 		c.Filter.Reserve = modelReserve
+		c.OpenList = rapid.Bool().Draw(t, "open list")
+		x.m.open = c.OpenList
 		var err error
 		if x.l, err = ledger.Create(context.Background(), x.where, c); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,9 @@ import (
 // be an analyst without a share.
 func TestNameThatReadsAsAnotherIsRefused(t *testing.T) {
 	ctx := context.Background()
-	l := create(t, stores[0].make(t), plain(someBudget))
+	config := plain(someBudget)
+	config.OpenList = true
+	l := create(t, stores[0].make(t), config)
 	e := dp.Gaussian{NoiseMultiplier: 100}
 	if err := l.SetShare(ctx, "rené", dp.Budget{Epsilon: 0.01, Delta: 1e-6}); err != nil {
 		t.Fatal(err)

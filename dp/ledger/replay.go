@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -14,11 +15,13 @@ import (
 // each charge costs, the totals, the budget and the shares.
 type replay struct {
 	dataset  string
+	key      []byte // of the fingerprints; nil where it is not known
 	open     *chain.OpenBody
 	meter    *meter.Meter
 	head     *chain.Head // nil before the first entry
 	totals   chain.Totals
 	analysts map[string]analyst
+	shares   int // analysts who have one
 	charges  map[int64]*replayed
 	keys     map[string]int64
 	seen     map[string]bool // fingerprints
@@ -33,9 +36,9 @@ type replayed struct {
 	release  chain.Hash
 }
 
-func newReplay(dataset string) *replay {
+func newReplay(dataset string, key []byte) *replay {
 	return &replay{
-		dataset: dataset, analysts: map[string]analyst{}, charges: map[int64]*replayed{}, keys: map[string]int64{},
+		dataset: dataset, key: key, analysts: map[string]analyst{}, charges: map[int64]*replayed{}, keys: map[string]int64{},
 		seen: map[string]bool{}, costs: map[string]chain.Cost{}, limits: map[[2]dp.Budget]meter.Limits{},
 	}
 }
@@ -99,6 +102,8 @@ func (r *replay) means(e *chain.Entry) error {
 		return r.budget(e)
 	case chain.Restore:
 		return r.restore(e)
+	case chain.Contract:
+		return r.contract(e)
 	}
 	return r.tampered(e.Seq, "it is of the unknown kind %q", e.Kind)
 }
@@ -121,6 +126,9 @@ func (r *replay) charge(e *chain.Entry) error {
 	if c.Event == nil || c.Adjacency != r.open.Adjacency || c.Unit != r.open.Unit {
 		return r.tampered(e.Seq, "it has no event under the ledger's adjacency and unit")
 	}
+	if c.Contract != r.totals.Contract.Number {
+		return r.tampered(e.Seq, "its data were read by another version of the contract than was in force")
+	}
 	cost, err := r.cost(c.Event)
 	if err != nil {
 		return r.tampered(e.Seq, "its event cannot be accounted for: %v", err)
@@ -139,6 +147,9 @@ func (r *replay) charge(e *chain.Entry) error {
 		return r.tampered(e.Seq, "it exceeds the budget")
 	}
 	a := r.analysts[c.Analyst]
+	if a.Share == nil && r.open.ClosedList && r.shares > 0 {
+		return r.tampered(e.Seq, "its analyst has no share, and those who have one are a closed list")
+	}
 	a.Spent = a.Spent.Plus(c.Cost)
 	a.Charges++
 	if a.Share != nil {
@@ -152,9 +163,20 @@ func (r *replay) charge(e *chain.Entry) error {
 	r.analysts[c.Analyst] = a
 	r.keys[c.Key] = e.Seq
 	r.charges[e.Seq] = &replayed{key: c.Key}
-	if c.Fingerprint != "" {
-		r.seen[c.Fingerprint] = true
+	return r.see(e.Seq, c.Fingerprint)
+}
+
+// see notes the fingerprint of an entry. Without the store's key, as for an
+// export, those that are sealed say nothing.
+func (r *replay) see(seq int64, fingerprint string) error {
+	if fingerprint == "" || r.key == nil {
+		return nil
 	}
+	plain, err := unseal(r.key, fingerprint)
+	if err != nil {
+		return r.tampered(seq, "%v", err)
+	}
+	r.seen[plain] = true
 	return nil
 }
 
@@ -179,6 +201,9 @@ func (r *replay) share(e *chain.Entry) error {
 	if !within(a.Spent, limits.Most) {
 		return r.tampered(e.Seq, "its share is below what the analyst had spent")
 	}
+	if a.Share == nil {
+		r.shares++
+	}
 	a.Share = e.Share
 	r.analysts[e.Share.Analyst] = a
 	return nil
@@ -193,6 +218,15 @@ func (r *replay) budget(e *chain.Entry) error {
 		return r.tampered(e.Seq, "it does not change the budget that was in force to one that covers what was spent")
 	}
 	r.totals.Budget = e.Budget.To
+	return nil
+}
+
+func (r *replay) contract(e *chain.Entry) error {
+	c := e.Contract
+	if c.Number != r.totals.Contract.Number+1 || c.Hash != sha256.Sum256(c.Terms) || (c.Number > 1) != (c.Reason != "") {
+		return r.tampered(e.Seq, "it is not the next version of the contract")
+	}
+	r.totals.Contract = chain.Version{Number: c.Number, Seq: e.Seq}
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -34,6 +33,9 @@ type RestoreOptions struct {
 	// backup lacks contradicts LostNothing and is [ErrBehind]. One whose charge is
 	// pending in the backup is recorded again.
 	Releases [][]byte
+	// Witnesses are places that knew the ledger's head ([Ledger.AddWitness]). One that
+	// is ahead of the backup contradicts LostNothing and is [ErrBehind].
+	Witnesses []string
 	// Reason is kept in the chain.
 	Reason string
 }
@@ -50,7 +52,7 @@ func Restore(ctx context.Context, backup io.Reader, location string, o RestoreOp
 	if err != nil {
 		return nil, err
 	}
-	body, err := b.declare(o)
+	body, err := b.declare(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +82,14 @@ type backupData struct {
 
 func readBackup(r io.Reader) (*backupData, error) {
 	b := &backupData{releases: map[int64][]byte{}, adopted: map[int64][]byte{}}
-	in := bufio.NewReader(r)
+	in := newLines(r)
 	sum := sha256.New()
 	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF && len(line) == 0 {
+		line, err := in.next()
+		if err == io.EOF {
 			return nil, fmt.Errorf("%w: it ends after line %d, without its trailer: it was cut short", ErrBackup, n-1)
-		} else if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrBackup, n, err)
+		} else if err != nil {
+			return nil, err
 		}
 		var x backupLine
 		if err := json.Unmarshal(line, &x); err != nil {
@@ -110,7 +112,7 @@ func (b *backupData) line(n int, x backupLine) error {
 			return fmt.Errorf("%w: line %d: a key of the fingerprints of %d bytes; want %d", ErrBackup, n, len(x.Header.FingerprintKey), store.KeySize)
 		}
 		b.header = *x.Header
-		b.replay = newReplay(b.header.Dataset)
+		b.replay = newReplay(b.header.Dataset, b.header.FingerprintKey)
 	case n > 1 && x.Line != nil:
 		row := store.Row{Seq: b.replay.next(), Hash: x.Line.Hash[:], Body: x.Line.Entry}
 		if err := b.replay.apply(row.Seq, row.Hash, row.Body); err != nil {
@@ -142,14 +144,14 @@ func (b *backupData) end(end *backupEnd, sum chain.Hash) error {
 }
 
 // declare turns the steward's options into the entry that is appended.
-func (b *backupData) declare(o RestoreOptions) (*chain.RestoreBody, error) {
+func (b *backupData) declare(ctx context.Context, o RestoreOptions) (*chain.RestoreBody, error) {
 	if n := count(o.Lost != nil, o.LostEverything, o.LostNothing); n != 1 {
 		return nil, fmt.Errorf("%w: say what was charged after the backup of %s: nothing, at most an event, or it is not known and everything left is debited", ErrConfig, b.header.Taken.Format("2006-01-02 15:04 MST"))
 	}
 	if err := plainText("reason", o.Reason, true); err != nil {
 		return nil, fmt.Errorf("%w: %v; say why the ledger is restored", ErrConfig, err)
 	}
-	if err := b.behind(o); err != nil {
+	if err := b.behind(ctx, o); err != nil {
 		return nil, err
 	}
 	limits, err := b.replay.limit(b.replay.totals.Budget, b.replay.open.Reserve)

@@ -29,9 +29,15 @@ type Summary struct {
 	Charges  int64            `json:"charges"`
 	Analysts []AnalystSummary `json:"analysts"`
 	// Pending are charges whose release was never recorded; their budget is spent.
-	// At most 1000 are listed, PendingCount has them all.
+	// At most 1000 are listed, and fewer long ones; PendingCount has them all.
 	Pending      []Pending `json:"pending"`
 	PendingCount int64     `json:"pending_count"`
+	// Contract is the version in force; nil where the dataset has none.
+	Contract *chain.ContractBody `json:"contract,omitempty"`
+	// FailedChecks are the checks of the data that are unpaid since they were cleared.
+	FailedChecks []FailedCheck `json:"failed_checks,omitempty"`
+	// Witnesses are the places outside the store that keep its head.
+	Witnesses []string `json:"witnesses,omitempty"`
 	// Warnings are for the curator, such as a restore from a backup.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -59,6 +65,9 @@ type Pending struct {
 
 // mostPending is how many pending charges a summary lists.
 const mostPending = 1000
+
+// mostPendingBytes is how long their entries may be together.
+const mostPendingBytes = 16 << 20
 
 // State returns the state of the ledger. Its cost does not grow with the number
 // of charges but for counting them.
@@ -93,6 +102,15 @@ func (l *Ledger) summary(tx *store.Tx) (*Summary, error) {
 	}
 	s.Left = l.meter.Left(s.Totals, limits)
 	if _, s.Charges, s.PendingCount, _, err = tx.Counts(); err != nil {
+		return nil, err
+	}
+	if s.Contract, err = l.contractIn(tx, last); err != nil {
+		return nil, err
+	}
+	if s.FailedChecks, err = tx.Checks(); err != nil {
+		return nil, err
+	}
+	if s.Witnesses, err = tx.Witnesses(); err != nil {
 		return nil, err
 	}
 	if s.Analysts, err = l.analysts(tx, s.Budget); err != nil {
@@ -137,10 +155,14 @@ func (l *Ledger) pending(tx *store.Tx) ([]Pending, error) {
 		return nil, err
 	}
 	all := make([]Pending, 0, len(rows))
+	size := 0
 	for _, r := range rows {
 		row, err := tx.Entry(r.Seq)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(row.Body); size > mostPendingBytes {
+			break
 		}
 		e, err := chain.Parse(row.Body)
 		if err != nil || e.Kind != chain.Charge {
@@ -167,7 +189,7 @@ func (l *Ledger) History(ctx context.Context) ([]Point, error) {
 			return nil, err
 		}
 		e := n.Entry
-		if e.Kind == chain.Record || e.Kind == chain.Share {
+		if e.Kind == chain.Record || e.Kind == chain.Share || e.Kind == chain.Contract {
 			continue
 		}
 		limits, err := l.limits(e.Totals.Budget)
@@ -226,17 +248,16 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 	}
 	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
+		if err == nil {
+			_, err = l.consult(ctx, tx)
+		}
 		if err != nil {
 			return err
 		}
 		if err := l.charged(tx, body); err != nil {
 			return err
 		}
-		a, err := l.analyst(tx, body.Analyst)
-		if err != nil {
-			return err
-		}
-		_, err = l.admit(body, last.Totals, a, c.Delta)
+		_, _, err = l.mayCharge(tx, last.Totals, body, c.Delta)
 		return err
 	})
 }

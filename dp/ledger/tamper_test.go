@@ -80,7 +80,7 @@ func history(t testing.TB, location string) *ledger.Ledger {
 	}
 	for i := range 4 {
 		c := ask(dp.Gaussian{NoiseMultiplier: 50 + float64(i)})
-		c.Fingerprint = "k:1"
+		c.Fingerprint = l.Fingerprint().String()
 		release(t, l, c, fmt.Sprintf("release %d", i))
 	}
 	if _, err := l.Charge(context.Background(), ask(dp.Gaussian{NoiseMultiplier: 60})); err != nil {

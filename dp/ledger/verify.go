@@ -18,12 +18,12 @@ import (
 // Verify recomputes the chain of hashes, what every charge costs, all totals, the
 // budget and the shares, and holds the recorded releases and what is kept beside
 // the chain against it. A contradiction is a [TamperError], which names the
-// entry. Charges go on meanwhile.
+// entry. At last the witnesses are asked ([ErrWitness]). Charges go on meanwhile.
 func (l *Ledger) Verify(ctx context.Context) error {
 	if err := l.store.Check(ctx); err != nil {
 		return err
 	}
-	r := newReplay(l.open.Dataset)
+	r := newReplay(l.open.Dataset, l.key)
 	// Most entries without a lock; what came meanwhile, and the rest, on one state.
 	for {
 		var page []store.Row
@@ -37,11 +37,17 @@ func (l *Ledger) Verify(ctx context.Context) error {
 		if err := r.applyAll(page); err != nil {
 			return err
 		}
-		if len(page) < pageSize {
+		if len(page) == 0 {
 			break
 		}
 	}
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return r.finish(tx) })
+	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+		if err := r.finish(tx); err != nil {
+			return err
+		}
+		_, err := l.consult(ctx, tx)
+		return err
+	})
 }
 
 func (r *replay) applyAll(rows []store.Row) error {
@@ -63,7 +69,7 @@ func (r *replay) finish(tx *store.Tx) error {
 		if err := r.applyAll(page); err != nil {
 			return store.Abort(err)
 		}
-		if len(page) < pageSize {
+		if len(page) == 0 {
 			break
 		}
 	}

@@ -95,6 +95,18 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		must(err)
 		return []float64{out.Numerator, out.Denominator * r.height * 5}
 	}
+	pair := func(neighbour bool, src *noise.Source) []float64 {
+		p, err := NewPair(2, multiplier, adjacency, Exact)
+		must(err)
+		if neighbour {
+			must(p.Add(500, 0))
+		} else if replace {
+			must(p.Add(0, 500))
+		}
+		out, _, err := p.Release(src)
+		must(err)
+		return []float64{out.X - out.Z, p.shape.height * (out.X + out.Z), p.shape.count * 2 * out.Count}
+	}
 	histogram := func(neighbour bool, src *noise.Source) []float64 {
 		h, err := NewHistogram(3, multiplier, adjacency, Exact)
 		must(err)
@@ -112,14 +124,16 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 			"VectorSum": {auditRuns, sum, []float64{1, 0}},
 			"Moments":   {auditRuns, moments, []float64{1, 0, 0}},
 			"Ratio":     {auditRuns, ratio, []float64{1, 0}},
+			"Pair":      {auditRuns, pair, []float64{1, 0, 0}},
 			"Histogram": {auditRuns, histogram, []float64{1, -1, 0}},
 		}
 	}
-	p := parabolaFor(adjacency)
+	p, s := parabolaFor(adjacency), triangleFor(adjacency)
 	return map[string]audit{
 		"VectorSum": {auditRuns, sum, []float64{1, 0}},
 		"Moments":   {auditRuns, moments, []float64{1, p.square, p.count}},
 		"Ratio":     {auditRuns, ratio, []float64{1, 0.7}},
+		"Pair":      {auditRuns, pair, []float64{1, s.height, s.count}},
 		"Histogram": {auditRuns, histogram, []float64{1, 0, 0}},
 	}
 }

@@ -1,8 +1,10 @@
 package overview
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -15,6 +17,9 @@ type Spread struct {
 	Median float64 `json:"median"`
 	Mean   float64 `json:"mean"`
 	Max    float64 `json:"max"`
+	// Bins counts the numbers in equal parts of the range from Min to Max: one for
+	// each integer where there are few, else 24.
+	Bins []int `json:"bins,omitempty"`
 }
 
 // Report is what a curator should know of data before an evaluation.
@@ -31,6 +36,8 @@ type Report struct {
 	Returns Bounded `json:"returns"`
 	// Actions counts the decisions for each action, nil where no action was read.
 	Actions []int `json:"actions,omitempty"`
+	// Words are those of Actions, nil where actions are known by number alone.
+	Words []string `json:"action_words,omitempty"`
 	// Steps describes the first decisions of the episodes, nil where no action was
 	// read.
 	Steps []Step `json:"steps,omitempty"`
@@ -98,6 +105,9 @@ type Facts struct {
 	Target policy.Policy
 	// Cap is the public cap on an importance weight, 0 for none.
 	Cap float64
+	// Words are the public words of the actions by number, nil for none. An action
+	// that has one is counted although it was never taken.
+	Words map[int]string
 }
 
 // mostSteps and mostActions bound the tables of a report.
@@ -114,7 +124,7 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	r.Lengths = spread(differences(d.EpisodeStart))
 	r.Rewards = bounded(slices.Clone(d.Reward), f.Reward)
 	r.Returns = bounded(returns(d, f.Gamma), f.Return)
-	r.actions(d)
+	r.actions(d, f.Words)
 	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
 		r.Propensity = propensity(d.BehaviorProb)
 		rho := make([]float64, d.Rows())
@@ -145,7 +155,34 @@ func spread(x []float64) Spread {
 	for _, v := range x {
 		sum += v
 	}
-	return Spread{Min: x[0], Median: (x[(len(x)-1)/2] + x[len(x)/2]) / 2, Mean: sum / float64(len(x)), Max: x[len(x)-1]}
+	return Spread{Min: x[0], Median: (x[(len(x)-1)/2] + x[len(x)/2]) / 2, Mean: sum / float64(len(x)), Max: x[len(x)-1], Bins: bins(x)}
+}
+
+// mostBins bounds the bins of a spread.
+const mostBins = 24
+
+// bins counts sorted numbers in equal parts of their range.
+func bins(x []float64) []int {
+	low, high, n := x[0], x[len(x)-1], mostBins
+	whole := !slices.ContainsFunc(x, func(v float64) bool { return v != math.Trunc(v) })
+	if whole && high-low < mostBins {
+		n = int(high-low) + 1
+	} else if low == high {
+		n = 1
+	}
+	counts := make([]int, n)
+	for _, v := range x {
+		i := 0
+		switch {
+		case n == 1:
+		case n < mostBins && whole:
+			i = int(v - low)
+		default: // halves, because high - low may overflow
+			i = min(int(float64(n)*((v/2-low/2)/(high/2-low/2))), n-1)
+		}
+		counts[i]++
+	}
+	return counts
 }
 
 func bounded(x []float64, r *evaluate.Range) Bounded {
@@ -179,7 +216,7 @@ func returns(d *trajectory.Dataset, gamma float64) []float64 {
 }
 
 // actions counts actions, in all and by step.
-func (r *Report) actions(d *trajectory.Dataset) {
+func (r *Report) actions(d *trajectory.Dataset, words map[int]string) {
 	if d.Action == nil {
 		return
 	}
@@ -187,10 +224,21 @@ func (r *Report) actions(d *trajectory.Dataset) {
 	for _, a := range d.Action {
 		k = max(k, int(a)+1)
 	}
+	for a := range words {
+		if a < mostActions {
+			k = max(k, a+1)
+		}
+	}
 	if k > mostActions {
 		return
 	}
 	r.Actions = make([]int, k)
+	if words != nil {
+		r.Words = make([]string, k)
+		for a := range r.Words {
+			r.Words[a] = words[a]
+		}
+	}
 	for e := range d.Episodes() {
 		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
 			a := d.Action[row]
@@ -209,6 +257,14 @@ func (r *Report) actions(d *trajectory.Dataset) {
 			r.Steps[step].Actions[a]++
 		}
 	}
+}
+
+// Name is an action's number, and its word where it has one.
+func (r *Report) Name(action int) string {
+	if r.Words == nil || r.Words[action] == "" {
+		return strconv.Itoa(action)
+	}
+	return fmt.Sprintf("%d %s", action, r.Words[action])
 }
 
 func propensity(p []float64) *Propensity {

@@ -56,7 +56,7 @@ func TestProbabilitiesThatDoNotFitAreTold(t *testing.T) {
 		t.Errorf("%+v, %+v", r.Weights, r.Propensity)
 	}
 	told := strings.Join(r.Warnings, "\n")
-	for _, want := range []string{"the mean weight of an episode is 2", "every behaviour probability is 0.5", "cuts off 50% of their sum"} {
+	for _, want := range []string{"the mean weight of an episode is 2", "the action of an episode never changes, and by the behaviour probabilities at least 50 changes", "probs: [0.5, 1]", "cuts off 50% of their sum", "allows for what is cut, as missing mass"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("not told: %s\n%s", want, told)
 		}
@@ -103,9 +103,54 @@ func TestAHandfulOfEpisodesIsTold(t *testing.T) {
 	}
 }
 
+// An action is counted by its word, also where nobody took it; a number too large for
+// a table has no place in it, and takes none from the others.
+func TestActionsHaveTheirWords(t *testing.T) {
+	f := facts()
+	f.Words = map[int]string{0: "placebo", 1: "low", 2: "high", 1 << 30: "never"}
+	r, err := overview.Look(trial(100, 1), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(r.Actions, r.Steps[0].Actions) != "[100 100 0] [50 50 0]" || r.Name(0) != "0 placebo" || r.Name(2) != "2 high" {
+		t.Errorf("%v %+v %q", r.Actions, r.Steps, r.Words)
+	}
+	if r, err = overview.Look(trial(100, 1), facts()); err != nil || len(r.Actions) != 2 || r.Name(1) != "1" || r.Words != nil {
+		t.Errorf("%v %v %q", err, r.Actions, r.Words)
+	}
+}
+
 func TestNoDataIsDescribedToo(t *testing.T) {
 	r, err := overview.Look(&trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, BehaviorProb: []float64{}}, overview.Facts{Gamma: 1, Target: facts().Target})
 	if err == nil && (r.Rows != 0 || math.IsNaN(r.Lengths.Mean) || math.IsNaN(r.Returns.Mean)) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Every number stands in one bin; few integers have one each.
+func TestBinsCountEverything(t *testing.T) {
+	d := trial(100, 1)
+	r, err := overview.Look(d, facts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		got  []int
+		want string
+	}{
+		"lengths": {r.Lengths.Bins, "[100]"},
+		"rewards": {r.Rewards.Bins, "[50 150]"},
+		"returns": {r.Returns.Bins, "[50 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 50]"},
+		"weights": {r.Weights.Bins, "[50 0 50]"},
+	} {
+		if got := fmt.Sprint(c.got); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	for i := range d.Reward {
+		d.Reward[i] = []float64{-math.MaxFloat64, math.MaxFloat64, 1}[i%3]
+	}
+	if r, err = overview.Look(d, facts()); err != nil || len(r.Rewards.Bins) != 24 || r.Rewards.Bins[0] == 0 || r.Rewards.Bins[23] == 0 || r.Rewards.Bins[12] == 0 {
+		t.Errorf("%v %v", r.Rewards.Bins, err)
 	}
 }

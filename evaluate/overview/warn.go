@@ -3,7 +3,9 @@ package overview
 import (
 	"fmt"
 	"math"
+	"strconv"
 
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -11,17 +13,17 @@ import (
 // probabilities: a normal mean is so by chance in 6 of 100,000 data sets.
 const suspicious = 4
 
-// fewEffective is the effective sample size below which an estimate rests on a
-// handful of episodes.
-const fewEffective = 30
+// Percent writes a share in percent, with three significant digits and no exponent.
+func Percent(share float64) string {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(100*share, 'g', 3, 64), 64)
+	return strconv.FormatFloat(short, 'f', -1, 64) + "%"
+}
 
 // warn says what makes the evaluation doubtful.
 func (r *Report) warn(d *trajectory.Dataset, f Facts) {
 	r.contradictions(f)
 	r.warnWeights(d)
-	if p := r.Propensity; p != nil && p.Constant && p.Max < 1 && r.Lengths.Max > 1 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("every behaviour probability is %g: right where an action was drawn at each decision; in a trial that drew an arm once for each episode the later decisions have probability 1 (data.behavior: {kind: constant_by_step, probs: [%[1]g, 1]})", p.Max))
-	}
+	r.warnOnce(d)
 }
 
 // contradictions are public facts that the data do not fit.
@@ -49,13 +51,17 @@ func (r *Report) warnWeights(d *trajectory.Dataset) {
 	if w == nil || d.Episodes() == 0 {
 		return
 	}
+	if w.Max == 0 {
+		r.Warnings = append(r.Warnings, "no episode has a weight above 0: the target policy does what was never done, and the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
+		return
+	}
 	if z := math.Abs(w.Mean-1) / w.StdErr; w.StdErr > 0 && z > suspicious || w.StdErr == 0 && math.Abs(w.Mean-1) > 1e-9 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy does what was never tried", w.Mean, w.StdErr))
 	}
-	if w.EffectiveSize < fewEffective {
+	if w.EffectiveSize < evaluate.FewEffective {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", w.EffectiveSize, d.Episodes()))
 	}
 	if w.BeyondMass > .01 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %g, cuts off %.2g%% of their sum, in %.2g%% of the episodes: the estimate is pulled towards the logged policy", w.Cap, 100*w.BeyondMass, 100*w.BeyondShare))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis and dp-wis allows for what is cut, as missing mass; that of dp-dr may not, and a value function is biased by it", w.Cap, Percent(w.BeyondMass), Percent(w.BeyondShare)))
 	}
 }

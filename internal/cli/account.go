@@ -22,7 +22,7 @@ func newAccount() *cobra.Command {
 	cmd.AddCommand(
 		newQuery("epsilon", "Smallest epsilon at a delta"),
 		newQuery("delta", "Smallest delta at an epsilon"),
-		newQuery("calibrate", `Smallest noise multiplier for a budget; the event holds "?" in its place`),
+		newQuery("calibrate", `Smallest noise, largest rate or largest count for a budget; the event holds "?" in its place`),
 		newSmoothSensitivity(),
 		newXie19(),
 	)
@@ -41,7 +41,7 @@ func newQuery(query, short string) *cobra.Command {
 
 EVENT.json is a file or - for standard input: one event, or an array. An element
 of the array is an event, or an object {"id", "event", "adjacency", "delta",
-"epsilon", "accountant"} whose keys but event may be left out and then follow the
+"epsilon", "accountant", "group"} whose keys but event may be left out and then follow the
 flags. An array is answered by an array.`,
 		Args: exactly(1, "one event file, or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,6 +73,7 @@ flags. An array is answered by an array.`,
 	f.StringVar(&adjacency, "adjacency", "", "replace_one or add_remove_one")
 	f.StringVar(&q.accountant, "accountant", "pld", "pld or rdp")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	f.IntVar(&q.group, "group", 1, "how many linked persons neighbours may differ in")
 	if query != "delta" {
 		f.Float64Var(&q.delta, "delta", q.delta, "delta to hold")
 	}

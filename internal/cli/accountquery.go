@@ -20,6 +20,7 @@ type accountQuery struct {
 	accountant string
 	epsilon    float64 // not a number when not given
 	delta      float64
+	group      int // persons
 }
 
 // accountAnswer is what a query prints. What was asked for is a bracket, what
@@ -29,8 +30,12 @@ type accountAnswer struct {
 	Epsilon         any              `json:"epsilon,omitempty"`
 	Delta           any              `json:"delta,omitempty"`
 	NoiseMultiplier *account.Bracket `json:"noise_multiplier,omitempty"`
+	Scale           *account.Bracket `json:"scale,omitempty"`
+	Rate            *account.Bracket `json:"rate,omitempty"`  // Lower is certain to meet the budget
+	Count           *int64           `json:"count,omitempty"` // the largest that is certain to
 	Adjacency       string           `json:"adjacency,omitempty"`
 	Accountant      string           `json:"accountant,omitempty"`
+	Group           int              `json:"group,omitempty"` // persons, if more than one
 	Error           string           `json:"error,omitempty"`
 
 	query string
@@ -38,13 +43,27 @@ type accountAnswer struct {
 
 func (a accountAnswer) text() string {
 	given := fmt.Sprintf("%s, %s", a.Adjacency, a.Accountant)
+	if a.Group > 1 {
+		given += fmt.Sprintf(", groups of %d", a.Group)
+	}
 	switch a.query {
 	case "epsilon":
 		return fmt.Sprintf("epsilon in %v at delta %v (%s)", a.Epsilon, a.Delta, given)
 	case "delta":
 		return fmt.Sprintf("delta in %v at epsilon %v (%s)", a.Delta, a.Epsilon, given)
 	}
-	return fmt.Sprintf("noise multiplier in %v for epsilon %v, delta %v (%s)", *a.NoiseMultiplier, a.Epsilon, a.Delta, given)
+	var found string
+	switch {
+	case a.Count != nil:
+		found = fmt.Sprintf("largest count %d", *a.Count)
+	case a.Rate != nil:
+		found = fmt.Sprintf("largest rate in %v", *a.Rate)
+	case a.Scale != nil:
+		found = fmt.Sprintf("scale in %v", *a.Scale)
+	default:
+		found = fmt.Sprintf("noise multiplier in %v", *a.NoiseMultiplier)
+	}
+	return fmt.Sprintf("%s for epsilon %v, delta %v (%s)", found, a.Epsilon, a.Delta, given)
 }
 
 // answer reads one event and answers the query on it.
@@ -52,6 +71,12 @@ func (q accountQuery) answer(event []byte) (accountAnswer, error) {
 	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant, query: q.query}
 	if !q.adjacency.Valid() {
 		return a, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
+	}
+	if q.group < 1 {
+		return a, usage(fmt.Errorf("account %s: a group of %d persons; want at least 1", q.query, q.group))
+	}
+	if q.group > 1 {
+		a.Group = q.group
 	}
 	fresh, err := q.fresh()
 	if err != nil {
@@ -99,29 +124,41 @@ func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() acco
 		return a, err
 	}
 	if !t.Open() {
-		return a, usage(fmt.Errorf(`account calibrate: the event has no "?" in place of a noise multiplier`))
+		return a, usage(fmt.Errorf(`account calibrate: the event has no "?" in place of a noise multiplier, scale, rate or count`))
 	}
 	if math.IsNaN(q.epsilon) || math.IsNaN(q.delta) {
 		return a, usage(fmt.Errorf("account calibrate: --epsilon and --delta are both needed"))
 	}
 	var last account.Accountant
-	b, err := account.Calibrate(t.With, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, func() account.Accountant {
+	b, err := account.CalibrateTemplate(t, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, func() account.Accountant {
 		last = fresh()
 		return last
 	})
 	if last != nil {
 		a.answeredBy(last)
 	}
-	a.Epsilon, a.Delta, a.NoiseMultiplier = q.epsilon, q.delta, &b
+	a.Epsilon, a.Delta = q.epsilon, q.delta
+	switch t.Field() {
+	case "count":
+		n := int64(b.Lower)
+		a.Count = &n
+	case "rate":
+		a.Rate = &b
+	case "scale":
+		a.Scale = &b
+	default:
+		a.NoiseMultiplier = &b
+	}
 	return a, err
 }
 
 func (q accountQuery) fresh() (func() account.Accountant, error) {
+	group := func(a account.Accountant) account.Accountant { return account.ForGroup(a, q.group) }
 	switch q.accountant {
 	case "pld":
-		return func() account.Accountant { return account.New(q.adjacency) }, nil // closed forms where they are exact
+		return func() account.Accountant { return group(account.New(q.adjacency)) }, nil // closed forms where they are exact
 	case "rdp":
-		return func() account.Accountant { return account.NewRDP(q.adjacency) }, nil
+		return func() account.Accountant { return group(account.NewRDP(q.adjacency)) }, nil
 	}
 	return nil, usage(fmt.Errorf("account: accountant is %q; want pld or rdp", q.accountant))
 }
@@ -138,6 +175,7 @@ type element struct {
 	Delta      *float64        `json:"delta"`
 	Epsilon    *float64        `json:"epsilon"`
 	Accountant *string         `json:"accountant"`
+	Group      *int            `json:"group"`
 }
 
 // answerAll answers an array by an array, in order. An element that cannot be
@@ -193,6 +231,9 @@ func (q accountQuery) answerElement(raw json.RawMessage) (accountAnswer, error) 
 	}
 	if e.Accountant != nil {
 		q.accountant = *e.Accountant
+	}
+	if e.Group != nil {
+		q.group = *e.Group
 	}
 	a, err := q.answer(e.Event)
 	a.ID = e.ID

@@ -61,6 +61,7 @@ func TestKilledEvaluationsNeverReleaseForFree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]int{}
 	for i := range runs {
+		charged := i + 1 // by the runs and retries before
 		key, out := fmt.Sprintf("run-%d", i), fmt.Sprintf("out-%d", i)
 		cmd := discreet("evaluate", "ask.yaml", "--key", key, "--set", "output.dir="+out)
 		if err := cmd.Start(); err != nil {
@@ -78,6 +79,10 @@ func TestKilledEvaluationsNeverReleaseForFree(t *testing.T) {
 			if err := l.VerifyRelease(context.Background(), first); err != nil {
 				t.Fatalf("run %d: a release that its ledger does not know: %v", i, err)
 			}
+		}
+		// A run that was killed before its charge is one failed check, any other none.
+		if checks, err := l.ClearChecks(context.Background()); err != nil || len(checks) > 1 || len(checks) > 0 && before.Charges > int64(charged) {
+			t.Fatalf("run %d: failed checks %v, %v", i, checks, err)
 		}
 		retry := discreet("evaluate", "ask.yaml", "--key", key, "--json", "--set", "output=null")
 		text, err := retry.Output()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +64,9 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 	bar.done()
 	var pending *discreet.PendingError
 	if errors.Is(err, context.Canceled) && !errors.As(err, &pending) {
+		if c.Ledger != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "notice: if the data had been opened, this is a failed check of their dataset (discreet ledger show)")
+		}
 		return fmt.Errorf("%w: %w", errNothing, err)
 	} else if err != nil {
 		return err
@@ -92,6 +97,9 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 	}
 	if !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n          %s\n", result.Path, page)
+		if result.Envelope != nil {
+			fmt.Fprintf(cmd.OutOrStdout(), "          %s\n", strings.TrimSuffix(result.Path, ".json")+".dsse.json")
+		}
 	}
 	return nil
 }
@@ -121,15 +129,27 @@ func unshown(r *discreet.Result, err error) error {
 	return fmt.Errorf("the release could not be shown and is lost, with what it cost: %w", err)
 }
 
-// brief cuts the names in a notice about columns to a few; validate has them all.
+// moreNames is the end of a list of columns that was cut to its first.
+var moreNames = regexp.MustCompile(` and (\d+) more$`)
+
+// brief cuts the names in a notice about columns to a few, and counts those that
+// were cut before.
 func brief(notice string) string {
 	const most = 4
 	what, list, ok := strings.Cut(notice, ": ")
-	names := strings.Split(list, ", ")
-	if !ok || what != "columns not used" || len(names) <= most+1 {
+	if !ok || what != "columns not used" {
 		return notice
 	}
-	return fmt.Sprintf("%s: %s and %d more", what, strings.Join(names[:most], ", "), len(names)-most)
+	cut := 0
+	if m := moreNames.FindStringSubmatch(list); m != nil {
+		cut, _ = strconv.Atoi(m[1])
+		list = strings.TrimSuffix(list, m[0])
+	}
+	names := strings.Split(list, ", ")
+	if len(names)+cut <= most+1 {
+		return notice
+	}
+	return fmt.Sprintf("%s: %s and %d more", what, strings.Join(names[:most], ", "), len(names)-most+cut)
 }
 
 func writeReport(path string, r *evaluate.Release) error {
@@ -139,6 +159,9 @@ func writeReport(path string, r *evaluate.Release) error {
 // printRelease tells a person what was released.
 func printRelease(w io.Writer, r *evaluate.Release) {
 	fmt.Fprintf(w, "method    %s\n", r.Method)
+	if why := report.Unanswered(r); why != "" {
+		fmt.Fprintln(w, alarm(w, "answer    NONE: this release cannot answer the question. "+why))
+	}
 	if e := r.Estimate; e != nil {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
@@ -148,9 +171,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		}
 	}
 	if r.Values != nil {
-		fmt.Fprintf(w, "values    %s\n", numbers(r.Values))
+		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, nil))
 	} else if r.Theta != nil {
-		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta))
+		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
 	}
 	if c := r.Expected.Constant; c > 0 {
 		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", c)
@@ -208,15 +231,27 @@ func sourceWords(s evaluate.SamplingSource) string {
 	return string(s)
 }
 
-// numbers prints up to eight numbers of a vector.
-func numbers(x []float64) string {
-	const most = 8
-	out := ""
-	for i, v := range x {
-		if i == most {
-			return out + fmt.Sprintf("... (%d in all)", len(x))
-		}
-		out += fmt.Sprintf("%.4g ", v)
+// mostTold is how many entries of a vector are printed.
+const mostTold = 8
+
+// numbers prints the first numbers of a vector, beside their names where there is one
+// for each.
+func numbers(x []float64, names []string) string {
+	between, named := " ", len(names) == len(x)
+	if named {
+		between = ", "
 	}
-	return out
+	var out []string
+	for i, v := range x {
+		if i == mostTold {
+			out = append(out, fmt.Sprintf("... (%d in all)", len(x)))
+			break
+		}
+		text := fmt.Sprintf("%.4g", v)
+		if named {
+			text = printable(names[i]) + " " + text
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, between)
 }

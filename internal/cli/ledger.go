@@ -26,8 +26,8 @@ several datasets. docs/ledger.md is a guide from init to verify.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLedgerInit(), newLedgerBudget(), newLedgerShow(), newLedgerVerify(),
-		newLedgerExport(), newLedgerBackup(), newLedgerRestore(), newLedgerMigrate(), newLedgerKeygen())
+	cmd.AddCommand(newLedgerInit(), newLedgerBudget(), newLedgerShow(), newLedgerVerify(), newLedgerWitness(),
+		newLedgerExport(), newLedgerBackup(), newLedgerRestore(), newLedgerMigrate(), newLedgerContract(), newLedgerClear(), newLedgerKeygen())
 	return cmd
 }
 

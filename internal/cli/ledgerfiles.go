@@ -19,7 +19,7 @@ func newLedgerExport() *cobra.Command {
 		Short: "Write all entries, one JSON object a line",
 		Long: `Write all entries of a dataset's budget, one JSON object a line, each with its
 hash: enough to recompute the chain and the accounting elsewhere, not to restore
-(see backup). It holds fingerprints of the data and is for the curator.`,
+(see backup). It is for the curator; fingerprints of the data are sealed in it.`,
 		Args: exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), args[0], dataset, func(l *ledger.Ledger) error {
@@ -115,6 +115,7 @@ them. The ledger that was backed up must not be charged any more.`,
 	f.BoolVar(&o.LostEverything, "lost-everything", false, "it is not known what was: debit all that is left")
 	f.StringVar(&lost, "lost", "", "an event (JSON) that the charges after the backup amount to at most")
 	f.StringArrayVar(&releases, "release", nil, "a release that left under this ledger, to hold against the backup; repeat for more")
+	f.StringArrayVar(&o.Witnesses, "witness", nil, "a witness of the ledger, to hold against the backup; repeat for more")
 	f.StringVar(&o.Reason, "reason", "", "why it is restored; kept in the ledger")
 	return cmd
 }

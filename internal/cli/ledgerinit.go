@@ -24,7 +24,8 @@ func budgetFlags(cmd *cobra.Command, b *dp.Budget) {
 
 func newLedgerInit() *cobra.Command {
 	var c ledger.Config
-	var adjacency, rule, unit string
+	var adjacency, rule, unit, analysts string
+	var witnesses []string
 	cmd := &cobra.Command{
 		Use:   "init LEDGER --dataset NAME --epsilon E --delta D --adjacency A [--unit U]",
 		Short: "Begin the budget of a dataset",
@@ -65,9 +66,20 @@ smaller than the budget; init prints it.`,
 			if c.Rule, err = account.ParseRule(rule); err != nil {
 				return err
 			}
+			switch analysts {
+			case "closed", "open":
+				c.OpenList = analysts == "open"
+			default:
+				return usage(fmt.Errorf("ledger init: --analysts is %q; want closed or open", analysts))
+			}
 			l, err := ledger.Create(cmd.Context(), args[0], c)
 			if err != nil {
 				return err
+			}
+			for _, place := range witnesses {
+				if err := l.AddWitness(cmd.Context(), place); err != nil {
+					return errors.Join(fmt.Errorf("the ledger is begun, and its witness is not: %w", err), l.Close())
+				}
 			}
 			o := l.Config()
 			fmt.Fprintf(cmd.OutOrStdout(), "ledger %s of dataset %s: epsilon %g, delta %g for %s, %s, %s rule\n", o.Ledger, o.Dataset, o.Budget.Epsilon, o.Budget.Delta, oneOf(o.Unit), o.Adjacency, o.Rule)
@@ -95,12 +107,14 @@ smaller than the budget; init prints it.`,
 	f.StringVar(&adjacency, "adjacency", "", "replace_one or add_remove_one")
 	f.StringVar(&unit, "unit", "person", "what one charge protects: person, episode or row, as privacy.unit")
 	f.StringVar(&rule, "rule", "gaussian", "gaussian, renyi or basic")
+	f.StringVar(&analysts, "analysts", "closed", "closed: once one analyst has a share, who has none is refused; open: who has none may spend up to the budget")
+	f.StringArrayVar(&witnesses, "witness", nil, "place outside the ledger that keeps its head, as with discreet ledger witness --add; repeat for more")
 	f.Float64Var(&c.Filter.Reserve.Epsilon, "reserve-epsilon", 0, "epsilon in reserve for what the rule cannot take")
 	f.Float64Var(&c.Filter.Reserve.Delta, "reserve-delta", 0, "delta in reserve for what the rule cannot take")
 	f.Float64Var(&c.Filter.ChargeDelta, "charge-delta", 0, "delta at which one such charge is converted")
 	f.Float64Var(&c.Filter.Order, "order", 0, "order of the renyi rule; by default that which holds the most Gaussian noise")
 	f.BoolVar(&c.NoReserve, "no-reserve", false, "hold nothing in reserve: what the rule cannot take is refused")
-	f.BoolVar(&c.RefuseCopies, "refuse-copies", false, "refuse data that the ledger knows under another data set's name; by default it warns")
+	f.BoolVar(&c.RefuseCopies, "refuse-copies", false, "refuse data that the ledger knows under another data set's name, or that are mostly of its persons; by default it warns")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -31,10 +32,13 @@ type shownLedger struct {
 	Analysts []shownAnalyst   `json:"analysts"`
 	Pending  []ledger.Pending `json:"pending"`
 	// PendingCount may exceed the length of Pending, which is bounded.
-	PendingCount int64          `json:"pending_count"`
-	History      []ledger.Point `json:"history"`
-	Tight        *tight         `json:"all_at_once,omitempty"`
-	Warnings     []string       `json:"warnings,omitempty"`
+	PendingCount int64                `json:"pending_count"`
+	History      []ledger.Point       `json:"history"`
+	Tight        *tight               `json:"all_at_once,omitempty"`
+	Contract     *chain.ContractBody  `json:"contract,omitempty"`
+	FailedChecks []ledger.FailedCheck `json:"failed_checks,omitempty"`
+	Witnesses    []string             `json:"witnesses,omitempty"`
+	Warnings     []string             `json:"warnings,omitempty"`
 }
 
 // allowance is what is left, rounded down.
@@ -117,7 +121,7 @@ func look(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
 	s := &shownLedger{
 		Schema: ledgerSchema, Config: sum.Config, Head: sum.Head, Budget: sum.Budget, Spent: sum.Spent,
 		Left: newAllowance(sum.Left, sum.Budget, sum.Config.Reserve), Charges: sum.Charges, Analysts: []shownAnalyst{},
-		Pending: sum.Pending, PendingCount: sum.PendingCount, Warnings: sum.Warnings,
+		Pending: sum.Pending, PendingCount: sum.PendingCount, Contract: sum.Contract, FailedChecks: sum.FailedChecks, Witnesses: sum.Witnesses, Warnings: sum.Warnings,
 	}
 	for _, a := range sum.Analysts {
 		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share, buys: largest(sum.Left, sum.Budget.Delta)}
@@ -155,12 +159,20 @@ func (s *shownLedger) print(w io.Writer) error {
 	fmt.Fprintf(w, "budget    epsilon %g, delta %g\n", s.Budget.Epsilon, s.Budget.Delta)
 	fmt.Fprintf(w, "spent     epsilon %.4g, delta %.4g, by %s\n", s.Spent.Epsilon, s.Spent.Delta, many(s.Charges, "charge"))
 	s.printLeft(w)
+	fmt.Fprintf(w, "analysts  %s\n", s.list())
 	if t := s.Tight; t != nil && t.Epsilon != nil {
 		fmt.Fprintf(w, "at once   epsilon in %v at delta %g, had all charges been fixed beforehand (%s): for information, it is not what is left\n", *t.Epsilon, t.Delta, t.Accountant)
 	} else if t != nil {
 		fmt.Fprintf(w, "at once   not computed: %s\n", t.Omitted)
 	}
 	fmt.Fprintf(w, "head      entry %d, %s\n", s.Head.Seq, s.Head.Hash)
+	if c := s.Contract; c != nil {
+		fmt.Fprintf(w, "contract  version %d, sha256:%s\n", c.Number, c.Hash)
+	}
+	printChecks(w, s.FailedChecks)
+	for _, place := range s.Witnesses {
+		fmt.Fprintf(w, "witness   %s\n", printable(place))
+	}
 	for _, text := range s.Warnings {
 		fmt.Fprintf(w, "warning   %s\n", alarm(w, text))
 	}
@@ -187,6 +199,22 @@ func (s *shownLedger) printLeft(w io.Writer) {
 	fmt.Fprintf(w, "left      epsilon %.4g, delta %.4g%s\n", l.Epsilon, l.Delta, where)
 }
 
+// list says who may charge.
+func (s *shownLedger) list() string {
+	switch {
+	case !s.Config.ClosedList:
+		return "open: whoever has no share may spend up to the budget, under any name"
+	case s.closed():
+		return "closed: only those who have a share may charge"
+	}
+	return "whoever asks, until the first share closes the list"
+}
+
+// closed says that analysts without a share are refused.
+func (s *shownLedger) closed() bool {
+	return s.Config.ClosedList && slices.ContainsFunc(s.Analysts, func(a shownAnalyst) bool { return a.Share != nil })
+}
+
 func (s *shownLedger) printAnalysts(w io.Writer) error {
 	if len(s.Analysts) == 0 {
 		return nil
@@ -195,7 +223,10 @@ func (s *shownLedger) printAnalysts(w io.Writer) error {
 	fmt.Fprintln(t, "\nanalyst\tcharges\tspent epsilon\tdelta\tshare\tleft")
 	for _, a := range s.Analysts {
 		share := "none: up to the budget"
-		if a.Share != nil {
+		switch {
+		case a.Share == nil && s.closed():
+			share = "none: refused"
+		case a.Share != nil:
 			share = fmt.Sprintf("epsilon %g, delta %g", a.Share.Epsilon, a.Share.Delta)
 		}
 		fmt.Fprintf(t, "%s\t%d\t%.4g\t%.4g\t%s\t%s\n", a.Analyst, a.Charges, a.Spent.Epsilon, a.Spent.Delta, share, s.leftOf(a))
@@ -207,6 +238,8 @@ func (s *shownLedger) printAnalysts(w io.Writer) error {
 // Gaussian noise.
 func (s *shownLedger) leftOf(a shownAnalyst) string {
 	switch {
+	case a.Share == nil && s.closed():
+		return "nothing"
 	case s.Config.Rule != account.Basic.String() && a.buys == "":
 		return "nothing for Gaussian noise"
 	case s.Config.Rule != account.Basic.String():

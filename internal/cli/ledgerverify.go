@@ -124,6 +124,9 @@ func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *le
 	v.Ledgers = append(v.Ledgers, ledgerVerdict{Dataset: l.Dataset(), Ledger: s.Config.Ledger, Head: s.Head, Charges: s.Charges, Pending: s.PendingCount})
 	fmt.Fprintf(w, "ledger      dataset %s: entries 0 to %d, %s (%d pending); chain, costs and sums are right\n", l.Dataset(), s.Head.Seq, many(s.Charges, "charge"), s.PendingCount)
 	fmt.Fprintf(w, "head        %s\n", s.Head.Hash)
+	for _, place := range s.Witnesses {
+		fmt.Fprintf(w, "witness     %s knows nothing that is not in it\n", printable(place))
+	}
 	for _, warning := range s.Warnings {
 		v.note(w, warning)
 	}
@@ -136,9 +139,11 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		return err
 	}
 	v.Release = path
-	if _, err := v.release(w, path, text, key); err != nil {
+	found, err := v.release(w, path, text, key)
+	if err != nil {
 		return err
 	}
+	text = found.JSON // out of its envelope
 	stamp, err := ledger.StampOf(text)
 	if err != nil {
 		return failed(path, err)

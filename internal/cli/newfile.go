@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
@@ -17,6 +18,8 @@ func newFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return usage(fmt.Errorf("%s exists and is not overwritten; choose another name, or remove it", path))
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(fmt.Errorf("%s: the directory %s does not exist; make it, or choose another name", path, filepath.Dir(path)))
 	case errors.As(err, &place) && place.Op == "open": // no such directory, or not ours
 		return usage(err)
 	}

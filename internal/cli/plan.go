@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
 )
 
 // planJSON is the JSON form of a plan.
@@ -112,7 +113,7 @@ func printBehavior(w io.Writer, facts map[string]any) {
 		return
 	}
 	fmt.Fprintf(w, "behaviour probabilities of the logged actions: source %v, kind %v", b["source"], b["kind"])
-	for _, key := range []string{"trained_on", "note"} {
+	for _, key := range []string{"name", "probs", "once", "trained_on", "note"} {
 		if v, ok := b[key]; ok {
 			fmt.Fprintf(w, "; %s: %v", strings.ReplaceAll(key, "_", " "), v)
 		}
@@ -123,6 +124,12 @@ func printBehavior(w io.Writer, facts map[string]any) {
 func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "method    %s\n", p.Method)
+	if target, ok := p.Facts["target"]; ok {
+		fmt.Fprintf(w, "target    %v\n", target)
+	}
+	if names := report.Features(p.Facts); names != nil {
+		fmt.Fprintf(w, "features  %s\n", printable(first(names)))
+	}
 	if p.Privacy == nil {
 		fmt.Fprintln(w, "privacy   NONE: a reference, not for release")
 		return nil
@@ -135,9 +142,18 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	fmt.Fprintf(w, "event     %s\n", event)
 	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
 	printBehavior(w, p.Facts)
+	if p.Facts["on_policy"] == false && p.Method != "constant" {
+		fmt.Fprintln(w, p.Privacy.Unit.Words("          target and behaviour must not have been fitted on these persons: one record would then move the weights of all, and the guarantee would be void"))
+	}
+	if rule, ok := p.Facts["on_violation"].(string); ok {
+		fmt.Fprintf(w, "records   %s\n", rule)
+	}
 	e := p.Expected
 	if e.HalfWidth > 0 {
 		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
+	}
+	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
+		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; a larger epsilon, more persons or a shorter horizon would help"))
 	}
 	if e.RMSE > 0 {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)
@@ -149,4 +165,12 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		fmt.Fprintf(w, "note      %s\n", n)
 	}
 	return nil
+}
+
+// first lists the first names.
+func first(names []string) string {
+	if len(names) > mostTold {
+		return strings.Join(names[:mostTold], ", ") + fmt.Sprintf(", ... (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
 }

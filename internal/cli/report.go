@@ -27,7 +27,11 @@ func newReport() *cobra.Command {
 			if out == "" {
 				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
 			}
-			return newFile(out, 0o644, func(w io.Writer) error { return report.Write(w, r) })
+			if err := newFile(out, 0o644, func(w io.Writer) error { return report.Write(w, r) }); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n", out)
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; a new file")

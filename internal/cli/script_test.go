@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"database": server.database, "exits": exits, "follows": follows, "head": head, "race": race, "replace": replace, "sql": runSQL, "until": until,
+			"database": server.database, "exits": exits, "follows": follows, "head": head, "race": race, "replace": replace, "sql": runSQL, "until": until, "witness": keepWitness,
 		},
 	})
 }

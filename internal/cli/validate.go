@@ -1,28 +1,34 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 func newValidate() *cobra.Command {
-	var schema, format, configuration string
+	var schema, format, configuration, page string
 	var overrides []string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate DATA | validate --config CONFIG.yaml",
 		Short: "Check data against the schema; for its curator, nothing is released",
 		Long: `Check data, a file or a glob, against the canonical schema or the one in
---schema, or check the data of a configuration as evaluate would read it. The
-first thing that is wrong is reported by file, row and column. What this prints
-is for the curator of the data: counts are as private as the data itself.`,
+--schema, or check the data of a configuration as evaluate would read it. What
+is wrong is reported all at once: the first 20 faults by file, row and column,
+and how many there are of each kind. What this prints is for the curator of the
+data: counts are as private as the data itself.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (configuration == "") == (len(args) != 1) {
 				return usage(fmt.Errorf("validate: want one file or glob, or --config"))
@@ -30,16 +36,28 @@ is for the curator of the data: counts are as private as the data itself.`,
 			if configuration == "" && len(overrides) > 0 {
 				return usage(fmt.Errorf("validate: --set overrides a key of a configuration; name one with --config"))
 			}
+			if _, err := os.Lstat(page); page != "" && err == nil { // before the data are read
+				return usage(fmt.Errorf("%s exists and is not overwritten; choose another name, or remove it", page))
+			}
 			bar := newProgress(cmd.ErrOrStderr())
 			v, err := validate(cmd, args, configuration, overrides, schema, format, bar.update)
 			bar.done()
-			return printSummary(cmd, v, err, asJSON)
+			told := printSummary(cmd, v, err, asJSON)
+			if page == "" || v == nil { // nothing was looked at
+				return told
+			}
+			err = writeLook(page, cmp.Or(configuration, strings.Join(args, " ")), v, err)
+			if err == nil && !asJSON {
+				fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n", page)
+			}
+			return errors.Join(told, err)
 		},
 	}
 	cmd.Flags().StringVar(&configuration, "config", "", "a configuration, whose data is read as evaluate would")
 	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
 	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
+	cmd.Flags().StringVar(&page, "html", "", "a page to write as well, for the curator alone; a new file")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
@@ -56,9 +74,50 @@ func validate(cmd *cobra.Command, args []string, configuration string, overrides
 	if err != nil {
 		return nil, err
 	}
-	o.Progress = progress
+	o.Progress, o.Faults = progress, toldFaults
 	sum, err := file.Validate(cmd.Context(), args, format, o)
+	if err != nil && strings.Contains(err.Error(), "data.") {
+		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, observations, need, reward, missing and means without data. before them (docs/data.md)")
+	}
 	return &discreet.Validation{Summary: sum}, err
+}
+
+// writeLook writes the page of what was found. Only its owner may read it.
+func writeLook(path, of string, v *discreet.Validation, found error) error {
+	l := report.Look{Of: of, Summary: v.Summary, Unit: v.Unit, Rule: v.Rule, Overview: v.Overview, Found: found}
+	for _, n := range v.NotUsed {
+		l.NotUsed = append(l.NotUsed, many(n.Decisions, "decision")+": "+n.Why)
+	}
+	return newFile(path, 0o600, func(w io.Writer) error { return report.WriteLook(w, l) })
+}
+
+// toldFaults is how many faults of the data are told with their rows at once.
+const toldFaults = 20
+
+// addFaults adds the faults of rows and columns, those with their places and the
+// number of each kind.
+func addFaults(out map[string]any, found error) {
+	var several *trajectory.FaultsError
+	if !errors.As(found, &several) {
+		var one *trajectory.InputError
+		if !errors.As(found, &one) {
+			return
+		}
+		several = &trajectory.FaultsError{First: []*trajectory.InputError{one}, Kinds: []trajectory.FaultKind{{Column: one.Column, What: one.What, Faults: 1}}, Total: 1}
+	}
+	var faults []map[string]any
+	for _, f := range several.First {
+		faults = append(faults, map[string]any{"file": f.File, "row": f.Row, "column": f.Column, "what": f.What, "remedy": f.Remedy})
+	}
+	out["faults"], out["kinds"] = faults, kindsJSON(several.Kinds)
+}
+
+func kindsJSON(kinds []trajectory.FaultKind) []map[string]any {
+	var out []map[string]any
+	for _, k := range kinds {
+		out = append(out, map[string]any{"column": k.Column, "what": k.What, "faults": k.Faults})
+	}
+	return out
 }
 
 // printSummary reports what was found. An error about the data is part of the
@@ -71,6 +130,7 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		out := map[string]any{
 			"valid": found == nil, "files": s.Files, "episodes": s.Episodes, "rows": s.Rows,
 			"notices": append([]string{}, s.Notices...), "not_used": append([]discreet.NotUsed{}, s.NotUsed...),
+			"repaired": map[string]any{"rewards": s.Repaired.Rewards, "observations": s.Repaired.Observations, "episodes_left_out": s.Repaired.Episodes, "kinds": append([]map[string]any{}, kindsJSON(s.Repaired.Kinds)...)},
 		}
 		if s.Overview != nil {
 			out["overview"] = s.Overview
@@ -80,17 +140,18 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		}
 		if found != nil {
 			out["error"] = found.Error()
+			addFaults(out, found)
 		}
 		return errors.Join(found, printJSON(cmd.OutOrStdout(), out))
+	}
+	for _, n := range s.Notices {
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
 	}
 	if found != nil {
 		if s.Overview != nil {
 			printOverview(cmd.OutOrStdout(), s.Overview)
 		}
 		return found
-	}
-	for _, n := range s.Notices {
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
 	}
 	persons := many(s.Persons, "person") + ", "
 	if s.Unit != "" && s.Unit != evaluate.Person {
@@ -100,8 +161,28 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 	for _, n := range s.NotUsed {
 		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), n.Why)
 	}
+	printLeftOut(cmd.OutOrStdout(), s.Repaired)
 	if s.Overview != nil {
 		printOverview(cmd.OutOrStdout(), s.Overview)
 	}
 	return nil
+}
+
+// printLeftOut lists the first reasons to leave out an episode and, where there are
+// more, the number of each kind.
+func printLeftOut(w io.Writer, r trajectory.Repaired) {
+	for _, err := range r.First {
+		fmt.Fprintf(w, "left out: the episode of %v\n", err)
+	}
+	total := 0
+	for _, k := range r.Kinds {
+		total += k.Faults
+	}
+	if total == len(r.First) {
+		return
+	}
+	fmt.Fprintf(w, "left out: and for %d more reasons; in all, of %s:\n", total-len(r.First), many(r.Episodes, "episode"))
+	for _, k := range r.Kinds {
+		fmt.Fprintf(w, "%8d  %s\n", k.Faults, k)
+	}
 }

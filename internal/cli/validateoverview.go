@@ -30,7 +30,7 @@ func printOverview(out io.Writer, r *overview.Report) {
 	if v := r.Weights; v != nil {
 		fmt.Fprintf(out, "overlap  effective sample size %.4g of %s; %d of weight 0", v.EffectiveSize, many(r.Episodes, "episode"), v.Zero)
 		if v.Cap > 0 {
-			fmt.Fprintf(out, "; %.3g%% of episodes beyond the cap %g, which cuts off %.3g%% of the weight", 100*v.BeyondShare, v.Cap, 100*v.BeyondMass)
+			fmt.Fprintf(out, "; %s of episodes beyond the cap %.4g, which cuts off %s of the weight", overview.Percent(v.BeyondShare), v.Cap, overview.Percent(v.BeyondMass))
 		}
 		fmt.Fprintln(out)
 	}
@@ -53,16 +53,19 @@ func printActions(out io.Writer, r *overview.Report) {
 	if len(r.Actions) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "actions  %s\n", counts(r.Actions))
+	fmt.Fprintf(out, "actions  %s\n", counts(r, r.Actions))
 	for _, s := range r.Steps {
-		fmt.Fprintf(out, "         decision %d of %s: %s\n", s.Step, many(s.Episodes, "episode"), counts(s.Actions))
+		fmt.Fprintf(out, "         decision %d of %s: %s\n", s.Step, many(s.Episodes, "episode"), counts(r, s.Actions))
+	}
+	if more := int(r.Lengths.Max) - len(r.Steps); more > 0 {
+		fmt.Fprintf(out, "         and %s, the last of them %d\n", many(more, "more decision"), int(r.Lengths.Max)-1)
 	}
 }
 
-func counts(actions []int) string {
+func counts(r *overview.Report, actions []int) string {
 	words := make([]string, len(actions))
 	for a, n := range actions {
-		words[a] = fmt.Sprintf("%d: %d", a, n)
+		words[a] = fmt.Sprintf("%s: %d", printable(r.Name(a)), n)
 	}
 	return strings.Join(words, ", ")
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
@@ -37,11 +36,15 @@ func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", 
 
 // verdict is the JSON form of what was checked. What was not is absent.
 type verdict struct {
-	Valid    bool            `json:"valid"`
-	Release  string          `json:"release,omitempty"`
-	SignedBy string          `json:"signed_by,omitempty"`
-	Ledgers  []ledgerVerdict `json:"ledgers,omitempty"`
-	Notes    []string        `json:"notes,omitempty"`
+	Valid    bool   `json:"valid"`
+	Release  string `json:"release,omitempty"`
+	SignedBy string `json:"signed_by,omitempty"`
+	// Envelope tells that the release came in a DSSE envelope, Replanned that all that
+	// follows from its public facts agrees.
+	Envelope  bool            `json:"envelope,omitempty"`
+	Replanned bool            `json:"replanned,omitempty"`
+	Ledgers   []ledgerVerdict `json:"ledgers,omitempty"`
+	Notes     []string        `json:"notes,omitempty"`
 }
 
 func newVerify() *cobra.Command {
@@ -49,11 +52,13 @@ func newVerify() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE.json",
-		Short: "Check a release without its ledger: form, accounting, signature",
+		Short: "Check a release without its ledger: form, accounting, plan, signature",
 		Long: `Check what can be checked of a release with nothing else at hand: that it
-follows the schema, that its event costs no more than it promises, and, with
---public-key, that the holder of that key signed it as it stands. Whoever has the
-ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
+follows the schema, that its event costs no more than it promises, that its
+fields agree with the plan that follows from its public facts and with each other,
+and, with --public-key, that the holder of that key signed it as it stands. It takes
+release.dsse.json, the same in a DSSE envelope, as well. Whoever has the ledger
+checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 		Args: exactly(1, "one release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readDocument(args[0])
@@ -65,11 +70,11 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 			if asJSON {
 				w = io.Discard
 			}
-			r, err := v.release(w, args[0], text, key)
+			found, err := v.release(w, args[0], text, key)
 			if err != nil {
 				return err
 			}
-			if e := r.Ledger; e != nil {
+			if e := found.Release.Ledger; e != nil {
 				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; whoever has the ledger can tell", e.Seq, e.Dataset))
 			}
 			if asJSON {
@@ -87,7 +92,7 @@ ledger checks the charge as well: discreet ledger verify LEDGER RELEASE.json.`,
 const unchecked = "signature NOT checked: anybody can write one, and the value could be anything; give --public-key to check it"
 
 // release checks a release by itself and prints what held.
-func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*evaluate.Release, error) {
+func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*discreet.Verification, error) {
 	var signer ed25519.PublicKey
 	if key != "" {
 		var err error
@@ -98,18 +103,25 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 	found, err := discreet.Verify(text, signer)
 	notes := found.Notes
 	if r := found.Release; r != nil {
-		if r.Signature == nil { // the first note says so
+		if r.Signature == nil && !found.Envelope { // the first note says so
 			fmt.Fprintln(w, alarm(w, notes[0]))
 			v.Notes, notes = append(v.Notes, notes[0]), notes[1:]
 		} else if key == "" {
 			fmt.Fprintln(w, alarm(w, unchecked))
 			v.Notes = append(v.Notes, unchecked)
 		}
+		if found.Envelope {
+			fmt.Fprintf(w, "envelope    DSSE, of type %s\n", discreet.ReleaseType)
+		}
 		fmt.Fprintf(w, "form        follows %s\n", r.Schema)
 	}
 	if b := found.Epsilon; b != nil {
 		s := found.Release.Privacy
 		fmt.Fprintf(w, "accounting  epsilon in %v at delta %g, %s; %g is promised\n", *b, s.Delta, s.Adjacency, s.Epsilon)
+	}
+	v.Replanned, v.Envelope = found.Replanned, found.Envelope
+	if found.Replanned {
+		fmt.Fprintln(w, "plan        made again from the public facts: every field that follows from it, or from other fields, agrees")
 	}
 	for _, n := range notes {
 		v.note(w, n)
@@ -124,10 +136,10 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*e
 	switch g := found.Release.Signature; {
 	case v.SignedBy != "":
 		fmt.Fprintf(w, "signature   good, by %s\n", v.SignedBy)
-	case g != nil:
+	case g != nil && !found.Envelope:
 		fmt.Fprintf(w, "signature   names the key %s\n", g.KeyID)
 	}
-	return found.Release, nil
+	return found, nil
 }
 
 // largestRelease bounds, in bytes, the file that is read as a release.

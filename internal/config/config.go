@@ -53,6 +53,9 @@ func decode(name string, text []byte, into any) error {
 	if err := checkLength(name, text); err != nil {
 		return err
 	}
+	if err := checkOpen(name, text); err != nil {
+		return err
+	}
 	err := yaml.Load(text, into, yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		return checkNumbers(name, text)
@@ -79,6 +82,8 @@ func located(name string, text []byte, e *yaml.LoadError) error {
 		if key := keyAt(text, e.Mark); key != "" {
 			message = key + " is " + message
 		}
+	} else if key := keyAt(text, e.Mark); key != "" && strings.HasPrefix(message, "want ") {
+		message = key + ": " + message
 	}
 	return fmt.Errorf("%w: %s: %s", ErrSyntax, place, message)
 }

@@ -56,9 +56,11 @@ func checkNumbers(name string, text []byte) error {
 	return fmt.Errorf("%w: %s: %s; write a decimal number without underscores and leading zeros, or text in quotes", ErrSyntax, place, what)
 }
 
+// quoted is the styles of what is text whatever it looks like.
+const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
 // misread finds the first such number that is a value; keys are text.
 func misread(n *yaml.Node) *yaml.Node {
-	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	if n.Kind == yaml.ScalarNode {
 		tag := n.ShortTag()
 		if n.Style&quoted == 0 && (tag == "!!int" || tag == "!!float") && looksOtherwise(n.Value) {

@@ -51,7 +51,7 @@ func private() []question {
 		{name: "dp-pdis-auto", log: "visits", target: column, method: "{name: dp-pdis, clip: auto, diagnostics: 0.1, max_weight: 4}"},
 		{name: "dp-pdis-discounts", log: "paid", target: softmax, method: "{name: dp-pdis}"},
 		{name: "dp-wis", log: "bandit", target: column, method: "{name: dp-wis}"},
-		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, sampling_share: 0.2, max_weight: 4}"},
+		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, clip_share: 0.3, max_weight: 4}"},
 		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
 		{name: "dp-dr", log: "visits", target: table, method: "{name: dp-dr}", more: states},
 		{name: "dp-dr-state", log: "visits", target: column, method: "{name: dp-dr, baseline: state, diagnostics: 0.1}", more: states},

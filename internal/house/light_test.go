@@ -11,8 +11,8 @@ import (
 // or on a device.
 var light = []string{"./evaluate", "./train", "./train/device", "./train/simulate"}
 
-// heavy is what they must not link, by the beginning of a package's path.
-var heavy = []string{"database/sql", "modernc.org/", "github.com/jackc/", module + "/dp/ledger"}
+// heavy is what they must not link, databases and the network, by the beginning of a package's path.
+var heavy = []string{"database/sql", "modernc.org/", "github.com/jackc/", module + "/dp/ledger", "net/http", "os/exec"}
 
 // TestWhatComputesLinksNoDatabase by its whole tree of imports, for the machine of
 // the test and for WebAssembly.

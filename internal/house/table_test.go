@@ -16,7 +16,7 @@ type wing struct {
 // package changes its line here in the same commit.
 var table = []wing{
 	{name: "ground", floors: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/fault", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
+		{"internal/xmath", "internal/atomicfile", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
 		{"internal/signature", "internal/schema"},
 	}},
 
@@ -28,7 +28,7 @@ var table = []wing{
 		{"dp/receipt"},
 	}},
 	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{
-		{"dp/ledger/internal/store", "dp/ledger/internal/meter"},
+		{"dp/ledger/internal/store", "dp/ledger/internal/meter", "dp/ledger/internal/witness"},
 		{"dp/ledger/chain"},
 		{"dp/ledger"},
 	}},
@@ -50,7 +50,7 @@ var table = []wing{
 		{"evaluate/internal/facts"},
 		{"evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
-		{"evaluate/overview"},
+		{"evaluate/overview", "evaluate/internal/truthbench"},
 		{"evaluate/replay"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
@@ -66,6 +66,7 @@ var table = []wing{
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
 		{"internal/config"},
+		{"internal/draft"},
 		{".", "report"},
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job"}, floors: [][]string{

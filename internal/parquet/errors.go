@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -14,6 +15,8 @@ var (
 	ErrEmpty = errors.New("empty Parquet")
 	// ErrColumn marks a column that cannot be delivered as wanted.
 	ErrColumn = errors.New("unusable Parquet column")
+	// ErrText marks a column of text where numbers are wanted. It wraps ErrColumn.
+	ErrText = fmt.Errorf("%w: text", ErrColumn)
 	// ErrValue marks a row whose list has another length than it should.
 	ErrValue = errors.New("invalid Parquet value")
 )

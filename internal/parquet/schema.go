@@ -91,7 +91,9 @@ func (f *File) usable(c *field, as As) error {
 	number, text := kindOf(c.leaf)
 	switch {
 	case as == Keys && !text:
-		return bad("has a type that cannot be an id", "write a string or an integer")
+		return bad("has a type that is neither text nor an integer", "write a string or an integer")
+	case as == Numbers && text && number == notNumber:
+		return &Error{Column: c.name, What: "has a type that is not a number", Remedy: "write it as an integer, a float or a boolean", Kind: ErrText}
 	case as == Numbers && number == notNumber:
 		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
 	}

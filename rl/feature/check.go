@@ -40,6 +40,28 @@ func Check(m Map, d *trajectory.Dataset) error {
 	return mismatch(m, d, bad, episode, step)
 }
 
+// Repair returns d without the episodes that have an observation which [Check] would
+// complain of, and how many these are; their persons stay. Whether an episode is
+// left out depends on that episode alone.
+func Repair(m Map, d *trajectory.Dataset) (*trajectory.Dataset, int, error) {
+	read, err := reader(m, d.Columns)
+	if err != nil {
+		return nil, 0, err
+	}
+	bad := make([]bool, d.Rows())
+	for e := range d.Episodes() {
+		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+		for row := lo; row < hi; row++ {
+			bad[row] = !read(d.Observation(row))
+		}
+		if final := d.FinalObservation(e); final != nil && !d.Ended(e) && !read(final) {
+			bad[hi-1] = true
+		}
+	}
+	d, left := d.LeaveOut(func(row int) bool { return bad[row] })
+	return d, left, nil
+}
+
 // reader tells whether a map can read a row; of a state number without the
 // features.
 func reader(m Map, columns []string) (func(obs []float64) bool, error) {

@@ -14,11 +14,14 @@ type Range struct {
 
 // Columns takes observation columns as they are, each scaled from its public
 // range and clipped: to [0, 1], or to [-1, 1] when symmetric, optionally after
-// a constant 1 (the intercept, coordinate 0). The clip makes the norm bound
-// real: it is the square root of Dim.
+// a constant 1 (the intercept, coordinate 0), and optionally followed by products
+// of columns (interactions). A product is of the scaled and clipped values, so that
+// it lies in the same range as they do, whatever the signs. The clip makes the norm
+// bound real: it is the square root of Dim.
 type Columns struct {
 	names     []string
 	ranges    []Range
+	products  [][]int // places in names
 	symmetric bool
 	intercept bool
 }
@@ -29,6 +32,9 @@ type ColumnsOptions struct {
 	Symmetric bool
 	// Intercept puts a constant 1 before the columns.
 	Intercept bool
+	// Products lists the names whose product is a feature of its own, after the
+	// columns.
+	Products [][]string
 }
 
 // NewColumns returns the map that reads the named columns, ranges[i] being the
@@ -45,9 +51,14 @@ func NewColumns(names []string, ranges []Range, o ColumnsOptions) (Columns, erro
 			return Columns{}, err
 		}
 	}
+	products, err := places(names, o.Products)
+	if err != nil {
+		return Columns{}, err
+	}
 	return Columns{
 		names:     slices.Clone(names),
 		ranges:    slices.Clone(ranges),
+		products:  products,
 		symmetric: o.Symmetric,
 		intercept: o.Intercept,
 	}, nil
@@ -63,12 +74,47 @@ func (r Range) check(name string) error {
 	return nil
 }
 
-// Dim is the number of columns, and one more with an intercept.
-func (c Columns) Dim() int {
-	if c.intercept {
-		return len(c.names) + 1
+// places finds the columns of each product among the names. Two products of the same
+// columns would be one feature twice.
+func places(names []string, products [][]string) ([][]int, error) {
+	place := make(map[string]int, len(names))
+	for i, name := range names {
+		place[name] = i
 	}
-	return len(c.names)
+	var out [][]int
+	seen := map[string]int{}
+	for k, product := range products {
+		if len(product) < 2 {
+			return nil, fmt.Errorf("%w: columns: product %d is of %q; name two columns or more", ErrMap, k+1, product)
+		}
+		var of []int
+		for _, name := range product {
+			i, ok := place[name]
+			switch {
+			case !ok:
+				return nil, fmt.Errorf("%w: columns: product %d is of %q, which is not among names; add it there with its public range", ErrMap, k+1, name)
+			case slices.Contains(of, i):
+				return nil, fmt.Errorf("%w: columns: product %d is of %q twice; for powers use kind polynomial", ErrMap, k+1, name)
+			}
+			of = append(of, i)
+		}
+		key := fmt.Sprint(slices.Sorted(slices.Values(of)))
+		if first, twice := seen[key]; twice {
+			return nil, fmt.Errorf("%w: columns: products %d and %d are of the same columns; leave one out", ErrMap, first, k+1)
+		}
+		seen[key] = k + 1
+		out = append(out, of)
+	}
+	return out, nil
+}
+
+// Dim is the number of columns and products, and one more with an intercept.
+func (c Columns) Dim() int {
+	n := len(c.names) + len(c.products)
+	if c.intercept {
+		n++
+	}
+	return n
 }
 
 // Columns names the columns in the order of their coordinates.
@@ -95,10 +141,10 @@ type boundColumns struct {
 }
 
 func (b boundColumns) Apply(dst, obs []float64) bool {
+	x := dst
 	if b.intercept {
-		dst[0] = 1
+		dst[0], x = 1, dst[1:]
 	}
-	x := dst[len(dst)-len(b.index):]
 	for i, j := range b.index {
 		v := obs[j]
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -106,6 +152,13 @@ func (b boundColumns) Apply(dst, obs []float64) bool {
 			return false
 		}
 		x[i] = b.ranges[i].scale(v, b.symmetric)
+	}
+	for k, of := range b.products {
+		p := 1.0
+		for _, i := range of {
+			p *= x[i]
+		}
+		x[len(b.index)+k] = p
 	}
 	return true
 }

@@ -39,6 +39,33 @@ func ExampleSpec() {
 	// Output: 10 [obs_state] 1
 }
 
+func ExampleSpec_Features() {
+	s := feature.Spec{
+		Kind: "columns", Names: []string{"obs_age", "obs_sex"}, Low: []float64{0, 0}, High: []float64{100, 1},
+		Intercept: true, Products: [][]string{{"obs_age", "obs_sex"}},
+	}
+	m, err := s.Map()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := m.Bind(s.Names)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	phi := make([]float64, m.Dim())
+	b.Apply(phi, []float64{58, 1})
+	for i, name := range s.Features() {
+		fmt.Println(name, phi[i])
+	}
+	// Output:
+	// intercept 1
+	// obs_age 0.58
+	// obs_sex 1
+	// obs_age × obs_sex 0.58
+}
+
 func ExampleNewFourier() {
 	m, err := feature.NewFourier(3,
 		[]string{"obs_position", "obs_velocity"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -40,6 +41,11 @@ func TestMapsGiveTheVectorsOfTheirDefinitions(t *testing.T) {
 		feature.ColumnsOptions{Intercept: true}))
 	symmetric := must(feature.NewColumns([]string{"a"}, []feature.Range{{Low: 0, High: 4}},
 		feature.ColumnsOptions{Symmetric: true}))
+	both := [][]string{{"b", "a"}}
+	products := must(feature.NewColumns([]string{"b", "a"}, []feature.Range{{Low: 0, High: 10}, {Low: -2, High: 2}},
+		feature.ColumnsOptions{Intercept: true, Products: both}))
+	signed := must(feature.NewColumns([]string{"b", "a"}, []feature.Range{{Low: 0, High: 10}, {Low: -2, High: 2}},
+		feature.ColumnsOptions{Symmetric: true, Products: both}))
 	for _, test := range []struct {
 		name string
 		m    feature.Map
@@ -52,6 +58,10 @@ func TestMapsGiveTheVectorsOfTheirDefinitions(t *testing.T) {
 		{"a smaller last group", must(feature.NewAggregation(5, 2, "a")), []float64{4, 0}, []float64{0, 0, 1}},
 		{"columns in the map's order", unit, []float64{1, 2.5}, []float64{1, 0.25, 0.75}},
 		{"columns clipped", unit, []float64{-7, 1e308}, []float64{1, 1, 0}},
+		{"products of scaled columns", products, []float64{1, 2.5}, []float64{1, 0.25, 0.75, 0.1875}},
+		{"products of clipped columns", products, []float64{7, 1e308}, []float64{1, 1, 1, 1}},
+		{"products of both signs", signed, []float64{1, 2.5}, []float64{-0.5, 0.5, -0.25}},
+		{"products of clipped columns of both signs", signed, []float64{-7, 1e308}, []float64{1, -1, -1}},
 		{"symmetric", symmetric, []float64{1, 0}, []float64{-0.5}},
 		{"symmetric clipped", symmetric, []float64{-1e308, 0}, []float64{-1}},
 	} {
@@ -98,9 +108,57 @@ func drawMap(t *rapid.T) feature.Map {
 	case 2:
 		return must(feature.NewRBF(order+1, rapid.Float64Range(0.06, 3).Draw(t, "width"), rapid.Bool().Draw(t, "normalized"), names, ranges))
 	}
-	return must(feature.NewColumns(names, ranges, feature.ColumnsOptions{
-		Symmetric: rapid.Bool().Draw(t, "symmetric"), Intercept: rapid.Bool().Draw(t, "intercept"),
-	}))
+	o := feature.ColumnsOptions{Symmetric: rapid.Bool().Draw(t, "symmetric"), Intercept: rapid.Bool().Draw(t, "intercept")}
+	if rapid.Bool().Draw(t, "products") {
+		o.Products = [][]string{{"y", "x"}}
+	}
+	return must(feature.NewColumns(names, ranges, o))
+}
+
+// A product moves with its columns, so that the norm is largest in a corner of the
+// ranges. In every corner, and beyond it, it is within the bound, and in one of them
+// it is the bound: noise for more than that would be wasted.
+func TestNormOfProductsIsLargestInACornerAndWithinTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 6).Draw(t, "columns")
+		names, ranges := make([]string, n), make([]feature.Range, n)
+		for i := range names {
+			low := rapid.Float64Range(-1e3, 1e3).Draw(t, "low")
+			names[i], ranges[i] = string(rune('a'+i)), feature.Range{Low: low, High: low + rapid.Float64Range(1e-3, 1e3).Draw(t, "width")}
+		}
+		o := feature.ColumnsOptions{Symmetric: rapid.Bool().Draw(t, "symmetric"), Intercept: rapid.Bool().Draw(t, "intercept")}
+		for _, set := range rapid.SliceOfNDistinct(rapid.IntRange(0, 1<<n-1).Filter(func(set int) bool { return bits.OnesCount(uint(set)) > 1 }), 1, -1, rapid.ID[int]).Draw(t, "products") {
+			var of []string
+			for i, name := range names {
+				if set>>i&1 == 1 {
+					of = append(of, name)
+				}
+			}
+			o.Products = append(o.Products, of)
+		}
+		m := must(feature.NewColumns(names, ranges, o))
+		b, phi, obs, largest := must(m.Bind(names)), make([]float64, m.Dim()), make([]float64, n), 0.0
+		beyond := rapid.Float64Range(0, 1e6).Draw(t, "beyond")
+		for corner := range 1 << n {
+			for i, r := range ranges {
+				obs[i] = r.Low - beyond
+				if corner>>i&1 == 1 {
+					obs[i] = r.High + beyond
+				}
+			}
+			if !b.Apply(phi, obs) {
+				t.Fatalf("%v is not read", obs)
+			}
+			sum := 0.0 // of coordinates that are -1, 0 or 1: exact
+			for _, x := range phi {
+				sum += x * x
+			}
+			largest = max(largest, sum)
+		}
+		if bound := m.NormBound(); !(largest <= bound*bound) || largest != float64(m.Dim()) {
+			t.Fatalf("%v: the largest squared norm of %d features is %v, the bound %v", o.Products, m.Dim(), largest, bound)
+		}
+	})
 }
 
 func TestNormBoundHoldsForEveryObservation(t *testing.T) {
@@ -174,6 +232,8 @@ func TestSpecsBuildTheirMaps(t *testing.T) {
 			[]string{"x"}, []feature.Range{{Low: -1, High: 3}}, feature.ColumnsOptions{Intercept: true})),
 		`{"kind":"columns","names":["x","y"],"scale":{"y":2,"x":4}}`: must(feature.NewColumns(
 			[]string{"x", "y"}, []feature.Range{{Low: -4, High: 4}, {Low: -2, High: 2}}, feature.ColumnsOptions{Symmetric: true})),
+		`{"kind":"columns","names":["x","y"],"scale":{"y":2,"x":4},"products":[["y","x"]]}`: must(feature.NewColumns(
+			[]string{"x", "y"}, []feature.Range{{Low: -4, High: 4}, {Low: -2, High: 2}}, feature.ColumnsOptions{Symmetric: true, Products: [][]string{{"y", "x"}}})),
 	} {
 		var s feature.Spec
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -229,6 +289,12 @@ func TestImpossibleSpecsAreRefused(t *testing.T) {
 		`{"kind":"columns","names":["x"],"scale":{"x":0}}`,
 		`{"kind":"columns","names":["x"],"scale":{"x":1},"low":[0]}`,
 		`{"kind":"columns","names":["x"],"low":[0],"high":[1],"states":3}`,
+		`{"kind":"columns","names":["x","y"],"low":[0,0],"high":[1,1],"products":[[]]}`,
+		`{"kind":"columns","names":["x","y"],"low":[0,0],"high":[1,1],"products":[["x"]]}`,
+		`{"kind":"columns","names":["x","y"],"low":[0,0],"high":[1,1],"products":[["x","z"]]}`,
+		`{"kind":"columns","names":["x","y"],"low":[0,0],"high":[1,1],"products":[["x","y","x"]]}`,
+		`{"kind":"columns","names":["x","y"],"scale":{"x":1,"y":1},"products":[["x","y"],["y","x"]]}`,
+		`{"kind":"polynomial","order":2,"names":["x","y"],"low":[0,0],"high":[1,1],"products":[["x","y"]]}`,
 	} {
 		var s feature.Spec
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -259,6 +325,14 @@ func TestCheckNamesTheRowAndNoValue(t *testing.T) {
 	if err := feature.Check(m, d); err != nil {
 		t.Errorf("Check after termination: %v", err)
 	}
+	if _, left, err := feature.Repair(m, d); err != nil || left != 0 {
+		t.Errorf("Repair after termination: %d left out, %v", left, err)
+	}
+	d.Terminated[1] = false
+	if got, left, err := feature.Repair(m, d); err != nil || left != 1 || got.Persons() != 2 || feature.Check(m, got) != nil {
+		t.Errorf("Repair: %d left out, %v, of %+v", left, err, got)
+	}
+	d.Terminated[1] = true
 	d.Obs[1] = math.NaN()
 	if err := feature.Check(m, d); err == nil || !strings.HasPrefix(err.Error(), "b.csv:41: s: step 0 ") {
 		t.Errorf("Check: %v", err)
@@ -268,9 +342,9 @@ func TestCheckNamesTheRowAndNoValue(t *testing.T) {
 func TestApplyAllocatesNothing(t *testing.T) {
 	for _, m := range []feature.Map{
 		must(feature.NewTabular(40, "s")), must(feature.NewAggregation(40, 2, "s")),
-		must(feature.NewColumns([]string{"s"}, []feature.Range{{Low: 0, High: 1}}, feature.ColumnsOptions{})),
+		must(feature.NewColumns([]string{"s", "t"}, []feature.Range{{Low: 0, High: 1}, {Low: 0, High: 1}}, feature.ColumnsOptions{Products: [][]string{{"s", "t"}}})),
 	} {
-		b, phi, obs := must(m.Bind([]string{"s"})), make([]float64, m.Dim()), []float64{1}
+		b, phi, obs := must(m.Bind([]string{"s", "t"})), make([]float64, m.Dim()), []float64{1, 0}
 		if n := testing.AllocsPerRun(100, func() { b.Apply(phi, obs) }); n != 0 {
 			t.Errorf("%T: Apply allocates %v times", m, n)
 		}

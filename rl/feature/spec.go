@@ -12,13 +12,15 @@ import (
 //	{kind: aggregate, states: 40, of: 2, column: obs_state}
 //	{kind: columns, names: [obs_age, obs_bili], low: [0, 0], high: [100, 40], intercept: true}
 //	{kind: columns, names: [obs_x, obs_v], scale: {obs_x: 2.4, obs_v: 3}}
+//	{kind: columns, names: [obs_age, obs_sex], low: [0, 0], high: [100, 1], products: [[obs_age, obs_sex]]}
 //	{kind: fourier, order: 3, names: [obs_x, obs_v], low: [-1.2, -0.07], high: [0.6, 0.07]}
 //	{kind: polynomial, order: 2, names: [obs_x, obs_v], low: [-1.2, -0.07], high: [0.6, 0.07]}
 //	{kind: rbf, centers: 5, width: 0.2, normalized: true, names: [obs_x], low: [0], high: [1]}
 //
 // Columns are scaled from [low, high] to [0, 1] (with symmetric: true to
 // [-1, 1], for columns and polynomial), or, where scale is given instead (columns
-// alone), from [-scale, scale] to [-1, 1]. Ranges are public.
+// alone), from [-scale, scale] to [-1, 1]. Ranges are public. A product is a feature
+// of its own (columns alone), of columns that were scaled so.
 // A field that its kind does not use must be left out.
 type Spec struct {
 	Kind       string             `json:"kind" yaml:"kind"`
@@ -32,6 +34,7 @@ type Spec struct {
 	Low        []float64          `json:"low,omitempty" yaml:"low,omitempty"`
 	High       []float64          `json:"high,omitempty" yaml:"high,omitempty"`
 	Scale      map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	Products   [][]string         `json:"products,omitempty" yaml:"products,omitempty"`
 	Symmetric  bool               `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
 	Intercept  bool               `json:"intercept,omitempty" yaml:"intercept,omitempty"`
 	Normalized bool               `json:"normalized,omitempty" yaml:"normalized,omitempty"`
@@ -77,14 +80,14 @@ func (s Spec) Map() (Map, error) {
 }
 
 func (s Spec) columns() (Map, error) {
-	o := ColumnsOptions{Symmetric: s.Symmetric, Intercept: s.Intercept}
+	o := ColumnsOptions{Symmetric: s.Symmetric, Intercept: s.Intercept, Products: s.Products}
 	if len(s.Scale) == 0 {
-		if err := s.only("names", "low", "high", "symmetric", "intercept"); err != nil {
+		if err := s.only("names", "low", "high", "symmetric", "intercept", "products"); err != nil {
 			return nil, err
 		}
 		return s.boxed(func(r []Range) (Map, error) { return orNil(NewColumns(s.Names, r, o)) })
 	}
-	if err := s.only("names", "scale", "symmetric", "intercept"); err != nil {
+	if err := s.only("names", "scale", "symmetric", "intercept", "products"); err != nil {
 		return nil, err
 	}
 	o.Symmetric = true
@@ -100,6 +103,23 @@ func (s Spec) columns() (Map, error) {
 		return nil, fmt.Errorf("%w: columns: scale has %d entries for %d names", ErrMap, len(s.Scale), len(s.Names))
 	}
 	return orNil(NewColumns(s.Names, ranges, o))
+}
+
+// Features names the features of a map of kind columns in their order, nil for
+// other kinds: those are known by their number.
+func (s Spec) Features() []string {
+	if s.Kind != "columns" {
+		return nil
+	}
+	var names []string
+	if s.Intercept {
+		names = append(names, "intercept")
+	}
+	names = append(names, s.Names...)
+	for _, p := range s.Products {
+		names = append(names, strings.Join(p, " × "))
+	}
+	return names
 }
 
 // boxed builds a map over ranges given by low and high.
@@ -124,7 +144,7 @@ func (s Spec) only(fields ...string) error {
 		{"states", s.States != 0}, {"of", s.Of != 0}, {"column", s.Column != ""},
 		{"order", s.Order != 0}, {"centers", s.Centers != 0}, {"width", s.Width != 0}, {"normalized", s.Normalized},
 		{"names", len(s.Names) > 0}, {"low", len(s.Low) > 0}, {"high", len(s.High) > 0},
-		{"scale", len(s.Scale) > 0}, {"symmetric", s.Symmetric}, {"intercept", s.Intercept},
+		{"scale", len(s.Scale) > 0}, {"products", len(s.Products) > 0}, {"symmetric", s.Symmetric}, {"intercept", s.Intercept},
 	}
 	for _, f := range set {
 		if f.set && !slices.Contains(fields, f.name) {

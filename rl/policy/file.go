@@ -62,7 +62,7 @@ func readStrict(r io.Reader, file any) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	if err := in.Decode(file); err != nil {
-		return err
+		return inWords(err)
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("text after the policy; want one JSON object")
@@ -76,6 +76,30 @@ func readStrict(r io.Reader, file any) error {
 		return err
 	}
 	return unambiguous(all)
+}
+
+// inWords says what is wrong with JSON in other words than those of a program.
+func inWords(err error) error {
+	const form = "; docs/policies.md has the form of a policy"
+	var mistyped *json.UnmarshalTypeError
+	var broken *json.SyntaxError
+	unknown, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+	switch {
+	case errors.As(err, &mistyped) && mistyped.Field == "":
+		return fmt.Errorf("is a JSON %s and not an object%s", mistyped.Value, form)
+	case errors.As(err, &mistyped):
+		field := mistyped.Field[strings.LastIndexByte(mistyped.Field, '.')+1:]
+		return fmt.Errorf("the member %q is or holds a %s where something else is wanted%s", field, mistyped.Value, form)
+	case errors.As(err, &broken):
+		return fmt.Errorf("is not JSON from byte %d on%s", broken.Offset, form)
+	case errors.Is(err, io.EOF):
+		return errors.New("is empty" + form)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("ends in the middle: it may be cut short" + form)
+	case isUnknown:
+		return fmt.Errorf("unknown member %s%s", unknown, form)
+	}
+	return err
 }
 
 // unambiguous refuses what the decoder would take for another thing: members in

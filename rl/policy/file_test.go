@@ -97,13 +97,32 @@ func TestColumnsGiveAllProbabilities(t *testing.T) {
 func TestByStepCountsFromTheBeginningOfEachEpisode(t *testing.T) {
 	d := log()
 	d.EpisodeStart, d.PersonStart = []int{0, 3, 4}, []int{0, 1, 2}
-	b := must(must(policy.NewByStep([]float64{0.5, 1})).Bind(d))
-	for row, want := range []float64{0.5, 1, 1, 0.5} {
-		if got, ok := b.Prob(row); !ok || got != want {
-			t.Errorf("row %d: %v, %v; want %v", row, got, ok, want)
+	d.Action, d.BehaviorProb = []int32{0, 1, 1, 1}, []float64{0.4, 0.4, 0.4, 0.6}
+	for name, c := range map[string]struct {
+		p    policy.Policy
+		want []float64
+	}{
+		"whichever action":   {must(policy.NewByStep([][]float64{{0.5}, {1}})), []float64{0.5, 1, 1, 0.5}},
+		"two arms":           {must(policy.NewByStep([][]float64{{0.4, 0.6}, {1}})), []float64{0.4, 1, 1, 0.6}},
+		"arms at every step": {must(policy.NewByStep([][]float64{{0.4, 0.6}, {1, 0}, {0.25, 0.75}})), []float64{0.4, 0, 0.75, 0.6}},
+		"a column of draws":  {policy.Once{}, []float64{0.4, 1, 1, 0.6}},
+	} {
+		b := must(c.p.Bind(d))
+		for row, want := range c.want {
+			if got, ok := b.Prob(row); !ok || got != want {
+				t.Errorf("%s: row %d: %v, %v; want %v", name, row, got, ok, want)
+			}
 		}
 	}
-	for _, probs := range [][]float64{nil, {0}, {1.1}, {math.NaN()}, {0.5, -1}} {
+	d.Action[0] = 2
+	if _, ok := must(must(policy.NewByStep([][]float64{{0.4, 0.6}, {1}})).Bind(d)).Prob(0); ok {
+		t.Error("an action beyond the list is judged")
+	}
+	d.BehaviorProb = nil
+	if _, err := (policy.Once{}).Bind(d); !errors.Is(err, policy.ErrMissing) {
+		t.Errorf("no column: %v", err)
+	}
+	for _, probs := range [][][]float64{nil, {{}}, {{0}}, {{1.1}}, {{math.NaN()}}, {{0.5}, {-1}}, {{0.4, 0.5}}, {{0.4, 0.6 + 2e-9}}, {{-0.1, 1.1}}, {{math.NaN(), 1}}, {{0.4, 0.6}, {0.2, 0.3, 0.5}}} {
 		if _, err := policy.NewByStep(probs); !errors.Is(err, policy.ErrPolicy) {
 			t.Errorf("%v is taken", probs)
 		}

@@ -303,3 +303,36 @@ func TestProbAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Repair leaves out the episodes with a row that a policy cannot judge, and no others.
+func TestRepairLeavesOutWhatCheckComplainsOf(t *testing.T) {
+	d := log()
+	for name, c := range map[string]struct {
+		target, behaviour policy.Policy
+	}{
+		"logged": {policy.Logged{}, nil}, "constant": {must(policy.NewConstant(1)), nil}, "few actions": {must(policy.NewUniform(1)), nil},
+		"table": {table(), nil}, "design": {policy.Logged{}, must(policy.NewUniform(1))}, "both": {table(), must(policy.NewUniform(2))},
+	} {
+		got, left, err := policy.Repair(d, c.target, c.behaviour)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Persons() != d.Persons() || got.Episodes()+left != d.Episodes() {
+			t.Errorf("%s: %d persons, %d episodes and %d left out of %d, %d", name, got.Persons(), got.Episodes(), left, d.Persons(), d.Episodes())
+		}
+		if c.behaviour != nil {
+			if _, err := policy.WithBehavior(got, c.behaviour); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := policy.Check(c.target, got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, left, err := policy.Repair(d, must(policy.NewUniform(1)), nil); err != nil || left == 0 {
+		t.Errorf("%d left out, %v; want some", left, err)
+	}
+	if _, _, err := policy.Repair(&trajectory.Dataset{}, must(policy.NewUniform(1)), nil); !errors.Is(err, policy.ErrMissing) {
+		t.Errorf("%v; want ErrMissing", err)
+	}
+}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func NewTable(probs []float64, actions int, column string) (Table, error) {
 // an action; lines that begin with # are skipped, and so is a first line that
 // holds no number. Errors name the line as name:line:field.
 func ReadTable(r io.Reader, name, column string) (Table, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(&shortLines{r: r})
 	in.Comment = '#'
 	in.TrimLeadingSpace = true
 	in.ReuseRecord = true
@@ -63,7 +64,7 @@ func ReadTable(r io.Reader, name, column string) (Table, error) {
 			break
 		}
 		if err != nil {
-			return Table{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
+			return Table{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, csvInWords(err))
 		}
 		if first && isHeader(fields) {
 			continue
@@ -77,12 +78,56 @@ func ReadTable(r io.Reader, name, column string) (Table, error) {
 			}
 			probs = append(probs, p)
 		}
+		if len(probs) > maxEntries {
+			return Table{}, fmt.Errorf("%w: %s: more than %d probabilities; a policy of this size is better given by columns of the data (target kind columns)", ErrPolicy, name, maxEntries)
+		}
 	}
 	t, err := NewTable(probs, actions, column)
 	if err != nil {
 		return Table{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
+}
+
+// A table has at most maxEntries probabilities, and a line of its file at most
+// maxLine bytes.
+const (
+	maxEntries = 1 << 22
+	maxLine    = 1 << 20
+)
+
+// shortLines refuses a line that is too long for a row of a table: the file is
+// something else.
+type shortLines struct {
+	r   io.Reader
+	run int // bytes since the last end of a line
+}
+
+var errLongLine = errors.New("a line is longer than 1 MiB; check that this is a policy's table")
+
+func (s *shortLines) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if i := bytes.LastIndexByte(p[:n], '\n'); i >= 0 {
+		s.run = n - i - 1
+	} else {
+		s.run += n
+	}
+	if s.run > maxLine {
+		return 0, errLongLine
+	}
+	return n, err
+}
+
+// csvInWords says what is wrong with a line.
+func csvInWords(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case !errors.As(err, &parse):
+		return err
+	case errors.Is(err, csv.ErrFieldCount):
+		return fmt.Errorf("line %d has not as many fields as the lines before it; write one probability an action in every line", parse.Line)
+	}
+	return fmt.Errorf("line %d has a quote that is not closed, or text after one; write numbers without quotes", parse.Line)
 }
 
 func isHeader(fields []string) bool {

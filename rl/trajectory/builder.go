@@ -24,6 +24,7 @@ type record struct {
 // While it works it holds the data once, and the columns one after another a
 // second time when the Dataset is made.
 type Builder struct {
+	begun    bool
 	columns  []string
 	actions  int
 	parts    Parts // that every episode has, as the first one did
@@ -35,6 +36,7 @@ type Builder struct {
 	obs, reward, behavior, probs, target, discount, final column[float64]
 	action                                                column[int32]
 	persons                                               int
+	leftOut                                               bool // an episode, perhaps all of a person's
 	sorted, inTurn                                        bool // persons do not fall; names count up
 	lastPerson                                            int
 }
@@ -42,9 +44,10 @@ type Builder struct {
 // Add copies an episode. Its Person may be any number from 0 up to the number
 // of persons so far. It panics if its columns or parts are not those of the
 // episodes before it, or lengths do not agree: that is the fault of the caller. A
-// part that one episode lacks is never dropped for the others.
+// part that one episode lacks is never dropped for the others. An episode without a
+// decision adds its person alone.
 func (b *Builder) Add(e *Episode) {
-	if b.records.n == 0 {
+	if !b.begun {
 		b.begin(e)
 	}
 	n, w := e.Len(), len(b.columns)
@@ -53,12 +56,16 @@ func (b *Builder) Add(e *Episode) {
 		panic("trajectory: episodes of different columns")
 	case partsOf(e) != b.parts || e.EndUnknown == b.endKnown:
 		panic("trajectory: episodes of different parts")
-	case n == 0 || len(e.Obs) != n*w || e.Final != nil && len(e.Final) != w:
-		panic("trajectory: an episode whose columns differ in length, or without a decision")
+	case len(e.Obs) != n*w || e.Final != nil && len(e.Final) != w:
+		panic("trajectory: an episode whose columns differ in length")
 	case e.Person < 0 || e.Person > b.persons:
 		panic("trajectory: a person out of turn")
 	case e.File < 0 || e.File > math.MaxUint16 || e.Number < -1 || int64(e.Number) >= math.MaxUint32:
 		panic("trajectory: a file or an episode's name out of range")
+	}
+	if n == 0 {
+		b.persons, b.leftOut = max(b.persons, e.Person+1), true
+		return
 	}
 	b.place(e)
 	b.rows += n
@@ -94,6 +101,7 @@ func partsOf(e *Episode) Parts {
 }
 
 func (b *Builder) begin(e *Episode) {
+	b.begun = true
 	b.columns, b.actions = slices.Clone(e.Columns), e.Actions
 	if b.columns == nil {
 		b.columns = []string{}
@@ -141,7 +149,7 @@ func (b *Builder) Dataset() *Dataset {
 // the slices.
 func (b *Builder) Named(files []string, names func() (episodes, persons []string)) *Dataset {
 	d := &Dataset{Columns: b.columns, PersonStart: []int{0}, EpisodeStart: []int{0}}
-	if b.records.n == 0 {
+	if !b.begun {
 		return d
 	}
 	order, spans := b.order()
@@ -207,7 +215,7 @@ func at(order []int, i int) int {
 func (b *Builder) index(d *Dataset, order []int) {
 	n := b.records.n
 	d.EpisodeStart = make([]int, 1, n+1)
-	single := b.persons == b.rows // one episode of one row each: both offsets are 0, 1, 2, ...
+	single := b.persons == b.rows && !b.leftOut // one episode of one row each: both offsets are 0, 1, 2, ...
 	if !single {
 		d.PersonStart = make([]int, 1, b.persons+1)
 	}
@@ -230,7 +238,9 @@ func (b *Builder) index(d *Dataset, order []int) {
 	if single {
 		d.PersonStart = d.EpisodeStart
 	} else {
-		d.PersonStart = append(d.PersonStart, n)
+		for ; person < b.persons; person++ {
+			d.PersonStart = append(d.PersonStart, n)
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package trajectory_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -75,12 +77,75 @@ func TestBuilderOfNothing(t *testing.T) {
 	}
 }
 
+// An episode that was left out adds its person, wherever it stands, and its parts.
+func TestBuilderKeepsPersonsWhoseEpisodesWereLeftOut(t *testing.T) {
+	none := func(person int) trajectory.Episode {
+		return trajectory.Episode{Person: person, Columns: []string{"obs_a"}, Obs: []float64{}, Reward: []float64{}, Action: []int32{}}
+	}
+	one := func(person int) trajectory.Episode {
+		return trajectory.Episode{Person: person, Columns: []string{"obs_a"}, Obs: []float64{1}, Reward: []float64{float64(person)}, Action: []int32{1}}
+	}
+	var b trajectory.Builder
+	for _, e := range []trajectory.Episode{none(0), one(1), none(2), one(1), one(3), none(1), none(4)} {
+		b.Add(&e)
+	}
+	d := b.Dataset()
+	if diff := cmp.Diff([]int{0, 0, 2, 2, 3, 3}, d.PersonStart); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float64{1, 1, 3}, d.Reward); diff != "" {
+		t.Error(diff)
+	}
+	e := none(0)
+	b.Add(&e)
+	if d := b.Dataset(); d.Persons() != 1 || d.Rows() != 0 || d.Action == nil || len(d.Columns) != 1 {
+		t.Errorf("%+v; want a person, and columns", d)
+	}
+}
+
+// Episodes are left out of a dataset with their rows, and persons are not.
+func TestLeaveOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all, kept trajectory.Builder
+		number := 0
+		for p := range rapid.IntRange(1, 4).Draw(t, "persons") {
+			for range rapid.IntRange(1, 3).Draw(t, "episodes") {
+				e := trajectory.Episode{Person: p, Columns: []string{"obs_a"}, Terminated: rapid.Bool().Draw(t, "terminated")}
+				bad := false
+				for range rapid.IntRange(1, 3).Draw(t, "rows") {
+					number++
+					e.Obs, e.Reward, e.Action = append(e.Obs, float64(number)), append(e.Reward, float64(number)), append(e.Action, int32(rapid.IntRange(0, 3).Draw(t, "action")))
+					bad = bad || e.Action[len(e.Action)-1] == 0
+				}
+				if rapid.Bool().Draw(t, "final") {
+					e.Final = []float64{-float64(number)}
+				}
+				all.Add(&e)
+				if bad {
+					e = trajectory.Episode{Person: p, Columns: e.Columns, Obs: []float64{}, Reward: []float64{}, Action: []int32{}}
+				}
+				kept.Add(&e)
+			}
+		}
+		d, want := all.Dataset(), kept.Dataset()
+		got, n := d.LeaveOut(func(row int) bool { return d.Action[row] == 0 })
+		if n != d.Episodes()-want.Episodes() {
+			t.Fatalf("%d left out of %d, and %d stay", n, d.Episodes(), want.Episodes())
+		}
+		none := want.HasFinal == nil && !slices.Contains(got.HasFinal, true)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.FilterPath(func(p cmp.Path) bool {
+			return none && (p.String() == "Final" || p.String() == "HasFinal")
+		}, cmp.Ignore())); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
 func TestBuilderPanicsOnMisuse(t *testing.T) {
 	ok := trajectory.Episode{Columns: []string{"obs_a"}, Obs: []float64{1}, Reward: []float64{1}}
 	for name, change := range map[string]func(e *trajectory.Episode){
 		"columns":       func(e *trajectory.Episode) { e.Columns = []string{"obs_b"} },
 		"length":        func(e *trajectory.Episode) { e.Obs = []float64{1, 2} },
-		"no decision":   func(e *trajectory.Episode) { e.Obs, e.Reward = nil, nil },
 		"person":        func(e *trajectory.Episode) { e.Person = 2 },
 		"short action":  func(e *trajectory.Episode) { e.Obs, e.Reward = []float64{1, 2}, []float64{1, 2} },
 		"one part more": func(e *trajectory.Episode) { e.Discount = []float64{1} },

@@ -1,7 +1,9 @@
 package trajectory
 
 // Episode is one episode as it is streamed. Its slices are reused: they hold
-// until the next call of the reader that gave them.
+// until the next call of the reader that gave them. One without a decision stands
+// for an episode that was left out ([ViolationRepair]): it names its person, and its
+// columns and parts are those of the others.
 type Episode struct {
 	// Person numbers the person, from 0 in order of first appearance.
 	Person int

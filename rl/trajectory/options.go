@@ -3,6 +3,7 @@ package trajectory
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
@@ -54,6 +55,21 @@ const (
 	OutsideReject Outside = iota
 	// OutsideClip moves it to the nearer bound.
 	OutsideClip
+)
+
+// Violation says what becomes of a record that violates what is asked of it: a
+// probability that is none, a number that is not finite, text for a number, steps
+// out of order. Who a record belongs to (ids), the columns and the form of the file
+// are no matter of one record: what is wrong with them is an error either way.
+type Violation uint8
+
+// The ways to treat a record that violates what is asked.
+const (
+	// ViolationReject makes it an error.
+	ViolationReject Violation = iota
+	// ViolationRepair leaves its episode out and keeps its person, who may then have
+	// no episode at all. It looks at that episode alone.
+	ViolationRepair
 )
 
 // Unit says whose an episode is: what a Dataset's persons are. It is decided
@@ -108,7 +124,9 @@ type Progress struct {
 // and the flags, rejects missing values, and caps nothing.
 type Options struct {
 	// Columns maps a canonical name (see [CanonicalNames]) to the name of the
-	// column in the file, and wins over the file's own names and over aliases.
+	// column in the file, and wins over the file's own names and over aliases;
+	// [NoColumn] in place of a name says that there is none. A column of the file
+	// has one canonical name at most.
 	Columns map[string]string
 	// Observations names the observation columns, in the order wanted: a key of
 	// Columns, a column of the file, or either without its "obs_". Nil means all
@@ -124,6 +142,21 @@ type Options struct {
 	// are not looked at.
 	Optional Parts
 
+	// Encode holds the public vocabularies of columns: by the canonical name action,
+	// reward, terminated or truncated, or by the name of an observation, with or
+	// without its "obs_". That of an observation holds for its next_ column too. An
+	// observation with a one-hot vocabulary has the names of its columns in its place.
+	Encode map[string]Vocabulary
+
+	// Steps says how the column step orders the decisions of an episode.
+	Steps Steps
+
+	// Separator stands between the fields of a CSV file: a comma, which 0 means too,
+	// a semicolon, a tab or a bar. NA lists texts that stand for a missing value in
+	// the columns of a CSV file that are read; an empty field is one in any case.
+	Separator byte
+	NA        []string
+
 	// Unit says what the persons of the dataset are.
 	Unit Unit
 	// End says what the last row of an episode means.
@@ -133,6 +166,10 @@ type Options struct {
 	// one decision that terminates. Episode ids, steps and flags are not looked
 	// at.
 	OneRowEpisodes bool
+
+	// EpisodePerPerson takes the rows of a person for one episode: unit_id names
+	// it, and no column episode_id is looked at.
+	EpisodePerPerson bool
 
 	// Missing says what becomes of a missing observation, and Means holds the
 	// public mean of each observation column for MissingMean.
@@ -144,6 +181,13 @@ type Options struct {
 	Reward  *Range
 	Outside Outside
 
+	// Violation says what becomes of an episode with any other violation. Missing and
+	// Outside keep their own meaning beside it: a value that they reject is an error.
+	Violation Violation
+	// Whole names those of Observations in which no value is replaced: one that is
+	// missing is a violation, as in a column of probabilities.
+	Whole []string
+
 	// Horizon is the most decisions that a person contributes, over all their
 	// episodes; 0 means no cap. The first ones are kept, by the person's own
 	// order: episodes as they come in the files, steps within them. An episode
@@ -153,6 +197,12 @@ type Options struct {
 	// EpisodesPerPerson is the most episodes that a person contributes; 0 means
 	// no cap. The first ones are kept.
 	EpisodesPerPerson int
+
+	// Faults is how many faults of the data are told at once, beside a count of all:
+	// reading then goes on to the end of the data after a fault of a row, though it
+	// yields no further episode, and ends with a [FaultsError] if there are several.
+	// 0 ends reading at the first. What breaks a file ends it always.
+	Faults int
 
 	// Progress, when not nil, is called now and then while reading, from the
 	// goroutine that reads.
@@ -173,6 +223,14 @@ func (o *Options) Validate() error {
 		return fail("the unit row is for episodes of one row; read the data so, or choose episode or person")
 	case o.Unit == UnitEpisode && o.OneRowEpisodes:
 		return fail("an episode of one row is a row; choose the unit row, or person")
+	case o.EpisodePerPerson && o.OneRowEpisodes:
+		return fail("an episode cannot be a row and all rows of a person; choose one of the two")
+	case o.EpisodePerPerson && o.Unit == UnitEpisode:
+		return fail("with one episode a person the episode is the person; choose the unit person")
+	case o.OneRowEpisodes && o.Steps != Steps{}:
+		return fail("episodes of one row have no steps; leave steps out")
+	case !slices.Contains([]byte{0, ',', ';', '\t', '|'}, o.Separator):
+		return fail("unknown separator; want a comma, a semicolon, a tab or a bar")
 	case o.End > EndTruncated:
 		return fail("unknown end of episodes")
 	case o.End == EndTruncated && o.OneRowEpisodes:
@@ -181,6 +239,8 @@ func (o *Options) Validate() error {
 		return fail("unknown way to treat missing values")
 	case o.Missing != MissingMean && o.Means != nil:
 		return fail("means are given but missing values are not replaced by them; set missing to mean")
+	case o.Violation > ViolationRepair:
+		return fail("unknown way to treat violations")
 	case o.Outside > OutsideClip:
 		return fail("unknown way to treat rewards outside their bounds")
 	case o.Outside == OutsideClip && o.Reward == nil:
@@ -189,6 +249,8 @@ func (o *Options) Validate() error {
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)
 	case o.EpisodesPerPerson < 0:
 		return fail("%d episodes a person is negative; give the most episodes a person contributes, or 0 for no cap", o.EpisodesPerPerson)
+	case o.Faults < 0:
+		return fail("%d faults to tell is negative; give the most to tell at once, or 0 to end at the first", o.Faults)
 	case o.OneRowEpisodes && o.Need&Final != 0:
 		return fail("episodes of one row terminate and have no final observation; do not need one")
 	}
@@ -199,6 +261,12 @@ func (o *Options) Validate() error {
 		if !finite(m) {
 			return fail("the mean of %s is not finite", name)
 		}
+	}
+	if err := o.Steps.validate(); err != nil {
+		return err
+	}
+	if err := o.validateEncode(); err != nil {
+		return err
 	}
 	return o.validateColumns()
 }
@@ -214,22 +282,57 @@ func (o *Options) validateColumns() error {
 		}
 		wanted[name] = true
 	}
+	mapped := map[string]string{}
 	for name, column := range o.Columns {
 		if column == "" {
-			return fmt.Errorf("%w: the column for %s has no name", ErrOptions, name)
+			return fmt.Errorf("%w: the column for %s has no name; if there is none, map it to %s", ErrOptions, name, NoColumn)
 		}
-		if !canon.Has(name) && !wanted[name] && !wanted[strings.TrimPrefix(name, "next_")] {
+		if other, twice := mapped[column]; twice && column != NoColumn {
+			return twoNames(column, min(name, other), max(name, other))
+		}
+		mapped[column] = name
+		// The target is the analyst's: what is asked does not change what other columns mean.
+		if other := canon.Means(column); name == canon.TargetProb && other != "" && other != name {
+			return fmt.Errorf("%w: the column %s cannot be that of the target's probabilities, because it is a name of %s; rename it in the file", ErrOptions, column, other)
+		}
+		_, encoded := o.Encode[strings.TrimPrefix(name, canon.PrefixNext)]
+		if !canon.Has(name) && !encoded && !wanted[name] && !wanted[strings.TrimPrefix(name, canon.PrefixNext)] {
 			return fmt.Errorf("%w: %s is not a canonical column; use one of %s", ErrOptions, name, strings.Join(CanonicalNames(), ", "))
 		}
 	}
 	return nil
 }
 
+// twoNames refuses a column that is to be two things.
+func twoNames(column, a, b string) error {
+	remedy := "map each name to a column of its own"
+	if a == canon.Episode && b == canon.Unit {
+		remedy = "to take all rows of a person for one episode, map " + canon.Unit + " alone and set data.episode_per_person: true"
+	}
+	return fmt.Errorf("%w: the column %s is mapped to both %s and %s; %s", ErrOptions, column, a, b, remedy)
+}
+
+// NoColumn in [Options.Columns] says that the data have no such column: none of
+// the file's names and aliases stands for it.
+const NoColumn = "none"
+
 // Unused counts the decisions that the caps on a person's contribution left out.
 type Unused struct {
 	// Horizon is those beyond [Options.Horizon], Episodes those of episodes beyond
 	// [Options.EpisodesPerPerson].
 	Horizon, Episodes int
+}
+
+// Repaired counts what was changed so that every record is one that may be used. It
+// is private, for the curator alone.
+type Repaired struct {
+	// Rewards were moved to their bounds, and Observations that were missing replaced.
+	Rewards, Observations int
+	// Episodes were left out for a violation.
+	Episodes int
+	// First are the first of the violations for which they were, and Kinds counts all.
+	First []*InputError
+	Kinds []FaultKind
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

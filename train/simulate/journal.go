@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/filelock"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -30,7 +31,7 @@ import (
 // killed.
 type Journal struct {
 	dir    string
-	lock   *dirLock // nil once closed
+	lock   *filelock.Lock // nil once closed
 	name   string
 	every  time.Duration
 	saved  time.Time
@@ -57,19 +58,17 @@ func OpenJournal(dir string) (*Journal, error) {
 		return nil, fmt.Errorf("%w: %w", train.ErrState, err)
 	}
 	j := &Journal{dir: dir, every: 2 * time.Second}
-	lock, err := lockDir(j.path("lock"))
-	if err != nil {
-		return nil, err
+	var err error
+	switch j.lock, err = filelock.Take(j.path("lock")); {
+	case errors.Is(err, filelock.ErrHeld):
+		return nil, fmt.Errorf("%w: another process trains in %s (%w); wait for it or choose another directory", ErrInUse, dir, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: lock: %w; choose a directory on a local disk", train.ErrState, err)
 	}
-	j.lock = &lock
 	if err := j.chooseName(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
-}
-
-func inUse(lock string) error {
-	return fmt.Errorf("%w: another process trains in %s; wait for it or choose another directory", ErrInUse, filepath.Dir(lock))
 }
 
 // Name is the random name of the run in the directory; it stays the same when the
@@ -103,7 +102,7 @@ func (j *Journal) Close() error {
 		j.log = nil
 	}
 	if j.lock != nil {
-		err = errors.Join(err, j.lock.release())
+		err = errors.Join(err, j.lock.Release())
 		j.lock = nil
 	}
 	return err

@@ -31,6 +31,8 @@ const (
 	Share   Kind = "share"   // sets an analyst's share
 	Budget  Kind = "budget"  // changes the budget
 	Restore Kind = "restore" // continues after a restore from a backup
+
+	Contract Kind = "contract" // says how the data are to be read
 )
 
 // Cost is what one charge, or all charges so far, spend, rounded up.
@@ -44,6 +46,14 @@ type Totals struct {
 	Spent Cost `json:"spent"`
 	// Restores counts the restores from backups.
 	Restores int64 `json:"restores"`
+	// Contract is the version in force; zero, and absent, where there is none.
+	Contract Version `json:"contract,omitzero"`
+}
+
+// Version is a version of a contract: its number, from 1, and its entry.
+type Version struct {
+	Number int64 `json:"number"`
+	Seq    int64 `json:"seq"`
 }
 
 // Entry is one line of the ledger. Exactly one of the pointers is set, that of
@@ -63,6 +73,8 @@ type Entry struct {
 	Share   *ShareBody   `json:"share,omitempty"`
 	Budget  *BudgetBody  `json:"budget,omitempty"`
 	Restore *RestoreBody `json:"restore,omitempty"`
+
+	Contract *ContractBody `json:"contract,omitempty"`
 
 	// Totals is the state after the entry.
 	Totals Totals `json:"totals"`
@@ -84,6 +96,9 @@ type OpenBody struct {
 	// Order is that of the Renyi rule, 0 under the others.
 	Order        float64 `json:"order"`
 	RefuseCopies bool    `json:"refuse_copies"`
+	// ClosedList says that the first share closes the list of analysts. Ledgers
+	// that earlier versions began do not have it.
+	ClosedList bool `json:"closed_list,omitempty"`
 }
 
 // ChargeBody is a committed charge.
@@ -96,10 +111,24 @@ type ChargeBody struct {
 	Unit        string       `json:"unit"`
 	CodeVersion string       `json:"code_version"`
 	ConfigHash  string       `json:"config_hash"`
-	// Fingerprint is the keyed hash of the data that were read. It is for the
-	// curator alone.
+	// Fingerprint is the keyed hash of the data that were read, sealed with a salt
+	// of the entry's own. It is for the curator alone.
 	Fingerprint string `json:"fingerprint"`
 	Cost        Cost   `json:"cost"`
+	// Contract is the number of the version that the data were read by, 0 without one.
+	Contract int64 `json:"contract,omitempty"`
+}
+
+// ContractBody is a version of the contract: how the data of the dataset are to be
+// read. All versions share one budget.
+type ContractBody struct {
+	// Number counts the versions of a dataset from 1.
+	Number int64 `json:"number"`
+	// Terms is canonical JSON (RFC 8785), and Hash its SHA-256.
+	Terms json.RawMessage `json:"terms"`
+	Hash  Hash            `json:"hash"`
+	// Reason is why there is a new version; empty of the first.
+	Reason string `json:"reason,omitempty"`
 }
 
 // RecordBody ties a release to the charge that paid for it.
@@ -189,6 +218,7 @@ func (e *Entry) check() error {
 	set := map[Kind]bool{
 		Open: e.Open != nil, Charge: e.Charge != nil, Record: e.Record != nil,
 		Share: e.Share != nil, Budget: e.Budget != nil, Restore: e.Restore != nil,
+		Contract: e.Contract != nil,
 	}
 	n := 0
 	for _, is := range set {

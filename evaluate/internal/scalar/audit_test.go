@@ -99,7 +99,7 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 		return a
 	}
 	n := Nest{Anchor: 0.5, Below: 2, Above: 2, Steps: ClipSteps}
-	all := Stages{Baseline: multiplier, Clip: multiplier, Weights: multiplier, Clipped: multiplier, Main: multiplier, Residual: multiplier}
+	all := Stages{Baseline: multiplier, Clip: multiplier, Weights: multiplier, Clipped: multiplier, Main: multiplier}
 	mean := Mean{Public: p, Nest: n, Cap: 1, Noise: all, Tail: ThinTail()}
 	// Every number but one lies at the anchor; that one is far beyond the clip.
 	numbers := func(first float64) []float64 {
@@ -158,12 +158,13 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			must(err)
 			return o.ClippedShare
 		},
-		"residuals": func(neighbour bool, src *noise.Source) float64 {
-			w := WIS{Public: p, Cap: 3, Noise: all}
-			weight := pick(neighbour, 0, 1e9)
-			s, _, err := w.squaredResiduals(0, 3, []float64{weight * 7}, []float64{weight}, src)
+		"bounds": func(neighbour bool, src *noise.Source) float64 {
+			b := Bounds{Public: p, Range: p.Returns, Caps: Nest{Above: 3}, Noise: Stages{Main: multiplier}}
+			x, z := weights(0.5), weights(0.5)
+			x[0], z[0] = pick(neighbour, 0, 1e9), pick(neighbour, 1e9, 0)
+			r, err := b.Run(x, z, src)
 			must(err)
-			return s
+			return r.Value
 		},
 	}
 }

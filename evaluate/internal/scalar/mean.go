@@ -111,16 +111,21 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 	variance = max(0, variance) + allowance(variance, private*private*count, noisy.SquaresSD/count)
 	sampling := math.Sqrt(min(variance, half*half) / count)
 	bias := c.bias / count
-	within := w.Public.Returns
-	v := min(max(noisy.Centre+offset, within.Min), within.Max)
-	ends := Interval(v, sampling, private)
+	v := w.Public.Returns.Clamp(noisy.Centre + offset)
 	return &Estimate{
 		Value:       v,
-		Interval:    [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)},
+		Interval:    w.lengthened(v, sampling, private, bias),
 		Clipping:    [2]float64{bias, bias},
 		StdSampling: sampling,
 		StdPrivacy:  private,
 	}
+}
+
+// lengthened is the normal interval, lengthened by a bias and cut to the public
+// range.
+func (w Mean) lengthened(v, sampling, private, bias float64) [2]float64 {
+	ends, within := Interval(v, sampling, private), w.Public.Returns
+	return [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)}
 }
 
 // PersonWeights is every person's mean importance weight.

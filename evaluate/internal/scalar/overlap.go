@@ -37,8 +37,7 @@ type overlap struct {
 
 // release draws the noise: cut tells whether the clip cuts a person.
 func (o overlap) release(weight []float64, cut func(person int) bool, src *noise.Source) (*Overlap, error) {
-	q := o.public
-	m, err := mechanism.NewMoments(0, o.cap, o.noise.Weights, q.Adjacency, q.Noise)
+	m, err := o.moments()
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +64,19 @@ func (o overlap) release(weight []float64, cut func(person int) bool, src *noise
 	return o.combine(moments, cuts[0]), nil
 }
 
+// moments are those of the weights.
+func (o overlap) moments() (*mechanism.Moments, error) {
+	return mechanism.NewMoments(0, o.cap, o.noise.Weights, o.public.Adjacency, o.public.Noise)
+}
+
+// countSD is the standard deviation of the noise in the number of clipped persons.
+func (o overlap) countSD() float64 {
+	if o.public.Adjacency == dp.ReplaceOne {
+		return o.noise.Clipped / 2
+	}
+	return o.noise.Clipped
+}
+
 // counter counts persons. Under ReplaceOne, where their number is public, a
 // person adds one half or minus one half, which halves the norm.
 func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
@@ -83,9 +95,9 @@ func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
 
 // combine is post-processing.
 func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
-	persons, norm := n.Count, 1.0
+	persons := n.Count
 	if o.public.Adjacency == dp.ReplaceOne {
-		norm, cuts = 0.5, cuts+persons/2
+		cuts += persons / 2
 	} else {
 		persons = max(persons, float64(o.public.Persons))
 	}
@@ -98,7 +110,7 @@ func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 		MeanWeight:     min(max(sum/persons, 0), o.cap),
 		MeanWeightSD:   sumSD / persons,
 		ClippedShare:   min(max(cuts/persons, 0), 1),
-		ClippedShareSD: o.noise.Clipped * norm / persons,
+		ClippedShareSD: o.countSD() / persons,
 	}
 	if sum > 2*sumSD && squares > 2*squaresSD {
 		out.EffectiveSampleSize = min(sum*sum/squares, persons)

@@ -19,9 +19,12 @@ type Estimate struct {
 	// StdSampling and StdPrivacy are the standard deviations that finitely many
 	// persons and the noise make.
 	StdSampling, StdPrivacy float64
-	// Undetermined tells that noise drowned the estimate: the interval is the whole
-	// public range, and so are the standard deviations.
+	// Undetermined tells that noise drowned the sum of weights, so that the value is
+	// drawn to the middle of the range.
 	Undetermined bool
+	// Missing and Sums are of estimates from below and above, nil of others.
+	Missing *Missing
+	Sums    *Sums
 
 	// Clip and MaxWeight are what a paid histogram chose, Baseline what a baseline's
 	// share bought; nil where nothing was paid for it.
@@ -42,12 +45,11 @@ type Stages struct {
 	Weights  float64 // moments of the weights, for diagnostics
 	Clipped  float64 // number of persons that the clip cuts, for diagnostics
 	Main     float64 // the estimate
-	Residual float64 // sampling error of a ratio
 }
 
 // Each lists all stages, in order.
 func (s *Stages) Each() []*float64 {
-	return []*float64{&s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main, &s.Residual}
+	return []*float64{&s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
 }
 
 // Taken lists the stages that are not left out, in order.

@@ -1,25 +1,42 @@
 package csvfile
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/textfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
-// Format reads and names CSV files.
-func Format() table.Format {
-	return table.Format{Name: "csv", Extensions: []string{".csv", ".csv.gz"}, Open: Open}
+// Format reads and names CSV files whose fields are separated by commas.
+func Format() table.Format { return Dialect{}.Format() }
+
+// Open opens a file of commas and reads its header; see [Dialect.Open].
+func Open(path string) (table.Table, error) { return Dialect{}.Open(path) }
+
+// Dialect is what CSV files differ in. The zero value is RFC 4180.
+type Dialect struct {
+	// Separator stands between fields: a comma, which 0 means too, a semicolon, a
+	// tab or a bar. It is never guessed.
+	Separator byte
+	// NA lists texts that stand for a missing value, beside the empty one. They are
+	// compared byte by byte, in the columns that are read.
+	NA []string
 }
 
-// Open opens a CSV file and reads its header. A file whose name ends in .gz is
+// Format reads and names files of the dialect.
+func (d Dialect) Format() table.Format {
+	return table.Format{Name: "csv", Extensions: []string{".csv", ".csv.gz"}, Open: d.Open}
+}
+
+// Open opens a file and reads its header. A file whose name ends in .gz is
 // decompressed.
-func Open(path string) (table.Table, error) {
+func (d Dialect) Open(path string) (table.Table, error) {
 	in, err := textfile.Open(path, ".csv")
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTable(in, path)
+	t, err := d.table(in, path)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -27,10 +44,14 @@ func Open(path string) (table.Table, error) {
 	return t, nil
 }
 
-// New reads CSV from r; name stands for the file in errors. The table does not
+// New reads commas from r; name stands for the file in errors. The table does not
 // close r.
-func New(r io.Reader, name string) (table.Table, error) {
-	t, err := newTable(textfile.From(r), name)
+func New(r io.Reader, name string) (table.Table, error) { return Dialect{}.New(r, name) }
+
+// New reads the dialect from r; name stands for the file in errors. The table does
+// not close r.
+func (d Dialect) New(r io.Reader, name string) (table.Table, error) {
+	t, err := d.table(textfile.From(r), name)
 	if err != nil {
 		return nil, err
 	}
@@ -45,15 +66,42 @@ type reader struct {
 	fields []table.Field
 	picks  []table.Pick
 	keys   []key
-	failed error
+	na     map[string]bool
+	// numericNA tells that a marker may look like a number.
+	numericNA bool
+	failed    error
 }
 
-func newTable(in *textfile.Input, name string) (*reader, error) {
-	t := &reader{name: name, in: in, scan: scanner{r: in, line: 1}}
+// The separators beside the comma.
+const separators = ";\t|"
+
+func (d Dialect) table(in *textfile.Input, name string) (*reader, error) {
+	t := &reader{name: name, in: in, scan: scanner{r: in, line: 1, sep: cmp.Or(d.Separator, ',')}, na: map[string]bool{}}
+	for _, marker := range d.NA {
+		t.na[marker] = true
+		_, err := parseNumber([]byte(marker))
+		t.numericNA = t.numericNA || marker != "" && err == nil
+	}
 	if err := t.header(); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+// isNA reports whether a text is a marker of a missing value.
+func (t *reader) isNA(text []byte) bool { return len(t.na) > 0 && t.na[string(text)] }
+
+// separatorName is a separator in words.
+func separatorName(sep byte) string {
+	switch sep {
+	case ';':
+		return "a semicolon"
+	case '\t':
+		return "a tab"
+	case '|':
+		return "a bar"
+	}
+	return "a comma"
 }
 
 // Fields implements [table.Table].
@@ -64,7 +112,7 @@ func (t *reader) Width(int) (int, error) { return 1, nil }
 
 // Select implements [table.Table].
 func (t *reader) Select(picks []table.Pick) error {
-	t.picks = picks
+	t.picks = append(t.picks, picks...)
 	for _, p := range picks {
 		if p.Kind == table.Key {
 			t.keys = append(t.keys, key{block: p.Block})

@@ -19,8 +19,8 @@ import (
 )
 
 // fields reads every field of a file as a key, with the lines of its rows.
-func fields(data []byte) (rows [][]string, lines []int, err error) {
-	t, err := csvfile.New(bytes.NewReader(data), "x")
+func fields(d csvfile.Dialect, data []byte) (rows [][]string, lines []int, err error) {
+	t, err := d.New(bytes.NewReader(data), "x")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,10 +58,10 @@ func FuzzFieldsAgainstEncodingCSV(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if bytes.ContainsRune(data, '\r') || bytes.HasPrefix(data, []byte("\ufeff")) {
-			return // the library changes CRLF inside quotes, and keeps the mark
+		if bytes.ContainsRune(data, '\r') || bytes.HasPrefix(data, []byte("\ufeff")) || bytes.IndexByte(data, 0) >= 0 {
+			return // the library changes CRLF inside quotes, keeps the mark, and reads NUL
 		}
-		got, lines, err := fields(data)
+		got, lines, err := fields(csvfile.Dialect{}, data)
 		r := csv.NewReader(bytes.NewReader(data))
 		var want [][]string
 		var wantLines []int
@@ -95,6 +95,63 @@ func FuzzFieldsAgainstEncodingCSV(f *testing.F) {
 		}
 		if len(wantLines) > 0 && !slices.Equal(wantLines[1:], lines) {
 			t.Fatalf("lines %v, the library has %v", lines, wantLines[1:])
+		}
+	})
+}
+
+// numbers reads the first column of a file as numbers, nil where it cannot be.
+func numbers(d csvfile.Dialect, data []byte) []float64 {
+	t, err := d.New(bytes.NewReader(data), "x")
+	if err != nil || t.Select([]table.Pick{{}}) != nil {
+		return nil
+	}
+	out := []float64{}
+	for b := table.NewBatch([]int{1}, 0); ; {
+		b.Reset()
+		if err := t.Read(b); err == io.EOF {
+			return out
+		} else if err != nil || len(b.Faults) > 0 {
+			return nil
+		}
+		out = append(out, b.Blocks[0].Values[:b.Rows]...)
+	}
+}
+
+// A dialect finds the fields that the standard library finds with that separator; a
+// number is null where its text is a marker, and else as without markers.
+func FuzzDialect(f *testing.F) {
+	f.Add([]byte("a;b\n-9;1,5\nNA;x\n"), uint8(1), "-9", "NA")
+	f.Add([]byte("a\tb\n1\t\"x\ty\"\n-9.0\t\n"), uint8(2), "-9", ".")
+	f.Add([]byte("a|b\n\"NA\"|1e3\n1e3|2\n"), uint8(3), "NA", "1e3")
+	f.Fuzz(func(t *testing.T, data []byte, which uint8, one, two string) {
+		separator := ",;\t|"[which%4]
+		if bytes.ContainsRune(data, '\r') || bytes.HasPrefix(data, []byte("\ufeff")) {
+			return
+		}
+		r := csv.NewReader(bytes.NewReader(data))
+		r.Comma = rune(separator)
+		want, err := r.ReadAll()
+		d := csvfile.Dialect{Separator: separator}
+		got, _, gotErr := fields(d, data)
+		if err != nil || gotErr != nil {
+			return // FuzzFieldsAgainstEncodingCSV compares refusals
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-library +this)\n%s", diff)
+		}
+		marked := numbers(csvfile.Dialect{Separator: separator, NA: []string{one, two}}, data)
+		for i, v := range marked {
+			text := want[i+1][0]
+			if text == one || text == two || text == "" {
+				if !table.IsNull(v) {
+					t.Fatalf("%q with the markers %q and %q is %v", text, one, two, v)
+				}
+				continue
+			}
+			plain := numbers(csvfile.Dialect{}, []byte("a,b\n\""+text+"\",\n"))
+			if len(plain) != 1 || math.Float64bits(plain[0]) != math.Float64bits(v) {
+				t.Fatalf("%q is %v with markers and %v without", text, v, plain)
+			}
 		}
 	})
 }

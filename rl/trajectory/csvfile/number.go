@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/bits"
@@ -18,10 +19,10 @@ var powers = [20]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
 // scanNumber reads a plain decimal number that starts at b[p] and is followed by
-// a comma or the end of a line, and returns the place after it. The float64 is
+// sep or the end of a line, and returns the place after it. The float64 is
 // the nearest one, ties to even. Whatever is not plain it leaves to parseNumber
 // and reports false. b must end in a newline.
-func scanNumber(b []byte, p int) (float64, int, bool) {
+func scanNumber(b []byte, p int, sep byte) (float64, int, bool) {
 	negative := b[p] == '-'
 	if negative {
 		p++
@@ -60,7 +61,7 @@ func scanNumber(b []byte, p int) (float64, int, bool) {
 			return 0, 0, false
 		}
 	}
-	if c := b[p]; c != ',' && c != '\n' && (c != '\r' || b[p+1] != '\n') {
+	if c := b[p]; c != sep && c != '\n' && (c != '\r' || b[p+1] != '\n') {
 		return 0, 0, false
 	}
 	v, ok := decimal(m, scale)
@@ -146,6 +147,15 @@ func parseNumber(text []byte) (float64, error) {
 		return parseWord(text)
 	}
 	return v, nil
+}
+
+// decimalComma reports whether a text would be a number if its one comma were a point.
+func decimalComma(text []byte) bool {
+	if bytes.Count(text, []byte{','}) != 1 {
+		return false
+	}
+	_, err := parseNumber(bytes.Replace(text, []byte{','}, []byte{'.'}, 1))
+	return err == nil
 }
 
 func parseWord(text []byte) (float64, error) {

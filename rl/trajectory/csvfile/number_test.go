@@ -17,7 +17,7 @@ func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b)
 func check(t *testing.T, text string) bool {
 	t.Helper()
 	want, err := strconv.ParseFloat(text, 64)
-	got, next, ok := scanNumber([]byte(text+",\n"), 0)
+	got, next, ok := scanNumber([]byte(text+",\n"), 0, ',')
 	if ok && (next != len(text) || err != nil || !same(got, want)) {
 		t.Fatalf("scanNumber(%q) = %v (%#x), %d; strconv gives %v (%#x), %v", text, got, math.Float64bits(got), next, want, math.Float64bits(want), err)
 	}
@@ -101,7 +101,7 @@ func TestOddSpellingsOfNumbers(t *testing.T) {
 		if _, err := parseNumber([]byte(text)); err != errNotNumber {
 			t.Errorf("parseNumber(%q): %v, want %v", text, err, errNotNumber)
 		}
-		if v, _, ok := scanNumber([]byte(text+",\n"), 0); ok {
+		if v, _, ok := scanNumber([]byte(text+",\n"), 0, ','); ok {
 			t.Errorf("scanNumber(%q) = %v", text, v)
 		}
 	}

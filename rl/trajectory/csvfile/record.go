@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -24,6 +25,10 @@ func (t *reader) header() error {
 	if err := s.more(0); err != nil && err != io.EOF {
 		return t.broken(err)
 	}
+	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
+	if bytes.HasPrefix(first, []byte("\xff\xfe")) || bytes.HasPrefix(first, []byte("\xfe\xff")) || bytes.IndexByte(first, 0) >= 0 {
+		return &trajectory.InputError{File: t.name, What: "is UTF-16, or no text", Remedy: "save it anew as UTF-8", Kind: trajectory.ErrFormat}
+	}
 	if len(s.buf) >= 3 && string(s.buf[:3]) == "\ufeff" {
 		s.pos = 3
 	}
@@ -46,10 +51,14 @@ func (t *reader) plausible() error {
 	case broken: // the whole file may be in it: no name of a column may be told
 		return &trajectory.InputError{File: t.name, What: "the header holds a carriage return: lines that end in one alone are not told apart",
 			Remedy: "end lines in LF or CRLF", Kind: trajectory.ErrFormat}
-	case strings.HasPrefix(name, "\xff\xfe") || strings.HasPrefix(name, "\xfe\xff"):
-		return &trajectory.InputError{File: t.name, What: "is UTF-16", Remedy: "write it as UTF-8", Kind: trajectory.ErrFormat}
-	case len(t.fields) == 1 && strings.ContainsAny(name, ";\t|"):
-		return &trajectory.InputError{File: t.name, What: "the header has no comma", Remedy: "separate fields by commas", Kind: trajectory.ErrFormat}
+	case t.scan.sep != ',' && len(t.fields) == 1 && strings.ContainsAny(name, ","+separators):
+		i := strings.IndexAny(name, ","+separators)
+		return &trajectory.InputError{File: t.name, What: "the separator, " + separatorName(t.scan.sep) + ", does not occur in the header, which holds " + separatorName(name[i]),
+			Remedy: "set data.separator to what separates the fields; leave it out for a comma", Kind: trajectory.ErrFormat}
+	case len(t.fields) == 1 && strings.ContainsAny(name, separators):
+		i := strings.IndexAny(name, separators)
+		return &trajectory.InputError{File: t.name, What: "the header has one column, whose name holds " + separatorName(name[i]),
+			Remedy: "if that separates the fields, set data.separator to it", Kind: trajectory.ErrFormat}
 	}
 	return nil
 }
@@ -86,7 +95,7 @@ func (t *reader) names() error {
 		}
 		lines += n
 		t.fields = append(t.fields, table.Field{Name: string(text)})
-		if s.buf[next] != ',' {
+		if s.buf[next] != s.sep {
 			s.pos = s.endOfLine(next)
 			s.line += lines + 1
 			return nil
@@ -102,7 +111,14 @@ func (t *reader) record(b *table.Batch) error {
 	} else if err != nil {
 		return t.broken(err)
 	}
-	return t.whole(func() error { return t.parse(b) })
+	faults := len(b.Faults)
+	return t.whole(func() error {
+		err := t.parse(b)
+		if err != nil { // the record is read again, or not at all
+			b.Faults = b.Faults[:faults]
+		}
+		return err
+	})
 }
 
 // parse reads the record at hand into the next row of the batch, and moves on
@@ -122,14 +138,14 @@ func (t *reader) parse(b *table.Batch) error {
 				}
 				end, lines = next, lines+n
 			}
-			if s.buf[end] != ',' {
+			if s.buf[end] != s.sep {
 				return t.short()
 			}
 			at, start, end = at+1, end+1, -1
 		}
-		if pick.Kind == table.Number {
+		if pick.Kind == table.Number && !t.numericNA {
 			block := &b.Blocks[pick.Block]
-			if v, next, ok := scanNumber(s.buf, start); ok {
+			if v, next, ok := scanNumber(s.buf, start, s.sep); ok {
 				block.Values[b.Rows*block.Width+pick.Offset] = v
 				end = next
 				continue
@@ -144,7 +160,7 @@ func (t *reader) parse(b *table.Batch) error {
 		}
 		end = next
 	}
-	for end < 0 || s.buf[end] == ',' {
+	for end < 0 || s.buf[end] == s.sep {
 		if end >= 0 {
 			at, start = at+1, end+1
 		}
@@ -174,11 +190,21 @@ func (t *reader) other(b *table.Batch, pick *table.Pick, start int, nextKey *int
 		k := &t.keys[*nextKey]
 		*nextKey++
 		k.text, next, lines, err = s.field(start, k.scratch)
+		if t.isNA(k.text) {
+			k.text = nil
+		}
+		if err == nil && len(k.text) > table.MaxKey {
+			k.text = k.text[:table.MaxKey]
+			b.Fail(t.fault(t.fields[pick.Field].Name, "is longer than 4096 bytes", "write shorter ids", trajectory.ErrValue))
+		}
 		return next, lines, err
 	}
 	text, next, lines, err := s.field(start, nil)
 	if err != nil {
 		return 0, 0, err
+	}
+	if t.isNA(text) {
+		text = nil
 	}
 	block := &b.Blocks[pick.Block]
 	at := &block.Values[b.Rows*block.Width+pick.Offset]
@@ -190,16 +216,21 @@ func (t *reader) other(b *table.Batch, pick *table.Pick, start int, nextKey *int
 		return next, lines, nil
 	}
 	if *at, err = parseNumber(text); err != nil {
-		return 0, 0, t.notNumber(t.fields[pick.Field].Name, err)
+		*at = table.Null()
+		b.Fail(t.notNumber(pick, text, err))
 	}
 	return next, lines, nil
 }
 
-func (t *reader) notNumber(column string, err error) error {
+func (t *reader) notNumber(pick *table.Pick, text []byte, err error) *trajectory.InputError {
+	column := t.fields[pick.Field].Name
+	if decimalComma(text) {
+		return t.fault(column, "has a decimal comma", "write numbers with a point, such as -1.5e3", trajectory.ErrValue)
+	}
 	if err == errNotFinite {
 		return t.fault(column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
 	}
-	return t.fault(column, "is not a number", "write a decimal number such as -1.5e3, true or false, or leave a missing value empty", trajectory.ErrValue)
+	return t.fault(column, "is not a number", pick.Advise("write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)"), trajectory.ErrValue)
 }
 
 // short complains of a record with the wrong number of fields.
@@ -211,16 +242,16 @@ func (t *reader) short() error {
 		if err != nil {
 			return err
 		}
-		if s.buf[next] != ',' {
+		if s.buf[next] != s.sep {
 			break
 		}
 		p = next + 1
 	}
 	return t.fault("", "the row has "+strconv.Itoa(n)+" fields and the header has "+strconv.Itoa(len(t.fields)),
-		"the file may be cut short, or a field with a comma lacks quotes", trajectory.ErrFormat)
+		"the file may be cut short, or a field with "+separatorName(s.sep)+" lacks quotes", trajectory.ErrFormat)
 }
 
-func (t *reader) fault(column, what, remedy string, kind error) error {
+func (t *reader) fault(column, what, remedy string, kind error) *trajectory.InputError {
 	return &trajectory.InputError{File: t.name, Row: t.scan.line, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 

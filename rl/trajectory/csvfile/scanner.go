@@ -29,6 +29,7 @@ type scanner struct {
 	pos  int    // start of the next record
 	line int    // its line, from 1
 	eof  bool
+	sep  byte // between fields
 }
 
 // more reads on. It keeps what starts at keep, which becomes pos, and returns
@@ -123,8 +124,8 @@ func (s *scanner) skipBlank() error {
 	}
 }
 
-// skip finds the end of the field that starts at p: a comma, or the first byte
-// of a line's end. It counts the lines that end inside the field.
+// skip finds the end of the field that starts at p: a separator, or the first
+// byte of a line's end. It counts the lines that end inside the field.
 func (s *scanner) skip(p int) (next, lines int, err error) {
 	if s.buf[p] == '"' {
 		_, next, lines, err = s.quoted(p, nil)
@@ -135,9 +136,9 @@ func (s *scanner) skip(p int) (next, lines int, err error) {
 
 // plainEnd finds the end of a field without quotes.
 func (s *scanner) plainEnd(p int) int {
-	b := s.buf
+	b, sep := s.buf, s.sep
 	start := p
-	for b[p] != ',' && b[p] != '\n' {
+	for b[p] != sep && b[p] != '\n' {
 		p++
 	}
 	if b[p] == '\n' && p > start && b[p-1] == '\r' {
@@ -185,7 +186,7 @@ func (s *scanner) quoted(p int, scratch []byte) (text []byte, next, lines int, e
 		}
 		break
 	}
-	if c := s.buf[p]; c != ',' && c != '\n' && (c != '\r' || s.buf[p+1] != '\n') {
+	if c := s.buf[p]; c != s.sep && c != '\n' && (c != '\r' || s.buf[p+1] != '\n') {
 		return nil, 0, 0, errQuote
 	}
 	return text, p, lines, nil

@@ -67,6 +67,11 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 	if err != nil {
 		return nil, err
 	}
+	if f.Name == csvfile.Format().Name {
+		f = csvfile.Dialect{Separator: o.Separator, NA: o.NA}.Format()
+	} else if o.Separator != 0 || len(o.NA) > 0 {
+		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out", trajectory.ErrOptions, f.Name)
+	}
 	return NewStream(ctx, f, files, o)
 }
 
@@ -74,17 +79,23 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 // private as the data.
 type Summary struct {
 	Files, Persons, Episodes, Rows int
+	// Whole tells that all of the data was read, so that Persons counts all of them.
+	// Episodes and rows are counted up to the first fault.
+	Whole bool
 	// EndUnknown tells that the data do not say how episodes end.
 	EndUnknown bool
 	// Unfollowed counts the episodes that were cut off and whose observation after
 	// the last decision is not known.
 	Unfollowed int
 	// Unused counts the decisions that the caps left out.
-	Unused  trajectory.Unused
-	Notices []string
+	Unused trajectory.Unused
+	// Repaired counts what was changed or left out for a violation.
+	Repaired trajectory.Repaired
+	Notices  []string
 }
 
-// Validate reads all of the data, keeps nothing, and returns the first error.
+// Validate reads all of the data, keeps nothing, and returns what is wrong with
+// them: the first fault, or as many as [trajectory.Options.Faults] says.
 // The options say which columns are looked at; [trajectory.AllParts] as the
 // optional parts looks at everything.
 func Validate(ctx context.Context, patterns []string, format string, o trajectory.Options) (Summary, error) {
@@ -97,15 +108,18 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 	for {
 		e, err := s.Next()
 		if err != nil {
-			sum.Notices, sum.Persons, sum.Unused = s.Notices(), s.Persons(), s.Unused()
+			sum.Notices, sum.Persons, sum.Unused, sum.Whole, sum.Repaired = s.Notices(), s.Persons(), s.Unused(), s.in.Whole(), s.Repaired()
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
 			return sum, err
 		}
+		sum.EndUnknown = e.EndUnknown
+		if e.Len() == 0 {
+			continue
+		}
 		sum.Episodes++
 		sum.Rows += e.Len()
-		sum.EndUnknown = e.EndUnknown
 		if !e.Terminated && e.Final == nil {
 			sum.Unfollowed++
 		}

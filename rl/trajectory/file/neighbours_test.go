@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // logColumns are those of the logs below, in order.
@@ -65,9 +67,10 @@ func hostile() map[string][]map[string]string {
 
 func asCSV(rows []map[string]string) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, strings.Join(logColumns, ","))
+	columns := append(logColumns[:len(logColumns):len(logColumns)], wordColumns...)
+	fmt.Fprintln(&b, strings.Join(columns, ","))
 	for _, r := range rows {
-		for i, c := range logColumns {
+		for i, c := range columns {
 			if i > 0 {
 				b.WriteByte(',')
 			}
@@ -84,7 +87,7 @@ func asNDJSON(rows []map[string]string) string {
 	var b strings.Builder
 	for _, r := range rows {
 		var fields []string
-		for _, c := range append(logColumns[:len(logColumns):len(logColumns)], "obs_c", "next_obs_c", "patient_id", "prob_2", "action_probs", "observation", "t") {
+		for _, c := range append(append(logColumns[:len(logColumns):len(logColumns)], wordColumns...), "obs_c", "next_obs_c", "patient_id", "prob_2", "action_probs", "observation", "t") {
 			if v, ok := r[c]; ok {
 				fields = append(fields, fmt.Sprintf("%q:%s", c, v))
 			}
@@ -119,7 +122,7 @@ func decisions(d *trajectory.Dataset) []decision {
 	var out []decision
 	for p := range d.Persons() {
 		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
-			if !strings.HasPrefix(d.EpisodeID[e], "e") {
+			if id := d.EpisodeID[e]; !strings.HasPrefix(id, "e") && !strings.HasPrefix(id, "u") || id == "ux" {
 				continue
 			}
 			for i := d.EpisodeStart[e]; i < d.EpisodeStart[e+1]; i++ {
@@ -251,13 +254,15 @@ func TestIdsInTwoSpellingsAreRefused(t *testing.T) {
 		same bool
 	}{
 		{"7,07", true}, {"07,7", true}, {"7,7.0", true}, {"7, 7", true}, {"7,+7", true}, {"07,007", true}, {"+7,7.00", true}, {"0,-0", true}, {"-3,-03", true},
-		{"ann, ann", true}, {"7 ,8", false}, {"7,8", false}, {"7,7.5", false}, {"7,-7", false}, {"a7,a07", false}, {"7,7a", false}, {"7,1e7", false}, {"0,00x", false}, {".,.0", false},
+		{"ann, ann", true}, {"a b,a\tb", true}, {"a b,a  b", true}, {"7 ,8", false}, {"7,8", false}, {"7,7.5", false}, {"7,-7", false}, {"a7,a07", false}, {"7,7a", false}, {"7,1e7", false}, {"7,7e0", true}, {"7,70E-1", true}, {"700,7e2", true}, {"0.5,.5", true}, {"7.5,7.50", true}, {"1e400,10e399", true}, {"5e-1,0.5", true}, {"1e50,1e51", false},
+		{"7,\uff17", true}, {"Zo\u00eb,Zoe\u0308", true}, {"\ufb01,fi", true}, {"Ann Lee,Ann\u00a0Lee", true}, {"\u0627\u0628,\u0627\u200c\u0628", true}, {"Zoe,Zo\u00eb", false}, {"ann,Ann", false},
+		{"0,00x", false}, {".,.0", false},
 	} {
 		first, second, _ := strings.Cut(c.ids, ",")
 		for _, ids := range [][2]string{{first, second}, {second, first}} {
 			for kind, text := range map[string]string{
-				"unit_id":    fmt.Sprintf("episode_id,unit_id,reward\na,%q,0\nb,other,0\nc,%q,0\nd,%[1]q,0\n", ids[0], ids[1]),
-				"episode_id": fmt.Sprintf("episode_id,reward\n%q,0\nother,0\n%q,0\n", ids[0], ids[1]),
+				"unit_id":    fmt.Sprintf("episode_id,unit_id,reward\na,\"%s\",0\nb,other,0\nc,\"%s\",0\nd,\"%[1]s\",0\n", ids[0], ids[1]),
+				"episode_id": fmt.Sprintf("episode_id,reward\n\"%s\",0\nother,0\n\"%s\",0\n", ids[0], ids[1]),
 			} {
 				path := filepath.Join(dir, "log.csv")
 				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -271,4 +276,63 @@ func TestIdsInTwoSpellingsAreRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An id with a character that nobody sees is refused by itself, whatever the others
+// are.
+func TestIdsThatHideCharactersAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		unseen bool
+	}{
+		{"7\u200b", true}, {"\ufeff7", true}, {"7\u00ad", true}, {"7\x01", true}, {"\u202e7", true}, {"7\x7f", true}, {"\u2066a", true},
+		{"\u0627\u200c\u0628", false}, {"Zo\u00eb", false}, {"\u75c5\u4eba1", false}, {"M\xfcller", false}, {"a b", false}, {"a\tb\nc", false},
+	} {
+		path := put(t, "log.csv", fmt.Sprintf("episode_id,unit_id,reward\na,\"%s\",0\n", c.id))
+		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
+		if want := path + ":2: unit_id: holds a character that cannot be seen; write ids without"; c.unseen != (err != nil) || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", c.id, err)
+		}
+	}
+}
+
+// A key of any length costs no more memory than its beginning.
+func TestLongIdsAreRefused(t *testing.T) {
+	long := strings.Repeat("x", 4097)
+	for name, text := range map[string]string{
+		"log.csv":    "episode_id,unit_id,reward\na," + long[1:] + ",0\nb," + long + ",0\n",
+		"log.ndjson": `{"episode_id":"a","unit_id":"` + long[1:] + `","reward":0}` + "\n" + `{"episode_id":"b","unit_id":"` + long + `","reward":0}`,
+	} {
+		path := put(t, name, text)
+		row := map[string]string{"log.csv": ":3", "log.ndjson": ":2"}[name]
+		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{Unit: trajectory.UnitPerson})
+		if err == nil || err.Error() != path+row+": unit_id: is longer than 4096 bytes; write shorter ids" || strings.Contains(err.Error(), "xx") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Of two decimal numbers as ids, those of one value are one id, and no others:
+// math/big says which are.
+func TestNumbersOfOneValueAreOneId(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.csv")
+	digits := rapid.StringMatching(`[+-]?0{0,2}(0|[1-9]|[1-9]0|10)(\.[05]{0,2})?(e[+-]?0?[0-3])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := digits.Draw(t, "a"), digits.Draw(t, "b")
+		if a == b {
+			return
+		}
+		x, ok := new(big.Rat).SetString(a)
+		y, ok2 := new(big.Rat).SetString(b)
+		if !ok || !ok2 {
+			t.Fatalf("%q, %q", a, b)
+		}
+		if err := os.WriteFile(path, []byte("episode_id,unit_id,reward\na,"+a+",0\nb,"+b+",0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
+		if same := x.Cmp(y) == 0; same != (err != nil) {
+			t.Fatalf("%s and %s: %v", a, b, err)
+		}
+	})
 }

@@ -195,7 +195,8 @@ func TestOneRowEpisodes(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	wantNotices := []string{noUnit, "column item_id is read as action", "column propensity_score is read as behavior_prob",
-		"column click is read as reward", "column 1 has no name and is ignored", "columns not used: timestamp, user_feature_0"}
+		"column click is read as reward", "column 1 has no name and is ignored", "columns not used: timestamp, user_feature_0",
+		"missing observations were replaced: 1"}
 	if diff := cmp.Diff(wantNotices, notices); diff != "" {
 		t.Errorf("notices (-want +got)\n%s", diff)
 	}

@@ -36,6 +36,8 @@ func person(r *rand.Rand, name string) record {
 				"behavior_prob": fmt.Sprint(p), "prob_0": fmt.Sprint(1 - p), "prob_1": fmt.Sprint(p), "target_prob": fmt.Sprint(r.Float64()),
 				"reward": fmt.Sprint(r.Float64()), "terminated": fmt.Sprint(terminated), "truncated": fmt.Sprint(truncated && !terminated),
 				"next_obs_a": fmt.Sprint(r.IntN(99)), "next_obs_b": "0", "discount": fmt.Sprint(r.Float64()),
+				"round": fmt.Sprint(s + 1), "day": fmt.Sprint(7*s + r.IntN(7)), "date": fmt.Sprintf(`"2024-01-%02d"`, 7*s+r.IntN(7)+1),
+				"arm": []string{`"placebo"`, `"treated"`}[r.IntN(2)], "sex": []string{`"f"`, `"m"`, "null"}[r.IntN(3)], "outcome": []string{`"ill"`, `"well"`}[r.IntN(2)],
 			}
 			if s > 0 { // what comes next is what the next row observes
 				before := rows[len(rows)-1]
@@ -54,9 +56,10 @@ func attacker(r *rand.Rand) record {
 	for _, row := range rows { // not one of those that are compared
 		row["episode_id"] = strings.Replace(row["episode_id"], "e", "x", 1)
 	}
-	values := []string{"null", `"abc"`, `" 7"`, "-1", "0", "1e308", "1", "true", `"NaN"`, "[1,2]", "0.30000000000000004"}
+	columns := append(logColumns[:len(logColumns):len(logColumns)], wordColumns...)
+	values := []string{"null", `"NA"`, `"-9"`, `"treated"`, `"2024-01-02"`, `"abc"`, `" 7"`, "-1", "0", "1e308", "1", "true", `"NaN"`, "[1,2]", "0.30000000000000004"}
 	for range r.IntN(4) {
-		row, c := rows[r.IntN(len(rows))], logColumns[r.IntN(len(logColumns))]
+		row, c := rows[r.IntN(len(rows))], columns[r.IntN(len(columns))]
 		switch r.IntN(8) {
 		case 0:
 			delete(row, c)
@@ -84,8 +87,9 @@ func attacker(r *rand.Rand) record {
 }
 
 // asked draws what an evaluation may ask of a reader.
-func asked(r *rand.Rand) trajectory.Options {
-	o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.Final, Missing: trajectory.Missing(r.IntN(2)), Unit: trajectory.UnitPerson}
+func asked(r *rand.Rand, format string) trajectory.Options {
+	o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.Final, Missing: trajectory.Missing(r.IntN(2)), Unit: trajectory.UnitPerson,
+		Violation: trajectory.Violation(r.IntN(2))}
 	if r.IntN(2) == 0 {
 		o.Observations = []string{"obs_a", "obs_b"}[:1+r.IntN(2)]
 	}
@@ -107,7 +111,60 @@ func asked(r *rand.Rand) trajectory.Options {
 	if r.IntN(2) == 0 {
 		o.Reward, o.Outside = &trajectory.Range{Max: 1}, trajectory.Outside(r.IntN(2))
 	}
+	if r.IntN(2) == 0 {
+		askedOfWords(r, format, &o)
+	}
 	return o
+}
+
+// wordColumns are those of the log that only some questions read.
+var wordColumns = strings.Fields("round day date arm sex outcome")
+
+// askedOfWords draws what a configuration may say of data that are not of the
+// canonical schema: words, other steps, an episode a person.
+func askedOfWords(r *rand.Rand, format string, o *trajectory.Options) {
+	o.Columns, o.Encode = map[string]string{}, map[string]trajectory.Vocabulary{}
+	numbers := make([]string, 99)
+	for i := range numbers {
+		numbers[i] = fmt.Sprint(i)
+	}
+	if r.IntN(2) == 0 {
+		o.Observations = []string{"obs_a", "obs_b"}
+		o.Encode["obs_a"] = trajectory.Vocabulary{Words: numbers[:90+r.IntN(10)], Numeric: true}
+	}
+	if r.IntN(3) == 0 {
+		o.EpisodePerPerson, o.Unit, o.End, o.Optional = true, trajectory.UnitPerson, trajectory.EndTruncated, o.Optional&^trajectory.Final
+		o.Columns["step"] = trajectory.NoColumn
+	}
+	if format == "minari" { // which holds none of the rest
+		return
+	}
+	if r.IntN(2) == 0 {
+		o.Columns["action"], o.Encode["action"] = "arm", trajectory.Vocabulary{Words: []string{"placebo", "treated"}}
+		o.Need, o.Optional = o.Need&^trajectory.BehaviorProb, o.Optional&^(trajectory.BehaviorProb|trajectory.ActionProbs)
+	}
+	if r.IntN(2) == 0 {
+		o.Columns["reward"], o.Encode["reward"] = "outcome", trajectory.Vocabulary{Words: []string{"ill", "well"}, Codes: []float64{-1, 2}}
+		o.Outside = trajectory.OutsideClip
+		if o.Reward == nil {
+			o.Outside = trajectory.OutsideReject
+		}
+	}
+	if r.IntN(2) == 0 {
+		o.Observations, o.Missing, o.Optional = []string{"sex_m", "obs_a", "sex_f"}, trajectory.MissingZero, o.Optional&^trajectory.Final
+		o.Encode["sex"] = trajectory.Vocabulary{Words: []string{"f", "m"}, OneHot: true}
+	}
+	if o.EpisodePerPerson {
+		return
+	}
+	switch r.IntN(4) {
+	case 0:
+		o.Columns["step"], o.Steps.From = "round", 1
+	case 1:
+		o.Columns["step"], o.Steps.Ordered = "day", true
+	case 2:
+		o.Columns["step"], o.Steps.Date = "date", "%Y-%m-%d"
+	}
 }
 
 // store writes the records of several persons at a path, in one format. It reports
@@ -175,6 +232,12 @@ type parquetRow struct {
 	NextA      *float64 `parquet:"next_obs_a,optional"`
 	NextB      *float64 `parquet:"next_obs_b,optional"`
 	Discount   *float64 `parquet:"discount,optional"`
+	Round      *int64   `parquet:"round,optional"`
+	Day        *float64 `parquet:"day,optional"`
+	Date       *string  `parquet:"date,optional"`
+	Arm        *string  `parquet:"arm,optional"`
+	Sex        *string  `parquet:"sex,optional"`
+	Outcome    *string  `parquet:"outcome,optional"`
 }
 
 // as parses the value of a column, nil where it has none of its type.
@@ -201,6 +264,7 @@ func asParquet(t *testing.T, _ *rand.Rand, path string, rows record) bool {
 			as(r, "episode_id", text), as(r, "unit_id", text), as(r, "step", whole), as(r, "obs_a", number), as(r, "obs_b", number),
 			as(r, "action", whole), as(r, "behavior_prob", number), as(r, "target_prob", number), as(r, "reward", number),
 			as(r, "terminated", strconv.ParseBool), as(r, "truncated", strconv.ParseBool), as(r, "next_obs_a", number), as(r, "next_obs_b", number), as(r, "discount", number),
+			as(r, "round", whole), as(r, "day", number), as(r, "date", text), as(r, "arm", text), as(r, "sex", text), as(r, "outcome", text),
 		}
 	}
 	if err := parquet.WriteFile(path, out); err != nil {
@@ -209,8 +273,9 @@ func asParquet(t *testing.T, _ *rand.Rand, path string, rows record) bool {
 	return true
 }
 
-// replays counts the pairs of data sets that were tried.
-type replays struct{ accepted, refused int }
+// replays counts the pairs of data sets that were tried, and those read alike whose
+// question was of words.
+type replays struct{ accepted, refused, words int }
 
 // replay reads random logs with one more person, whose record is hostile, in a
 // random place: the log is refused, or all others are read bit for bit as without.
@@ -224,7 +289,10 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 			begin = append(begin, len(others))
 			others = append(others, person(r, fmt.Sprint(i))...)
 		}
-		o := asked(r)
+		o := asked(r, format)
+		if format == "csv" && r.IntN(3) == 0 {
+			o.NA = []string{"NA", "-9"}
+		}
 		if !write(t, r, path, others) {
 			continue
 		}
@@ -244,6 +312,9 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 			switch {
 			case err == nil:
 				n.accepted++
+				if len(o.Encode) > 0 {
+					n.words++
+				}
 				if got := fmt.Sprintf("%#v", decisions(with)); got != want {
 					t.Fatalf("%s, options %+v, record %v at %d of\n%v:\nalone %s\nwith  %s", format, o, rows[at:len(rows)-len(others)+at], at, others, want, got)
 				}
@@ -254,8 +325,8 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 			}
 		}
 	}
-	t.Logf("%s: %d pairs read alike, %d refused", format, n.accepted, n.refused)
-	if n.accepted < pairs/10 || n.refused < pairs/10 {
+	t.Logf("%s: %d pairs read alike, %d of them by vocabularies, %d refused", format, n.accepted, n.words, n.refused)
+	if n.accepted < pairs/10 || n.refused < pairs/10 || n.words < pairs/50 {
 		t.Errorf("%s: %+v: the comparison tells little", format, n)
 	}
 }
@@ -275,6 +346,17 @@ var formats = map[string]struct {
 // A few pairs in each test run; the slow suite tries 20,000 a format.
 func TestReaderReplay(t *testing.T) { replayAll(t, 100, 20) }
 
+// memoryDir is a directory of files that need not outlive the machine: where memory
+// has a file system, writing a dataset of many files durably does not wait for a disk.
+func memoryDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "discreet-replay")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func replayAll(t *testing.T, pairs, slowPairs int) {
 	for name, f := range formats {
 		t.Run(name, func(t *testing.T) {
@@ -283,7 +365,7 @@ func replayAll(t *testing.T, pairs, slowPairs int) {
 			if f.slow {
 				n = slowPairs
 			}
-			replay(t, name, filepath.Join(t.TempDir(), "log."+name), f.write, n)
+			replay(t, name, filepath.Join(memoryDir(t), "log."+name), f.write, n)
 		})
 	}
 }

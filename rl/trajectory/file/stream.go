@@ -17,8 +17,8 @@ import (
 type Stream struct{ in *ingest.Stream }
 
 // NewStream prepares to read files of one format, in the order given; the format
-// may be one of the caller's own. Opening and reading start with the first call
-// of Next.
+// may be one of the caller's own, which has its own separator and markers of missing
+// values. Opening and reading start with the first call of Next.
 func NewStream(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*Stream, error) {
 	in, err := ingest.NewStream(ctx, format, files, o)
 	if err != nil {
@@ -51,6 +51,10 @@ func (s *Stream) Notices() []string { return s.in.Notices() }
 // Unused counts what the caps have left out so far. It is private, for the
 // curator alone.
 func (s *Stream) Unused() trajectory.Unused { return s.in.Unused() }
+
+// Repaired counts what was changed or left out for a violation so far. It is
+// private, for the curator alone.
+func (s *Stream) Repaired() trajectory.Repaired { return s.in.Repaired() }
 
 // Files lists the files that are read, in order.
 func (s *Stream) Files() []string { return s.in.Files() }

@@ -1,6 +1,7 @@
 package minarifile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -101,6 +103,55 @@ func readJSON(path string, into any) error {
 	if err := json.Unmarshal(text, into); err != nil {
 		return fault(path, "is not the JSON that Minari writes", "the file may be damaged; write the dataset anew", trajectory.ErrFormat, err)
 	}
+	return plainMembers(path, text)
+}
+
+// members are the names of what is used of the metadata.
+var members = []string{"total_episodes", "data_format", "action_space", "discreet_columns", "discreet_schema_version", "total_steps", "unit_id", "episode_id"}
+
+// plainMembers refuses a member that comes twice, or whose name is one of ours but
+// for the case of its letters: encoding/json takes the last of them.
+func plainMembers(path string, text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	depth, key := 0, false
+	seen := map[string]bool{}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return nil // the end: it is JSON
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			if token == '{' || token == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			key = depth == 1
+			continue
+		case string:
+			if depth == 1 && key {
+				if err := plainMember(path, token, seen); err != nil {
+					return err
+				}
+				key = false
+				continue
+			}
+		}
+		key = depth == 1
+	}
+}
+
+func plainMember(path, name string, seen map[string]bool) error {
+	for _, m := range members {
+		if name != m && strings.EqualFold(name, m) {
+			return fault(path, "holds the member "+strconv.QuoteToASCII(name)+" where "+m+" is wanted", "write its name in small letters", trajectory.ErrFormat, nil)
+		}
+	}
+	if seen[name] {
+		return fault(path, "holds a member twice", "write every member once", trajectory.ErrFormat, nil)
+	}
+	seen[name] = true
 	return nil
 }
 

@@ -55,10 +55,10 @@ func TestBothLayoutsMatchTheCanonicalFile(t *testing.T) {
 
 func TestInfosCanBeMapped(t *testing.T) {
 	o := everything()
-	o.Columns = map[string]string{"target_prob": "behavior_prob"}
+	o.Columns = map[string]string{"discount": "behavior_prob"}
 	o.Observations = []string{"obs_0", "obs_1", "obs_2", "obs_3"}
 	d, _, err := read("testdata/example-arrow-v0", o)
-	if err != nil || d.TargetProb[0] != 0.15 {
+	if err != nil || d.Discount[0] != 0.15 {
 		t.Errorf("%v", err)
 	}
 }
@@ -221,5 +221,38 @@ func BenchmarkRead(b *testing.B) {
 			}
 			b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")
 		})
+	}
+}
+
+// encoding/json takes Unit_ID for unit_id and the last of two members: one episode's
+// metadata would say whose it is in a way that others do not see.
+func TestMembersInOtherLettersOrTwiceAreRefused(t *testing.T) {
+	for _, c := range []struct{ file, member, want string }{
+		{"data/1/metadata.json", `"Unit_ID": "ann"`, `holds the member "Unit_ID" where unit_id is wanted; write its name in small letters`},
+		{"data/1/metadata.json", `"unit_id": "ann", "unit_id": "bob"`, "holds a member twice; write every member once"},
+		{"data/1/metadata.json", `"EPISODE_ID": "e"`, `holds the member "EPISODE_ID" where episode_id is wanted; write its name in small letters`},
+		{"data/metadata.json", `"Total_Episodes": 3`, `holds the member "Total_Episodes" where total_episodes is wanted; write its name in small letters`},
+		{"data/metadata.json", `"other": {"unit_id": 1, "unit_id": 2, "Unit_ID": [{"a": 1}, {"a": 2}]}`, ""},
+		{"data/0/metadata.json", `"unit_id": "` + strings.Repeat("x", 4097) + `"`, "unit_id: is longer than 4096 bytes; write shorter ids"},
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("testdata/example-parquet-v0")); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, c.file)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(strings.Replace(string(text), "{", "{"+c.member+", ", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = file.Read(context.Background(), []string{dir}, "minari", trajectory.Options{Observations: []string{}})
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || err.Error() != name+": "+c.want || !errors.Is(err, trajectory.ErrInput) {
+			t.Errorf("%.40s: %v", c.member, err)
+		}
 	}
 }

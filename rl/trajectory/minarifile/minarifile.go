@@ -112,6 +112,8 @@ func (r *reader) identify(file string) error {
 		here, earlier *string
 	}{{"unit_id", r.ids.Unit, r.named.Unit}, {"episode_id", r.ids.Episode, r.named.Episode}} {
 		switch {
+		case c.here != nil && len(*c.here) > table.MaxKey:
+			return &trajectory.InputError{File: file, Column: c.name, What: "is longer than 4096 bytes", Remedy: "write shorter ids", Kind: trajectory.ErrValue}
 		case c.here == nil && c.earlier != nil:
 			return &trajectory.InputError{File: file, Column: c.name, What: "this episode has none, and the episodes before it have one", Remedy: "give every episode one, or none", Kind: trajectory.ErrColumn}
 		case c.here != nil && c.earlier == nil:
@@ -252,10 +254,10 @@ func (r *reader) Select(picks []table.Pick) error {
 			what = ""
 		}
 		if what != "" {
-			return &trajectory.InputError{File: r.d.data, Column: c.name, What: what, Remedy: "write it as numbers, or leave it out", Kind: trajectory.ErrColumn}
+			return &trajectory.InputError{File: r.d.data, Column: c.name, What: what, Remedy: p.Advise("write it as numbers, or leave it out"), Kind: trajectory.ErrColumn}
 		}
 	}
-	r.picks = picks
+	r.picks = append(r.picks, picks...)
 	return nil
 }
 

@@ -16,6 +16,7 @@ var (
 	errSyntax    = errors.New("not JSON")
 	errNotNumber = errors.New("not a number")
 	errNotFinite = errors.New("not a finite number")
+	errLongKey   = errors.New("longer than a key may be")
 	errNotKey    = errors.New("neither text nor a number")
 	errNotList   = errors.New("not a list")
 	errLength    = errors.New("a list of another length")

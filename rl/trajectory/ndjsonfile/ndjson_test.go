@@ -131,13 +131,13 @@ func TestBadLinesAreNamed(t *testing.T) {
 		{"no value", good + `{"episode_id":}`, ":2: the line is not a JSON object; the file may be cut short; write one object a line", trajectory.ErrFormat},
 		{"half a character", good + `{"episode_id":"\ud800","reward":1}`, ":2: the line is not a JSON object; the file may be cut short; write one object a line", trajectory.ErrFormat},
 		{"twice", good + `{"episode_id":2,"reward":1,"reward":2}`, ":2: reward: comes twice in a row; write every key once", trajectory.ErrFormat},
-		{"reward text", good + `{"episode_id":2,"reward":"secret"}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
+		{"reward text", good + `{"episode_id":2,"reward":"secret"}`, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a number, true, false or null", trajectory.ErrValue},
 		{"reward NaN", good + `{"episode_id":2,"reward":NaN}`, ":2: reward: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
 		{"reward infinite", good + `{"episode_id":2,"reward":-Infinity}`, ":2: reward: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
 		{"reward too large", good + `{"episode_id":2,"reward":1e999}`, ":2: reward: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
-		{"hexadecimal", good + `{"episode_id":2,"reward":0x10}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
-		{"leading zero", good + `{"episode_id":2,"reward":01}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
-		{"no digit", good + `{"episode_id":2,"reward":1.}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
+		{"hexadecimal", good + `{"episode_id":2,"reward":0x10}`, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a number, true, false or null", trajectory.ErrValue},
+		{"leading zero", good + `{"episode_id":2,"reward":01}`, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a number, true, false or null", trajectory.ErrValue},
+		{"no digit", good + `{"episode_id":2,"reward":1.}`, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a number, true, false or null", trajectory.ErrValue},
 		{"reward missing", good + `{"episode_id":2,"obs_x":1,"obs_z":1}`, ":2: reward: is missing, and the episode has no decision before it; drop the row", trajectory.ErrEpisode},
 		{"id a list", good + `{"episode_id":[2],"reward":1}`, ":2: episode_id: is neither text nor a number; write an id as a string or an integer", trajectory.ErrValue},
 		{"id a boolean", good + `{"episode_id":true,"reward":1}`, ":2: episode_id: is neither text nor a number; write an id as a string or an integer", trajectory.ErrValue},
@@ -145,7 +145,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 		{"list too long", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1,"action_probs":[0,0,1]}`, ":2: action_probs: the list is not as long as the first one; give every row a list of the same length", trajectory.ErrValue},
 		{"list of text", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1,"action_probs":[0,"secret"]}`, ":2: action_probs: is not a number; write a number, true, false or null", trajectory.ErrValue},
 		{"no list", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1,"action_probs":1}`, ":2: action_probs: is not a list; write a list in every row, or null", trajectory.ErrValue},
-		{"a list where a number was", good + `{"episode_id":2,"reward":[1]}`, ":2: reward: is not a number; write a number, true, false or null", trajectory.ErrValue},
+		{"a list where a number was", good + `{"episode_id":2,"reward":[1]}`, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a number, true, false or null", trajectory.ErrValue},
 		{"observation missing", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":null,"action_probs":[1,0]}`, ":2: obs_z: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
 		{"an observation that one row lacks", good + `{"episode_id":2,"reward":1,"obs_x":1,"action_probs":[1,0]}`, ":2: obs_z: the row lacks this key, which other rows have; name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn},
 		{"a part that one row lacks", good + `{"episode_id":2,"reward":1,"obs_x":1,"obs_z":1}`, ":2: action_probs: is missing; fill it in; a column that is read has a value in every row", trajectory.ErrValue},
@@ -177,8 +177,10 @@ func anyDataset(t *rapid.T) *trajectory.Dataset {
 		}
 		return v
 	}
-	name := func(i int) string {
-		return rapid.SampledFrom([]string{"", "a,b", `"q"\`, "two\nlines\x00", "ü", "null", "#"}).Draw(t, "name") + fmt.Sprint(i)
+	names := []string{"", "a,b", `"q"\`, "two\nlines", "ü", "null", "#"}
+	name := func(i int) string { return rapid.SampledFrom(names).Draw(t, "name") + fmt.Sprint(i) }
+	episode := func(i int) string {
+		return rapid.SampledFrom(append(names, "two\nlines\x00")).Draw(t, "name") + fmt.Sprint(i)
 	}
 	d := &trajectory.Dataset{Columns: []string{"obs_z", "obs_\"a"}, PersonStart: []int{0}, EpisodeStart: []int{0}, Actions: 2, FirstRow: []int{}}
 	for p := range rapid.IntRange(1, 3).Draw(t, "persons") {
@@ -186,7 +188,7 @@ func anyDataset(t *rapid.T) *trajectory.Dataset {
 		for range rapid.IntRange(1, 3).Draw(t, "episodes") {
 			e := d.Episodes()
 			d.FirstRow = append(d.FirstRow, d.Rows()+1)
-			d.EpisodeID = append(d.EpisodeID, name(e))
+			d.EpisodeID = append(d.EpisodeID, episode(e))
 			for range rapid.IntRange(1, 4).Draw(t, "rows") {
 				d.Obs = append(d.Obs, number("obs"), number("obs"))
 				d.Reward = append(d.Reward, number("reward"))
@@ -294,6 +296,9 @@ func reward(line string) (float64, error) {
 	b := table.NewBatch([]int{1}, 0)
 	if err := t.Read(b); err != nil {
 		return 0, err
+	}
+	if len(b.Faults) > 0 {
+		return 0, &b.Faults[0].Err
 	}
 	return b.Blocks[0].Values[0], nil
 }

@@ -166,12 +166,12 @@ func (t *reader) next(b *table.Batch) error {
 	for i := range t.keys {
 		t.keys[i].text = nil
 	}
+	faults := len(b.Faults)
 	if err := t.object(line, func(i int, line []byte, p int) (int, error) { return t.value(b, i, line, p) }); err != nil {
+		b.Faults = b.Faults[:faults]
 		return t.broken(err)
 	}
-	if err := t.absent(b); err != nil {
-		return err
-	}
+	t.absent(b)
 	for i := range t.keys {
 		b.Keys[t.keys[i].block].Append(t.keys[i].text, 1)
 	}
@@ -180,10 +180,10 @@ func (t *reader) next(b *table.Batch) error {
 	return nil
 }
 
-// absent makes null of what the row does not have. It refuses the row where the
+// absent makes null of what the row does not have. That is a fault where the
 // column was found rather than asked for: whether the data have a column is not
 // for other rows to say.
-func (t *reader) absent(b *table.Batch) error {
+func (t *reader) absent(b *table.Batch) {
 	for i := range t.fields {
 		f := &t.fields[i]
 		if f.seen == t.row {
@@ -191,14 +191,16 @@ func (t *reader) absent(b *table.Batch) error {
 		}
 		for _, p := range f.picks {
 			if p.Found {
-				return t.fault(f.name, "the row lacks this key, which other rows have", "name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn)
+				b.FailForm(t.fault(f.name, "the row lacks this key, which other rows have", "name the observation columns that are wanted, or write this one in every row, null where it has no value", trajectory.ErrColumn))
+			}
+			if p.Part {
+				b.Lack(f.name)
 			}
 			if p.Kind != table.Key {
 				nulls(place(b, &p))
 			}
 		}
 	}
-	return nil
 }
 
 func nulls(dst []float64) {
@@ -227,7 +229,20 @@ func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 	value := line[p:end]
 	for k := range f.picks {
 		if err := t.deliver(b, &f.picks[k], value); err != nil {
-			return 0, t.wrong(f.name, err)
+			fault := t.wrong(f.name, &f.picks[k], err)
+			if fault == nil {
+				return 0, err
+			}
+			// Ids, lists where others have numbers, and lists of another length are a
+			// matter of form: which of two rows is right is not to be told from one.
+			if number := f.picks[k].List > 0 || value[0] != '['; number && errors.Is(err, errNotNumber) || errors.Is(err, errNotFinite) {
+				b.Fail(fault)
+			} else {
+				b.FailForm(fault)
+			}
+			if f.picks[k].Kind == table.Number {
+				nulls(place(b, &f.picks[k]))
+			}
 		}
 	}
 	return end, nil
@@ -240,8 +255,11 @@ func (t *reader) deliver(b *table.Batch, p *pick, value []byte) error {
 		if null {
 			return nil
 		}
-		var err error
-		t.keys[p.key].text, err = keyText(value)
+		key, err := keyText(value)
+		if len(key) > table.MaxKey {
+			return errLongKey
+		}
+		t.keys[p.key].text = key
 		return err
 	case p.Kind == table.Presence:
 		place(b, p)[0] = 1
@@ -314,24 +332,26 @@ func elements(b []byte, dst []float64) (int, error) {
 	}
 }
 
-// wrong says what is wrong with a value.
-func (t *reader) wrong(column string, err error) error {
+// wrong says what is wrong with a value, nil where it is no JSON.
+func (t *reader) wrong(column string, p *pick, err error) *trajectory.InputError {
 	switch {
 	case errors.Is(err, errNotFinite):
 		return t.fault(column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
 	case errors.Is(err, errNotNumber):
-		return t.fault(column, "is not a number", "write a number, true, false or null", trajectory.ErrValue)
+		return t.fault(column, "is not a number", p.Advise("write a number, true, false or null"), trajectory.ErrValue)
 	case errors.Is(err, errNotKey):
 		return t.fault(column, "is neither text nor a number", "write an id as a string or an integer", trajectory.ErrValue)
+	case errors.Is(err, errLongKey):
+		return t.fault(column, "is longer than 4096 bytes", "write shorter ids", trajectory.ErrValue)
 	case errors.Is(err, errNotList):
 		return t.fault(column, "is not a list", "write a list in every row, or null", trajectory.ErrValue)
 	case errors.Is(err, errLength):
 		return t.fault(column, "the list is not as long as the first one", "give every row a list of the same length", trajectory.ErrValue)
 	}
-	return err
+	return nil
 }
 
-func (t *reader) fault(column, what, remedy string, kind error) error {
+func (t *reader) fault(column, what, remedy string, kind error) *trajectory.InputError {
 	return &trajectory.InputError{File: t.name, Row: t.lines.number, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 

@@ -101,7 +101,7 @@ func (t *reader) Select(picks []table.Pick) error {
 		}
 		c, err := t.file.Column(w)
 		if err != nil {
-			return parquetfault.Error(t.name, err)
+			return parquetfault.Advised(t.name, p, err)
 		}
 		t.picks, t.columns = append(t.picks, p), append(t.columns, c)
 	}

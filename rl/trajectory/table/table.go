@@ -3,7 +3,10 @@ package table
 import (
 	"bytes"
 	"math"
+	"slices"
 	"sort"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // Table is one open file of some format. It knows columns and rows and nothing
@@ -15,12 +18,15 @@ type Table interface {
 	Fields() []Field
 	// Width is the number of entries in the first row of a list field.
 	Width(field int) (int, error)
-	// Select says what Read is to deliver, sorted by field. It is called once,
-	// before the first Read.
+	// Select says what Read is to deliver, sorted by field, before the first Read. It
+	// may be called again for fields after those; of one that it refuses it takes
+	// nothing.
 	Select([]Pick) error
 	// Read replaces the batch, which is empty, by the next rows, at least one and
-	// at most its Cap. It returns io.EOF, and no rows, after the last. An error of a
-	// row is returned only once the rows before it have been delivered.
+	// at most its Cap. It returns io.EOF, and no rows, after the last. A value that
+	// cannot be read is null in the batch, with a [Fault] beside it; an error means
+	// that the file cannot be read on, and is returned only once the rows before it
+	// have been delivered.
 	Read(*Batch) error
 	// Progress tells how many bytes of the file have been consumed.
 	Progress() int64
@@ -67,10 +73,25 @@ type Pick struct {
 	// List is the number of entries every row of a list field must have; 0 for
 	// a field that is not a list.
 	List int
+	// Advice says what a user does about values that are no numbers, in a column of
+	// this meaning; a format tells it before its own advice.
+	Advice string
 	// Found tells that nobody named the column: it is read because it is there. A
 	// format whose rows may lack a column, such as NDJSON, must refuse rows that
 	// lack this one.
 	Found bool
+	// Part tells that it is read because the file has it, and nobody needs it. A
+	// format whose rows may lack a column must tell of rows that lack this one
+	// ([Batch.Lack]).
+	Part bool
+}
+
+// Advise puts the advice of a pick, if it has any, before that of a format.
+func (p Pick) Advise(remedy string) string {
+	if p.Advice == "" {
+		return remedy
+	}
+	return p.Advice + ", or " + remedy
 }
 
 // A batch has at most batchRows rows and about batchValues numbers.
@@ -87,6 +108,62 @@ type Batch struct {
 	Row    []int
 	Blocks []Block
 	Keys   []Runs
+	// Faults are the values that could not be read, in the order of their rows.
+	Faults []Fault
+	// lacks are the places where a row has no such column at all.
+	lacks map[lack]bool
+}
+
+// Fault is a value that a format could not read.
+type Fault struct {
+	// Row is the row of the batch.
+	Row int
+	Err trajectory.InputError
+	// Form tells that it is no matter of this row alone: another row said what the
+	// column is.
+	Form bool
+}
+
+type lack struct {
+	row    int
+	column string
+}
+
+// Fail notes a fault of the row that is being added.
+func (b *Batch) Fail(err *trajectory.InputError) {
+	b.Faults = append(b.Faults, Fault{b.Rows, *err, false})
+}
+
+// FailForm notes a fault of the row that is being added that is a matter of form.
+func (b *Batch) FailForm(err *trajectory.InputError) {
+	b.Faults = append(b.Faults, Fault{b.Rows, *err, true})
+}
+
+// Lack notes that the row that is being added lacks a column that other rows have.
+func (b *Batch) Lack(column string) {
+	if b.lacks == nil {
+		b.lacks = map[lack]bool{}
+	}
+	b.lacks[lack{b.Rows, column}] = true
+}
+
+// Lacks tells whether a row lacks a column, where it must not be said of the row
+// alone that a value is missing.
+func (b *Batch) Lacks(row int, column string) bool { return b.lacks[lack{row, column}] }
+
+// FaultsOf gives the faults of a row.
+func (b *Batch) FaultsOf(row int) []Fault {
+	lo := sort.Search(len(b.Faults), func(i int) bool { return b.Faults[i].Row >= row })
+	hi := lo
+	for hi < len(b.Faults) && b.Faults[hi].Row == row {
+		hi++
+	}
+	return b.Faults[lo:hi]
+}
+
+// Faulty tells whether a row has a fault in a column of the file.
+func (b *Batch) Faulty(row int, column string) bool {
+	return slices.ContainsFunc(b.FaultsOf(row), func(f Fault) bool { return f.Err.Column == column })
 }
 
 // Block holds Width numbers a row.
@@ -112,11 +189,16 @@ func NewBatch(widths []int, keys int) *Batch {
 
 // Reset empties the batch.
 func (b *Batch) Reset() {
-	b.Rows = 0
+	b.Rows, b.Faults = 0, b.Faults[:0]
+	clear(b.lacks)
 	for i := range b.Keys {
 		b.Keys[i].reset()
 	}
 }
+
+// MaxKey bounds, in bytes, the text of a key. A longer one is a fault of its row, and
+// a format delivers no more of it than this.
+const MaxKey = 4096
 
 // Runs holds a column of keys as runs of equal neighbours: the keys of an
 // episode repeat from row to row. The runs of n rows are those from 0 on, up to

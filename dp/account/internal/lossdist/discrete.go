@@ -3,6 +3,8 @@ package lossdist
 import (
 	"math"
 	"slices"
+
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // Atoms is a pair of laws on finitely many outcomes, each of known loss.
@@ -35,6 +37,27 @@ func Approximate(epsilon, delta float64) Atoms {
 	}
 	all := Atom{P: delta, Loss: Loss{Value: math.Inf(1)}}
 	return Atoms{likely, likely.reversed(), all, all.reversed()}
+}
+
+// Given is a pair of which the losses and their masses under the first law are given,
+// and the mass of an infinite loss. What the masses lack of 1 beyond their own rounding
+// counts as infinite.
+func Given(losses, masses []float64, infinite float64) Atoms {
+	var out Atoms
+	sum, low := infinite, 0.0
+	for i, loss := range losses {
+		out = append(out, Atom{P: masses[i], Q: masses[i] * math.Exp(-loss), Loss: Loss{Value: loss}})
+		var e float64
+		sum, e = xmath.TwoSum(sum, masses[i])
+		low += e
+	}
+	if lack := (1 - sum) - low; lack > 2*ulp {
+		infinite = xmath.AddUp(infinite, xmath.Up(lack, 1))
+	}
+	if infinite > 0 {
+		out = append(out, Atom{P: infinite, Loss: Loss{Value: math.Inf(1)}})
+	}
+	return out
 }
 
 // lattice marks a law whose cuts are integers.

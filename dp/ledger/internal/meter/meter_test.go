@@ -16,11 +16,21 @@ var rules = []account.Rule{account.Basic, account.GaussianDP, account.Renyi}
 // anEvent draws an event of a size at which some tens of it fit the budget.
 func anEvent(t *rapid.T, b dp.Budget, depth int) dp.Event {
 	noise := math.Exp(rapid.Float64Range(0, 5).Draw(t, "ln noise")) / b.Epsilon
-	kind := rapid.IntRange(0, 8).Draw(t, "kind")
-	if depth > 2 {
-		kind = min(kind, 5)
+	kind := rapid.IntRange(0, 11).Draw(t, "kind")
+	if depth > 2 && kind >= 6 && kind <= 8 {
+		kind = 5
 	}
 	switch kind {
+	case 9:
+		return rapid.SampledFrom([]dp.Event{dp.PureDP{Epsilon: 1 / noise}, dp.Exponential{Epsilon: 1 / noise}, dp.PermuteAndFlip{Epsilon: 1 / noise},
+			dp.ReportNoisyMax{Noise: "laplace", Scale: noise, Sensitivity: .5}}).Draw(t, "choice")
+	case 10:
+		if rapid.Bool().Draw(t, "best of some") {
+			return dp.SelectBest{Runs: "geometric", Gamma: .2, Event: dp.Gaussian{NoiseMultiplier: noise}}
+		}
+		return dp.RenyiCurve{Orders: []float64{2, 60}, Values: []float64{1 / noise, 2 / noise}}
+	case 11:
+		return dp.PrivacyLoss{Losses: []float64{0, 1 / noise}, Masses: []float64{.5, .5 - b.Delta/100}, Infinity: b.Delta / 100}
 	case 0:
 		return dp.GaussianDP{Mu: 1 / noise}
 	case 1:

@@ -13,6 +13,10 @@
 // that the caller must not count on the transaction, and [ErrUnknown] that it may
 // have been committed nevertheless.
 //
+// A store is what a version of the schema makes, or it is refused before anything
+// is read from it: no view, trigger or rule stands between a reader and the rows. No
+// row is fetched that is longer than this package writes ([MostEntry]).
+//
 // A PostgreSQL server that fails over to an asynchronous replica loses what it had
 // not sent: use a synchronous one. A SQLite file belongs on a local disk; file
 // locks on network file systems are not to be relied on.

@@ -108,6 +108,9 @@ func (s *Store) create(ctx context.Context) error {
 					return err
 				}
 			}
+			if err := s.shaped(ctx, tx.tx, version); err != nil {
+				return err
+			}
 			if err := tx.migrate(version, Version); err != nil {
 				return err
 			}
@@ -155,6 +158,9 @@ func Migrate(ctx context.Context, location string, version int64) error {
 			}
 			if now == 0 || now > Version {
 				return Abort(s.supported(now))
+			}
+			if err := s.shaped(ctx, tx.tx, now); err != nil {
+				return err
 			}
 			return tx.migrate(now, version)
 		})

@@ -2,19 +2,21 @@ package store
 
 import "context"
 
-// Page returns up to n entries from the given number on, in order.
+// Page returns up to n entries from the given number on, in order, and none where
+// there are no more. Of long entries it returns fewer.
 func (t *Tx) Page(from int64, n int) ([]Row, error) {
-	rows, err := t.tx.QueryContext(t.ctx, `SELECT seq, hash, body FROM ledger_entries WHERE dataset = $1 AND seq >= $2 ORDER BY seq LIMIT $3`, t.dataset, from, n)
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT seq, `+bounded("hash", mostName)+`, `+bounded("body", MostEntry)+` FROM ledger_entries WHERE dataset = $1 AND seq >= $2 ORDER BY seq LIMIT $3`, t.dataset, from, n)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var page []Row
-	for rows.Next() {
+	for size := 0; size < mostAtOnce && rows.Next(); {
 		var r Row
-		if err := rows.Scan(&r.Seq, &r.Hash, &r.Body); err != nil {
+		if err := rows.Scan(&r.Seq, within[[]byte]{&r.Hash}, within[[]byte]{&r.Body}); err != nil {
 			return nil, err
 		}
+		size += len(r.Body)
 		page = append(page, r)
 	}
 	return page, rows.Err()
@@ -23,9 +25,9 @@ func (t *Tx) Page(from int64, n int) ([]Row, error) {
 // Charges returns up to n charges after the given entry, in order; pending limits
 // them to those without a release.
 func (t *Tx) Charges(after int64, n int, pending bool) ([]ChargeRow, error) {
-	query := `SELECT key, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND seq > $2 ORDER BY seq LIMIT $3`
+	query := `SELECT ` + bounded("key", mostName) + `, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 	if pending {
-		query = `SELECT key, seq, 0 FROM ledger_charges WHERE dataset = $1 AND seq > $2 AND recorded IS NULL ORDER BY seq LIMIT $3`
+		query = `SELECT ` + bounded("key", mostName) + `, seq, 0 FROM ledger_charges WHERE dataset = $1 AND seq > $2 AND recorded IS NULL ORDER BY seq LIMIT $3`
 	}
 	rows, err := t.tx.QueryContext(t.ctx, query, t.dataset, after, n)
 	if err != nil {
@@ -35,7 +37,7 @@ func (t *Tx) Charges(after int64, n int, pending bool) ([]ChargeRow, error) {
 	var page []ChargeRow
 	for rows.Next() {
 		var r ChargeRow
-		if err := rows.Scan(&r.Key, &r.Seq, &r.Recorded); err != nil {
+		if err := rows.Scan(within[string]{&r.Key}, &r.Seq, &r.Recorded); err != nil {
 			return nil, err
 		}
 		page = append(page, r)

@@ -8,7 +8,10 @@ import (
 )
 
 // Version is the version of the schema that this program reads and writes.
-const Version = 2
+const Version = 4
+
+// schemaTable holds the versions that were applied.
+const schemaTable = "ledger_schema"
 
 // querier is what a database and a transaction on it have in common.
 type querier interface {
@@ -40,10 +43,42 @@ func (s *Store) current(ctx context.Context) error {
 	if err == nil && version != 0 && version != Version {
 		version, err = s.settled(ctx, version)
 	}
+	if err == nil {
+		err = s.supported(version)
+	}
 	if err != nil {
 		return err
 	}
-	return s.supported(version)
+	err = s.retry(ctx, func(ctx context.Context) error { return s.shaped(ctx, s.db, version) })
+	if errors.Is(err, ErrNotLedger) {
+		return s.foreignAtRest(ctx, err)
+	}
+	return err
+}
+
+// foreignAtRest looks once more at a store that was found to be foreign, while nobody
+// migrates it: another process may have done so between the looks at its version and
+// at its tables.
+func (s *Store) foreignAtRest(ctx context.Context, found error) error {
+	err := s.retry(ctx, func(ctx context.Context) error {
+		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
+			if err := tx.lockSchema(); err != nil {
+				return err
+			}
+			version, err := s.version(ctx, tx.tx)
+			if err != nil {
+				return err
+			}
+			if err := s.supported(version); err != nil {
+				return Abort(err)
+			}
+			return s.shaped(ctx, tx.tx, version)
+		})
+	})
+	if errors.Is(err, errReadOnly) {
+		return found
+	}
+	return err
 }
 
 // settled is the version when nobody is migrating the store. A file that nobody may

@@ -41,7 +41,11 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	// watches their contexts, instead of polling for the file's lock.
 	db.SetMaxOpenConns(1)
 	s := &Store{db: db, lite: true, name: path, made: made}
-	if err := s.retry(ctx, s.durableSQLite); err != nil {
+	err = s.retry(ctx, func(ctx context.Context) error { return boundSQLite(ctx, db) })
+	if err == nil {
+		err = s.retry(ctx, s.durableSQLite)
+	}
+	if err != nil {
 		s.Discard()
 		return nil, err
 	}
@@ -118,8 +122,27 @@ func (s *Store) durableSQLite(ctx context.Context) error {
 	return nil
 }
 
-// checkSQLite has SQLite check the pages of its file.
+// checkSQLite has SQLite check the pages of its file. It reads every row of a table
+// whole, so their lengths are asked before.
 func (s *Store) checkSQLite(ctx context.Context) error {
+	for _, column := range []struct {
+		table, name string
+		most        int
+	}{
+		{"ledger_entries", "body", MostEntry}, {"ledger_entries", "hash", mostName}, {"ledger_releases", "body", MostRelease},
+		{"ledger_analysts", "body", mostOther}, {"ledger_analysts", "analyst", mostName}, {"ledger_charges", "key", mostName},
+		{"ledger_sightings", "fingerprint", mostName}, {"ledger_datasets", "head", mostName}, {"ledger_datasets", "name", mostName},
+		{"ledger_witnesses", "place", mostName}, {"ledger_sketches", "body", mostOther}, {"ledger_checks", "at", mostName}, {"ledger_checks", "analyst", mostName}, {"ledger_store", "fingerprint_key", mostName},
+	} {
+		var long int
+		err := s.db.QueryRowContext(ctx, fmt.Sprintf(`SELECT count(*) FROM %s WHERE octet_length(%s) > %d`, column.table, column.name, column.most)).Scan(&long)
+		if err != nil {
+			return failed(s.name, err)
+		}
+		if long > 0 {
+			return s.classify(errTooLong)
+		}
+	}
 	var verdict string
 	if err := s.db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict); err != nil {
 		return failed(s.name, err)

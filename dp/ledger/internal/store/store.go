@@ -85,7 +85,7 @@ func (s *Store) Name() string { return s.name }
 func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	var key []byte
 	err := s.retry(ctx, func(ctx context.Context) error {
-		err := s.db.QueryRowContext(ctx, `SELECT fingerprint_key FROM ledger_store WHERE id = 1`).Scan(&key)
+		err := s.db.QueryRowContext(ctx, `SELECT `+bounded("fingerprint_key", mostName)+` FROM ledger_store WHERE id = 1`).Scan(within[[]byte]{&key})
 		if errors.Is(err, sql.ErrNoRows) {
 			return Abort(fmt.Errorf("%w: %s: its creation was interrupted; create it again", ErrNotLedger, s.name))
 		}
@@ -99,14 +99,14 @@ func (s *Store) Datasets(ctx context.Context) ([]string, error) {
 	var names []string
 	err := s.retry(ctx, func(ctx context.Context) error {
 		names = names[:0]
-		rows, err := s.db.QueryContext(ctx, `SELECT name FROM ledger_datasets ORDER BY name`)
+		rows, err := s.db.QueryContext(ctx, `SELECT `+bounded("name", mostName)+` FROM ledger_datasets ORDER BY name`)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var name string
-			if err := rows.Scan(&name); err != nil {
+			if err := rows.Scan(within[string]{&name}); err != nil {
 				return err
 			}
 			names = append(names, name)

@@ -42,8 +42,8 @@ func (t *Tx) lock(ctx context.Context, dataset string) error {
 }
 
 func (t *Tx) find(ctx context.Context, dataset, suffix string) error {
-	row := t.tx.QueryRowContext(ctx, `SELECT id, seq, head FROM ledger_datasets WHERE name = $1`+suffix, dataset)
-	err := row.Scan(&t.dataset, &t.seq, &t.head)
+	row := t.tx.QueryRowContext(ctx, `SELECT id, seq, `+bounded("head", mostName)+` FROM ledger_datasets WHERE name = $1`+suffix, dataset)
+	err := row.Scan(&t.dataset, &t.seq, within[[]byte]{&t.head})
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: %s: %q", ErrNoDataset, t.s.name, dataset)
 	}
@@ -53,11 +53,11 @@ func (t *Tx) find(ctx context.Context, dataset, suffix string) error {
 // FingerprintKey is the store's key. In the transaction of [Store.Add] it stays as
 // it is until the dataset is there.
 func (t *Tx) FingerprintKey() (key []byte, err error) {
-	query := `SELECT fingerprint_key FROM ledger_store WHERE id = 1`
+	query := `SELECT ` + bounded("fingerprint_key", mostName) + ` FROM ledger_store WHERE id = 1`
 	if !t.s.lite {
 		query += ` FOR UPDATE` // in SQLite the transaction has the whole file
 	}
-	err = t.tx.QueryRowContext(t.ctx, query).Scan(&key)
+	err = t.tx.QueryRowContext(t.ctx, query).Scan(within[[]byte]{&key})
 	return key, err
 }
 
@@ -86,7 +86,8 @@ func (t *Tx) Last() (Row, error) { return t.Entry(t.seq) }
 // Entry returns one entry; sql.ErrNoRows where there is none.
 func (t *Tx) Entry(seq int64) (Row, error) {
 	r := Row{Seq: seq}
-	err := t.tx.QueryRowContext(t.ctx, `SELECT hash, body FROM ledger_entries WHERE dataset = $1 AND seq = $2`, t.dataset, seq).Scan(&r.Hash, &r.Body)
+	err := t.tx.QueryRowContext(t.ctx, `SELECT `+bounded("hash", mostName)+`, `+bounded("body", MostEntry)+` FROM ledger_entries WHERE dataset = $1 AND seq = $2`, t.dataset, seq).
+		Scan(within[[]byte]{&r.Hash}, within[[]byte]{&r.Body})
 	return r, err
 }
 
@@ -94,6 +95,9 @@ func (t *Tx) Entry(seq int64) (Row, error) {
 func (t *Tx) Append(r Row) error {
 	if r.Seq != t.seq+1 {
 		panic(fmt.Sprintf("store: Append: entry %d after %d", r.Seq, t.seq))
+	}
+	if err := few("an entry", len(r.Body), MostEntry); err != nil {
+		return err
 	}
 	if _, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_entries (dataset, seq, hash, body) VALUES ($1, $2, $3, $4)`, t.dataset, r.Seq, r.Hash, r.Body); err != nil {
 		return err
@@ -105,16 +109,16 @@ func (t *Tx) Append(r Row) error {
 
 // Charge finds a charge by its key.
 func (t *Tx) Charge(key string) (r ChargeRow, found bool, err error) {
-	return t.charge(`SELECT key, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND key = $2`, key)
+	return t.charge(`SELECT `+bounded("key", mostName)+`, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND key = $2`, key)
 }
 
 // ChargeAt finds a charge by its entry.
 func (t *Tx) ChargeAt(seq int64) (r ChargeRow, found bool, err error) {
-	return t.charge(`SELECT key, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND seq = $2`, seq)
+	return t.charge(`SELECT `+bounded("key", mostName)+`, seq, coalesce(recorded, 0) FROM ledger_charges WHERE dataset = $1 AND seq = $2`, seq)
 }
 
 func (t *Tx) charge(query string, arg any) (r ChargeRow, found bool, err error) {
-	err = t.tx.QueryRowContext(t.ctx, query, t.dataset, arg).Scan(&r.Key, &r.Seq, &r.Recorded)
+	err = t.tx.QueryRowContext(t.ctx, query, t.dataset, arg).Scan(within[string]{&r.Key}, &r.Seq, &r.Recorded)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}
@@ -132,6 +136,9 @@ func (t *Tx) AddRelease(charge, recorded int64, release []byte) error {
 	if release == nil {
 		release = []byte{}
 	}
+	if err := few("a release", len(release), MostRelease); err != nil {
+		return err
+	}
 	if _, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_releases (dataset, seq, body) VALUES ($1, $2, $3)`, t.dataset, charge, release); err != nil {
 		return err
 	}
@@ -142,14 +149,14 @@ func (t *Tx) AddRelease(charge, recorded int64, release []byte) error {
 // Release returns the release of a charge; sql.ErrNoRows where there is none.
 func (t *Tx) Release(charge int64) ([]byte, error) {
 	var body []byte
-	err := t.tx.QueryRowContext(t.ctx, `SELECT body FROM ledger_releases WHERE dataset = $1 AND seq = $2`, t.dataset, charge).Scan(&body)
+	err := t.tx.QueryRowContext(t.ctx, `SELECT `+bounded("body", MostRelease)+` FROM ledger_releases WHERE dataset = $1 AND seq = $2`, t.dataset, charge).Scan(within[[]byte]{&body})
 	return body, err
 }
 
 // Analyst returns what is kept of an analyst, nil where there is nothing.
 func (t *Tx) Analyst(name string) ([]byte, error) {
 	var body []byte
-	err := t.tx.QueryRowContext(t.ctx, `SELECT body FROM ledger_analysts WHERE dataset = $1 AND analyst = $2`, t.dataset, name).Scan(&body)
+	err := t.tx.QueryRowContext(t.ctx, `SELECT `+bounded("body", mostOther)+` FROM ledger_analysts WHERE dataset = $1 AND analyst = $2`, t.dataset, name).Scan(within[[]byte]{&body})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -181,7 +188,7 @@ func (t *Tx) Sight(fingerprint string) (seen bool, others []string, err error) {
 			return false, nil, err
 		}
 	}
-	others, err = t.strings(`SELECT d.name FROM ledger_sightings s JOIN ledger_datasets d ON d.id = s.dataset
+	others, err = t.strings(`SELECT `+bounded("d.name", mostName)+` FROM ledger_sightings s JOIN ledger_datasets d ON d.id = s.dataset
 		WHERE s.fingerprint = $1 AND s.dataset <> $2 ORDER BY d.name`, fingerprint, t.dataset)
 	return n > 0, others, err
 }
@@ -197,12 +204,12 @@ func (t *Tx) Sightings(prefix string) (bool, error) {
 
 // FingerprintsSeen returns the fingerprints with which the dataset was read.
 func (t *Tx) FingerprintsSeen() ([]string, error) {
-	return t.strings(`SELECT fingerprint FROM ledger_sightings WHERE dataset = $1 ORDER BY fingerprint`, t.dataset)
+	return t.strings(`SELECT `+bounded("fingerprint", mostName)+` FROM ledger_sightings WHERE dataset = $1 ORDER BY fingerprint`, t.dataset)
 }
 
 // Analysts returns the names of all analysts of whom something is kept.
 func (t *Tx) Analysts() ([]string, error) {
-	return t.strings(`SELECT analyst FROM ledger_analysts WHERE dataset = $1 ORDER BY analyst`, t.dataset)
+	return t.strings(`SELECT `+bounded("analyst", mostName)+` FROM ledger_analysts WHERE dataset = $1 ORDER BY analyst`, t.dataset)
 }
 
 func (t *Tx) strings(query string, args ...any) ([]string, error) {
@@ -214,7 +221,7 @@ func (t *Tx) strings(query string, args ...any) ([]string, error) {
 	var all []string
 	for rows.Next() {
 		var s string
-		if err := rows.Scan(&s); err != nil {
+		if err := rows.Scan(within[string]{&s}); err != nil {
 			return nil, err
 		}
 		all = append(all, s)

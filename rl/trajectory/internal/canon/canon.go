@@ -51,6 +51,20 @@ func Aliases(canonical string) []string {
 	return nil
 }
 
+// Means returns the canonical name of the column that a file's column of this name
+// is taken for where nothing is mapped, "" if it is taken for none.
+func Means(column string) string {
+	if Has(column) {
+		return column
+	}
+	for _, canonical := range Names() {
+		if slices.Contains(Aliases(canonical), column) {
+			return canonical
+		}
+	}
+	return ""
+}
+
 // Names lists the columns of the canonical schema. The three that end
 // in a placeholder stand for families: obs_<name>, next_obs_<name>, prob_<k>.
 func Names() []string {

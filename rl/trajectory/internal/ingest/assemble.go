@@ -10,12 +10,18 @@ import (
 // episodeState is what must be remembered between the segments of one episode,
 // which lie in different batches.
 type episodeState struct {
-	rows     int  // decisions taken
-	ended    bool // the last decision is flagged as the last
-	flagRow  int  // its row
-	endFlag  int  // the block of that flag
-	final    bool // an observation without a decision was seen
-	finalRow int  // its row
+	begun    bool    // a row of it was seen
+	leftOut  bool    // for a violation
+	nameless bool    // a row of it, or just before it, has no id, which is a fault: what else follows from that is not told
+	rows     int     // decisions taken
+	ended    bool    // the last decision is flagged as the last
+	flagRow  int     // its row
+	endFlag  int     // the block of that flag
+	final    bool    // an observation without a decision was seen
+	finalRow int     // its row
+	step     float64 // of the last decision
+
+	clipped, replaced int // rewards and observations that were repaired
 }
 
 // describe sets what the episodes of a file have in common.
@@ -26,7 +32,11 @@ func (s *Stream) describe() {
 
 // begin empties the episode and keeps its memory.
 func (s *Stream) begin() {
-	s.state = episodeState{}
+	s.state = episodeState{step: float64(s.o.Steps.From - 1), nameless: s.nameless}
+	s.nameless = false
+	if s.o.Steps.Rising() {
+		s.state.step = math.Inf(-1)
+	}
 	b := &s.buf
 	b.obs, b.action, b.reward, b.final = b.obs[:0], b.action[:0], b.reward[:0], b.final[:0]
 	for i := range b.plain {
@@ -44,13 +54,24 @@ type buffers struct {
 
 // finish hands the columns over to s.ep and checks the end of the episode.
 func (s *Stream) finish() error {
-	if s.state.rows == 0 {
-		if s.state.final {
-			return &trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
-				What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: trajectory.ErrEpisode}
-		}
+	if !s.state.begun {
 		return nil
 	}
+	s.met++
+	if s.state.rows == 0 && s.state.final {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: trajectory.ErrEpisode})
+	}
+	s.checkEnd()
+	if s.state.leftOut {
+		s.clear()
+	}
+	s.hand()
+	return s.ended()
+}
+
+// hand sets the columns of s.ep.
+func (s *Stream) hand() {
 	e, b := &s.ep, &s.buf
 	e.Obs, e.Reward = b.obs, b.reward
 	e.Action = nil
@@ -66,7 +87,6 @@ func (s *Stream) finish() error {
 		e.Final = b.final
 	}
 	e.EndUnknown = !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn && !s.bound.has(blkTerminated)
-	return s.checkEnd()
 }
 
 // part is the column of a block, nil where the data have none.
@@ -78,36 +98,42 @@ func (s *Stream) part(block int) []float64 {
 }
 
 // checkEnd is about how the episode ends.
-func (s *Stream) checkEnd() error {
+func (s *Stream) checkEnd() {
+	if s.state.rows == 0 || s.state.leftOut {
+		return
+	}
 	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
-	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && s.ep.Final == nil && len(s.ep.Columns) > 0 {
-		return &trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
-			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode}
+	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && len(s.buf.final) == 0 && len(s.ep.Columns) > 0 {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
+			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})
 	}
-	return nil
 }
 
 // take adds the rows lo to hi-1 of the batch, which belong to the episode at
-// hand. They are checked column by column; of several faults the first row's is
-// reported.
+// hand. They are checked column by column; where reading ends at the first fault,
+// that is the one of the first row.
 func (s *Stream) take(lo, hi int) error {
 	if s.state.final {
-		return &trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
-			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue}
+		s.state.final = false
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue})
+		if err := s.ended(); err != nil {
+			return err
+		}
 	}
 	last := hi
 	if s.isFinal(hi - 1) {
 		last = hi - 1
 	}
-	c := checker{s: s, lo: lo, hi: last, row: math.MaxInt}
+	c := checker{s: s, lo: lo, hi: last}
 	c.rows()
 	if last < hi {
 		c.final(last)
 	}
-	if c.row < math.MaxInt {
-		return c.err
+	if err := s.ended(); err != nil {
+		return err
 	}
 	if last > lo {
 		s.append(lo, last)
@@ -124,11 +150,11 @@ func (s *Stream) isFinal(row int) bool {
 		return false
 	}
 	for _, block := range []int{blkAction, blkPresence} {
-		if s.bound.has(block) && !table.IsNull(s.batch.Blocks[block].Values[row]) {
+		if s.bound.has(block) && (!table.IsNull(s.batch.Blocks[block].Values[row]) || s.batch.Faulty(row, s.name(block, 0))) {
 			return false
 		}
 	}
-	return true
+	return !s.batch.Faulty(row, s.name(blkReward, 0))
 }
 
 // append copies checked rows into the episode.
@@ -142,11 +168,7 @@ func (s *Stream) append(lo, hi int) {
 	s.impute(b.obs[from:])
 	from = len(b.reward)
 	b.reward = append(b.reward, s.values(blkReward, lo, hi)...)
-	if r := s.o.Reward; r != nil && s.o.Outside == trajectory.OutsideClip {
-		for i, v := range b.reward[from:] {
-			b.reward[from+i] = min(max(v, r.Min), r.Max)
-		}
-	}
+	s.clip(b.reward[from:])
 	if s.bound.has(blkAction) {
 		for _, v := range s.values(blkAction, lo, hi) {
 			b.action = append(b.action, int32(v))
@@ -218,6 +240,7 @@ func (s *Stream) impute(obs []float64) {
 	for i, v := range obs {
 		if v != v {
 			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means
+			s.state.replaced++
 		}
 	}
 }

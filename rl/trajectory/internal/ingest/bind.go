@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,13 +28,14 @@ const (
 	blkNext
 	blkDiscount
 	blkPresence
+	blkCoded // numbers that stand for values of a vocabulary
 	blocks
 )
 
 // maxWidth is the longest list that is read.
 const maxWidth = 1 << 20
 
-// The keys of a batch.
+// The keys of a batch; those of words come after them.
 const (
 	keyEpisode = iota
 	keyUnit
@@ -48,9 +51,13 @@ type binding struct {
 	// column is the name in the file of each place of each block.
 	column [blocks][]string
 	hasKey [keys]bool
+	// words are the columns that hold words.
+	words []*words
 	// observations are the names of the observation columns.
 	observations []string
-	notices      []string
+	// hot says of each of them which column and word it is the one-hot column of.
+	hot     []hot
+	notices []string
 	// source is the name in the file of each canonical column that was found.
 	source map[string]string
 }
@@ -66,23 +73,42 @@ type binder struct {
 	claimed map[int]bool
 	used    map[int]bool
 	b       *binding
+	faults  *faults
 }
 
 // bind decides which columns of a table are read, and as what.
 func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	x := &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
-		b: &binding{file: file, source: map[string]string{}}}
+		b: &binding{file: file, source: map[string]string{}}, faults: newFaults(o.Faults)}
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{x.keys, x.observations, x.decision, x.flags, x.next} {
-		if err := step(); err != nil {
+	for _, step := range []func() error{x.keys, x.observations, x.decision, x.flags, x.vocabularies} {
+		if err := x.note(step()); err != nil {
 			return nil, err
 		}
+	}
+	if err := x.faults.err(); err != nil {
+		return nil, err
+	}
+	if err := x.next(); err != nil {
+		return nil, err
 	}
 	x.ignored()
 	slices.SortStableFunc(x.b.picks, func(a, b table.Pick) int { return cmp.Compare(a.Field, b.Field) })
 	return x.b, nil
+}
+
+// note keeps a fault of the columns, so that those after it are told as well. It
+// returns what ends the search at once: the first fault where no more are wanted,
+// and what is no fault of the data.
+func (x *binder) note(err error) error {
+	var input *trajectory.InputError
+	if err == nil || x.o.Faults == 0 || !errors.As(err, &input) {
+		return err
+	}
+	x.faults.add(place{}, input)
+	return nil
 }
 
 func (x *binder) fail(column, what, remedy string) error {
@@ -107,12 +133,37 @@ func (x *binder) index() error {
 	for _, canonical := range sortedKeys(x.o.Columns) {
 		column := x.o.Columns[canonical]
 		i, ok := x.byName[column]
-		if !ok {
-			return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping")
+		switch {
+		case column == trajectory.NoColumn && ok:
+			return x.fail(column, "the file has a column of this name, and the mapping of "+canonical+" to it would mean that there is none", "rename the column")
+		case column == trajectory.NoColumn:
+		case !ok:
+			return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping"+x.nearest(column))
+		default:
+			x.claimed[i] = true
 		}
-		x.claimed[i] = true
 	}
 	return nil
+}
+
+// mapped is the column that the mapping names, -1 where it says that there is none.
+func (x *binder) mapped(canonical string) (int, bool) {
+	column, ok := x.o.Columns[canonical]
+	if i, there := x.byName[column]; there {
+		return i, ok
+	}
+	return -1, ok
+}
+
+// named is the column of the file for a name that has no aliases, -1 if none.
+func (x *binder) named(canonical string) int {
+	if i, ok := x.mapped(canonical); ok {
+		return i
+	}
+	if i, ok := x.byName[canonical]; ok {
+		return i
+	}
+	return -1
 }
 
 // lookup finds the column for a canonical name: as mapped, else of that name,
@@ -126,8 +177,8 @@ func (x *binder) lookup(canonical string) (int, error) {
 }
 
 func (x *binder) resolve(canonical string) (int, error) {
-	if column, ok := x.o.Columns[canonical]; ok {
-		return x.byName[column], nil
+	if i, ok := x.mapped(canonical); ok {
+		return i, nil
 	}
 	if i, ok := x.byName[canonical]; ok && !x.claimed[i] {
 		return i, x.oneUnit(canonical)
@@ -169,28 +220,66 @@ func (x *binder) oneUnit(canonical string) error {
 
 func (x *binder) missing(canonical string) error {
 	remedy := "add the column, or map " + canonical + " to the column that holds it"
+	if x.o.Columns[canonical] == trajectory.NoColumn {
+		return x.fail(canonical, "is needed, and mapped to "+trajectory.NoColumn, "map it to the column that holds it")
+	}
 	if a := canon.Aliases(canonical); len(a) > 0 {
 		remedy += " (also known: " + strings.Join(a, ", ") + ")"
 	}
 	return x.fail(canonical, "the file has no such column", remedy)
 }
 
+// advice is what to do about a value that is no number, by block.
+var advice = [blocks]string{
+	blkStep:       "set data.steps: {kind: date, format: \"%Y-%m-%d\"} for dates",
+	blkObs:        "list its public values in data.encode",
+	blkAction:     "list the words of the actions in data.actions, such as [placebo, treated]",
+	blkReward:     "say in data.encode which number each word stands for",
+	blkTerminated: "say in data.encode which words mean true and which false",
+	blkTruncated:  "say in data.encode which words mean true and which false",
+	blkNext:       "list its public values in data.encode",
+}
+
 // pick asks for a field of one number, or for a list of width one.
 func (x *binder) pick(field, block int) error {
-	p := table.Pick{Field: field, Block: block, Offset: x.b.width[block], Found: block == blkObs && x.o.Observations == nil}
-	if x.fields[field].List {
-		w, err := x.t.Width(field)
-		if err != nil {
-			return err
-		}
-		if w != 1 {
-			return x.fail(x.fields[field].Name, "holds lists, where one number a row is wanted", "split it into columns")
-		}
-		p.List = 1
+	p := table.Pick{Field: field, Block: block, Offset: x.b.width[block], Found: block == blkObs && x.o.Observations == nil, Part: x.part(block), Advice: advice[block]}
+	var err error
+	if p.List, err = x.single(field); err != nil {
+		return err
 	}
 	x.b.picks = append(x.b.picks, p)
 	x.use(field, block, x.fields[field].Name)
 	return nil
+}
+
+// part tells whether a block is read because the file has it, and nobody needs it.
+func (x *binder) part(block int) bool {
+	switch block {
+	case blkStep, blkTerminated, blkTruncated, blkProbs:
+		return true
+	case blkAction:
+		return x.o.Need&trajectory.Action == 0
+	case blkBehavior:
+		return x.o.Need&trajectory.BehaviorProb == 0
+	case blkTarget:
+		return x.o.Need&trajectory.TargetProb == 0
+	case blkDiscount:
+		return x.o.Need&trajectory.Discount == 0
+	}
+	return false
+}
+
+// single checks that a field holds one number a row, and tells how long its lists
+// are, 0 for none.
+func (x *binder) single(field int) (int, error) {
+	if !x.fields[field].List {
+		return 0, nil
+	}
+	w, err := x.t.Width(field)
+	if err == nil && w != 1 {
+		err = x.fail(x.fields[field].Name, "holds lists, where one number a row is wanted", "split it into columns")
+	}
+	return w, err
 }
 
 func (x *binder) use(field, block int, name string) {
@@ -211,7 +300,7 @@ func (x *binder) list(field, block int) (int, error) {
 	if w == 0 {
 		return 0, x.fail(x.fields[field].Name, "its first list is empty", "give every row a list of the same length")
 	}
-	x.b.picks = append(x.b.picks, table.Pick{Field: field, Block: block, Offset: x.b.width[block], List: w, Found: block == blkObs && x.o.Observations == nil})
+	x.b.picks = append(x.b.picks, table.Pick{Field: field, Block: block, Offset: x.b.width[block], List: w, Found: block == blkObs && x.o.Observations == nil, Part: x.part(block)})
 	for range w {
 		x.use(field, block, x.fields[field].Name)
 	}
@@ -219,25 +308,64 @@ func (x *binder) list(field, block int) (int, error) {
 }
 
 func (x *binder) keys() error {
-	if !x.o.OneRowEpisodes {
-		i, err := x.lookup(canon.Episode)
+	if x.o.OneRowEpisodes {
+		return x.unit()
+	}
+	if err := x.note(x.episode()); err != nil {
+		return err
+	}
+	i, err := x.lookup(canon.Step)
+	switch {
+	case err != nil:
+		return err
+	case i >= 0 && x.o.Steps.Date != "":
+		x.dates(i)
+	case i >= 0:
+		err = x.pick(i, blkStep)
+	case x.o.Steps != trajectory.Steps{}:
+		err = x.missing(canon.Step)
+	}
+	if err := x.note(err); err != nil {
+		return err
+	}
+	return x.unit()
+}
+
+// episode finds the column that names the episode.
+func (x *binder) episode() error {
+	if x.o.EpisodePerPerson {
+		i, err := x.resolve(canon.Unit)
 		if err != nil {
 			return err
 		}
 		if i < 0 {
-			return x.missing(canon.Episode)
+			return x.missing(canon.Unit)
 		}
 		x.key(i, keyEpisode)
-		if i, err = x.lookup(canon.Step); err != nil {
-			return err
-		}
-		if i >= 0 {
-			if err := x.pick(i, blkStep); err != nil {
-				return err
-			}
+		return nil
+	}
+	i, err := x.lookup(canon.Episode)
+	switch {
+	case err != nil:
+		return err
+	case i >= 0:
+		x.key(i, keyEpisode)
+		return nil
+	case x.canUnit() != "":
+		return x.fail(canon.Episode, "the file has no such column", "map "+canon.Episode+" to the column that holds it; if all rows of one "+x.canUnit()+
+			" are one episode, set data.episode_per_person: true; if every row is an episode, data.one_row_episodes: true")
+	}
+	return x.missing(canon.Episode)
+}
+
+// canUnit is the column that would name the person, empty if there is none.
+func (x *binder) canUnit() string {
+	for _, name := range append([]string{canon.Unit}, canon.Aliases(canon.Unit)...) {
+		if i := x.named(name); i >= 0 {
+			return x.fields[i].Name
 		}
 	}
-	return x.unit()
+	return ""
 }
 
 // taken is a column of the file that an alias would have found, had it not been
@@ -301,10 +429,12 @@ func (x *binder) decision() error {
 			return err
 		}
 		if i < 0 && x.o.Need&c.part != 0 {
-			return x.missing(c.name)
+			if err := x.note(x.missing(c.name)); err != nil {
+				return err
+			}
 		}
 		if i >= 0 {
-			if err := x.pick(i, c.block); err != nil {
+			if err := x.value(i, c.block, c.name); err != nil {
 				return err
 			}
 		}
@@ -325,13 +455,13 @@ func (x *binder) reward() error {
 	if i < 0 {
 		return x.missing(canon.Reward)
 	}
-	if err := x.pick(i, blkReward); err != nil {
+	if err := x.value(i, blkReward, canon.Reward); err != nil {
 		return err
 	}
 	if x.b.has(blkAction) || x.o.OneRowEpisodes {
 		return nil
 	}
-	if i, ok := x.byName[cmp.Or(x.o.Columns[canon.Action], canon.Action)]; ok {
+	if i := x.named(canon.Action); i >= 0 {
 		x.b.picks = append(x.b.picks, table.Pick{Field: i, Kind: table.Presence, Block: blkPresence})
 		x.b.width[blkPresence] = 1
 	}
@@ -385,7 +515,7 @@ func (x *binder) flags() error {
 			return err
 		}
 		if i >= 0 {
-			if err := x.pick(i, c.block); err != nil {
+			if err := x.value(i, c.block, c.name); err != nil {
 				return err
 			}
 		}
@@ -395,6 +525,9 @@ func (x *binder) flags() error {
 	}
 	return nil
 }
+
+// maxIgnored bounds the columns that the notice about unused ones names.
+const maxIgnored = 10
 
 func (x *binder) ignored() {
 	var names []string
@@ -407,16 +540,12 @@ func (x *binder) ignored() {
 			names = append(names, f.Name)
 		}
 	}
-	if len(names) > 0 {
+	switch {
+	case len(names) > maxIgnored:
+		x.notice("columns not used: %s and %d more", strings.Join(names[:maxIgnored], ", "), len(names)-maxIgnored)
+	case len(names) > 0:
 		x.notice("columns not used: %s", strings.Join(names, ", "))
 	}
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

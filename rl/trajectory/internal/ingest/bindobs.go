@@ -20,9 +20,9 @@ func (x *binder) observations() error {
 		name  string
 	}
 	var flat []found
-	for canonical, column := range x.o.Columns {
-		if strings.HasPrefix(canonical, canon.PrefixObs) {
-			flat = append(flat, found{x.byName[column], canonical})
+	for canonical := range x.o.Columns {
+		if i, _ := x.mapped(canonical); i >= 0 && strings.HasPrefix(canonical, canon.PrefixObs) {
+			flat = append(flat, found{i, canonical})
 		}
 	}
 	for i, f := range x.fields {
@@ -52,9 +52,26 @@ func (x *binder) observations() error {
 	return nil
 }
 
+// observation reads a column as one observation, or as one for each value of its
+// one-hot vocabulary.
 func (x *binder) observation(field int, name string) error {
-	x.b.observations = append(x.b.observations, name)
-	return x.pick(field, blkObs)
+	key, v := x.vocabulary(name)
+	if !v.OneHot {
+		x.b.observations, x.b.hot = append(x.b.observations, name), append(x.b.hot, hot{key: key, word: allWords})
+		return x.value(field, blkObs, name)
+	}
+	for i := range v.Words {
+		if err := x.oneHot(field, hot{key, i}, v.Column(name, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneHot reads a column as the observation that its value is a certain word.
+func (x *binder) oneHot(field int, h hot, name string) error {
+	x.b.observations, x.b.hot = append(x.b.observations, name), append(x.b.hot, h)
+	return x.encode(field, blkObs, h)
 }
 
 // listObservation reads one column as all observations, named obs_0 and so on.
@@ -64,7 +81,7 @@ func (x *binder) listObservation(field int) error {
 	}
 	w, err := x.list(field, blkObs)
 	for i := range w {
-		x.b.observations = append(x.b.observations, canon.PrefixObs+strconv.Itoa(i))
+		x.b.observations, x.b.hot = append(x.b.observations, canon.PrefixObs+strconv.Itoa(i)), append(x.b.hot, hot{word: allWords})
 	}
 	return err
 }
@@ -84,22 +101,52 @@ func (x *binder) namedObservations() error {
 		}
 	}
 	for _, name := range x.o.Observations {
-		i := x.find(name)
-		if i < 0 {
-			return x.fail(name, "the file has no such observation column", "correct the name, or map it to a column of the file")
-		}
-		if err := x.observation(i, name); err != nil {
+		if err := x.note(x.namedObservation(name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (x *binder) namedObservation(name string) error {
+	i := x.find(name)
+	h, ok := x.oneHotNamed(name)
+	switch {
+	case ok && i >= 0:
+		return x.fail(x.fields[i].Name, "the file has a column of this name, which is also that of a one-hot column of "+h.key, "rename one of them in data.columns")
+	case ok:
+		return x.oneHot(x.find(h.key), h, name)
+	case i < 0:
+		return x.fail(name, "the file has no such observation column", "correct the name, or map it to a column of the file"+x.nearest(name))
+	case x.outcome(i):
+		return x.fail(x.fields[i].Name, "is known only after the decision, and is asked for as an observation", "name columns that were observed before the action")
+	}
+	return x.observation(i, name)
+}
+
+// outcome tells whether a column holds what follows a decision: a policy or a feature
+// that read it would know what it is to predict.
+func (x *binder) outcome(field int) bool {
+	name := x.fields[field].Name
+	for _, c := range []string{canon.Reward, canon.Terminated, canon.Truncated, canon.NextObservation} {
+		own := []string{c}
+		if column, ok := x.o.Columns[c]; ok {
+			own = []string{column}
+		} else if _, ok := x.byName[c]; !ok {
+			own = canon.Aliases(c)
+		}
+		if slices.Contains(own, name) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, canon.PrefixNext+canon.PrefixObs)
+}
+
 // find looks for an observation column by the name asked for.
 func (x *binder) find(name string) int {
 	for _, n := range []string{name, canon.PrefixObs + name} {
-		if column, ok := x.o.Columns[n]; ok {
-			return x.byName[column]
+		if i, ok := x.mapped(n); ok {
+			return i
 		}
 	}
 	for _, n := range []string{name, canon.PrefixObs + name, strings.TrimPrefix(name, canon.PrefixObs)} {
@@ -124,24 +171,32 @@ func (x *binder) next() error {
 		}
 		return err
 	}
-	var found []int
-	var lacking string
+	found := make([]int, len(x.b.observations))
+	some, lacking := false, ""
 	for k, name := range x.b.observations {
-		i, ok := x.byName[cmp.Or(x.o.Columns[canon.PrefixNext+name], canon.PrefixNext+name)]
-		if !ok {
-			i, ok = x.byName[canon.PrefixNext+x.b.column[blkObs][k]]
+		if h := x.b.hot[k]; h.word != allWords {
+			name = h.key
 		}
-		if !ok {
+		if found[k] = x.named(canon.PrefixNext + name); found[k] < 0 {
+			found[k] = x.named(canon.PrefixNext + x.b.column[blkObs][k])
+		}
+		if found[k] < 0 {
 			lacking = canon.PrefixNext + name
-			continue
 		}
-		found = append(found, i)
+		some = some || found[k] >= 0
 	}
-	if len(found) > 0 && lacking != "" {
+	if !some {
+		return nil
+	}
+	if lacking != "" {
 		return x.fail(lacking, "the file has next observations, but not this one", "add the column, or leave out the others")
 	}
-	for _, i := range found {
-		if err := x.pick(i, blkNext); err != nil {
+	for k, i := range found {
+		read := func() error { return x.pick(i, blkNext) }
+		if x.b.hot[k].key != "" {
+			read = func() error { return x.encode(i, blkNext, x.b.hot[k]) }
+		}
+		if err := read(); err != nil {
 			return err
 		}
 	}

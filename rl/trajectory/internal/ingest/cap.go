@@ -11,6 +11,11 @@ type tally struct{ decisions, episodes int }
 // reports whether anything of it is left. It looks at this person's earlier
 // episodes alone, so that nobody's contribution depends on anybody else.
 func (s *Stream) cap() bool {
+	if s.ep.Len() == 0 {
+		return true // it was left out, and its person counts
+	}
+	s.repaired.Rewards += s.state.clipped
+	s.repaired.Observations += s.state.replaced
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
 		return true
 	}

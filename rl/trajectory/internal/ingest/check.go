@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -14,18 +15,37 @@ import (
 const probTolerance = 1e-6
 
 // checker checks the rows lo to hi-1 of a batch, which are decisions of one
-// episode, column by column, and keeps the fault of the first row.
+// episode, column by column, and notes their faults.
 type checker struct {
 	s      *Stream
 	lo, hi int
-	row    int // of the fault so far
-	err    error
 }
 
-// fault keeps a fault if it is in an earlier row than the one at hand.
+// fault notes what is wrong in a row, unless the format has said so already: it
+// puts a null in the place of what it cannot read.
 func (c *checker) fault(row int, column, what, remedy string, kind error) {
-	if row < c.row {
-		c.row, c.err = row, c.s.fault(row, column, what, remedy, kind)
+	if c.s.batch.Faulty(row, column) {
+		return
+	}
+	into := c.s.faults
+	if c.s.repairs() && !c.s.batch.Lacks(row, column) {
+		into = c.s.leaveOut()
+	}
+	c.put(into, row, column, what, remedy, kind)
+}
+
+// refuse notes a value that the options reject by name, which is a fault whatever
+// becomes of others.
+func (c *checker) refuse(row int, column, what, remedy string) {
+	if !c.s.batch.Faulty(row, column) {
+		c.put(c.s.faults, row, column, what, remedy, trajectory.ErrValue)
+	}
+}
+
+func (c *checker) put(into *faults, row int, column, what, remedy string, kind error) {
+	at := place{c.s.index, c.s.batch.Row[row]}
+	if into.count(at, column, what) {
+		into.keep(at, c.s.fault(row, column, what, remedy, kind))
 	}
 }
 
@@ -50,38 +70,80 @@ func (c *checker) rows() {
 
 // ended complains of rows after a row that was flagged as the last.
 func (c *checker) ended() {
-	if st := &c.s.state; st.ended && c.lo < c.row {
-		c.row, c.err = c.lo, c.flagged(st.flagRow, st.endFlag)
+	if st := &c.s.state; st.ended && st.nameless {
+		st.ended, c.s.ep.Terminated = false, false
+	} else if st.ended {
+		c.flagged(st.flagRow, st.endFlag)
+		st.ended, c.s.ep.Terminated = false, false
 	}
 }
 
-func (c *checker) flagged(row, block int) error {
-	what := "is true before the last row of the episode"
-	return &trajectory.InputError{File: c.s.files[c.s.index], Row: row, Column: c.s.name(block, 0), What: what,
-		Remedy: "give what follows its own episode_id, or mend the flag", Kind: trajectory.ErrEpisode}
+// flagged notes a flag that is up in a row of the file, with rows after it.
+func (c *checker) flagged(row, block int) {
+	c.s.violation(&trajectory.InputError{File: c.s.files[c.s.index], Row: row, Column: c.s.name(block, 0),
+		What: "is true before the last row of the episode", Remedy: "give what follows its own episode_id, or mend the flag", Kind: trajectory.ErrEpisode})
 }
 
 func (c *checker) steps() {
 	if !c.s.bound.has(blkStep) {
 		return
 	}
-	at := float64(c.s.state.rows)
+	st := &c.s.state
+	if st.nameless { // whether the rows are of this episode is not known
+		st.step = c.s.values(blkStep, c.hi-1, c.hi)[0]
+		return
+	}
+	if c.s.o.Steps.Rising() {
+		c.rising(c.lo, c.hi)
+		return
+	}
 	for i, v := range c.s.values(blkStep, c.lo, c.hi) {
-		if v == at+float64(i) {
+		want := st.step + 1
+		if st.step = v; v == want {
 			continue
 		}
 		row, name := c.lo+i, c.s.name(blkStep, 0)
 		switch {
 		case table.IsNull(v):
-			c.fault(row, name, "is missing", "number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue)
+			st.step = want
+			c.missing(row, name, c.number())
 		case v != math.Trunc(v) || !finite(v):
-			c.fault(row, name, "is not an integer", "number the decisions of an episode 0, 1, 2, ...", trajectory.ErrValue)
-		case i == 0 && at == 0:
-			c.fault(row, name, "the episode does not start at step 0", "sort the rows by episode and step, and number the steps from 0", trajectory.ErrEpisode)
+			st.step = want
+			c.fault(row, name, "is not an integer", c.number()+", or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrValue)
+		case st.rows == 0 && i == 0:
+			c.fault(row, name, "the episode does not start at step "+short(want), "sort the rows by episode and step, and "+c.number()+", or say in data.steps where they start, such as {from: 1}", trajectory.ErrEpisode)
+		case v == want-1:
+			c.fault(row, name, "repeats the step before (a duplicate row?)", "drop what was written twice, or number the steps; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
 		default:
-			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap", trajectory.ErrEpisode)
+			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
 		}
-		return
+	}
+}
+
+// number says how steps are counted.
+func (c *checker) number() string {
+	from := c.s.o.Steps.From
+	return fmt.Sprintf("number the decisions of an episode %d, %d, %d, ...", from, from+1, from+2)
+}
+
+// rising checks that steps that are only ordered rise from row to row.
+func (c *checker) rising(lo, hi int) {
+	st := &c.s.state
+	for i, v := range c.s.values(blkStep, lo, hi) {
+		row, name := lo+i, c.s.name(blkStep, 0)
+		switch {
+		case table.IsNull(v):
+			c.missing(row, name, "fill it in: it orders the rows of an episode")
+			continue
+		case !finite(v):
+			c.notFinite(row, name, v)
+			continue
+		case v == st.step:
+			c.fault(row, name, "is that of the row before (a duplicate row?), so that the order of the two is not known", "drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them", trajectory.ErrEpisode)
+		case v < st.step:
+			c.fault(row, name, "is below that of the row before", "sort the rows by episode and "+name, trajectory.ErrEpisode)
+		}
+		st.step = v
 	}
 }
 
@@ -102,35 +164,47 @@ func (c *checker) observed(block int, values []float64, row int) {
 	}
 	o, w := &c.s.o, c.s.bound.width[block]
 	for i, v := range values {
-		if finite(v) {
+		if finite(v) || c.s.bound.repeated(i%w) {
 			continue
 		}
 		at, name := row+i/w, c.s.name(block, i%w)
 		switch {
 		case !table.IsNull(v):
-			c.notFinite(at, name)
-			return
+			c.notFinite(at, name, v)
+		case slices.Contains(o.Whole, c.s.ep.Columns[i%w]):
+			c.fault(at, name, c.s.isMissing(), "fill it in; no value may be replaced in this column", trajectory.ErrValue)
 		case o.Missing == trajectory.MissingReject:
-			c.fault(at, name, "is missing", "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue)
-			return
+			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)")
 		case o.Missing == trajectory.MissingMean:
 			if _, ok := o.Means[c.s.ep.Columns[i%w]]; !ok {
-				c.fault(at, name, "is missing, and the column has no public mean", "give the column's public mean", trajectory.ErrValue)
-				return
+				c.refuse(at, name, "is missing, and the column has no public mean", "give the column's public mean")
 			}
 		}
 	}
 }
 
-func (c *checker) notFinite(row int, column string) {
-	c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
+// notFinite is about a number that is none, or a word that stands for none.
+func (c *checker) notFinite(row int, column string, v float64) {
+	switch {
+	case !isUnlisted(v):
+		c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
+	case c.s.bound.isDate(column):
+		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Date, "correct the form (data.steps.format), or the row", trajectory.ErrValue)
+	default:
+		c.fault(row, column, "is not in the column's vocabulary", "add the value to data.actions or data.encode if it is one that may occur, or mend the row", trajectory.ErrValue)
+	}
 }
 
-// missing refuses a missing value in a part that is read: to leave the part out
+// missing refuses a missing value.
+func (c *checker) missing(row int, column, remedy string) {
+	c.fault(row, column, c.s.isMissing(), remedy, trajectory.ErrValue)
+}
+
+// absent refuses a missing value in a part that is read: to leave the part out
 // for everybody because one row lacks it would let that row decide how the others
 // are read.
-func (c *checker) missing(row, block int) {
-	c.fault(row, c.s.name(block, 0), "is missing", "fill it in; a column that is read has a value in every row", trajectory.ErrValue)
+func (c *checker) absent(row, block, offset int) {
+	c.missing(row, c.s.name(block, offset), "fill it in; a column that is read has a value in every row")
 }
 
 func (c *checker) actions() {
@@ -148,9 +222,9 @@ func (c *checker) actions() {
 		row, name := c.lo+i, c.s.name(blkAction, 0)
 		switch {
 		case table.IsNull(v):
-			c.fault(row, name, "is missing", "give every decision its action; only a last row without reward may lack it", trajectory.ErrValue)
+			c.missing(row, name, "give every decision its action; only a last row without reward may lack it")
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			c.notFinite(row, name)
+			c.notFinite(row, name, v)
 		case v != math.Trunc(v):
 			c.fault(row, name, "is not an integer", "number the actions 0, 1, 2, ...; continuous actions are not supported", trajectory.ErrValue)
 		case v < 0:
@@ -158,9 +232,14 @@ func (c *checker) actions() {
 		default:
 			c.fault(row, name, "is not below the number of actions", "number the actions 0, 1, 2, ..., with a probability for each", trajectory.ErrValue)
 		}
-		return
 	}
 }
+
+// What is wrong with a probability above 1, and what to do.
+const (
+	aboveOne    = "is above 1 and no probability: are these percentages?"
+	percentages = "divide percentages by 100 in the file, or mend the log"
+)
 
 // probability checks that a column lies in [low, 1].
 func (c *checker) probability(block int, low float64, remedy string) {
@@ -174,15 +253,16 @@ func (c *checker) probability(block int, low float64, remedy string) {
 		row, name := c.lo+i, c.s.name(block, 0)
 		switch {
 		case table.IsNull(v):
-			c.missing(row, block)
+			c.absent(row, block, 0)
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			c.notFinite(row, name)
+			c.notFinite(row, name, v)
 		case v == 0:
 			c.fault(row, name, "is zero for the logged action", remedy, trajectory.ErrValue)
+		case v > 1:
+			c.fault(row, name, aboveOne, percentages, trajectory.ErrValue)
 		default:
 			c.fault(row, name, "is not a probability", "probabilities lie between 0 and 1; "+remedy, trajectory.ErrValue)
 		}
-		return
 	}
 }
 
@@ -204,45 +284,41 @@ func (c *checker) distribution() {
 		}
 		if least < 0 || !(math.Abs(sum-1) <= probTolerance) {
 			c.badDistribution(row, p)
-			return
-		}
-		if both && !c.agree(row, p) {
-			return
+		} else if both {
+			c.agree(row, p)
 		}
 	}
 }
 
-// badDistribution says what is wrong with a distribution.
+// badDistribution says what is wrong with a distribution: its first bad entry, or
+// the sum.
 func (c *checker) badDistribution(row int, p []float64) {
 	for j, v := range p {
 		switch {
 		case table.IsNull(v):
+			c.absent(row, blkProbs, j)
 		case !finite(v):
-			c.notFinite(row, c.s.name(blkProbs, j))
-			return
-		case v < 0 || v > 1:
+			c.notFinite(row, c.s.name(blkProbs, j), v)
+		case v > 1:
+			c.fault(row, c.s.name(blkProbs, j), aboveOne, percentages, trajectory.ErrValue)
+		case v < 0:
 			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", trajectory.ErrValue)
-			return
+		default:
+			continue
 		}
-	}
-	if slices.ContainsFunc(p, table.IsNull) {
-		c.missing(row, blkProbs)
 		return
 	}
 	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", trajectory.ErrValue)
 }
 
-// agree compares the probability of the logged action with behavior_prob.
-func (c *checker) agree(row int, p []float64) bool {
+// agree compares the probability of the logged action with behavior_prob. What is
+// missing or beyond is left to the other checks.
+func (c *checker) agree(row int, p []float64) {
 	a, b := c.s.batch.Blocks[blkAction].Values[row], c.s.batch.Blocks[blkBehavior].Values[row]
-	if !(a >= 0 && a < float64(len(p))) || table.IsNull(b) {
-		return true // reported, or allowed, by the other checks
-	}
-	if math.Abs(p[int(a)]-b) <= probTolerance {
-		return true
+	if !(a >= 0 && a < float64(len(p))) || table.IsNull(b) || math.Abs(p[int(a)]-b) <= probTolerance {
+		return
 	}
 	c.fault(row, c.s.name(blkBehavior, 0), "differs from the logged action's entry in the probabilities of the actions", "mend the log, or leave out one of the two", trajectory.ErrValue)
-	return false
 }
 
 func (c *checker) rewards() {
@@ -258,14 +334,13 @@ func (c *checker) rewards() {
 		row, name := c.lo+i, c.s.name(blkReward, 0)
 		switch {
 		case table.IsNull(v):
-			c.fault(row, name, "is missing", "give every decision its reward; only a last row without action may lack it", trajectory.ErrValue)
+			c.missing(row, name, "give every decision its reward; only a last row without action may lack it")
 		case !finite(v):
-			c.notFinite(row, name)
+			c.notFinite(row, name, v)
 		default:
-			c.fault(row, name, "is outside the declared bounds ["+short(r.Min)+", "+short(r.Max)+"]",
-				"widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue)
+			c.refuse(row, name, "is outside the declared bounds ["+short(r.Min)+", "+short(r.Max)+"]",
+				"widen the bounds by public knowledge, or clip rewards (outside: clip)")
 		}
-		return
 	}
 }
 
@@ -278,17 +353,15 @@ func (c *checker) flags(block int) {
 		row, name := c.lo+i, c.s.name(block, 0)
 		switch {
 		case v == 0 || v == 1 && row == c.hi-1:
-			continue
 		case v == 1:
-			if row < c.row {
-				c.row, c.err = row, c.flagged(c.s.batch.Row[row], block)
-			}
+			c.flagged(c.s.batch.Row[row], block)
 		case table.IsNull(v):
-			c.fault(row, name, "is missing", "write true or false", trajectory.ErrValue)
+			c.missing(row, name, "write true or false")
+		case !finite(v):
+			c.notFinite(row, name, v)
 		default:
 			c.fault(row, name, "is neither true nor false", "write true, false, 1 or 0", trajectory.ErrValue)
 		}
-		return
 	}
 }
 
@@ -305,9 +378,7 @@ func (c *checker) next() {
 	next, obs := c.s.values(blkNext, c.lo, c.hi), c.s.values(blkObs, c.lo, c.hi)
 	for i := c.lo; i+1 < c.hi; i++ {
 		k := (i - c.lo) * w
-		if !c.follows(next[k:k+w], obs[k+w:k+2*w], i) {
-			return
-		}
+		c.follows(next[k:k+w], obs[k+w:k+2*w], i)
 	}
 	last := next[len(next)-w:]
 	for _, v := range last {
@@ -320,19 +391,16 @@ func (c *checker) next() {
 
 // follows checks that the next observation of a row is the observation of the
 // one after it; a missing entry claims nothing.
-func (c *checker) follows(next, obs []float64, row int) bool {
+func (c *checker) follows(next, obs []float64, row int) {
 	for j, v := range next {
-		if v == obs[j] || table.IsNull(v) {
-			continue
+		switch {
+		case v == obs[j] || table.IsNull(v):
+		case !finite(v):
+			c.notFinite(row, c.s.name(blkNext, j), v)
+		case !table.IsNull(obs[j]) || c.s.o.Missing != trajectory.MissingReject: // what is missing is refused already
+			c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", trajectory.ErrEpisode)
 		}
-		if !finite(v) {
-			c.notFinite(row, c.s.name(blkNext, j))
-			return false
-		}
-		c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", trajectory.ErrEpisode)
-		return false
 	}
-	return true
 }
 
 func (c *checker) discounts() {
@@ -346,24 +414,28 @@ func (c *checker) discounts() {
 		row, name := c.lo+i, c.s.name(blkDiscount, 0)
 		switch {
 		case table.IsNull(v):
-			c.missing(row, blkDiscount)
+			c.absent(row, blkDiscount, 0)
 		case !finite(v):
-			c.notFinite(row, name)
+			c.notFinite(row, name, v)
 		default:
 			c.fault(row, name, "is not between 0 and 1", "write the factor by which the next value is discounted", trajectory.ErrValue)
 		}
-		return
 	}
 }
 
 // final checks the observation after the last decision, and its flags.
 func (c *checker) final(row int) {
+	if c.s.bound.has(blkStep) && c.s.o.Steps.Rising() {
+		c.rising(row, row+1)
+	}
 	if c.s.bound.has(blkObs) {
 		c.observed(blkObs, c.s.values(blkObs, row, row+1), row)
 	}
 	for _, block := range [...]int{blkTerminated, blkTruncated} {
 		if c.s.bound.has(block) {
-			if v := c.s.batch.Blocks[block].Values[row]; v != 0 && v != 1 && !table.IsNull(v) {
+			if v := c.s.batch.Blocks[block].Values[row]; isUnlisted(v) {
+				c.notFinite(row, c.s.name(block, 0), v)
+			} else if v != 0 && v != 1 && !table.IsNull(v) {
 				c.fault(row, c.s.name(block, 0), "is neither true nor false", "write true, false, 1 or 0", trajectory.ErrValue)
 			}
 		}

@@ -12,7 +12,14 @@ func needs(p trajectory.Parts) func(*trajectory.Options) {
 	return func(o *trajectory.Options) { o.Need = p }
 }
 
+func says(name string, v trajectory.Vocabulary) func(*trajectory.Options) {
+	return func(o *trajectory.Options) { o.Encode = map[string]trajectory.Vocabulary{name: v} }
+}
+
+func ordered(o *trajectory.Options) { o.Steps.Ordered = true }
+
 const (
+	outside     = "is not in the column's vocabulary; add the value to data.actions or data.encode if it is one that may occur, or mend the row"
 	notFinite   = "is NaN or infinite; write missing values as empty (null), and numbers as finite ones"
 	inEveryRow  = "is missing; fill it in; a column that is read has a value in every row"
 	stepMissing = "number the decisions of an episode 0, 1, 2, ..."
@@ -35,9 +42,9 @@ func TestFaultsOfRows(t *testing.T) {
 		{"episode comes back", "episode_id,reward", "e,1|f,1|e,1", nil, "3: episode_id: an earlier episode has this id; sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids", trajectory.ErrEpisode},
 		{"unit missing", "episode_id,unit_id,reward", "e,u,1|f,,1", nil, "2: unit_id: is missing; give every row the id of its person", trajectory.ErrValue},
 		{"step missing", "episode_id,step,reward", "e,0,1|e,,1", nil, "2: step: is missing; " + stepMissing, trajectory.ErrValue},
-		{"step broken", "episode_id,step,reward", "e,0,1|e,1.5,1", nil, "2: step: is not an integer; " + stepMissing, trajectory.ErrValue},
-		{"step late", "episode_id,t,reward", "e,1,1", nil, "1: t: the episode does not start at step 0; sort the rows by episode and step, and number the steps from 0", trajectory.ErrEpisode},
-		{"step gap", "episode_id,step,reward", "e,0,1|e,1,1|e,3,1", nil, "3: step: is not one more than the step before; sort the rows by episode and step, and leave no gap", trajectory.ErrEpisode},
+		{"step broken", "episode_id,step,reward", "e,0,1|e,1.5,1", nil, "2: step: is not an integer; " + stepMissing + ", or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrValue},
+		{"step late", "episode_id,t,reward", "e,1,1", nil, "1: t: the episode does not start at step 0; sort the rows by episode and step, and number the decisions of an episode 0, 1, 2, ..., or say in data.steps where they start, such as {from: 1}", trajectory.ErrEpisode},
+		{"step gap", "episode_id,step,reward", "e,0,1|e,1,1|e,3,1", nil, "3: step: is not one more than the step before; sort the rows by episode and step, and leave no gap; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode},
 		{"reward missing", "episode_id,action,reward", "e,0,1|e,0,", nil, "2: reward: is missing; give every decision its reward; only a last row without action may lack it", trajectory.ErrValue},
 		{"reward missing for an action nobody reads", "episode_id,action,reward", "e,0,1|e,0,", func(o *trajectory.Options) { o.Optional = 0 }, "2: reward: is missing; give every decision its reward; only a last row without action may lack it", trajectory.ErrValue},
 		{"reward not finite", "episode_id,reward", "e,1|e,NaN", nil, "2: reward: " + notFinite, trajectory.ErrValue},
@@ -58,11 +65,11 @@ func TestFaultsOfRows(t *testing.T) {
 		{"behaviour missing", "episode_id,behavior_prob,reward", "e,1,1|e,,1", nil, "2: behavior_prob: " + inEveryRow, trajectory.ErrValue},
 		{"behaviour zero", "episode_id,behavior_prob,reward", "e,1,1|e,0,1", nil, "2: behavior_prob: is zero for the logged action; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
 		{"behaviour not finite", "episode_id,behavior_prob,reward", "e,1,1|e,Inf,1", nil, "2: behavior_prob: " + notFinite, trajectory.ErrValue},
-		{"behaviour above one", "episode_id,pscore,reward", "e,1,1|e,1.5,1", nil, "2: pscore: is not a probability; probabilities lie between 0 and 1; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
+		{"behaviour above one", "episode_id,pscore,reward", "e,1,1|e,1.5,1", nil, "2: pscore: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log", trajectory.ErrValue},
 		{"target negative", "episode_id,target_prob,reward", "e,0,1|e,-1,1", nil, "2: target_prob: is not a probability; probabilities lie between 0 and 1; mend the log", trajectory.ErrValue},
-		{"distribution missing", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1,,1", nil, "2: prob_0: " + inEveryRow, trajectory.ErrValue},
+		{"distribution missing", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1,,1", nil, "2: prob_1: " + inEveryRow, trajectory.ErrValue},
 		{"distribution not finite", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1,NaN,1", nil, "2: prob_1: " + notFinite, trajectory.ErrValue},
-		{"distribution entry", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1.5,-0.5,1", nil, "2: prob_0: is not a probability; probabilities lie between 0 and 1; mend the log", trajectory.ErrValue},
+		{"distribution entry", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1.5,-0.5,1", nil, "2: prob_0: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log", trajectory.ErrValue},
 		{"distribution sum", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,0.5,0.50001,1", nil, "2: prob_0: the probabilities of the actions do not add up to 1 within 1e-6; mend the log", trajectory.ErrValue},
 		{"distribution against behaviour", "episode_id,action,behavior_prob,prob_0,prob_1,reward", "e,0,1,1,0,1|e,1,0.25,0.25,0.75,1", nil, "2: behavior_prob: differs from the logged action's entry in the probabilities of the actions; mend the log, or leave out one of the two", trajectory.ErrValue},
 		{"discount above one", "episode_id,reward,discount", "e,1,1|e,1,1.5", nil, "2: discount: is not between 0 and 1; write the factor by which the next value is discounted", trajectory.ErrValue},
@@ -74,6 +81,20 @@ func TestFaultsOfRows(t *testing.T) {
 		{"truncated early", "episode_id,reward,truncated", "e,1,0|e,1,1|e,1,0", nil, "2: truncated: is true before the last row of the episode; give what follows its own episode_id, or mend the flag", trajectory.ErrEpisode},
 		{"last next observation half missing", "episode_id,obs_x,obs_y,reward,next_obs_x,next_obs_y", "e,1,1,1,2,2|e,2,2,1,3,", nil, "2: next_obs_y: " + gap, trajectory.ErrValue},
 		{"earlier of two faults", "episode_id,obs_x,reward,discount", "e,1,1,1|e,1,1,2|e,,1,1", nil, "2: discount: is not between 0 and 1; write the factor by which the next value is discounted", trajectory.ErrValue},
+		{"word outside", "episode_id,action,reward", "e,b,1|e,B,1", says("action", trajectory.Vocabulary{Words: []string{"a", "b"}}), "2: action: " + outside, trajectory.ErrValue},
+		{"number outside", "episode_id,obs_x,reward", "e,2,1|e,2.5,1", says("x", trajectory.Vocabulary{Words: []string{"1", "2"}, Numeric: true}), "2: obs_x: " + outside, trajectory.ErrValue},
+		{"word outside, by columns", "episode_id,obs_x,reward", "e,a,1|e,c,1", says("obs_x", trajectory.Vocabulary{Words: []string{"a", "b"}, OneHot: true}), "2: obs_x: " + outside, trajectory.ErrValue},
+		{"reward's word outside", "episode_id,reward", "e,a|e,c", says("reward", trajectory.Vocabulary{Words: []string{"a", "b"}}), "2: reward: " + outside, trajectory.ErrValue},
+		{"flag's word outside", "episode_id,reward,terminated", "e,1,no|e,1,maybe", says("terminated", trajectory.Vocabulary{Words: []string{"no", "yes"}}), "2: terminated: " + outside, trajectory.ErrValue},
+		{"word missing", "episode_id,action,reward", "e,b,1|e,,1", says("action", trajectory.Vocabulary{Words: []string{"a", "b"}}), "2: action: is missing; give every decision its action; only a last row without reward may lack it", trajectory.ErrValue},
+		{"two on one day", "episode_id,step,reward", "e,3,1|e,3,1", ordered, "2: step: is that of the row before (a duplicate row?), so that the order of the two is not known; drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them", trajectory.ErrEpisode},
+		{"a day before", "episode_id,step,reward", "e,3,1|e,4,1|e,3.5,1", ordered, "3: step: is below that of the row before; sort the rows by episode and step", trajectory.ErrEpisode},
+		{"last observation of a day before", "episode_id,step,obs_x,reward,action", "e,3,1,1,0|e,4,1,1,0|e,3.5,1,,", ordered, "3: step: is below that of the row before; sort the rows by episode and step", trajectory.ErrEpisode},
+		{"day missing", "episode_id,step,reward", "e,3,1|e,,1", ordered, "2: step: is missing; fill it in: it orders the rows of an episode", trajectory.ErrValue},
+		{"no date", "episode_id,step,reward", "e,2024-01-30,1|e,2024-01-32,1", func(o *trajectory.Options) { o.Steps.Date = "%Y-%m-%d" }, "2: step: is not a date of the form %Y-%m-%d; correct the form (data.steps.format), or the row", trajectory.ErrValue},
+		{"step not from one", "episode_id,step,reward", "e,1,1|f,0,1", func(o *trajectory.Options) { o.Steps.From = 1 }, "2: step: the episode does not start at step 1; sort the rows by episode and step, and number the decisions of an episode 1, 2, 3, ..., or say in data.steps where they start, such as {from: 1}", trajectory.ErrEpisode},
+		{"person missing", "unit_id,reward", "u,1|,1", func(o *trajectory.Options) { o.EpisodePerPerson = true }, "2: unit_id: is missing; give every row the id of its person", trajectory.ErrValue},
+		{"person apart", "unit_id,reward", "u,1|v,1|u,1", func(o *trajectory.Options) { o.EpisodePerPerson = true }, "3: unit_id: an earlier episode has this id; with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step; if a person has several episodes, map episode_id instead", trajectory.ErrEpisode},
 		{"bandit's reward missing", "reward,action", "1,0|,0", func(o *trajectory.Options) { o.OneRowEpisodes = true }, "2: reward: is missing; give every decision its reward; only a last row without action may lack it", trajectory.ErrValue},
 	} {
 		t.Run(c.name, func(t *testing.T) {

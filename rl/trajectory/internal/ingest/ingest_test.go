@@ -66,9 +66,9 @@ func TestUnitThatChangesWithinAnEpisode(t *testing.T) {
 // One id in two spellings would be two units: it is refused in whatever batch or
 // file the second spelling comes.
 func TestSpellingsAcrossBatches(t *testing.T) {
-	const again = " is another spelling of the id in row 1 of a, and would count as another unit; write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros or decimal point"
+	const again = " is another spelling of the id in row 1 of a, and would count as another unit; write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros, decimal point or exponent"
 	for _, c := range []struct{ first, second string }{
-		{"7", "07"}, {"07", "7"}, {"7", "7.0"}, {"+7", "7."}, {" 7", "7"}, {"-7", "-07.00"}, {"0", "-0"}, {"ann", "ann "}, {"00", "0.0"},
+		{"7", "07"}, {"07", "7"}, {"7", "7.0"}, {"+7", "7."}, {" 7", "7"}, {"-7", "-07.00"}, {"0", "-0"}, {"ann", "ann "}, {"00", "0.0"}, {"7", "7e0"}, {"70e-1", "7"}, {"7.50", "7.5"},
 	} {
 		for batch := 1; batch <= 3; batch++ {
 			for _, files := range [][]string{
@@ -91,7 +91,7 @@ func TestSpellingsAcrossBatches(t *testing.T) {
 	_, err := read(t, everything(), 1, "episode_id,reward\n1,1\n2,1\n01,1")
 	wantError(t, err, "a:3: episode_id:"+again, trajectory.ErrValue)
 	// Different ids that look alike are let be.
-	mustRead(t, everything(), 2, "episode_id,reward\n7,1\n-7,1\n70,1\n0.7,1\n7e0,1\nx7,1\nx07,1\n7.01,1\n.5,1")
+	mustRead(t, everything(), 2, "episode_id,reward\n7,1\n-7,1\n70,1\n0.7,1\n7e1x,1\nx7,1\nx07,1\n7.01,1\n.5,1")
 }
 
 // The caps count a person's decisions and episodes over all batches and files.

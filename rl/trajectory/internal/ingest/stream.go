@@ -38,11 +38,17 @@ type Stream struct {
 	unnamed           int        // persons who are rows, in files without persons
 	tally             []tally
 	unused            trajectory.Unused
+	repaired          trajectory.Repaired
+	nameless          bool     // the last row has no id of an episode
+	met               int      // episodes, those left out included
+	violations        *faults  // for which episodes were left out
 	first             *binding // of the first file
 	notices           []string
 	rows, told        int64
 	before            int64 // rows of the files before the open one
 	size              int64
+	faults            *faults
+	whole             bool
 	err               error
 
 	ep    trajectory.Episode
@@ -68,7 +74,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if len(files) > maxFiles {
 		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames(), spellings: newSpellings()}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst)}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that
@@ -83,8 +89,18 @@ func (s *Stream) Unused() trajectory.Unused { return s.unused }
 // Files lists the files that are read, in order.
 func (s *Stream) Files() []string { return s.files }
 
+// Whole tells whether all of the data has been read: faults of rows do not end
+// reading where [trajectory.Options.Faults] says so, but a broken file does.
+func (s *Stream) Whole() bool { return s.whole }
+
 // Persons is the number of persons met so far.
-func (s *Stream) Persons() int { return s.people().len() + s.unnamed }
+func (s *Stream) Persons() int {
+	n := s.people().len() + s.unnamed
+	if _, ok := s.people().find(nil); ok { // whose id is missing
+		n--
+	}
+	return n
+}
 
 // people names the persons: as the episodes where the files have no persons.
 func (s *Stream) people() *names {
@@ -110,22 +126,62 @@ func (s *Stream) Close() error {
 
 // Next gives the next episode that the caps on a person's contribution leave.
 // After the last one it returns io.EOF. Errors wrap [ErrInput], or are those of
-// the operating system or the context.
+// the operating system or the context. After a fault there is no further episode.
 func (s *Stream) Next() (*trajectory.Episode, error) {
 	for s.err == nil {
 		ok, err := s.assemble()
-		if err == nil && ok && s.cap() {
+		if err == nil && ok && s.faults.total == 0 && s.cap() {
 			return &s.ep, nil
 		}
 		if err != nil {
 			closeErr := s.Close()
-			s.err = err
-			if errors.Is(err, io.EOF) && closeErr != nil {
+			s.whole = errors.Is(err, io.EOF)
+			s.err = s.verdict(err)
+			if errors.Is(s.err, io.EOF) && closeErr != nil {
 				s.err = closeErr
 			}
 		}
 	}
 	return nil, s.err
+}
+
+// verdict is what reading ends with: what ended it, together with the faults that
+// were found before.
+func (s *Stream) verdict(end error) error {
+	var columns *trajectory.FaultsError
+	var input *trajectory.InputError
+	switch {
+	case errors.Is(end, io.EOF), errors.Is(end, errFaults):
+	case errors.As(end, &columns):
+		for _, e := range columns.First {
+			s.faults.add(place{s.index, 0}, e)
+		}
+	case errors.As(end, &input):
+		s.faults.add(place{max(s.index, 0), input.Row}, input)
+	default: // the disk failed, or the caller gave up
+		return end
+	}
+	if err := s.faults.err(); err != nil {
+		return err
+	}
+	return end
+}
+
+// errFaults ends reading where faults have been noted.
+var errFaults = errors.New("faults have been noted")
+
+// note records a fault, and ends reading if the first one is to.
+func (s *Stream) note(e *trajectory.InputError) error {
+	s.faults.add(place{s.index, e.Row}, e)
+	return s.ended()
+}
+
+// ended tells that a fault was noted and reading is to end at the first.
+func (s *Stream) ended() error {
+	if s.o.Faults == 0 && s.faults.total > 0 {
+		return errFaults
+	}
+	return nil
 }
 
 // assemble puts the rows of the next episode into s.ep. It reports false where
@@ -144,7 +200,7 @@ func (s *Stream) assemble() (bool, error) {
 				if err := s.endOfFile(); err != nil {
 					return false, err
 				}
-				return s.state.rows > 0, s.finish()
+				return s.state.begun, s.finish()
 			}
 			if err != nil {
 				return false, err
@@ -157,6 +213,7 @@ func (s *Stream) assemble() (bool, error) {
 		if !same {
 			return true, s.finish()
 		}
+		s.state.begun = true
 		if err := s.take(s.at, hi); err != nil {
 			return false, err
 		}
@@ -171,7 +228,7 @@ func (s *Stream) assemble() (bool, error) {
 // false where they are not of the episode at hand.
 func (s *Stream) segment() (hi int, same bool, err error) {
 	hi = s.at + 1
-	if s.episodes.len()+s.Persons() >= maxNames {
+	if s.episodes.len()+s.people().len()+s.unnamed >= maxNames {
 		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", trajectory.ErrInput)
 	}
 	if !s.o.OneRowEpisodes {
@@ -180,24 +237,93 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 		id := runs.Key(i)
 		switch {
 		case len(id) == 0:
-			return 0, false, s.fault(s.at, canon.Episode, "is missing", "give every row the id of its episode", trajectory.ErrValue)
-		case s.state.rows == 0:
-			number, fresh := s.episodes.add(id)
-			if !fresh {
-				return 0, false, s.fault(s.at, canon.Episode, "an earlier episode has this id",
-					"sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids", trajectory.ErrEpisode)
+			// The rows are taken for a part of the episode at hand, if there is one.
+			if err := s.missing(s.at, hi, s.naming(), "give every row the id of its "+s.whose()); err != nil {
+				return 0, false, err
 			}
-			s.ep.Number = number
-			if s.people() == s.episodes {
-				if err := s.spelled(canon.Episode, number); err != nil {
-					return 0, false, err
-				}
+			s.nameless, s.state.nameless = true, true
+			if !s.state.begun {
+				s.ep.Number, _ = s.episodes.add(id)
+			}
+		case !s.state.begun:
+			if err := s.named(id); err != nil {
+				return 0, false, err
 			}
 		case !bytes.Equal(s.episodes.at(s.ep.Number), id):
 			return 0, false, nil
+		default:
+			s.nameless = false
 		}
 	}
+	s.unread(hi)
 	return hi, true, s.person(hi)
+}
+
+// unread notes the values of the rows from s.at to hi-1 that the format could not
+// read.
+func (s *Stream) unread(hi int) {
+	for row := s.at; row < hi && len(s.batch.Faults) > 0; row++ {
+		for _, f := range s.batch.FaultsOf(row) {
+			into := s.faults
+			if s.repairs() && !f.Form {
+				into = s.leaveOut()
+			}
+			if at := (place{s.index, f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
+				e := f.Err // the batch is used again
+				into.keep(at, &e)
+			}
+		}
+	}
+}
+
+// named gives a new episode its number.
+func (s *Stream) named(id []byte) error {
+	number, fresh := s.episodes.add(id)
+	s.ep.Number = number
+	switch {
+	case !fresh:
+		return s.note(s.fault(s.at, s.naming(), "an earlier episode has this id", s.apart(), trajectory.ErrEpisode))
+	case s.people() == s.episodes:
+		return s.spelled(s.naming(), number, s.at)
+	}
+	return nil
+}
+
+// naming is the column that names episodes.
+func (s *Stream) naming() string {
+	if s.o.EpisodePerPerson {
+		return canon.Unit
+	}
+	return canon.Episode
+}
+
+// whose is what that column names.
+func (s *Stream) whose() string {
+	if s.o.EpisodePerPerson {
+		return "person"
+	}
+	return "episode"
+}
+
+// apart says what to do about an id that comes again after others.
+func (s *Stream) apart() string {
+	if s.o.EpisodePerPerson {
+		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step; if a person has several episodes, map episode_id instead"
+	}
+	return "sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids"
+}
+
+// missing notes that the rows from lo to hi-1 lack a key.
+func (s *Stream) missing(lo, hi int, column, remedy string) error {
+	for row := lo; row < hi; row++ {
+		if s.batch.Faulty(row, s.bound.source[column]) {
+			continue
+		}
+		if err := s.note(s.fault(row, column, s.isMissing(), remedy, trajectory.ErrValue)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // advance moves to the run of keys that holds the row s.at.
@@ -221,34 +347,61 @@ func (s *Stream) person(hi int) error {
 		}
 		return nil
 	}
-	runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
-	unit := runs.Key(i)
-	switch {
-	case len(unit) == 0:
-		return s.fault(s.at, canon.Unit, "is missing", "give every row the id of its person", trajectory.ErrValue)
-	case s.state.rows > 0 && !bytes.Equal(unit, s.persons.at(s.ep.Person)):
-		return s.fault(s.at, canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)
-	case runs.End(i) < hi:
-		return s.fault(runs.End(i), canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)
-	case s.state.rows > 0:
-		return nil
+	if s.nameless && s.state.begun {
+		return nil // whose the rows are is not known, which is told
 	}
-	fresh := false
-	if s.ep.Person, fresh = s.persons.add(unit); fresh {
-		return s.spelled(canon.Unit, s.ep.Person)
+	runs := &s.batch.Keys[keyUnit]
+	for i, row := s.advance(keyUnit), s.at; row < hi; i, row = i+1, runs.End(i) {
+		if err := s.owner(runs.Key(i), row, !s.state.begun && row == s.at); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// spelled refuses a new unit whose id is another spelling of an earlier one.
-func (s *Stream) spelled(column string, unit int) error {
+// owner takes the unit of a row on: the first row of an episode decides whose it
+// is.
+func (s *Stream) owner(unit []byte, row int, first bool) error {
+	switch {
+	case !first && bytes.Equal(unit, s.persons.at(s.ep.Person)):
+		return nil
+	case s.batch.Faulty(row, s.bound.source[canon.Unit]):
+	case len(unit) == 0 && first && s.o.EpisodePerPerson: // told of the same column
+	case len(unit) == 0 && !first:
+		return s.missing(row, row+1, canon.Unit, "give every row the id of its person")
+	case !first:
+		if err := s.note(s.fault(row, canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)); err != nil {
+			return err
+		}
+	case len(unit) == 0:
+		if err := s.missing(row, row+1, canon.Unit, "give every row the id of its person"); err != nil {
+			return err
+		}
+	}
+	fresh := false
+	if s.ep.Person, fresh = s.persons.add(unit); fresh {
+		return s.spelled(canon.Unit, s.ep.Person, row)
+	}
+	return nil
+}
+
+// spelled refuses a new unit whose id is another spelling of an earlier one, or could
+// be one without its being seen.
+func (s *Stream) spelled(column string, unit, row int) error {
 	names := s.people()
-	before, clash := s.spellings.add(names, unit, place{s.index, s.batch.Row[s.at]})
+	if unseen(names.at(unit)) {
+		return s.note(s.fault(row, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
+	}
+	before, clash := s.spellings.add(names, unit, place{s.index, s.batch.Row[row]})
 	if !clash {
 		return nil
 	}
-	return s.fault(s.at, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
-		"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros or decimal point", trajectory.ErrValue)
+	at := place{s.index, s.batch.Row[row]}
+	if s.faults.count(at, column, "is another spelling of an earlier id") {
+		s.faults.keep(at, s.fault(row, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
+			"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros, decimal point or exponent", trajectory.ErrValue))
+	}
+	return s.ended()
 }
 
 // fill reads the next batch.
@@ -259,6 +412,7 @@ func (s *Stream) fill() error {
 	s.batch.Reset()
 	s.at, s.run = 0, [keys]int{}
 	err := s.table.Read(s.batch)
+	s.bound.translate(s.batch)
 	s.rows += int64(s.batch.Rows)
 	if s.rows-s.told >= 1<<16 {
 		s.progress()
@@ -283,6 +437,7 @@ func (s *Stream) open() error {
 		if s.rows == 0 {
 			return &trajectory.InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
 		}
+		s.tellRepairs()
 		return io.EOF
 	}
 	s.index++
@@ -306,7 +461,7 @@ func (s *Stream) open() error {
 		return err
 	}
 	s.bound, s.at = b, 0
-	s.batch = table.NewBatch(b.width[:], keys)
+	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
 	for _, n := range b.notices {
 		s.notice(n)
 	}
@@ -376,7 +531,15 @@ func (s *Stream) notice(text string) {
 	}
 }
 
+// isMissing says of a value that it is missing, and what counts as such.
+func (s *Stream) isMissing() string {
+	if len(s.o.NA) > 0 {
+		return "is missing (empty, or a marker of data.na)"
+	}
+	return "is missing"
+}
+
 // fault is an error about a row of the batch.
-func (s *Stream) fault(row int, column, what, remedy string, kind error) error {
+func (s *Stream) fault(row int, column, what, remedy string, kind error) *trajectory.InputError {
 	return &trajectory.InputError{File: s.files[s.index], Row: s.batch.Row[row], Column: column, What: what, Remedy: remedy, Kind: kind}
 }

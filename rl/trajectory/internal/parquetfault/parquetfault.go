@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
 )
 
 // Error names the file and gives an error of internal/parquet the kinds of
@@ -20,10 +21,21 @@ func Error(file string, err error) error {
 	switch e.Kind {
 	case parquet.ErrEmpty:
 		kind = trajectory.ErrEmpty
-	case parquet.ErrColumn:
+	case parquet.ErrColumn, parquet.ErrText:
 		kind = trajectory.ErrColumn
 	case parquet.ErrValue:
 		kind = trajectory.ErrValue
 	}
 	return &trajectory.InputError{File: file, Row: e.Row, Column: e.Column, What: e.What, Remedy: e.Remedy, Kind: kind, Cause: err}
+}
+
+// Advised is [Error] about a column that was picked: if it is text where numbers are
+// wanted, the pick's advice comes first.
+func Advised(file string, p table.Pick, err error) error {
+	out := Error(file, err)
+	var input *trajectory.InputError
+	if errors.As(out, &input) && errors.Is(err, parquet.ErrText) {
+		input.Remedy = p.Advise(input.Remedy)
+	}
+	return out
 }

@@ -1,0 +1,61 @@
+package discreet
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+)
+
+// A contract shows zeros that were written, and one that was stored without them
+// still agrees with the configuration that it was made from.
+func TestContractsHoldZerosAndAgreeWithThoseWithout(t *testing.T) {
+	c, err := Parse("a.yaml", []byte(`
+data: {path: a.csv, means: {bili: 0}}
+problem: {gamma: 1, reward: {max: 1}, return: {min: -2, max: 0}, horizon: 2}
+target: {kind: logged}
+method: {name: dp-is}
+privacy: {adjacency: replace_one, epsilon: 1, delta: 1e-4}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := c.said()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := said["problem"].(map[string]any)
+	for section, want := range map[string]string{"reward": `{"max":1,"min":0}`, "return": `{"max":0,"min":-2}`} {
+		if got, err := json.Marshal(problem[section]); err != nil || string(got) != want {
+			t.Errorf("%s is %s, %v; want %s", section, got, err, want)
+		}
+	}
+	if got, err := json.Marshal(said["data"].(map[string]any)["means"]); err != nil || string(got) != `{"bili":0}` {
+		t.Errorf("means are %s, %v", got, err)
+	}
+	if _, there := problem["persons"]; there {
+		t.Error("persons, which nobody gave, are said")
+	}
+	for _, tree := range []func() (map[string]any, error){c.said, c.terms} {
+		stored, err := tree()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := agreedIn(&chain.ContractBody{Number: 1, Terms: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.keepsTo(c); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		other := c
+		other.Problem.Return = nil
+		if err := a.keepsTo(other); err == nil {
+			t.Errorf("%s agrees with a configuration without a range of returns", text)
+		}
+	}
+}

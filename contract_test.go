@@ -1,0 +1,273 @@
+package discreet_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Every key that a configuration has is in the contract but those that are listed
+// here: a new one is the steward's until somebody decides otherwise. What an
+// evaluation changes of them is refused by name, before the data are opened.
+func TestEveryOtherKeyIsTheStewards(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	if _, err := discreet.SetContract(context.Background(), c, filepath.Join(c.Dir, c.Ledger.Path), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(c.Dir, c.Data.Path[0]), filepath.Join(t.TempDir(), "away")); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []string{
+		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
+		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.episode_per_person=true",
+		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
+		"problem.episodes=2", "problem.end=truncated", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
+	} {
+		bad := change(t, c, set)
+		_, err := discreet.Evaluate(context.Background(), bad)
+		key, _, _ := strings.Cut(set, "=")
+		if !errors.Is(err, ledger.ErrContract) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v; want a refusal that names it", set, err)
+		}
+	}
+	for _, set := range []string{
+		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
+		"justification=why",
+	} {
+		if _, err := discreet.Evaluate(context.Background(), change(t, c, set)); errors.Is(err, ledger.ErrContract) || err == nil {
+			t.Errorf("%s: %v; want an error about the data that are away", set, err)
+		}
+	}
+	// The lists above name every section and key that there is.
+	tree, err := config.Tree(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"contract", "data", "features", "justification", "ledger", "method", "output", "privacy", "problem", "sign", "target"}
+	for key := range tree {
+		if !slices.Contains(known, key) {
+			t.Errorf("key %s: say whose it is", key)
+		}
+	}
+	for section, n := range map[string]int{"data": 14, "problem": 8, "privacy": 6} {
+		if got := len(tree[section].(map[string]any)); got != n {
+			t.Errorf("section %s has %d keys, and %d are known: say whose the new ones are", section, got, n)
+		}
+	}
+}
+
+// change is a configuration with one key set, through its YAML.
+func change(t *testing.T, c discreet.Config, set string) discreet.Config {
+	t.Helper()
+	tree, err := config.Tree(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for key, value := range tree {
+		text += fmt.Sprintf("%s: %s\n", key, flow(value))
+	}
+	out, err := discreet.Parse("c.yaml", []byte(text), strings.Split(set, "; ")...)
+	if err != nil {
+		t.Fatalf("%s: %v of\n%s", set, err, text)
+	}
+	out.Dir = c.Dir
+	return out
+}
+
+// flow writes a value as YAML that stands on one line.
+func flow(value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		var parts []string
+		for k, v := range value {
+			if text := flow(v); text == "{}" || text == "[]" {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("%q: %s", k, flow(v)))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		var parts []string
+		for _, v := range value {
+			parts = append(parts, flow(v))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case string:
+		return fmt.Sprintf("%q", value)
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(value)
+}
+
+// To give up before the data are opened is no failed check, and neither are files that
+// are not there.
+func TestGivingUpIsNoFailedCheck(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	l := open(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := discreet.Evaluate(ctx, c); err == nil {
+		t.Fatal("no error")
+	}
+	c.Problem.Persons = 99
+	c.Data.Path = discreet.Paths{"absent.csv"}
+	if _, err := discreet.Evaluate(context.Background(), c); err == nil {
+		t.Fatal("no error")
+	}
+	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v; want none", all, err)
+	}
+}
+
+// whenRead replaces the data by such as no evaluation takes, and returns what it says.
+func whenRead(t *testing.T, c discreet.Config, options ...discreet.Option) error {
+	t.Helper()
+	path := filepath.Join(c.Dir, c.Data.Path[0])
+	if err := os.WriteFile(path, []byte("no_such_column\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := discreet.Evaluate(context.Background(), c, options...)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	return err
+}
+
+// What the ledger would not charge opens no data: it is refused in the same words
+// whatever the data hold, and no check is noted.
+func TestTheLedgerIsAskedBeforeTheData(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	l := open(t, c)
+	if err := l.SetShare(context.Background(), "ada", dp.Budget{Epsilon: 3, Delta: 9e-6}); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		set  func(*discreet.Config)
+		key  string
+		want error
+	}{
+		"no persons":        {set: func(c *discreet.Config) { c.Problem.Persons = 0 }, want: discreet.ErrConfig},
+		"not on the list":   {set: func(c *discreet.Config) { c.Ledger.Analyst = "eve" }, want: ledger.ErrAnalyst},
+		"nobody":            {set: func(c *discreet.Config) { c.Ledger.Analyst = "" }, want: ledger.ErrAnalyst},
+		"an invisible mark": {set: func(c *discreet.Config) { c.Ledger.Analyst = "eve\u0001" }, want: ledger.ErrCharge},
+		"a long name":       {set: func(c *discreet.Config) { c.Ledger.Analyst = strings.Repeat("e", 5000) }, want: ledger.ErrCharge},
+		"a purpose":         {set: func(c *discreet.Config) { c.Ledger.Purpose = "two\nlines" }, want: ledger.ErrCharge},
+		"a key":             {key: "two\nlines", want: ledger.ErrCharge},
+		"beyond the budget": {set: func(c *discreet.Config) { c.Privacy.Epsilon = 6 }, want: ledger.ErrBudget},
+		"beyond the share":  {set: func(c *discreet.Config) { c.Privacy.Epsilon = 3 }, want: ledger.ErrShare},
+	} {
+		bad, keeper := c, *c.Ledger
+		bad.Ledger = &keeper
+		if x.set != nil {
+			x.set(&bad)
+		}
+		var options []discreet.Option
+		if x.key != "" {
+			options = append(options, discreet.WithKey(x.key))
+		}
+		if err := whenRead(t, bad, options...); !errors.Is(err, x.want) || strings.Contains(err.Error(), "no_such_column") {
+			t.Errorf("%s: %v; want %v", name, err, x.want)
+		}
+	}
+	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v; want none", all, err)
+	}
+	if err := whenRead(t, c); !errors.Is(err, trajectory.ErrInput) || !strings.Contains(err.Error(), "this is failed check 1 of 3") {
+		t.Errorf("%v; want a failed check", err)
+	}
+}
+
+// While the ledger cannot be written nothing is read.
+func TestALockedLedgerOpensNoData(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	db, err := sql.Open("sqlite", filepath.Join(c.Dir, c.Ledger.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(c.Dir, c.Data.Path[0])
+	if err := os.WriteFile(path, []byte("no_such_column\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := discreet.Evaluate(ctx, c); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, trajectory.ErrInput) {
+		t.Errorf("%v; want that the ledger is locked", err)
+	}
+	if _, err := db.Exec(`ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := open(t, c).FailedChecks(context.Background()); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v; want none", all, err)
+	}
+}
+
+// A run that is cancelled once it reads has told that nothing failed so far: it counts.
+func TestACancelledCheckCounts(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	l := open(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := discreet.Evaluate(ctx, c, discreet.WithProgress(func(trajectory.Progress) {
+		// It counts while it runs already: a process that is killed leaves it.
+		if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 1 {
+			t.Errorf("%v, %v; want one while the data are read", all, err)
+		}
+		cancel()
+	}))
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "this is failed check 1 of 3") {
+		t.Errorf("%v; want a failed check", err)
+	}
+	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 1 || all[0].Analyst != "ada" {
+		t.Errorf("%v, %v; want one of ada", all, err)
+	}
+	if _, err := discreet.Evaluate(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v; want the one of before", all, err)
+	}
+}
+
+// A public mean of 0 is a mean, and so the contract's: it is neither left out nor added.
+func TestAnEntryOfZeroIsOfTheContract(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	c.Data.Missing = "mean"
+	one, two := c, c
+	one.Data.Means = map[string]float64{"obs_state": 0}
+	two.Data.Means = map[string]float64{"obs_state": 0, "obs_other": 0}
+	for i, x := range []struct {
+		contract, asked discreet.Config
+		reason          string
+	}{{one, two, ""}, {two, one, "another mean"}} {
+		body, err := discreet.SetContract(context.Background(), x.contract, filepath.Join(c.Dir, c.Ledger.Path), "", x.reason)
+		if err != nil || !strings.Contains(string(body.Terms), `"obs_state":0}`) {
+			t.Fatalf("%v", err)
+		}
+		if _, err := discreet.Evaluate(context.Background(), x.asked); !errors.Is(err, ledger.ErrContract) || !strings.Contains(err.Error(), "data.means.obs_other") {
+			t.Errorf("%d: %v; want a refusal that names the mean", i, err)
+		}
+		if _, err := discreet.Evaluate(context.Background(), x.contract); errors.Is(err, ledger.ErrContract) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}

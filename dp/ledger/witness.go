@@ -1,0 +1,180 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/dp/ledger/internal/witness"
+)
+
+// Witness is a place outside the store that the steward named, and the highest head
+// of the ledger that it knows.
+type Witness struct {
+	Place string     `json:"place"`
+	Head  chain.Head `json:"head"`
+}
+
+// AddWitness names a place to which the head of the chain is appended after every
+// charge; where there is nothing it is made. Before every charge
+// it is read: one that is gone, ahead of the store, or knows another entry refuses
+// the charge with [ErrWitness]. So does this, for one that is there already. An
+// answer is waited for 30 seconds.
+//
+// A place is a file, best on another disk; git:REPOSITORY#REFERENCE, such as
+// git:/srv/witness.git#refs/witness/trial, with the repository as the command git
+// takes it; or an https URL (http on this machine). What the server has to do is in
+// docs/ledger.md.
+func (l *Ledger) AddWitness(ctx context.Context, name string) error {
+	place, err := witnessAt(name)
+	if err != nil {
+		return err
+	}
+	return l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) error {
+		if err := l.tellNew(ctx, tx, place); err != nil {
+			return err
+		}
+		return tx.AddWitness(place.String())
+	})
+}
+
+// RemoveWitness forgets a witness; what it holds stays. Who may write to the store may
+// do so: a witness is against slips and old copies.
+func (l *Ledger) RemoveWitness(ctx context.Context, name string) error {
+	place, err := witnessAt(name)
+	if err != nil {
+		return err
+	}
+	return l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) error {
+		named, err := tx.RemoveWitness(place.String())
+		if err == nil && !named {
+			err = store.Abort(fmt.Errorf("%w: %s is no witness of dataset %q", ErrConfig, place, l.open.Dataset))
+		}
+		return err
+	})
+}
+
+// TellWitness appends the present head to a place that need not be named, after the
+// same look at it as before a charge. Where there is nothing it is made.
+func (l *Ledger) TellWitness(ctx context.Context, name string) error {
+	place, err := witnessAt(name)
+	if err != nil {
+		return err
+	}
+	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.tellNew(ctx, tx, place) })
+}
+
+// tellNew tells a place that is asked first, unless there is nothing in it.
+func (l *Ledger) tellNew(ctx context.Context, tx *store.Tx, place witness.Place) error {
+	tail, err := place.Tail(ctx)
+	if err == nil && len(tail) > 0 {
+		if _, err := l.ask(ctx, tx, place); err != nil {
+			return err
+		}
+	}
+	if err == nil || errors.Is(err, witness.ErrAbsent) {
+		seq, hash := tx.Head()
+		err = place.Append(ctx, l.witnessed(chain.Head{Seq: seq, Hash: toHash(hash)}))
+	}
+	if err != nil {
+		return store.Abort(fmt.Errorf("%w: %s cannot be written: %w", ErrWitness, place, err))
+	}
+	return nil
+}
+
+// witnessAt reads the name of a witness.
+func witnessAt(name string) (witness.Place, error) {
+	place, err := witness.Parse(name)
+	if err == nil {
+		err = plainText("its name", place.String(), true)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: a witness: %v", ErrConfig, err)
+	}
+	return place, nil
+}
+
+// Witnesses asks the witnesses of the ledger, as before a charge.
+func (l *Ledger) Witnesses(ctx context.Context) (all []Witness, err error) {
+	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+		all, err = l.consult(ctx, tx)
+		return err
+	})
+	return all, err
+}
+
+// consult asks every witness whether the store is what it was.
+func (l *Ledger) consult(ctx context.Context, tx *store.Tx) ([]Witness, error) {
+	names, err := tx.Witnesses()
+	if err != nil {
+		return nil, err
+	}
+	var all []Witness
+	for _, name := range names {
+		place, err := witnessAt(name)
+		if err != nil {
+			return nil, store.Abort(fmt.Errorf("%w: %w", ErrWitness, err))
+		}
+		head, err := l.ask(ctx, tx, place)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Witness{Place: name, Head: head})
+	}
+	return all, nil
+}
+
+// ask holds the store against one witness. A witness that is behind is what a crash
+// between a charge and its note leaves.
+func (l *Ledger) ask(ctx context.Context, tx *store.Tx, place witness.Place) (chain.Head, error) {
+	head, err := highest(ctx, place, l.open.Ledger)
+	if err != nil {
+		return head, store.Abort(fmt.Errorf("%w: %s cannot be asked: %w; bring it back, or name another (discreet ledger witness --remove, --add)", ErrWitness, place, err))
+	}
+	if err := l.verifyHead(tx, head); err != nil {
+		if !errors.Is(err, ErrBehind) && !errors.Is(err, ErrTampered) {
+			return head, err
+		}
+		return head, store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup", ErrWitness, place, head.Seq, err))
+	}
+	return head, nil
+}
+
+func (l *Ledger) witnessed(head chain.Head) []byte {
+	return witnessLine{Ledger: l.open.Ledger, Dataset: l.open.Dataset, Head: head}.text()
+}
+
+// extend is update for what a rollback must not undo: witnesses are asked before,
+// and told after the commit. A crash in between leaves them behind, never ahead.
+// told is what could not be told; the entries stand.
+func (l *Ledger) extend(ctx context.Context, f func(*writer) error) (told, err error) {
+	var asked []Witness
+	var head chain.Head
+	err = l.update(ctx, func(w *writer) error {
+		if asked, err = l.consult(ctx, w.tx); err != nil {
+			return err
+		}
+		if err := f(w); err != nil {
+			return err
+		}
+		seq, hash := w.tx.Head()
+		head = chain.Head{Seq: seq, Hash: toHash(hash)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx) // who gives up now has been charged
+	for _, w := range asked {
+		place, err := witnessAt(w.Place)
+		if err == nil {
+			err = place.Append(ctx, l.witnessed(head))
+		}
+		if err != nil {
+			told = errors.Join(told, fmt.Errorf("%w: entry %d is committed and %s could not be told: %w", ErrWitness, head.Seq, w.Place, err))
+		}
+	}
+	return told, nil
+}

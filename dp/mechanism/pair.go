@@ -1,0 +1,175 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// Pair releases the sums of two numbers a person, x >= 0 and z >= 0 with
+// x + z <= most, and with them those of x^2, x z and z^2.
+//
+// The pairs fill a triangle, which is drawn with equal sides. With o = most - x - z
+// the third share, a person also adds the products x z, x o and z o: they vanish in
+// all corners, and up to a weight of sqrt 8 no two points are farther apart than
+// two corners. So under ReplaceOne the second moments cost nothing. Under
+// AddRemoveOne a further coordinate counts persons, and the norm of the longest
+// point counts. docs/proofs/overlap.md has the proof, rounding included.
+//
+// Unit: a person. The event is dp.Gaussian, its multiplier relative to half the
+// diameter (ReplaceOne) or to the longest norm (AddRemoveOne).
+type Pair struct {
+	most       float64
+	multiplier float64
+	adjacency  dp.Adjacency
+	shape      triangle
+	total      accumulator
+	point      [6]int64
+}
+
+// triangle holds the weights of the coordinates. The difference x - z has weight 1.
+type triangle struct {
+	height  float64 // of x + z
+	product float64 // of the products, in units of most
+	count   float64 // of the count; 0 under ReplaceOne
+}
+
+func triangleFor(adjacency dp.Adjacency) triangle {
+	if adjacency == dp.ReplaceOne {
+		return triangle{height: 1.732, product: 2.8} // below sqrt 3 and sqrt 8
+	}
+	return triangle{height: 1, product: 2.8, count: 0.7}
+}
+
+// norm is what the noise multiplier refers to, for most = 1.
+func (s triangle) norm(adjacency dp.Adjacency) float64 {
+	longest := math.Nextafter(math.Sqrt(1+s.height*s.height+s.count*s.count), 3)
+	return halfWidth(adjacency, 2, longest)
+}
+
+// slack is by how many lattice steps the triangle is drawn smaller than its noise
+// is made for: truncation moves two points apart by less.
+const slack = 4
+
+// NewPair makes an empty pair of sums. most and the noise multiplier are public.
+func NewPair(most, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) (*Pair, error) {
+	if !adjacency.Valid() {
+		return nil, fmt.Errorf("%w: %v", dp.ErrAdjacency, adjacency)
+	}
+	if !(most > 0) || math.IsInf(most, 0) {
+		return nil, fmt.Errorf("%w: the largest sum is %v; want a finite number above 0", ErrParameter, most)
+	}
+	shape := triangleFor(adjacency)
+	sd := math.Nextafter(most*shape.norm(adjacency), math.Inf(1)) * noiseMultiplier
+	grid, err := newLattice(most, sd, 4)
+	if err != nil {
+		return nil, err
+	}
+	if grid.radius <= 2*slack {
+		return nil, fmt.Errorf("%w: a largest sum of %v under noise of standard deviation %v leaves no resolution", ErrParameter, most, sd)
+	}
+	dim := 5
+	if shape.count > 0 {
+		dim = 6
+	}
+	return &Pair{most: most, multiplier: noiseMultiplier, adjacency: adjacency, shape: shape,
+		total: newAccumulator(grid, dim, kind)}, nil
+}
+
+// Capacity is the number of persons that can be added at most.
+func (p *Pair) Capacity() int64 { return p.total.grid.capacity() }
+
+// Add adds one person. Numbers below 0 count as 0, and where x + z exceeds most both
+// shrink by the same factor; a person with a number that is not finite counts as
+// (0, 0).
+func (p *Pair) Add(x, z float64) error {
+	if math.IsNaN(x+z) || math.IsInf(x+z, 0) {
+		x, z = 0, 0
+	}
+	x, z = max(x, 0)/p.most, max(z, 0)/p.most
+	if sum := x + z; sum > 1 {
+		x, z = x/sum, z/sum
+	}
+	p.place(min(x, 1), min(z, 1))
+	return p.total.add(p.point[:len(p.total.sum)])
+}
+
+// place writes the point of the shares x and z, truncated toward zero.
+func (p *Pair) place(x, z float64) {
+	k := p.radius()
+	o := max(1-x-z, 0)
+	b := p.shape.product * k
+	p.point = [6]int64{
+		int64((x - z) * k), int64(p.shape.height * (1 - o) * k),
+		int64(b * x * z), int64(b * x * o), int64(b * z * o),
+		int64(p.shape.count * k),
+	}
+}
+
+// radius is most in lattice steps, less the slack.
+func (p *Pair) radius() float64 { return float64(p.total.grid.radius) - slack }
+
+// Merge adds the persons of o, which must be made alike and is used up.
+func (p *Pair) Merge(o *Pair) error {
+	if p.most != o.most || p.multiplier != o.multiplier || p.adjacency != o.adjacency {
+		return ErrMismatch
+	}
+	return p.total.merge(&o.total)
+}
+
+// Event describes the release.
+func (p *Pair) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: p.multiplier} }
+
+// NoisyPair holds the released sums.
+type NoisyPair struct {
+	Count      float64 // persons: exact under ReplaceOne, noisy under AddRemoveOne
+	X, Z       float64
+	XX, XZ, ZZ float64
+	SD         PairSD
+}
+
+// PairSD holds the standard deviations of the noise.
+type PairSD struct {
+	Count      float64 // 0 under ReplaceOne
+	Sum        float64 // in X, and in Z
+	Difference float64 // in X - Z
+	Both       float64 // in X + Z, independent of that in X - Z
+	Square     float64 // in XX, and in ZZ
+}
+
+// SD returns the standard deviations of the noise. They are public.
+func (p *Pair) SD() PairSD {
+	unit := p.total.grid.sigma / p.radius() // of a coordinate, in units of most
+	out := PairSD{Difference: unit * p.most, Both: unit * p.most / p.shape.height}
+	out.Sum = math.Hypot(out.Difference, out.Both) / 2
+	out.Square = p.most * math.Hypot(out.Sum, math.Sqrt2*unit*p.most/p.shape.product)
+	if p.shape.count > 0 {
+		out.Count = unit / p.shape.count
+	}
+	return out
+}
+
+// Release draws the noise. It can be called once.
+func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
+	persons := p.total.persons
+	noisy, err := p.total.release(src)
+	if err != nil {
+		return NoisyPair{}, nil, err
+	}
+	unit := p.radius() * p.total.grid.step
+	for i := range noisy {
+		noisy[i] /= unit
+	}
+	both := noisy[1] / p.shape.height
+	x, z := (both+noisy[0])/2, (both-noisy[0])/2
+	xz, xo, zo := noisy[2]/p.shape.product, noisy[3]/p.shape.product, noisy[4]/p.shape.product
+	out := NoisyPair{Count: float64(persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
+	square := p.most * p.most
+	out.XX, out.XZ, out.ZZ = (x-xz-xo)*square, xz*square, (z-xz-zo)*square
+	if p.shape.count > 0 {
+		out.Count = noisy[5] / p.shape.count
+	}
+	return out, p.Event(), nil
+}

@@ -1,0 +1,112 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// weights describes the importance weights of a reference without privacy, one a
+// person: the mean of those of the person's episodes.
+type weights struct {
+	Persons int `json:"persons"`
+	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the weights d: the number of
+	// persons whose plain mean would vary as much (Kish 1965).
+	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	// MeanWeight is 1, up to chance, where the logged probabilities are right.
+	MeanWeight    float64 `json:"mean_weight"`
+	LargestWeight float64 `json:"largest_weight"`
+}
+
+// FewEffective is the effective sample size below which an answer rests on too few
+// to be trusted: its standard error is itself an estimate from so many.
+const FewEffective = 30
+
+// weightFacts are the diagnostics of a reference: off-policy, its weights.
+func weightFacts(s *value.Sample) map[string]any {
+	if s.Rho == nil {
+		return nil
+	}
+	d := scalar.PersonWeights(s)
+	sum, squares := 0.0, 0.0
+	for _, x := range d {
+		sum += x
+		squares += x * x
+	}
+	w := weights{Persons: len(d), MeanWeight: sum / float64(len(d)), LargestWeight: slices.Max(d)}
+	if squares > 0 {
+		w.EffectiveSampleSize = sum / squares * sum
+	}
+	return map[string]any{"weights": w}
+}
+
+// doubts are notes on what makes a reference doubtful, from what it tells itself.
+func doubts(p Public, r *Release) ([]string, error) {
+	var notes []string
+	if len(r.Diagnostics) > 0 {
+		var w weights
+		if err := diagnostic(r, "weights", &w); err != nil {
+			return nil, err
+		}
+		if !(w.EffectiveSampleSize >= FewEffective) {
+			notes = append(notes, fmt.Sprintf("The effective sample size is %.3g of %d persons, and the largest weight %.3g where weights average %.3g: the answer rests on a handful, and neither it nor its error can be trusted below an effective sample size of %d.",
+				w.EffectiveSampleSize, w.Persons, w.LargestWeight, w.MeanWeight, FewEffective))
+		}
+	}
+	returns := p.Returns()
+	if p.Horizon == 0 || !(returns.Width() > 0) {
+		return notes, nil
+	}
+	var told []float64
+	if r.Estimate != nil {
+		told = []float64{r.Estimate.Value}
+	}
+	beyond := 0
+	for _, v := range append(told, r.Values...) {
+		if !(v >= returns.Min && v <= returns.Max) {
+			beyond++
+		}
+	}
+	switch {
+	case beyond > 0 && r.Estimate != nil:
+		notes = append(notes, fmt.Sprintf("The value is impossible: it lies outside the range of a return, [%g, %g]. The probabilities of the logged actions may be wrong, or the weights too uneven.", returns.Min, returns.Max))
+	case beyond > 0:
+		notes = append(notes, fmt.Sprintf("The values of %d states are impossible: they lie outside the range of a return, [%g, %g].", beyond, returns.Min, returns.Max))
+	}
+	return notes, nil
+}
+
+// referenceAgain makes a reference again: what bare makes, its weights and the
+// notes on them.
+func referenceAgain(p Public, bare outcome) outcome {
+	return func(r *Release) (*Release, error) {
+		again, err := bare(r)
+		if err != nil {
+			return nil, err
+		}
+		if again.Diagnostics, err = weightsAgain(p, r); err != nil {
+			return nil, err
+		}
+		again.Notes, err = doubts(p, again)
+		return again, err
+	}
+}
+
+// weightsAgain checks the weights of a reference.
+func weightsAgain(p Public, r *Release) (map[string]any, error) {
+	if p.onPolicy() {
+		return nil, nil
+	}
+	var w weights
+	if err := diagnostic(r, "weights", &w); err != nil {
+		return nil, err
+	}
+	n := float64(w.Persons)
+	if e := w.EffectiveSampleSize; !(w.MeanWeight >= 0 && w.LargestWeight >= w.MeanWeight && e <= n*(1+1e-9) &&
+		e*w.LargestWeight >= n*w.MeanWeight*(1-1e-9)) {
+		return nil, fmt.Errorf("diagnostics.weights: no %d weights have mean %v, largest %v and effective sample size %v", w.Persons, w.MeanWeight, w.LargestWeight, e)
+	}
+	return map[string]any{"weights": w}, nil
+}

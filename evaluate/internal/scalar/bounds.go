@@ -1,0 +1,226 @@
+package scalar
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+)
+
+// Bounds is the part that DP-IS, DP-PDIS and DP-WIS share off-policy: one-sided
+// estimates of the value from below and from above.
+//
+// A person adds x, the reward that their weight vouches for, and z, the loss that
+// it vouches for, both in shares of Range; x + z is the person's weight. Where
+// weights are cut, or the logs never tried what the target policy does, both sums
+// are too small, so that the mean of x lies below the value and 1 less the mean of z
+// above it: docs/proofs/overlap.md. What both leave open is the missing mass.
+type Bounds struct {
+	Public facts.Public
+	Range  facts.Range // what the shares 0 and 1 stand for
+	Caps   Nest        // caps on a person's weight, to choose from
+	Noise  Stages      // noise multipliers
+	// SelfNormalised makes the value the ratio of the sums of x and of weights instead
+	// of the middle between the two estimates.
+	SelfNormalised bool
+}
+
+// rare is how many persons whom the data happen not to show each end allows for:
+// none of n is seen with probability 5% where 3 are expected. Normal intervals
+// cannot see them.
+const rare = 3
+
+// Missing tells how much of the target policy's value the data do not vouch for.
+type Missing struct {
+	Share float64 // of the weight: 0 where nothing is missing
+	SD    float64 // of the noise in it
+}
+
+// Sums are the noisy sums that an estimate from below and above is made of, and all
+// that it is made of.
+type Sums struct {
+	Persons float64
+	X, Z    float64
+	XX      float64
+	XZ      float64
+	ZZ      float64
+}
+
+func (s *Sums) pair(sd mechanism.PairSD) mechanism.NoisyPair {
+	return mechanism.NoisyPair{Count: s.Persons, X: s.X, Z: s.Z, XX: s.XX, XZ: s.XZ, ZZ: s.ZZ, SD: sd}
+}
+
+// Expected is the error that is known beforehand at a cap: the standard deviation
+// that the noise makes where nothing is missing, and a bound on that of sampling.
+func (b Bounds) Expected(cap float64) (private, sampling float64, err error) {
+	m, err := b.pair(cap)
+	if err != nil {
+		return 0, 0, err
+	}
+	persons, width := float64(b.Public.Persons), b.Range.Width()
+	return width * m.SD().Difference / 2 / persons, width / 2 * math.Sqrt(cap/persons), nil
+}
+
+func (b Bounds) diagnostics() overlap {
+	return overlap{public: b.Public, cap: b.Caps.At(0).Max, noise: b.Noise}
+}
+
+func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
+	return mechanism.NewPair(cap, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
+}
+
+// Run makes the releases in the order of the event.
+func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
+	weight := make([]float64, len(x))
+	for i := range weight {
+		weight[i] = x[i] + z[i]
+	}
+	cap := b.Caps.At(0).Max
+	var chosen *float64
+	if b.Noise.Clip != 0 {
+		c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
+		counts, sd, err := c.count(weight, b.Caps, src)
+		if err != nil {
+			return nil, err
+		}
+		beyond := c.tails(counts)
+		for k := range beyond {
+			beyond[k] = max(beyond[k]-c.tailSD(sd, k, len(beyond)), 0)
+		}
+		if cap, err = b.choose(beyond); err != nil {
+			return nil, err
+		}
+		chosen = &cap
+	}
+	var diagnostics *Overlap
+	if b.Noise.Weights != 0 {
+		var err error
+		if diagnostics, err = b.diagnostics().release(weight, func(i int) bool { return !(weight[i] <= cap) }, src); err != nil {
+			return nil, err
+		}
+	}
+	m, err := b.pair(cap)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x {
+		if err := m.Add(x[i], z[i]); err != nil {
+			return nil, err
+		}
+	}
+	noisy, _, err := m.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	e := b.estimate(noisy, cap)
+	e.MaxWeight, e.Overlap = chosen, diagnostics
+	return e, nil
+}
+
+// choose takes the cap at which the interval is expected to be narrowest, by the
+// numbers of persons beyond each: noisy ones less a standard deviation, since far out
+// a single person weighs much. From cap to cap outward the mean of the cut weights,
+// which the missing mass lacks to 1, and their second moment grow with the number of
+// persons beyond. The interval holds the value at every cap, so that nothing rests on
+// these counts but its width.
+func (b Bounds) choose(beyond []float64) (cap float64, err error) {
+	persons := float64(b.Public.Persons)
+	k := len(beyond) - 1
+	cap = b.Caps.At(k).Max
+	mean, square, best, narrowest := 0.0, cap, cap, math.Inf(1)
+	for ; ; k-- {
+		m, err := b.pair(cap)
+		if err != nil {
+			return 0, err
+		}
+		ends := 2 * Z95 * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
+		if width := ends - mean; width < narrowest {
+			best, narrowest = cap, width
+		}
+		if k == 0 {
+			return best, nil
+		}
+		wider := b.Caps.At(k - 1).Max
+		share := (beyond[k] + beyond[k-1]) / 2 / persons
+		mean += share * (wider - cap)
+		square += share * (wider*wider - cap*cap)
+		cap = wider
+	}
+}
+
+// estimate turns noisy sums into an interval and a point in it. All of it is
+// post-processing.
+func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
+	persons := noisy.Count
+	if b.Public.Adjacency == dp.AddRemoveOne {
+		persons = max(persons, float64(b.Public.Persons))
+	}
+	x, z := noisy.X/persons, noisy.Z/persons
+	low := x - b.margin(noisy, x, noisy.XX, persons, cap)
+	high := 1 - z + b.margin(noisy, z, noisy.ZZ, persons, cap)
+	e := b.middle(noisy, persons)
+	if b.SelfNormalised {
+		e = b.ratio(noisy, persons, cap)
+	}
+	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
+	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons}
+	ends := Interval(e.Value, e.StdSampling, e.StdPrivacy)
+	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
+	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}
+	b.scale(e)
+	return e
+}
+
+// margin is what one end allows for: the noise in its mean and the sampling error,
+// with what noise may hide of that, and rare outcomes.
+func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap float64) float64 {
+	private := math.Hypot(noisy.SD.Sum, mean*noisy.SD.Count) / persons
+	variance := squares/persons - mean*mean
+	variance = max(variance, 0) + allowance(variance, private*private*persons, noisy.SD.Square/persons)
+	sampling := math.Sqrt(min(variance, cap*cap/4) / persons)
+	return math.Hypot(Z95*math.Hypot(sampling, private), rare/persons)
+}
+
+// middle is half-way between the two estimates, with its errors.
+func (b Bounds) middle(noisy mechanism.NoisyPair, persons float64) *Estimate {
+	v := (noisy.X - noisy.Z) / 2 / persons
+	variance := (noisy.XX-2*noisy.XZ+noisy.ZZ)/4/persons - v*v
+	return &Estimate{
+		Value:       min(max(0.5+v, 0), 1),
+		StdSampling: math.Sqrt(max(variance, noisy.SD.Square/4/persons) / persons),
+		StdPrivacy:  math.Hypot(noisy.SD.Difference/2, v*noisy.SD.Count) / persons,
+	}
+}
+
+// ratio is the self-normalised estimate, as if what is missing were like what is
+// not, with its errors. A sum of weights that noise could have made draws it to the
+// middle of the range.
+func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate {
+	both := noisy.X + noisy.Z
+	weight := max(both, 4*noisy.SD.Both)
+	v := min(max(0.5+(noisy.X-noisy.Z)/2/weight, 0), 1)
+	// Of the residuals d(x - v), d the weight: (1-v) x - v z with these x and z.
+	square := (1-v)*(1-v)*noisy.XX - 2*v*(1-v)*noisy.XZ + v*v*noisy.ZZ
+	// No less than a quarter of what noise could hide, no more than weights up to the
+	// cap allow (Bhatia and Davis 2000).
+	square = min(max(square, noisy.SD.Square/4), cap*weight*max(v*(1-v), 1/persons))
+	return &Estimate{
+		Value:        v,
+		StdSampling:  math.Sqrt(square) / weight,
+		StdPrivacy:   math.Hypot(noisy.SD.Difference/2, (v-0.5)*noisy.SD.Both) / weight,
+		Undetermined: both < weight,
+	}
+}
+
+// scale turns shares of the range into returns, within their public range.
+func (b Bounds) scale(e *Estimate) {
+	width, within := b.Range.Width(), b.Public.Returns
+	at := func(share float64) float64 { return within.Clamp(b.Range.Min + width*share) }
+	e.Value, e.Interval = at(e.Value), [2]float64{at(e.Interval[0]), at(e.Interval[1])}
+	e.Clipping[0] *= width
+	e.Clipping[1] *= width
+	e.StdSampling *= width
+	e.StdPrivacy *= width
+}

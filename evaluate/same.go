@@ -1,0 +1,152 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// tolerance is by how much, relative to the larger, two computations of one
+// number may differ: other machines round the last digits otherwise.
+const tolerance = 1e-9
+
+// same holds a part of a release against what it must be, by their JSON forms:
+// members and lengths are equal, numbers up to the tolerance, or up to slack where
+// that is more, and texts up to the numbers in them. The error names the part.
+func same(path string, got, want any, slack float64) error {
+	a, err := plainJSON(got)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRelease, path, err)
+	}
+	b, err := plainJSON(want)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRelease, path, err)
+	}
+	return sameJSON(path, a, b, slack)
+}
+
+func plainJSON(v any) (out any, err error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(text, &out)
+}
+
+func sameJSON(path string, got, want any, slack float64) error {
+	switch want := want.(type) {
+	case map[string]any:
+		if got, ok := got.(map[string]any); ok {
+			return sameMembers(path, got, want, slack)
+		}
+	case []any:
+		if got, ok := got.([]any); ok {
+			return sameElements(path, got, want, slack)
+		}
+	case float64:
+		if got, ok := got.(float64); ok && near(got, want, slack) {
+			return nil
+		}
+	case string:
+		if got, ok := got.(string); ok && sameText(got, want) {
+			return nil
+		}
+	default:
+		if got == want {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s is %s; what the release says of itself makes it %s", ErrRelease, path, shortJSON(got), shortJSON(want))
+}
+
+func sameMembers(path string, got, want map[string]any, slack float64) error {
+	for _, name := range sortedNames(got) {
+		if _, ok := want[name]; !ok {
+			return fmt.Errorf("%w: %s holds %q, which no such release does", ErrRelease, path, name)
+		}
+	}
+	for _, name := range sortedNames(want) {
+		v, ok := got[name]
+		if !ok {
+			return fmt.Errorf("%w: %s.%s is missing", ErrRelease, path, name)
+		}
+		if err := sameJSON(path+"."+name, v, want[name], slack); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameElements(path string, got, want []any, slack float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%w: %s holds %d elements; what the release says of itself makes it %d", ErrRelease, path, len(got), len(want))
+	}
+	for i := range want {
+		if err := sameJSON(fmt.Sprintf("%s[%d]", path, i), got[i], want[i], slack); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func near(a, b, slack float64) bool {
+	return math.Abs(a-b) <= max(tolerance*max(math.Abs(a), math.Abs(b)), slack)
+}
+
+var numeral = regexp.MustCompile(`-?\d+(\.\d+)?([eE][-+]?\d+)?`)
+
+// sameText compares the words of two texts, and the numbers between them as
+// numbers.
+func sameText(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if !slices.Equal(numeral.Split(a, -1), numeral.Split(b, -1)) {
+		return false
+	}
+	x, y := numeral.FindAllString(a, -1), numeral.FindAllString(b, -1)
+	for i := range x {
+		u, err := strconv.ParseFloat(x[i], 64)
+		if err != nil {
+			return false
+		}
+		v, err := strconv.ParseFloat(y[i], 64)
+		if err != nil || !near(u, v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func sortedNames(m map[string]any) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// shortJSON is a value as an error may quote it: a release is for everybody.
+func shortJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "no JSON"
+	}
+	const longest = 120
+	s := string(text)
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/internal/draft"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+func newInit() *cobra.Command {
+	var out, format string
+	cmd := &cobra.Command{
+		Use:   "init DATA",
+		Short: "Write a commented configuration for data, from the names and types of their columns",
+		Long: `Write a commented configuration for data, a file or a glob. It is made from the
+names and types of the columns, and holds nothing else of the data. What must
+come from public knowledge is left open as FILL IN, which evaluate refuses.`,
+		Args: exactly(1, "one file or glob"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := file.Describe(cmd.Context(), args, format)
+			if err != nil {
+				return err
+			}
+			path, err := relative(filepath.Dir(out), args[0])
+			if err != nil {
+				return err
+			}
+			text := draft.Configuration(path, format, of)
+			err = newFile(out, 0o644, func(w io.Writer) error {
+				_, err := w.Write(text)
+				return err
+			})
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: fill in what is open, from public knowledge, then run discreet validate --config %[1]s\n", out)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "evaluate.yaml", "the configuration to write; a new file")
+	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
+	return cmd
+}
+
+// relative is a path as a configuration in a directory writes it.
+func relative(dir, path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	path, err = filepath.Rel(dir, path)
+	return filepath.ToSlash(path), err
+}

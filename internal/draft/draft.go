@@ -1,0 +1,239 @@
+package draft
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// draft is a configuration in the making.
+type draft struct {
+	bytes.Buffer
+	columns   []file.Column
+	left      int // columns that are not among them
+	separator byte
+}
+
+// Configuration writes a commented configuration for the data at a path, in a
+// format, empty where the extension says it. The path is written as it is given.
+func Configuration(path, format string, of *file.Description) []byte {
+	d := &draft{columns: of.Columns, left: of.Left, separator: of.Separator}
+	d.head(path)
+	d.data(path, format)
+	d.problem()
+	d.privacy()
+	d.question()
+	return d.Bytes()
+}
+
+func (d *draft) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+// found gives the columns that are read as a canonical one.
+func (d *draft) found(canonical string) []file.Column {
+	var out []file.Column
+	for _, c := range d.columns {
+		if c.Canonical == canonical {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (d *draft) has(canonical string) bool { return len(d.found(canonical)) > 0 }
+
+// head says what the draft was made from.
+func (d *draft) head(path string) {
+	d.line("# A draft for %s, from the names and types of its columns and nothing else.", scalar(path))
+	d.line("# Every %s is refused until something else stands there. What stands there must be public:", config.Open)
+	d.line("# known from the protocol, from physics or from earlier publications, never read off these data.")
+	d.line("# A range or a number that was looked up in the data voids the guarantee.")
+	d.line("#")
+	d.line("# The columns, their types by the first rows, and what they are taken for:")
+	for _, c := range d.columns {
+		taken := ""
+		switch {
+		case c.Canonical == c.Name:
+			taken = "  known by this name"
+		case c.Canonical != "":
+			taken = "  read as " + c.Canonical
+		}
+		d.line("#   %-7s  %s%s", c.Type, scalar(c.Name), taken)
+	}
+	if d.left > 0 {
+		d.line("#   and %d more, which are not listed", d.left)
+	}
+	d.line("")
+	d.line("# The contract: what the data are, which their steward answers for.")
+}
+
+// data writes where the data are and how they are read.
+func (d *draft) data(path, format string) {
+	d.line("data:")
+	d.line("  path: %s", scalar(path))
+	if format != "" {
+		d.line("  format: %s", scalar(format))
+	}
+	if d.separator != 0 {
+		d.line("  separator: %s", strconv.QuoteToASCII(string(d.separator)))
+	}
+	d.line("  # na: [NA, \".\"]               # texts that stand for a missing value, where there are some")
+	d.episodes()
+	if mapping := d.mapping(); len(mapping) > 0 || d.unknownRows() {
+		d.line("  columns:                      # the column of the file that holds each of these")
+		for _, name := range mapping {
+			d.line("    %s: %s", name, config.Open)
+		}
+		for _, name := range []string{"unit_id", "episode_id", "step"} {
+			if d.unknownRows() && !d.has(name) {
+				d.line("    # %s: ...", name)
+			}
+		}
+	}
+	if a := d.found("action"); len(a) == 1 && a[0].Type == "text" {
+		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", config.Open)
+	}
+	d.behavior()
+	if d.words() {
+		d.line("  # encode: {sex: [f, m]}       # for columns of words that are read: all that there can be, in the order of their numbers")
+	}
+	if len(d.observations()) > 0 {
+		d.line("  # missing: mean               # a missing observation becomes 0, or its public mean (means: {NAME: 50}). reject has the run fail, which tells of the data")
+	}
+}
+
+// words tells whether an observation is text.
+func (d *draft) words() bool {
+	return slices.ContainsFunc(d.columns, func(c file.Column) bool { return c.Type == "text" && strings.HasPrefix(c.Canonical, "obs_") })
+}
+
+// episodes says what an episode is where no column does. Where it is not known what a
+// row is, the draft asks: each answer is another question to the data.
+func (d *draft) episodes() {
+	switch {
+	case d.has("episode_id"):
+	case d.has("unit_id") && d.has("step"):
+		d.line("  episode_per_person: true      # no column names an episode: all rows of a person are one")
+	case d.unknownRows():
+		d.line("  # No column is known to name an episode or to order its decisions. What is a row?")
+		d.line("  #   a decision on its own, with one reward:            one_row_episodes: true")
+		d.line("  #   one of the decisions of a person, in their order:  episode_per_person: true, with unit_id and step under columns")
+		d.line("  #   one of an episode that a column names:             episode_id and step under columns")
+		d.line("  # steps: {from: 1}            # of a column step that counts from 1; {kind: ordered} of days, {kind: date, format: \"%%Y-%%m-%%d\"} of dates")
+		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", config.Open)
+	}
+}
+
+// unknownRows tells whether nothing says what a row is.
+func (d *draft) unknownRows() bool { return !d.has("episode_id") && !d.has("step") }
+
+// mostCandidates bounds the columns that are offered for one purpose.
+const mostCandidates = 6
+
+// probability is how columns of probabilities are called.
+var probability = regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`)
+
+// behavior asks where the probabilities of the logged actions come from, and names
+// the columns that may hold them.
+func (d *draft) behavior() {
+	d.line("  behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy")
+	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", config.Open)
+	if !d.has("behavior_prob") {
+		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...", config.Open)
+		n := 0
+		for _, c := range d.columns {
+			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability.MatchString(c.Name) {
+				d.line("    # name: %s    # the column of the probability of the action taken, if it is that", scalar(c.Name))
+				n++
+			}
+		}
+	}
+	d.line("    # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability")
+}
+
+// mapping lists the canonical columns that must be named: none is recognised, or
+// several are.
+func (d *draft) mapping() []string {
+	var out []string
+	for _, name := range []string{"episode_id", "unit_id", "step", "action", "reward"} {
+		n := len(d.found(name))
+		needed := name == "action" || name == "reward" || name == "episode_id" && d.has("step") && !d.has("unit_id")
+		if n > 1 || n == 0 && needed {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// problem writes the public facts.
+func (d *draft) problem() {
+	d.line("problem:")
+	d.line("  persons: %s             # how many there are by the study's public records; checked under replace_one", config.Open)
+	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", config.Open)
+	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", config.Open, config.Open)
+	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", config.Open)
+	if d.has("terminated") {
+		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
+	} else {
+		d.line("  end: %s                 # terminated (nothing follows the last row, as in one-row episodes) or truncated (the record was cut off there)", config.Open)
+	}
+}
+
+// privacy writes the guarantee.
+func (d *draft) privacy() {
+	d.line("privacy:")
+	if d.has("unit_id") {
+		d.line("  unit: person                  # whom unit_id names")
+	} else {
+		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", config.Open)
+	}
+	d.line("  adjacency: replace_one        # the number of persons is public; add_remove_one where it is not")
+	d.line("  epsilon: %s", config.Open)
+	d.line("  delta: %s               # below 1/persons", config.Open)
+	d.line("")
+}
+
+// question writes what an analyst asks.
+func (d *draft) question() {
+	d.line("# The question, which an analyst asks. `discreet methods` lists the methods, docs/policies.md the policies.")
+	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", config.Open)
+	d.line("method: {name: %s}", config.Open)
+	if names := d.observations(); len(names) > 0 {
+		open := strings.TrimSuffix(strings.Repeat(config.Open+", ", len(names)), ", ")
+		d.line("# For a method that needs features, with the public range of each:")
+		d.line("# features: {kind: columns, names: [%s], low: [%s], high: [%s]}", strings.Join(names, ", "), open, open)
+	}
+	d.line("# output: {dir: out}            # release.json and report.html")
+}
+
+// mostObservations bounds the columns that are offered as features.
+const mostObservations = 12
+
+// observations names the numeric columns of observations.
+func (d *draft) observations() []string {
+	var names []string
+	for _, c := range d.columns {
+		if strings.HasPrefix(c.Canonical, "obs_") && (c.Type == "number" || c.Type == "integer") {
+			names = append(names, scalar(c.Name))
+		}
+	}
+	return names[:min(len(names), mostObservations)]
+}
+
+// plain is what YAML takes for text as it stands.
+var plain = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./-]*$`)
+
+// scalar writes text as YAML, quoted where it could be anything else; what cannot be
+// seen is written by its code.
+func scalar(text string) string {
+	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+	if plain.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
+		return text
+	}
+	return strconv.QuoteToASCII(text)
+}

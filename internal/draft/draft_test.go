@@ -1,0 +1,88 @@
+package draft_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/draft"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+func ExampleConfiguration() {
+	text := draft.Configuration("trial.csv", "", &file.Description{Columns: []file.Column{
+		{Name: "patient_id", Canonical: "unit_id", Type: "text"}, {Name: "visit", Canonical: "step", Type: "integer"},
+		{Name: "arm", Type: "text"}, {Name: "reward", Canonical: "reward", Type: "number"},
+	}})
+	for line := range bytes.Lines(text) {
+		if strings.HasPrefix(string(line), "data:") || strings.HasPrefix(string(line), "  ") && !strings.Contains(string(line), config.Open) {
+			fmt.Print(string(line))
+		}
+	}
+	// Output:
+	// data:
+	//   path: trial.csv
+	//   # na: [NA, "."]               # texts that stand for a missing value, where there are some
+	//   episode_per_person: true      # no column names an episode: all rows of a person are one
+	//   columns:                      # the column of the file that holds each of these
+	//   behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy
+	//     # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability
+	//   unit: person                  # whom unit_id names
+	//   adjacency: replace_one        # the number of persons is public; add_remove_one where it is not
+}
+
+// What a header may hold, it is written so that it can be read and steers nothing.
+func TestHostileNamesAreQuoted(t *testing.T) {
+	text := string(draft.Configuration("a\nb: c", "", &file.Description{Separator: '\t', Columns: []file.Column{{Name: "x\u202e\x1b\n# y", Type: "text"}, {Name: "obs_a, b]", Canonical: "obs_a, b]", Type: "number"}}}))
+	if strings.ContainsAny(text, "\u202e\x1b") || !strings.Contains(text, `  path: "a\nb: c"`) || !strings.Contains(text, `  separator: "\t"`) || !strings.Contains(text, `names: ["obs_a, b]"]`) {
+		t.Error(text)
+	}
+}
+
+// Whether rows are episodes is never guessed: where no column tells, the draft asks,
+// whatever the names of the person and of the day may look like to a reader.
+func TestWhatARowIsIsAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		columns []file.Column
+		asks    bool
+	}{
+		"nothing known": {[]file.Column{{Name: "mrn", Type: "text"}, {Name: "date", Type: "text"}, {Name: "nr", Type: "integer"}}, true},
+		"persons known": {[]file.Column{{Name: "patient", Canonical: "unit_id", Type: "integer"}, {Name: "day", Type: "integer"}}, true},
+		"steps known":   {[]file.Column{{Name: "patient", Canonical: "unit_id", Type: "integer"}, {Name: "visit", Canonical: "step", Type: "integer"}}, false},
+		"episodes":      {[]file.Column{{Name: "stay", Canonical: "episode_id", Type: "integer"}}, false},
+	} {
+		text := string(draft.Configuration("a.csv", "", &file.Description{Columns: c.columns}))
+		if got := strings.Contains(text, "\n  one_row_episodes: "+config.Open); got != c.asks {
+			t.Errorf("%s: asks %v; want %v\n%s", name, got, c.asks, text)
+		}
+		if strings.Contains(text, "\n  one_row_episodes: true") {
+			t.Errorf("%s: guesses\n%s", name, text)
+		}
+		if !strings.Contains(text, "\n  end: "+config.Open) {
+			t.Errorf("%s: does not ask how episodes end\n%s", name, text)
+		}
+	}
+}
+
+// Columns that may hold probabilities are named, and none where one is known.
+func TestColumnsOfProbabilitiesAreNamed(t *testing.T) {
+	columns := []file.Column{
+		{Name: "p_arm", Type: "number"}, {Name: "Propensity", Type: "number"}, {Name: "treat_prob", Type: "number"},
+		{Name: "prob\n#x", Type: "integer"}, {Name: "prob_word", Type: "text"}, {Name: "platelet", Type: "number"},
+	}
+	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}))
+	for _, want := range []string{"    # name: p_arm ", "    # name: Propensity ", "    # name: treat_prob ", `    # name: "prob\n#x" `, "    # once: true"} {
+		if strings.Count(text, "\n"+want) != 1 {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "    # name:"); n != 4 {
+		t.Errorf("%d columns are named; want 4", n)
+	}
+	columns[0].Canonical = "behavior_prob"
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "# name:") {
+		t.Error(text)
+	}
+}

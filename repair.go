@@ -1,0 +1,196 @@
+package discreet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Values of data.on_violation.
+const (
+	onViolationRepair = "repair"
+	onViolationReject = "reject"
+)
+
+// repairs tells whether a record that violates what is asked is repaired. It is the
+// default with privacy: that a run fails tells of the data, and costs nothing.
+func (c Config) repairs() bool {
+	if c.Data.OnViolation == "" {
+		return !c.Privacy.None
+	}
+	return c.Data.OnViolation == onViolationRepair
+}
+
+// missingRule and outsideRule are what their keys say and, where they say nothing,
+// what on_violation does.
+func (c Config) missingRule() string {
+	switch {
+	case c.Data.Missing != "":
+		return c.Data.Missing
+	case c.repairs():
+		return "zero"
+	}
+	return onViolationReject
+}
+
+func (c Config) outsideRule() string {
+	switch b := c.Problem.Reward; {
+	case b != nil && b.Outside != "":
+		return b.Outside
+	case c.repairs():
+		return "clip"
+	}
+	return onViolationReject
+}
+
+// violationWords says to a reader of a release what became of records that violate
+// what is asked; nothing for a reference that rejects them.
+func (c Config) violationWords() string {
+	if !c.repairs() {
+		if c.Privacy.None {
+			return ""
+		}
+		return "reject: a record that does not fit has the run fail, which tells of the data outside the guarantee"
+	}
+	var words []string
+	say := func(reject bool, refused, repaired string) {
+		if reject {
+			repaired = refused
+		}
+		words = append(words, repaired)
+	}
+	say(c.outsideRule() == onViolationReject, "a reward outside its range has the run fail", "a reward outside its range is moved to the nearer end")
+	switch c.missingRule() {
+	case "mean":
+		words = append(words, "a missing observation becomes the public mean of its column")
+	default:
+		say(c.missingRule() == onViolationReject, "a missing observation has the run fail", "a missing observation becomes 0")
+	}
+	words = append(words, "an episode with any other value that cannot be used is left out")
+	return c.Privacy.unit().Words("repair: " + strings.Join(words, ", ") + "; the number of persons stays")
+}
+
+// probabilityColumns are the observations in which no value may be replaced.
+func probabilityColumns(c Config) []string {
+	var names []string
+	if c.Target.Kind == "columns" {
+		names = append(names, c.Target.Names...)
+	}
+	if b := c.Data.Behavior; b != nil && b.Kind == "columns" {
+		names = append(names, b.Names...)
+	}
+	return names
+}
+
+// allMeans asks for the public mean of every observation before the data are
+// opened: to fail at the first missing value would tell of it.
+func (c Config) allMeans(o *trajectory.Options) error {
+	for _, name := range o.Observations {
+		if _, ok := o.Means[name]; !ok && !slices.Contains(o.Whole, name) {
+			return fmt.Errorf("%w: data.missing is mean, and data.means has no public mean of %s; give it", ErrConfig, name)
+		}
+	}
+	return nil
+}
+
+// fit gives the data the probabilities of a behaviour policy that is known from
+// elsewhere. Where violations are repaired it leaves out the episodes that the
+// policies or the features cannot read, and keeps which in unfit.
+func (j *job) fit(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	j.unfit = trajectory.Repaired{}
+	if j.options.Violation == trajectory.ViolationReject {
+		if j.behaviour == nil {
+			return d, nil
+		}
+		return policy.WithBehavior(d, j.behaviour)
+	}
+	read, n, err := policy.Repair(d, j.public.Target, j.behaviour)
+	if err != nil {
+		return nil, err
+	}
+	j.leaveOut(d, read, n, func(e int) trajectory.InputError { return j.unreadable(d, e) })
+	if j.public.Features == nil {
+		return read, nil
+	}
+	seen, n, err := feature.Repair(j.public.Features, read)
+	if err != nil {
+		return nil, err
+	}
+	j.leaveOut(read, seen, n, func(int) trajectory.InputError {
+		return trajectory.InputError{Column: strings.Join(j.public.Features.Columns(), ", "), What: "has an observation that the features cannot read",
+			Remedy: "mend or drop these rows, or choose other features", Kind: feature.ErrObservation}
+	})
+	return seen, nil
+}
+
+// leaveOut notes the n episodes that a step of fit did not keep: where they begin,
+// and why.
+func (j *job) leaveOut(all, kept *trajectory.Dataset, n int, why func(episode int) trajectory.InputError) {
+	if n == 0 {
+		return
+	}
+	u := &j.unfit
+	u.Episodes += n
+	for e, k := 0, 0; e < all.Episodes(); e++ {
+		if k < kept.Episodes() && all.FirstRow[e] == kept.FirstRow[k] && all.Origin[e] == kept.Origin[k] {
+			k++
+			continue
+		}
+		fault := why(e)
+		u.Kinds = counted(u.Kinds, trajectory.FaultKind{Column: fault.Column, What: fault.What})
+		if len(u.First) < toldLeftOut {
+			fault.File, fault.Row = all.Origin[e], all.FirstRow[e]
+			u.First = append(u.First, &fault)
+		}
+	}
+}
+
+// counted adds one fault to those of its kind.
+func counted(kinds []trajectory.FaultKind, kind trajectory.FaultKind) []trajectory.FaultKind {
+	i := slices.IndexFunc(kinds, func(k trajectory.FaultKind) bool { return k.Column == kind.Column && k.What == kind.What })
+	if i < 0 {
+		i, kinds = len(kinds), append(kinds, kind)
+	}
+	kinds[i].Faults++
+	return kinds
+}
+
+// unreadable says why the policies cannot read an episode.
+func (j *job) unreadable(d *trajectory.Dataset, episode int) trajectory.InputError {
+	fault := trajectory.InputError{What: "has a decision for which a policy, the target or that of data.behavior, gives no probability",
+		Remedy: "mend or drop these rows, or correct the policy", Kind: policy.ErrRow}
+	for _, p := range []policy.Policy{j.public.Target, j.behaviour} {
+		if _, any := p.(policy.Constant); any || p == nil || p.Actions() == 0 || d.Action == nil {
+			continue
+		}
+		if slices.Max(d.Action[d.EpisodeStart[episode]:d.EpisodeStart[episode+1]]) >= int32(p.Actions()) {
+			fault.What = fmt.Sprintf("has an action that a policy does not know, the target or that of data.behavior: its actions are 0 to %d", p.Actions()-1)
+		}
+	}
+	return fault
+}
+
+// toldLeftOut is how many episodes that are left out are told with their place, and
+// largeShare the share of them that is told first.
+const (
+	toldLeftOut = 20
+	largeShare  = .05
+)
+
+// unfitNotice says to the curator how many of the episodes that were read fit left
+// out, their share first where it is large; nothing where there are none.
+func (j *job) unfitNotice(read int) []string {
+	left := j.unfit.Episodes
+	if left == 0 {
+		return nil
+	}
+	notice := fmt.Sprintf("episodes with a decision that a policy or the features cannot read were left out: %d", left)
+	if share := float64(left) / float64(read); share > largeShare {
+		notice = fmt.Sprintf("%.3g%% OF THE EPISODES ARE LEFT OUT; validate --config shows them; %s of %d", 100*share, notice, read)
+	}
+	return []string{notice}
+}

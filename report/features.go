@@ -1,0 +1,21 @@
+package report
+
+import (
+	"encoding/json"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+)
+
+// Features names the features of a plan or a release by its public facts, in the
+// order of theta; nil where they are known by number alone.
+func Features(public map[string]any) []string {
+	text, err := json.Marshal(public["features"])
+	if err != nil {
+		return nil
+	}
+	var s feature.Spec
+	if json.Unmarshal(text, &s) != nil {
+		return nil // a specification of another program; its release holds the words
+	}
+	return s.Features()
+}

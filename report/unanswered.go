@@ -1,0 +1,36 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// mostOfRange is the share of the public range from which on an interval leaves the
+// question open.
+const mostOfRange = 0.9
+
+// Unanswered says in words why a private release does not answer its question, from
+// its own numbers alone: its error is about that of an answer made up without any
+// data. It is empty where the release tells something.
+func Unanswered(r *evaluate.Release) string {
+	half := r.Expected.Constant // of the public range
+	e := r.Estimate
+	switch {
+	case r.Privacy == nil || !(half > 0) || e != nil && e.Sampling == evaluate.NoSampling:
+		return ""
+	case e == nil && r.Expected.RMSE >= half:
+		return fmt.Sprintf("The noise alone is expected to put the values off by %s, and a constant fixed without data is off by at most %s: read them as noise.",
+			significant(r.Expected.RMSE, digits, down), significant(half, digits, up))
+	case e == nil:
+		return ""
+	}
+	width := e.Interval[1] - e.Interval[0]
+	switch {
+	case e.StdPrivacy >= 2*half:
+		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole range in which the answer was known to lie without data: read the value as noise.", significant(e.StdPrivacy, digits, down))
+	case width >= mostOfRange*2*half:
+		return fmt.Sprintf("The interval covers %s of the range in which the answer was known to lie without data: the value could be almost anything in it.", percent(min(width/(2*half), 1), down))
+	}
+	return ""
+}

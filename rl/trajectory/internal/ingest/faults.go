@@ -1,0 +1,82 @@
+package ingest
+
+import (
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// mostKinds bounds the kinds of faults that are counted apart; a file may have
+// thousands of columns.
+const mostKinds = 100
+
+// faults keeps the first faults of the rows and counts all of them. The rows of a
+// file are checked column by column, so that a fault may come after those of later
+// rows.
+type faults struct {
+	most  int  // that are kept
+	one   bool // is told, whatever else there is
+	kept  []*trajectory.InputError
+	at    []place // of those
+	kinds []trajectory.FaultKind
+	index map[trajectory.FaultKind]int
+	total int
+}
+
+func newFaults(most int) *faults {
+	return &faults{most: max(most, 1), one: most == 0, index: map[trajectory.FaultKind]int{}}
+}
+
+// count adds a fault and reports whether it is among the first, so that only those
+// need to be made.
+func (f *faults) count(at place, column, what string) bool {
+	f.total++
+	kind := trajectory.FaultKind{Column: column, What: what}
+	i, known := f.index[kind]
+	if !known {
+		if len(f.kinds) == mostKinds {
+			kind = trajectory.FaultKind{What: "other faults"}
+		}
+		if i, known = f.index[kind]; !known {
+			i = len(f.kinds)
+			f.index[kind] = i
+			f.kinds = append(f.kinds, kind)
+		}
+	}
+	f.kinds[i].Faults++
+	return len(f.kept) < f.most || at.before(f.at[len(f.at)-1])
+}
+
+// keep puts a fault that count reported among the first, behind those of its row.
+func (f *faults) keep(at place, e *trajectory.InputError) {
+	i := len(f.kept)
+	for i > 0 && at.before(f.at[i-1]) {
+		i--
+	}
+	f.kept, f.at = slices.Insert(f.kept, i, e), slices.Insert(f.at, i, at)
+	if len(f.kept) > f.most {
+		f.kept, f.at = f.kept[:f.most], f.at[:f.most]
+	}
+}
+
+// add counts a fault, and keeps it if it is among the first.
+func (f *faults) add(at place, e *trajectory.InputError) {
+	if f.count(at, e.Column, e.What) {
+		f.keep(at, e)
+	}
+}
+
+// err is all that was found: nil, the one fault, or a [trajectory.FaultsError].
+func (f *faults) err() error {
+	switch {
+	case f.total == 0:
+		return nil
+	case f.total == 1 || f.one:
+		return f.kept[0]
+	}
+	return &trajectory.FaultsError{First: f.kept, Kinds: f.kinds, Total: f.total}
+}
+
+func (p place) before(q place) bool {
+	return p.file < q.file || p.file == q.file && p.row < q.row
+}

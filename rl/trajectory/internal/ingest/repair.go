@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// mostFirst is how many violations are kept for the curator to read.
+const mostFirst = 20
+
+func (s *Stream) repairs() bool { return s.o.Violation == trajectory.ViolationRepair }
+
+// leaveOut leaves out the episode at hand. It returns where its violations are told.
+func (s *Stream) leaveOut() *faults {
+	if !s.state.leftOut {
+		s.state.leftOut = true
+		s.repaired.Episodes++
+	}
+	return s.violations
+}
+
+// violation notes what is wrong with the episode at hand: a fault, or a reason to
+// leave it out.
+func (s *Stream) violation(e *trajectory.InputError) {
+	into := s.faults
+	if s.repairs() {
+		into = s.leaveOut()
+	}
+	into.add(place{s.index, e.Row}, e)
+}
+
+// clear empties the columns of an episode that is left out. They stay parts that the
+// data have: nobody else's are read otherwise for it.
+func (s *Stream) clear() {
+	b := &s.buf
+	b.obs, b.reward, b.final = []float64{}, []float64{}, nil
+	b.action = []int32{}
+	for i := range b.plain {
+		b.plain[i] = []float64{}
+	}
+	s.ep.Terminated = false
+}
+
+// clip moves rewards to their bounds.
+func (s *Stream) clip(rewards []float64) {
+	r := s.o.Reward
+	if r == nil || s.o.Outside != trajectory.OutsideClip {
+		return
+	}
+	for i, v := range rewards {
+		if c := min(max(v, r.Min), r.Max); c != v {
+			rewards[i] = c
+			s.state.clipped++
+		}
+	}
+}
+
+// Repaired counts what was repaired so far. It is private, for the curator alone.
+func (s *Stream) Repaired() trajectory.Repaired {
+	r := s.repaired
+	r.First, r.Kinds = s.violations.kept, s.violations.kinds
+	return r
+}
+
+// tellRepairs says at the end of the data what was repaired.
+func (s *Stream) tellRepairs() {
+	r := s.Repaired()
+	if r.Rewards > 0 {
+		s.notice(fmt.Sprintf("rewards outside their bounds were clipped to them: %d", r.Rewards))
+	}
+	if r.Observations > 0 {
+		s.notice(fmt.Sprintf("missing observations were replaced: %d", r.Observations))
+	}
+	if r.Episodes > 0 {
+		s.notice(s.leftOutWords(r))
+	}
+}
+
+// largeShare is the share of the episodes from which it is told first that they are
+// left out.
+const largeShare = .05
+
+// leftOutWords says how many episodes were left out, of those met.
+func (s *Stream) leftOutWords(r trajectory.Repaired) string {
+	words := fmt.Sprintf("episodes with a value that cannot be used were left out: %d", r.Episodes)
+	if share := float64(r.Episodes) / float64(s.met); share > largeShare {
+		words = fmt.Sprintf("%.3g%% OF THE EPISODES ARE LEFT OUT; validate --config shows them; %s of %d", 100*share, words, s.met)
+	}
+	return fmt.Sprintf("%s (the first: %v)", words, r.First[0])
+}

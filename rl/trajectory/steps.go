@@ -1,0 +1,80 @@
+package trajectory
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Steps says how the column step orders the decisions of an episode. Whatever it
+// holds, a [Dataset] numbers them 0, 1, 2, ...
+type Steps struct {
+	// From is the number of the first decision, from which they count up by one.
+	From int
+	// Ordered takes any numbers, such as days: those of an episode must rise from
+	// row to row, and two that are equal are refused.
+	Ordered bool
+	// Date takes dates and times of this form in place of numbers, ordered likewise:
+	// %Y-%m-%d, with %Y (four digits), %m, %d, %H, %M, %S (two digits each; a fraction
+	// may follow the seconds) and %z (+hh:mm or Z).
+	Date string
+}
+
+// Rising reports whether the values are ordered without being numbered.
+func (s Steps) Rising() bool { return s.Ordered || s.Date != "" }
+
+func (s Steps) validate() error {
+	if s.From != 0 && s.Rising() {
+		return fmt.Errorf("%w: steps that are ordered, and numbered from %d; choose one of the two", ErrOptions, s.From)
+	}
+	if s.Date == "" {
+		return nil
+	}
+	_, err := s.parser()
+	return err
+}
+
+// Time parses dates of the form Date: to microseconds since 1970 and true, or
+// false where the text is no such date. It panics if the form is not valid.
+func (s Steps) Time() func(text string) (float64, bool) {
+	layout, err := s.parser()
+	if err != nil {
+		panic(err)
+	}
+	return func(text string) (float64, bool) {
+		t, err := time.Parse(layout, text)
+		return float64(t.UnixMicro()), err == nil
+	}
+}
+
+// parser turns the form of a date into a layout of package time.
+func (s Steps) parser() (string, error) {
+	fail := func(what string) (string, error) {
+		return "", fmt.Errorf("%w: the form of dates %q %s; write it with %%Y, %%m, %%d, %%H, %%M, %%S and %%z, such as %%Y-%%m-%%d", ErrOptions, s.Date, what)
+	}
+	parts := map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'z': "Z07:00"}
+	var layout strings.Builder
+	seen := map[byte]bool{}
+	for i := 0; i < len(s.Date); i++ {
+		c := s.Date[i]
+		switch {
+		case c == '%' && i+1 < len(s.Date) && parts[s.Date[i+1]] != "":
+			i++
+			if c = s.Date[i]; seen[c] {
+				return fail("has a part twice")
+			}
+			seen[c] = true
+			layout.WriteString(parts[c])
+		case strings.HasSuffix(layout.String(), parts['S']) && (c == '.' || c == ','):
+			return fail("has a point or a comma after the seconds, where their fraction may stand")
+		case strings.IndexByte(" -/.:,T", c) >= 0:
+			layout.WriteByte(c)
+		default:
+			return fail("has a part that is not known")
+		}
+	}
+	if !seen['Y'] || !seen['m'] || !seen['d'] {
+		return fail("lacks the year, the month or the day")
+	}
+	return layout.String(), nil
+}

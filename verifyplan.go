@@ -1,0 +1,278 @@
+package discreet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// plan holds the release against the plan that follows from its public facts.
+func (v *Verification) plan() error {
+	r := v.Release
+	if r.Privacy != nil && r.Disclosure == nil {
+		return errors.New("disclosure is missing: every private release has one")
+	}
+	labels, features, err := labelsOf(r)
+	if err == nil {
+		var p *evaluate.Plan
+		if p, err = evaluate.Replan(r, features, labels); err == nil {
+			if err = p.Verify(r); err == nil {
+				err = sharedWords(r)
+			}
+		}
+	}
+	d := r.Disclosure
+	if err != nil {
+		err = unsound{err}
+	}
+	switch {
+	case d != nil && (d.CodeVersion == "") != (d.ConfigHash == ""):
+		return errors.New("disclosure: of code_version and config_hash one is missing")
+	case err == nil:
+		v.Replanned = true
+		return nil
+	case d == nil || d.CodeVersion == Version():
+		return err
+	case d.CodeVersion != "":
+		v.Notes = append(v.Notes, fmt.Sprintf("made by version %s, and this is %s, which would not have written it so (%v): whether it was changed only that version, or a signature, can tell", d.CodeVersion, Version(), err))
+		return nil
+	}
+	v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this one would not have written it so (%v): whether it was changed only a signature can tell", err))
+	return nil
+}
+
+// labelsOf takes the labels that a configuration writes out of the public facts of a
+// release, and builds its features.
+func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
+	labels := map[string]any{}
+	for _, l := range []struct {
+		name  string
+		check func(r *evaluate.Release, v any) error
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"on_violation", checkViolation}, {"features", nil}} {
+		v, ok := r.Public[l.name]
+		if !ok {
+			continue
+		}
+		labels[l.name] = v
+		if l.check == nil {
+			continue
+		}
+		if err := l.check(r, v); err != nil {
+			return nil, nil, fmt.Errorf("public.%s: %w", l.name, err)
+		}
+	}
+	if labels["target"] == nil {
+		return nil, nil, errors.New("public.target is missing")
+	}
+	if labels["behavior"] == nil && r.Public["on_policy"] == false && r.Method != "constant" {
+		return nil, nil, errors.New("public.behavior is missing off-policy")
+	}
+	if labels["on_violation"] == nil && r.Privacy != nil {
+		return nil, nil, errors.New("public.on_violation is missing")
+	}
+	if labels["features"] == nil {
+		return labels, nil, nil
+	}
+	features, err := featuresOf(r, labels["features"])
+	if err != nil {
+		return nil, nil, fmt.Errorf("public.features: %w", err)
+	}
+	return labels, features, nil
+}
+
+// featuresOf builds the map of a specification that may come from anybody: one of
+// more features than the release has numbers is refused before it is built.
+func featuresOf(r *evaluate.Release, v any) (feature.Map, error) {
+	var spec feature.Spec
+	if err := strictly(v, &spec); err != nil {
+		return nil, err
+	}
+	dim := float64(spec.States)
+	switch {
+	case spec.Order > 0:
+		dim = math.Pow(float64(spec.Order+1), float64(len(spec.Names)))
+	case spec.Centers > 0:
+		dim = math.Pow(float64(spec.Centers), float64(len(spec.Names)))
+	}
+	most := 1 << 20 // of a scalar, which has none
+	if r.Theta != nil {
+		most = max(len(r.Values), len(r.Theta))
+	}
+	if dim > float64(most) {
+		return nil, fmt.Errorf("%g features or states, and the release has numbers for %d", dim, most)
+	}
+	return spec.Map()
+}
+
+// strictly decodes a part of a release; a member that into does not have is an error.
+func strictly(v, into any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+var (
+	uniformTarget  = regexp.MustCompile(`^uniform over (\d+) actions$`)
+	constantTarget = regexp.MustCompile(`^constant: action (\d+)( \(.+\))?$`)
+	otherTarget    = regexp.MustCompile(`^(table|tree|softmax|soft-greedy|columns): .+$|^column(: .+)?$`)
+)
+
+// checkTarget holds the target in words against what the release says of it.
+func checkTarget(r *evaluate.Release, v any) error {
+	words, ok := v.(string)
+	if !ok {
+		return errors.New("is no text")
+	}
+	logged := Target{Kind: "logged"}.String()
+	actions, _ := r.Public["actions"].(float64)
+	onPolicy, _ := r.Public["on_policy"].(bool)
+	var known float64
+	switch {
+	case words == logged:
+		known = 0
+	case uniformTarget.MatchString(words):
+		known = number(uniformTarget.FindStringSubmatch(words)[1])
+	case constantTarget.MatchString(words):
+		known = number(constantTarget.FindStringSubmatch(words)[1]) + 1
+	case otherTarget.MatchString(words):
+		known = actions
+		if words == "column" || strings.HasPrefix(words, "column: ") {
+			known = 0
+		}
+		if list, ok := strings.CutPrefix(words, "columns: "); ok {
+			known = float64(strings.Count(list, ", ") + 1)
+		}
+	default:
+		return fmt.Errorf("%.60q is no policy of this program", words)
+	}
+	if onPolicy != (words == logged) {
+		return fmt.Errorf("%.60q, and on_policy is %v", words, onPolicy)
+	}
+	if known != actions {
+		return fmt.Errorf("%.60q, and actions is %g", words, actions)
+	}
+	return nil
+}
+
+// number is that of digits; too many of them are no number of actions.
+func number(digits string) float64 {
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return -1
+	}
+	return x
+}
+
+// checkBehavior wants what a configuration may say of the probabilities.
+func checkBehavior(_ *evaluate.Release, v any) error {
+	var b struct {
+		Source    string     `json:"source"`
+		Kind      string     `json:"kind"`
+		Name      *string    `json:"name"`
+		Once      *bool      `json:"once"`
+		Probs     *StepProbs `json:"probs"`
+		TrainedOn *string    `json:"trained_on"`
+		Note      *string    `json:"note"`
+	}
+	if err := strictly(v, &b); err != nil {
+		return err
+	}
+	for _, text := range []*string{b.Name, b.TrainedOn, b.Note} {
+		if text != nil && *text == "" {
+			return errors.New("holds an empty text")
+		}
+	}
+	if b.Kind == "" || b.Name != nil && b.Kind != "column" {
+		return fmt.Errorf("kind is %.60q", b.Kind)
+	}
+	stated := Behavior{Source: b.Source, Kind: b.Kind}
+	if b.TrainedOn != nil {
+		stated.TrainedOn = *b.TrainedOn
+	}
+	if b.Once != nil {
+		if stated.Once = *b.Once; !stated.Once {
+			return errors.New("once is false, which is left out")
+		}
+	}
+	if b.Probs != nil {
+		if _, err := policy.NewByStep(*b.Probs); err != nil {
+			return err
+		}
+		stated.Probs = *b.Probs
+	}
+	return stated.validate(true)
+}
+
+func checkEnd(_ *evaluate.Release, v any) error {
+	switch v {
+	case "terminated", "truncated", "column":
+		return nil
+	}
+	return errors.New("want terminated, truncated or column")
+}
+
+// checkViolation wants words that some configuration makes.
+func checkViolation(r *evaluate.Release, v any) error {
+	c := Config{Problem: Problem{Reward: &Bounds{}}, Privacy: Privacy{None: r.Privacy == nil}}
+	if r.Privacy != nil {
+		c.Privacy.Unit = string(r.Privacy.Unit)
+	}
+	for _, c.Data.OnViolation = range []string{onViolationRepair, onViolationReject} {
+		for _, c.Data.Missing = range []string{"", "zero", "mean", "reject"} {
+			for _, c.Problem.Reward.Outside = range []string{"", "clip", "reject"} {
+				if words := c.violationWords(); words != "" && v == words {
+					return nil
+				}
+			}
+		}
+	}
+	return errors.New("is no rule of this program")
+}
+
+// checkLedger holds what a release says of its charge against itself. What the
+// ledger spent on others only the ledger knows.
+func checkLedger(r *evaluate.Release) error {
+	e := r.Ledger
+	if e == nil {
+		return nil
+	}
+	s := e.Shares
+	switch {
+	case e.Head.Seq != e.Seq || e.Head.Hash != e.Entry:
+		return errors.New("ledger.head is not the entry that was just charged")
+	case !(math.Abs(s.Before+s.This+s.Left-1) <= 1e-9):
+		return fmt.Errorf("ledger.shares sum to %v; want 1", s.Before+s.This+s.Left)
+	case e.Spent.Epsilon > e.Budget.Epsilon*(1+1e-9) || e.Spent.Delta > e.Budget.Delta*(1+1e-9):
+		return errors.New("ledger.spent is above ledger.budget")
+	case (s.Part == "budget") != (e.Rule == "basic"):
+		return fmt.Errorf("ledger.shares are of the %s under the %s rule", s.Part, e.Rule)
+	}
+	return nil
+}
+
+// sharedWords are those of a release from a ledger.
+func sharedWords(r *evaluate.Release) error {
+	if r.Ledger == nil {
+		return nil
+	}
+	if r.Disclosure.Composition != composition(r) {
+		return errors.New("disclosure.composition is not that of the ledger's rule and budget")
+	}
+	if r.Disclosure.Series != sharedSeries {
+		return errors.New("disclosure.series is not that of a release from a ledger")
+	}
+	return nil
+}
