@@ -12,7 +12,7 @@ import (
 
 // TestREADMEsCommandsRun runs every command of the README, in its order, in a
 // directory that holds what its text says is there: the configuration that it
-// prints, the example's data, an event and a release.
+// prints, the example's data, also as a trial of one's own, an event and a release.
 func TestREADMEsCommandsRun(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -33,7 +33,9 @@ func TestREADMEsCommandsRun(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "evaluate.yaml"), yaml[0])
 	write(t, filepath.Join(dir, "event.json"), `{"kind":"gaussian","noise_multiplier":1.1}`)
-	write(t, filepath.Join(dir, "trajectories.csv"), read(t, filepath.Join(root, "examples/pbc/trajectories.csv")))
+	for _, name := range []string{"trajectories.csv", "trial.csv"} {
+		write(t, filepath.Join(dir, name), read(t, filepath.Join(root, "examples/pbc/trajectories.csv")))
+	}
 
 	n := 0
 	for _, block := range blocks(text, "") {
