@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -91,34 +90,24 @@ func (s *Store) migration(version int64) (up, down string, err error) {
 func (s *Store) create(ctx context.Context) error {
 	key := make([]byte, KeySize)
 	rand.Read(key) // never fails
-	err := s.retry(ctx, func(ctx context.Context) error {
-		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
-			if err := tx.lockSchema(); err != nil {
+	return s.atRest(ctx, func(tx *Tx, version int64) error {
+		if version > Version {
+			return Abort(s.supported(version))
+		}
+		if version == 0 {
+			if err := tx.refuseForeign(); err != nil {
 				return err
 			}
-			version, err := s.version(ctx, tx.tx)
-			if err != nil {
-				return err
-			}
-			if version > Version {
-				return Abort(s.supported(version))
-			}
-			if version == 0 {
-				if err := tx.refuseForeign(); err != nil {
-					return err
-				}
-			}
-			if err := s.shaped(ctx, tx.tx, version); err != nil {
-				return err
-			}
-			if err := tx.migrate(version, Version); err != nil {
-				return err
-			}
-			_, err = tx.tx.ExecContext(ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
+		}
+		if err := s.shaped(tx.ctx, tx.tx, version); err != nil {
 			return err
-		})
+		}
+		if err := tx.migrate(version, Version); err != nil {
+			return err
+		}
+		_, err := tx.tx.ExecContext(tx.ctx, `INSERT INTO ledger_store (id, fingerprint_key) VALUES (1, $1) ON CONFLICT DO NOTHING`, key)
+		return err
 	})
-	return err
 }
 
 // refuseForeign refuses a SQLite file that something else lives in. A PostgreSQL
@@ -147,22 +136,13 @@ func Migrate(ctx context.Context, location string, version int64) error {
 		return err
 	}
 	defer s.Close()
-	return s.retry(ctx, func(ctx context.Context) error {
-		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
-			if err := tx.lockSchema(); err != nil {
-				return err
-			}
-			now, err := s.version(ctx, tx.tx)
-			if err != nil {
-				return err
-			}
-			if now == 0 || now > Version {
-				return Abort(s.supported(now))
-			}
-			if err := s.shaped(ctx, tx.tx, now); err != nil {
-				return err
-			}
-			return tx.migrate(now, version)
-		})
+	return s.atRest(ctx, func(tx *Tx, now int64) error {
+		if now == 0 || now > Version {
+			return Abort(s.supported(now))
+		}
+		if err := s.shaped(tx.ctx, tx.tx, now); err != nil {
+			return err
+		}
+		return tx.migrate(now, version)
 	})
 }

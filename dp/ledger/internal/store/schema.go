@@ -56,11 +56,10 @@ func (s *Store) current(ctx context.Context) error {
 	return err
 }
 
-// foreignAtRest looks once more at a store that was found to be foreign, while nobody
-// migrates it: another process may have done so between the looks at its version and
-// at its tables.
-func (s *Store) foreignAtRest(ctx context.Context, found error) error {
-	err := s.retry(ctx, func(ctx context.Context) error {
+// atRest runs f in one transaction in which nobody else migrates the store, with the
+// version of its schema. Where the transaction has to yield, f runs again.
+func (s *Store) atRest(ctx context.Context, f func(tx *Tx, version int64) error) error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
 			if err := tx.lockSchema(); err != nil {
 				return err
@@ -69,11 +68,20 @@ func (s *Store) foreignAtRest(ctx context.Context, found error) error {
 			if err != nil {
 				return err
 			}
-			if err := s.supported(version); err != nil {
-				return Abort(err)
-			}
-			return s.shaped(ctx, tx.tx, version)
+			return f(tx, version)
 		})
+	})
+}
+
+// foreignAtRest looks once more at a store that was found to be foreign, while nobody
+// migrates it: another process may have done so between the looks at its version and
+// at its tables.
+func (s *Store) foreignAtRest(ctx context.Context, found error) error {
+	err := s.atRest(ctx, func(tx *Tx, version int64) error {
+		if err := s.supported(version); err != nil {
+			return Abort(err)
+		}
+		return s.shaped(tx.ctx, tx.tx, version)
 	})
 	if errors.Is(err, errReadOnly) {
 		return found
@@ -84,14 +92,9 @@ func (s *Store) foreignAtRest(ctx context.Context, found error) error {
 // settled is the version when nobody is migrating the store. A file that nobody may
 // write, or not this process, has the version that was read.
 func (s *Store) settled(ctx context.Context, read int64) (version int64, err error) {
-	err = s.retry(ctx, func(ctx context.Context) error {
-		return s.transact(ctx, &sql.TxOptions{}, func(tx *Tx) (err error) {
-			if err := tx.lockSchema(); err != nil {
-				return err
-			}
-			version, err = s.version(ctx, tx.tx)
-			return err
-		})
+	err = s.atRest(ctx, func(_ *Tx, now int64) error {
+		version = now
+		return nil
 	})
 	if errors.Is(err, errReadOnly) {
 		return read, nil
