@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
@@ -195,6 +195,12 @@ func TestARetryReturnsTheRecordedBytes(t *testing.T) {
 	}
 }
 
+// atNoise is called when the first sums of a run have become noisy, and with each after
+// them.
+type atNoise func()
+
+func (f atNoise) Release(_, _ float64, _, _ []int64) { f() }
+
 // A run that is cancelled after its charge is pending: never free, never run again.
 func TestACancelledRunIsPending(t *testing.T) {
 	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
@@ -202,15 +208,7 @@ func TestACancelledRunIsPending(t *testing.T) {
 	l := open(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			if s, err := l.State(context.Background()); err == nil && s.Charges == 1 {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	_, err := discreet.Evaluate(ctx, c, discreet.WithKey("k"))
+	_, err := discreet.Evaluate(ctx, c, discreet.WithKey("k"), discreet.WithSource(noise.NewTaped(1, atNoise(cancel))))
 	var pending *discreet.PendingError
 	if !errors.As(err, &pending) || !errors.Is(err, context.Canceled) || pending.Seq != 1 || pending.Key != "k" || pending.Dataset != "chain" {
 		t.Fatalf("%v; want a PendingError of entry 1", err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,14 +68,16 @@ func ownServer(t *testing.T) *pgtest.Postgres {
 	return p
 }
 
-// The server dies before each step and while charges are going on, and comes back.
+// The server dies before each step and while charges are going on, and comes back; what
+// its budget buys stays the same to the charge.
 func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
 	p := ownServer(t)
 	location, err := p.NewSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := dp.Gaussian{NoiseMultiplier: noiseFor(t, someBudget, 60)}
+	const fit = 200
+	e := dp.Gaussian{NoiseMultiplier: noiseFor(t, someBudget, fit)}
 	l := create(t, location, plain(someBudget))
 	o := newTold()
 	for _, gone := range []string{"open", "charge", "record"} {
@@ -94,40 +97,60 @@ func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
 		o.settle(t, l, e)
 	}
 	unknown := 0
-	for range 12 { // while four clients are charging
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		for range 4 {
-			all.Go(func() {
-				for {
-					mine := newTold()
-					err := attempt(mine, location, e, func(string) {})
-					mu.Lock()
-					merge(o, mine)
-					if errors.Is(err, ledger.ErrUnknown) {
-						unknown++
-					}
-					mu.Unlock()
-					if err != nil {
-						return
-					}
-				}
-			})
-		}
-		time.Sleep(60 * time.Millisecond)
-		if err := p.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		all.Wait()
+	for death := range 12 {
+		unknown += dies(t, p, location, e, o, []string{"charge", "record"}[death%2], int64(1+death/2))
 		if err := p.Restart(); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for err == nil {
+		err = attempt(o, location, e, func(string) {})
+	}
+	if !errors.Is(err, ledger.ErrBudget) {
+		t.Fatal(err)
+	}
 	charges, pending := o.settle(t, l, e)
 	t.Logf("15 deaths of the server: %d charges, %d pending, %d releases shown, %d commits of unknown outcome", charges, pending, len(o.shown), unknown)
-	if charges > 60 || len(o.shown) == 0 {
-		t.Errorf("%d charges on a budget for 60, %d shown", charges, len(o.shown))
+	if charges != fit || len(o.shown) == 0 {
+		t.Errorf("%d charges on a budget for %d, %d shown", charges, fit, len(o.shown))
 	}
+}
+
+// dies kills the server while four clients are charging, as one of them takes a step
+// for the n-th time. It waits until each has met that, and counts the commits of
+// unknown outcome.
+func dies(t *testing.T, p *pgtest.Postgres, location string, e dp.Event, o *told, at string, n int64) (unknown int) {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var steps atomic.Int64
+	between := func(step string) {
+		if step != at || steps.Add(1) != n {
+			return
+		}
+		if err := p.Kill(); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 4 {
+		all.Go(func() {
+			for err := error(nil); err == nil; {
+				mine := newTold()
+				err = attempt(mine, location, e, between)
+				mu.Lock()
+				merge(o, mine)
+				if errors.Is(err, ledger.ErrUnknown) {
+					unknown++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if steps.Load() < n {
+		t.Fatalf("the clients ended before %d steps %q, at which the server was to die", n, at)
+	}
+	return unknown
 }
 
 func merge(into, from *told) {
