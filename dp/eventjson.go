@@ -1,28 +1,13 @@
 package dp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"slices"
 )
 
 // maxDepth bounds the nesting of an event tree in JSON, so that a hostile
 // document cannot exhaust the stack.
 const maxDepth = 64
-
-// MarshalEvent writes the JSON form of a valid event: its kind first, then its
-// parameters.
-func MarshalEvent(e Event) ([]byte, error) {
-	if e == nil {
-		return nil, fmt.Errorf("%w: no event", ErrEvent)
-	}
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	return json.Marshal(e)
-}
 
 // ParseEvent reads the JSON form of one event. It is strict: an unknown kind,
 // an unknown, missing or repeated field, a parameter out of range and text
@@ -249,16 +234,6 @@ func discreteGaussian(text []byte, kind string) (builder, error) {
 	return build, nil
 }
 
-// has reports that a JSON object has a field, of whatever value.
-func has(text []byte, name string) bool {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil {
-		return false
-	}
-	_, ok := fields[name]
-	return ok
-}
-
 func (p *parser) wrapper(text []byte, kind string, depth int, into any, names []string, wrap func(Event) Event) (builder, error) {
 	fields, err := object(text, kind, append(names, "event")...)
 	if err != nil {
@@ -296,168 +271,4 @@ func (p *parser) composed(text []byte, depth int) (builder, error) {
 		}
 		return Composed{events}
 	}, nil
-}
-
-// object reads the fields of a JSON object and checks that they are exactly
-// kind and names, none of them null.
-func object(text []byte, kind string, names ...string) (map[string]json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
-	}
-	for _, name := range names {
-		if raw, ok := fields[name]; !ok || string(raw) == "null" {
-			return nil, fmt.Errorf("%w: %s: field %q is missing", ErrEvent, kind, name)
-		}
-	}
-	for name := range fields {
-		if name != "kind" && !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%w: %s: unknown field %q", ErrEvent, kind, name)
-		}
-	}
-	return fields, nil
-}
-
-func value(fields map[string]json.RawMessage, kind, name string, into any) error {
-	if err := json.Unmarshal(fields[name], into); err != nil {
-		return fmt.Errorf("%w: %s: field %q: %v", ErrEvent, kind, name, err)
-	}
-	return nil
-}
-
-// numbers reads a list of numbers, none of them null.
-func numbers(fields map[string]json.RawMessage, kind, name string) ([]float64, error) {
-	var list []*float64
-	if err := value(fields, kind, name, &list); err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(list))
-	for i, x := range list {
-		if x == nil {
-			return nil, fmt.Errorf("%w: %s: %s[%d] is null; want a number", ErrEvent, kind, name, i)
-		}
-		out[i] = *x
-	}
-	return out, nil
-}
-
-// checkSyntax walks the tokens once: it refuses repeated fields, which
-// encoding/json would silently resolve, and anything after the first value.
-func checkSyntax(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if err := checkValue(d, 0); err != nil {
-		return fmt.Errorf("%w: %v", ErrEvent, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("%w: text after the event", ErrEvent)
-	}
-	return nil
-}
-
-func checkValue(d *json.Decoder, depth int) error {
-	if depth > 2*maxDepth+2 {
-		return fmt.Errorf("nested deeper than %d", maxDepth)
-	}
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		if delim == '{' {
-			name, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if key := name.(string); seen[key] {
-				return fmt.Errorf("field %q is repeated", key)
-			} else {
-				seen[key] = true
-			}
-		}
-		if err := checkValue(d, depth+1); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token()
-	return err
-}
-
-// tagged writes the fields of an event, a struct without methods, behind its kind.
-func tagged(kind string, plain any) ([]byte, error) {
-	fields, err := json.Marshal(plain)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(`{"kind":"`+kind+`",`), fields[1:]...), nil
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e Gaussian) MarshalJSON() ([]byte, error) {
-	type plain Gaussian
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e Laplace) MarshalJSON() ([]byte, error) {
-	type plain Laplace
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e DiscreteGaussian) MarshalJSON() ([]byte, error) {
-	type plain DiscreteGaussian
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e DiscreteLaplace) MarshalJSON() ([]byte, error) {
-	type plain DiscreteLaplace
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e RandomizedResponse) MarshalJSON() ([]byte, error) {
-	type plain RandomizedResponse
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e SmoothGaussian) MarshalJSON() ([]byte, error) {
-	type plain SmoothGaussian
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e ApproximateDP) MarshalJSON() ([]byte, error) {
-	type plain ApproximateDP
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e PoissonSampled) MarshalJSON() ([]byte, error) {
-	type plain PoissonSampled
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e SampledWithoutReplacement) MarshalJSON() ([]byte, error) {
-	type plain SampledWithoutReplacement
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e SelfComposed) MarshalJSON() ([]byte, error) {
-	type plain SelfComposed
-	return tagged(e.Kind(), plain(e))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (e Composed) MarshalJSON() ([]byte, error) {
-	type plain Composed
-	return tagged(e.Kind(), plain(e))
 }

@@ -8,7 +8,7 @@ func contractMutants() []mutant {
 		{"repair: a record changes another's", "rl/trajectory/internal/ingest/repair.go",
 			[][2]string{{"s.repaired.Episodes++", "s.o.Reward = &trajectory.Range{}\n\t\ts.repaired.Episodes++"}},
 			"./rl/trajectory/file", "NoValue"},
-		{"repair: a part goes with the record that lacks it", "rl/trajectory/internal/ingest/bind.go",
+		{"repair: a part goes with the record that lacks it", "rl/trajectory/internal/ingest/pick.go",
 			[][2]string{{"case blkStep, blkTerminated, blkTruncated, blkProbs:\n\t\treturn true", "case blkStep, blkTerminated, blkTruncated, blkProbs:\n\t\treturn false"}},
 			"./rl/trajectory/file", "AddedKey"},
 		{"repair: a person whose episodes are left out is not counted", "rl/trajectory/internal/ingest/cap.go",

@@ -37,7 +37,7 @@ func wordsMutants() []mutant {
 		{"steps: they start anywhere", ingest + "check.go",
 			[][2]string{{"case st.rows == 0 && i == 0:", "case st.rows == 0 && i == 0 && v > want:\n\t\tcase st.rows == 0 && i == 0:"}},
 			"./" + ingest, "FaultsOfRows"},
-		{"persons: one who comes back is another episode", ingest + "stream.go",
+		{"persons: one who comes back is another episode", ingest + "units.go",
 			[][2]string{{"case !fresh:\n", "case !fresh && !s.o.EpisodePerPerson:\n"}},
 			"./" + ingest, "FaultsOfRows"},
 		{"csv: a marker that is a number is read as one", "rl/trajectory/csvfile/record.go",
