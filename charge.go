@@ -47,10 +47,9 @@ var ErrNotWritten = errors.New("release is recorded and could not be written")
 // unnamed is the analyst of a configuration that names none.
 const unnamed = "unnamed"
 
-// openLedger opens the ledger of the configuration, nil where it has none or
-// where nothing is to be charged.
+// openLedger opens the ledger of the configuration, nil where it has none.
 func (j *job) openLedger(ctx context.Context) (*ledger.Ledger, error) {
-	if j.config.Ledger == nil || j.public.Privacy == nil {
+	if j.config.Ledger == nil {
 		return nil, nil
 	}
 	return ledger.Open(ctx, j.config.location(), j.config.Ledger.Dataset)

@@ -258,6 +258,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: privacy.unit is row, which is for logs whose rows are episodes of one decision (data.one_row_episodes: true); use person or episode", ErrConfig)
 	case c.Privacy.unit() == evaluate.Episode && c.Data.OneRowEpisodes:
 		return fmt.Errorf("%w: privacy.unit is episode, and with data.one_row_episodes an episode is a row; say row, or person where unit_id names persons", ErrConfig)
+	case c.Ledger != nil && c.Privacy.None:
+		return fmt.Errorf("%w: privacy is none and there is a section ledger: a reference without privacy reads the data and nothing charges for it; leave the section out (--set ledger=null), or give privacy an adjacency, epsilon and delta", ErrConfig)
 	case c.Ledger != nil && c.Ledger.Path == "":
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}

@@ -36,7 +36,7 @@ type Funds struct {
 
 // Budget looks up what is left for a plan that [Plan] made from the same
 // configuration. It spends nothing and does not open the data. It is nil where the
-// configuration names no ledger, or asks for no privacy.
+// configuration names no ledger.
 func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 	j, err := newJob(c)
 	if err != nil {
