@@ -9,6 +9,7 @@ const (
 	defaultValueShare = 0.1      // of dp-dr for a baseline of one number
 	defaultTableShare = 0.3      // of dp-dr for a baseline by state or action
 	largestAutoWeight = 64.0     // cap that clip auto starts from, at most
+	mostConfounding   = 1e6      // largest factor by which odds may be taken to be off
 	narrowable        = 4.0      // least cap that clip auto tries to narrow
 	defaultMeanClip   = clipAuto // of importance sampling, off-policy
 	defaultDRClip     = clipAuto

@@ -52,6 +52,11 @@ type DPIS struct {
 	// Diagnostics is the share of the budget that pays for an [Overlap]. 0, the
 	// default, releases none.
 	Diagnostics float64 `json:"diagnostics,omitempty"`
+	// Confounding allows, off-policy, for hidden circumstances that moved the logged
+	// decisions: given them, the odds of each logged action may be up to this factor,
+	// at least 1, above or below those of its recorded probability. The interval holds
+	// the value for all such circumstances: docs/proofs/confounding.md. 0 means 1: none.
+	Confounding float64 `json:"confounding,omitempty"`
 }
 
 // DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000) under
@@ -67,11 +72,12 @@ type DPIS struct {
 // [DPIS] where episodes are long, and wider where the public range of a return is
 // much narrower than what rewards allow.
 type DPPDIS struct {
-	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS].
+	// All fields are as in [DPIS].
 	MaxWeight   float64 `json:"max_weight,omitempty"`
 	Clip        string  `json:"clip,omitempty"`
 	ClipShare   float64 `json:"clip_share,omitempty"`
 	Diagnostics float64 `json:"diagnostics,omitempty"`
+	Confounding float64 `json:"confounding,omitempty"`
 }
 
 // Plan implements [Estimator].
@@ -114,6 +120,9 @@ func (m DPPDIS) Plan(p Public) (*Plan, error) {
 
 // onPolicy is the mean return.
 func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
+	if m.Confounding > 1 {
+		return nil, fmt.Errorf("%w: %s: confounding moves the weights of an off-policy value, and a mean return has none; leave it out", ErrMethod, method)
+	}
 	if m.Clip == "" {
 		m.Clip = clipPublic
 	}
@@ -165,12 +174,15 @@ func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z
 	if !(b.Range.Width() > 0) {
 		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
+	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
+		return nil, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
+	}
 	caps, clip, err := m.caps(method, p)
 	if err != nil {
 		return nil, err
 	}
 	half := m.Diagnostics / 2
-	b.Public, b.Caps = p.numbers(), caps
+	b.Public, b.Caps, b.Confounded = p.numbers(), caps, m.Confounding > 1
 	if b.Noise, err = splitStages(method, *p.Privacy, scalar.Stages{Clip: clip, Weights: half, Clipped: half}); err != nil {
 		return nil, err
 	}
@@ -181,6 +193,9 @@ func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z
 		}
 		if err := roomFor(d, 6); err != nil {
 			return nil, err
+		}
+		if b.Confounded {
+			scalar.Confound(s, m.Confounding)
 		}
 		x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
 		each(x, z, s)
@@ -197,7 +212,10 @@ func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z
 	}
 	plan.outcome = estimateAgain(b.Again)
 	m.describe(plan, caps.Above, clip)
-	return plan, plan.describeBounds(b)
+	if b.Confounded {
+		plan.Facts["confounding"] = m.Confounding
+	}
+	return plan, plan.describeBounds(b, m.Confounding)
 }
 
 // caps are the caps on weights to choose from, and the share of the budget that the

@@ -12,11 +12,12 @@ import (
 // but for the point in it: the ratio of the noisy sums of weighted returns and of
 // weights, as if what the data do not vouch for were like what they do.
 type DPWIS struct {
-	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS].
+	// All fields are as in [DPIS].
 	MaxWeight   float64 `json:"max_weight,omitempty"`
 	Clip        string  `json:"clip,omitempty"`
 	ClipShare   float64 `json:"clip_share,omitempty"`
 	Diagnostics float64 `json:"diagnostics,omitempty"`
+	Confounding float64 `json:"confounding,omitempty"`
 }
 
 // Plan implements [Estimator].

@@ -20,7 +20,7 @@ type Overlap struct {
 	EffectiveSD float64 `json:"effective_sample_size_std"`
 	// MeanWeight is the mean of the clipped weights. It is 1 where the logged
 	// probabilities are right and nothing is clipped; what is missing to 1 was
-	// clipped or never logged.
+	// clipped or never logged, or is allowed for as confounding.
 	MeanWeight   float64 `json:"mean_weight"`
 	MeanWeightSD float64 `json:"mean_weight_std"`
 	// ClippedShare is the share of persons whose contribution the clip cuts.
@@ -85,8 +85,12 @@ type sums struct {
 // missingNotes say what the missing mass means.
 func missingNotes(e *scalar.Estimate) []string {
 	var notes []string
+	hidden := ""
+	if e.Missing.Confounded {
+		hidden = ", or hidden circumstances within the stated factor leave it open"
+	}
 	if e.Missing.Share >= 0.005 {
-		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off; the interval allows there for anything in the public range.", 100*e.Missing.Share))
+		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*e.Missing.Share, hidden))
 	}
 	if e.Undetermined {
 		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
@@ -147,7 +151,7 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 
 // describeBounds tells what is known beforehand of estimates from below and above,
 // at the cap that suits a budget where the cap is yet to be chosen.
-func (p *Plan) describeBounds(b scalar.Bounds) error {
+func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
 	widest := b.Caps.At(0).Max
 	cap := widest
 	if b.Noise.Clip != 0 {
@@ -164,7 +168,11 @@ func (p *Plan) describeBounds(b scalar.Bounds) error {
 	}
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
-	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on right logged probabilities.", widest)
+	rests := "right logged probabilities"
+	if b.Confounded {
+		rests = fmt.Sprintf("logged odds that are right within a factor of %g: given hidden circumstances, those of each logged action may be so much larger or smaller than recorded, and the more weight is missing. Whether the factor is large enough no data can tell", confounding)
+	}
+	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, rests)
 	if b.Noise.Clip != 0 {
 		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
 	}

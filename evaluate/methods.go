@@ -40,6 +40,7 @@ func Methods() []Method {
 		capped    = "max_weight: public cap on a person's weight (a public rule; on-policy 1)"
 		clipped   = fmt.Sprintf("clip: auto, which pays for a histogram to narrow it, or public (%v; on-policy public)", defaultMeanClip)
 		clipPaid  = fmt.Sprintf("clip_share: share of the budget for clip auto (%v)", defaultClipShare)
+		confounds = "confounding: factor by which hidden circumstances may move the odds of a logged action, off-policy (1: none)"
 		constants = fmt.Sprintf("constants: exact or balle16 (%v)", defaultConstants)
 	)
 	return []Method{
@@ -48,13 +49,13 @@ func Methods() []Method {
 			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)"}, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; off-policy right logged probabilities. The interval holds the value, whatever is cut or was never tried.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. Needs to know how episodes end. Best for long episodes.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPPDIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is, with the weighted mean as the value. Best where weights vary.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps}, decode: decodeAs[DPWIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes: "Public bounds on returns. Pays for a baseline by state (tabular or aggregated features) or action (one-row episodes), or takes a public one. The interval may fail where the logs hardly try what the target does.",
 			Parameters: []string{"baseline: auto, public, none, value, action or state (auto)",

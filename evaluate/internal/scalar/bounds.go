@@ -25,6 +25,8 @@ type Bounds struct {
 	// SelfNormalised makes the value the ratio of the sums of x and of weights instead
 	// of the middle between the two estimates.
 	SelfNormalised bool
+	// Confounded tells that ratios were lowered by [Confound].
+	Confounded bool
 }
 
 // rare is how many persons whom the data happen not to show each end allows for:
@@ -34,8 +36,9 @@ const rare = 3
 
 // Missing tells how much of the target policy's value the data do not vouch for.
 type Missing struct {
-	Share float64 // of the weight: 0 where nothing is missing
-	SD    float64 // of the noise in it
+	Share      float64 // of the weight: 0 where nothing is missing
+	SD         float64 // of the noise in it
+	Confounded bool    // part of it is what hidden circumstances may have moved
 }
 
 // Sums are the noisy sums that an estimate from below and above is made of, and all
@@ -165,7 +168,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 		e = b.ratio(noisy, persons, cap)
 	}
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
-	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons}
+	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons, Confounded: b.Confounded}
 	ends := Interval(e.Value, e.StdSampling, e.StdPrivacy)
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
 	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}

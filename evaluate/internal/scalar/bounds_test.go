@@ -21,6 +21,7 @@ type process struct {
 	horizon          int
 	gamma            float64
 	behavior, target [2][2]float64
+	recorded         [2][2]float64 // what the log says of behavior
 	reward, ends     [2][2]float64 // reward in [-1, 1]; probability that the episode ends
 	cut              float64       // probability that the record stops after a decision that does not end it
 	stay             [2][2]float64 // probability of the same state again
@@ -32,7 +33,7 @@ func drawProcess(t *rapid.T) process {
 		cut: rapid.SampledFrom([]float64{0, 0, 0.3}).Draw(t, "cut")}
 	for s := range 2 {
 		b, g := unit.Draw(t, "behavior"), unit.Draw(t, "target")
-		p.behavior[s], p.target[s] = [2]float64{1 - b, b}, [2]float64{1 - g, g}
+		p.behavior[s], p.recorded[s], p.target[s] = [2]float64{1 - b, b}, [2]float64{1 - b, b}, [2]float64{1 - g, g}
 		for a := range 2 {
 			p.reward[s][a] = rapid.SampledFrom([]float64{-1, 0, 0.5, 1}).Draw(t, "reward")
 			p.ends[s][a], p.stay[s][a] = unit.Draw(t, "ends"), unit.Draw(t, "stay")
@@ -55,6 +56,21 @@ func (p process) value(s, left int) float64 {
 		v += q * (p.reward[s][a] + p.gamma*(1-p.ends[s][a])*next)
 	}
 	return v
+}
+
+// confounded is the process for people whose logged decisions go by odds up to factor
+// times those that are recorded, and who fare otherwise.
+func (p process) confounded(t *rapid.T, factor float64) process {
+	for s, e := range p.recorded {
+		f := rapid.SampledFrom([]float64{1 / factor, 1, factor}).Draw(t, "odds")
+		b := f * e[1] / (e[0] + f*e[1])
+		p.behavior[s] = [2]float64{1 - b, b}
+		for a := range 2 {
+			p.reward[s][a] = rapid.SampledFrom([]float64{-1, 0, 0.5, 1}).Draw(t, "reward")
+			p.ends[s][a] = rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "ends")
+		}
+	}
+	return p
 }
 
 // courses lists every course of the logged policy from state 0 with its probability,
@@ -81,7 +97,7 @@ func (p process) courses() (*trajectory.Dataset, []float64) {
 			if b == 0 || chance == 0 {
 				continue
 			}
-			here := append(rows[:len(rows):len(rows)], row{p.reward[s][a], b, p.target[s][a]})
+			here := append(rows[:len(rows):len(rows)], row{p.reward[s][a], p.recorded[s][a], p.target[s][a]})
 			on := chance * b
 			end(on*p.ends[s][a], here, true)
 			on *= 1 - p.ends[s][a]

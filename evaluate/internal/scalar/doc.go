@@ -3,7 +3,7 @@
 // fixed beforehand ([Stages]) and what every person adds. It knows no plan and
 // no budget; whoever calls it has accounted for the multipliers.
 //
-// Start with [Mean] (DP-IS, DP-PDIS), [WIS] (DP-WIS) or [DR] (DP-DR). Unit: a
-// person. Proofs: docs/proofs/moments.md, docs/proofs/ratio.md,
-// docs/proofs/dp-dr.md.
+// Start with [Mean] (on-policy), [Bounds] (DP-IS, DP-PDIS and DP-WIS off-policy) or
+// [DR] (DP-DR). Unit: a person. Proofs: docs/proofs/moments.md,
+// docs/proofs/overlap.md, docs/proofs/confounding.md, docs/proofs/dp-dr.md.
 package scalar

@@ -201,10 +201,3 @@ func answer(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise
 	check(t, err)
 	return r.Estimate
 }
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

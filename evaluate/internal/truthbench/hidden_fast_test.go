@@ -1,0 +1,6 @@
+//go:build !slow
+
+package truthbench_test
+
+// Of the test of confounding: so many of its problems, and logs of each.
+const hiddenProblems, hiddenLogs = 2, 30
