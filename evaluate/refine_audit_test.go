@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
@@ -99,36 +100,24 @@ func (a *refineAudit) release(q refine.Sum, each func() refine.Contribution, src
 	return noisy, nil
 }
 
-// lowerMu bounds the distance of the two sides in standard deviations from
-// below, but for a false-alarm rate of 1e-6.
+// lowerMu bounds the mu of the two sides from below.
 func (a *refineAudit) lowerMu(t testing.TB, src *noise.Source) float64 {
-	var mean, square [2]float64
-	for side := range mean {
-		a.neighbour = side == 1
-		ready := must(a.plan.Check(context.Background(), auditData()))
-		for range auditRuns {
-			a.ratio = 0
-			ready.used.Store(false) // the audit repeats what no caller can
-			if _, err := ready.Run(context.Background(), receipt.None(), src); err != nil {
-				t.Fatal(err)
-			}
-			mean[side] += a.ratio / auditRuns
-			square[side] += a.ratio * a.ratio / auditRuns
+	ready := [2]*Ready{must(a.plan.Check(context.Background(), auditData())), must(a.plan.Check(context.Background(), auditData()))}
+	samples := audit.DrawNumbers(auditRuns, func(world int) float64 {
+		a.neighbour, a.ratio = world == 1, 0
+		ready[world].used.Store(false) // the audit repeats what no caller can
+		if _, err := ready[world].Run(context.Background(), receipt.None(), src); err != nil {
+			t.Fatal(err)
 		}
-	}
-	variance := (square[0] - mean[0]*mean[0] + square[1] - mean[1]*mean[1]) / 2
-	mu := math.Abs(mean[0]-mean[1]) / math.Sqrt(variance)
-	return mu - 4.8*math.Sqrt((2+mu*mu/4)/auditRuns)
+		return a.ratio
+	})
+	return must(samples.Bound(audit.Options{})).Mu
 }
 
 // muOf is the mu of composed Gaussian events under ReplaceOne.
 func muOf(events []dp.Event) float64 {
-	sum := 0.0
-	for _, e := range events {
-		m := e.(dp.Gaussian).NoiseMultiplier
-		sum += 4 / (m * m)
-	}
-	return math.Sqrt(sum)
+	square, _ := audit.MuSquared(dp.Composed{Events: events}, dp.ReplaceOne)
+	return math.Sqrt(square)
 }
 
 // TestRefineAudit bounds the mu of the joint release of all rounds from below:
@@ -138,8 +127,8 @@ func TestRefineAudit(t *testing.T) {
 	a := newRefineAudit(t, dp.ReplaceOne)
 	events := a.plan.Event.(dp.Composed).Events
 	claim := muOf(events)
-	if got := a.lowerMu(t, noise.NewSeeded(1)); got > claim || got < 0.85*claim {
-		t.Errorf("mu is at least %.3f; the event claims %.3f, and the audit should find 0.85 of it", got, claim)
+	if got := a.lowerMu(t, noise.NewSeeded(1)); got > claim || got < auditShare*claim {
+		t.Errorf("mu is at least %.3f; the event claims %.3f, and the audit should find %v of it", got, claim, auditShare)
 	} else if uncharged := muOf(events[:len(events)-1]); got < uncharged {
 		t.Errorf("a round left uncharged passes: mu is at least %.3f, claim %.3f", got, uncharged)
 	}

@@ -11,6 +11,9 @@ const expectedTrials = 2
 // auditRuns is the number of runs on each side of an audit.
 const auditRuns = 5000
 
+// auditShare is the share of mu that an audit is to find.
+const auditShare = 0.8
+
 // refinePersons bounds trials times persons of each error of dp-refine.
 const refinePersons = 200000
 

@@ -11,6 +11,9 @@ const expectedTrials = 10
 // auditRuns is the number of runs on each side of an audit.
 const auditRuns = 50000
 
+// auditShare is the share of mu that an audit is to find.
+const auditShare = 0.85
+
 // refinePersons bounds trials times persons of each error of dp-refine.
 const refinePersons = 1 << 30
 

@@ -229,9 +229,9 @@ func TestStepsAllocateNothing(t *testing.T) {
 // auditOneStep is one step of descent on the worst neighbours: everybody else's
 // gradient is zero, and one person's is as large as it gets, in one direction or
 // in the other. spoil makes the mechanism that is audited worse.
-func auditOneStep(t *testing.T, adjacency dp.Adjacency, kind Noise, clip, multiplier float64) audit {
+func auditOneStep(t *testing.T, adjacency dp.Adjacency, kind Noise, clip, multiplier float64) audited {
 	one, other := []float64{200, 0, 0}, []float64{-200, 0, 0}
-	return audit{auditRuns, func(neighbour bool, src *noise.Source) []float64 {
+	return audited{auditRuns, func(neighbour bool, src *noise.Source) []float64 {
 		s := newSteps(t, 3, clip, multiplier, 1, kind)
 		var err error
 		switch {
@@ -251,21 +251,21 @@ func auditOneStep(t *testing.T, adjacency dp.Adjacency, kind Noise, clip, multip
 	}, []float64{1, 0, 0}}
 }
 
-// The claim is that of an event with multiplier 2 and the clip 3 of the plan.
+// The claim is that of an event of mu 1 with the clip 3 of the plan.
 // Halved noise, and a clip twice as wide under the same noise, are both caught.
 func TestAuditOfAStepDoesNotBreakTheClaim(t *testing.T) {
-	const clip, multiplier = 3, 2
+	const clip, claim = 3, 1.0
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		claim := adjacency.SumSensitivity(1) / multiplier
+		multiplier := adjacency.SumSensitivity(1) / claim
 		for _, kind := range []Noise{Exact, Fast} {
-			got := auditOneStep(t, adjacency, kind, clip, multiplier).lowerMu(noise.NewSeeded(21))
+			got := auditOneStep(t, adjacency, kind, clip, multiplier).lowerMu(t, noise.NewSeeded(21))
 			if got > claim || got < 0.9*claim {
 				t.Errorf("%v, noise %v: mu is at least %.4f; want just below %.4f", adjacency, kind, got, claim)
 			}
-			if got := auditOneStep(t, adjacency, kind, clip, multiplier/2.0).lowerMu(noise.NewSeeded(22)); got < claim {
+			if got := auditOneStep(t, adjacency, kind, clip, multiplier/2).lowerMu(t, noise.NewSeeded(22)); got < claim {
 				t.Errorf("%v, noise %v: halved noise passes: %.4f, claim %.4f", adjacency, kind, got, claim)
 			}
-			if got := auditOneStep(t, adjacency, kind, 2*clip, multiplier/2.0).lowerMu(noise.NewSeeded(23)); got < claim {
+			if got := auditOneStep(t, adjacency, kind, 2*clip, multiplier/2).lowerMu(t, noise.NewSeeded(23)); got < claim {
 				t.Errorf("%v, noise %v: a wider clip under the same noise passes: %.4f, claim %.4f", adjacency, kind, got, claim)
 			}
 		}

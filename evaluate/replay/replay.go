@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -40,9 +40,9 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if plan.Privacy == nil {
 		return Result{}, fmt.Errorf("%w: the plan promises no privacy", ErrUncovered)
 	}
-	allowed, err := muSquared(plan.Event, plan.Privacy.Adjacency)
-	if err != nil {
-		return Result{}, err
+	allowed, ok := audit.MuSquared(plan.Event, plan.Privacy.Adjacency)
+	if !ok {
+		return Result{}, fmt.Errorf("%w: %s", ErrUncovered, plan.Event.Kind())
 	}
 	shown := new(keeper)
 	want, err := run(ctx, plan, d, noise.NewTaped(seed, shown))
@@ -93,30 +93,6 @@ func firstDifference(a, b []byte) string {
 	}
 	around := func(text []byte) string { return string(text[max(0, i-40):min(len(text), i+40)]) }
 	return fmt.Sprintf("%q, %q", around(a), around(b))
-}
-
-// muSquared is what an event pays for: of a Gaussian sum, the square of the
-// largest difference between neighbours over the noise.
-func muSquared(e dp.Event, adjacency dp.Adjacency) (float64, error) {
-	switch e := e.(type) {
-	case dp.Gaussian:
-		mu := adjacency.SumSensitivity(1) / e.NoiseMultiplier
-		return mu * mu, nil
-	case dp.SelfComposed:
-		one, err := muSquared(e.Event, adjacency)
-		return float64(e.Count) * one, err
-	case dp.Composed:
-		total := 0.0
-		for _, part := range e.Events {
-			one, err := muSquared(part, adjacency)
-			if err != nil {
-				return 0, err
-			}
-			total += one
-		}
-		return total, nil
-	}
-	return 0, fmt.Errorf("%w: %T", ErrUncovered, e)
 }
 
 // kept is one noisy sum.

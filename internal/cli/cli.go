@@ -98,7 +98,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify())
+	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit())
 	return root
 }
 

@@ -15,6 +15,7 @@ import (
 var unmarked = []string{
 	"..ErrNotWritten", "..ErrRelease",
 	"dp/account.ErrExhausted",
+	"dp/audit.ErrBroken",
 	"dp/ledger.ErrBehind", "dp/ledger.ErrRecorded", "dp/ledger.ErrRelease", "dp/ledger.ErrTampered",
 	"dp/ledger/chain.ErrBroken", "dp/ledger/chain.ErrEntry",
 	"dp/ledger/internal/store.ErrBusy", "dp/ledger/internal/store.ErrNotDurable", "dp/ledger/internal/store.ErrSchema", "dp/ledger/internal/store.ErrStore", "dp/ledger/internal/store.ErrUnknown",

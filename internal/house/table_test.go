@@ -24,7 +24,7 @@ var table = []wing{
 	{name: "privacy", tree: "dp", over: []string{"ground"}, floors: [][]string{
 		{"dp", "dp/account/internal/lossdist"},
 		{"dp/account", "dp/noise"},
-		{"dp/mechanism", "dp/local", "dp/internal/issue"},
+		{"dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
 		{"dp/receipt"},
 	}},
 	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{

@@ -5,10 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -23,34 +22,15 @@ const (
 	runsWhole   = 12000
 )
 
-// lowerMu bounds from below the mu of Gaussian differential privacy by a test
-// that tells two neighbouring datasets apart. score may be any function of what
-// is released; of a mechanism that is mu-GDP, no threshold has a power and a
-// level with Phi^-1(power) - Phi^-1(level) > mu (Dong, Roth and Su 2022). The
-// threshold is chosen on other draws. The bound fails with probability below
-// 1e-6: five standard errors are taken off either share.
-func lowerMu(score func(neighbour bool, src *noise.Source) float64, src *noise.Source, runs int) float64 {
-	const pilot = 2000
-	threshold := 0.0
-	for i := range pilot {
-		threshold += score(i%2 == 0, src) / pilot
+// lowerMu bounds from below the mu of Gaussian differential privacy by a number that
+// tells two neighbouring datasets apart; it may be any function of what is released.
+func lowerMu(t *testing.T, score func(neighbour bool, src *noise.Source) float64, src *noise.Source, runs int) float64 {
+	t.Helper()
+	found, err := audit.DrawNumbers(runs, func(world int) float64 { return score(world == 1, src) }).Bound(audit.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	share := func(neighbour bool) float64 {
-		above := 0
-		for range runs {
-			if score(neighbour, src) > threshold {
-				above++
-			}
-		}
-		return float64(above) / float64(runs)
-	}
-	slack := 5 * 0.5 / math.Sqrt(float64(runs))
-	high, low := share(true), share(false)
-	if high < low {
-		high, low = low, high
-	}
-	normal := distuv.UnitNormal
-	return normal.Quantile(max(high-slack, 1e-9)) - normal.Quantile(min(low+slack, 1-1e-9))
+	return found.Mu
 }
 
 // bystanders is the number of persons that two neighbouring datasets share.
@@ -179,7 +159,7 @@ func TestAuditsOfScalarStages(t *testing.T) {
 	// shares, which its score does not see.
 	weaker := map[string]float64{"baseline by action": 0.65, "baseline, one number": 0.8}
 	for name, score := range auditedStages(t, multiplier) {
-		got := lowerMu(score, noise.NewSeeded(21), runsAudited)
+		got := lowerMu(t, score, noise.NewSeeded(21), runsAudited)
 		floor := 0.85
 		if f, ok := weaker[name]; ok {
 			floor = f
@@ -190,7 +170,7 @@ func TestAuditsOfScalarStages(t *testing.T) {
 		t.Logf("%s: mu >= %.3f of %.3f", name, got, claim)
 	}
 	for name, score := range auditedStages(t, multiplier/2) {
-		if got := lowerMu(score, noise.NewSeeded(22), runsAudited); got < claim {
+		if got := lowerMu(t, score, noise.NewSeeded(22), runsAudited); got < claim {
 			t.Errorf("%s: halved noise passes: mu at least %.4f, claim %.4f", name, got, claim)
 		}
 	}
@@ -241,11 +221,11 @@ func TestAuditOfAWholeScalarRelease(t *testing.T) {
 				return r.Value / r.Clip.Width()
 			}
 		}
-		if got := lowerMu(score(w), noise.NewSeeded(31), runsWhole); got > claim || got < 0.5*claim {
+		if got := lowerMu(t, score(w), noise.NewSeeded(31), runsWhole); got > claim || got < 0.5*claim {
 			t.Errorf("%v: mu is at least %.4f; the event claims %.4f, and the audit should find half of it", adjacency, got, claim)
 		}
 		w.Noise.Main /= 2
-		if got := lowerMu(score(w), noise.NewSeeded(32), runsWhole); got < claim {
+		if got := lowerMu(t, score(w), noise.NewSeeded(32), runsWhole); got < claim {
 			t.Errorf("%v: halved noise passes: mu at least %.4f, claim %.4f", adjacency, got, claim)
 		}
 	}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/audit"
+)
+
+// foreignAudit is an audit of a mechanism of which there are samples alone.
+type foreignAudit struct {
+	event, samples string
+	adjacency      string
+	delta          float64
+	falseAlarm     float64
+}
+
+func newAudit() *cobra.Command {
+	var foreign foreignAudit
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Bound the privacy of a mechanism from below, by what it released",
+		Long: `Bound the privacy of a mechanism from below, by samples of what it released on
+two neighbouring datasets, and hold the bound against an event.
+
+FILE is CSV with a header: a column world, 0 or 1, and one column or more of
+numbers; a row is the outcome of an independent run. A bound that passes the
+event's shows that the mechanism does not keep to it, but for the false-alarm
+rate. One that stays below shows nothing: other datasets may tell more.
+Exit code 1 where the bound passes the event's.`,
+		Args: exactly(0, "flags alone"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := foreign.run(cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), out); err != nil {
+					return err
+				}
+			} else {
+				out.print(cmd.OutOrStdout())
+			}
+			return out.broken
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&foreign.event, "event", "", "the event that the mechanism claims, a JSON file or - (needed)")
+	f.StringVar(&foreign.samples, "samples", "", "outcomes on two neighbouring datasets, a CSV file (needed)")
+	f.StringVar(&foreign.adjacency, "adjacency", "", "how the two datasets differ: replace_one or add_remove_one (needed)")
+	f.Float64Var(&foreign.delta, "delta", 1e-5, "delta of the epsilon that is bounded")
+	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "probability that the bound is wrong")
+	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	return cmd
+}
+
+// foreignVerdict is what an audit of samples prints.
+type foreignVerdict struct {
+	Event     dp.Event     `json:"event"`
+	Adjacency dp.Adjacency `json:"adjacency"`
+	Claim     audit.Claim  `json:"claim"`
+	Found     audit.Found  `json:"found"`
+	Power     *audit.Power `json:"power,omitempty"`
+	Broken    bool         `json:"broken"`
+	Reason    string       `json:"reason,omitempty"`
+
+	broken error
+}
+
+func (a foreignAudit) run(cmd *cobra.Command) (*foreignVerdict, error) {
+	if a.event == "" || a.samples == "" || a.adjacency == "" {
+		return nil, usage(fmt.Errorf("audit: --event, --samples and --adjacency are all needed"))
+	}
+	adjacency, err := dp.ParseAdjacency(a.adjacency)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readInput(cmd, a.event)
+	if err != nil {
+		return nil, err
+	}
+	v := &foreignVerdict{Adjacency: adjacency}
+	if v.Event, err = dp.ParseEvent(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.event, err)
+	}
+	if v.Claim, err = audit.NewClaim(v.Event, adjacency, a.delta); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(a.samples)
+	if err != nil {
+		return nil, usage(err)
+	}
+	defer file.Close()
+	samples, err := audit.ReadSamples(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.samples, err)
+	}
+	if v.Found, err = samples.Bound(audit.Options{Delta: a.delta, FalseAlarm: a.falseAlarm}); err != nil {
+		return nil, err
+	}
+	if v.Claim.Mu > 0 {
+		power := v.Claim.Power(min(len(samples.Worlds[0]), len(samples.Worlds[1])), a.falseAlarm)
+		v.Power = &power
+	}
+	return v, v.judge(v.Claim.Hold(v.Found))
+}
+
+// judge keeps that a claim is broken; any other error is returned.
+func (v *foreignVerdict) judge(err error) error {
+	if errors.Is(err, audit.ErrBroken) {
+		v.Broken, v.Reason, v.broken = true, err.Error(), err
+		return nil
+	}
+	return err
+}
+
+func (v *foreignVerdict) print(w io.Writer) {
+	fmt.Fprintf(w, "claim     %s, %v\n", claimText(v.Claim), v.Adjacency)
+	fmt.Fprintf(w, "found     epsilon at least %.4g", v.Found.Epsilon)
+	if v.Claim.Mu > 0 {
+		fmt.Fprintf(w, ", mu at least %.4g (%.0f%% of the claim)", v.Found.Mu, math.Floor(100*v.Found.Mu/v.Claim.Mu))
+	}
+	fmt.Fprintf(w, "; wrong with probability %g at most\n", v.Found.FalseAlarm)
+	for _, r := range v.Found.Regions {
+		fmt.Fprintf(w, "test      %s %s %.5g: %d of %d runs in world 0, %d of %d in world 1\n",
+			printable(r.Number), [2]string{"<", ">="}[r.Answering], r.Threshold, r.Hits[0], r.Runs[0], r.Hits[1], r.Runs[1])
+	}
+	if v.Power != nil {
+		fmt.Fprintf(w, "power     so many runs are expected to show %.0f%% of mu, and find noise of half the claimed with probability %.4f\n",
+			math.Floor(100*v.Power.Expected/v.Claim.Mu), v.Power.HalfNoise)
+	}
+	if v.Broken {
+		fmt.Fprintf(w, "verdict   %s\n", alarm(w, "BROKEN: "+v.Reason))
+		return
+	}
+	fmt.Fprintln(w, "verdict   within the claim; that shows nothing of other datasets")
+}
+
+func claimText(c audit.Claim) string {
+	text := fmt.Sprintf("epsilon %.4g at delta %g", c.Epsilon, c.Delta)
+	if c.Mu > 0 {
+		text += fmt.Sprintf(" (mu %.4g)", c.Mu)
+	}
+	return text
+}
