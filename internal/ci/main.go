@@ -2,6 +2,7 @@
 // hard to read:
 //
 //	ci test ARGS...    go test ARGS..., in which a skipped test is a failure
+//	ci slow ARGS...    ci test -tags slow ARGS..., without the tests that are the same without the tag
 //	ci long NAME N     make the long run NAME of size N and write its record; without N, of its usual size
 //	ci long            list the long runs
 //	ci records         fail where a long run has no record of success; say which are stale
@@ -28,6 +29,8 @@ func command(ctx context.Context, args []string) error {
 	switch {
 	case len(args) > 0 && args[0] == "test":
 		return test(ctx, args[1:], os.Stdout)
+	case len(args) > 0 && args[0] == "slow":
+		return slow(ctx, args[1:], os.Stdout)
 	case len(args) == 1 && args[0] == "long":
 		for _, r := range runs() {
 			fmt.Printf("%-12s %s (usual size %d %s)\n", r.name, r.what, r.size, r.unit)
@@ -47,5 +50,5 @@ func command(ctx context.Context, args []string) error {
 	case len(args) == 1 && args[0] == "records":
 		return records(os.Stdout)
 	}
-	return fmt.Errorf("usage: ci test ARGS... | ci long [NAME [N]] | ci records")
+	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci records")
 }

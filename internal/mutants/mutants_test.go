@@ -234,32 +234,40 @@ func mutants() []mutant {
 	}
 }
 
+func allMutants() []mutant {
+	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants())
+}
+
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.
 func TestEveryMutantHasItsPlace(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants()) {
+	for _, m := range allMutants() {
 		t.Run(m.name, func(t *testing.T) { mutate(t, root, m) })
 	}
 }
 
+// A fast suite has passed before: here a mutant's tests run until the first fails, and
+// without vet and debugging information, which a fault does not need.
 func TestEveryMutantIsKilled(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants()) {
+	for _, m := range allMutants() {
 		t.Run(m.name, func(t *testing.T) {
-			overlay := mutate(t, root, m)
-			if out, err := goTool(root, "build", "-overlay", overlay, m.pkg); err != nil {
-				t.Fatalf("the mutant does not compile, so it proves nothing:\n%s", out)
-			}
-			out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-overlay", overlay, "-run", m.run, m.pkg)
-			if err == nil {
+			t.Parallel()
+			out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
+			switch {
+			case err == nil:
 				t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
-			} else if !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:") {
+			case strings.Contains(out, "[build failed]"):
+				t.Errorf("the mutant does not compile, so it proves nothing:\n%s", out)
+			case strings.Contains(out, "panic: test timed out"):
+				t.Errorf("the tests of %s (-run %s) were too slow to tell:\n%s", m.pkg, m.run, out)
+			case !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:"):
 				t.Errorf("the tests of %s did not run:\n%s", m.pkg, out)
 			}
 		})
