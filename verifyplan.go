@@ -21,6 +21,9 @@ func (v *Verification) plan() error {
 	if r.Privacy != nil && r.Disclosure == nil {
 		return errors.New("disclosure is missing: every private release has one")
 	}
+	if foreign, err := v.foreign(); foreign {
+		return err
+	}
 	labels, features, err := labelsOf(r)
 	if err == nil {
 		var p *evaluate.Plan
@@ -48,6 +51,20 @@ func (v *Verification) plan() error {
 	}
 	v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this one would not have written it so (%v): whether it was changed only a signature can tell", err))
 	return nil
+}
+
+// foreign tells of a release by a method that is not of this library: nobody can plan
+// it again who does not have the author's code.
+func (v *Verification) foreign() (bool, error) {
+	r := v.Release
+	if !evaluate.Foreign(r.Method) {
+		return false, nil
+	}
+	if r.Answer == nil || r.Estimate != nil || r.Theta != nil || r.Values != nil || r.Privacy == nil {
+		return true, fmt.Errorf("method %s is not of this library: such a release holds an answer and a guarantee, and nothing else", r.Method)
+	}
+	v.Notes = append(v.Notes, fmt.Sprintf("method %s is not of this library: what its answer means is its author's claim, and whether it follows from the noisy sums only the author's code can tell (Plan.Verify)", r.Method))
+	return true, nil
 }
 
 // labelsOf takes the labels that a configuration writes out of the public facts of a

@@ -137,6 +137,7 @@ func (p *Plan) Verify(r *Release) error {
 		{"theta", r.Theta, again.Theta},
 		{"values", r.Values, again.Values},
 		{"estimate", r.Estimate, again.Estimate},
+		{"answer", r.Answer, again.Answer},
 		{"diagnostics", r.Diagnostics, again.Diagnostics},
 		{"notes", r.Notes, append(slices.Clip(p.Notes), again.Notes...)},
 	} {

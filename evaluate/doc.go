@@ -14,6 +14,12 @@
 // check; Run needs a receipt and uses it up. [New] makes an [Estimator] by the
 // name that configurations use, and [Methods] lists them all.
 //
+// # Methods of one's own
+//
+// [OfSums] makes an estimator of anybody's method that is a sequence of clipped sums
+// over persons ([Sums]): its author says what one person adds and what is made of the
+// noisy sums, and clips, noise, accounting, receipt and release are the library's.
+//
 // # Unit, adjacency, bounds
 //
 // The unit of privacy is a person, who may own many trajectories, unless

@@ -24,6 +24,9 @@ type Release struct {
 	Values []float64 `json:"values,omitempty"`
 	// Estimate is the value of the policy; nil for a value function.
 	Estimate *Estimate `json:"estimate,omitempty"`
+	// Answer is what a method says that is not of this library, see [OfSums]; nil for all
+	// others.
+	Answer *Answer `json:"answer,omitempty"`
 	// Privacy is the guarantee; nil for a non-private reference, written "none".
 	Privacy *Statement `json:"-"`
 	// Ledger is the entry that paid for the release; nil when no ledger was charged.

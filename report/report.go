@@ -56,6 +56,7 @@ type page struct {
 	Warnings    []warning
 
 	Estimate *estimateView
+	Answer   *answerView
 	Function *functionView
 	Promise  *promise
 	Event    *eventNode
@@ -106,6 +107,9 @@ func newPage(r *evaluate.Release) (*page, error) {
 	if r.Estimate != nil {
 		p.Estimate = newEstimateView(r, bounds)
 	}
+	if r.Answer != nil {
+		p.Answer = newAnswerView(r.Answer, public)
+	}
 	if len(r.Values) > 0 || len(r.Theta) > 0 {
 		p.Function = newFunctionView(r, bounds)
 	}
@@ -142,6 +146,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkEstimate(r.Estimate); err != nil {
+		return err
+	}
+	if err := checkAnswer(r.Answer); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

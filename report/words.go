@@ -14,6 +14,8 @@ func title(r *evaluate.Release) string {
 	switch {
 	case r.Estimate != nil:
 		return "What the policy is worth"
+	case r.Answer != nil:
+		return "What a method of another author answers"
 	case len(r.Values) > 0 || len(r.Theta) > 0:
 		return "What each state is worth under the policy"
 	}

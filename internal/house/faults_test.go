@@ -24,7 +24,7 @@ var unmarked = []string{
 	"dp/mechanism.ErrMismatch", "dp/mechanism.ErrReleased",
 	"dp/noise.ErrEntropy",
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
-	"evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",
+	"evaluate.ErrImpure", "evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",
 	"evaluate/replay.ErrBroken", "evaluate/replay.ErrUncovered",
 	"internal/filelock.ErrHeld",
 	"internal/jcs.ErrForm",

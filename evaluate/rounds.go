@@ -1,0 +1,189 @@
+package evaluate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// rounds is a method of sums with its noise multipliers. It stands between the author's
+// code and the data.
+type rounds struct {
+	Outline
+	method Sums
+	public Public
+	noise  []float64
+}
+
+// sum is the empty sum of round k.
+func (r rounds) sum(k int) (*mechanism.VectorSum, error) {
+	round := r.Rounds[k]
+	return mechanism.NewVectorSum(round.Dim, round.Clip, r.noise[k], r.public.Privacy.Noise)
+}
+
+// prepare asks for everybody's numbers once before anything is spent, with zeros for
+// the noisy sums, to find a method that is not pure.
+func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error) {
+	var zeros [][]float64
+	for k, round := range r.Rounds {
+		if err := roomFor(d, round.Dim); err != nil {
+			return nil, err
+		}
+		if err := r.collect(ctx, k, zeros, d, 0, d.Persons(), func([]float64) error { return nil }); err != nil {
+			return nil, err
+		}
+		zeros = append(zeros, make([]float64, round.Dim))
+	}
+	return func(ctx context.Context, src *noise.Source) (*Release, error) {
+		var sums [][]float64
+		for k := range r.Rounds {
+			sum, err := r.sum(k)
+			if err != nil {
+				return nil, err
+			}
+			if err := r.collect(ctx, k, sums, d, 0, d.Persons(), sum.Add); err != nil {
+				return nil, err
+			}
+			noisy, _, err := sum.Release(src)
+			if err != nil {
+				return nil, err
+			}
+			sums = append(sums, noisy)
+		}
+		return r.release(sums)
+	}, nil
+}
+
+// collect hands what each of the persons from..to-1 adds in round k to add. Then it asks
+// for all of it again, in the opposite order: code that keeps something from one
+// person to the next betrays itself, unless it hides it.
+func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) error {
+	first := make([][sha256.Size]byte, to-from)
+	for i := range first {
+		x := r.contribution(k, earlier, d, from+i)
+		first[i] = digest(x)
+		if err := add(x); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for i := len(first) - 1; i >= 0; i-- {
+		if digest(r.contribution(k, earlier, d, from+i)) != first[i] {
+			return fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+		}
+	}
+	return nil
+}
+
+// contribution is what one person adds, as the author's code has it; zero where that
+// fails. The code gets copies, and what it keeps of them changes nothing.
+func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) []float64 {
+	x := make([]float64, r.Rounds[k].Dim)
+	if !completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) }) {
+		clear(x)
+	}
+	x = slices.Clone(x)
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			clear(x)
+			break
+		}
+	}
+	return x
+}
+
+// completes tells whether f returns without a panic.
+func completes(f func()) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	f()
+	return true
+}
+
+func copies(x [][]float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for i := range x {
+		out[i] = slices.Clone(x[i])
+	}
+	return out
+}
+
+func digest(x []float64) [sha256.Size]byte {
+	bytes := make([]byte, 0, 8*len(x))
+	for _, v := range x {
+		bytes = binary.LittleEndian.AppendUint64(bytes, math.Float64bits(v))
+	}
+	return sha256.Sum256(bytes)
+}
+
+// release is post-processing.
+func (r rounds) release(sums [][]float64) (*Release, error) {
+	noisy := make([]NoisySum, len(sums))
+	for k, s := range copies(sums) {
+		noisy[k] = NoisySum{Sum: s, SD: r.noise[k] * r.Rounds[k].Clip}
+	}
+	a, err := r.method.Answer(r.public.clone(), noisy)
+	if err == nil {
+		err = a.validate()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: its answer: %w", ErrMethod, r.Method, err)
+	}
+	out := &Release{Answer: &a, Diagnostics: map[string]any{"sums": sums}}
+	if a.Interval != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("The interval is a claim of the author of %s, of %g%%: %s.", r.Method, 100*a.Confidence, a.Claim))
+	}
+	return out, nil
+}
+
+// again makes the answer from the noisy sums of a release.
+func (r rounds) again(release *Release) (*Release, error) {
+	var d struct {
+		Sums [][]float64 `json:"sums"`
+	}
+	if err := fill(&d, release.Diagnostics); err != nil {
+		return nil, fmt.Errorf("diagnostics: %w", err)
+	}
+	fits := len(d.Sums) == len(r.Rounds)
+	for k := 0; fits && k < len(d.Sums); k++ {
+		fits = len(d.Sums[k]) == r.Rounds[k].Dim
+	}
+	if !fits {
+		return nil, fmt.Errorf("diagnostics.sums are not those of the rounds")
+	}
+	return r.release(d.Sums)
+}
+
+// onePerson is a copy of a person's records, as a dataset of its own: without names, and
+// without where they come from.
+func onePerson(d *trajectory.Dataset, person int) *trajectory.Dataset {
+	e, f := d.PersonStart[person], d.PersonStart[person+1]
+	lo, hi, width := d.EpisodeStart[e], d.EpisodeStart[f], len(d.Columns)
+	out := &trajectory.Dataset{
+		Columns: slices.Clone(d.Columns), PersonStart: []int{0, f - e}, EpisodeStart: slices.Clone(d.EpisodeStart[e : f+1]),
+		Obs: part(d.Obs, lo*width, hi*width), Action: part(d.Action, lo, hi), Reward: part(d.Reward, lo, hi),
+		BehaviorProb: part(d.BehaviorProb, lo, hi), TargetProb: part(d.TargetProb, lo, hi), Discount: part(d.Discount, lo, hi),
+		ActionProbs: part(d.ActionProbs, lo*d.Actions, hi*d.Actions), Actions: d.Actions,
+		Terminated: part(d.Terminated, e, f), HasFinal: part(d.HasFinal, e, f), Final: part(d.Final, e*width, f*width),
+	}
+	for i := range out.EpisodeStart {
+		out.EpisodeStart[i] -= lo
+	}
+	return out
+}
+
+// part is a copy of a part of a column, nil where there is no such column.
+func part[T any](column []T, from, to int) []T {
+	if column == nil {
+		return nil
+	}
+	return slices.Clone(column[from:to])
+}

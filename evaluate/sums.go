@@ -1,0 +1,175 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// ErrImpure marks a method of sums whose numbers for a person are not a function of
+// that person's records and of earlier noisy sums alone, so that nothing bounds what
+// one person changes. It is an error of that method's program.
+var ErrImpure = errors.New("what a person adds depends on more than that person")
+
+// Sums is a method of evaluation of anybody's making: a fixed number of rounds, each a
+// sum over persons of vectors that are clipped and get noise, and an answer made of the
+// noisy sums. [OfSums] makes an [Estimator] of it. The library clips, sums, adds exact
+// noise, accounts and writes the release; the author's code sees no person but the one
+// whose numbers it is asked for. docs/proofs/sums.md says what is proven and what
+// rests on Contribution being a pure function.
+//
+// The fields of the type that implements it are the method's public parameters: the
+// release repeats what of them JSON can hold.
+type Sums interface {
+	// Outline fixes everything that is public. It sees no data.
+	Outline(p Public) (Outline, error)
+	// Contribution writes to dst, which is zero and as long as the round says, what one
+	// person adds. person holds that person alone, as person 0, with all of their
+	// episodes, maybe none, and without names; earlier are the noisy sums of the rounds
+	// before. Both are copies and may be changed. The result must depend on round,
+	// earlier, person and public facts alone: not on calls before, on time or on
+	// chance. Where Contribution panics, or a number is not finite, the person adds zero.
+	Contribution(dst []float64, round int, earlier [][]float64, person *trajectory.Dataset)
+	// Answer makes the answer. It is called after the budget was spent, so that an error
+	// loses the release; it should have an answer for every sum.
+	Answer(p Public, sums []NoisySum) (Answer, error)
+}
+
+// Outline is the public part of a method of sums.
+type Outline struct {
+	// Method is its name, the author's first: "author/method".
+	Method string
+	// Estimates says in words what the answer's value estimates, in which unit.
+	Estimates string
+	// Rounds are made in this order.
+	Rounds []Round
+}
+
+// Round is one sum over persons.
+type Round struct {
+	// Dim is the number of coordinates, Clip the largest l2 norm of what a person adds:
+	// longer vectors shrink to it.
+	Dim  int     `json:"dimension"`
+	Clip float64 `json:"clip"`
+	// Share is the round's part of the budget, of mu^2, relative to the others'.
+	Share float64 `json:"share"`
+}
+
+// NoisySum is the released sum of a round. The noise in each coordinate is Gaussian
+// with standard deviation SD.
+type NoisySum struct {
+	Sum []float64
+	SD  float64
+}
+
+// Answer is what a method of sums says. Value, and Interval where there is one, are
+// its author's claims.
+type Answer struct {
+	Value float64 `json:"value"`
+	// Interval, or nil, holds with probability Confidence what Claim says in words: over
+	// the choice of persons, over the noise, under which assumptions.
+	Interval   *[2]float64 `json:"interval,omitempty"`
+	Confidence float64     `json:"confidence,omitempty"`
+	Claim      string      `json:"claim,omitempty"`
+}
+
+// OfSums makes an estimator of somebody's method.
+//
+// Released: the noisy sums, and an [Answer]. Unit: a person. Adjacency: either. Assumes:
+// see [Sums]. Clip: l2, of each round. Event: dp.Gaussian for each round, composed.
+// Proof: docs/proofs/sums.md.
+func OfSums(m Sums) Estimator { return ofSums{m} }
+
+// ofSums is the estimator of a method of sums.
+type ofSums struct{ method Sums }
+
+// MarshalJSON gives the parameters of the method.
+func (e ofSums) MarshalJSON() ([]byte, error) { return json.Marshal(e.method) }
+
+// Plan implements [Estimator].
+func (e ofSums) Plan(p Public) (*Plan, error) {
+	p = p.asking(e)
+	if err := needPrivacy("a method of sums", p); err != nil {
+		return nil, err
+	}
+	o, err := e.method.Outline(p.clone())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMethod, err)
+	}
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMethod, err)
+	}
+	r := rounds{method: e.method, Outline: o, public: p}
+	shares := make([]float64, len(o.Rounds))
+	for k, round := range o.Rounds {
+		shares[k] = round.Share
+	}
+	if r.noise, err = multipliers(*p.Privacy, shares...); err != nil {
+		return nil, err
+	}
+	for k := range o.Rounds {
+		if _, err := r.sum(k); err != nil {
+			return nil, fmt.Errorf("%w: %s: round %d: %w", ErrMethod, o.Method, k, err)
+		}
+	}
+	plan, err := newPlan(o.Method, p, gaussians(r.noise...), r.prepare)
+	if err != nil {
+		return nil, err
+	}
+	plan.outcome = r.again
+	plan.Facts["estimates"], plan.Facts["rounds"] = o.Estimates, o.Rounds
+	plan.Notes = append(plan.Notes,
+		fmt.Sprintf("Method %s is not of this library: what a person adds and what is made of the noisy sums is its author's. The value estimates: %s.", o.Method, o.Estimates),
+		p.unit().Words("The guarantee rests on the author's code making a person's numbers of that person's records, and of earlier noisy sums, alone. It is handed nothing else, and is asked twice in opposite orders; other records that it might keep are not excluded by this. A person for whom it fails, or makes a number that is not finite, adds zero."))
+	return plan, nil
+}
+
+var (
+	foreignName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*$`)
+	oneLine     = regexp.MustCompile(`^[^\x00-\x1f\x7f-\x9f]+$`)
+)
+
+// Foreign tells whether a method's name is that of a method of sums, which is not of
+// this library.
+func Foreign(method string) bool { return foreignName.MatchString(method) }
+
+func (o Outline) validate() error {
+	switch {
+	case !Foreign(o.Method):
+		return fmt.Errorf("the name is %q; want author/method, in small letters and digits", o.Method)
+	case !oneLine.MatchString(o.Estimates):
+		return fmt.Errorf("%s: estimates is %q; want a line of words on what the value estimates", o.Method, o.Estimates)
+	case len(o.Rounds) == 0:
+		return fmt.Errorf("%s: it has no round", o.Method)
+	}
+	for k, r := range o.Rounds {
+		if !(r.Share > 0) || math.IsInf(r.Share, 0) {
+			return fmt.Errorf("%s: round %d has a share of %v of the budget; want above 0", o.Method, k, r.Share)
+		}
+	}
+	return nil
+}
+
+// validate refuses an answer that a release cannot tell.
+func (a Answer) validate() error {
+	if math.IsNaN(a.Value) || math.IsInf(a.Value, 0) {
+		return errors.New("the value is not finite")
+	}
+	i := a.Interval
+	switch {
+	case i == nil && (a.Confidence != 0 || a.Claim != ""):
+		return errors.New("a confidence or a claim without an interval")
+	case i == nil:
+	case !(i[0] <= i[1]) || math.IsInf(i[0], 0) || math.IsInf(i[1], 0):
+		return errors.New("the interval is not finite, or ends before it starts")
+	case !(a.Confidence > 0 && a.Confidence < 1):
+		return fmt.Errorf("the confidence of the interval is %v; want between 0 and 1", a.Confidence)
+	case !oneLine.MatchString(a.Claim):
+		return errors.New("the interval does not say, in a line, what it claims")
+	}
+	return nil
+}
