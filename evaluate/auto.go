@@ -18,7 +18,7 @@ import (
 // answers so and spends nothing. Without features it estimates the value of the
 // policy: on-policy by the mean return (dp-is), off-policy by dp-pdis where rewards
 // follow several decisions and bound the return, else by dp-wis. It does not choose
-// dp-dr, whose interval may fail where the logs hardly try what the target does.
+// dp-dr, which pays for a baseline and has the same interval.
 //
 // What it chose, with its parameters, is the method of the release.
 type Auto struct {

@@ -26,10 +26,11 @@ func TestBaselineFollowsPublicFacts(t *testing.T) {
 		method           DPDR
 		want             string
 	}{
-		{10000, 100, table, tabular, DPDR{}, "state"},
+		{10000, 100, table, tabular, DPDR{Baseline: "state"}, "state"},
 		{100, 100, table, tabular, DPDR{}, "value"},
 		{10000, 100, table, nil, DPDR{}, "value"},
-		{10000, 1, table, nil, DPDR{}, "action"},
+		{10000, 1, table, nil, DPDR{Baseline: "action"}, "action"},
+		{10000, 1, table, nil, DPDR{}, "value"},
 		{10000, 1, policy.ProbColumn{}, nil, DPDR{}, "value"},
 		{10000, 100, policy.Logged{}, tabular, DPDR{}, "none"},
 		{10000, 100, table, tabular, DPDR{StateValues: chain.Values(0.6, 0.99)}, "public"},

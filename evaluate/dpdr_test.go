@@ -9,7 +9,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
@@ -27,19 +26,19 @@ func chainOffPolicy(t testing.TB, persons int64, epsilon float64) evaluate.Publi
 	return p
 }
 
-// A doubly robust estimate off-policy, with values of the states that somebody
-// guessed beforehand: right or wrong, they only change how much noise is needed.
+// A doubly robust estimate off-policy, with a value that somebody guessed beforehand:
+// right or wrong, the interval holds.
 func ExampleDPDR() {
-	tabular, _ := feature.NewTabular(chain.States, chain.Column)
 	target, _ := policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column)
 	public := evaluate.Public{
 		Persons: 5000, Gamma: 0.99, Horizon: 10000,
 		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &evaluate.Range{Min: 0, Max: 1},
-		Features: tabular, Target: target,
+		Target:  target,
 		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}},
 	}
 	data, _ := chain.Simulate(chain.Options{Episodes: 5000, Seed: 1})
-	plan, err := evaluate.DPDR{StateValues: chain.Values(0.5, 0.99)}.Plan(public)
+	guess := 0.7
+	plan, err := evaluate.DPDR{Constant: &guess}.Plan(public)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,6 +53,7 @@ func ExampleDPDR() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("advance with probability 0.6: %.2f, truly %.2f\n", release.Estimate.Value, chainWorth(0.6))
-	// Output: advance with probability 0.6: 0.73, truly 0.73
+	e := release.Estimate
+	fmt.Printf("advance with probability 0.6: %.2f in [%.2f, %.2f], truly %.2f\n", e.Value, e.Interval[0], e.Interval[1], chainWorth(0.6))
+	// Output: advance with probability 0.6: 0.74 in [0.68, 0.77], truly 0.73
 }

@@ -90,8 +90,7 @@ func (m DPIS) Plan(p Public) (*Plan, error) {
 	if policy.OnPolicy(p.Target) {
 		return m.onPolicy(method, p)
 	}
-	b := scalar.Bounds{Range: p.numbers().Returns}
-	return m.offPolicy(method, p, b, func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, b.Range) })
+	return m.offPolicy(method, p, wholeReturns(p), nil)
 }
 
 // Plan implements [Estimator].
@@ -107,15 +106,9 @@ func (m DPPDIS) Plan(p Public) (*Plan, error) {
 	if !(p.Reward.Width() > 0) {
 		return nil, fmt.Errorf("%w: %s weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic, method)
 	}
-	numbers := p.numbers()
-	numbers.Horizon = p.decisions()
-	steps := scalar.StepwiseOf(numbers, p.Discounts)
-	plan, err := DPIS(m).offPolicy(method, p, scalar.Bounds{Range: steps.Range(), SelfNormalised: true}, steps.Contributions)
-	if err != nil {
-		return nil, err
-	}
-	plan.needsEnds = p.decisions() > 1
-	return plan, nil
+	of := stepByStep(p)
+	of.selfNormalised = true
+	return DPIS(m).offPolicy(method, p, of, nil)
 }
 
 // onPolicy is the mean return.
@@ -169,9 +162,9 @@ func (m DPIS) describe(plan *Plan, cap, clip float64) {
 
 // offPolicy is common to all importance sampling: methods differ in what the shares
 // of a person are, in what a share of 1 stands for, and in the point of the interval
-// that is the value.
-func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z []float64, s *value.Sample)) (*Plan, error) {
-	if !(b.Range.Width() > 0) {
+// that is the value. A baseline, where there is one, makes that point.
+func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBaseline) (*Plan, error) {
+	if !(of.within.Width() > 0) {
 		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
 	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
@@ -182,35 +175,23 @@ func (m DPIS) offPolicy(method string, p Public, b scalar.Bounds, each func(x, z
 		return nil, err
 	}
 	half := m.Diagnostics / 2
-	b.Public, b.Caps, b.Confounded = p.numbers(), caps, m.Confounding > 1
-	if b.Noise, err = splitStages(method, *p.Privacy, scalar.Stages{Clip: clip, Weights: half, Clipped: half}); err != nil {
+	stages := scalar.Stages{Clip: clip, Weights: half, Clipped: half}
+	if baseline != nil {
+		stages.Baseline = baseline.share
+	}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+	of.confounding = m.Confounding
+	if b.Noise, err = splitStages(method, *p.Privacy, stages); err != nil {
 		return nil, err
 	}
+	g := guardedBy(b, baseline)
 	plan, err := newPlan(method, p, eventOf(b.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		s, err := sampleFor(d, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := roomFor(d, 6); err != nil {
-			return nil, err
-		}
-		if b.Confounded {
-			scalar.Confound(s, m.Confounding)
-		}
-		x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
-		each(x, z, s)
-		return func(_ context.Context, src *noise.Source) (*Release, error) {
-			e, err := b.Run(x, z, src)
-			if err != nil {
-				return nil, err
-			}
-			return estimated(e), nil
-		}, nil
+		return prepareGuarded(g, of, baseline, p, d)
 	})
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome = estimateAgain(b.Again)
+	plan.outcome, plan.needsEnds = estimateAgain(g.Again), of.needsEnds
 	m.describe(plan, caps.Above, clip)
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding

@@ -1,9 +1,7 @@
 package evaluate
 
 import (
-	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // DPWIS is weighted importance sampling (Precup, Sutton and Singh 2000) under
@@ -30,6 +28,7 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 	if policy.OnPolicy(p.Target) {
 		return DPIS(m).onPolicy(method, p)
 	}
-	b := scalar.Bounds{Range: p.numbers().Returns, SelfNormalised: true}
-	return DPIS(m).offPolicy(method, p, b, func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, b.Range) })
+	of := wholeReturns(p)
+	of.selfNormalised = true
+	return DPIS(m).offPolicy(method, p, of, nil)
 }

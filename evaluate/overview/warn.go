@@ -62,6 +62,6 @@ func (r *Report) warnWeights(d *trajectory.Dataset) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", w.EffectiveSize, d.Episodes()))
 	}
 	if w.BeyondMass > .01 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis and dp-wis allows for what is cut, as missing mass; that of dp-dr may not, and a value function is biased by it", w.Cap, Percent(w.BeyondMass), Percent(w.BeyondShare)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis and dp-dr allows for what is cut, as missing mass; a value function is biased by it", w.Cap, Percent(w.BeyondMass), Percent(w.BeyondShare)))
 	}
 }

@@ -57,6 +57,7 @@ func private() []question {
 		{name: "dp-dr-state", log: "visits", target: column, method: "{name: dp-dr, baseline: state, diagnostics: 0.1}", more: states},
 		{name: "dp-dr-value", log: "visits", target: column, method: "{name: dp-dr, baseline: value, baseline_share: 0.2, clip: public}"},
 		{name: "dp-dr-none", log: "visits", target: logged, method: "{name: dp-dr, baseline: none, max_weight: 3}"},
+		{name: "dp-dr-logged", log: "bandit", target: logged, method: "{name: dp-dr}"},
 		{name: "dp-dr-constant", log: "visits", target: column, method: "{name: dp-dr, constant: 1.5, clip_share: 0.3}"},
 		{name: "dp-dr-states", log: "visits", target: first, method: "{name: dp-dr, state_values: [0.5, 1, 1.5, 2, 2.5]}", more: states},
 		{name: "dp-dr-action", log: "bandit", target: uniform, method: "{name: dp-dr}"},

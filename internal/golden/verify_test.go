@@ -93,14 +93,16 @@ func TestVerifyTells(t *testing.T) {
 			d.set("estimate.std_sampling", 50.0)
 			d.normal(0, most)
 		}, "std_sampling is 50"},
-		"value beyond the range": {"dp-is-logged", "replace_one", false, func(d *document) { d.set("estimate.value", 15) }, "outside the public range"},
-		"value of other sums":    {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.x") }, "estimate."},
-		"no sums":                {"dp-wis", "replace_one", false, func(d *document) { d.set("diagnostics.sums", nil) }, "diagnostics.sums is missing"},
-		"persons of the sums":    {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.count") }, "which is public"},
-		"clip":                   {"dp-dr-actions", "add_remove_one", false, func(d *document) { d.scale("diagnostics.clip.min") }, "none of the ranges"},
-		"cap":                    {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("diagnostics.max_weight") }, "none of the caps"},
-		"noise of overlap":       {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
-		"overlap unpaid":         {"dp-dr", "replace_one", false, func(d *document) { d.set("diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
+		"value beyond the range":    {"dp-is-logged", "replace_one", false, func(d *document) { d.set("estimate.value", 15) }, "outside the public range"},
+		"value of other sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.x") }, "estimate."},
+		"no sums":                   {"dp-wis", "replace_one", false, func(d *document) { d.set("diagnostics.sums", nil) }, "diagnostics.sums is missing"},
+		"persons of the sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.count") }, "which is public"},
+		"value of another baseline": {"dp-dr", "replace_one", false, func(d *document) { d.scale("diagnostics.baseline.value") }, "estimate."},
+		"no baseline":               {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
+		"clip":                      {"dp-dr-logged", "add_remove_one", false, func(d *document) { d.scale("diagnostics.clip.max") }, "none of the ranges"},
+		"cap":                       {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("diagnostics.max_weight") }, "none of the caps"},
+		"noise of overlap":          {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
+		"overlap unpaid":            {"dp-dr", "replace_one", false, func(d *document) { d.set("diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
 		"values beyond the range": {"dp-refine", "replace_one", false, func(d *document) {
 			d.set("theta.0", -5.0)
 			d.set("values.0", -5.0)

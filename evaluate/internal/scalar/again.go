@@ -93,21 +93,16 @@ func stagesOf(e *Estimate, paid Stages, capped bool) error {
 
 // Again computes a doubly robust estimate from the noisy numbers in it.
 func (d DR) Again(e *Estimate) (*Estimate, error) {
-	g := d.Guess
-	if d.Noise.Baseline != 0 {
-		if g = e.Baseline; g == nil {
-			return nil, fmt.Errorf("diagnostics.baseline is missing")
-		}
-		if err := d.fits(g); err != nil {
-			return nil, err
-		}
+	g, err := d.Baseline.told(e)
+	if err != nil {
+		return nil, err
 	}
 	return d.Mean.Again(e, Around(d.Public, d.Cap, g.Overall))
 }
 
 // fits tells whether a paid baseline has the numbers of its kind, all in the
 // public range.
-func (d DR) fits(g *Guess) error {
+func (d Baseline) fits(g *Guess) error {
 	actions, states := 0, 0
 	switch d.Kind {
 	case BaselineAction:

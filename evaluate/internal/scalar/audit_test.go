@@ -119,12 +119,12 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			return r.Value
 		},
 		"baseline, one number": func(neighbour bool, src *noise.Source) float64 {
-			g, err := DR{Mean: mean, Kind: BaselineValue}.pay(sample(neighbour), src)
+			g, err := Baseline{Public: p, Noise: multiplier, Kind: BaselineValue}.Pay(sample(neighbour), src)
 			must(err)
 			return g.Overall
 		},
 		"baseline by action": func(neighbour bool, src *noise.Source) float64 {
-			g, err := DR{Mean: mean, Kind: BaselineAction}.pay(sample(neighbour), src)
+			g, err := Baseline{Public: p, Noise: multiplier, Kind: BaselineAction}.Pay(sample(neighbour), src)
 			must(err)
 			return g.Action[0]
 		},

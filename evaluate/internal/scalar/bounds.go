@@ -9,7 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 )
 
-// Bounds is the part that DP-IS, DP-PDIS and DP-WIS share off-policy: one-sided
+// Bounds is the part that DP-IS, DP-PDIS, DP-WIS and DP-DR share off-policy: one-sided
 // estimates of the value from below and from above.
 //
 // A person adds x, the reward that their weight vouches for, and z, the loss that
@@ -27,6 +27,9 @@ type Bounds struct {
 	SelfNormalised bool
 	// Confounded tells that ratios were lowered by [Confound].
 	Confounded bool
+	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
+	// place of what is missing; nil leaves the value to SelfNormalised.
+	Fill *float64
 }
 
 // rare is how many persons whom the data happen not to show each end allows for:
@@ -163,10 +166,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	x, z := noisy.X/persons, noisy.Z/persons
 	low := x - b.margin(noisy, x, noisy.XX, persons, cap)
 	high := 1 - z + b.margin(noisy, z, noisy.ZZ, persons, cap)
-	e := b.middle(noisy, persons)
-	if b.SelfNormalised {
-		e = b.ratio(noisy, persons, cap)
-	}
+	e := b.point(noisy, persons, cap)
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
 	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons, Confounded: b.Confounded}
 	ends := Interval(e.Value, e.StdSampling, e.StdPrivacy)
@@ -186,14 +186,27 @@ func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap fl
 	return math.Hypot(Z95*math.Hypot(sampling, private), rare/persons)
 }
 
-// middle is half-way between the two estimates, with its errors.
-func (b Bounds) middle(noisy mechanism.NoisyPair, persons float64) *Estimate {
-	v := (noisy.X - noisy.Z) / 2 / persons
-	variance := (noisy.XX-2*noisy.XZ+noisy.ZZ)/4/persons - v*v
+// point is the value, with its errors.
+func (b Bounds) point(noisy mechanism.NoisyPair, persons, cap float64) *Estimate {
+	switch {
+	case b.Fill != nil:
+		return b.filled(noisy, persons, *b.Fill)
+	case b.SelfNormalised:
+		return b.ratio(noisy, persons, cap)
+	}
+	return b.filled(noisy, persons, 0.5)
+}
+
+// filled is doubly robust: the mean of fill + (x - fill (x + z)), right where fill is
+// and right where weights are 1 on average. At a half it is the middle between the two
+// estimates.
+func (b Bounds) filled(noisy mechanism.NoisyPair, persons, fill float64) *Estimate {
+	v := ((noisy.X-noisy.Z)/2 + (0.5-fill)*(noisy.X+noisy.Z)) / persons
+	square := (1-fill)*(1-fill)*noisy.XX - 2*fill*(1-fill)*noisy.XZ + fill*fill*noisy.ZZ
 	return &Estimate{
-		Value:       min(max(0.5+v, 0), 1),
-		StdSampling: math.Sqrt(max(variance, noisy.SD.Square/4/persons) / persons),
-		StdPrivacy:  math.Hypot(noisy.SD.Difference/2, v*noisy.SD.Count) / persons,
+		Value:       min(max(fill+v, 0), 1),
+		StdSampling: math.Sqrt(max(square/persons-v*v, noisy.SD.Square/4/persons) / persons),
+		StdPrivacy:  math.Hypot(math.Hypot(noisy.SD.Difference/2, (0.5-fill)*noisy.SD.Both), v*noisy.SD.Count) / persons,
 	}
 }
 

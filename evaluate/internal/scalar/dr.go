@@ -16,22 +16,20 @@ const (
 	BaselineState  = "state"
 )
 
-// DR is the doubly robust estimate: the mean of doubly robust values about a
-// baseline that is public or paid for.
+// DR is the doubly robust estimate on-policy: the mean of doubly robust values about
+// a baseline that is public or paid for.
 type DR struct {
 	Mean
-	Kind   string
-	Guess  *Guess // a public baseline; nil where one is paid for
-	States int    // of numbered states; 0 where there are none
+	Baseline Baseline
 }
 
 // ByAction tells whether the baseline has a value for each action.
-func (d DR) ByAction() bool {
+func (d Baseline) ByAction() bool {
 	return d.Kind == BaselineAction || d.Guess != nil && d.Guess.Action != nil
 }
 
 // ByState tells whether the baseline has a value for each state.
-func (d DR) ByState() bool {
+func (d Baseline) ByState() bool {
 	return d.Kind == BaselineState || d.Guess != nil && d.Guess.State != nil
 }
 
@@ -49,17 +47,14 @@ func Around(p facts.Public, cap, centre float64) Nest {
 // for, then those of the mean. rows holds the target policy's distribution in
 // every row where the baseline is by action.
 func (d DR) Run(s *value.Sample, weight, rows []float64, src *noise.Source) (*Estimate, error) {
-	g := d.Guess
-	if g == nil {
-		var err error
-		if g, err = d.pay(s, src); err != nil {
-			return nil, err
-		}
+	g, err := d.Baseline.Pay(s, src)
+	if err != nil {
+		return nil, err
 	}
 	x := make([]float64, len(weight))
 	g.contributions(x, s, rows)
 	e, err := d.Mean.Run(x, weight, Around(d.Public, d.Cap, g.Overall), src)
-	if err == nil && d.Noise.Baseline != 0 {
+	if err == nil && d.Baseline.Guess == nil {
 		e.Baseline = g
 	}
 	return e, err

@@ -10,14 +10,27 @@ import (
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// pay releases a baseline with its share of the budget.
+// Baseline is a guess of values that is public, or is paid for with a share of the
+// budget. What uses it sees a [Guess] and no data.
+type Baseline struct {
+	Public facts.Public
+	Kind   string
+	Guess  *Guess  // a public one; nil where it is paid for
+	States int     // of numbered states; 0 where there are none
+	Noise  float64 // multiplier of its release; 0 where nothing is paid
+}
+
+// Pay is the public baseline, or releases one.
 //
-// Whatever the kind, it is a ratio of two noisy sums over persons: of
+// Whatever its kind, a paid one is a ratio of two noisy sums over persons: of
 // d (G - centre)/half, G a return and [centre - half, centre + half] its public
 // range, and of d, with weights d = min(w, 1), w the importance weight of what
 // follows. Weights cut at 1 keep the noise small; they draw the baseline toward
 // the value of the logged policy, which a baseline may be.
-func (d DR) pay(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) Pay(s *value.Sample, src *noise.Source) (*Guess, error) {
+	if d.Guess != nil {
+		return d.Guess, nil
+	}
 	switch d.Kind {
 	case "action":
 		return d.payByAction(s, src)
@@ -28,9 +41,9 @@ func (d DR) pay(s *value.Sample, src *noise.Source) (*Guess, error) {
 }
 
 // payOne releases one number for everything.
-func (d DR) payOne(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payOne(s *value.Sample, src *noise.Source) (*Guess, error) {
 	g := d.Public.Returns
-	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.Noise.Baseline, d.Public.Adjacency, d.Public.Noise)
+	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.Noise, d.Public.Adjacency, d.Public.Noise)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +70,7 @@ const height = 0.7
 // payByAction releases a mean reward for each action of a bandit's log. A person
 // adds to the actions of their rows, each row with its share of 1, so that the
 // norm is largest for a single row.
-func (d DR) payByAction(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payByAction(s *value.Sample, src *noise.Source) (*Guess, error) {
 	g, k := d.Public.Returns, d.Public.Target.Actions()
 	sum, err := d.vectorSum(2*k, math.Sqrt(1+height*height))
 	if err != nil {
@@ -83,14 +96,14 @@ func (d DR) payByAction(s *value.Sample, src *noise.Source) (*Guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	sd := d.Noise.Baseline * math.Sqrt(1+height*height)
+	sd := d.Noise * math.Sqrt(1+height*height)
 	all, values := cells(noisy, sd, g)
 	return &Guess{Overall: d.meanUnderTarget(all, values), Action: values}, nil
 }
 
 // meanUnderTarget is the value of the target policy under the values of actions,
 // where it does not depend on the state, else the overall mean.
-func (d DR) meanUnderTarget(all float64, values []float64) float64 {
+func (d Baseline) meanUnderTarget(all float64, values []float64) float64 {
 	switch d.Public.Target.(type) {
 	case policy.Constant:
 		return values[len(values)-1] // it knows of no action above its own
@@ -107,7 +120,7 @@ func (d DR) meanUnderTarget(all float64, values []float64) float64 {
 // payByState releases a value for each state, from first visits, and one for the
 // start. A person who visits n states adds to each of them with weight
 // 1/sqrt(n), so that the norm does not grow with their number.
-func (d DR) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
 	g := d.Public.Returns
 	// Values of the states have norm 1 together, and so have those of the start.
 	norm := math.Sqrt(2 * (1 + height*height))
@@ -126,7 +139,7 @@ func (d DR) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
 	if err != nil {
 		return nil, err
 	}
-	sd := d.Noise.Baseline * norm
+	sd := d.Noise * norm
 	_, values := cells(noisy[:2*d.States], sd, g)
 	last := noisy[2*d.States:]
 	half := g.Width() / 2
@@ -134,8 +147,8 @@ func (d DR) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
 	return &Guess{Overall: start, State: values}, nil
 }
 
-func (d DR) vectorSum(dim int, clip float64) (*mechanism.VectorSum, error) {
-	return mechanism.NewVectorSum(dim, math.Nextafter(clip, math.Inf(1)), d.Noise.Baseline, d.Public.Noise)
+func (d Baseline) vectorSum(dim int, clip float64) (*mechanism.VectorSum, error) {
+	return mechanism.NewVectorSum(dim, math.Nextafter(clip, math.Inf(1)), d.Noise, d.Public.Noise)
 }
 
 // cells turns noisy pairs (sum of values, height times sum of weights), each

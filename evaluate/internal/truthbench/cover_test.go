@@ -15,7 +15,7 @@ import (
 )
 
 // guarded are the methods whose intervals hold the value.
-var guarded = map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}}
+var guarded = map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{}}
 
 // least is the largest number of successes in n trials that is improbable, below
 // 2e-6, for one of probability p, and one more: the fewest that pass.

@@ -131,7 +131,7 @@ func measure(t *testing.T, p truthbench.Problem, n int, done map[string]bool) (m
 		if done[name] {
 			return
 		}
-		if p.States > 0 && (method == "dr" || method == "dp-dr") && p.Horizon > 1 {
+		if p.States > 0 && method == "dr" && p.Horizon > 1 {
 			f, err := feature.NewTabular(p.States, "obs_state")
 			check(t, err)
 			public.Features = f

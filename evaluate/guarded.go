@@ -1,0 +1,85 @@
+package evaluate
+
+import (
+	"context"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// vouched says what a person adds off-policy: the reward and the loss that their weight
+// vouches for, in shares of a range.
+type vouched struct {
+	each           func(x, z []float64, s *value.Sample)
+	within         facts.Range // what the shares 0 and 1 stand for
+	selfNormalised bool        // the value is the ratio of sums
+	needsEnds      bool        // it matters how episodes end
+	confounding    float64     // by how much hidden circumstances may move odds; 0 for none
+}
+
+// wholeReturns weighs returns by the weights of whole trajectories.
+func wholeReturns(p Public) vouched {
+	within := p.numbers().Returns
+	return vouched{within: within, each: func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, within) }}
+}
+
+// stepByStep weighs every reward by the ratios up to its decision.
+func stepByStep(p Public) vouched {
+	numbers := p.numbers()
+	numbers.Horizon = p.decisions()
+	steps := scalar.StepwiseOf(numbers, p.Discounts)
+	return vouched{within: steps.Range(), each: steps.Contributions, needsEnds: p.decisions() > 1}
+}
+
+// guarded is an estimate from below and above with a value between them.
+type guarded interface {
+	Run(s *value.Sample, x, z []float64, src *noise.Source) (*scalar.Estimate, error)
+	Again(e *scalar.Estimate) (*scalar.Estimate, error)
+}
+
+// alone are bounds whose value needs no baseline.
+type alone struct{ scalar.Bounds }
+
+func (a alone) Run(_ *value.Sample, x, z []float64, src *noise.Source) (*scalar.Estimate, error) {
+	return a.Bounds.Run(x, z, src)
+}
+
+func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
+	if baseline == nil {
+		return alone{b}
+	}
+	about := baseline.Baseline
+	about.Noise = b.Noise.Baseline
+	return scalar.Filled{Bounds: b, Baseline: about}
+}
+
+// prepareGuarded binds the plan to data. Whatever may fail, fails here.
+func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
+	if baseline != nil {
+		if err := baseline.check(p, d); err != nil {
+			return nil, err
+		}
+	}
+	s, err := sampleFor(d, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := roomFor(d, 6); err != nil {
+		return nil, err
+	}
+	if of.confounding > 1 {
+		scalar.Confound(s, of.confounding)
+	}
+	x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
+	of.each(x, z, s)
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		e, err := g.Run(s, x, z, src)
+		if err != nil {
+			return nil, err
+		}
+		return estimated(e), nil
+	}, nil
+}
