@@ -20,10 +20,19 @@ type Config struct {
 	Problem  Problem       `yaml:"problem"`
 	Features *feature.Spec `yaml:"features"`
 	Target   Target        `yaml:"target"`
-	Method   Method        `yaml:"method"`
-	Privacy  Privacy       `yaml:"privacy"`
-	Ledger   *Ledger       `yaml:"ledger"`
-	Output   Output        `yaml:"output"`
+	// Targets are several policies, in place of Target; Levels, Contrasts and Select say
+	// what is asked about them.
+	Targets   []NamedTarget `yaml:"targets"`
+	Levels    *Levels       `yaml:"levels"`
+	Contrasts *Contrasts    `yaml:"contrasts"`
+	// Select may be best: which policy is, of those in Levels, as far as the intervals
+	// tell.
+	Select string `yaml:"select"`
+
+	Method  Method  `yaml:"method"`
+	Privacy Privacy `yaml:"privacy"`
+	Ledger  *Ledger `yaml:"ledger"`
+	Output  Output  `yaml:"output"`
 	// Contract says what a contract that is made from this configuration allows.
 	Contract *Terms `yaml:"contract"`
 	// Justification is why this question and this guarantee: free text that the
@@ -171,7 +180,7 @@ func (t Target) String() string {
 
 // onlyItsOwn refuses a field that the kind does not use. Of a kind that is not known
 // more is said where the policy is made.
-func (t Target) onlyItsOwn() error {
+func (t Target) onlyItsOwn(key string) error {
 	uses, known := map[string]string{
 		"logged": "", "uniform": "actions", "constant": "action", "column": "name", "columns": "names",
 		"table": "path column", "tree": "path", "softmax": "path", "soft-greedy": "path",
@@ -179,7 +188,7 @@ func (t Target) onlyItsOwn() error {
 	if !known {
 		return nil
 	}
-	return unused("target", t.Kind, uses, []given{
+	return unused(key, t.Kind, uses, []given{
 		{"name", t.Name != ""}, {"names", len(t.Names) > 0}, {"actions", t.Actions != 0},
 		{"action", t.Action != nil}, {"path", t.Path != ""}, {"column", t.Column != ""},
 	})
@@ -250,8 +259,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: data.path is missing; name the file with the trajectories", ErrConfig)
 	case c.Method.Name == "":
 		return fmt.Errorf("%w: method.name is missing; `discreet methods` lists them", ErrConfig)
-	case c.Target.Kind == "":
-		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
 	case c.Privacy == Privacy{}:
 		return fmt.Errorf("%w: privacy is missing; give adjacency, epsilon and delta, or say `privacy: none` for a non-private reference", ErrConfig)
 	case c.Privacy.unit() == evaluate.Row && !c.Data.OneRowEpisodes:
@@ -263,10 +270,10 @@ func (c Config) Validate() error {
 	case c.Ledger != nil && c.Ledger.Path == "":
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}
-	if err := c.checkNames(); err != nil {
+	if err := c.validateTargets(); err != nil {
 		return err
 	}
-	if err := c.Target.onlyItsOwn(); err != nil {
+	if err := c.checkNames(); err != nil {
 		return err
 	}
 	switch c.Data.OnViolation {
@@ -274,7 +281,7 @@ func (c Config) Validate() error {
 	default:
 		return fmt.Errorf("%w: data.on_violation is %q; want repair or reject", ErrConfig, c.Data.OnViolation)
 	}
-	return c.Data.Behavior.validate(c.Target.Kind != "logged" && c.Method.Name != "constant")
+	return c.Data.Behavior.validate(c.offPolicy() && c.Method.Name != "constant")
 }
 
 // location is where the ledger is: a URL as it stands, or a file.

@@ -22,7 +22,7 @@ func (c Config) Hash() (string, error) {
 		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,
 		"params": c.Method.Params, "privacy": c.Privacy, "justification": c.Justification,
 	}
-	if err := c.hashFile(question, "policy", "target.path", c.Target.Path); err != nil {
+	if err := c.hashTargets(question); err != nil {
 		return "", err
 	}
 	if b := c.Data.Behavior; b != nil {
@@ -40,6 +40,23 @@ func (c Config) Hash() (string, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// hashTargets adds what is asked about several policies, where it is, and the policy
+// files.
+func (c Config) hashTargets(question map[string]any) error {
+	if len(c.Targets) == 0 {
+		return c.hashFile(question, "policy", "target.path", c.Target.Path)
+	}
+	delete(question, "target")
+	question["targets"], question["levels"], question["contrasts"], question["select"] = c.Targets, c.Levels, c.Contrasts, c.Select
+	for i, t := range c.Targets {
+		key := c.key(i)
+		if err := c.hashFile(question, key+".policy", key+".path", t.Path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hashFile adds the hash of a policy file to the question, where there is one.

@@ -290,8 +290,10 @@ func newJob(c Config) (*job, error) {
 	if j.behaviour, err = c.Data.Behavior.policy(c); err != nil {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
-	if err := c.Data.covers("target", j.public.Target); err != nil {
-		return nil, err
+	for i, p := range policies(j.public) {
+		if err := c.Data.covers(c.key(i), p); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.Data.covers("data.behavior", j.behaviour); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func TestPBCReferencesEqualTheTruth(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	for file, arm := range map[string]string{"evaluate.yaml": "policy always 1", "placebo.yaml": "policy always 0"} {
+	for file, arm := range map[string]string{"penicillamine.yaml": "policy always 1", "placebo.yaml": "policy always 0"} {
 		w := want.IS[arm]
 		for _, c := range []struct {
 			method, gamma string
@@ -77,7 +77,7 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 	values := map[string]float64{}
 	for _, method := range []string{"wis", "is"} {
 		params := ", max_weight: 2}"
-		reference, err := discreet.Evaluate(context.Background(), pbc(t, "evaluate.yaml", "privacy=none", "method={name: "+method+"}"))
+		reference, err := discreet.Evaluate(context.Background(), pbc(t, "penicillamine.yaml", "privacy=none", "method={name: "+method+"}"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 		public := reference.Release.Estimate.Interval
 		covered, width := 0, 0.0
 		src := noise.NewSeeded(42)
-		run := repeat(t, pbc(t, "evaluate.yaml", "method={name: dp-"+method+params))
+		run := repeat(t, pbc(t, "penicillamine.yaml", "method={name: dp-"+method+params))
 		for range draws {
 			e := run(src).Estimate
 			if math.Abs(e.Value-want) <= 1.959964*e.StdPrivacy {

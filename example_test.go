@@ -48,7 +48,7 @@ func ExampleEvaluate() {
 
 // The configuration that the documents show, with one key changed.
 func ExampleLoad() {
-	cfg, err := discreet.Load("examples/pbc/evaluate.yaml", "privacy.epsilon=0.5", "output=null")
+	cfg, err := discreet.Load("examples/pbc/penicillamine.yaml", "privacy.epsilon=0.5", "output=null")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,7 +14,7 @@ import (
 // onArm asks for the return of an arm, into a directory.
 func onArm(t *testing.T, dir string, arm Action) Config {
 	t.Helper()
-	c, err := Load("examples/pbc/evaluate.yaml")
+	c, err := Load("examples/pbc/penicillamine.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (c Config) public() (evaluate.Public, error) {
 		Return:    c.Problem.Return,
 		Horizon:   c.Problem.Horizon,
 		Episodes:  c.Problem.Episodes,
-		Labels:    map[string]any{"target": c.target()},
+		Labels:    map[string]any{},
 
 		OneDecision: c.Data.OneRowEpisodes,
 	}
@@ -48,9 +48,15 @@ func (c Config) public() (evaluate.Public, error) {
 			return p, fmt.Errorf("features: %w", err)
 		}
 	}
-	if p.Target, err = c.policy(); err != nil {
-		return p, fmt.Errorf("target: %w", err)
+	if p.Targets, err = c.targets(); err != nil {
+		return p, err
 	}
+	if p.Targets == nil {
+		if p.Target, err = c.policy(); err != nil {
+			return p, fmt.Errorf("target: %w", err)
+		}
+	}
+	p.Labels["target"] = c.label(p.Targets)
 	if p.Privacy, err = c.guarantee(); err != nil {
 		return p, err
 	}
@@ -146,12 +152,14 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		EpisodesPerPerson: int(p.Episodes),
 		Faults:            toldFaults,
 	}
-	switch {
-	case policy.OnPolicy(p.Target):
-	case c.Target.Kind == "column":
-		o.Need |= trajectory.BehaviorProb | trajectory.TargetProb
-	default:
-		o.Need |= trajectory.BehaviorProb | trajectory.Action
+	for _, t := range c.asked() {
+		switch t.Kind {
+		case "logged":
+		case "column":
+			o.Need |= trajectory.BehaviorProb | trajectory.TargetProb
+		default:
+			o.Need |= trajectory.BehaviorProb | trajectory.Action
+		}
 	}
 	if !c.Data.Behavior.recorded() {
 		o.Need &^= trajectory.BehaviorProb
@@ -174,8 +182,8 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 	if err := c.end(&o); err != nil {
 		return o, err
 	}
-	if c.Target.Name != "" {
-		o.Columns = withColumn(o.Columns, "target_prob", c.Target.Name)
+	if name := c.targetColumn(); name != "" {
+		o.Columns = withColumn(o.Columns, "target_prob", name)
 	}
 	if b := c.Data.Behavior; b != nil && b.Name != "" {
 		o.Columns = withColumn(o.Columns, "behavior_prob", b.Name)
@@ -275,7 +283,7 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	if p.Features != nil {
 		add(p.Features.Columns())
 	}
-	for _, pi := range []policy.Policy{p.Target, behaviour} {
+	for _, pi := range append(policies(p), behaviour) {
 		if reader, ok := pi.(interface{ Columns() []string }); ok {
 			add(reader.Columns())
 		}
@@ -283,9 +291,20 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	return names
 }
 
+// targetColumn is the column of a policy's probabilities of the taken actions, "" where
+// it has the canonical name or none is asked for.
+func (c Config) targetColumn() string {
+	for _, t := range c.asked() {
+		if t.Name != "" {
+			return t.Name
+		}
+	}
+	return ""
+}
+
 // checkNames refuses two names for one column.
 func (c Config) checkNames() error {
-	named := map[string]string{"target_prob": c.Target.Name}
+	named := map[string]string{"target_prob": c.targetColumn()}
 	if b := c.Data.Behavior; b != nil {
 		named["behavior_prob"] = b.Name
 	}

@@ -77,8 +77,10 @@ func (c Config) violationWords() string {
 // probabilityColumns are the observations in which no value may be replaced.
 func probabilityColumns(c Config) []string {
 	var names []string
-	if c.Target.Kind == "columns" {
-		names = append(names, c.Target.Names...)
+	for _, t := range c.asked() {
+		if t.Kind == "columns" {
+			names = append(names, t.Names...)
+		}
 	}
 	if b := c.Data.Behavior; b != nil && b.Kind == "columns" {
 		names = append(names, b.Names...)
@@ -108,11 +110,16 @@ func (j *job) fit(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		}
 		return policy.WithBehavior(d, j.behaviour)
 	}
-	read, n, err := policy.Repair(d, j.public.Target, j.behaviour)
-	if err != nil {
-		return nil, err
+	read, behaviour := d, j.behaviour
+	for _, target := range policies(j.public) {
+		all := read
+		kept, n, err := policy.Repair(all, target, behaviour)
+		if err != nil {
+			return nil, err
+		}
+		j.leaveOut(all, kept, n, func(e int) trajectory.InputError { return j.unreadable(all, e) })
+		read, behaviour = kept, nil // which has its probabilities now
 	}
-	j.leaveOut(d, read, n, func(e int) trajectory.InputError { return j.unreadable(d, e) })
 	if j.public.Features == nil {
 		return read, nil
 	}
@@ -163,7 +170,7 @@ func counted(kinds []trajectory.FaultKind, kind trajectory.FaultKind) []trajecto
 func (j *job) unreadable(d *trajectory.Dataset, episode int) trajectory.InputError {
 	fault := trajectory.InputError{What: "has a decision for which a policy, the target or that of data.behavior, gives no probability",
 		Remedy: "mend or drop these rows, or correct the policy", Kind: policy.ErrRow}
-	for _, p := range []policy.Policy{j.public.Target, j.behaviour} {
+	for _, p := range append(policies(j.public), j.behaviour) {
 		if _, any := p.(policy.Constant); any || p == nil || p.Actions() == 0 || d.Action == nil {
 			continue
 		}

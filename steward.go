@@ -3,7 +3,9 @@ package discreet
 import "github.com/discreet-rl/discreet/rl/trajectory"
 
 // asksNothing tells whether a configuration is the steward's part alone.
-func (c Config) asksNothing() bool { return c.Target.Kind == "" && c.Method.Name == "" }
+func (c Config) asksNothing() bool {
+	return c.Target.Kind == "" && len(c.Targets) == 0 && c.Method.Name == ""
+}
 
 // standIn gives a configuration that asks nothing the question that needs least of
 // the data, the mean return, so that the steward can look at them.

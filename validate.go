@@ -103,7 +103,9 @@ func (j *job) overview(ctx context.Context, plan *evaluate.Plan, v *Validation) 
 	_, fault := plan.Check(ctx, data)
 	faults := []error{fault}
 	if fault != nil { // it is the first of what may be several
-		faults = append(faults, policy.Check(j.public.Target, data))
+		for _, target := range policies(j.public) {
+			faults = append(faults, policy.Check(target, data))
+		}
 		if j.method.NeedFeatures {
 			faults = append(faults, feature.Check(j.public.Features, data))
 		}
@@ -173,14 +175,14 @@ func distinct(errs []error) error {
 // look describes the data for their curator.
 func (j *job) look(ctx context.Context, data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
 	p := j.config.Problem
-	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
+	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return}
 	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
 	}
 	f.Cap, _ = plan.Facts["max_weight"].(float64)
 	f.Words = j.config.Data.words()
-	r, err := overview.Look(data, f)
+	r, err := j.lookAt(data, f)
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +191,36 @@ func (j *job) look(ctx context.Context, data *trajectory.Dataset, plan *evaluate
 		r.Warnings = append(r.Warnings, doubt)
 	}
 	return r, err
+}
+
+// lookAt describes the data beside the policy, or beside the first that is not the
+// logged one; what is doubtful about another of several is a warning with its name.
+func (j *job) lookAt(data *trajectory.Dataset, f overview.Facts) (*overview.Report, error) {
+	if j.public.Targets == nil {
+		f.Target = j.public.Target
+		return overview.Look(data, f)
+	}
+	var first *overview.Report
+	for _, a := range j.public.Targets.Policies {
+		if policy.OnPolicy(a.Policy) {
+			continue
+		}
+		f.Target = a.Policy
+		r, err := overview.Look(data, f)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = r
+			continue
+		}
+		for _, w := range r.Warnings {
+			if !slices.Contains(first.Warnings, w) {
+				first.Warnings = append(first.Warnings, "policy "+a.Name+": "+w)
+			}
+		}
+	}
+	return first, nil
 }
 
 // leftOut lists what the caps and the method leave out.

@@ -149,13 +149,59 @@ var (
 
 // checkTarget holds the target in words against what the release says of it.
 func checkTarget(r *evaluate.Release, v any) error {
+	if r.Public["targets"] != nil {
+		return checkTargets(r, v)
+	}
 	words, ok := v.(string)
 	if !ok {
 		return errors.New("is no text")
 	}
-	logged := Target{Kind: "logged"}.String()
 	actions, _ := r.Public["actions"].(float64)
 	onPolicy, _ := r.Public["on_policy"].(bool)
+	return checkWords(words, onPolicy, actions)
+}
+
+// checkTargets holds the list of policies in words against what a plan sees of them.
+func checkTargets(r *evaluate.Release, v any) error {
+	var t struct {
+		Policies []struct {
+			Name     string  `json:"name"`
+			OnPolicy bool    `json:"on_policy"`
+			Actions  float64 `json:"actions"`
+			Constant bool    `json:"constant"`
+		} `json:"policies"`
+	}
+	var list []string
+	if err := errors.Join(loosely(r.Public["targets"], &t), loosely(v, &list)); err != nil {
+		return err
+	}
+	if len(list) != len(t.Policies) {
+		return fmt.Errorf("holds %d policies, and targets %d", len(list), len(t.Policies))
+	}
+	for i, p := range t.Policies {
+		words, ok := strings.CutPrefix(list[i], p.Name+": ")
+		if !ok || p.Constant != constantTarget.MatchString(words) {
+			return fmt.Errorf("[%d] is %.60q, and targets.policies[%[1]d] is another policy", i, list[i])
+		}
+		if err := checkWords(words, p.OnPolicy, p.Actions); err != nil {
+			return fmt.Errorf("[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// loosely decodes a part of a release; other members of it are checked elsewhere.
+func loosely(v, into any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// checkWords holds one policy in words against what is known of it.
+func checkWords(words string, onPolicy bool, actions float64) error {
+	logged := Target{Kind: "logged"}.String()
 	var known float64
 	switch {
 	case words == logged:

@@ -41,6 +41,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Parameters map[string]any `json:"parameters"`
 		ChosenBy   string         `json:"chosen_by"`
 		Xie19      *float64       `json:"xie19_epsilon"`
+		Targets    *targetsFact   `json:"targets"`
 	}
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
@@ -53,7 +54,11 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		p.Return = f.Return
 	}
 	var err error
-	if p.Target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
+	if f.Targets != nil {
+		if p.Targets, err = f.Targets.targets(); err != nil {
+			return nil, fmt.Errorf("%w: public.targets: %w", ErrRelease, err)
+		}
+	} else if p.Target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}
 	if s := r.Privacy; s != nil {
@@ -138,6 +143,8 @@ func (p *Plan) Verify(r *Release) error {
 		{"values", r.Values, again.Values},
 		{"estimate", r.Estimate, again.Estimate},
 		{"answer", r.Answer, again.Answer},
+		{"answers", r.Answers, again.Answers},
+		{"joint_confidence", r.JointConfidence, again.JointConfidence},
 		{"diagnostics", r.Diagnostics, again.Diagnostics},
 		{"notes", r.Notes, append(slices.Clip(p.Notes), again.Notes...)},
 	} {

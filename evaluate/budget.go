@@ -82,5 +82,8 @@ func needPrivacy(method string, p Public) error {
 	if p.Privacy == nil {
 		return fmt.Errorf("%w: %s is a private method; give privacy.epsilon, delta and adjacency, or choose a reference such as is, wis or lstd", ErrMethod, method)
 	}
+	if err := p.single(method); err != nil {
+		return err
+	}
 	return p.Validate()
 }

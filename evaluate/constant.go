@@ -20,6 +20,9 @@ type Constant struct {
 // Plan implements [Estimator].
 func (m Constant) Plan(p Public) (*Plan, error) {
 	p = p.asking(m)
+	if err := p.single("constant"); err != nil {
+		return nil, err
+	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}

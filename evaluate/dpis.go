@@ -170,6 +170,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
 		return nil, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
 	}
+	if p.Targets != nil {
+		return m.several(method, p, of)
+	}
 	caps, clip, err := m.caps(method, p)
 	if err != nil {
 		return nil, err
@@ -218,13 +221,19 @@ func (m DPIS) caps(method string, p Public) (scalar.Nest, float64, error) {
 			return scalar.Nest{}, 0, err
 		}
 	}
+	caps, share := narrowed(most, share)
+	return caps, share, nil
+}
+
+// narrowed are the caps from most downward, and the share that their choice gets.
+func narrowed(most, share float64) (scalar.Nest, float64) {
 	caps := scalar.Nest{Above: most}
 	if share == 0 || most < narrowable {
-		return caps, 0, nil
+		return caps, 0
 	}
 	// The narrowest cap is about 1, which is what weights are on average.
 	caps.Steps = min(int(2*math.Log2(most)), scalar.ClipSteps)
-	return caps, share, nil
+	return caps, share
 }
 
 // widest is the default cap on weights, or the widest to choose from.

@@ -168,14 +168,18 @@ func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
 	}
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
-	rests := "right logged probabilities"
-	if b.Confounded {
-		rests = fmt.Sprintf("logged odds that are right within a factor of %g: given hidden circumstances, those of each logged action may be so much larger or smaller than recorded, and the more weight is missing. Whether the factor is large enough no data can tell", confounding)
-	}
-	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, rests)
+	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, restsOn(confounding))
 	if b.Noise.Clip != 0 {
 		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
 	}
 	p.Notes = append(p.Notes, words)
 	return nil
+}
+
+// restsOn says what intervals off-policy take for granted.
+func restsOn(confounding float64) string {
+	if confounding <= 1 {
+		return "right logged probabilities"
+	}
+	return fmt.Sprintf("logged odds that are right within a factor of %g: given hidden circumstances, those of each logged action may be so much larger or smaller than recorded, and the more weight is missing. Whether the factor is large enough no data can tell", confounding)
 }

@@ -99,6 +99,8 @@ type Public struct {
 	Features feature.Map
 	// Target is the policy to evaluate.
 	Target policy.Policy
+	// Targets asks for several policies, in place of Target.
+	Targets *Targets
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
 	// Labels are further public facts that a release repeats, such as the target
@@ -107,6 +109,8 @@ type Public struct {
 
 	// parameters are what the method was asked for; nil until a plan starts.
 	parameters map[string]any
+	// answers is how many share the budget alike; 0 means 1.
+	answers int
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
@@ -121,6 +125,7 @@ func (p Public) clone() Public {
 		p.Privacy = &q
 	}
 	p.Labels = maps.Clone(p.Labels)
+	p.Targets = p.Targets.clone()
 	return p
 }
 
@@ -129,6 +134,9 @@ func (p Public) clone() Public {
 // has it can plan again.
 func (p Public) asking(m Estimator) Public {
 	p = p.clone()
+	if p.Targets != nil && p.Target == nil {
+		p.Target = p.Targets.first()
+	}
 	if p.parameters != nil {
 		return p
 	}
@@ -154,6 +162,11 @@ func (p Public) Validate() error {
 	}
 	if p.Return != nil {
 		if err := p.Return.validate("problem.return"); err != nil {
+			return err
+		}
+	}
+	if p.Targets != nil {
+		if err := p.Targets.validate(); err != nil {
 			return err
 		}
 	}
@@ -255,7 +268,9 @@ func (p Public) facts() map[string]any {
 		f["discounts"] = true
 	}
 	f["on_policy"] = policy.OnPolicy(p.Target)
-	if k := p.Target.Actions(); k > 0 {
+	if p.Targets != nil {
+		f["targets"] = p.Targets.fact()
+	} else if k := p.Target.Actions(); k > 0 {
 		f["actions"] = k
 	}
 	if len(p.parameters) > 0 {

@@ -19,6 +19,9 @@ func reference(method string, p Public, compute func(s *value.Sample) (*Release,
 	if p.Privacy != nil {
 		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
 	}
+	if err := p.single(method); err != nil {
+		return nil, err
+	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}

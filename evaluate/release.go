@@ -27,6 +27,10 @@ type Release struct {
 	// Answer is what a method says that is not of this library, see [OfSums]; nil for all
 	// others.
 	Answer *Answer `json:"answer,omitempty"`
+	// Answers are those to a question about several policies, nil where one is asked
+	// about. Their intervals hold together with JointConfidence.
+	Answers         []PolicyAnswer `json:"answers,omitempty"`
+	JointConfidence float64        `json:"joint_confidence,omitempty"`
 	// Privacy is the guarantee; nil for a non-private reference, written "none".
 	Privacy *Statement `json:"-"`
 	// Ledger is the entry that paid for the release; nil when no ledger was charged.

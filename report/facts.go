@@ -48,7 +48,7 @@ func normalise(field string, m map[string]any) (map[string]any, error) {
 
 // knownFacts explains the public parameters in the order of the page.
 var knownFacts = []struct{ name, words string }{
-	{"target", "the policy that was evaluated"},
+	{"target", "the policy, or the policies, that were evaluated"},
 	{"behavior", "where the probabilities of the logged actions come from"},
 	{"persons", "number of persons, or a public lower bound on it"},
 	{"units", "number of units of privacy, or a public lower bound on it"},

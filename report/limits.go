@@ -108,7 +108,7 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 	}
 	add(unmeasured, "Unmeasured causes", "If the target policy is not the one that made the data: whatever moved both the decisions and their outcomes but was not recorded biases the answer, as do recorded probabilities that are wrong.")
 	add(unmeasured, "Whom the data stand for", "The answer is about people like those in the data, under the conditions of that time.")
-	if r.Estimate != nil {
+	if r.Estimate != nil || len(r.Answers) > 0 {
 		add(unmeasured, "The normal curve", "The interval takes the sum of many persons and the noise to be normally distributed; with few persons or rare large weights it may cover less often than it says.")
 	}
 }
@@ -134,6 +134,12 @@ func checks(r *evaluate.Release) []verification {
 		out = append(out, verification{
 			What:    "The JSON form is signed. Get the public key from the signer, not from where the release came from; its identity must be " + s.KeyID + ".",
 			Command: "discreet verify release.json --public-key KEY.pub.pem",
+		})
+	}
+	if len(r.Answers) > 0 {
+		out = append(out, verification{
+			What:    "Each interval (answers[].estimate.interval) follows from the noisy sums beside it (answers[].diagnostics.sums), and the selection from the intervals. The command makes all of them again.",
+			Command: "discreet verify release.json",
 		})
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {

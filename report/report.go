@@ -57,6 +57,7 @@ type page struct {
 
 	Estimate *estimateView
 	Answer   *answerView
+	Forest   *forestView
 	Function *functionView
 	Promise  *promise
 	Event    *eventNode
@@ -110,6 +111,9 @@ func newPage(r *evaluate.Release) (*page, error) {
 	if r.Answer != nil {
 		p.Answer = newAnswerView(r.Answer, public)
 	}
+	if len(r.Answers) > 0 {
+		p.Forest = newForestView(r)
+	}
 	if len(r.Values) > 0 || len(r.Theta) > 0 {
 		p.Function = newFunctionView(r, bounds)
 	}
@@ -149,6 +153,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkAnswer(r.Answer); err != nil {
+		return err
+	}
+	if err := checkAnswers(r); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

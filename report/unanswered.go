@@ -14,6 +14,9 @@ const mostOfRange = 0.9
 // its own numbers alone: its error is about that of an answer made up without any
 // data. It is empty where the release tells something.
 func Unanswered(r *evaluate.Release) string {
+	if len(r.Answers) > 0 {
+		return unansweredAll(r)
+	}
 	half := r.Expected.Constant // of the public range
 	e := r.Estimate
 	switch {
@@ -33,4 +36,25 @@ func Unanswered(r *evaluate.Release) string {
 		return fmt.Sprintf("The interval covers %s of the range in which the answer was known to lie without data: the value could be almost anything in it.", percent(min(width/(2*half), 1), down))
 	}
 	return ""
+}
+
+// unansweredAll says why none of several answers tells anything.
+func unansweredAll(r *evaluate.Release) string {
+	half := r.Expected.Constant // of the public range of a return
+	if r.Privacy == nil || !(half > 0) {
+		return ""
+	}
+	for _, a := range r.Answers {
+		if a.Estimate == nil {
+			continue
+		}
+		whole := 2 * half
+		if a.Kind == evaluate.OfContrast {
+			whole = 4 * half
+		}
+		if a.Estimate.Interval[1]-a.Estimate.Interval[0] < mostOfRange*whole {
+			return ""
+		}
+	}
+	return fmt.Sprintf("Every interval covers at least %s of the range in which the answer was known to lie without data: each could be almost anything in it.", percent(mostOfRange, down))
 }

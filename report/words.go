@@ -16,6 +16,8 @@ func title(r *evaluate.Release) string {
 		return "What the policy is worth"
 	case r.Answer != nil:
 		return "What a method of another author answers"
+	case len(r.Answers) > 0:
+		return "How policies compare"
 	case len(r.Values) > 0 || len(r.Theta) > 0:
 		return "What each state is worth under the policy"
 	}

@@ -34,6 +34,8 @@ func options() map[string]map[string]any {
 		"dp-pdis auto":         {"name": "dp-pdis", "clip": "auto"},
 		"dp-wis":               {"name": "dp-wis", "clip": "public", "max_weight": 3},
 		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
+		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
+		"dp-pdis several":      {"name": "dp-pdis", "several": true},
 		"dp-dr":                {"name": "dp-dr"},
 		"dp-dr state":          {"name": "dp-dr", "baseline": "state", "diagnostics": 0.2},
 		"dp-dr value":          {"name": "dp-dr", "baseline": "value", "clip": "public"},
@@ -81,6 +83,10 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) *evalua
 		case "name":
 		case "on":
 			p.Target = policy.Logged{}
+		case "several":
+			p.Target = nil
+			p.Targets = &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}},
+				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
 		case "fast":
 			p.Privacy.Noise = mechanism.Fast
 		case "linear":

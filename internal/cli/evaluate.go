@@ -170,6 +170,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 			fmt.Fprintf(w, "clipping  lengthens the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
 		}
 	}
+	printAnswers(w, r)
 	if r.Values != nil {
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, nil))
 	} else if r.Theta != nil {

@@ -124,7 +124,13 @@ func printBehavior(w io.Writer, facts map[string]any) {
 func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "method    %s\n", p.Method)
-	if target, ok := p.Facts["target"]; ok {
+	switch target := p.Facts["target"].(type) {
+	case nil:
+	case []string:
+		for _, one := range target {
+			fmt.Fprintf(w, "target    %s\n", printable(one))
+		}
+	default:
 		fmt.Fprintf(w, "target    %v\n", target)
 	}
 	if names := report.Features(p.Facts); names != nil {
@@ -149,6 +155,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		fmt.Fprintf(w, "records   %s\n", rule)
 	}
 	e := p.Expected
+	printExpected(w, p)
 	if e.HalfWidth > 0 {
 		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
 	}

@@ -53,6 +53,10 @@ func private() []question {
 		{name: "dp-wis", log: "bandit", target: column, method: "{name: dp-wis}"},
 		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, clip_share: 0.3, max_weight: 4}"},
 		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
+		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: logged\nselect: best\n"},
+		{name: "several-pdis", log: "visits", method: "{name: dp-pdis}",
+			more: "targets: [{name: first, kind: constant, action: 1}, {name: none, kind: constant, action: 0}, {name: as was, kind: logged}]\nlevels: [first]\ncontrasts: all\n"},
+		{name: "several-auto", log: "visits", method: "{name: auto, max_weight: 4}", more: "targets: [{name: table, kind: table, path: table.csv, column: obs_state}]\nlevels: none\ncontrasts: logged\n"},
 		{name: "dp-dr", log: "visits", target: table, method: "{name: dp-dr}", more: states},
 		{name: "dp-dr-state", log: "visits", target: column, method: "{name: dp-dr, baseline: state, diagnostics: 0.1}", more: states},
 		{name: "dp-dr-value", log: "visits", target: column, method: "{name: dp-dr, baseline: value, baseline_share: 0.2, clip: public}"},
@@ -110,7 +114,10 @@ func references() []question {
 func (q question) config(adjacency string) string {
 	var b strings.Builder
 	b.WriteString(logs[q.log])
-	b.WriteString("target: " + q.target + "\nmethod: " + q.method + "\n" + q.more)
+	if q.target != "" {
+		b.WriteString("target: " + q.target + "\n")
+	}
+	b.WriteString("method: " + q.method + "\n" + q.more)
 	if q.noPrivacy {
 		return b.String() + "privacy: none\n"
 	}

@@ -30,12 +30,30 @@ type Bounds struct {
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
 	// place of what is missing; nil leaves the value to SelfNormalised.
 	Fill *float64
+	// Answers is how many intervals hold together with 95%, this one among them; 0
+	// means 1. Each end then fails with probability 2.5% over Answers at most.
+	Answers int
 }
 
 // rare is how many persons whom the data happen not to show each end allows for:
 // none of n is seen with probability 5% where 3 are expected. Normal intervals
 // cannot see them.
 const rare = 3
+
+// Confidence is that of one interval out of so many that hold together with 95%
+// (Bonferroni).
+func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) }
+
+// z is how many standard deviations each end allows for.
+func (b Bounds) z() float64 {
+	if b.Answers <= 1 {
+		return Z95
+	}
+	return math.Sqrt2 * math.Erfinv(Confidence(b.Answers))
+}
+
+// unseen is rare, for one interval out of several.
+func (b Bounds) unseen() float64 { return rare + math.Log(float64(max(b.Answers, 1))) }
 
 // Missing tells how much of the target policy's value the data do not vouch for.
 type Missing struct {
@@ -141,7 +159,7 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		ends := 2 * Z95 * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
+		ends := 2 * b.z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
 		if width := ends - mean; width < narrowest {
 			best, narrowest = cap, width
 		}
@@ -169,7 +187,8 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	e := b.point(noisy, persons, cap)
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
 	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons, Confounded: b.Confounded}
-	ends := Interval(e.Value, e.StdSampling, e.StdPrivacy)
+	half := b.z() * math.Hypot(e.StdSampling, e.StdPrivacy)
+	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
 	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}
 	b.scale(e)
@@ -181,9 +200,9 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap float64) float64 {
 	private := math.Hypot(noisy.SD.Sum, mean*noisy.SD.Count) / persons
 	variance := squares/persons - mean*mean
-	variance = max(variance, 0) + allowance(variance, private*private*persons, noisy.SD.Square/persons)
+	variance = max(variance, 0) + allowance(b.z(), variance, private*private*persons, noisy.SD.Square/persons)
 	sampling := math.Sqrt(min(variance, cap*cap/4) / persons)
-	return math.Hypot(Z95*math.Hypot(sampling, private), rare/persons)
+	return math.Hypot(b.z()*math.Hypot(sampling, private), b.unseen()/persons)
 }
 
 // point is the value, with its errors.

@@ -108,7 +108,7 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 	private := math.Hypot(noisy.SumSD, offset*noisy.CountSD) / count
 	half := c.clip.Width() / 2
 	variance := noisy.Squares/count - offset*offset
-	variance = max(0, variance) + allowance(variance, private*private*count, noisy.SquaresSD/count)
+	variance = max(0, variance) + allowance(Z95, variance, private*private*count, noisy.SquaresSD/count)
 	sampling := math.Sqrt(min(variance, half*half) / count)
 	bias := c.bias / count
 	v := w.Public.Returns.Clamp(noisy.Centre + offset)

@@ -76,10 +76,10 @@ func Interval(value, sampling, privacy float64) [2]float64 {
 // 2 Phi(z sqrt r) - 1, so noise of relative size s in V costs -f”(1) s^2/2 of
 // coverage and an allowance a gives f'(1) a/t back: a = (1+z^2)/4 s^2 t. Where
 // the noise is not small, one standard deviation stands in its place.
-func allowance(v, other, sd float64) float64 {
+func allowance(z, v, other, sd float64) float64 {
 	t := max(v, 0) + other
 	if t <= 0 {
 		return sd
 	}
-	return min(sd, (1+Z95*Z95)/4*sd*sd/t)
+	return min(sd, (1+z*z)/4*sd*sd/t)
 }

@@ -18,7 +18,7 @@ func TestAllowanceRestoresCoverage(t *testing.T) {
 			v := max(0, 1+s*z)
 			cover := func(v float64) float64 { return math.Erf(Z95 * math.Sqrt(v/2)) }
 			plain += weight * cover(v)
-			with += weight * cover(v+allowance(v, 0, s))
+			with += weight * cover(v+allowance(Z95, v, 0, s))
 		}
 		if plain >= 0.95 {
 			t.Errorf("noise %v: plain coverage %v", s, plain)

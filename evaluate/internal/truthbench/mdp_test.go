@@ -2,6 +2,7 @@ package truthbench
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -93,16 +94,24 @@ func (m *mdp) toward(share float64) {
 }
 
 func (m *mdp) problem(name string) Problem {
-	var rows []float64
-	for _, row := range m.target {
-		rows = append(rows, row...)
+	between := make([][]float64, len(m.target))
+	for s, row := range m.target {
+		for a, p := range row {
+			between[s] = append(between[s], (p+m.behavior[s][a])/2)
+		}
 	}
-	target, err := policy.NewTable(rows, len(m.target[0]), column)
+	return Problem{Name: name, Target: table(m.target), J: m.value(m.target), Logged: m.value(m.behavior),
+		Between: table(between), Middle: m.value(between),
+		Horizon: m.horizon, Gamma: m.gamma, States: len(m.next), simulate: m.simulate}
+}
+
+// table is a policy of the probability of every action in every state.
+func table(probabilities [][]float64) policy.Policy {
+	p, err := policy.NewTable(slices.Concat(probabilities...), len(probabilities[0]), column)
 	if err != nil {
 		panic(err) // the bench is a constant of the program
 	}
-	return Problem{Name: name, Target: target, J: m.value(m.target), Logged: m.value(m.behavior),
-		Horizon: m.horizon, Gamma: m.gamma, States: len(m.next), simulate: m.simulate}
+	return p
 }
 
 // simulate plays one episode of the logged policy.

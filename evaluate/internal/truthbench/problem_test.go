@@ -22,6 +22,10 @@ type Problem struct {
 	Return *evaluate.Range
 	// Target is the policy to evaluate.
 	Target policy.Policy
+	// Between is half-way from the logged policy to the target, and Middle its value;
+	// nil where the states are not finitely many.
+	Between policy.Policy
+	Middle  float64
 	// States is the number of states, in the observation obs_state; 0 where the state is
 	// a real number.
 	States int

@@ -1,0 +1,104 @@
+package scalar
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// TestContrastBoundsTheDifference lists every course of small processes, with actions
+// that are never logged and records that are cut off, and wants the difference of two
+// policies' values between the two means, at any cap.
+func TestContrastBoundsTheDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProcess(t)
+		other := p
+		other.target = drawProcess(t).target
+		steps := StepwiseOf(facts.Public{Reward: facts.Range{Min: -1, Max: 1}, Horizon: int64(p.horizon), Gamma: p.gamma}, false)
+		var shares [4][]float64
+		var chances []float64
+		for k, q := range []process{p, other} {
+			d, each := q.courses()
+			s, err := value.NewSample(d, value.Options{Gamma: p.gamma, Policy: policy.ProbColumn{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			chances = each
+			shares[2*k], shares[2*k+1] = make([]float64, len(each)), make([]float64, len(each))
+			steps.Contributions(shares[2*k], shares[2*k+1], s)
+		}
+		x, z := make([]float64, len(chances)), make([]float64, len(chances))
+		Contrast(x, z, shares[0], shares[1], shares[2], shares[3])
+		worth := p.value(0, p.horizon) - other.value(0, p.horizon)
+		width := steps.Range().Width()
+		for _, cap := range []float64{math.Inf(1), 1, 0.4} {
+			low, high := 0.0, 1.0
+			for i, chance := range chances {
+				shrink := 1.0
+				if g := x[i] + z[i]; g > cap {
+					shrink = cap / g
+				}
+				low += chance * shrink * x[i]
+				high -= chance * shrink * z[i]
+			}
+			at := (worth + width) / (2 * width)
+			if at < low-1e-9 || at > high+1e-9 {
+				t.Errorf("cap %v: the difference is at %v; want from %v to %v", cap, at, low, high)
+			}
+			if math.IsInf(cap, 1) && p.cut == 0 && p.supported() && other.supported() && high-low > 1e-9 {
+				t.Errorf("nothing is missing, and the bounds are %v and %v", low, high)
+			}
+		}
+	})
+}
+
+// TestAlikePoliciesCancel: a policy against itself adds the same to both sides, and
+// with weights of 1 nobody differs from anybody.
+func TestAlikePoliciesCancel(t *testing.T) {
+	x, z := []float64{0.2, 1, 0}, []float64{0.8, 0, 1}
+	p, q := make([]float64, 3), make([]float64, 3)
+	Contrast(p, q, x, z, x, z)
+	for i := range p {
+		if p[i] != 0.5 || q[i] != 0.5 {
+			t.Errorf("person %d adds %v and %v; want .5 and .5", i, p[i], q[i])
+		}
+	}
+}
+
+// TestJointIntervalsAreWider: with k answers each end fails with probability .025/k.
+// The normal quantiles are from tables.
+func TestJointIntervalsAreWider(t *testing.T) {
+	for answers, want := range map[int]float64{0: 1.959964, 1: 1.959964, 2: 2.241403, 5: 2.575829, 50: 3.290527} {
+		b := Bounds{Answers: answers}
+		if got := b.z(); math.Abs(got-want) > 2e-6 {
+			t.Errorf("%d answers: z is %v; want %v", answers, got, want)
+		}
+		// None of n persons shows what has probability unseen/n with probability .05/k.
+		if got := math.Exp(-b.unseen()) * float64(max(answers, 1)); math.Abs(got-math.Exp(-3)) > 1e-12 {
+			t.Errorf("%d answers: rare outcomes are missed with probability %v", answers, got)
+		}
+	}
+	public := facts.Public{Persons: 100, Adjacency: dp.ReplaceOne, Returns: facts.Range{Min: -1, Max: 1}}
+	x, z := make([]float64, 100), make([]float64, 100)
+	for i := range x {
+		x[i], z[i] = float64(i%2), float64((i+1)%2)
+	}
+	width := func(answers int) float64 {
+		b := Bounds{Public: public, Range: public.Returns, Caps: Nest{Above: 1}, Noise: Stages{Main: 1}, Answers: answers}
+		e, err := b.Run(x, z, noise.NewSeeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Interval[1] - e.Interval[0]
+	}
+	if one, ten := width(1), width(10); !(ten > 1.3*one && ten < 1.6*one) {
+		t.Errorf("widths %v of one answer and %v of one of ten with the same noise; want about 2.81/1.96 times as much", one, ten)
+	}
+}

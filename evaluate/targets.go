@@ -1,0 +1,199 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// Targets asks for several policies in one release: the values of some of them, and
+// differences between two. All intervals hold together with 95%.
+type Targets struct {
+	Policies []NamedPolicy
+	// Levels are the names of the policies whose own value is an answer.
+	Levels []string
+	// Contrasts are pairs of names: the value of the first less that of the second.
+	Contrasts [][2]string
+	// Best asks which policy of Levels is best, as far as the intervals tell. It costs
+	// nothing more, and needs two of them or more.
+	Best bool
+}
+
+// NamedPolicy is one of several policies.
+type NamedPolicy struct {
+	Name   string
+	Policy policy.Policy
+}
+
+// Limits on what one release may ask.
+const (
+	mostAnswers  = 100
+	longestName  = 60
+	bestName     = "best"
+	contrastSign = " - "
+)
+
+// severalMethods are those that answer for several policies.
+var severalMethods = []string{"auto", "dp-is", "dp-pdis", "dp-wis"}
+
+// single refuses several targets where the method estimates one policy.
+func (p Public) single(method string) error {
+	if p.Targets == nil || slices.Contains(severalMethods, method) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each",
+		ErrMethod, method, strings.Join(severalMethods, ", "))
+}
+
+// validate checks names and what is asked of them.
+func (t *Targets) validate() error {
+	names := map[string]bool{}
+	for _, a := range t.Policies {
+		switch {
+		case a.Policy == nil:
+			return fmt.Errorf("%w: targets: %q is no policy", ErrPublic, a.Name)
+		case !goodName(a.Name):
+			return fmt.Errorf("%w: targets: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
+		case names[a.Name]:
+			return fmt.Errorf("%w: targets: two policies are named %q; give each a name of its own", ErrPublic, a.Name)
+		}
+		names[a.Name] = true
+	}
+	if t.first() == nil {
+		return fmt.Errorf("%w: targets: every policy is the logged one; name one to compare it with", ErrPublic)
+	}
+	asked := map[string]bool{bestName: t.Best}
+	for _, a := range t.asked() {
+		for _, name := range a.policies {
+			if !names[name] {
+				return fmt.Errorf("%w: targets: no policy is named %q, which levels or contrasts ask for; the names are %s", ErrPublic, name, strings.Join(t.names(), ", "))
+			}
+		}
+		switch {
+		case asked[a.name]:
+			return fmt.Errorf("%w: targets: %q is asked for twice, or the name of two answers", ErrPublic, a.name)
+		case len(a.policies) == 2 && a.policies[0] == a.policies[1]:
+			return fmt.Errorf("%w: targets: the contrast %q is of a policy with itself", ErrPublic, a.name)
+		}
+		asked[a.name] = true
+	}
+	return t.validateAnswers()
+}
+
+func (t *Targets) validateAnswers() error {
+	switch n := len(t.asked()); {
+	case n == 0:
+		return fmt.Errorf("%w: targets: neither levels nor contrasts ask for anything", ErrPublic)
+	case n > mostAnswers:
+		return fmt.Errorf("%w: targets: %d answers in one release; want at most %d", ErrPublic, n, mostAnswers)
+	case t.Best && len(t.Levels) < 2:
+		return fmt.Errorf("%w: targets: which policy is best is told of those whose levels are asked for; ask for the levels of two or more", ErrPublic)
+	}
+	return nil
+}
+
+func goodName(name string) bool {
+	return name != "" && len(name) <= longestName && strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// first is the first policy that is not the logged one, nil where there is none.
+func (t *Targets) first() policy.Policy {
+	for _, a := range t.Policies {
+		if !policy.OnPolicy(a.Policy) {
+			return a.Policy
+		}
+	}
+	return nil
+}
+
+func (t *Targets) names() []string {
+	var out []string
+	for _, a := range t.Policies {
+		out = append(out, a.Name)
+	}
+	return out
+}
+
+// place finds a policy.
+func (t *Targets) place(name string) int {
+	return slices.IndexFunc(t.Policies, func(a NamedPolicy) bool { return a.Name == name })
+}
+
+// asking is one answer that is asked for: of one policy, or of the difference of two.
+type asking struct {
+	name     string
+	policies []string
+}
+
+// asked lists the answers that have an interval, levels first.
+func (t *Targets) asked() []asking {
+	var out []asking
+	for _, name := range t.Levels {
+		out = append(out, asking{name, []string{name}})
+	}
+	for _, c := range t.Contrasts {
+		out = append(out, asking{c[0] + contrastSign + c[1], c[:]})
+	}
+	return out
+}
+
+// clone copies what the caller could still change.
+func (t *Targets) clone() *Targets {
+	if t == nil {
+		return nil
+	}
+	return &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best}
+}
+
+// targetsFact is the public form of what is asked: all that a plan sees of policies.
+type targetsFact struct {
+	Policies  []policyFact `json:"policies"`
+	Levels    []string     `json:"levels"`
+	Contrasts [][2]string  `json:"contrasts,omitempty"`
+	Best      bool         `json:"best,omitempty"`
+}
+
+type policyFact struct {
+	Name     string `json:"name"`
+	OnPolicy bool   `json:"on_policy"`
+	Actions  int    `json:"actions,omitempty"`
+	// Constant tells that the last action is always taken.
+	Constant bool `json:"constant,omitempty"`
+}
+
+func (t *Targets) fact() targetsFact {
+	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best}
+	for _, a := range t.Policies {
+		_, constant := a.Policy.(policy.Constant)
+		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})
+	}
+	return f
+}
+
+// targets makes policies of which a plan sees the same.
+func (f targetsFact) targets() (*Targets, error) {
+	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best}
+	for _, p := range f.Policies {
+		like, err := targetLike(p.OnPolicy, p.Actions)
+		if p.Constant {
+			like, err = policy.NewConstant(p.Actions - 1)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.Policies = append(t.Policies, NamedPolicy{p.Name, like})
+	}
+	return t, nil
+}
+
+// apart tells of two policies that never take the same action, so that no episode has
+// a weight above 0 under both.
+func apart(a, b policy.Policy) bool {
+	_, first := a.(policy.Constant)
+	_, second := b.(policy.Constant)
+	return first && second && a.Actions() != b.Actions()
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+// plotWidth is that of the forest plot on a terminal, in columns.
+const plotWidth = 40
+
+// printAnswers tells the answers about several policies, each beside its interval
+// drawn to scale.
+func printAnswers(w io.Writer, r *evaluate.Release) {
+	if len(r.Answers) == 0 {
+		return
+	}
+	if n := report.Intervals(r); n == 1 {
+		fmt.Fprintf(w, "answers   1 interval that holds with %g%%\n", 100*r.JointConfidence)
+	} else {
+		fmt.Fprintf(w, "answers   %d intervals that hold together with %g%%\n", n, 100*r.JointConfidence)
+	}
+	widest := 0
+	for _, a := range r.Answers {
+		if a.Estimate != nil {
+			widest = max(widest, len([]rune(a.Name)))
+		}
+	}
+	for i, a := range r.Answers {
+		if e := a.Estimate; e != nil {
+			name := printable(a.Name) + strings.Repeat(" ", widest-len([]rune(a.Name)))
+			fmt.Fprintf(w, "%-9s %s  %9.5g  [%.5g, %.5g]\n", a.Kind, name, e.Value, e.Interval[0], e.Interval[1])
+			fmt.Fprintf(w, "          %s\n", report.Forest(r, i, plotWidth))
+			fmt.Fprintf(w, "          errors: sampling %.3g, privacy %.3g; clipping lengthens by %.3g below, %.3g above\n", e.StdSampling, e.StdPrivacy, e.Clipping[0], e.Clipping[1])
+		}
+	}
+	for _, a := range r.Answers {
+		if s := a.Selection; s != nil {
+			fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", printable(s.Policy), s.Regret)
+			fmt.Fprintf(w, "          may be best: %s\n", printable(strings.Join(s.MayBeBest, ", ")))
+		}
+	}
+}
+
+// printExpected tells what a plan knows of each of several answers.
+func printExpected(w io.Writer, p *evaluate.Plan) {
+	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	for _, a := range answers {
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g, without missing mass\n",
+			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth)
+		if half := a.Range.Width() / 2; a.HalfWidth >= half {
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; fewer answers, a larger epsilon or more persons would help"))
+		}
+	}
+}

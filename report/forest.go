@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// forestView is the answers about several policies: a panel for their values and one
+// for their differences, each on an axis of its own.
+type forestView struct {
+	Joint   string
+	Count   int
+	Panels  []forestPanel
+	Choices []choiceView
+}
+
+type forestPanel struct {
+	Heading      string
+	Rows         []forestRow
+	Height       int
+	Foot, Labels int   // in pixels: end of the zero line, and of the marks below
+	Zero         *mark // of differences, where it is on the axis
+	Low, High    mark
+	Alt          string
+	Words        string
+}
+
+type forestRow struct {
+	Name, Value, Low, High string
+	Interval               bar
+	At                     string // of the value
+	Y                      int
+	Decided                string // what a difference shows; empty for a value
+	Missing                string
+}
+
+// choiceView is which policy is best, in words.
+type choiceView struct{ Policy, Regret, MayBe string }
+
+// Intervals is how many intervals a release about several policies has.
+func Intervals(r *evaluate.Release) int {
+	n := 0
+	for _, a := range r.Answers {
+		if a.Estimate != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// axis is the scale of the answers of a kind: all their intervals, and zero for
+// differences.
+func axis(r *evaluate.Release, kind evaluate.AnswerKind) scale {
+	var ends []float64
+	if kind == evaluate.OfContrast {
+		ends = append(ends, 0)
+	}
+	for _, a := range r.Answers {
+		if a.Kind == kind && a.Estimate != nil {
+			ends = append(ends, a.Estimate.Interval[0], a.Estimate.Interval[1], a.Estimate.Value)
+		}
+	}
+	return over(0, ends...)
+}
+
+// Forest draws answer i of a release on one line of so many columns, on an axis that
+// it shares with the other answers of its kind: the interval, the value in it, and for
+// a difference zero. It is empty for an answer without an interval.
+func Forest(r *evaluate.Release, i, columns int) string {
+	a := r.Answers[i]
+	if a.Estimate == nil || columns < 3 {
+		return ""
+	}
+	s := axis(r, a.Kind)
+	column := func(x float64) int { return int(math.Round(s.at(x) / 100 * float64(columns-1))) }
+	line := []rune(strings.Repeat(" ", columns))
+	for k := column(a.Estimate.Interval[0]); k <= column(a.Estimate.Interval[1]); k++ {
+		line[k] = '─'
+	}
+	line[column(a.Estimate.Interval[0])], line[column(a.Estimate.Interval[1])] = '├', '┤'
+	if a.Kind == evaluate.OfContrast {
+		line[column(0)] = '0'
+	}
+	line[column(a.Estimate.Value)] = '●'
+	return string(line)
+}
+
+func newForestView(r *evaluate.Release) *forestView {
+	v := &forestView{Joint: percent(r.JointConfidence, nearest), Count: Intervals(r)}
+	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfContrast} {
+		if slices.ContainsFunc(r.Answers, func(a evaluate.PolicyAnswer) bool { return a.Kind == kind && a.Estimate != nil }) {
+			v.Panels = append(v.Panels, newForestPanel(r, kind))
+		}
+	}
+	for _, a := range r.Answers {
+		if s := a.Selection; s != nil {
+			v.Choices = append(v.Choices, choiceView{s.Policy, significant(s.Regret, digits, up), strings.Join(s.MayBeBest, ", ")})
+		}
+	}
+	return v
+}
+
+func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
+	const rowHeight = 46
+	p := forestPanel{Heading: "What each policy is worth", Words: "An interval is a dark bar, the line in it the value."}
+	if kind == evaluate.OfContrast {
+		p.Heading = "Differences between policies"
+		p.Words = "An interval is a dark bar, the line in it the difference: the first policy’s value less the second’s. The dashed line is no difference."
+	}
+	s := axis(r, kind)
+	for _, a := range r.Answers {
+		if a.Kind != kind || a.Estimate == nil {
+			continue
+		}
+		row := newForestRow(a, s)
+		row.Y = rowHeight * len(p.Rows)
+		p.Rows = append(p.Rows, row)
+		p.Alt += fmt.Sprintf("%s: %s, interval %s to %s. ", row.Name, row.Value, row.Low, row.High)
+	}
+	p.Foot = rowHeight * len(p.Rows)
+	p.Labels, p.Height = p.Foot+14, p.Foot+22
+	p.Low, p.High = s.mark(s.lo, round(s.lo)), s.mark(s.hi, round(s.hi))
+	if kind == evaluate.OfContrast {
+		zero := s.mark(0, "0")
+		p.Zero = &zero
+	}
+	return p
+}
+
+func newForestRow(a evaluate.PolicyAnswer, s scale) forestRow {
+	e := a.Estimate
+	decimals := decimalsFor(e.Value, e.Interval[1]/2-e.Interval[0]/2)
+	row := forestRow{
+		Name: a.Name, Value: fixed(e.Value, decimals, nearest), Low: fixed(e.Interval[0], decimals, down), High: fixed(e.Interval[1], decimals, up),
+		Interval: s.bar(e.Interval[0], e.Interval[1]), At: coordinate(s.at(e.Value)), Missing: missingShare(a.Diagnostics),
+	}
+	if a.Kind != evaluate.OfContrast {
+		return row
+	}
+	switch {
+	case e.Interval[0] > 0:
+		row.Decided = "the first is better"
+	case e.Interval[1] < 0:
+		row.Decided = "the second is better"
+	default:
+		row.Decided = "undecided"
+	}
+	return row
+}
+
+// missingShare is the missing mass of an answer, empty where none is told.
+func missingShare(diagnostics map[string]any) string {
+	m, err := normalise("diagnostics", diagnostics)
+	if err != nil {
+		return ""
+	}
+	missing, _ := m["missing_mass"].(map[string]any)
+	share, ok := number(missing["share"])
+	if !ok {
+		return ""
+	}
+	return percent(share, up)
+}
+
+// checkAnswers refuses answers that cannot be shown truthfully.
+func checkAnswers(r *evaluate.Release) error {
+	for i, a := range r.Answers {
+		if err := checkEstimate(a.Estimate); err != nil {
+			return fmt.Errorf("answers[%d]: %w", i, err)
+		}
+		if s := a.Selection; s != nil {
+			if err := finite(fmt.Sprintf("answers[%d].selection", i), s.Regret); err != nil {
+				return err
+			}
+		}
+		if _, err := normalise(fmt.Sprintf("answers[%d].diagnostics", i), a.Diagnostics); err != nil {
+			return err
+		}
+	}
+	return finite("joint_confidence", r.JointConfidence)
+}

@@ -1,0 +1,108 @@
+package report_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+// severalRelease has two values, their difference and which is best.
+func severalRelease() *evaluate.Release {
+	estimate := func(v, low, high float64) *evaluate.Estimate {
+		return &evaluate.Estimate{Value: v, Interval: [2]float64{low, high}, Confidence: 0.98, StdSampling: 0.1, Sampling: evaluate.Paid, StdPrivacy: 0.1}
+	}
+	missing := map[string]any{"missing_mass": map[string]float64{"share": 0.25}}
+	r := scalarRelease()
+	r.Estimate, r.JointConfidence, r.Expected.Constant = nil, 0.95, 5
+	r.Answers = []evaluate.PolicyAnswer{
+		{Name: "new <way>", Kind: evaluate.OfPolicy, Estimate: estimate(6, 5, 8)},
+		{Name: "old", Kind: evaluate.OfPolicy, Estimate: estimate(3, 2, 4), Diagnostics: missing},
+		{Name: "new <way> - old", Kind: evaluate.OfContrast, Estimate: estimate(3, 1, 4)},
+		{Name: "best", Kind: evaluate.OfChoice, Selection: &evaluate.Selection{Policy: "new <way>", MayBeBest: []string{"new <way>"}, Regret: 0}},
+	}
+	return r
+}
+
+// TestForestIsDrawnToScale: the axis of values reaches from 2 to 8, that of
+// differences from 0 to 4.
+func TestForestIsDrawnToScale(t *testing.T) {
+	r := severalRelease()
+	for i, want := range []string{"   ├●─┤", "├●┤    ", "", ""} {
+		if want == "" {
+			continue
+		}
+		if got := report.Forest(r, i, 7); got != want {
+			t.Errorf("%s: %q; want %q", r.Answers[i].Name, got, want)
+		}
+	}
+	if got := report.Forest(r, 2, 9); got != "0 ├───●─┤" {
+		t.Errorf("difference: %q", got)
+	}
+	if got := report.Forest(r, 3, 9); got != "" {
+		t.Errorf("selection: %q", got)
+	}
+	if n := report.Intervals(r); n != 3 {
+		t.Errorf("%d intervals", n)
+	}
+}
+
+// TestPageOfSeveralPolicies holds every name, interval, what a difference shows and
+// which is best, as text.
+func TestPageOfSeveralPolicies(t *testing.T) {
+	var page strings.Builder
+	if err := report.Write(&page, severalRelease()); err != nil {
+		t.Fatal(err)
+	}
+	root, err := parse(page.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"How policies compare", "3 intervals, which hold together with probability 95%", "What each policy is worth", "Differences between policies",
+		"new <way> - old: the first is better", "missing mass 25%", "new <way> has the largest lower limit", "May be best: new <way>.",
+	} {
+		if !strings.Contains(root.text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if strings.Contains(page.String(), "<way>") {
+		t.Error("a name is on the page unescaped")
+	}
+}
+
+// TestAnswersThatCannotBeShown are refused.
+func TestAnswersThatCannotBeShown(t *testing.T) {
+	for name, change := range map[string]func(r *evaluate.Release){
+		"value":            func(r *evaluate.Release) { r.Answers[0].Estimate.Value = math.NaN() },
+		"interval":         func(r *evaluate.Release) { r.Answers[2].Estimate.Interval = [2]float64{2, 1} },
+		"regret":           func(r *evaluate.Release) { r.Answers[3].Selection.Regret = math.Inf(1) },
+		"joint confidence": func(r *evaluate.Release) { r.JointConfidence = math.NaN() },
+		"diagnostics":      func(r *evaluate.Release) { r.Answers[1].Diagnostics["x"] = math.NaN() },
+	} {
+		r := severalRelease()
+		change(r)
+		if err := report.Write(new(strings.Builder), r); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestUnansweredWhereNoAnswerTells: the range of a value is 10 wide, that of a
+// difference 20.
+func TestUnansweredWhereNoAnswerTells(t *testing.T) {
+	r := severalRelease()
+	for i, e := range [][2]float64{{0, 9.5}, {0.5, 10}, {-10, 9}} {
+		if i == 2 {
+			if why := report.Unanswered(r); why != "" {
+				t.Errorf("the difference tells something: %q", why)
+			}
+		}
+		r.Answers[i].Estimate.Interval = e
+	}
+	if report.Unanswered(r) == "" {
+		t.Error("no interval tells anything, and nothing is said")
+	}
+}

@@ -1,0 +1,236 @@
+package discreet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// NamedTarget is one of several policies to evaluate. Its fields are those of a
+// [Target], but for Name, which names the policy, and Column, which for kind column
+// is the column of its probabilities.
+type NamedTarget struct {
+	Name    string   `yaml:"name"`
+	Kind    string   `yaml:"kind"`
+	Actions int      `yaml:"actions" json:",omitempty"`
+	Action  *Action  `yaml:"action" json:",omitempty"`
+	Names   []string `yaml:"names" json:",omitempty"`
+	Path    string   `yaml:"path" json:",omitempty"`
+	Column  string   `yaml:"column" json:",omitempty"`
+}
+
+// target is the policy by itself.
+func (n NamedTarget) target() Target {
+	t := Target{Kind: n.Kind, Actions: n.Actions, Action: n.Action, Names: n.Names, Path: n.Path, Column: n.Column}
+	if n.Kind == "column" {
+		t.Name, t.Column = n.Column, ""
+	}
+	return t
+}
+
+// Levels says of which policies the value is an answer: all, none, or those that are
+// named.
+type Levels struct {
+	None  bool     `json:",omitempty"`
+	Names []string `json:",omitempty"`
+}
+
+// UnmarshalYAML accepts the words all and none, and a list of names.
+func (l *Levels) UnmarshalYAML(decode func(any) error) error {
+	if decode(&l.Names) == nil {
+		if len(l.Names) == 0 {
+			return errors.New("want all, none, or a list of names")
+		}
+		return nil
+	}
+	var word string
+	if decode(&word) != nil || word != "all" && word != "none" {
+		return errors.New("want all, none, or a list of names")
+	}
+	*l = Levels{None: word == "none"}
+	return nil
+}
+
+// Contrasts says which differences of two policies are answers: all pairs, every
+// policy against the logged one, or the pairs that are named, first less second.
+type Contrasts struct {
+	Word  string      `json:",omitempty"` // all or logged
+	Pairs [][2]string `json:",omitempty"`
+}
+
+// UnmarshalYAML accepts the words all and logged, and a list of pairs.
+func (c *Contrasts) UnmarshalYAML(decode func(any) error) error {
+	want := errors.New("want all, logged, or a list of pairs of names, such as [[new, old]]")
+	var word string
+	if decode(&word) == nil {
+		if word != "all" && word != "logged" {
+			return want
+		}
+		*c = Contrasts{Word: word}
+		return nil
+	}
+	var lists [][]string
+	if decode(&lists) != nil || len(lists) == 0 {
+		return want
+	}
+	*c = Contrasts{}
+	for _, l := range lists {
+		if len(l) != 2 {
+			return want
+		}
+		c.Pairs = append(c.Pairs, [2]string{l[0], l[1]})
+	}
+	return nil
+}
+
+// Values of select, and the name of the logged policy where contrasts bring it in.
+const (
+	selectBest = "best"
+	loggedName = "logged"
+)
+
+// asked are the policies to evaluate, without their names.
+func (c Config) asked() []Target {
+	if len(c.Targets) == 0 {
+		return []Target{c.Target}
+	}
+	var out []Target
+	for _, t := range c.Targets {
+		out = append(out, t.target())
+	}
+	return out
+}
+
+// with is the configuration that asks about one policy.
+func (c Config) with(t Target) Config {
+	c.Target, c.Targets = t, nil
+	return c
+}
+
+// offPolicy tells whether some policy is not the logged one.
+func (c Config) offPolicy() bool {
+	return slices.ContainsFunc(c.asked(), func(t Target) bool { return t.Kind != "logged" })
+}
+
+// validateTargets checks the keys of the question as far as names go.
+func (c Config) validateTargets() error {
+	several := len(c.Targets) > 0
+	switch {
+	case several && c.Target.Kind != "":
+		return fmt.Errorf("%w: target and targets are both given; leave one of them out", ErrConfig)
+	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != ""):
+		return fmt.Errorf("%w: contrasts, levels and select are about several policies; name them in targets, or leave these keys out", ErrConfig)
+	case !several && c.Target.Kind == "":
+		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
+	case c.Select != "" && c.Select != selectBest:
+		return fmt.Errorf("%w: select is %q; want best, or leave the key out", ErrConfig, c.Select)
+	}
+	columns := map[string]bool{}
+	for i, t := range c.asked() {
+		key := "target"
+		if several {
+			key = fmt.Sprintf("targets[%d]", i)
+			if c.Targets[i].Name == "" {
+				return fmt.Errorf("%w: %s: name is missing; give every policy a name", ErrConfig, key)
+			}
+		}
+		if t.Kind == "" {
+			return fmt.Errorf("%w: %s.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig, key)
+		}
+		if err := t.onlyItsOwn(key); err != nil {
+			return err
+		}
+		if t.Kind == "column" {
+			columns[t.Name] = true
+		}
+	}
+	if len(columns) > 1 {
+		return fmt.Errorf("%w: targets: several policies are of kind column, and only one column of probabilities of the taken actions is read; give the others as kind columns (a column an action), table, tree or softmax", ErrConfig)
+	}
+	return nil
+}
+
+// targets builds what is asked about several policies, nil where it is one.
+func (c Config) targets() (*evaluate.Targets, error) {
+	if len(c.Targets) == 0 {
+		return nil, nil
+	}
+	t := &evaluate.Targets{Best: c.Select == selectBest}
+	for _, n := range c.Targets {
+		p, err := c.with(n.target()).policy()
+		if err != nil {
+			return nil, fmt.Errorf("targets: %s: %w", n.Name, err)
+		}
+		t.Policies = append(t.Policies, evaluate.NamedPolicy{Name: n.Name, Policy: p})
+		t.Levels = append(t.Levels, n.Name)
+	}
+	if l := c.Levels; l != nil && (l.None || len(l.Names) > 0) {
+		t.Levels = l.Names
+	}
+	if c.Contrasts != nil {
+		c.Contrasts.ask(t)
+	}
+	return t, nil
+}
+
+// ask writes the pairs out.
+func (c Contrasts) ask(t *evaluate.Targets) {
+	t.Contrasts = c.Pairs
+	switch c.Word {
+	case "all":
+		for i, a := range t.Policies {
+			for _, b := range t.Policies[i+1:] {
+				t.Contrasts = append(t.Contrasts, [2]string{a.Name, b.Name})
+			}
+		}
+	case loggedName:
+		base := slices.IndexFunc(t.Policies, func(a evaluate.NamedPolicy) bool { return policy.OnPolicy(a.Policy) })
+		if base < 0 {
+			base = len(t.Policies)
+			t.Policies = append(t.Policies, evaluate.NamedPolicy{Name: loggedName, Policy: policy.Logged{}})
+		}
+		for i, a := range t.Policies {
+			if i != base {
+				t.Contrasts = append(t.Contrasts, [2]string{a.Name, t.Policies[base].Name})
+			}
+		}
+	}
+}
+
+// label says in words which policies are evaluated: one, or a list with names.
+func (c Config) label(t *evaluate.Targets) any {
+	if t == nil {
+		return c.target()
+	}
+	var out []string
+	for _, n := range c.Targets {
+		out = append(out, n.Name+": "+c.with(n.target()).target())
+	}
+	for _, a := range t.Policies[len(c.Targets):] {
+		out = append(out, a.Name+": "+Target{Kind: "logged"}.String())
+	}
+	return out
+}
+
+// policies are all that are evaluated.
+func policies(p evaluate.Public) []policy.Policy {
+	if p.Targets == nil {
+		return []policy.Policy{p.Target}
+	}
+	var out []policy.Policy
+	for _, a := range p.Targets.Policies {
+		out = append(out, a.Policy)
+	}
+	return out
+}
+
+// key is the key of the policy at a place, for errors.
+func (c Config) key(i int) string {
+	if len(c.Targets) == 0 {
+		return "target"
+	}
+	return fmt.Sprintf("targets[%d]", i)
+}
