@@ -84,8 +84,9 @@ func told(t *testing.T, release []byte) string {
 	for _, noisy := range []string{"theta", "values", "estimate", "diagnostics"} {
 		delete(fields, noisy)
 	}
-	if string(fields["method"]) == `"dp-wis"` {
-		delete(fields, "notes") // one says where the noisy denominator is small
+	switch string(fields["method"]) {
+	case `"dp-wis"`, `"dp-fqe"`:
+		delete(fields, "notes") // some say what noisy numbers mean
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {

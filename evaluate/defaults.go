@@ -4,20 +4,23 @@ package evaluate
 // them, and [Methods] and with it the documentation list them. Defaults that
 // follow a rule of public facts stand with the rule.
 const (
-	defaultMaxWeight  = 10.0     // cap on importance weights, off-policy
-	defaultClipShare  = 0.2      // share of mu^2 for the choice of a clip
-	defaultValueShare = 0.1      // of dp-dr for a baseline of one number
-	defaultTableShare = 0.3      // of dp-dr for a baseline by state or action
-	largestAutoWeight = 64.0     // cap that clip auto starts from, at most
-	mostConfounding   = 1e6      // largest factor by which odds may be taken to be off
-	narrowable        = 4.0      // least cap that clip auto tries to narrow
-	defaultMeanClip   = clipAuto // of importance sampling, off-policy
-	defaultDRClip     = clipAuto
-	defaultConstants  = Exact
-	defaultRounds     = 3    // of dp-refine after the counts
-	defaultSpread     = 0.04 // guesses of dp-refine, in units of the range of returns
-	defaultDeviation  = 0.03
-	defaultPrior      = 100.0     // rows of the overall mean in an action's mean, of dr
-	defaultLambda     = 1.0       // penalty of lsl
-	defaultSteps      = 1_000_000 // of gtd2
+	defaultMaxWeight     = 10.0     // cap on importance weights, off-policy
+	defaultClipShare     = 0.2      // share of mu^2 for the choice of a clip
+	defaultValueShare    = 0.1      // of dp-dr for a baseline of one number
+	defaultTableShare    = 0.3      // of dp-dr for a baseline by state or action
+	largestAutoWeight    = 64.0     // cap that clip auto starts from, at most
+	mostConfounding      = 1e6      // largest factor by which odds may be taken to be off
+	narrowable           = 4.0      // least cap that clip auto tries to narrow
+	defaultMeanClip      = clipAuto // of importance sampling, off-policy
+	defaultDRClip        = clipAuto
+	defaultConstants     = Exact
+	defaultStartShare    = 0.05 // of dp-fqe for the mean over first states
+	defaultIntervalShare = 0.3  // of dp-fqe for its interval
+	defaultMaxRatio      = 5.0  // cap of dp-fqe on the ratio of one decision
+	defaultRounds        = 3    // of dp-refine after the counts
+	defaultSpread        = 0.04 // guesses of dp-refine, in units of the range of returns
+	defaultDeviation     = 0.03
+	defaultPrior         = 100.0     // rows of the overall mean in an action's mean, of dr
+	defaultLambda        = 1.0       // penalty of lsl
+	defaultSteps         = 1_000_000 // of gtd2
 )

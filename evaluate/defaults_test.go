@@ -41,6 +41,8 @@ func TestListedDefaultsAreTheDefaults(t *testing.T) {
 				}
 				given := map[string]any{}
 				switch {
+				case name == "max_ratio":
+					given["form"] = "state"
 				case name == "clip_share":
 					given["clip"] = "auto"
 				case name == "baseline_share":

@@ -108,7 +108,7 @@ func TestReleasesStateTheirUnit(t *testing.T) {
 // A method that bootstraps refuses data that do not say how episodes end; the
 // others do not care. Neither takes discounts for granted.
 func TestEndsAndDiscountsAreNotGuessed(t *testing.T) {
-	bootstraps := map[string]bool{"dp-refine": true, "gpope": true, "lstd": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
+	bootstraps := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
 	for _, m := range evaluate.Methods() {
 		params := map[string]any{}
 		switch m.Name {

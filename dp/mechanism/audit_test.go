@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -97,6 +98,19 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		must(err)
 		return []float64{out.X - out.Z, p.shape.height * (out.X + out.Z), p.shape.count * 2 * out.Count}
 	}
+	transitions := func(neighbour bool, src *noise.Source) []float64 {
+		table, err := NewTransitions(1, 2, 2, multiplier, adjacency, Exact)
+		must(err)
+		// Far more decisions, and a larger reward, than the clip allows.
+		if neighbour {
+			must(table.Add(slices.Repeat([]Transition{{Weight: 9, Mark: 50}}, 100)))
+		} else if replace {
+			must(table.Add(slices.Repeat([]Transition{{Outcome: 1, Weight: 9, Mark: -50}}, 100)))
+		}
+		out, _, err := table.Release(src)
+		must(err)
+		return []float64{out.Counts[0], out.Counts[1], cellHeight * out.Weights[0], cellHeight * out.Marks[0]}
+	}
 	histogram := func(neighbour bool, src *noise.Source) []float64 {
 		h, err := NewHistogram(3, multiplier, adjacency, Exact)
 		must(err)
@@ -111,20 +125,22 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 	}
 	if replace {
 		return map[string]audited{
-			"VectorSum": {auditRuns, sum, []float64{1, 0}},
-			"Moments":   {auditRuns, moments, []float64{1, 0, 0}},
-			"Ratio":     {auditRuns, ratio, []float64{1, 0}},
-			"Pair":      {auditRuns, pair, []float64{1, 0, 0}},
-			"Histogram": {auditRuns, histogram, []float64{1, -1, 0}},
+			"VectorSum":   {auditRuns, sum, []float64{1, 0}},
+			"Moments":     {auditRuns, moments, []float64{1, 0, 0}},
+			"Ratio":       {auditRuns, ratio, []float64{1, 0}},
+			"Pair":        {auditRuns, pair, []float64{1, 0, 0}},
+			"Histogram":   {auditRuns, histogram, []float64{1, -1, 0}},
+			"Transitions": {auditRuns, transitions, []float64{1, -1, 0, 2 * cellHeight}},
 		}
 	}
 	p, s := parabolaFor(adjacency), triangleFor(adjacency)
 	return map[string]audited{
-		"VectorSum": {auditRuns, sum, []float64{1, 0}},
-		"Moments":   {auditRuns, moments, []float64{1, p.square, p.count}},
-		"Ratio":     {auditRuns, ratio, []float64{1, 0.7}},
-		"Pair":      {auditRuns, pair, []float64{1, s.height, s.count}},
-		"Histogram": {auditRuns, histogram, []float64{1, 0, 0}},
+		"VectorSum":   {auditRuns, sum, []float64{1, 0}},
+		"Moments":     {auditRuns, moments, []float64{1, p.square, p.count}},
+		"Ratio":       {auditRuns, ratio, []float64{1, 0.7}},
+		"Pair":        {auditRuns, pair, []float64{1, s.height, s.count}},
+		"Histogram":   {auditRuns, histogram, []float64{1, 0, 0}},
+		"Transitions": {auditRuns, transitions, []float64{1, 0, cellHeight, cellHeight}},
 	}
 }
 

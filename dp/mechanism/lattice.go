@@ -172,6 +172,28 @@ func newAccumulator(grid lattice, dim int, kind Noise) accumulator {
 }
 
 func (a *accumulator) add(k []int64) error {
+	if err := a.count(); err != nil {
+		return err
+	}
+	for i, v := range k {
+		a.sum[i] += v
+	}
+	return nil
+}
+
+// addAt adds a person whose coordinate at[i] is k[i] and whose others are zero.
+func (a *accumulator) addAt(at []int, k []int64) error {
+	if err := a.count(); err != nil {
+		return err
+	}
+	for i, v := range k {
+		a.sum[at[i]] += v
+	}
+	return nil
+}
+
+// count makes room for one more person.
+func (a *accumulator) count() error {
 	if a.released {
 		return ErrReleased
 	}
@@ -179,9 +201,6 @@ func (a *accumulator) add(k []int64) error {
 		return fmt.Errorf("%w: at most %d fit; a smaller dimension or fewer persons are needed", ErrCapacity, a.grid.capacity())
 	}
 	a.persons++
-	for i, v := range k {
-		a.sum[i] += v
-	}
 	return nil
 }
 

@@ -43,6 +43,10 @@ func options() map[string]map[string]any {
 		"dp-dr states":         {"name": "dp-dr", "state_values": []float64{0, 1, 2}},
 		"dp-dr action":         {"name": "dp-dr", "bandit": true, "baseline": "action"},
 		"dp-dr actions":        {"name": "dp-dr", "bandit": true, "action_values": []float64{0.2, 0.8}},
+		"dp-fqe":               {"name": "dp-fqe", "form": "action", "policy": true},
+		"dp-fqe state":         {"name": "dp-fqe", "form": "state", "interval": "none"},
+		"dp-fqe pooled":        {"name": "dp-fqe", "form": "pooled", "max_ratio": 2},
+		"dp-fqe on-policy":     {"name": "dp-fqe", "form": "state", "on": true, "start_share": 0.2},
 		"dp-refine":            {"name": "dp-refine", "rounds": 4},
 		"dp-refine on-policy":  {"name": "dp-refine", "on": true},
 		"dp-refine regression": {"name": "dp-refine", "form": "regression", "linear": true},
@@ -52,7 +56,7 @@ func options() map[string]map[string]any {
 	}
 }
 
-// planOf makes the plan of an option. The words on, linear, bandit and fast are no
+// planOf makes the plan of an option. The words on, linear, policy, bandit and fast are no
 // parameters: they choose the public facts.
 func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) *evaluate.Plan {
 	t.Helper()
@@ -91,6 +95,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) *evalua
 			p.Privacy.Noise = mechanism.Fast
 		case "linear":
 			p.Features = linear
+		case "policy":
+			p.Target = uniform
 		case "bandit":
 			p.Horizon, p.Episodes, p.Return, p.Target = 1, 1, nil, uniform
 		default:

@@ -48,7 +48,7 @@ var table = []wing{
 	// The bridges, the only places where the pillars meet; they do not know of each other.
 	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning"}, floors: [][]string{
 		{"evaluate/internal/facts"},
-		{"evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
+		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
 		{"evaluate/overview", "evaluate/internal/truthbench"},
 		{"evaluate/replay"},

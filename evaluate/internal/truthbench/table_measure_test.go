@@ -128,10 +128,10 @@ func measure(t *testing.T, p truthbench.Problem, n int, done map[string]bool) (m
 	var all []question
 	ask := func(method string, public evaluate.Public, epsilon, adjacency string) {
 		name := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", p.Name, n, epsilon, adjacency, method)
-		if done[name] {
+		if done[name] || method == "dp-fqe" && p.States == 0 {
 			return
 		}
-		if p.States > 0 && method == "dr" && p.Horizon > 1 {
+		if p.States > 0 && (method == "dp-fqe" || method == "dr" && p.Horizon > 1) {
 			f, err := feature.NewTabular(p.States, "obs_state")
 			check(t, err)
 			public.Features = f

@@ -1,0 +1,253 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// DPFQE is the direct method (fitted-Q evaluation; Le, Voloshin and Yue 2019) under
+// differential privacy. A model of what follows a decision is paid for with one vector
+// of noisy counts and sums of rewards, pooled over time ([mechanism.Transitions]).
+// From it values of the target policy follow by backward induction, with 1, 2, ...
+// decisions to go; rows that noise hides lean on those of their state, and these on all.
+// The answer is the paid mean over persons of the value of the first state.
+//
+// It is a plug-in: right where the numbered states are all that matters for what
+// follows, and off by an unknown amount elsewhere. So the interval is not the model's.
+// It is that of [DPPDIS], paid for with a share of the budget, which holds the value of
+// the policy whatever the model says; the answer is the model's where it lies in
+// that interval, else the nearer end. With Interval "none" nothing is paid for, and the
+// interval is the whole public range. The standard deviations are those that noise and
+// sampling make in the model's answer, if the model is right.
+//
+// Released: a scalar with a 95% interval, and the model's values by state. Unit: a
+// person. Adjacency: either. Assumes: features over numbered states; right logged
+// probabilities; known ends of episodes. Clip: a person's weights by state and action to
+// an l2 norm that the mechanism enforces; then as DPPDIS. Event: composed dp.Gaussian.
+// Proofs: docs/proofs/fqe.md, docs/proofs/overlap.md.
+type DPFQE struct {
+	// Form says what the model tells apart: "action" (what follows each action in each
+	// state; the target policy must be a public function of the state), "state" (what
+	// follows each state, weighted by the ratio of the decision) or "pooled" (all
+	// states for one). "" and "auto" take the first that the public number of persons
+	// and the budget can resolve; see [DPFQE.Plan].
+	Form string `json:"form,omitempty"`
+	// MaxRatio is the public cap on the ratio of one decision in forms state and pooled.
+	// 0 means 5; on-policy it is 1.
+	MaxRatio float64 `json:"max_ratio,omitempty"`
+	// StartShare is the share of the budget (of mu^2) for the mean over first states.
+	// 0 means 0.05.
+	StartShare float64 `json:"start_share,omitempty"`
+	// Interval is "bounds" (the default) or "none".
+	Interval string `json:"interval,omitempty"`
+	// IntervalShare is the share of the budget for the interval. 0 means 0.3.
+	IntervalShare float64 `json:"interval_share,omitempty"`
+	// MaxWeight is that of [DPPDIS], for the interval.
+	MaxWeight float64 `json:"max_weight,omitempty"`
+}
+
+// Values of the parameter interval.
+const (
+	intervalBounds = "bounds"
+	intervalNone   = "none"
+)
+
+// Plan implements [Estimator]. Form auto takes the finest table in which the noise is
+// expected to be no larger than what it is to tell apart: with N decisions in K rows,
+// of sensitivity C and noise multiplier s, C s 2 <= N/K, and for a single decision an
+// episode the same of rewards. Pooled is always taken where the others are not.
+func (m DPFQE) Plan(p Public) (*Plan, error) {
+	p = p.asking(m)
+	const method = "dp-fqe"
+	if err := needPrivacy(method, p); err != nil {
+		return nil, err
+	}
+	f, err := m.check(method, p)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.split(method, p, f)
+	if err != nil {
+		return nil, err
+	}
+	var target []float64
+	if d.table.Form == fqe.ByAction {
+		if target, err = fqe.Target(p.Target, f); err != nil {
+			return nil, fmt.Errorf("%w: %s: form action: %w; give the policy as uniform, constant or table over the column of the states, or use form state", ErrMethod, method, err)
+		}
+	}
+	d.target = target
+	plan, err := newPlan(method, p, gaussians(d.multipliers...), func(_ context.Context, data *trajectory.Dataset) (draw, error) {
+		return d.prepare(p, data)
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.needsEnds = p.decisions() > 1
+	plan.outcome = d.again
+	d.describe(plan)
+	return plan, nil
+}
+
+// check refuses what the public facts do not allow.
+func (m DPFQE) check(method string, p Public) (feature.Finite, error) {
+	f, ok := p.Features.(feature.Finite)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%w: %s needs features over numbered states; give features of kind tabular or aggregate", ErrPublic, method)
+	case !(p.Reward.Width() > 0):
+		return nil, fmt.Errorf("%w: %s makes values of rewards and needs problem.reward, the public range of one", ErrPublic, method)
+	case p.decisions() > longestInduction:
+		return nil, fmt.Errorf("%w: %s takes at most %d decisions an episode, and problem.horizon is %d", ErrPublic, method, longestInduction, p.Horizon)
+	case m.Interval != "" && m.Interval != intervalBounds && m.Interval != intervalNone:
+		return nil, fmt.Errorf("%w: %s: interval is %q; want bounds or none", ErrMethod, method, m.Interval)
+	case m.Interval == intervalNone && (m.IntervalShare != 0 || m.MaxWeight != 0):
+		return nil, fmt.Errorf("%w: %s: interval is none, but interval_share or max_weight is given; leave them out", ErrMethod, method)
+	case m.MaxRatio != 0 && !(m.MaxRatio >= 1 && m.MaxRatio <= 1e6):
+		return nil, fmt.Errorf("%w: %s: max_ratio is %v; want 1 to 1e6", ErrMethod, method, m.MaxRatio)
+	}
+	for _, x := range []float64{m.StartShare, m.IntervalShare} {
+		if !(x >= 0 && x < 1) {
+			return nil, fmt.Errorf("%w: %s: a share of the budget is %v; want between 0 and 1", ErrMethod, method, x)
+		}
+	}
+	return f, nil
+}
+
+// longestInduction keeps values by decision within memory.
+const longestInduction = 10000
+
+// split divides the budget: model, first states, and the interval's stages.
+func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) {
+	d := direct{start: fqe.Start{Public: p.numbers()}}
+	start, interval := m.StartShare, m.IntervalShare
+	if start == 0 {
+		start = defaultStartShare
+	}
+	var stages []float64
+	if m.Interval != intervalNone {
+		if interval == 0 {
+			interval = defaultIntervalShare
+		}
+		caps, clip, err := DPIS{MaxWeight: m.MaxWeight}.caps(method, p)
+		if err != nil {
+			return d, err
+		}
+		d.bounds = &scalar.Bounds{Public: p.numbers(), Caps: caps, SelfNormalised: true}
+		if clip > 0 {
+			stages = append(stages, clip*interval)
+		}
+		stages = append(stages, (1-clip)*interval)
+	}
+	if start+interval >= 1 {
+		return d, fmt.Errorf("%w: %s: start_share and interval_share add up to %v; want below 1, so that something is left for the model", ErrMethod, method, start+interval)
+	}
+	d.shares = append([]float64{1 - start - interval, start}, stages...)
+	var err error
+	if d.multipliers, err = multipliers(*p.Privacy, d.shares...); err != nil {
+		return d, err
+	}
+	d.start.Multiplier = d.multipliers[1]
+	if d.bounds != nil {
+		numbers := p.numbers()
+		numbers.Horizon = p.decisions()
+		d.steps = scalar.StepwiseOf(numbers, p.Discounts)
+		d.bounds.Range = d.steps.Range()
+		d.bounds.Noise.Main = d.multipliers[len(d.multipliers)-1]
+		if len(d.multipliers) == 4 {
+			d.bounds.Noise.Clip = d.multipliers[2]
+		}
+	}
+	d.table, err = m.tableFor(method, p, f, d.multipliers[0])
+	return d, err
+}
+
+// tableFor chooses the form.
+func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier float64) (fqe.Table, error) {
+	t := fqe.Table{Public: p.numbers(), Cells: f.Dim(), Decisions: p.decisions(), Multiplier: multiplier, Discounts: p.Discounts}
+	if p.Discounts {
+		t.Public.Gamma = 1
+	}
+	ratio := m.MaxRatio
+	switch {
+	case policy.OnPolicy(p.Target):
+		ratio = 1
+	case ratio == 0:
+		ratio = defaultMaxRatio
+	}
+	of := func(form string) fqe.Table {
+		t := t
+		t.Form, t.MaxWeight = form, ratio
+		if form == fqe.ByAction {
+			t.Actions, t.MaxWeight = p.Target.Actions(), 1
+		}
+		return t
+	}
+	switch m.Form {
+	case fqe.ByAction:
+		if p.Target.Actions() == 0 {
+			return t, fmt.Errorf("%w: %s: form action needs the target policy's probability of every action; give the policy as uniform, constant or table, or use form state", ErrMethod, method)
+		}
+		return of(m.Form), nil
+	case fqe.ByState, fqe.Pooled:
+		return of(m.Form), nil
+	case "", "auto":
+	default:
+		return t, fmt.Errorf("%w: %s: form is %q; want auto, action, state or pooled", ErrMethod, method, m.Form)
+	}
+	forms := []string{fqe.ByAction, fqe.ByState}
+	if p.Target.Actions() == 0 {
+		forms = forms[1:]
+	}
+	for _, form := range forms {
+		if c := of(form); c.Coordinates() <= largestTable {
+			if blur, err := c.Blur(); err != nil || blur <= 1 {
+				return c, err
+			}
+		}
+	}
+	return of(fqe.Pooled), nil
+}
+
+// largestTable is the largest number of noisy numbers that form auto asks for.
+const largestTable = 1 << 20
+
+// describe tells the plan.
+func (d direct) describe(plan *Plan) {
+	plan.Facts["form"] = d.table.Form
+	plan.Facts["shares"] = d.shares
+	plan.Facts["coordinates"] = d.table.Coordinates()
+	plan.Facts["model_norm"] = d.table.Most()
+	if d.table.Form != fqe.ByAction {
+		plan.Facts["max_ratio"] = d.table.MaxWeight
+	}
+	plan.Expected.Constant = plan.public.Returns().Width() / 2
+	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state matters, and nothing here bounds that. The standard deviations are the model's own, if it is right.")
+	if d.bounds == nil {
+		plan.Facts["clip"] = plan.public.Returns()
+		plan.Notes = append(plan.Notes, "No interval was paid for: the one given is the whole public range of a return.")
+		return
+	}
+	plan.Facts["max_weight"] = d.bounds.Caps.At(0).Max
+	plan.Facts["clip"] = Range(d.bounds.Range)
+	if d.bounds.Noise.Clip != 0 {
+		plan.Facts["clip_choices"] = d.bounds.Caps.Steps + 1
+	}
+	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of dp-pdis at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end.")
+}
+
+func rowWords(form string) string {
+	switch form {
+	case fqe.ByAction:
+		return "action in each state"
+	case fqe.ByState:
+		return "state, weighted by the ratio of the decision"
+	}
+	return "decision, weighted by its ratio, all states taken for one"
+}

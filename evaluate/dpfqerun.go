@@ -1,0 +1,146 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// direct is a planned run of [DPFQE].
+type direct struct {
+	table       fqe.Table
+	start       fqe.Start
+	target      []float64
+	bounds      *scalar.Bounds // nil where no interval is paid for
+	steps       scalar.Stepwise
+	multipliers []float64
+	shares      []float64
+}
+
+// prepare binds the plan to data.
+func (d direct) prepare(p Public, data *trajectory.Dataset) (draw, error) {
+	if err := feature.Check(p.Features, data); err != nil {
+		return nil, err
+	}
+	s, err := sampleFor(data, p)
+	if err != nil {
+		return nil, err
+	}
+	if d.table.Form == fqe.ByAction && data.Action == nil {
+		return nil, fmt.Errorf("%w: dp-fqe: form action needs the logged actions; map the column action, or use form state", ErrData)
+	}
+	if err := roomFor(data, max(d.table.Coordinates(), 6)); err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(s, src) }, nil
+}
+
+// run makes the releases in the order of the event.
+func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
+	model, err := d.table.Release(s, 1, src)
+	if err != nil {
+		return nil, err
+	}
+	values := model.Induct(d.target)
+	start, err := d.start.Release(d.table, s, values.Last(), src)
+	if err != nil {
+		return nil, err
+	}
+	var e *scalar.Estimate
+	if d.bounds != nil {
+		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
+		d.steps.Contributions(x, z, s)
+		if e, err = d.bounds.Run(x, z, src); err != nil {
+			return nil, err
+		}
+	}
+	private, sampling := model.Errors(values, d.target)
+	return d.release(e, plugIn{
+		Value: start.Value, StdSampling: math.Hypot(sampling, start.StdSampling), StdPrivacy: math.Hypot(private, start.StdPrivacy),
+		States: values.Last(), Actions: values.LastByAction(),
+	}), nil
+}
+
+// plugIn is what a model says, as a release tells it: all of it follows from noisy
+// sums.
+type plugIn struct {
+	Value       float64   `json:"value"`
+	StdSampling float64   `json:"std_sampling"`
+	StdPrivacy  float64   `json:"std_privacy"`
+	States      []float64 `json:"state_values"`
+	Actions     []float64 `json:"action_values,omitempty"` // of each action in each state
+}
+
+// release is what the model says, in the interval of the bounds.
+func (d direct) release(bounds *scalar.Estimate, m plugIn) *Release {
+	within := d.table.Public.Returns
+	e := &scalar.Estimate{Interval: [2]float64{within.Min, within.Max}}
+	if bounds != nil {
+		copied := *bounds
+		e = &copied
+		e.Undetermined, e.Clipping = false, [2]float64{}
+	}
+	e.Value = min(max(m.Value, e.Interval[0]), e.Interval[1])
+	e.StdSampling, e.StdPrivacy = m.StdSampling, m.StdPrivacy
+	r := estimated(e)
+	r.Diagnostics["model"] = m
+	if e.Value != m.Value {
+		r.Notes = append(r.Notes, fmt.Sprintf("The model says %.4g, which the interval excludes: the model is wrong, or this is one of the twenty intervals that miss. The value is the nearer end.", m.Value))
+	}
+	return r
+}
+
+// again makes a release again, from the sums of the bounds and from what the model
+// says.
+func (d direct) again(r *Release) (*Release, error) {
+	e, err := paid(r)
+	if err != nil {
+		return nil, err
+	}
+	var m plugIn
+	if err := diagnostic(r, "model", &m); err != nil {
+		return nil, err
+	}
+	if err := d.plausible(m); err != nil {
+		return nil, err
+	}
+	if d.bounds == nil {
+		return d.release(nil, m), nil
+	}
+	if e, err = d.bounds.Again(e); err != nil {
+		return nil, err
+	}
+	return d.release(e, m), nil
+}
+
+// plausible refuses what no model says.
+func (d direct) plausible(m plugIn) error {
+	within := d.table.Bounds(d.table.Decisions)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range append(append([]float64{m.Value}, m.States...), m.Actions...) {
+		if !(v >= within.Min && v <= within.Max) {
+			return fmt.Errorf("diagnostics.model: value %v is outside [%v, %v]", v, within.Min, within.Max)
+		}
+	}
+	for _, v := range m.States {
+		low, high = min(low, v), max(high, v)
+	}
+	places, actions := d.table.Size()
+	switch {
+	case len(m.States) != places || len(m.Actions) != actions*places:
+		return fmt.Errorf("diagnostics.model: %d and %d values for %d states and %d actions", len(m.States), len(m.Actions), places, actions)
+	case m.Value < low || m.Value > high:
+		return fmt.Errorf("diagnostics.model: value %v is outside those of the states, [%v, %v]", m.Value, low, high)
+	case !(m.StdSampling >= 0) || !(m.StdPrivacy > 0) || math.IsInf(m.StdSampling+m.StdPrivacy, 0):
+		return errors.New("diagnostics.model: standard deviations are missing")
+	}
+	return nil
+}

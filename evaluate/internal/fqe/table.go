@@ -1,0 +1,291 @@
+package fqe
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// The forms of a table.
+const (
+	// ByAction counts what follows each action in each cell, without weights. It needs
+	// the target policy's probability of every action.
+	ByAction = "action"
+	// ByState counts what follows each cell, weighted by the ratio of the decision.
+	ByState = "state"
+	// Pooled takes all cells for one, weighted likewise.
+	Pooled = "pooled"
+)
+
+// Table asks for the tabular model: noisy counts of what followed, and sums of
+// rewards, pooled over the decisions of an episode. All of it is public.
+type Table struct {
+	Public facts.Public
+	Form   string
+	// Cells is the number of cells of the features, Actions that of actions of the
+	// target policy, of form ByAction alone.
+	Cells, Actions int
+	// Decisions is the largest number of decisions of an episode.
+	Decisions int64
+	// Discounts tells that the data hold a discount for each decision, which counts as the
+	// probability that anything that follows counts. Public.Gamma is then 1.
+	Discounts bool
+	// MaxWeight caps the ratio of one decision; 1 in form ByAction and on-policy.
+	MaxWeight float64
+	// Multiplier is the noise multiplier.
+	Multiplier float64
+}
+
+// rows is the number of kinds of decisions that are told apart.
+func (t Table) rows() int {
+	switch t.Form {
+	case ByAction:
+		return t.Cells * t.Actions
+	case ByState:
+		return t.Cells
+	}
+	return 1
+}
+
+// places is the number of cells that are told apart.
+func (t Table) places() int {
+	if t.Form == Pooled {
+		return 1
+	}
+	return t.Cells
+}
+
+// Size is the number of cells that the model has values for, and that of actions; 0
+// where values are by state alone.
+func (t Table) Size() (places, actions int) {
+	if actions = t.rows() / t.places(); actions == 1 {
+		actions = 0
+	}
+	return t.places(), actions
+}
+
+// outcomes is the number of outcomes: cells, then that nothing follows, then that the
+// record was cut off, so that something follows, but nobody knows where.
+func (t Table) outcomes() int { return t.places() + 2 }
+
+// Coordinates is the number of noisy numbers.
+func (t Table) Coordinates() int { return t.rows() * (t.outcomes() + 2) }
+
+// uneven is by how much a person's sums by row are thought to exceed, in squared norm,
+// those of somebody who visits all rows alike.
+const uneven = 1.5
+
+// Most bounds the l2 norm of a person's weights by row. Somebody who makes H decisions
+// in K rows alike has a norm of about H + H (H-1)/K, squared. Weights are in units of
+// their cap and 1 on average before.
+func (t Table) Most() float64 {
+	h, k := float64(t.Public.Horizon), float64(t.rows())
+	most := math.Sqrt(min(uneven*(h+h*(h-1)/k), h*h))
+	return max(1, min(most, 2*most/t.MaxWeight))
+}
+
+func (t Table) sums() (*mechanism.Transitions, error) {
+	return mechanism.NewTransitions(t.rows(), t.outcomes(), t.Most(), t.Multiplier, t.Public.Adjacency, t.Public.Noise)
+}
+
+// Blur is how large the noise is expected to be in the value of what follows a
+// decision, in standard deviations of that value: where it is far above 1 the rows
+// cannot be told apart. Nobody's data are looked at. A decision is thought to have
+// few outcomes.
+func (t Table) Blur() (float64, error) {
+	s, err := t.sums()
+	if err != nil {
+		return 0, err
+	}
+	sd, mark := s.SD()
+	each := float64(t.Public.Persons) * float64(t.Public.Horizon) / float64(t.rows()) / t.MaxWeight
+	if t.Decisions <= 1 {
+		return mark / each, nil
+	}
+	return sd * math.Sqrt(float64(min(t.places(), 4))) / each, nil
+}
+
+// Release pays for the table. Persons are taken by so many shards, whose sums are
+// joined; their number does not matter to the result.
+func (t Table) Release(s *value.Sample, shards int, src *noise.Source) (*Model, error) {
+	all, err := t.sums()
+	if err != nil {
+		return nil, err
+	}
+	walk := walker{t: t, s: s}
+	for shard := range shards {
+		part := all
+		if shard > 0 {
+			if part, err = t.sums(); err != nil {
+				return nil, err
+			}
+		}
+		for p := shard; p < s.Data.Persons(); p += shards {
+			if err := part.Add(walk.person(p)); err != nil {
+				return nil, err
+			}
+		}
+		if shard > 0 {
+			if err := all.Merge(part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	noisy, _, err := all.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	return newModel(t, noisy), nil
+}
+
+// walker lists the decisions of persons.
+type walker struct {
+	t    Table
+	s    *value.Sample
+	list []mechanism.Transition
+}
+
+// person lists the decisions of a person, in order. Decisions in no cell, or of an
+// action that the policy does not know of, are left out.
+func (w *walker) person(p int) []mechanism.Transition {
+	w.list = w.list[:0]
+	from, to := w.s.Episodes(p)
+	reward := w.t.Public.Reward
+	for e := from; e < to; e++ {
+		lo, hi := w.s.Rows(e)
+		for row := lo; row < hi; row++ {
+			cell := w.row(row)
+			if cell < 0 {
+				continue
+			}
+			weight := 1.0
+			if w.t.Form != ByAction {
+				weight = min(w.s.Ratio(row), w.t.MaxWeight) / w.t.MaxWeight
+			}
+			mark := (w.s.Data.Reward[row] - reward.Mid()) / (reward.Width() / 2)
+			next := mechanism.Transition{Cell: cell, Outcome: w.outcome(row), Weight: weight, Mark: mark}
+			if w.t.Discounts {
+				next.Other, next.Split = w.t.places(), 1-w.s.Gamma(row)
+			}
+			w.list = append(w.list, next)
+		}
+	}
+	return w.list
+}
+
+// row is the row of the table that a decision belongs to, or -1.
+func (w *walker) row(row int) int {
+	cell := w.cell(row)
+	if cell < 0 || w.t.Form != ByAction {
+		return cell
+	}
+	a := int(w.s.Data.Action[row])
+	if a < 0 || a >= w.t.Actions {
+		return -1
+	}
+	return cell*w.t.Actions + a
+}
+
+// cell is that of a point, or -1.
+func (w *walker) cell(point int) int {
+	switch {
+	case w.t.Form == Pooled:
+		return 0
+	case w.s.Cell[point] == value.NoCell:
+		return -1
+	}
+	return int(w.s.Cell[point])
+}
+
+// outcome is what followed a decision. Where an episode has one decision nothing that
+// follows counts.
+func (w *walker) outcome(row int) int {
+	next := value.Terminal
+	if w.t.Decisions > 1 {
+		next = w.s.Next[row]
+	}
+	cell := -1
+	if next >= 0 {
+		cell = w.cell(int(next))
+	}
+	switch {
+	case next == value.Terminal:
+		return w.t.places()
+	case cell < 0:
+		return w.t.places() + 1
+	}
+	return cell
+}
+
+// start is the cell in which an episode begins, or -1.
+func (w *walker) start(e int) int {
+	lo, _ := w.s.Rows(e)
+	return w.cell(lo)
+}
+
+// Start asks for the mean of a value over the first states of persons.
+type Start struct {
+	Public     facts.Public
+	Multiplier float64
+}
+
+// Mean is a noisy mean with its errors.
+type Mean struct{ Value, StdSampling, StdPrivacy float64 }
+
+// Release pays for the mean over persons of the mean over their episodes of value by
+// cell, the largest difference of which bounds a person's part. Whoever begins in no
+// cell, or has no episode, counts as the middle.
+func (q Start) Release(t Table, s *value.Sample, values []float64, src *noise.Source) (Mean, error) {
+	within := facts.Range{Min: values[0], Max: values[0]}
+	for _, v := range values {
+		within = facts.Range{Min: min(within.Min, v), Max: max(within.Max, v)}
+	}
+	// Where all values are one the mean is known, but a release needs a width.
+	pad := narrowest * q.Public.Returns.Width()
+	m, err := mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
+	if err != nil {
+		return Mean{}, err
+	}
+	walk := walker{t: t, s: s}
+	for p := range s.Data.Persons() {
+		from, to := s.Episodes(p)
+		mean, known := 0.0, 0
+		for e := from; e < to; e++ {
+			if c := walk.start(e); c >= 0 {
+				mean += values[c]
+				known++
+			}
+		}
+		// 0/0 is no number, and counts as the middle of the range.
+		if err := m.Add(mean / float64(known)); err != nil {
+			return Mean{}, err
+		}
+	}
+	n, _, err := m.Release(src)
+	if err != nil {
+		return Mean{}, err
+	}
+	return q.mean(n, within), nil
+}
+
+// narrowest is half the least width of the range of first values, in units of the
+// range of returns.
+const narrowest = 1e-3
+
+func (q Start) mean(n mechanism.NoisyMoments, within facts.Range) Mean {
+	persons := n.Count
+	if q.Public.Adjacency == dp.AddRemoveOne {
+		persons = max(persons, float64(q.Public.Persons))
+	}
+	offset := n.Sum / persons
+	variance := min(max(n.Squares/persons-offset*offset, n.SquaresSD/persons), within.Width()*within.Width()/4)
+	return Mean{
+		Value:       within.Clamp(n.Centre + offset),
+		StdSampling: math.Sqrt(variance / persons),
+		StdPrivacy:  math.Hypot(n.SumSD, offset*n.CountSD) / persons,
+	}
+}
