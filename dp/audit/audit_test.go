@@ -105,11 +105,11 @@ func TestNormalLawsShowWhatIsExpected(t *testing.T) {
 	}
 }
 
-// TestStatedPower: of 2000 tests of noise a quarter too small that answer half way, at a
+// TestStatedPower: of 1000 tests of noise a quarter too small that answer half way, at a
 // number of runs that find about half of such, as many succeed as is stated but for
 // four standard errors; more may, since the stated power is a lower bound.
 func TestStatedPower(t *testing.T) {
-	const audits, runs, mu, alarm = 2000, 1200, 4.0 / 3, 1e-2
+	const audits, runs, mu, alarm = 1000, 1200, 4.0 / 3, 1e-2
 	stated := Detects(1, mu, runs, alarm)
 	if stated < 0.1 || stated > 0.9 {
 		t.Fatalf("stated power %.3f: the test tells nothing", stated)
@@ -161,7 +161,7 @@ func honest(t *testing.T, audits int, alarm float64) {
 	t.Logf("%d alarms out of %d at a rate of %v", alarms, audits, alarm)
 }
 
-func TestHonestRunsDoNotAlarm(t *testing.T) { honest(t, 100, 0.05) }
+func TestHonestRunsDoNotAlarm(t *testing.T) { honest(t, 40, 0.05) }
 
 // TestClaimsWithoutAMu: Laplace noise and randomised response, as they are and with less
 // noise than their event says. Epsilon is 1, and 2 at half the noise.

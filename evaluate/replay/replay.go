@@ -34,6 +34,33 @@ type Result struct {
 // tolerance is for the rounding of the sum of squares.
 const tolerance = 1e-9
 
+// Run makes a release of a dataset, or of its neighbour, with the noise of src. What
+// leaves is the JSON of what it returns.
+type Run func(ctx context.Context, neighbour bool, src *noise.Source) (any, error)
+
+// Of runs a plan on a dataset and its neighbour. Both must pass the plan's check.
+func Of(plan *evaluate.Plan, d, neighbour *trajectory.Dataset) Run {
+	return func(ctx context.Context, other bool, src *noise.Source) (any, error) {
+		data := d
+		if other {
+			data = neighbour
+		}
+		ready, err := plan.Check(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		return ready.Run(ctx, receipt.None(), src)
+	}
+}
+
+func (r Run) text(ctx context.Context, neighbour bool, src *noise.Source) ([]byte, error) {
+	release, err := r(ctx, neighbour, src)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(release)
+}
+
 // Check replays the neighbour of a dataset. Both must pass the plan's check; an
 // error of that is returned as it is. ErrBroken says what differed.
 func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Dataset, seed uint64) (Result, error) {
@@ -44,13 +71,18 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUncovered, plan.Event.Kind())
 	}
+	return CheckRun(ctx, Of(plan, d, neighbour), allowed, seed)
+}
+
+// CheckRun is [Check] for any run, against the mu^2 that it is allowed.
+func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Result, error) {
 	shown := new(keeper)
-	want, err := run(ctx, plan, d, noise.NewTaped(seed, shown))
+	want, err := run.text(ctx, false, noise.NewTaped(seed, shown))
 	if err != nil {
 		return Result{}, err
 	}
 	forced := &forcer{kept: shown.kept}
-	got, err := run(ctx, plan, neighbour, noise.NewTaped(seed, forced))
+	got, err := run.text(ctx, true, noise.NewTaped(seed, forced))
 	if err != nil {
 		return Result{}, err
 	}
@@ -71,18 +103,6 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 		return result, fmt.Errorf("%w: equal noisy sums and different releases: %s", ErrBroken, firstDifference(want, got))
 	}
 	return result, nil
-}
-
-func run(ctx context.Context, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) ([]byte, error) {
-	ready, err := plan.Check(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	release, err := ready.Run(ctx, receipt.None(), src)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(release)
 }
 
 // firstDifference shows where two releases part.
@@ -116,6 +136,9 @@ type forcer struct {
 	next  int
 	spent float64
 	wrong string
+	// compare keeps the run's own sums.
+	compare bool
+	sums    [][]int64
 }
 
 // Release implements noise.Tape.
@@ -133,6 +156,9 @@ func (f *forcer) Release(step, sigma float64, sum, noisy []int64) {
 	for i, s := range sum {
 		d := float64(s-k.sum[i]) / sigma
 		f.spent += d * d
+	}
+	if f.compare {
+		f.sums = append(f.sums, slices.Clone(sum))
 	}
 	copy(noisy, k.noisy)
 }

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/neighbours"
 	"github.com/discreet-rl/discreet/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 const (
@@ -56,9 +55,9 @@ func options() map[string]map[string]any {
 	}
 }
 
-// planOf makes the plan of an option. The words on, linear, policy, bandit and fast are no
-// parameters: they choose the public facts.
-func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) *evaluate.Plan {
+// planOf makes the plan of an option, and the facts it rests on. The words on, linear,
+// policy, bandit and fast are no parameters: they choose the public facts.
+func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evaluate.Plan, evaluate.Public) {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -107,105 +106,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) *evalua
 	check(err)
 	plan, err := e.Plan(p)
 	check(err)
-	return plan
-}
-
-// decision is a row.
-type decision struct {
-	state, x, reward, behavior, target float64
-	action                             int32
-}
-
-// person is a person's episodes, and whether each ended by itself.
-type person struct {
-	episodes [][]decision
-	ended    []bool
-}
-
-// people draws persons that aim at the edges: of rewards, of the weights' caps, of
-// the number of episodes and decisions, and of how many share a state.
-type people struct {
-	rng    *rand.Rand
-	bandit bool
-}
-
-func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
-
-func (p people) decision(extreme int) decision {
-	d := decision{
-		state: float64(p.rng.IntN(states - 1)), x: pick(p.rng, -1, 1, 0, p.rng.Float64()*2-1), action: int32(p.rng.IntN(2)),
-		reward:   pick(p.rng, 0, 1, 0.5, 1e-12, 1-1e-12, p.rng.Float64()),
-		behavior: pick(p.rng, 1, 0.5, 0.1, 0.01, 1e-6),
-	}
-	cap := pick(p.rng, 1.0, 2, 3, 10) * pick(p.rng, 1, 1+1e-9, 1-1e-9, 1.05, 0.95)
-	d.target = min(1, pick(p.rng, 0, 1, d.behavior, cap*d.behavior))
-	switch extreme {
-	case 1: // the largest weighted return
-		d.reward, d.behavior, d.target = 1, 1e-6, 1
-	case 2: // the largest weight and the least reward
-		d.reward, d.behavior, d.target = 0, 1e-6, 1
-	case 3: // no weight
-		d.target = 0
-	case 4: // alone in a state
-		d.state = states - 1
-	case 5: // the largest return, unweighted
-		d.reward, d.behavior, d.target = 1, 1, 1
-	case 6:
-		d.reward, d.behavior, d.target = 0, 1, 1
-	}
-	return d
-}
-
-func (p people) person() person {
-	var out person
-	if p.rng.IntN(8) == 0 {
-		return out // a record of which nothing could be used
-	}
-	most, each := pick(p.rng, 1, episodes), pick(p.rng, 1, horizon/episodes)
-	if p.bandit {
-		most, each = 1, 1
-	}
-	extreme := p.rng.IntN(10)
-	for range most {
-		var e []decision
-		for range each {
-			e = append(e, p.decision(extreme))
-		}
-		out.episodes = append(out.episodes, e)
-		out.ended = append(out.ended, p.rng.IntN(4) > 0)
-	}
-	return out
-}
-
-func (p people) all() []person {
-	out := make([]person, persons)
-	alike := p.rng.IntN(3) == 0
-	for i := range out {
-		if out[i] = p.person(); alike && i > 0 {
-			out[i] = out[0]
-		}
-	}
-	return out
-}
-
-func dataset(all []person) *trajectory.Dataset {
-	d := &trajectory.Dataset{Columns: []string{"obs_state", "obs_x"}, PersonStart: []int{0}, EpisodeStart: []int{0},
-		Obs: []float64{}, Action: []int32{}, Reward: []float64{}, BehaviorProb: []float64{}, TargetProb: []float64{}, Terminated: []bool{}}
-	for _, p := range all {
-		for i, e := range p.episodes {
-			for _, row := range e {
-				d.Obs = append(d.Obs, row.state, row.x)
-				d.Action = append(d.Action, row.action)
-				d.Reward = append(d.Reward, row.reward)
-				d.BehaviorProb = append(d.BehaviorProb, row.behavior)
-				d.TargetProb = append(d.TargetProb, row.target)
-			}
-			d.EpisodeStart = append(d.EpisodeStart, len(d.Reward))
-			d.Terminated = append(d.Terminated, p.ended[i])
-		}
-		d.PersonStart = append(d.PersonStart, len(d.Terminated))
-	}
-	return d
+	return plan, p
 }
 
 // TestPairsKeepToThePlan replays pairs that differ by one person replaced, added or
@@ -218,14 +119,17 @@ func TestPairsKeepToThePlan(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		for _, name := range names {
 			option := options()[name]
-			plan := planOf(t, option, adjacency)
-			draw := people{rng: rand.New(rand.NewPCG(1, 2)), bandit: option["bandit"] == true}
+			plan, p := planOf(t, option, adjacency)
+			draw := drawn(t, p, 2)
 			here := 0.0
 			for pair := range pairs {
-				a, b := neighbours(draw, adjacency)
-				r, err := replay.Check(context.Background(), plan, dataset(a), dataset(b), uint64(pair))
+				d, err := draw.Pair()
 				if err != nil {
-					t.Errorf("%s, %v, pair %d: %v", name, adjacency, pair, err)
+					t.Fatal(err)
+				}
+				r, err := replay.Check(context.Background(), plan, d.Data, d.Neighbour, uint64(pair))
+				if err != nil {
+					t.Errorf("%s, %v, pair %d, %s: %v", name, adjacency, pair, d.Kind, err)
 					break
 				}
 				here = max(here, r.Ratio)
@@ -241,29 +145,26 @@ func TestPairsKeepToThePlan(t *testing.T) {
 	t.Logf("%d pairs, worst ratio %.9f; none refused by the check of the data", total, worst)
 }
 
-// neighbours draws a pair.
-func neighbours(draw people, adjacency dp.Adjacency) (a, b []person) {
-	a = draw.all()
-	i := draw.rng.IntN(len(a))
-	b = slices.Clone(a)
-	if adjacency == dp.ReplaceOne {
-		b[i] = draw.person()
-		return a, b
+// drawn is a source of pairs for the facts.
+func drawn(t *testing.T, p evaluate.Public, seed uint64) *neighbours.Source {
+	t.Helper()
+	s, err := neighbours.New(p, []string{"obs_state", "obs_x"}, nil, seed)
+	if err != nil {
+		t.Fatal(err)
 	}
-	b = slices.Delete(b, i, i+1)
-	if draw.rng.IntN(2) == 0 {
-		return b, a
-	}
-	return a, b
+	return s
 }
 
 // TestWhatReplayCannotJudgeIsRefused: events that are no composition of Gaussians,
 // and fast noise.
 func TestWhatReplayCannotJudgeIsRefused(t *testing.T) {
-	draw := people{rng: rand.New(rand.NewPCG(1, 3))}
-	a, b := neighbours(draw, dp.ReplaceOne)
 	for _, option := range []map[string]any{{"name": "dp-is", "fast": true}, {"name": "gpope", "batch": 2, "iterations": 3, "sampling": "poisson"}} {
-		_, err := replay.Check(context.Background(), planOf(t, option, dp.ReplaceOne), dataset(a), dataset(b), 1)
+		plan, p := planOf(t, option, dp.ReplaceOne)
+		pair, err := drawn(t, p, 3).Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = replay.Check(context.Background(), plan, pair.Data, pair.Neighbour, 1)
 		if !errors.Is(err, replay.ErrUncovered) {
 			t.Errorf("%v: %v; want ErrUncovered", option, err)
 		}

@@ -23,20 +23,32 @@ type foreignAudit struct {
 
 func newAudit() *cobra.Command {
 	var foreign foreignAudit
+	var own planAudit
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Bound the privacy of a mechanism from below, by what it released",
-		Long: `Bound the privacy of a mechanism from below, by samples of what it released on
-two neighbouring datasets, and hold the bound against an event.
+		Use:   "audit [CONFIG.yaml]",
+		Short: "Does a mechanism show more than it claims? A bound from below",
+		Long: `Of CONFIG.yaml the plan is run on neighbouring datasets that are made up from public
+facts, and what the runs show is held against what the plan claims. No data and no
+ledger are opened. Mistakes are planted first, to see that they are found.
 
-FILE is CSV with a header: a column world, 0 or 1, and one column or more of
+With --event and --samples the privacy of a mechanism of your own is bounded from
+below, by samples of what it released on two neighbouring datasets, and the bound is
+held against an event. FILE is CSV with a header: a column world, 0 or 1, and one column or more of
 numbers; a row is the outcome of an independent run. A bound that passes the
 event's shows that the mechanism does not keep to it, but for the false-alarm
 rate. One that stays below shows nothing: other datasets may tell more.
 Exit code 1 where the bound passes the event's.`,
-		Args: exactly(0, "flags alone"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && (foreign.event != "" || foreign.samples != "") {
+				return usage(fmt.Errorf("audit: want one configuration, or --event and --samples"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return own.run(cmd, args[0], asJSON)
+			}
 			out, err := foreign.run(cmd)
 			if err != nil {
 				return err
@@ -52,11 +64,14 @@ Exit code 1 where the bound passes the event's.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&foreign.event, "event", "", "the event that the mechanism claims, a JSON file or - (needed)")
-	f.StringVar(&foreign.samples, "samples", "", "outcomes on two neighbouring datasets, a CSV file (needed)")
-	f.StringVar(&foreign.adjacency, "adjacency", "", "how the two datasets differ: replace_one or add_remove_one (needed)")
-	f.Float64Var(&foreign.delta, "delta", 1e-5, "delta of the epsilon that is bounded")
-	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "probability that the bound is wrong")
+	f.StringVar(&foreign.event, "event", "", "the event that a mechanism of your own claims, a JSON file or -")
+	f.StringVar(&foreign.samples, "samples", "", "its outcomes on two neighbouring datasets, a CSV file")
+	f.StringVar(&foreign.adjacency, "adjacency", "", "of --samples: how the two datasets differ, replace_one or add_remove_one")
+	f.Float64Var(&foreign.delta, "delta", 1e-5, "of --samples: delta of the epsilon that is bounded")
+	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "of --samples: probability that the bound is wrong")
+	f.StringArrayVar(&own.overrides, "set", nil, "override a key of the configuration, key.key=value")
+	f.IntVar(&own.runs, "runs", 0, "of a configuration: runs on each of two neighbours; as many as the claim needs where it is left out")
+	f.Uint64Var(&own.seed, "seed", 0, "of a configuration: another seed makes another audit")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
@@ -76,7 +91,7 @@ type foreignVerdict struct {
 
 func (a foreignAudit) run(cmd *cobra.Command) (*foreignVerdict, error) {
 	if a.event == "" || a.samples == "" || a.adjacency == "" {
-		return nil, usage(fmt.Errorf("audit: --event, --samples and --adjacency are all needed"))
+		return nil, usage(fmt.Errorf("audit: want a configuration, or --event, --samples and --adjacency"))
 	}
 	adjacency, err := dp.ParseAdjacency(a.adjacency)
 	if err != nil {

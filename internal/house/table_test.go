@@ -51,7 +51,8 @@ var table = []wing{
 		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
 		{"evaluate/overview", "evaluate/internal/truthbench"},
-		{"evaluate/replay"},
+		{"evaluate/replay", "evaluate/neighbours"},
+		{"evaluate/examine"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
 		{"train"},

@@ -1,0 +1,213 @@
+package examine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/replay"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// mistake is a fault that is planted into a subject. plant returns nil where it
+// cannot be made in this plan.
+type mistake struct {
+	name  string
+	plant func(j *Job, s subject, width int) (*subject, error)
+}
+
+// Mistakes names the faults that the self-test plants.
+func Mistakes() []string {
+	var names []string
+	for _, m := range mistakes {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+var mistakes = []mistake{
+	{"noise at half its scale", onSums(func(t *spoiled) { t.noise = func(_ int, own, _ float64) float64 { return own / 2 } })},
+	{"noise scaled to half the sensitivity", onSums(func(t *spoiled) {
+		t.noise, t.told = func(_ int, own, _ float64) float64 { return own / 2 }, 0.5
+	})},
+	{"contributions twice as long as the clip", onSums(func(t *spoiled) { t.stretch = 2 })},
+	{"a coordinate without noise", onSums(func(t *spoiled) {
+		t.noise = func(left int, own, _ float64) float64 {
+			if left == 0 {
+				return 0
+			}
+			return own
+		}
+	})},
+	{"the same noise in every coordinate", func(j *Job, s subject, width int) (*subject, error) {
+		if width < 2 {
+			return nil, nil
+		}
+		return onSums(func(t *spoiled) { t.noise = func(_ int, _, first float64) float64 { return first } })(j, s, width)
+	}},
+	{"noise of a fixed seed", onRuns(func(p pair) replay.Run {
+		return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
+			return p.run(ctx, neighbour, noise.NewTaped(7, src.Tape()))
+		}
+	})},
+	{"a count released exactly", onRuns(func(p pair) replay.Run {
+		return tells(p, func(d *trajectory.Dataset) string { return fmt.Sprint(d.Persons(), d.Rows()) })
+	})},
+	{"a note that depends on the data", onRuns(func(p pair) replay.Run {
+		return tells(p, func(d *trajectory.Dataset) string {
+			if len(d.Reward) > 0 && slices.Max(d.Reward) > 0 {
+				return "a reward was above 0"
+			}
+			return ""
+		})
+	})},
+	{"two runs for one charge", onRuns(func(p pair) replay.Run {
+		return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
+			a, err := p.run(ctx, neighbour, src)
+			if err != nil {
+				return nil, err
+			}
+			b, err := p.run(ctx, neighbour, src)
+			return []any{a, b}, err
+		}
+	})},
+	{"the largest stage not charged", uncharged},
+	{"adjacency confused", confused},
+	{"rewards scaled by those of others", scaled},
+}
+
+// tells adds to a release what it should not tell.
+func tells(p pair, what func(d *trajectory.Dataset) string) replay.Run {
+	return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
+		release, err := p.run(ctx, neighbour, src)
+		d := p.Data
+		if neighbour {
+			d = p.Neighbour
+		}
+		return []any{release, what(d)}, err
+	}
+}
+
+// onRuns plants a mistake into every run.
+func onRuns(change func(p pair) replay.Run) func(*Job, subject, int) (*subject, error) {
+	return func(_ *Job, s subject, _ int) (*subject, error) {
+		s.pairs = slices.Clone(s.pairs)
+		for i, p := range s.pairs {
+			s.pairs[i].run = change(p)
+		}
+		return &s, nil
+	}
+}
+
+// onSums plants a mistake where sums become noisy.
+func onSums(set func(t *spoiled)) func(*Job, subject, int) (*subject, error) {
+	return func(j *Job, s subject, width int) (*subject, error) {
+		if !s.sums {
+			return nil, nil
+		}
+		return onRuns(func(p pair) replay.Run {
+			return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
+				t := &spoiled{next: src.Tape(), told: 1, stretch: 1}
+				set(t)
+				return p.run(ctx, neighbour, noise.NewTaped(src.Uint64(), t))
+			}
+		})(j, s, width)
+	}
+}
+
+// spoiled changes noisy sums before they leave.
+type spoiled struct {
+	next    noise.Tape
+	told    float64 // factor on the standard deviation that is told
+	stretch int64   // factor on contributions
+	// noise is that of a coordinate, in steps, of its own and of the first one's,
+	// scaled; left is how many coordinates of the sum are left after it.
+	noise func(left int, own, first float64) float64
+
+	first float64 // noise of the run's first coordinate, in standard deviations
+	begun bool
+}
+
+// Release implements noise.Tape.
+func (t *spoiled) Release(step, sigma float64, sum, noisy []int64) {
+	if !t.begun && len(sum) > 0 {
+		t.first, t.begun = float64(noisy[0]-sum[0])/sigma, true
+	}
+	longer := make([]int64, len(sum))
+	for i := range sum {
+		own := noisy[i] - sum[i]
+		if t.noise != nil {
+			own = int64(t.noise(len(sum)-1-i, float64(own), t.first*sigma))
+		}
+		longer[i] = t.stretch * sum[i]
+		noisy[i] = longer[i] + own
+	}
+	t.next.Release(step, t.told*sigma, longer, noisy)
+}
+
+// uncharged leaves the dearest part out of the claim.
+func uncharged(j *Job, s subject, _ int) (*subject, error) {
+	composed, ok := s.event.(dp.Composed)
+	if !ok || len(composed.Events) < 2 || !s.sums {
+		return nil, nil
+	}
+	dearest, most := 0, 0.0
+	for i, e := range composed.Events {
+		if mu, ok := audit.MuSquared(e, j.Public.Privacy.Adjacency); ok && mu > most {
+			dearest, most = i, mu
+		}
+	}
+	rest := dp.Composed{Events: slices.Delete(slices.Clone(composed.Events), dearest, dearest+1)}
+	var err error
+	s.claim, err = audit.NewClaim(rest, j.Public.Privacy.Adjacency, s.claim.Delta)
+	return &s, err
+}
+
+// confused claims what an added person shows and replaces one.
+func confused(j *Job, s subject, _ int) (*subject, error) {
+	if !s.sums {
+		return nil, nil
+	}
+	var err error
+	if j.Public.Privacy.Adjacency == dp.ReplaceOne {
+		s.claim, err = audit.NewClaim(s.event, dp.AddRemoveOne, s.claim.Delta)
+		return &s, err
+	}
+	public := j.small()
+	privacy := *public.Privacy
+	privacy.Adjacency = dp.ReplaceOne
+	public.Privacy = &privacy
+	s.pairs, err = j.pairs(s.plan, public, len(s.pairs))
+	return &s, err
+}
+
+// scaled divides rewards by the largest that any person has.
+func scaled(j *Job, s subject, _ int) (*subject, error) {
+	top := j.Public.Reward.Max
+	if !(top > 0) {
+		return nil, nil
+	}
+	s.pairs = slices.Clone(s.pairs)
+	for i, p := range s.pairs {
+		s.pairs[i].run = replay.Of(s.plan, byLargest(p.Data, top), byLargest(p.Neighbour, top))
+	}
+	return &s, nil
+}
+
+func byLargest(d *trajectory.Dataset, top float64) *trajectory.Dataset {
+	out := *d
+	out.Reward = slices.Clone(d.Reward)
+	if len(out.Reward) == 0 {
+		return &out
+	}
+	largest := slices.Max(out.Reward)
+	for i := range out.Reward {
+		if largest > 0 {
+			out.Reward[i] *= top / largest
+		}
+	}
+	return &out
+}

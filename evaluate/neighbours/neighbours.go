@@ -1,0 +1,153 @@
+package neighbours
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// ErrFacts marks public facts of which no pair can be drawn.
+var ErrFacts = fault.Input("no neighbours can be drawn")
+
+// mostRows bounds the records of a dataset.
+const mostRows = 1 << 22
+
+// Pair is two neighbouring datasets.
+type Pair struct {
+	// Kind says at what the pair aims.
+	Kind            string
+	Data, Neighbour *trajectory.Dataset
+}
+
+// Source draws pairs.
+type Source struct {
+	public    evaluate.Public
+	columns   []string
+	states    []int // by column, 0 where it is no number of a state
+	rewards   evaluate.Range
+	behaviour policy.Policy
+	src       *noise.Source
+	drawn     int
+}
+
+// New returns a source of pairs for public facts that a plan was made from. columns
+// names the observations that features and policies read; behaviour is nil where the
+// data record its probabilities.
+func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint64) (*Source, error) {
+	if p.Privacy == nil || !p.Privacy.Adjacency.Valid() {
+		return nil, fmt.Errorf("%w: the facts ask for no privacy, so that nothing says what neighbours are", ErrFacts)
+	}
+	if p.Persons < 1 || p.Horizon < 1 || p.Persons > mostRows/min(p.Horizon, mostRows) {
+		return nil, fmt.Errorf("%w: %d persons of %d decisions; want at least 1 of each, and at most %d decisions in all", ErrFacts, p.Persons, p.Horizon, mostRows)
+	}
+	s := &Source{public: p, columns: columns, states: make([]int, len(columns)), rewards: p.Reward, behaviour: behaviour, src: noise.NewSeeded(seed)}
+	if !(s.rewards.Width() > 0) {
+		s.rewards = p.Returns()
+	}
+	if f, ok := p.Features.(feature.Finite); ok {
+		for i, c := range columns {
+			if slices.Contains(f.Columns(), c) {
+				s.states[i] = f.States()
+			}
+		}
+	}
+	return s, nil
+}
+
+// Pair draws the next pair. Episodes with a record that policies or features cannot
+// read are left out, and their persons stay, as a private run does by default. An error
+// says what the policies or the features lack.
+func (s *Source) Pair() (Pair, error) {
+	kind := kinds[s.drawn%len(kinds)]
+	s.drawn++
+	people := make([]person, s.public.Persons)
+	add := s.public.Privacy.Adjacency == dp.AddRemoveOne
+	if add {
+		people = make([]person, s.public.Persons+1)
+	}
+	for i := range people {
+		if people[i] = s.person(kind.others); kind.alike && i > 0 {
+			people[i] = people[0]
+		}
+	}
+	at := s.below(len(people))
+	switch kind.at {
+	case first:
+		at = 0
+	case last:
+		at = len(people) - 1
+	}
+	people[at] = s.person(kind.one)
+	other := slices.Clone(people)
+	if add {
+		other = slices.Delete(other, at, at+1)
+	} else {
+		other[at] = s.person(kind.another)
+	}
+	if s.below(2) == 0 {
+		people, other = other, people
+	}
+	pair := Pair{Kind: kind.name}
+	var err error
+	if pair.Data, err = s.repaired(people); err != nil {
+		return pair, err
+	}
+	pair.Neighbour, err = s.repaired(other)
+	return pair, err
+}
+
+// repaired is the dataset of persons without what cannot be read.
+func (s *Source) repaired(people []person) (*trajectory.Dataset, error) {
+	d, _, err := policy.Repair(s.dataset(people), s.public.Target, s.behaviour)
+	if err != nil || s.public.Features == nil {
+		return d, err
+	}
+	d, _, err = feature.Repair(s.public.Features, d)
+	return d, err
+}
+
+// Where the person stands in whom the two differ.
+const (
+	anywhere = iota
+	first
+	last
+)
+
+// kind says how the persons of a pair are drawn.
+type kind struct {
+	name                 string
+	one, another, others extreme
+	alike                bool
+	at                   int
+}
+
+// kinds are gone through in turn.
+var kinds = []kind{
+	{name: "edges at random"},
+	{name: "the most and the least", one: most, another: least, others: middling},
+	{name: "weighted, the most and the least", one: heavyMost, another: heavyLeast},
+	{name: "weighted, against none", one: heavyMost, another: weightless},
+	{name: "all alike but one", alike: true},
+	{name: "all alike, the first is replaced", one: most, another: least, others: least, alike: true, at: first},
+	{name: "alone in a state", one: alone, another: most, at: last},
+	{name: "a record without episodes", one: empty, another: heavyMost},
+	{name: "the largest weight and no reward, against none", one: heavyLeast, another: weightless, others: middling},
+	{name: "beyond the range", one: beyond, another: under, others: middling},
+	{name: "observations that cannot be read", one: unreadable, another: heavyMost},
+	{name: "all of the most, the last of the least", one: heavyLeast, another: heavyMost, others: heavyMost, alike: true, at: last},
+}
+
+// below draws a whole number under n.
+func (s *Source) below(n int) int { return int(s.src.Uint64n(uint64(n))) }
+
+// share draws a number in [0, 1).
+func (s *Source) share() float64 { return float64(s.src.Uint64()>>11) / (1 << 53) }
+
+func pick[T any](s *Source, from ...T) T { return from[s.below(len(from))] }

@@ -1,0 +1,154 @@
+package neighbours_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/neighbours"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+func public(t testing.TB, adjacency dp.Adjacency) evaluate.Public {
+	states, err := feature.NewTabular(4, "obs_state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return evaluate.Public{Persons: 5, Gamma: 1, Horizon: 6, Episodes: 2, Reward: evaluate.Range{Min: -1, Max: 2}, Features: states, Target: policy.ProbColumn{},
+		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: 1, Delta: 1e-3}}}
+}
+
+// records are the persons of a dataset, one text each.
+func records(d *trajectory.Dataset) []string {
+	var all []string
+	for p := range d.Persons() {
+		text := ""
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			text += fmt.Sprint("|", d.Terminated[e], d.HasFinal[e], d.FinalObservation(e))
+			for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+				text += fmt.Sprint(d.Observation(row), d.Action[row], d.Reward[row], d.BehaviorProb[row], d.TargetProb[row], ";")
+			}
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// TestPairsAreNeighbours: the two differ in one person, replaced or added, and keep the
+// caps; first and last persons have their turn, and so have ends of the range.
+func TestPairsAreNeighbours(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		p := public(t, adjacency)
+		s, err := neighbours.New(p, []string{"obs_state"}, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends, places := map[float64]bool{}, map[int]bool{}
+		for range 200 {
+			pair, err := s.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := records(pair.Data), records(pair.Neighbour)
+			if at := differ(a, b, adjacency); at < 0 {
+				t.Fatalf("%v, %s: %q and %q are no neighbours", adjacency, pair.Kind, a, b)
+			} else {
+				places[at] = true
+			}
+			for _, r := range pair.Data.Reward {
+				ends[r] = true
+			}
+			for i := range pair.Data.Persons() {
+				from, to := pair.Data.PersonStart[i], pair.Data.PersonStart[i+1]
+				if to-from > 2 || pair.Data.EpisodeStart[to]-pair.Data.EpisodeStart[from] > 6 {
+					t.Fatalf("%s: person %d passes a cap", pair.Kind, i)
+				}
+			}
+		}
+		if !ends[-1] || !ends[2] || !places[0] || !places[4] {
+			t.Errorf("%v: rewards %v, places %v", adjacency, ends, places)
+		}
+	}
+}
+
+// differ is where two lists differ in one person at most, -1 where in more.
+func differ(a, b []string, adjacency dp.Adjacency) int {
+	if adjacency == dp.AddRemoveOne {
+		if len(a) < len(b) {
+			a, b = b, a
+		}
+		for i := range a {
+			if len(a) == len(b)+1 && slices.Equal(slices.Delete(slices.Clone(a), i, i+1), b) {
+				return i
+			}
+		}
+		return -1
+	}
+	at, n := 0, 0
+	for i := range a {
+		if len(a) != len(b) || a[i] != b[i] {
+			at, n = i, n+1
+		}
+	}
+	if n > 1 || len(a) != len(b) {
+		return -1
+	}
+	return at
+}
+
+func TestASeedMakesTheSamePairs(t *testing.T) {
+	var texts [2]string
+	for i := range texts {
+		s, err := neighbours.New(public(t, dp.ReplaceOne), []string{"obs_state"}, nil, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			pair, err := s.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] += fmt.Sprint(pair.Kind, records(pair.Data), records(pair.Neighbour))
+		}
+	}
+	if texts[0] != texts[1] {
+		t.Error("two sources of one seed draw different pairs")
+	}
+}
+
+func TestFactsWithoutNeighboursAreRefused(t *testing.T) {
+	none, many, nobody := public(t, dp.ReplaceOne), public(t, dp.ReplaceOne), public(t, dp.ReplaceOne)
+	none.Privacy = nil
+	many.Persons = 1 << 40
+	nobody.Persons = 0
+	for i, p := range []evaluate.Public{none, many, nobody} {
+		if _, err := neighbours.New(p, nil, nil, 1); !errors.Is(err, neighbours.ErrFacts) {
+			t.Errorf("%d: %v; want ErrFacts", i, err)
+		}
+	}
+}
+
+func Example() {
+	s, err := neighbours.New(evaluate.Public{
+		Persons: 3, Gamma: 1, Horizon: 1, Reward: evaluate.Range{Min: 0, Max: 1}, Target: policy.Logged{},
+		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne},
+	}, nil, nil, 1)
+	if err != nil {
+		panic(err)
+	}
+	for range 2 {
+		pair, err := s.Pair()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%s: %d and %d persons\n", pair.Kind, pair.Data.Persons(), pair.Neighbour.Persons())
+	}
+	// Output:
+	// edges at random: 3 and 3 persons
+	// the most and the least: 3 and 3 persons
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/evaluate/examine"
+)
+
+// planAudit is an audit of a configuration.
+type planAudit struct {
+	overrides []string
+	runs      int
+	seed      uint64
+}
+
+func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
+	if a.runs != 0 && a.runs < fewestRuns {
+		return usage(fmt.Errorf("audit: --runs is %d; want at least %d, or none for as many as the claim needs", a.runs, fewestRuns))
+	}
+	c, err := discreet.Load(path, a.overrides...)
+	if err != nil {
+		return err
+	}
+	r, err := discreet.Audit(cmd.Context(), c, discreet.AuditOptions{Seed: a.seed, Runs: a.runs, Progress: tellParts(cmd.ErrOrStderr())})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(cmd.OutOrStdout(), r)
+	} else {
+		printAudit(cmd.OutOrStdout(), r)
+	}
+	if err == nil && len(r.Broken) > 0 {
+		err = fmt.Errorf("%w: %s", audit.ErrBroken, r.Broken[0])
+	}
+	return err
+}
+
+// fewestRuns is the least that chooses a test and has some left to count.
+const fewestRuns = 200
+
+// tellParts tells on a terminal what an audit is at; elsewhere it is silent.
+func tellParts(w io.Writer) func(string) {
+	if f, ok := w.(*os.File); !ok || !terminal(f) {
+		return nil
+	}
+	return func(part string) { fmt.Fprintf(w, "audit: %s\n", part) }
+}
+
+func printAudit(w io.Writer, r *examine.Report) {
+	fmt.Fprintf(w, "method    %s\n", r.Method)
+	fmt.Fprintf(w, "claim     %s, %v\n", claimText(r.Claim), r.Adjacency)
+	found := 0
+	for _, p := range r.SelfTest {
+		if p.Found {
+			found++
+		}
+	}
+	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", found, len(r.SelfTest))
+	for _, p := range r.SelfTest {
+		if p.Found {
+			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
+		} else {
+			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          %s: NOT FOUND", p.Mistake)))
+		}
+	}
+	if r.Replayed > 0 {
+		fmt.Fprintf(w, "replay    %d pairs of neighbours, %d persons or all; the worst (%s) needs %.4f of the mu^2 that is paid for\n", r.Replayed, r.Persons, r.WorstKind, r.Worst)
+	}
+	if r.Found != nil {
+		fmt.Fprintf(w, "found     epsilon at least %.4g", r.Found.Epsilon)
+		if r.Claim.Mu > 0 {
+			fmt.Fprintf(w, ", mu at least %.4g (%.1f%% of the claim)", r.Found.Mu, 100*r.Found.Mu/r.Claim.Mu)
+		}
+		fmt.Fprintf(w, "; %d runs of each of two neighbours (%s); wrong with probability %g at most\n", r.Runs, r.WorstKind, audit.DefaultFalseAlarm)
+	}
+	if r.Power != nil {
+		fmt.Fprintf(w, "power     %.0f%% of mu expected; noise of half the claimed is found with probability %.4f\n", math.Floor(100*r.Power.Expected/r.Claim.Mu), r.Power.HalfNoise)
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "not seen  %s\n", m)
+	}
+	fmt.Fprintf(w, "seconds   %.1f\n", r.Seconds)
+	for _, b := range r.Broken {
+		fmt.Fprintln(w, alarm(w, "BROKEN    "+printable(b)))
+	}
+	if len(r.Broken) == 0 {
+		fmt.Fprintln(w, "verdict   within the claim, as far as this looked")
+	}
+}
