@@ -32,7 +32,9 @@ type Source struct {
 	columns   []string
 	states    []int // by column, 0 where it is no number of a state
 	rewards   evaluate.Range
+	targets   []policy.Policy
 	behaviour policy.Policy
+	actions   int
 	src       *noise.Source
 	drawn     int
 }
@@ -48,6 +50,11 @@ func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint
 		return nil, fmt.Errorf("%w: %d persons of %d decisions; want at least 1 of each, and at most %d decisions in all", ErrFacts, p.Persons, p.Horizon, mostRows)
 	}
 	s := &Source{public: p, columns: columns, states: make([]int, len(columns)), rewards: p.Reward, behaviour: behaviour, src: noise.NewSeeded(seed)}
+	s.targets = targets(p)
+	s.actions = 2
+	for _, t := range s.targets {
+		s.actions = max(s.actions, t.Actions())
+	}
 	if !(s.rewards.Width() > 0) {
 		s.rewards = p.Returns()
 	}
@@ -59,6 +66,18 @@ func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint
 		}
 	}
 	return s, nil
+}
+
+// targets are all policies that are evaluated.
+func targets(p evaluate.Public) []policy.Policy {
+	if p.Targets == nil {
+		return []policy.Policy{p.Target}
+	}
+	var all []policy.Policy
+	for _, t := range p.Targets.Policies {
+		all = append(all, t.Policy)
+	}
+	return all
 }
 
 // Pair draws the next pair. Episodes with a record that policies or features cannot
@@ -105,9 +124,16 @@ func (s *Source) Pair() (Pair, error) {
 
 // repaired is the dataset of persons without what cannot be read.
 func (s *Source) repaired(people []person) (*trajectory.Dataset, error) {
-	d, _, err := policy.Repair(s.dataset(people), s.public.Target, s.behaviour)
-	if err != nil || s.public.Features == nil {
-		return d, err
+	d, behaviour := s.dataset(people), s.behaviour
+	var err error
+	for _, target := range s.targets {
+		if d, _, err = policy.Repair(d, target, behaviour); err != nil {
+			return nil, err
+		}
+		behaviour = nil // d has its probabilities now
+	}
+	if s.public.Features == nil {
+		return d, nil
 	}
 	d, _, err = feature.Repair(s.public.Features, d)
 	return d, err

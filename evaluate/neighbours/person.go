@@ -96,7 +96,7 @@ func (s *Source) decision(e extreme) decision {
 		obs:      s.observation(e),
 		reward:   pick(s, r.Min, r.Max, r.Mid(), r.Min+step, r.Max-step, r.Min+r.Width()*s.share()),
 		behavior: pick(s, 1, 0.5, 0.1, 0.01, 1e-6), discount: pick(s, 0, 1, 0.5),
-		action: int32(s.below(max(2, s.public.Target.Actions()))),
+		action: int32(s.below(s.actions)),
 	}
 	d.target = min(1, pick(s, 0, 1, d.behavior, d.behavior*s.cap()))
 	if e == mixed || e == alone || e == unreadable {
@@ -118,7 +118,7 @@ func (s *Source) decision(e extreme) decision {
 	return d
 }
 
-func (s *Source) action() int32 { return int32(s.below(max(2, s.public.Target.Actions()))) }
+func (s *Source) action() int32 { return int32(s.below(s.actions)) }
 
 // cap draws a ratio at, or right beside, one that may be a cap.
 func (s *Source) cap() float64 {

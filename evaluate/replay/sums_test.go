@@ -3,7 +3,6 @@ package replay_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -62,7 +61,7 @@ func (returns) Answer(_ evaluate.Public, sums []evaluate.NoisySum) (evaluate.Ans
 	return evaluate.Answer{Value: (sums[0].Sum[0] + sums[1].Sum[0]) / persons}, nil
 }
 
-func sumsPlan(t *testing.T, m evaluate.Sums, adjacency dp.Adjacency) *evaluate.Plan {
+func sumsPlan(t *testing.T, m evaluate.Sums, adjacency dp.Adjacency) (*evaluate.Plan, evaluate.Public) {
 	p := evaluate.Public{Persons: persons, Gamma: 1, Horizon: horizon, Episodes: episodes, Reward: evaluate.Range{Min: 0, Max: 1}, Target: policy.Logged{},
 		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: 8, Delta: 1e-2}}}
 	if adjacency == dp.AddRemoveOne {
@@ -72,18 +71,21 @@ func sumsPlan(t *testing.T, m evaluate.Sums, adjacency dp.Adjacency) *evaluate.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return plan, p
 }
 
 // TestForeignMethodsKeepToTheirPlan: a pure method does, whatever it does for single
 // persons, and needs nearly all that is paid for.
 func TestForeignMethodsKeepToTheirPlan(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		plan, worst := sumsPlan(t, returns{}, adjacency), 0.0
-		draw := people{rng: rand.New(rand.NewPCG(4, 5))}
+		plan, p := sumsPlan(t, returns{}, adjacency)
+		draw, worst := drawn(t, p, 4), 0.0
 		for pair := range 2 * pairs {
-			a, b := neighbours(draw, adjacency)
-			r, err := replay.Check(context.Background(), plan, dataset(a), dataset(b), uint64(pair))
+			d, err := draw.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := replay.Check(context.Background(), plan, d.Data, d.Neighbour, uint64(pair))
 			if err != nil {
 				t.Fatalf("%v, pair %d: %v", adjacency, pair, err)
 			}
@@ -99,16 +101,18 @@ func TestForeignMethodsKeepToTheirPlan(t *testing.T) {
 // TestCodeThatHidesWhatItKeepsIsRefuted: the library's second call does not find it, and a
 // pair does.
 func TestCodeThatHidesWhatItKeepsIsRefuted(t *testing.T) {
-	still := func(reward float64, n int) (all []person) {
-		for range n {
-			all = append(all, person{episodes: [][]decision{{{reward: reward, behavior: 1, target: 1}}}, ended: []bool{true}})
+	// One decision a person, all of reward 0 but for the last.
+	still := func(last float64) *trajectory.Dataset {
+		d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Reward: make([]float64, persons), Terminated: make([]bool, persons)}
+		for i := range persons {
+			d.PersonStart, d.EpisodeStart = append(d.PersonStart, i+1), append(d.EpisodeStart, i+1)
 		}
-		return all
+		d.Reward[persons-1] = last
+		return d
 	}
 	// The code must keep something for each of the two runs alone.
-	plan := sumsPlan(t, twice{first: &peeks{}, second: &peeks{}, left: new(int)}, dp.ReplaceOne)
-	a, b := still(0, persons), append(still(0, persons-1), still(1, 1)...)
-	if _, err := replay.Check(context.Background(), plan, dataset(a), dataset(b), 1); !errors.Is(err, replay.ErrBroken) {
+	plan, _ := sumsPlan(t, twice{first: &peeks{}, second: &peeks{}, left: new(int)}, dp.ReplaceOne)
+	if _, err := replay.Check(context.Background(), plan, still(0), still(1), 1); !errors.Is(err, replay.ErrBroken) {
 		t.Errorf("%v; want ErrBroken", err)
 	}
 }
