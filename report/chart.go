@@ -132,7 +132,11 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		v.Baseline = round(bounds.Mid())
 	}
 	if e.StdSampling+e.StdPrivacy > 0 && e.Confidence < 1 {
-		v.Errors = newErrorChart(v, e)
+		third := "clipping alone"
+		if _, _, ok := Missing(r); ok {
+			third = "missing mass alone"
+		}
+		v.Errors = newErrorChart(v, e, third)
 	}
 	return v
 }
@@ -152,7 +156,9 @@ func newRangeChart(v *estimateView, e *evaluate.Estimate, b evaluate.Range) *ran
 	return c
 }
 
-func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
+// newErrorChart draws the parts of an interval; third names what lengthens it beyond the
+// errors of sampling and of privacy.
+func newErrorChart(v *estimateView, e *evaluate.Estimate, third string) *errorChart {
 	const rowHeight = 50
 	z := math.Sqrt2 * math.Erfinv(e.Confidence)
 	sampling, private := z*e.StdSampling, z*e.StdPrivacy
@@ -171,7 +177,7 @@ func newErrorChart(v *estimateView, e *evaluate.Estimate) *errorChart {
 	alone("sampling", sampling)
 	alone("privacy", private)
 	if e.Clipping != [2]float64{} {
-		add("both", "clipping alone", "− "+significant(e.Clipping[0], digits, up)+", + "+significant(e.Clipping[1], digits, up), s.bar(e.Value-e.Clipping[0], e.Value+e.Clipping[1]))
+		add("both", third, "− "+significant(e.Clipping[0], digits, up)+", + "+significant(e.Clipping[1], digits, up), s.bar(e.Value-e.Clipping[0], e.Value+e.Clipping[1]))
 	}
 	add("both", "the interval", v.Low+" to "+v.High, s.bar(e.Interval[0], e.Interval[1]))
 	if sampling > 0 && private > 0 {

@@ -98,7 +98,14 @@ func group(s *evaluate.Statement) string {
 }
 
 func biases(r *evaluate.Release, public map[string]any, add adder) {
-	if clip, ok := public["clip"]; ok {
+	clip, clipped := public["clip"]
+	if share, sd, ok := Missing(r); ok {
+		text := "The interval holds the value whatever is missing: it allows there for anything in the public range."
+		if e := r.Estimate; e != nil {
+			text += " For that it is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
+		}
+		add(unmeasured, "Missing mass", missingWords(share)+fmt.Sprintf(" The share was released with noise of standard deviation %s. ", significant(sd, digits, up))+text)
+	} else if clipped {
 		text := "Where they lie outside, the answer is moved by an amount that no error bar holds."
 		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {
 			text = "For what lies outside, the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
@@ -144,7 +151,7 @@ func checks(r *evaluate.Release) []verification {
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
 		out = append(out, verification{
-			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what the clip may hide, and cut to the range of a contribution where one is given.",
+			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what the clip may hide or the data do not vouch for, and cut to the range of a contribution where one is given.",
 		})
 	}
 	return out

@@ -29,7 +29,10 @@ func Unanswered(r *evaluate.Release) string {
 		return ""
 	}
 	width := e.Interval[1] - e.Interval[0]
+	share, sd, _ := Missing(r)
 	switch {
+	case share >= mostly && share >= 2*sd && width >= mostOfRange*2*half:
+		return missingWords(share) + fmt.Sprintf(" The interval covers %s of the range in which the answer was known to lie without data.", percent(min(width/(2*half), 1), down))
 	case e.StdPrivacy >= 2*half:
 		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole range in which the answer was known to lie without data: read the value as noise.", significant(e.StdPrivacy, digits, down))
 	case width >= mostOfRange*2*half:

@@ -81,7 +81,10 @@ func warnings(r *evaluate.Release) []warning {
 	care := func(heading, text string) { out = append(out, warning{false, heading, text}) }
 	s := r.Privacy
 	if why := Unanswered(r); why != "" {
-		stop("This release cannot answer the question", why+" A larger ε, more persons, or a shorter horizon would help.")
+		stop("This release cannot answer the question", why+" A larger ε, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
+	}
+	if why := InPart(r); why != "" {
+		care("The data answer for a part of the question", why)
 	}
 	if s == nil {
 		stop("No privacy: a reference, not for release",

@@ -162,11 +162,16 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if why := report.Unanswered(r); why != "" {
 		fmt.Fprintln(w, alarm(w, "answer    NONE: this release cannot answer the question. "+why))
 	}
+	if why := report.InPart(r); why != "" {
+		fmt.Fprintln(w, alarm(w, "answer    IN PART: "+why))
+	}
 	if e := r.Estimate; e != nil {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %.3g (%s), privacy %.3g\n", e.StdSampling, sourceWords(e.Sampling), e.StdPrivacy)
-		if e.Clipping != [2]float64{} {
+		if share, sd, ok := report.Missing(r); ok {
+			fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
+		} else if e.Clipping != [2]float64{} {
 			fmt.Fprintf(w, "clipping  lengthens the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
 		}
 	}

@@ -64,7 +64,7 @@ func ledgerMutants() []mutant {
 		{"verify: interval as it stands", "evaluate/internal/scalar/again.go",
 			[][2]string{{"out.Interval = w.lengthened(e.Value, e.StdSampling, out.StdPrivacy, bias)", ""}}, "./internal/golden", "VerifyTells"},
 		{"verify: noise of a mean as it stands", "evaluate/internal/scalar/again.go",
-			[][2]string{{"out.StdPrivacy = sumSD / persons\n", "_ = sumSD\n"}}, "./internal/golden", "VerifyTells"},
+			[][2]string{{"out.StdPrivacy = w.withHidden(sumSD/persons, e.StdSampling, squaresSD, persons, clip)\n", "_ = sumSD\n"}}, "./internal/golden", "VerifyTells"},
 		{"verify: any clip", "evaluate/internal/scalar/again.go",
 			[][2]string{{"if r := n.At(k); near(", "if r := n.At(k); true || near("}}, "./internal/golden", "VerifyTells"},
 		{"verify: any cap", "evaluate/internal/scalar/again.go",

@@ -31,14 +31,14 @@ func (w Mean) Again(e *Estimate, n Nest) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	countSD, sumSD, _ := m.SD()
+	countSD, sumSD, squaresSD := m.SD()
 	persons := float64(w.Public.Persons)
 	if w.Public.Adjacency == dp.ReplaceOne {
-		out.StdPrivacy = sumSD / persons
+		out.StdPrivacy = w.withHidden(sumSD/persons, e.StdSampling, squaresSD, persons, clip)
 	} else if v := e.Value; v > within.Min && v < within.Max {
 		// The noisy number of persons, which is at least the public bound, shows in
 		// the noise of the mean alone.
-		if most := math.Hypot(sumSD, (v-clip.Mid())*countSD) / persons; e.StdPrivacy > most*(1+1e-9) || !(e.StdPrivacy > 0) {
+		if most := math.Hypot(math.Hypot(sumSD, (v-clip.Mid())*countSD), math.Sqrt(squaresSD)) / persons; e.StdPrivacy > most*(1+1e-9) || !(e.StdPrivacy > 0) {
 			return nil, fmt.Errorf("std_privacy is %v; the noise makes at most %v", e.StdPrivacy, most)
 		}
 	}

@@ -201,7 +201,8 @@ func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap fl
 	private := math.Hypot(noisy.SD.Sum, mean*noisy.SD.Count) / persons
 	variance := squares/persons - mean*mean
 	variance = max(variance, 0) + allowance(b.z(), variance, private*private*persons, noisy.SD.Square/persons)
-	sampling := math.Sqrt(min(variance, cap*cap/4) / persons)
+	// Numbers in [0, cap] vary by no more than cap times their mean.
+	sampling := math.Sqrt(min(variance, cap*cap/4, cap*(max(mean, 0)+private)) / persons)
 	return math.Hypot(b.z()*math.Hypot(sampling, private), b.unseen()/persons)
 }
 
@@ -222,11 +223,19 @@ func (b Bounds) point(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 func (b Bounds) filled(noisy mechanism.NoisyPair, persons, fill float64) *Estimate {
 	v := ((noisy.X-noisy.Z)/2 + (0.5-fill)*(noisy.X+noisy.Z)) / persons
 	square := (1-fill)*(1-fill)*noisy.XX - 2*fill*(1-fill)*noisy.XZ + fill*fill*noisy.ZZ
-	return &Estimate{
-		Value:       min(max(fill+v, 0), 1),
-		StdSampling: math.Sqrt(max(square/persons-v*v, noisy.SD.Square/4/persons) / persons),
-		StdPrivacy:  math.Hypot(math.Hypot(noisy.SD.Difference/2, (0.5-fill)*noisy.SD.Both), v*noisy.SD.Count) / persons,
-	}
+	noise := math.Hypot(math.Hypot(noisy.SD.Difference/2, (0.5-fill)*noisy.SD.Both), v*noisy.SD.Count)
+	e := &Estimate{Value: min(max(fill+v, 0), 1)}
+	e.StdSampling, e.StdPrivacy = deviations(square-v*v*persons, noise, noisy.SD.Square, persons)
+	return e
+}
+
+// deviations are the standard deviations of sampling and of noise in a sum over scale: square
+// is the sum's variance as far as it is known, with noise of standard deviation sd in it,
+// noise the standard deviation of the noise in the sum. What noise may hide of the variance,
+// up to a quarter of sd, is an error of privacy.
+func deviations(square, noise, sd, scale float64) (sampling, privacy float64) {
+	square = max(square, 0)
+	return math.Sqrt(square) / scale, math.Hypot(noise, math.Sqrt(max(sd/4-square, 0))) / scale
 }
 
 // ratio is the self-normalised estimate, as if what is missing were like what is
@@ -238,15 +247,14 @@ func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 	v := min(max(0.5+(noisy.X-noisy.Z)/2/weight, 0), 1)
 	// Of the residuals d(x - v), d the weight: (1-v) x - v z with these x and z.
 	square := (1-v)*(1-v)*noisy.XX - 2*v*(1-v)*noisy.XZ + v*v*noisy.ZZ
-	// No less than a quarter of what noise could hide, no more than weights up to the
-	// cap allow (Bhatia and Davis 2000).
-	square = min(max(square, noisy.SD.Square/4), cap*weight*max(v*(1-v), 1/persons))
-	return &Estimate{
-		Value:        v,
-		StdSampling:  math.Sqrt(square) / weight,
-		StdPrivacy:   math.Hypot(noisy.SD.Difference/2, (v-0.5)*noisy.SD.Both) / weight,
-		Undetermined: both < weight,
-	}
+	noise := math.Hypot(noisy.SD.Difference/2, (v-0.5)*noisy.SD.Both)
+	// No more than weights up to the cap allow (Bhatia and Davis 2000), at a value that is
+	// one standard deviation of its noise nearer to the middle.
+	off := max(math.Abs(v-0.5)-noise/weight, 0)
+	most := cap * weight * (0.25 - off*off)
+	e := &Estimate{Value: v, Undetermined: both < weight}
+	e.StdSampling, e.StdPrivacy = deviations(min(square, most), noise, min(noisy.SD.Square, 4*most), weight)
+	return e
 }
 
 // scale turns shares of the range into returns, within their public range.

@@ -233,7 +233,7 @@ func TestIntervalIsMadeOfItsParts(t *testing.T) {
 				t.Errorf("%+v: end %d of the interval; its parts make %v", e, i, want)
 			}
 		}
-		if e.Value < b.Range.Min || e.Value > b.Range.Max || !(e.StdSampling > 0) || !(e.StdPrivacy > 0) {
+		if e.Value < b.Range.Min || e.Value > b.Range.Max || !(e.StdSampling >= 0) || !(e.StdPrivacy > 0) {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -106,10 +106,8 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 	}
 	offset := noisy.Sum / count
 	private := math.Hypot(noisy.SumSD, offset*noisy.CountSD) / count
-	half := c.clip.Width() / 2
-	variance := noisy.Squares/count - offset*offset
-	variance = max(0, variance) + allowance(Z95, variance, private*private*count, noisy.SquaresSD/count)
-	sampling := math.Sqrt(min(variance, half*half) / count)
+	sampling := math.Sqrt(min(max(noisy.Squares/count-offset*offset, 0), w.most(c.clip)) / count)
+	private = w.withHidden(private, sampling, noisy.SquaresSD, count, c.clip)
 	bias := c.bias / count
 	v := w.Public.Returns.Clamp(noisy.Centre + offset)
 	return &Estimate{
@@ -119,6 +117,18 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 		StdSampling: sampling,
 		StdPrivacy:  private,
 	}
+}
+
+// most is the largest variance of numbers within a clip.
+func (w Mean) most(clip facts.Range) float64 { return clip.Width() * clip.Width() / 4 }
+
+// withHidden adds to the standard deviation of the noise in a mean over count persons what
+// noise in their second moment, of standard deviation squares, may hide of the sampling
+// error.
+func (w Mean) withHidden(private, sampling, squares, count float64, clip facts.Range) float64 {
+	variance := sampling * sampling * count
+	hidden := allowance(Z95, variance, private*private*count, squares/count)
+	return math.Hypot(private, math.Sqrt(max(min(hidden, w.most(clip)-variance), 0)/count))
 }
 
 // lengthened is the normal interval, lengthened by a bias and cut to the public

@@ -1,0 +1,77 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+// missingRelease has an interval of which the missing share is a part.
+func missingRelease(share, sd float64) *evaluate.Release {
+	r := scalarRelease()
+	r.Expected.Constant, r.Estimate.Interval, r.Estimate.Clipping = 1, [2]float64{0.2, 1.4}, [2]float64{0.25, 0.75}
+	r.Diagnostics = map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}}
+	return r
+}
+
+// TestMissingMassIsInTheHeadline: what the data do not vouch for is told above the value
+// where it is a tenth or more and not noise, and is why there is no answer where the
+// interval covers the range; on the page it is the third part of the interval.
+func TestMissingMassIsInTheHeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		share, sd  float64
+		everything bool
+		part, none bool
+	}{
+		"little":          {0.04, 0.01, false, false, false},
+		"a part":          {0.3, 0.05, false, true, false},
+		"noise":           {0.3, 0.2, false, false, false},
+		"most, no answer": {0.92, 0.03, true, false, true},
+		"most":            {0.92, 0.03, false, true, false},
+		"wide by noise":   {0.02, 0.01, true, false, true},
+	} {
+		r := missingRelease(c.share, c.sd)
+		if c.everything {
+			r.Estimate.Interval = [2]float64{0, 2}
+		}
+		for _, form := range []*evaluate.Release{r, again(t, r)} {
+			part, none := report.InPart(form), report.Unanswered(form)
+			if (part != "") != c.part || (none != "") != c.none {
+				t.Errorf("%s: in part %q, unanswered %q", name, part, none)
+			}
+			if said := strings.Contains(part+none, "92% of what the target policy would do"); said != (c.share == 0.92) {
+				t.Errorf("%s: %q %q", name, part, none)
+			}
+			var page bytes.Buffer
+			if err := report.Write(&page, form); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"sampling alone", "privacy alone", "missing mass alone", "− 0.25", "Missing mass"} {
+				if !strings.Contains(page.String(), want) {
+					t.Errorf("%s: the page does not say %q", name, want)
+				}
+			}
+			if strings.Contains(page.String(), "clipping alone") || strings.Contains(page.String(), "The data answer for a part") != c.part {
+				t.Errorf("%s: the page names another part, or has another headline", name)
+			}
+		}
+	}
+}
+
+// again is a release that was written and read.
+func again(t *testing.T, r *evaluate.Release) *evaluate.Release {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(evaluate.Release)
+	if err := json.Unmarshal(text, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
