@@ -141,6 +141,7 @@ func (p *Plan) Verify(r *Release) error {
 	}{
 		{"theta", r.Theta, again.Theta},
 		{"values", r.Values, again.Values},
+		{"bands", r.Bands, again.Bands},
 		{"estimate", r.Estimate, again.Estimate},
 		{"answer", r.Answer, again.Answer},
 		{"answers", r.Answers, again.Answers},

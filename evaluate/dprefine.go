@@ -2,10 +2,8 @@ package evaluate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/refine"
@@ -139,12 +137,18 @@ func (m DPRefine) fill(method string, p Public) (refine.Rounds, error) {
 	if rounds < 1 || rounds > maxRounds {
 		return r, fmt.Errorf("%w: dp-refine: rounds is %d; want 1 to %d", ErrMethod, rounds, maxRounds)
 	}
-	found, err := multipliers(*p.Privacy, r.Rule.Shares(rounds)...)
+	found, err := multipliers(*p.Privacy, r.Rule.Shares(m.matrix(p), rounds)...)
 	if err != nil {
 		return r, err
 	}
 	r.Schedule = r.Rule.Schedule(p.Persons, found)
 	return r, nil
+}
+
+// matrix tells whether the form has a matrix in place of counts.
+func (m DPRefine) matrix(p Public) bool {
+	_, finite := p.Features.(feature.Finite)
+	return !finite || m.Form == refine.Regression || m.Form == refine.LSTD
 }
 
 // maxRounds is the largest number of rounds of dp-refine.
@@ -190,12 +194,13 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 	plan.Expected.Constant = p.Returns().Width() / 2
 	plan.Expected.RMSE = form.Expected()
 	plan.Facts["form"] = form.Name()
-	plan.Facts["shares"] = r.Rule.Shares(len(r.Schedule.Multipliers) - 2)
-	plan.Facts["clip_factor"] = r.Schedule.ClipFactor
+	plan.Facts["shares"] = r.Rule.Shares(form.Name() != refine.MonteCarlo, len(r.Schedule.Multipliers)-2)
 	plan.Facts["clip"] = p.Returns()
 	plan.Facts["dimension"] = p.Features.Dim()
 	if s, ok := form.(refine.ByState); ok {
 		plan.Facts["states"] = s.Features.States()
+	} else {
+		plan.Facts["clip_factor"] = r.Schedule.ClipFactor
 	}
 	if !policy.OnPolicy(p.Target) {
 		plan.Facts["max_weight"] = r.MaxWeight
@@ -215,77 +220,5 @@ func refineNotes(plan *Plan, form string, onPolicy bool) []string {
 	if !onPolicy {
 		notes = append(notes, plan.words("The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger."))
 	}
-	return append(notes, plan.words("Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. The diagnostics give each state's standard deviation under that prior, without the bias of clipping."))
-}
-
-// refined is the release of what the rounds found.
-func refined(p Public, e *refine.Estimate) *Release {
-	out := &Release{Theta: e.Theta, Diagnostics: map[string]any{"std_privacy_by_coordinate": e.SD}}
-	if e.Persons != nil {
-		out.Diagnostics[p.unit().Words("persons")+"_by_coordinate"] = e.Persons
-		out.Diagnostics["spread_of_returns"] = e.Scatter
-	}
-	if f, ok := p.Features.(feature.Finite); ok {
-		out.Values = statesOf(f, e.Theta)
-	}
-	return out
-}
-
-// refinedAgain makes the release of what rounds of a form found again.
-func refinedAgain(p Public, form refine.Form) outcome {
-	var within *Range
-	_, byState := form.(refine.ByState)
-	if _, finite := p.Features.(feature.Finite); finite {
-		values := p.Returns()
-		within = &values
-	}
-	again := functionAgain(p.Features, within)
-	return func(r *Release) (*Release, error) {
-		if _, err := again(r); err != nil {
-			return nil, err
-		}
-		e := &refine.Estimate{Theta: r.Theta}
-		for _, d := range []struct {
-			name string
-			into any
-			have bool
-		}{
-			{"std_privacy_by_coordinate", &e.SD, true},
-			{p.unit().Words("persons") + "_by_coordinate", &e.Persons, byState},
-			{"spread_of_returns", &e.Scatter, byState},
-		} {
-			if !d.have {
-				continue
-			}
-			if err := diagnostic(r, d.name, d.into); err != nil {
-				return nil, err
-			}
-		}
-		numbers := append(slices.Clone(e.SD), e.Scatter)
-		if len(e.SD) != len(r.Theta) || byState && len(e.Persons) != len(r.Theta) {
-			return nil, fmt.Errorf("diagnostics hold %d and %d numbers for %d features", len(e.SD), len(e.Persons), len(r.Theta))
-		}
-		for _, x := range append(numbers, e.Persons...) {
-			if !(x >= 0) {
-				return nil, fmt.Errorf("diagnostics hold %v; want 0 or above", x)
-			}
-		}
-		return refined(p, e), nil
-	}
-}
-
-// diagnostic reads one diagnostic of a release.
-func diagnostic(r *Release, name string, into any) error {
-	v, ok := r.Diagnostics[name]
-	if !ok {
-		return fmt.Errorf("diagnostics.%s is missing", name)
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("diagnostics.%s: %w", name, err)
-	}
-	return nil
+	return append(notes, plan.words("Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. Bands reach 1.96 standard deviations to either side of a value: of the noise and the prior, of finitely many persons, and of what clipping moves where returns are no more skewed than exponential ones; they cover the value of about 95 of 100 states, not of all states at once."))
 }

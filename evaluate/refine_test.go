@@ -112,7 +112,7 @@ func TestRefineErrorOnTheChain(t *testing.T) {
 		p := chainPublic(c.persons, c.epsilon, policy.Logged{})
 		mean, stderr := refineError(t, DPRefine{}, p, 0.5, trials)
 		plan := must(DPRefine{}.Plan(p))
-		t.Logf("persons %d, epsilon %g: RMSE %.5f +- %.5f over %d trials, expected %.5f", c.persons, c.epsilon, mean, stderr, trials, plan.Expected.RMSE)
+		t.Logf("persons %d, epsilon %g: RMSE %.6f +- %.6f over %d trials, expected %.6f", c.persons, c.epsilon, mean, stderr, trials, plan.Expected.RMSE)
 		if !(mean <= c.most) {
 			t.Errorf("persons %d, epsilon %g: RMSE %.5f; want at most %v", c.persons, c.epsilon, mean, c.most)
 		}

@@ -22,6 +22,8 @@ type Release struct {
 	// Values is the value function by state, where the features are of finitely
 	// many states.
 	Values []float64 `json:"values,omitempty"`
+	// Bands lie about Values; nil where nothing was released that tells their error.
+	Bands *Bands `json:"bands,omitempty"`
 	// Estimate is the value of the policy; nil for a value function.
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Answer is what a method says that is not of this library, see [OfSums]; nil for all
@@ -48,6 +50,15 @@ type Release struct {
 	// Signature is over the canonical form of the release without it; nil when
 	// nobody signed.
 	Signature *signature.Signature `json:"signature,omitempty"`
+}
+
+// Bands are intervals by state, in units of a return. Each covers the value of its
+// state with about probability Confidence, over the choice of persons and over the
+// noise; they do not cover all values at once.
+type Bands struct {
+	Lower      []float64 `json:"lower"`
+	Upper      []float64 `json:"upper"`
+	Confidence float64   `json:"confidence"`
 }
 
 // Estimate is a scalar with its error, in units of a return.

@@ -149,6 +149,11 @@ func check(r *evaluate.Release) error {
 	if err := finite("values", r.Values...); err != nil {
 		return err
 	}
+	if b := r.Bands; b != nil {
+		if err := finite("bands", append(append([]float64{b.Confidence}, b.Lower...), b.Upper...)...); err != nil {
+			return err
+		}
+	}
 	if err := checkEstimate(r.Estimate); err != nil {
 		return err
 	}

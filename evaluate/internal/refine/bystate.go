@@ -127,7 +127,7 @@ func (r ByState) releaseCounts(ctx context.Context, persons int, l level, walker
 	for i := range values {
 		values[i] = l.centre
 	}
-	state.absorb(noisy[:n+1], values, unit, clip, sum.SD())
+	state.absorb(noisy[:n+1], values, make([]float64, n), unit, clip, sum.SD())
 	return state, nil
 }
 
@@ -155,20 +155,27 @@ func (r ByState) newState(l level, shares []float64, sd float64) *state {
 	return s
 }
 
-// absorb takes in a noisy sum of residuals under values, weighted by weight and
-// clipped to norm clip, with the sum of their squares last.
-func (s *state) absorb(noisy, values, weight []float64, clip, sd float64) {
+// absorb takes in a noisy sum of residuals about values, weighted by weight and
+// clipped to norm clip, with the sum of their squares last. Of values, offset is what
+// is not meant to be right. What the clip is supposed to move counts as noise, so that
+// a release that was clipped hard has little say beside later ones.
+func (s *state) absorb(noisy, values, offset, weight []float64, clip, sd float64) {
 	n, m := len(values), s.persons
-	square := clip * (noisy[n]/m + clip)
+	square := max(unclipped(clip*(noisy[n]/m+clip), clip), 0)
 	squareSD := clip * sd / m
-	explained, scale := 0.0, 0.0
+	scale := 0.0
+	for i := range values {
+		scale += s.share[i] * weight[i] * weight[i]
+	}
+	moved := tailBias(clip / math.Sqrt(square+squareSD))
+	moved *= moved * (square + squareSD) / scale
+	explained := 0.0
 	for i, v := range values {
 		gain := s.share[i] * weight[i]
-		variance := s.noiseIn(i, weight[i], sd)
+		variance := s.noiseIn(i, weight[i], offset[i], sd)
 		step := noisy[i] / m / gain
 		explained += gain * weight[i] * (step*step - sd*sd/(m*m*gain*gain))
-		scale += gain * weight[i]
-		s.belief.observe(i, v+step, variance/(gain*gain))
+		s.belief.observe(i, v+step, variance/(gain*gain)+moved)
 	}
 	s.belief.update()
 	s.spread = min(s.spread, (max(square-max(explained, 0), 0)+squareSD)/scale)
@@ -176,9 +183,9 @@ func (s *state) absorb(noisy, values, weight []float64, clip, sd float64) {
 
 // noiseIn is the variance of the weighted mean residual of a cell: the noise, and
 // the error of the cell's share times what there is left to correct.
-func (s *state) noiseIn(i int, weight, sd float64) float64 {
+func (s *state) noiseIn(i int, weight, offset, sd float64) float64 {
 	noise, share := sd/s.persons, weight*s.shareSD
-	return noise*noise + share*share*s.belief.variance[i]
+	return noise*noise + share*share*(s.belief.variance[i]+offset*offset)
 }
 
 // weights scale the residuals of a round: by the root of the share, rare states
@@ -192,26 +199,57 @@ func (r Rounds) weights(s *state) []float64 {
 }
 
 // roundClip follows the predicted root mean square norm of a person's weighted
-// residual.
-func (r Rounds) roundClip(s *state, weight []float64) float64 {
-	sum := 0.0
+// residual. The noise per cell that it weighs against the bias of clipping is what
+// the rounds, averaged, leave in a value.
+func (r ByState) roundClip(s *state, weight []float64) float64 {
+	norm, noise := 0.0, 0.0
 	for i, v := range s.belief.variance {
-		sum += s.share[i] * weight[i] * weight[i] * (v + s.spread)
+		norm += s.share[i] * weight[i] * weight[i] * (v + s.spread)
+		gain := s.share[i] * weight[i]
+		noise += 1 / (gain * gain)
 	}
-	return r.Schedule.ClipFactor * math.Sqrt(sum)
+	rounds := r.Schedule.Multipliers[2:]
+	noise = rounds[0] / s.persons * math.Sqrt(noise/float64(len(rounds)))
+	return tailClip(noise, 1, 12) * math.Sqrt(norm)
+}
+
+// offsets move what a round measures residuals from: no return lies outside of the
+// public range, so that the room a clip would have there is better used on the side
+// where returns may lie far off. Off-policy residuals are not bounded by the range.
+//
+// Visits are known up to shareSD, and so is what offsets add up to: that error stays
+// below a third of the noise that the rounds leave.
+func (r ByState) offsets(s *state, values []float64, clip float64) []float64 {
+	out := make([]float64, len(values))
+	if !r.Public.OnPolicy() {
+		return out
+	}
+	reach, returns := clip/math.Sqrt(float64(len(values))), r.Public.Returns
+	low, high := returns.Min+reach, returns.Max-reach
+	if low > high {
+		low, high = returns.Mid(), returns.Mid()
+	}
+	rounds := r.Schedule.Multipliers[2:]
+	noise := clip * rounds[0] / s.persons / math.Sqrt(float64(len(rounds)))
+	for i, v := range values {
+		most := min(r.Rule.Offset*math.Sqrt(s.spread), noise*math.Sqrt(s.share[i])/s.shareSD/3)
+		out[i] = min(max(min(max(v, low), high)-v, -most), most)
+	}
+	return out
 }
 
 func (r ByState) round(ctx context.Context, k, persons int, s *state, values []float64, walker func() *residuals, src *noise.Source) error {
 	n := len(values)
 	weight := r.weights(s)
 	clip := r.roundClip(s, weight)
+	offset := r.offsets(s, values, clip)
 	sum := r.sum(k, n+1, clip)
 	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := walker()
 		return func(dst []float64, p int) {
 			w.person(p)
 			for i, c := range w.cells {
-				dst[c] = weight[c] * w.mean[i]
+				dst[c] = weight[c] * (w.mean[i] - offset[c])
 			}
 			clipWithSquare(dst, n, clip)
 		}
@@ -219,7 +257,11 @@ func (r ByState) round(ctx context.Context, k, persons int, s *state, values []f
 	if err != nil {
 		return err
 	}
-	s.absorb(noisy, values, weight, clip, sum.SD())
+	about := make([]float64, n)
+	for i, v := range values {
+		about[i] = v + offset[i]
+	}
+	s.absorb(noisy, about, offset, weight, clip, sum.SD())
 	return nil
 }
 
@@ -233,74 +275,17 @@ func (r ByState) report(s *state) *Estimate {
 	}
 	r.inRange(out.Theta)
 	for i := range out.SD {
-		out.SD[i] = math.Sqrt(s.belief.variance[i])
 		out.Persons[i] = s.share[i] * s.persons
+		out.SD[i] = r.sd(s, i)
 	}
 	return out
 }
 
-// Expected runs the variances of the schedule through on public guesses: visit
-// shares spread evenly over (0, 1), returns that scatter about their state's
-// value by spread, and values that scatter by deviation about a line in the
-// shares. It returns the root mean square error over cells that noise and
-// sampling make; the bias of clipping is left out.
-func (r ByState) Expected() float64 {
-	width, m := r.Public.Returns.Width(), float64(r.Public.Persons)
-	n := r.Features.Dim()
-	scatter := r.Spread * width
-	levelSD := r.levelSum().SD() / m
-	l := level{centre: r.Public.Returns.Mid(), sd: levelSD, persons: m,
-		variance: (r.Rule.State*width)*(r.Rule.State*width) + width/2*levelSD}
-	clip := r.firstClip(l.variance + l.sd*l.sd)
-	sum, _, weight := r.countsSum(clip)
-	shares := make([]float64, n)
-	unit := make([]float64, n)
-	for i := range shares {
-		shares[i] = (float64(i) + 0.5) / float64(n) * float64(r.most()) / float64(n)
-		unit[i] = 1
-	}
-	s := r.newState(l, shares, sum.SD()/weight/m)
-	// A share that is off by shareSD puts its state that far along the line.
-	deviation := math.Hypot(r.Deviation*width, guessedSlope*width*s.shareSD)
-	e := expectation{s, scatter * scatter, deviation, make([]float64, n), make([]float64, n)}
-	e.expect(unit, clip, sum.SD())
-	for k := 2; k < len(r.Schedule.Multipliers); k++ {
-		weight := r.weights(s)
-		clip := r.roundClip(s, weight)
-		e.expect(weight, clip, r.sum(k, n+1, clip).SD())
-	}
-	return min(rms(e.errors()), width/2)
-}
-
-// guessedSlope is the guess of the line's slope, in units of the range of returns.
-const guessedSlope = 0.5
-
-// expectation runs a state on public guesses. The belief's weights follow
-// its prior; how far off it is follows the guesses.
-type expectation struct {
-	*state
-	scatter   float64 // guessed variance of a return about its state's value
-	deviation float64 // guessed standard deviation of values about a line
-	squares   []float64
-	observed  []float64 // by cell: true variance of the weighted observations
-}
-
-func (e *expectation) errors() []float64 { return e.belief.errors(e.deviation, e.observed) }
-
-// expect is absorb with the variances alone.
-func (e *expectation) expect(weight []float64, clip, sd float64) {
-	scale := 0.0
-	wrong := e.errors()
-	for i, v := range e.belief.mean {
-		gain := e.share[i] * weight[i]
-		scale += gain * weight[i]
-		supposed := e.noiseIn(i, weight[i], sd) / (gain * gain)
-		noise, share := sd/e.persons, weight[i]*e.shareSD
-		really := noise*noise + share*share*wrong[i] + gain*weight[i]*e.scatter/e.persons
-		e.belief.observe(i, v, supposed)
-		e.squares[i] += really / (gain * gain) / (supposed * supposed)
-		e.observed[i] = e.squares[i] / (e.belief.precision[i] * e.belief.precision[i])
-	}
-	e.belief.update()
-	e.spread = min(e.spread, e.scatter+clip*sd/e.persons/scale)
+// sd is the standard deviation of a value about the truth: the belief's, which holds
+// what the clips are supposed to move, and what finitely many persons make, as far as
+// the value follows them.
+func (r ByState) sd(s *state, i int) float64 {
+	follows := 1 - 1/(1+s.belief.precision[i]*s.belief.state)
+	sampling := s.spread / (s.share[i] * s.persons) * follows * follows
+	return math.Sqrt(s.belief.variance[i] + sampling)
 }

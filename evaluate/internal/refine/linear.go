@@ -217,7 +217,7 @@ func (r Linear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*E
 		return nil, err
 	}
 	b := r.prior(l)
-	norm := l.residual
+	norm, failed := l.residual, 0
 	for k := 2; k < len(r.Schedule.Multipliers); k++ {
 		theta := append([]float64(nil), b.mean.RawVector().Data...)
 		if r.ones {
@@ -237,11 +237,15 @@ func (r Linear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*E
 			return nil, err
 		}
 		sd := sum.SD() / l.persons
-		b.observe(a, theta, noisy[:r.dim], l.persons, sd, entrySD)
+		if !b.observe(a, theta, noisy[:r.dim], l.persons, sd, entrySD) {
+			failed++
+		}
 		square := clip * (noisy[r.dim]/l.persons + clip)
 		norm = min(norm, math.Sqrt(max(square, 0)+clip*sd))
 	}
-	return r.report(b), nil
+	out := r.report(b)
+	out.Failed = failed
+	return out, nil
 }
 
 // prior puts theta around the constant function where the features hold it, and
@@ -287,8 +291,9 @@ type linearBelief struct {
 // observe conditions on noisy/persons = A (theta* - theta) + noise. What is
 // unknown of A counts as more noise: entrySD^2 times the variance left in theta.
 // The step is a ridge-regularised Newton step with the ridge that the noise
-// asks for.
-func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd, entrySD float64) {
+// asks for. It reports whether the equations could be solved: where rounding makes
+// their matrix indefinite, the belief stands as it was.
+func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd, entrySD float64) bool {
 	n := len(theta)
 	innovation := mat.NewVecDense(n, nil)
 	ahead := mat.NewVecDense(n, nil)
@@ -313,12 +318,12 @@ func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(sym) {
-		return // rounding took over: the belief stands as it was
+		return false
 	}
 	var solved mat.VecDense
 	var gain mat.Dense
 	if chol.SolveVecTo(&solved, innovation) != nil || chol.SolveTo(&gain, &ap) != nil {
-		return
+		return false
 	}
 	var step mat.VecDense
 	step.MulVec(ap.T(), &solved)
@@ -326,4 +331,5 @@ func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd
 	var less mat.Dense
 	less.Mul(ap.T(), &gain)
 	b.cov.Sub(b.cov, &less)
+	return true
 }

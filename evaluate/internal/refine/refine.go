@@ -47,11 +47,16 @@ type Form interface {
 // Estimate is what the rounds found; all of it is post-processing of releases.
 type Estimate struct {
 	Theta []float64
-	SD    []float64 // by coordinate, of the belief about Theta
+	// SD is by coordinate the standard deviation of Theta: of the form by state about
+	// the truth, of the forms with a matrix that of the belief alone.
+	SD []float64
 	// Persons who visit each coordinate, and the standard deviation of their returns
 	// about its value; of the form by state alone.
 	Persons []float64
 	Scatter float64
+	// Failed is the number of rounds whose equations could not be solved and that
+	// changed nothing; of the forms with a matrix alone.
+	Failed int
 }
 
 // Capacity is the number of persons whose integer sums of dim coordinates fit.

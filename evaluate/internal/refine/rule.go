@@ -9,16 +9,19 @@ import (
 // Rule holds the numbers of dp-refine's public rule. There is one rule for
 // all, [StandardRule]; experiments try others.
 type Rule struct {
-	// LevelShare and CountShare are shares of mu^2: for the overall level, and for
-	// the visit counts with their first residuals. The rounds share the rest
-	// equally.
-	LevelShare, CountShare float64
+	// LevelShare, CountShare and MatrixShare are shares of mu^2: for the overall level,
+	// and for the visit counts with their first residuals, or the matrix of the forms
+	// that have one. The rounds share the rest equally.
+	LevelShare, CountShare, MatrixShare float64
 	// FirstClip times the spread of persons' means is the typical residual to which
 	// the first ones are clipped, but at least FirstFloor and at most half of the
 	// range of returns: where persons are alike their states' values still differ.
 	FirstClip, FirstFloor float64
-	// Clip is the factor of clipFactor at m mu = 300.
+	// Clip is the factor of clipFactor at m mu = 300, of the forms with a matrix.
 	Clip float64
+	// Offset is how far, in standard deviations of a residual, what residuals are
+	// measured from is moved at most: see offsets.
+	Offset float64
 	// Weight is the power of a state's share of visitors by whose inverse residuals
 	// are scaled.
 	Weight float64
@@ -33,13 +36,13 @@ type Rule struct {
 // number of coordinates and the range of returns.
 func StandardRule() Rule {
 	return Rule{
-		LevelShare: 0.04, CountShare: 0.36,
-		FirstClip: 3.5, FirstFloor: 0.4, Clip: 1.5, Weight: 0.5,
+		LevelShare: 0.04, CountShare: 0.22, MatrixShare: 0.36,
+		FirstClip: 3.5, FirstFloor: 0.4, Clip: 1.5, Offset: 0.75, Weight: 0.5,
 		Level: 0.2, Slope: 0.7, State: 0.1,
 	}
 }
 
-// clipFactor is the rule for the clip of a round, in units of the predicted root
+// clipFactor is the rule for the clip of a round with a matrix, in units of the predicted root
 // mean square norm of a person's residual. Noise grows with the clip and falls
 // with m mu, while the bias of a tight clip does not fall; so the clip widens
 // with the fourth root of m mu, from 1 where noise rules to 8.
@@ -47,11 +50,15 @@ func (r Rule) clipFactor(mMu float64) float64 {
 	return min(max(r.Clip*math.Sqrt(math.Sqrt(mMu/300)), 1), 8)
 }
 
-// Shares splits mu^2 among the level, the counts and so many rounds.
-func (r Rule) Shares(rounds int) []float64 {
-	shares := []float64{r.LevelShare, r.CountShare}
+// Shares splits mu^2 among the level, the counts or the matrix, and so many rounds.
+func (r Rule) Shares(matrix bool, rounds int) []float64 {
+	second := r.CountShare
+	if matrix {
+		second = r.MatrixShare
+	}
+	shares := []float64{r.LevelShare, second}
 	for range rounds {
-		shares = append(shares, (1-r.LevelShare-r.CountShare)/float64(rounds))
+		shares = append(shares, (1-r.LevelShare-second)/float64(rounds))
 	}
 	return shares
 }

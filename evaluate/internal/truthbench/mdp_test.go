@@ -114,10 +114,14 @@ func table(probabilities [][]float64) policy.Policy {
 	return p
 }
 
-// simulate plays one episode of the logged policy.
-func (m *mdp) simulate(rng *rand.Rand, w *writer) {
+// simulate plays one episode of the logged policy. An episode that reaches the
+// horizon is over.
+func (m *mdp) simulate(rng *rand.Rand, w *writer) { w.end(m.play(rng, w) == done) }
+
+// play plays one episode and returns the state that it stops in.
+func (m *mdp) play(rng *rand.Rand, w *writer) int {
 	s := choose(rng, m.start)
-	for range m.horizon {
+	for t := 0; t < m.horizon && s != done; t++ {
 		a := choose(rng, m.behavior[s])
 		branches := m.next[s][a]
 		u, i := rng.Float64(), 0
@@ -132,12 +136,9 @@ func (m *mdp) simulate(rng *rand.Rand, w *writer) {
 			}
 		}
 		w.decision(float64(s), a, reward, m.behavior[s][a], m.target[s][a])
-		if s = branches[i].state; s == done {
-			w.end(true)
-			return
-		}
+		s = branches[i].state
 	}
-	w.end(false)
+	return s
 }
 
 func choose(rng *rand.Rand, p []float64) int {

@@ -141,6 +141,12 @@ func heavy() Problem {
 
 // grid is a walk over five by five cells, with slips, to the far corner.
 func grid() Problem {
+	p := gridProcess().problem("gridworld")
+	p.Return = &evaluate.Range{Min: 0, Max: 1}
+	return p
+}
+
+func gridProcess() *mdp {
 	const side = 5
 	steps := [4][2]int{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}
 	m := &mdp{horizon: 20, gamma: 0.95, start: make([]float64, side*side)}
@@ -167,9 +173,7 @@ func grid() Problem {
 		m.behavior = append(m.behavior, []float64{0.35, 0.35, 0.15, 0.15})
 		m.target = append(m.target, []float64{0.4, 0.4, 0.1, 0.1})
 	}
-	p := m.problem("gridworld")
-	p.Return = &evaluate.Range{Min: 0, Max: 1}
-	return p
+	return m
 }
 
 // chain has ten states; the second action advances, and the end is worth 1.
