@@ -89,8 +89,12 @@ func missingNotes(e *scalar.Estimate) []string {
 	if e.Missing.Confounded {
 		hidden = ", or hidden circumstances within the stated factor leave it open"
 	}
-	if e.Missing.Share >= 0.005 {
-		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*e.Missing.Share, hidden))
+	switch m := e.Missing; {
+	case m.Share < 0.005:
+	case m.Share < 2*m.SD: // as it may well be where nothing is missing
+		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% with a standard error of %.0f%%, which noise and the choice of persons can make where the data answer for all that the target policy would do. The interval allows for it.", 100*m.Share, 100*m.SD))
+	default:
+		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*m.Share, 100*m.SD, hidden))
 	}
 	if e.Undetermined {
 		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")

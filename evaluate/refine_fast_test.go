@@ -9,7 +9,7 @@ const refineTrials = 3
 const expectedTrials = 2
 
 // auditRuns is the number of runs on each side of an audit.
-const auditRuns = 5000
+const auditRuns = 10000
 
 // auditShare is the share of mu that an audit is to find.
 const auditShare = 0.8

@@ -7,8 +7,8 @@ import (
 )
 
 // Missing tells how much of what the target policy would do the data of a release do not
-// vouch for, with the standard deviation of the noise in it; false where the release does
-// not say.
+// vouch for, with its standard error, of noise and of the choice of persons; false where
+// the release does not say.
 func Missing(r *evaluate.Release) (share, sd float64, ok bool) {
 	m, err := normalise("diagnostics", r.Diagnostics)
 	if err != nil {

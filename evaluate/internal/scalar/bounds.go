@@ -58,7 +58,7 @@ func (b Bounds) unseen() float64 { return rare + math.Log(float64(max(b.Answers,
 // Missing tells how much of the target policy's value the data do not vouch for.
 type Missing struct {
 	Share      float64 // of the weight: 0 where nothing is missing
-	SD         float64 // of the noise in it
+	SD         float64 // its standard error, of noise and of the choice of persons
 	Confounded bool    // part of it is what hidden circumstances may have moved
 }
 
@@ -186,7 +186,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	high := 1 - z + b.margin(noisy, z, noisy.ZZ, persons, cap)
 	e := b.point(noisy, persons, cap)
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
-	e.Missing = &Missing{Share: min(max(1-x-z, 0), 1), SD: math.Hypot(noisy.SD.Both, (x+z)*noisy.SD.Count) / persons, Confounded: b.Confounded}
+	e.Missing = b.missing(noisy, persons, cap)
 	half := b.z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
@@ -204,6 +204,16 @@ func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap fl
 	// Numbers in [0, cap] vary by no more than cap times their mean.
 	sampling := math.Sqrt(min(variance, cap*cap/4, cap*(max(mean, 0)+private)) / persons)
 	return math.Hypot(b.z()*math.Hypot(sampling, private), b.unseen()/persons)
+}
+
+// missing is what the mean weight lacks to 1.
+func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missing {
+	mean := (noisy.X + noisy.Z) / persons
+	private := math.Hypot(noisy.SD.Both, mean*noisy.SD.Count) / persons
+	variance := (noisy.XX+2*noisy.XZ+noisy.ZZ)/persons - mean*mean
+	// No less than noise could hide, no more than weights up to the cap allow.
+	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: math.Hypot(private, math.Sqrt(variance/persons)), Confounded: b.Confounded}
 }
 
 // point is the value, with its errors.

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -237,4 +238,44 @@ func TestIntervalIsMadeOfItsParts(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	})
+}
+
+// Weights are 0 or 2, or those of 2 were logged half as often as the policy takes them,
+// so that nothing or half of the mass is missing. The share lies within three of its
+// standard errors, which are not idle: noise and chance make most of one.
+func TestMissingMassIsWithinItsError(t *testing.T) {
+	const persons, draws = 400, 300
+	src := noise.NewSeeded(5)
+	chance := rand.New(rand.NewPCG(5, 6))
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for _, missing := range []float64{0, 0.5} {
+			for _, multiplier := range []float64{1, 30} {
+				b := Bounds{Public: facts.Public{Persons: persons, Adjacency: adjacency, Returns: facts.Range{Max: 1}}, Range: facts.Range{Max: 1},
+					Caps: Nest{Above: 4}, Noise: Stages{Main: multiplier}}
+				far, square := 0, 0.0
+				for range draws {
+					x, z := make([]float64, persons), make([]float64, persons)
+					for i := range x {
+						if chance.Float64() < (1-missing)/2 {
+							x[i], z[i] = 1.5, 0.5
+						}
+					}
+					e, err := b.Run(x, z, src)
+					if err != nil {
+						t.Fatal(err)
+					}
+					// Of a share below 0 only 0 is told.
+					off := max(e.Missing.Share-missing, 0) / e.Missing.SD
+					square += off * off / draws * 2
+					if off > 3 {
+						far++
+					}
+				}
+				// Beyond 3 are 0.13% of draws; more than 5 of 300 are met with probability below 1e-5.
+				if far > 5 || square < 0.5 || square > 1.6 {
+					t.Errorf("%v, %v missing, noise %v: %d of %d more than 3 standard errors above, mean square %.2f", adjacency, missing, multiplier, far, draws, square)
+				}
+			}
+		}
+	}
 }
