@@ -24,7 +24,8 @@ var everyKind = map[string]dp.Event{
 		Count: 90000, LocalEpsilon: 1, UniformSlots: true},
 	`{"kind":"shuffled","count":90000,"local_epsilon":1,"uniform_slots":true,"one_randomizer":true}`: dp.Shuffled{
 		Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true},
-	`{"kind":"gdp","mu":0.5}`:                                 dp.GaussianDP{Mu: .5},
+	`{"kind":"gdp","mu":0.5}`: dp.GaussianDP{Mu: .5},
+	`{"kind":"tree_aggregation","noise_multiplier":3,"steps":100,"restarts":2,"participations":1}`: dp.TreeAggregation{NoiseMultiplier: 3, Steps: 100, Restarts: 2, Participations: 1},
 	`{"kind":"zcdp","rho":0.5}`:                               dp.ZeroConcentratedDP{Rho: .5},
 	`{"kind":"pure_dp","epsilon":0.5}`:                        dp.PureDP{Epsilon: .5},
 	`{"kind":"rdp_curve","orders":[1.5,8],"values":[0,0.25]}`: dp.RenyiCurve{Orders: []float64{1.5, 8}, Values: []float64{0, .25}},
@@ -109,6 +110,7 @@ func TestMalformedEventsAreRefused(t *testing.T) {
 		`{"kind":"approximate_dp","epsilon":-1,"delta":0}`,
 		`{"kind":"gdp","mu":0}`,
 		`{"kind":"gdp"}`,
+		`{"kind":"tree_aggregation","noise_multiplier":3,"steps":100,"restarts":0}`,
 		`{"kind":"zcdp","rho":-1}`,
 		`{"kind":"pure_dp","epsilon":0}`,
 		`{"kind":"exponential","epsilon":-1}`,

@@ -105,6 +105,10 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		return p.noise(text, *head.Kind, func(x float64) Event { return Gaussian{x} })
 	case "laplace":
 		return p.noise(text, *head.Kind, func(x float64) Event { return Laplace{x} })
+	case "tree_aggregation":
+		text, open := p.hole(text, "noise_multiplier")
+		build, err := leaf[TreeAggregation](text, *head.Kind, "noise_multiplier", "steps", "restarts", "participations")
+		return filled(build, open, func(e *TreeAggregation, x float64) { e.NoiseMultiplier = x }), err
 	case "discrete_gaussian":
 		return discreteGaussian(text, *head.Kind)
 	case "discrete_laplace":

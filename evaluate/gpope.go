@@ -153,7 +153,7 @@ func (r *gpopePlan) calibrate() error {
 		r.walk.Multiplier = one[0] * math.Sqrt(float64(r.walk.Iterations)) * (1 + 0x1p-44)
 		return nil
 	}
-	found, err := account.Calibrate(
+	found, err := account.Calibrate(context.Background(),
 		func(multiplier float64) (dp.Event, error) { return r.walk.Event(multiplier), nil },
 		q.Budget,
 		func() account.Accountant { return account.New(q.Adjacency) })
@@ -177,10 +177,10 @@ func (r *gpopePlan) calibrateXie19() error {
 	}
 	r.walk.Multiplier = sigma
 	accountant := account.New(q.Adjacency)
-	if err := accountant.Compose(r.walk.Event(sigma), 1); err != nil {
+	if err := accountant.Compose(context.Background(), r.walk.Event(sigma), 1); err != nil {
 		return err
 	}
-	truth, err := accountant.Epsilon(q.Budget.Delta)
+	truth, err := accountant.Epsilon(context.Background(), q.Budget.Delta)
 	if err != nil {
 		return err
 	}

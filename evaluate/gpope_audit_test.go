@@ -48,10 +48,10 @@ func TestGPOPESpendsWhatItsEventCosts(t *testing.T) {
 			t.Errorf("%+v: event %+v; want %+v", c.m, plan.Event, c.want(multiplier))
 		}
 		a := account.New(c.adjacency)
-		if err := a.Compose(plan.Event, 1); err != nil {
+		if err := a.Compose(t.Context(), plan.Event, 1); err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.Epsilon(1e-5)
+		got, err := a.Epsilon(t.Context(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -129,19 +129,19 @@ func cloneEvent(e dp.Event) (dp.Event, error) {
 // epsilon at the budget's delta is at most the budget's, or its delta at the
 // budget's epsilon.
 func certify(method string, event dp.Event, q Privacy) (accounted, error) {
-	accountant := account.New(q.Adjacency)
-	if err := accountant.Compose(event, 1); err != nil {
+	accountant := account.New(q.Adjacency) // planning is not interrupted: it takes no context
+	if err := accountant.Compose(context.Background(), event, 1); err != nil {
 		return accounted{}, err
 	}
 	out := accounted{by: accountant.String()}
 	var err error
-	if out.epsilon, err = accountant.Epsilon(q.Budget.Delta); err != nil {
+	if out.epsilon, err = accountant.Epsilon(context.Background(), q.Budget.Delta); err != nil {
 		return out, err
 	}
 	if out.epsilon.Upper <= q.Budget.Epsilon {
 		return out, nil
 	}
-	delta, err := accountant.Delta(q.Budget.Epsilon)
+	delta, err := accountant.Delta(context.Background(), q.Budget.Epsilon)
 	if err != nil {
 		return out, err
 	}

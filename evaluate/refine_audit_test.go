@@ -159,10 +159,10 @@ func TestRefineSpendsItsBudgetExactly(t *testing.T) {
 				p.Privacy = &Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}}
 				plan := must(DPRefine{Rounds: rounds}.Plan(p))
 				accountant := account.NewClosedForm(adjacency)
-				if err := accountant.Compose(plan.Event, 1); err != nil {
+				if err := accountant.Compose(t.Context(), plan.Event, 1); err != nil {
 					t.Fatal(err)
 				}
-				got := must(accountant.Epsilon(1e-5))
+				got := must(accountant.Epsilon(t.Context(), 1e-5))
 				if !(got.Upper <= epsilon && got.Lower > 0.999*epsilon) {
 					t.Errorf("%v, budget %v, %d rounds: epsilon is %v; want in (0.999, 1] of the budget", adjacency, epsilon, rounds, got)
 				}

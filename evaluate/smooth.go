@@ -37,9 +37,9 @@ func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha,
 	}
 	switch c {
 	case Balle16:
-		alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
+		alpha, beta, err = account.Balle16Constants(context.Background(), p.Privacy.Budget, dim)
 	case Exact:
-		alpha, beta, err = account.SmoothGaussianPair(p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
+		alpha, beta, err = account.SmoothGaussianPair(context.Background(), p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
 			return alpha * m.Bound(guess, smooth.InnerBeta(beta, states))
 		})
 	default:
@@ -54,11 +54,11 @@ func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha,
 // rough returns constants to choose a penalty with: the beta of Balle et al. and
 // an alpha that fits it.
 func (c Constants) rough(p Public, dim int) (alpha, beta float64, err error) {
-	alpha, beta, err = account.Balle16Constants(p.Privacy.Budget, dim)
+	alpha, beta, err = account.Balle16Constants(context.Background(), p.Privacy.Budget, dim)
 	if err != nil || c == Balle16 {
 		return alpha, beta, err
 	}
-	smallest, err := account.SmoothGaussianAlpha(p.Privacy.Budget, beta, dim)
+	smallest, err := account.SmoothGaussianAlpha(context.Background(), p.Privacy.Budget, beta, dim)
 	return smallest.Upper, beta, err
 }
 

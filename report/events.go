@@ -61,6 +61,12 @@ func newEventNode(e dp.Event) *eventNode {
 		if e.OneRandomizer {
 			n.add("one_randomizer", "true", "declared: all persons use the same randomiser")
 		}
+	case dp.TreeAggregation:
+		n.Words = "Running sums of a stream: every node of a binary tree over its steps is released with Gaussian noise."
+		n.add("noise_multiplier", parameter(e.NoiseMultiplier), "standard deviation of the noise of a node, in units of what one person can add in one step")
+		n.add("steps", fmt.Sprint(e.Steps), "steps of one tree")
+		n.add("restarts", fmt.Sprint(e.Restarts), "how often a new tree begins")
+		n.add("participations", fmt.Sprint(e.Participations), "the most steps that one person takes part in, over all trees")
 	case dp.GaussianDP:
 		n.Words = "A computation known to hide a person as well as Gaussian noise does."
 		n.add("mu", parameter(e.Mu), "the most that one person can move it, in standard deviations of that noise")

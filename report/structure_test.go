@@ -265,7 +265,7 @@ func TestEveryKindOfEventIsExplained(t *testing.T) {
 		leaf, dp.Laplace{NoiseMultiplier: 1.25}, dp.DiscreteGaussian{Sigma: 2.5, Norm: 3, Dimension: 12}, dp.DiscreteLaplace{Scale: 2.5, Norm: 3},
 		dp.RandomizedResponse{Buckets: 7, NoiseParameter: 0.375}, dp.SmoothGaussian{Alpha: 24.5, Beta: 0.0625, Dimension: 9},
 		dp.Shuffled{Count: 903, LocalEpsilon: 0.625, UniformSlots: true, OneRandomizer: true},
-		dp.GaussianDP{Mu: 0.625}, dp.ZeroConcentratedDP{Rho: 0.375}, dp.PureDP{Epsilon: 0.625},
+		dp.GaussianDP{Mu: 0.625}, dp.TreeAggregation{NoiseMultiplier: 3, Steps: 8, Participations: 1}, dp.ZeroConcentratedDP{Rho: 0.375}, dp.PureDP{Epsilon: 0.625},
 		dp.RenyiCurve{Orders: []float64{2.5}, Values: []float64{0.125}},
 		dp.PrivacyLoss{Losses: []float64{0.375}, Masses: []float64{0.875}, Infinity: 0.125},
 		dp.SelectBest{Runs: "geometric", Gamma: 0.125, Event: leaf}, dp.SelectBest{Runs: "poisson", Mean: 7.5, Event: leaf},

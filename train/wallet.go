@@ -73,7 +73,7 @@ func (w *MemoryWallet) find(slot uint64) *keptReport {
 }
 
 // Debit implements [Wallet].
-func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*receipt.Receipt, []byte, error) {
+func (w *MemoryWallet) Debit(ctx context.Context, slot uint64, event dp.Event) (*receipt.Receipt, []byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch k := w.find(slot); {
@@ -82,7 +82,7 @@ func (w *MemoryWallet) Debit(_ context.Context, slot uint64, event dp.Event) (*r
 	case k != nil:
 		return nil, nil, fmt.Errorf("%w: slot %d was debited and no report kept", ErrForfeited, slot)
 	}
-	if err := w.filter.Charge(event); errors.Is(err, account.ErrExhausted) {
+	if err := w.filter.Charge(ctx, event); errors.Is(err, account.ErrExhausted) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrBudget, err)
 	} else if err != nil {
 		return nil, nil, err

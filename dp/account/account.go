@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -37,9 +38,9 @@ type Accountant interface {
 	Adjacency() dp.Adjacency
 	// Compose adds event, run count times. An event that is not supported is
 	// refused with ErrUnsupported, by name, and changes nothing.
-	Compose(event dp.Event, count int64) error
+	Compose(ctx context.Context, event dp.Event, count int64) error
 	// Epsilon brackets the smallest epsilon that holds at delta.
-	Epsilon(delta float64) (Bracket, error)
+	Epsilon(ctx context.Context, delta float64) (Bracket, error)
 	// Delta brackets the smallest delta that holds at epsilon.
-	Delta(epsilon float64) (Bracket, error)
+	Delta(ctx context.Context, epsilon float64) (Bracket, error)
 }

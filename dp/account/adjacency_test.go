@@ -28,17 +28,17 @@ func TestAdjacencyDoublesTheSensitivityOfASum(t *testing.T) {
 			func(a dp.Adjacency) account.Accountant { return account.NewRDP(a) },
 		} {
 			replace, add := fresh(dp.ReplaceOne), fresh(dp.AddRemoveOne)
-			if err := replace.Compose(pair[0], 1); err != nil {
+			if err := replace.Compose(t.Context(), pair[0], 1); err != nil {
 				t.Fatal(err)
 			}
-			if err := add.Compose(pair[1], 1); err != nil {
+			if err := add.Compose(t.Context(), pair[1], 1); err != nil {
 				t.Fatal(err)
 			}
-			a, err := replace.Epsilon(1e-6)
+			a, err := replace.Epsilon(t.Context(), 1e-6)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := add.Epsilon(1e-6)
+			b, err := add.Epsilon(t.Context(), 1e-6)
 			if err != nil {
 				t.Fatal(err)
 			}

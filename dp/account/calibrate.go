@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,20 +15,20 @@ import (
 // certain not to, or 0 where the accountant has no lower bounds. Epsilon must
 // not grow with the multiplier. fresh returns an empty accountant; an event that
 // the accountant refuses is an error.
-func Calibrate(build func(multiplier float64) (dp.Event, error), budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+func Calibrate(ctx context.Context, build func(multiplier float64) (dp.Event, error), budget dp.Budget, fresh func() Accountant) (Bracket, error) {
 	if err := budget.Validate(); err != nil {
 		return Bracket{}, err
 	}
 	s := search{build: build, budget: budget, fresh: fresh}
-	low, high, err := s.bracketRoot()
+	low, high, err := s.bracketRoot(ctx)
 	if err != nil {
 		return Bracket{}, err
 	}
-	upper, err := s.narrow(low, high)
+	upper, err := s.narrow(ctx, low, high)
 	if err != nil {
 		return Bracket{}, err
 	}
-	lower, err := s.unsafeBelow(upper)
+	lower, err := s.unsafeBelow(ctx, upper)
 	return Bracket{lower, upper}, err
 }
 
@@ -47,15 +48,15 @@ type search struct {
 // point is one multiplier with ln(epsilon/target), negative where it is safe.
 type point struct{ multiplier, excess float64 }
 
-func (s search) at(multiplier float64) (Bracket, error) {
+func (s search) at(ctx context.Context, multiplier float64) (Bracket, error) {
 	event, err := s.build(multiplier)
 	if err != nil {
 		return Bracket{}, err
 	}
 	a := s.fresh()
 	var b Bracket
-	if err = a.Compose(event, 1); err == nil {
-		b, err = a.Epsilon(s.budget.Delta)
+	if err = a.Compose(ctx, event, 1); err == nil {
+		b, err = a.Epsilon(ctx, s.budget.Delta)
 	}
 	if errors.Is(err, ErrUncertified) {
 		// Too little noise for an answer: not certain to be safe, not certain
@@ -65,8 +66,8 @@ func (s search) at(multiplier float64) (Bracket, error) {
 	return b, err
 }
 
-func (s search) point(multiplier float64) (point, error) {
-	b, err := s.at(multiplier)
+func (s search) point(ctx context.Context, multiplier float64) (point, error) {
+	b, err := s.at(ctx, multiplier)
 	if err != nil {
 		return point{}, err
 	}
@@ -78,8 +79,8 @@ func (s search) point(multiplier float64) (point, error) {
 }
 
 // bracketRoot walks by powers of two from 1 to an unsafe and a safe multiplier.
-func (s search) bracketRoot() (low, high point, err error) {
-	p, err := s.point(1)
+func (s search) bracketRoot(ctx context.Context) (low, high point, err error) {
+	p, err := s.point(ctx, 1)
 	if err != nil {
 		return point{}, point{}, err
 	}
@@ -87,7 +88,7 @@ func (s search) bracketRoot() (low, high point, err error) {
 		if p.excess < 0 {
 			factor = 0.5
 		}
-		next, err := s.point(p.multiplier * factor)
+		next, err := s.point(ctx, p.multiplier*factor)
 		switch {
 		case err != nil:
 			return point{}, point{}, err
@@ -105,7 +106,7 @@ func (s search) bracketRoot() (low, high point, err error) {
 
 // narrow shrinks the bracket by false position in logarithms (the Illinois rule,
 // with a bisection whenever a step gains little) and returns the safe end.
-func (s search) narrow(low, high point) (float64, error) {
+func (s search) narrow(ctx context.Context, low, high point) (float64, error) {
 	kept := 0
 	wLow, wHigh := low.excess, high.excess
 	for range 200 {
@@ -119,7 +120,7 @@ func (s search) narrow(low, high point) (float64, error) {
 		if kept > 2 || kept < -2 {
 			share, kept = 0.5, 0
 		}
-		p, err := s.point(low.multiplier * math.Exp(share*width))
+		p, err := s.point(ctx, low.multiplier*math.Exp(share*width))
 		if err != nil {
 			return 0, err
 		}
@@ -144,10 +145,10 @@ func (s search) narrow(low, high point) (float64, error) {
 }
 
 // unsafeBelow finds a multiplier just below safe that certainly fails.
-func (s search) unsafeBelow(safe float64) (float64, error) {
+func (s search) unsafeBelow(ctx context.Context, safe float64) (float64, error) {
 	for gap := 2 * multiplierTolerance; gap < 1; gap *= 4 {
 		multiplier := safe * (1 - gap)
-		b, err := s.at(multiplier)
+		b, err := s.at(ctx, multiplier)
 		if err != nil {
 			return 0, err
 		}
@@ -167,36 +168,36 @@ func (s search) unsafeBelow(safe float64) (float64, error) {
 // certain to meet the budget; above it, a rate of Upper is certain not to (or is 1, or
 // nothing is known), and a count of one more than Lower, which is Upper too, is not
 // certain to meet it. A count of 0 says that not even one run does.
-func CalibrateTemplate(t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+func CalibrateTemplate(ctx context.Context, t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
 	switch t.Field() {
 	case "":
 		return Bracket{}, fmt.Errorf("%w: nothing is open in the event; put \"?\" for a noise multiplier, scale, rate or count", dp.ErrEvent)
 	case "rate":
-		return largestRate(t, budget, fresh)
+		return largestRate(ctx, t, budget, fresh)
 	case "count":
-		n, err := largestCount(func(count int64) (dp.Event, int64, error) {
+		n, err := largestCount(ctx, func(count int64) (dp.Event, int64, error) {
 			e, err := t.With(float64(count))
 			return e, 1, err
 		}, budget, fresh)
 		return Bracket{float64(n), float64(n)}, err
 	}
-	return Calibrate(t.With, budget, fresh)
+	return Calibrate(ctx, t.With, budget, fresh)
 }
 
 // largestRate calibrates the inverse of the rate, which costs less as it grows.
-func largestRate(t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
+func largestRate(ctx context.Context, t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
 	if err := budget.Validate(); err != nil {
 		return Bracket{}, err
 	}
 	inverse := func(x float64) (dp.Event, error) { return t.With(min(1/x, 1)) }
-	all, err := search{build: inverse, budget: budget, fresh: fresh}.at(1)
+	all, err := search{build: inverse, budget: budget, fresh: fresh}.at(ctx, 1)
 	if err != nil {
 		return Bracket{}, err
 	}
 	if all.Upper <= budget.Epsilon {
 		return Bracket{1, 1}, nil
 	}
-	b, err := Calibrate(inverse, budget, fresh)
+	b, err := Calibrate(ctx, inverse, budget, fresh)
 	if err != nil {
 		return Bracket{}, fmt.Errorf("no sampling rate meets the budget for certain; add noise: %w", err)
 	}
@@ -206,12 +207,12 @@ func largestRate(t dp.Template, budget dp.Budget, fresh func() Accountant) (Brac
 // LargestCount returns the largest number of runs of the event that is certain
 // to meet the budget, 0 if not even one is. Epsilon must not shrink with the
 // count. fresh returns an empty accountant.
-func LargestCount(event dp.Event, budget dp.Budget, fresh func() Accountant) (int64, error) {
-	return largestCount(func(count int64) (dp.Event, int64, error) { return event, count, nil }, budget, fresh)
+func LargestCount(ctx context.Context, event dp.Event, budget dp.Budget, fresh func() Accountant) (int64, error) {
+	return largestCount(ctx, func(count int64) (dp.Event, int64, error) { return event, count, nil }, budget, fresh)
 }
 
 // largestCount is LargestCount of the event, and its number of runs, that build makes of a count.
-func largestCount(build func(count int64) (dp.Event, int64, error), budget dp.Budget, fresh func() Accountant) (int64, error) {
+func largestCount(ctx context.Context, build func(count int64) (dp.Event, int64, error), budget dp.Budget, fresh func() Accountant) (int64, error) {
 	if err := budget.Validate(); err != nil {
 		return 0, err
 	}
@@ -221,10 +222,10 @@ func largestCount(build func(count int64) (dp.Event, int64, error), budget dp.Bu
 			return false, err
 		}
 		a := fresh()
-		if err := a.Compose(event, runs); err != nil {
+		if err := a.Compose(ctx, event, runs); err != nil {
 			return false, err
 		}
-		b, err := a.Epsilon(budget.Delta)
+		b, err := a.Epsilon(ctx, budget.Delta)
 		if errors.Is(err, ErrUncertified) {
 			return false, nil
 		}

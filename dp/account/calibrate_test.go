@@ -32,12 +32,12 @@ func TestCalibrateMatchesReference(t *testing.T) {
 		tried++
 		budget := dp.Budget{Epsilon: c.Epsilon, Delta: c.Delta}
 		if c.Method == "exact_closed_form" {
-			got, err := account.Calibrate(template.With, budget, closed(c.Adjacency))
+			got, err := account.Calibrate(t.Context(), template.With, budget, closed(c.Adjacency))
 			if err != nil || !within(got, c.Value, 1e-9*c.Value) || got.Upper < c.Value*(1-1e-15) {
 				t.Errorf("%s: %v, %v; want %v", c.ID, got, err, c.Value)
 			}
 		}
-		got, err := account.Calibrate(template.With, budget, renyi(c.Adjacency))
+		got, err := account.Calibrate(t.Context(), template.With, budget, renyi(c.Adjacency))
 		if err != nil || got.Lower != 0 || got.Upper < c.Lower || got.Upper > 4*c.Upper {
 			t.Errorf("%s, Renyi: %v, %v; want an upper end somewhat above %v", c.ID, got, err, c.Value)
 		}
@@ -58,17 +58,17 @@ func TestCalibrateIsSafeAndSharp(t *testing.T) {
 			func(x float64) (dp.Event, error) { return dp.Gaussian{NoiseMultiplier: x}, nil },
 			func(x float64) (dp.Event, error) { return dp.Laplace{NoiseMultiplier: x}, nil },
 		}).Draw(t, "build")
-		b, err := account.Calibrate(build, budget, closed(adj))
+		b, err := account.Calibrate(t.Context(), build, budget, closed(adj))
 		if err != nil {
 			t.Fatal(err)
 		}
 		epsilon := func(multiplier float64) account.Bracket {
 			e, _ := build(multiplier)
 			a := account.NewClosedForm(adj)
-			if err := a.Compose(e, 1); err != nil {
+			if err := a.Compose(t.Context(), e, 1); err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.Epsilon(budget.Delta)
+			got, err := a.Epsilon(t.Context(), budget.Delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestCalibrateIsSafeAndSharp(t *testing.T) {
 
 func TestCalibratePureLaplace(t *testing.T) {
 	build := func(x float64) (dp.Event, error) { return dp.Laplace{NoiseMultiplier: x}, nil }
-	b, err := account.Calibrate(build, dp.Budget{Epsilon: 0.5}, closed(dp.ReplaceOne))
+	b, err := account.Calibrate(t.Context(), build, dp.Budget{Epsilon: 0.5}, closed(dp.ReplaceOne))
 	if err != nil || !within(b, 4, 1e-8) || b.Upper < 4 {
 		t.Errorf("%v, %v; want 4 = 2/0.5", b, err)
 	}
@@ -107,7 +107,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		"no place":    {fixed, dp.Budget{Epsilon: 0.1, Delta: 1e-6}, dp.ErrBudget},
 		"unsupported": {sampled, dp.Budget{Epsilon: 1, Delta: 1e-6}, account.ErrUnsupported},
 	} {
-		if b, err := account.Calibrate(c.build, c.budget, closed(dp.AddRemoveOne)); !errors.Is(err, c.want) {
+		if b, err := account.Calibrate(t.Context(), c.build, c.budget, closed(dp.AddRemoveOne)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, %v; want %v", name, b, err, c.want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestLargestCountIsTheLastThatFits(t *testing.T) {
 		"poisson":  {dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1.2}}, renyi(dp.AddRemoveOne)},
 		"too big":  {dp.Gaussian{NoiseMultiplier: 0.3}, closed(dp.AddRemoveOne)},
 	} {
-		n, err := account.LargestCount(c.event, budget, c.fresh)
+		n, err := account.LargestCount(t.Context(), c.event, budget, c.fresh)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -131,7 +131,7 @@ func TestLargestCountIsTheLastThatFits(t *testing.T) {
 		upper := func(count int64) float64 {
 			a := c.fresh()
 			compose(t, a, c.event, count)
-			b, err := a.Epsilon(budget.Delta)
+			b, err := a.Epsilon(t.Context(), budget.Delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestLargestCountIsTheLastThatFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := account.LargestCount(dp.Gaussian{NoiseMultiplier: 30}, budget, closed(dp.AddRemoveOne))
+	n, err := account.LargestCount(t.Context(), dp.Gaussian{NoiseMultiplier: 30}, budget, closed(dp.AddRemoveOne))
 	if want := int64(mu.Lower * mu.Lower * 900); err != nil || n != want {
 		t.Errorf("%d, %v; want floor(mu^2 900) = %d", n, err, want)
 	}
@@ -180,8 +180,8 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 		a, b := account.NewRDP(dp.ReplaceOne), account.NewRDP(dp.AddRemoveOne)
 		compose(t, a, replace, 1)
 		compose(t, b, poisson, 1)
-		ea, err1 := a.Epsilon(r.Delta)
-		eb, err2 := b.Epsilon(r.Delta)
+		ea, err1 := a.Epsilon(t.Context(), r.Delta)
+		eb, err2 := b.Epsilon(t.Context(), r.Delta)
 		if err := errors.Join(err1, err2); err != nil || ea.Upper < r.Lower || eb.Upper < r.Poisson*(1-1e-6) {
 			t.Errorf("m %d, N %d: Renyi %v and %v, %v; truth at least %v and %v", r.M, r.Iterations, ea, eb, err, r.Lower, r.Poisson)
 		}
@@ -207,11 +207,11 @@ func TestCalibrateWalksThroughNoiseTooSmallToCompose(t *testing.T) {
 	build := func(multiplier float64) (dp.Event, error) {
 		return dp.DiscreteLaplace{Scale: multiplier, Norm: 4000}, nil
 	}
-	if one, _ := build(1); !errors.Is(account.NewPLD(dp.AddRemoveOne).Compose(one, 1), account.ErrUncertified) {
+	if one, _ := build(1); !errors.Is(account.NewPLD(dp.AddRemoveOne).Compose(t.Context(), one, 1), account.ErrUncertified) {
 		t.Fatal("a multiplier of 1 is composed; the test needs one that is not")
 	}
 	fresh := func() account.Accountant { return account.NewPLD(dp.AddRemoveOne) }
-	b, err := account.Calibrate(build, dp.Budget{Epsilon: 2}, fresh)
+	b, err := account.Calibrate(t.Context(), build, dp.Budget{Epsilon: 2}, fresh)
 	if err != nil || b.Lower > 2000 || b.Upper < 2000 || b.Upper > 2000*(1+1e-9) {
 		t.Errorf("%v, %v; want 2000", b, err)
 	}
@@ -232,7 +232,7 @@ func TestCalibrateTemplateFillsAnyPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := account.CalibrateTemplate(template, budget, fresh)
+		b, err := account.CalibrateTemplate(t.Context(), template, budget, fresh)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -256,7 +256,7 @@ func TestCalibrateTemplateFillsAnyPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := account.CalibrateTemplate(everyone, budget, fresh); err != nil || b != (account.Bracket{Lower: 1, Upper: 1}) {
+	if b, err := account.CalibrateTemplate(t.Context(), everyone, budget, fresh); err != nil || b != (account.Bracket{Lower: 1, Upper: 1}) {
 		t.Errorf("noise that needs no sampling: rate %v, %v; want 1", b, err)
 	}
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -44,12 +45,12 @@ func (c *ClosedForm) String() string { return "closed_form" }
 func (c *ClosedForm) Adjacency() dp.Adjacency { return c.adj }
 
 // Compose implements [Accountant].
-func (c *ClosedForm) Compose(event dp.Event, count int64) error {
+func (c *ClosedForm) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(c.adj, event, count); err != nil {
 		return err
 	}
 	next := *c
-	err := leaves(event, count, func(leaf dp.Event, n int64) error { return next.add(leaf, n) })
+	err := leaves(event, count, func(leaf dp.Event, n int64) error { return next.add(ctx, leaf, n) })
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (c *ClosedForm) Compose(event dp.Event, count int64) error {
 	return nil
 }
 
-func (c *ClosedForm) add(leaf dp.Event, n int64) error {
+func (c *ClosedForm) add(ctx context.Context, leaf dp.Event, n int64) error {
 	if err := defined(c.adj, leaf); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (c *ClosedForm) add(leaf dp.Event, n int64) error {
 		}
 		if d.shifts != nil && n == 1 && c.single == nil && c.square.Upper == 0 {
 			var err error
-			if p, err = d.profile(c.adj, e); err != nil {
+			if p, err = d.profile(ctx, c.adj, e); err != nil {
 				return err
 			}
 		}
@@ -130,17 +131,17 @@ func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {
 }
 
 // Delta implements [Accountant].
-func (c *ClosedForm) Delta(epsilon float64) (Bracket, error) {
+func (c *ClosedForm) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
-	return certain(c.delta(epsilon))
+	return certain(c.delta(ctx, epsilon))
 }
 
-func (c *ClosedForm) delta(epsilon float64) (Bracket, error) {
+func (c *ClosedForm) delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if c.single != nil {
 		if e := c.single.smooth; e != nil {
-			return SmoothGaussianDelta(e.Alpha, e.Beta, e.Dimension, epsilon)
+			return SmoothGaussianDelta(ctx, e.Alpha, e.Beta, e.Dimension, epsilon)
 		}
 		return c.single.delta(epsilon), nil
 	}
@@ -150,16 +151,16 @@ func (c *ClosedForm) delta(epsilon float64) (Bracket, error) {
 
 // Epsilon implements [Accountant]. A delta that no epsilon reaches, such as 0
 // for Gaussian noise, is refused.
-func (c *ClosedForm) Epsilon(delta float64) (Bracket, error) {
+func (c *ClosedForm) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
-	return certain(c.epsilon(delta))
+	return certain(c.epsilon(ctx, delta))
 }
 
-func (c *ClosedForm) epsilon(delta float64) (Bracket, error) {
+func (c *ClosedForm) epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if c.single != nil {
-		return c.single.epsilon(delta)
+		return c.single.epsilon(ctx, delta)
 	}
 	mu := squareRoot(c.square)
 	switch {
@@ -177,15 +178,18 @@ func (c *ClosedForm) epsilon(delta float64) (Bracket, error) {
 }
 
 // epsilon inverts the profile by bisection on certain comparisons.
-func (p *eventProfile) epsilon(delta float64) (Bracket, error) {
+func (p *eventProfile) epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if e := p.smooth; e != nil {
-		return SmoothGaussianEpsilon(e.Alpha, e.Beta, e.Dimension, delta)
+		return SmoothGaussianEpsilon(ctx, e.Alpha, e.Beta, e.Dimension, delta)
 	}
 	if delta < p.floor {
 		return Bracket{}, fmt.Errorf("%w: delta is %v; no epsilon holds for %s below delta %v", dp.ErrBudget, delta, p.event.Kind(), p.floor)
 	}
-	upper := bisect(p.most, func(epsilon float64) bool { return p.delta(epsilon).Upper <= delta })
-	lower := bisect(upper, func(epsilon float64) bool { return p.delta(epsilon).Lower <= delta })
+	upper := bisect(p.most, func(epsilon float64) bool { return ctx.Err() != nil || p.delta(epsilon).Upper <= delta })
+	lower := bisect(upper, func(epsilon float64) bool { return ctx.Err() != nil || p.delta(epsilon).Lower <= delta })
+	if err := ctx.Err(); err != nil {
+		return Bracket{}, err
+	}
 	// The float64 below lower certainly fails, so the root lies above it.
 	return Bracket{max(xmath.Down(lower, 1), 0), upper}, nil
 }

@@ -27,7 +27,7 @@ func TestClosedFormMatchesReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := account.NewClosedForm(c.Adjacency)
-		if err := a.Compose(e, 1); err != nil {
+		if err := a.Compose(t.Context(), e, 1); err != nil {
 			if !errors.Is(err, account.ErrUnsupported) {
 				t.Errorf("%s: %v", c.ID, err)
 			}
@@ -36,9 +36,9 @@ func TestClosedFormMatchesReference(t *testing.T) {
 		tried++
 		var got account.Bracket
 		if c.Query == "epsilon" {
-			got, err = a.Epsilon(c.Delta)
+			got, err = a.Epsilon(t.Context(), c.Delta)
 		} else {
-			got, err = a.Delta(c.Epsilon)
+			got, err = a.Delta(t.Context(), c.Epsilon)
 		}
 		if err != nil || !within(got, c.Value, 1e-9*math.Max(c.Value, 1)) {
 			t.Errorf("%s: %v, %v; want %v", c.ID, got, err, c.Value)
@@ -75,21 +75,21 @@ func TestDiscreteLaplaceAndResponseMatchTheirDefinition(t *testing.T) {
 		}
 		check := func(adj dp.Adjacency, e dp.Event, want float64) {
 			a := account.NewClosedForm(adj)
-			if err := a.Compose(e, 1); err != nil {
+			if err := a.Compose(t.Context(), e, 1); err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.Delta(epsilon)
+			got, err := a.Delta(t.Context(), epsilon)
 			if err != nil || !within(got, want, 1e-12) {
 				t.Fatalf("%v: delta %v, %v; want %v", e, got, err, want)
 			}
 			if want < 1e-12 {
 				return
 			}
-			back, err := a.Epsilon(got.Upper)
+			back, err := a.Epsilon(t.Context(), got.Upper)
 			if err != nil || back.Lower > epsilon || back.Upper < back.Lower {
 				t.Fatalf("%v: epsilon %v, %v; want at most %v", e, back, err, epsilon)
 			}
-			if again, err := a.Delta(back.Lower); err != nil || !within(again, want, 1e-12) {
+			if again, err := a.Delta(t.Context(), back.Lower); err != nil || !within(again, want, 1e-12) {
 				t.Fatalf("%v: delta at epsilon %v is %v, %v; want %v", e, back.Lower, again, err, want)
 			}
 		}
@@ -107,15 +107,15 @@ func TestDiscreteLaplaceAndResponseMatchTheirDefinition(t *testing.T) {
 func TestApproximateDPIsItsOwnWorstCase(t *testing.T) {
 	a := account.NewClosedForm(dp.AddRemoveOne)
 	compose(t, a, dp.ApproximateDP{Epsilon: 1, Delta: 1e-6}, 1)
-	if b, err := a.Epsilon(1e-6); err != nil || b.Upper != 1 || b.Lower > 1 || b.Lower < 1-1e-15 {
+	if b, err := a.Epsilon(t.Context(), 1e-6); err != nil || b.Upper != 1 || b.Lower > 1 || b.Lower < 1-1e-15 {
 		t.Errorf("epsilon at its own delta: %v, %v; want 1", b, err)
 	}
-	if _, err := a.Epsilon(1e-7); !errors.Is(err, dp.ErrBudget) {
+	if _, err := a.Epsilon(t.Context(), 1e-7); !errors.Is(err, dp.ErrBudget) {
 		t.Errorf("epsilon below its own delta: %v; want ErrBudget", err)
 	}
 	// At epsilon 0: the total variation of randomised response, beside the leak.
 	want := 1e-6 + (1-1e-6)*(math.E-1)/(math.E+1)
-	if b, err := a.Delta(0); err != nil || !within(b, want, 1e-13) {
+	if b, err := a.Delta(t.Context(), 0); err != nil || !within(b, want, 1e-13) {
 		t.Errorf("delta at 0: %v, %v; want %v", b, err, want)
 	}
 }
@@ -129,12 +129,12 @@ func TestReplaceOneDoublesTheSensitivity(t *testing.T) {
 	} {
 		for name, fresh := range accountants {
 			one, two := fresh(dp.ReplaceOne), fresh(dp.AddRemoveOne)
-			if err := one.Compose(pair[0], 1); errors.Is(err, account.ErrUnsupported) {
+			if err := one.Compose(t.Context(), pair[0], 1); errors.Is(err, account.ErrUnsupported) {
 				continue
 			}
 			compose(t, two, pair[1], 1)
-			a, err1 := one.Epsilon(1e-5)
-			b, err2 := two.Epsilon(1e-5)
+			a, err1 := one.Epsilon(t.Context(), 1e-5)
+			b, err2 := two.Epsilon(t.Context(), 1e-5)
 			if err1 != nil || err2 != nil || a != b {
 				t.Errorf("%s: replace_one %v %v (%v), add_remove_one %v %v (%v)", name, pair[0], a, err1, pair[1], b, err2)
 			}
@@ -168,10 +168,10 @@ func TestRefusalChangesNothing(t *testing.T) {
 		"closed, too many":         {account.NewClosedForm(dp.ReplaceOne), dp.SelfComposed{Count: math.MaxInt64, Event: dp.SelfComposed{Count: 2, Event: g}}, dp.ErrEvent},
 		"rdp, nil":                 {account.NewRDP(dp.ReplaceOne), nil, dp.ErrEvent},
 	} {
-		if err := c.a.Compose(c.event, 1); !errors.Is(err, c.want) {
+		if err := c.a.Compose(t.Context(), c.event, 1); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v; want %v", name, err, c.want)
 		}
-		if b, err := c.a.Epsilon(1e-6); err != nil || b != (account.Bracket{}) {
+		if b, err := c.a.Epsilon(t.Context(), 1e-6); err != nil || b != (account.Bracket{}) {
 			t.Errorf("%s: after the refusal epsilon is %v, %v; want 0", name, b, err)
 		}
 	}
@@ -208,21 +208,21 @@ func TestGaussianTreesCollapseToOneMu(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := account.NewClosedForm(dp.AddRemoveOne)
-		if err := a.Compose(e, 1); err != nil {
+		if err := a.Compose(t.Context(), e, 1); err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.Epsilon(delta)
+		got, err := a.Epsilon(t.Context(), delta)
 		if err != nil || !within(got, want.Upper, 1e-11*(1+want.Upper)) {
 			t.Fatalf("%v: %v, %v; want %v", e, got, err, want)
 		}
 		// The Renyi bound lies above, and replacing costs more than adding.
 		r := account.NewRDP(dp.AddRemoveOne)
 		replace := account.NewClosedForm(dp.ReplaceOne)
-		if err := errors.Join(r.Compose(e, 1), replace.Compose(e, 1)); err != nil {
+		if err := errors.Join(r.Compose(t.Context(), e, 1), replace.Compose(t.Context(), e, 1)); err != nil {
 			t.Fatal(err)
 		}
-		above, err1 := r.Epsilon(delta)
-		more, err2 := replace.Epsilon(delta)
+		above, err1 := r.Epsilon(t.Context(), delta)
+		more, err2 := replace.Epsilon(t.Context(), delta)
 		if err1 != nil || err2 != nil || above.Upper < got.Lower || more.Upper < got.Lower {
 			t.Fatalf("%v: add_remove_one %v, Renyi %v (%v), replace_one %v (%v)", e, got, above, err1, more, err2)
 		}
@@ -247,10 +247,10 @@ func TestEpsilonIsMonotone(t *testing.T) {
 		adj := rapid.SampledFrom([]dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}).Draw(t, "adjacency")
 		epsilon := func(adj dp.Adjacency, noise float64, count int64, delta float64) float64 {
 			a := account.NewRDP(adj)
-			if err := a.Compose(leaf(kind, noise), count); err != nil {
+			if err := a.Compose(t.Context(), leaf(kind, noise), count); err != nil {
 				t.Fatal(err)
 			}
-			b, err := a.Epsilon(delta)
+			b, err := a.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,11 +273,11 @@ func TestEpsilonIsMonotone(t *testing.T) {
 func TestDeltaAndEpsilonOfRDPAgree(t *testing.T) {
 	a := account.NewRDP(dp.AddRemoveOne)
 	compose(t, a, dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}}, 1000)
-	e, err := a.Epsilon(1e-5)
+	e, err := a.Epsilon(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := a.Delta(e.Upper)
+	d, err := a.Delta(t.Context(), e.Upper)
 	if err != nil || math.Abs(d.Upper/1e-5-1) > 1e-6 {
 		t.Errorf("delta at epsilon(1e-5) is %v, %v", d, err)
 	}
@@ -297,7 +297,7 @@ func TestCompositionIsCommutative(t *testing.T) {
 	compose(t, nested, dp.SelfComposed{Count: 3, Event: dp.Composed{Events: parts}}, 1)
 	var got []float64
 	for _, a := range []*account.RDP{forward, backward, nested} {
-		b, err := a.Epsilon(1e-6)
+		b, err := a.Epsilon(t.Context(), 1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}

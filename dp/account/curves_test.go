@@ -33,7 +33,7 @@ func TestGaussianDPIsTheGaussianMechanismOfItsMu(t *testing.T) {
 	if math.Abs(got.Upper/want.Upper-1) > 1e-6 {
 		t.Errorf("sampled %v; Gaussian noise has %v", got, want)
 	}
-	if err := account.New(dp.ReplaceOne).Compose(sampled, 1); !errors.Is(err, account.ErrUnsupported) {
+	if err := account.New(dp.ReplaceOne).Compose(t.Context(), sampled, 1); !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("sampled under replace_one: %v; want ErrUnsupported", err)
 	}
 }
@@ -47,7 +47,7 @@ func TestZeroConcentratedLiesBetweenGaussianNoiseAndTheSimpleBound(t *testing.T)
 			e := dp.Composed{Events: []dp.Event{dp.ZeroConcentratedDP{Rho: rho / 4}, dp.ZeroConcentratedDP{Rho: rho / 2}, dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(rho/2)}}}
 			a := account.New(dp.AddRemoveOne)
 			compose(t, a, e, 1)
-			b, err := a.Epsilon(delta)
+			b, err := a.Epsilon(t.Context(), delta)
 			least, err2 := account.GaussianEpsilon(math.Sqrt(2*rho), delta)
 			simple := rho + 2*math.Sqrt(-rho*math.Log(delta))
 			if err != nil || err2 != nil || b.Lower != 0 || b.Upper < least.Lower || b.Upper > simple || a.String() != "rdp" {
@@ -59,7 +59,7 @@ func TestZeroConcentratedLiesBetweenGaussianNoiseAndTheSimpleBound(t *testing.T)
 		dp.PoissonSampled{Rate: .1, Event: dp.ZeroConcentratedDP{Rho: 1}},
 		dp.Composed{Events: []dp.Event{dp.ZeroConcentratedDP{Rho: 1}, dp.PoissonSampled{Rate: .1, Event: dp.Laplace{NoiseMultiplier: 1}}}},
 	} {
-		if err := account.New(dp.AddRemoveOne).Compose(e, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := account.New(dp.AddRemoveOne).Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%+v: %v; want ErrUnsupported", e, err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestFiltersAddUpMu(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for f.Charge(e) == nil {
+		for f.Charge(t.Context(), e) == nil {
 			n++
 		}
 		return n

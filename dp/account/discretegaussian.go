@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -252,9 +253,12 @@ func (c discreteCache) of(adj dp.Adjacency, e dp.DiscreteGaussian) *discrete {
 }
 
 // laws returns the laws of the enumerated differences.
-func (d *discrete) laws(e dp.DiscreteGaussian) ([]*lossdist.Lattice, error) {
+func (d *discrete) laws(ctx context.Context, e dp.DiscreteGaussian) ([]*lossdist.Lattice, error) {
 	if d.lattices == nil {
-		if d.lattices = lossdist.Lattices(e.Sigma, d.shifts); d.lattices == nil {
+		if d.lattices = lossdist.Lattices(ctx, e.Sigma, d.shifts); d.lattices == nil {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			return nil, uncertified(e, "sigma", e.Sigma)
 		}
 	}
@@ -263,12 +267,12 @@ func (d *discrete) laws(e dp.DiscreteGaussian) ([]*lossdist.Lattice, error) {
 
 // profile is the largest of the profiles of the enumerated differences, in one run
 // of the event.
-func (d *discrete) profile(adj dp.Adjacency, e dp.DiscreteGaussian) (*eventProfile, error) {
+func (d *discrete) profile(ctx context.Context, adj dp.Adjacency, e dp.DiscreteGaussian) (*eventProfile, error) {
 	renyi := NewRDP(adj)
-	if err := renyi.Compose(e, 1); err != nil {
+	if err := renyi.Compose(ctx, e, 1); err != nil {
 		return nil, err
 	}
-	laws, err := d.laws(e)
+	laws, err := d.laws(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +290,7 @@ func (d *discrete) profile(adj dp.Adjacency, e dp.DiscreteGaussian) (*eventProfi
 			b = Bracket{max(b.Lower, lower), max(b.Upper, upper)}
 		}
 		if b.Upper < 1e-30 { // what was left out weighs
-			if r, err := renyi.Delta(epsilon); err == nil {
+			if r, err := renyi.Delta(context.Background(), epsilon); err == nil {
 				b.Upper = max(b.Lower, min(b.Upper, r.Upper))
 			}
 		}

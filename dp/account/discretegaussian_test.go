@@ -69,11 +69,11 @@ func TestVectorsOfDiscreteGaussianNoiseAreCovered(t *testing.T) {
 		want      float64
 	}{{1, lumped}, {4, spread}, {3, lumped}, {100, spread}, {0, spread}} {
 		for name, fresh := range map[string]func(dp.Adjacency) account.Accountant{
-			"new": account.New, "rdp": func(a dp.Adjacency) account.Accountant { return account.NewRDP(a) },
+			"new": func(a dp.Adjacency) account.Accountant { return account.New(a) }, "rdp": func(a dp.Adjacency) account.Accountant { return account.NewRDP(a) },
 		} {
 			a := fresh(dp.AddRemoveOne)
 			compose(t, a, dp.DiscreteGaussian{Sigma: .6, Norm: 2, Dimension: c.dimension}, 1)
-			b, err := a.Epsilon(1e-5)
+			b, err := a.Epsilon(t.Context(), 1e-5)
 			if err != nil || !(b.Upper >= c.want*(1-1e-9)) || b.Lower > c.want*(1+1e-9) {
 				t.Errorf("%s, dimension %d: %v, %v; want it to cover %v", name, c.dimension, b, err, c.want)
 			}
@@ -89,7 +89,7 @@ func TestFiltersCoverVectorsOfDiscreteGaussianNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Charge(dp.DiscreteGaussian{Sigma: .6, Norm: 2}); err != nil {
+	if err := f.Charge(t.Context(), dp.DiscreteGaussian{Sigma: .6, Norm: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if spent, err := f.Spent(); err != nil || spent.Epsilon < want*(1-1e-9) {
@@ -103,13 +103,13 @@ func TestFiltersCoverVectorsOfDiscreteGaussianNoise(t *testing.T) {
 // 90000 persons at epsilon .1 is below 1e-6.
 func TestShufflesOfDifferentRandomizersAreRefused(t *testing.T) {
 	e := dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}
-	b, err := shuffled(t, 90000, 1).Delta(.1)
+	b, err := shuffled(t, 90000, 1).Delta(t.Context(), .1)
 	if err != nil || b.Upper > 1e-6 {
 		t.Fatalf("one randomiser: %v, %v", b, err)
 	}
 	e.OneRandomizer = false
 	for name, a := range map[string]account.Accountant{"new": account.New(dp.ReplaceOne), "closed": account.NewClosedForm(dp.ReplaceOne)} {
-		if err := a.Compose(e, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := a.Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%s: %v; want ErrUnsupported", name, err)
 		}
 	}
@@ -176,10 +176,10 @@ func TestVectorDiscreteGaussianIsTheWorstDifference(t *testing.T) {
 			want = max(want, newLattice(e.Sigma, v...).delta(epsilon))
 		}
 		a := account.New(adj)
-		if err := a.Compose(e, 1); err != nil {
+		if err := a.Compose(t.Context(), e, 1); err != nil {
 			t.Fatal(err)
 		}
-		b, err := a.Delta(epsilon)
+		b, err := a.Delta(t.Context(), epsilon)
 		if err != nil || b.Lower > want*(1+1e-9)+1e-14 || b.Upper < want*(1-1e-9)-1e-14 || b.Upper > want*(1+1e-3)+1e-14 {
 			t.Fatalf("%v, %+v, epsilon %v: %v, %v; want %v", adj, e, epsilon, b, err, want)
 		}
@@ -204,7 +204,7 @@ func TestTwoVectorsOfDiscreteGaussianNoise(t *testing.T) {
 		}
 		a := account.New(dp.ReplaceOne)
 		compose(t, a, e, 2)
-		b, err := a.Delta(epsilon)
+		b, err := a.Delta(t.Context(), epsilon)
 		if err != nil || b.Upper < mixed*(1-1e-9) || b.Lower > mixed*(1+1e-9) || b.Lower < alike*.999 || b.Upper > mixed*1.5 {
 			t.Errorf("epsilon %v: %v, %v; want %v to %v, not far above", epsilon, b, err, alike, mixed)
 		}
@@ -227,7 +227,7 @@ func TestLargeSigmaIsNearlyGaussian(t *testing.T) {
 		compose(t, a, c.e, 1)
 		for _, epsilon := range []float64{0, 1, 3, 6} {
 			want := l.delta(epsilon)
-			if b, err := a.Delta(epsilon); err != nil || b.Upper < want*(1-1e-9) || b.Upper > want*1.6 || b.Lower < want*.5 {
+			if b, err := a.Delta(t.Context(), epsilon); err != nil || b.Upper < want*(1-1e-9) || b.Upper > want*1.6 || b.Lower < want*.5 {
 				t.Errorf("%+v by %v: delta(%v) in %v, %v; want %v covered", c.e, c.shift, epsilon, b, err, want)
 			}
 		}

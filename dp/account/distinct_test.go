@@ -58,7 +58,7 @@ func BenchmarkDistinctParts(b *testing.B) {
 			for b.Loop() {
 				a := account.New(dp.AddRemoveOne)
 				compose(b, a, distinct(n), 1)
-				e, err := a.Epsilon(1e-6)
+				e, err := a.Epsilon(b.Context(), 1e-6)
 				if err != nil {
 					b.Fatal(err)
 				}

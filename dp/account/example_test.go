@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,11 +12,11 @@ import (
 // A hundred noisy sums, known beforehand, cost one exact epsilon.
 func Example() {
 	a := account.New(dp.ReplaceOne)
-	if err := a.Compose(dp.Gaussian{NoiseMultiplier: 80}, 100); err != nil {
+	if err := a.Compose(context.Background(), dp.Gaussian{NoiseMultiplier: 80}, 100); err != nil {
 		fmt.Println(err)
 		return
 	}
-	b, err := a.Epsilon(1e-5)
+	b, err := a.Epsilon(context.Background(), 1e-5)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +31,7 @@ func ExampleCalibrate() {
 		fmt.Println(err)
 		return
 	}
-	b, err := account.Calibrate(template.With, dp.Budget{Epsilon: 1, Delta: 1e-5}, func() account.Accountant {
+	b, err := account.Calibrate(context.Background(), template.With, dp.Budget{Epsilon: 1, Delta: 1e-5}, func() account.Accountant {
 		return account.New(dp.AddRemoveOne)
 	})
 	if err != nil {
@@ -49,7 +50,7 @@ func ExampleFilter() {
 		return
 	}
 	for _, noise := range []float64{10, 20, 10, 20} {
-		err := f.Charge(dp.Gaussian{NoiseMultiplier: noise})
+		err := f.Charge(context.Background(), dp.Gaussian{NoiseMultiplier: noise})
 		fmt.Println(noise, "refused:", errors.Is(err, account.ErrExhausted))
 	}
 	// Output:

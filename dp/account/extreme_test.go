@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -60,12 +61,12 @@ func inTime(q question) (a answer, ok bool) {
 		var a answer
 		defer func() { a.panicked = recover(); done <- a }()
 		acc := fresh(q.name, q.adj)
-		if err := acc.Compose(q.event, q.count); err != nil {
+		if err := acc.Compose(context.Background(), q.event, q.count); err != nil {
 			a.deltaErr, a.epsilonErr = err, err
 			return
 		}
-		a.delta, a.deltaErr = acc.Delta(q.epsilon)
-		a.epsilon, a.epsilonErr = acc.Epsilon(q.delta)
+		a.delta, a.deltaErr = acc.Delta(context.Background(), q.epsilon)
+		a.epsilon, a.epsilonErr = acc.Epsilon(context.Background(), q.delta)
 	}()
 	select {
 	case a = <-done:
@@ -278,10 +279,10 @@ func TestDiscreteGaussianOfNormsBeyondExactIntegers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := dp.DiscreteGaussian{Sigma: 45, Norm: math.Ceil(math.Exp2(rapid.Float64Range(24, 500).Draw(t, "log2 norm")))}
 		accountant := account.NewClosedForm(dp.ReplaceOne)
-		if err := accountant.Compose(e, 1); err != nil {
+		if err := accountant.Compose(t.Context(), e, 1); err != nil {
 			t.Fatal(err)
 		}
-		delta, err := accountant.Delta(1)
+		delta, err := accountant.Delta(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,19 +327,19 @@ func TestOverflowingLossesAreNotCertified(t *testing.T) {
 func TestVanishingGaussianKeepsAPositiveBound(t *testing.T) {
 	for exponent := 100.0; exponent <= 308; exponent++ {
 		a := account.NewClosedForm(dp.ReplaceOne)
-		if err := a.Compose(dp.Gaussian{NoiseMultiplier: math.Pow(10, exponent)}, 1); err != nil {
+		if err := a.Compose(t.Context(), dp.Gaussian{NoiseMultiplier: math.Pow(10, exponent)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		// At epsilon 0 delta is 2 Phi(mu/2) - 1, near mu/sqrt(2 pi).
 		truth := 2 * math.Pow(10, -exponent) / math.Sqrt(2*math.Pi)
-		b, err := a.Delta(0)
+		b, err := a.Delta(t.Context(), 0)
 		if err != nil || !(0 <= b.Lower && b.Lower <= truth && truth <= b.Upper && b.Upper < 1e-90) {
 			t.Errorf("multiplier 1e%v: delta %v, %v; want it around %v", exponent, b, err, truth)
 		}
-		if b, err = a.Delta(1); err != nil || b.Lower != 0 || !(b.Upper > 0 && b.Upper < 1e-90) {
+		if b, err = a.Delta(t.Context(), 1); err != nil || b.Lower != 0 || !(b.Upper > 0 && b.Upper < 1e-90) {
 			t.Errorf("multiplier 1e%v: delta %v at epsilon 1, %v; want a small upper end above 0", exponent, b, err)
 		}
-		if b, err = a.Epsilon(1e-9); err != nil || b != (account.Bracket{}) {
+		if b, err = a.Epsilon(t.Context(), 1e-9); err != nil || b != (account.Bracket{}) {
 			t.Errorf("multiplier 1e%v: epsilon %v, %v; want 0", exponent, b, err)
 		}
 	}
@@ -395,7 +396,7 @@ func TestSamplesOfAFixedSizeNeedReplaceOne(t *testing.T) {
 		dp.PoissonSampled{Rate: 1, Event: everyone},
 	} {
 		for _, name := range []string{"new", "closed", "pld", "rdp"} {
-			if err := fresh(name, dp.AddRemoveOne).Compose(event, 1); !errors.Is(err, account.ErrUnsupported) {
+			if err := fresh(name, dp.AddRemoveOne).Compose(t.Context(), event, 1); !errors.Is(err, account.ErrUnsupported) {
 				t.Errorf("%s: %#v under add_remove_one: %v; want ErrUnsupported", name, event, err)
 			}
 		}
@@ -403,12 +404,12 @@ func TestSamplesOfAFixedSizeNeedReplaceOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Fits(event); !errors.Is(err, account.ErrUnsupported) {
+		if err := f.Fits(t.Context(), event); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("filter: %#v under add_remove_one: %v; want ErrUnsupported", event, err)
 		}
 	}
 	for _, name := range []string{"new", "pld"} {
-		if err := fresh(name, dp.ReplaceOne).Compose(everyone, 1); err != nil {
+		if err := fresh(name, dp.ReplaceOne).Compose(t.Context(), everyone, 1); err != nil {
 			t.Errorf("%s: replace_one: %v", name, err)
 		}
 	}

@@ -109,7 +109,7 @@ func NewFilter(adj dp.Adjacency, budget dp.Budget, rule Rule, options FilterOpti
 	}
 	f := &Filter{adj: adj, rule: rule, budget: budget, options: options}
 	if f.options.Accountant == nil {
-		f.options.Accountant = New
+		f.options.Accountant = func(adj dp.Adjacency) Accountant { return New(adj) }
 	}
 	if rule == Basic {
 		f.main, f.options.Reserve = budget, budget

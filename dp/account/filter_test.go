@@ -27,7 +27,7 @@ func chargeAll(t testing.TB, f *account.Filter, e dp.Event) int {
 			t.Fatal("the filter never refuses")
 		}
 		before := f.Remaining()
-		if err := f.Charge(e); err != nil {
+		if err := f.Charge(t.Context(), e); err != nil {
 			if !errors.Is(err, account.ErrExhausted) {
 				t.Fatal(err)
 			}
@@ -86,12 +86,12 @@ func TestFilterRefusesByNameWhatItCannotTake(t *testing.T) {
 		"smooth, renyi rule":            {account.Renyi, account.FilterOptions{}, smooth},
 		"approximate, renyi rule":       {account.Renyi, account.FilterOptions{}, dp.ApproximateDP{Epsilon: 0.01, Delta: 1e-9}},
 		"gaussian, basic rule":          {account.Basic, account.FilterOptions{}, dp.Gaussian{NoiseMultiplier: 100}},
-		"two smooth, basic rule":        {account.Basic, account.FilterOptions{ChargeDelta: 1e-8}, dp.SelfComposed{Count: 2, Event: smooth}},
+		"two smooth, no delta for them": {account.Basic, account.FilterOptions{}, dp.SelfComposed{Count: 2, Event: smooth}},
 		"response under add_remove_one": {account.Basic, account.FilterOptions{}, dp.RandomizedResponse{Buckets: 2, NoiseParameter: 0.9}},
 	} {
 		f := newFilter(t, budget, c.rule, c.o)
 		before := f.Remaining()
-		if err := f.Charge(c.event); !errors.Is(err, account.ErrUnsupported) {
+		if err := f.Charge(t.Context(), c.event); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%s: %v; want ErrUnsupported", name, err)
 		}
 		if f.Remaining() != before {
@@ -103,18 +103,18 @@ func TestFilterRefusesByNameWhatItCannotTake(t *testing.T) {
 func TestReserveTakesWhatTheRuleCannot(t *testing.T) {
 	budget := dp.Budget{Epsilon: 2, Delta: 1e-6}
 	f := newFilter(t, budget, account.GaussianDP, account.FilterOptions{Reserve: dp.Budget{Epsilon: 0.5, Delta: 5e-7}, ChargeDelta: 1e-7})
-	if err := f.Charge(dp.Laplace{NoiseMultiplier: 4}); err != nil {
+	if err := f.Charge(t.Context(), dp.Laplace{NoiseMultiplier: 4}); err != nil {
 		t.Fatal(err)
 	}
 	mixed := dp.Composed{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 90}, dp.Laplace{NoiseMultiplier: 100}}}
-	if err := f.Charge(mixed); err != nil {
+	if err := f.Charge(t.Context(), mixed); err != nil {
 		t.Fatal(err)
 	}
 	left := f.Remaining().Basic
 	if !(left.Epsilon > 0.1 && left.Epsilon < 0.25) || math.Abs(left.Delta-4e-7) > 1e-15 {
 		t.Errorf("left of the reserve: %v", left)
 	}
-	if err := f.Charge(dp.Laplace{NoiseMultiplier: 3}); !errors.Is(err, account.ErrExhausted) {
+	if err := f.Charge(t.Context(), dp.Laplace{NoiseMultiplier: 3}); !errors.Is(err, account.ErrExhausted) {
 		t.Errorf("beyond the reserve: %v; want ErrExhausted", err)
 	}
 	part, err := account.GaussianMu(dp.Budget{Epsilon: 1.5, Delta: 5e-7})
@@ -148,8 +148,8 @@ func TestFilterNeverExceedsItsBudget(t *testing.T) {
 		for range 60 {
 			noise := math.Exp(rapid.Float64Range(-1, 6).Draw(t, "ln noise")) / budget.Epsilon
 			e := dp.Gaussian{NoiseMultiplier: noise}
-			fits := f.Fits(e)
-			err := f.Charge(e)
+			fits := f.Fits(t.Context(), e)
+			err := f.Charge(t.Context(), e)
 			if (fits == nil) != (err == nil) {
 				t.Fatalf("Fits says %v, Charge says %v", fits, err)
 			}
@@ -159,10 +159,10 @@ func TestFilterNeverExceedsItsBudget(t *testing.T) {
 				}
 				continue
 			}
-			if err := total.Compose(e, 1); err != nil {
+			if err := total.Compose(t.Context(), e, 1); err != nil {
 				t.Fatal(err)
 			}
-			exact, err := total.Epsilon(budget.Delta)
+			exact, err := total.Epsilon(t.Context(), budget.Delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func BenchmarkFilterCharge(b *testing.B) {
 	e := dp.Gaussian{NoiseMultiplier: 1e9}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := f.Charge(e); err != nil {
+		if err := f.Charge(b.Context(), e); err != nil {
 			b.Fatal(err)
 		}
 	}

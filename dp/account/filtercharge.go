@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -29,14 +30,14 @@ func (f *Filter) Order() float64 {
 // Fits reports, without charging, what Charge would: nil, an error that wraps
 // [ErrExhausted] where the budget does not cover the event, or one that wraps
 // [ErrUnsupported] where the rule cannot take it.
-func (f *Filter) Fits(event dp.Event) error {
-	_, err := f.after(event)
+func (f *Filter) Fits(ctx context.Context, event dp.Event) error {
+	_, err := f.after(ctx, event)
 	return err
 }
 
 // Charge spends the event. On any error nothing is spent.
-func (f *Filter) Charge(event dp.Event) error {
-	next, err := f.after(event)
+func (f *Filter) Charge(ctx context.Context, event dp.Event) error {
+	next, err := f.after(ctx, event)
 	if err != nil {
 		return err
 	}
@@ -44,12 +45,12 @@ func (f *Filter) Charge(event dp.Event) error {
 	return nil
 }
 
-func (f *Filter) after(event dp.Event) (filterState, error) {
+func (f *Filter) after(ctx context.Context, event dp.Event) (filterState, error) {
 	next := f.state
 	if err := checkCompose(f.adj, event, 1); err != nil {
 		return next, err
 	}
-	if own, ok, err := f.ownCost(event); err != nil {
+	if own, ok, err := f.ownCost(ctx, event); err != nil {
 		return next, err
 	} else if ok {
 		next.sum = xmath.AddUp(next.sum, own)
@@ -59,7 +60,7 @@ func (f *Filter) after(event dp.Event) (filterState, error) {
 		}
 		return next, nil
 	}
-	cost, err := f.basicCost(event)
+	cost, err := f.basicCost(ctx, event)
 	if err != nil {
 		return next, err
 	}
@@ -78,14 +79,14 @@ func (f *Filter) after(event dp.Event) (filterState, error) {
 
 // ownCost is the event's part of the rule's own sum, rounded up; ok is false
 // where the rule cannot take the event.
-func (f *Filter) ownCost(event dp.Event) (cost float64, ok bool, err error) {
+func (f *Filter) ownCost(ctx context.Context, event dp.Event) (cost float64, ok bool, err error) {
 	switch f.rule {
 	case GaussianDP:
 		square, ok := muTree(f.adj, event)
 		return square.Upper, ok, nil
 	case Renyi:
 		r := NewRDP(f.adj, f.options.Order)
-		if err := r.Compose(event, 1); errors.Is(err, ErrUnsupported) {
+		if err := r.Compose(ctx, event, 1); errors.Is(err, ErrUnsupported) {
 			return 0, false, nil
 		} else if err != nil {
 			return 0, false, err
@@ -100,7 +101,7 @@ func (f *Filter) ownCost(event dp.Event) (cost float64, ok bool, err error) {
 }
 
 // basicCost is an (epsilon, delta) that the event meets, rounded up.
-func (f *Filter) basicCost(event dp.Event) (dp.Budget, error) {
+func (f *Filter) basicCost(ctx context.Context, event dp.Event) (dp.Budget, error) {
 	var cost dp.Budget
 	err := leaves(event, 1, func(leaf dp.Event, n int64) error {
 		if err := defined(f.adj, leaf); err != nil {
@@ -121,11 +122,15 @@ func (f *Filter) basicCost(event dp.Event) (dp.Budget, error) {
 	if f.options.ChargeDelta == 0 {
 		return dp.Budget{}, unsupported(event, "is neither pure nor (epsilon, delta), and no delta is fixed at which to convert it; make the filter with a ChargeDelta")
 	}
-	a := f.options.Accountant(f.adj)
-	if err := a.Compose(event, 1); err != nil {
+	event, err = f.fixedForCharge(ctx, event)
+	if err != nil {
 		return dp.Budget{}, err
 	}
-	b, err := a.Epsilon(f.options.ChargeDelta)
+	a := f.options.Accountant(f.adj)
+	if err := a.Compose(ctx, event, 1); err != nil {
+		return dp.Budget{}, err
+	}
+	b, err := a.Epsilon(ctx, f.options.ChargeDelta)
 	return dp.Budget{Epsilon: b.Upper, Delta: f.options.ChargeDelta}, err
 }
 

@@ -60,18 +60,18 @@ func TestPrivacyLossKeepsWhatIsInfinite(t *testing.T) {
 		const lost = 1e-10
 		a := account.New(dp.ReplaceOne)
 		compose(t, a, e, 10)
-		d, err := a.Delta(3)
+		d, err := a.Delta(t.Context(), 3)
 		if want := -math.Expm1(10 * math.Log1p(-lost)); err != nil || math.Abs(d.Upper/want-1) > 1e-5 || math.Abs(d.Lower/want-1) > 1e-5 {
 			t.Errorf("%+v: delta %v, %v; want %v", e, d, err, want)
 		}
-		if _, err := a.Epsilon(5e-10); !errors.Is(err, account.ErrUncertified) {
+		if _, err := a.Epsilon(t.Context(), 5e-10); !errors.Is(err, account.ErrUncertified) {
 			t.Errorf("%+v: epsilon below its own delta: %v; want ErrUncertified", e, err)
 		}
-		if err := account.NewRDP(dp.ReplaceOne).Compose(e, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := account.NewRDP(dp.ReplaceOne).Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%+v has no Renyi curve: %v; want ErrUnsupported", e, err)
 		}
 	}
-	if err := account.New(dp.AddRemoveOne).Compose(dp.PoissonSampled{Rate: .1, Event: responseLoss(1)}, 1); !errors.Is(err, account.ErrUnsupported) {
+	if err := account.New(dp.AddRemoveOne).Compose(t.Context(), dp.PoissonSampled{Rate: .1, Event: responseLoss(1)}, 1); !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("a sampled privacy_loss: %v; want ErrUnsupported", err)
 	}
 	// Masses that sum to 1 but for their rounding lack nothing.
@@ -111,10 +111,10 @@ func TestPrivacyLossMatchesEnumeration(t *testing.T) {
 			}
 		}
 		acc := account.New(dp.ReplaceOne)
-		if err := acc.Compose(e, 3); err != nil {
+		if err := acc.Compose(t.Context(), e, 3); err != nil {
 			t.Fatal(err)
 		}
-		d, err := acc.Delta(at)
+		d, err := acc.Delta(t.Context(), at)
 		if err != nil || d.Lower > want*(1+1e-9) || d.Upper < want*(1-1e-9) || d.Upper > want*1.01+1e-9 {
 			t.Fatalf("%+v at %v: %v, %v; want %v", e, at, d, err, want)
 		}
@@ -151,12 +151,12 @@ func TestRenyiCurveHoldsBetweenItsOrders(t *testing.T) {
 	for _, order := range []float64{1.0003, 1.7, 5, 3e6} {
 		a := account.New(dp.ReplaceOne)
 		compose(t, a, dp.RenyiCurve{Orders: []float64{order}, Values: []float64{.25}}, 4)
-		b, err := a.Epsilon(1e-6)
+		b, err := a.Epsilon(t.Context(), 1e-6)
 		if want := 1 + math.Log1p(-1/order) - (math.Log(1e-6)+math.Log(order))/(order-1); err != nil || b.Upper > want*(1+1e-9) || b.Upper < want*(1-1e-6) || a.String() != "rdp" {
 			t.Errorf("order %v: %v by %v, %v; want %v", order, b, a, err, want)
 		}
 	}
-	if err := account.New(dp.AddRemoveOne).Compose(dp.PoissonSampled{Rate: .1, Event: e}, 1); !errors.Is(err, account.ErrUnsupported) {
+	if err := account.New(dp.AddRemoveOne).Compose(t.Context(), dp.PoissonSampled{Rate: .1, Event: e}, 1); !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("a sampled curve: %v; want ErrUnsupported", err)
 	}
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -39,7 +40,7 @@ type group struct {
 }
 
 // Compose implements [Accountant].
-func (g *group) Compose(event dp.Event, count int64) error {
+func (g *group) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(g.Adjacency(), event, count); err != nil {
 		return err
 	}
@@ -52,28 +53,28 @@ func (g *group) Compose(event dp.Event, count int64) error {
 	if err != nil {
 		return err
 	}
-	return g.Accountant.Compose(event, count)
+	return g.Accountant.Compose(ctx, event, count)
 }
 
 // Delta implements [Accountant].
-func (g *group) Delta(epsilon float64) (Bracket, error) {
+func (g *group) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
-	one, err := g.Accountant.Delta(epsilon)
+	one, err := g.Accountant.Delta(ctx, epsilon)
 	if err != nil || g.persons == 1 {
 		return one, err
 	}
-	if mu, ok := g.mu(); ok {
+	if mu, ok := g.mu(ctx); ok {
 		return certain(Bracket{GaussianDelta(mu.Lower, epsilon).Lower, GaussianDelta(mu.Upper, epsilon).Upper}, nil)
 	}
-	t, err := g.table(epsilon, 0)
+	t, err := g.table(ctx, epsilon, 0)
 	if err != nil {
 		return Bracket{}, err
 	}
 	upper := 1.0
 	for _, split := range [][]float64{t.uniform(epsilon), t.split(epsilon)} {
-		u, err := g.bound(split, epsilon)
+		u, err := g.bound(ctx, split, epsilon)
 		if err != nil {
 			return Bracket{}, err
 		}
@@ -83,15 +84,15 @@ func (g *group) Delta(epsilon float64) (Bracket, error) {
 }
 
 // Epsilon implements [Accountant].
-func (g *group) Epsilon(delta float64) (Bracket, error) {
+func (g *group) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
-	one, err := g.Accountant.Epsilon(delta)
+	one, err := g.Accountant.Epsilon(ctx, delta)
 	if err != nil || g.persons == 1 {
 		return one, err
 	}
-	if mu, ok := g.mu(); ok && !math.IsInf(mu.Upper, 1) {
+	if mu, ok := g.mu(ctx); ok && !math.IsInf(mu.Upper, 1) {
 		low, err := GaussianEpsilon(mu.Lower, delta)
 		if err != nil {
 			return Bracket{}, err
@@ -102,15 +103,15 @@ func (g *group) Epsilon(delta float64) (Bracket, error) {
 	if delta == 0 {
 		return certain(Bracket{one.Lower, xmath.MulUp(one.Upper, float64(g.persons))}, nil)
 	}
-	upper, err := g.smallest(delta, one.Upper)
+	upper, err := g.smallest(ctx, delta, one.Upper)
 	return certain(Bracket{min(one.Lower, upper), upper}, err)
 }
 
 // smallest is an epsilon at which delta is certain to hold, near the smallest.
-func (g *group) smallest(delta, one float64) (float64, error) {
+func (g *group) smallest(ctx context.Context, delta, one float64) (float64, error) {
 	k := float64(g.persons)
 	meets := func(split []float64, epsilon float64) (bool, error) {
-		d, err := g.bound(split, epsilon)
+		d, err := g.bound(ctx, split, epsilon)
 		return d <= delta, err
 	}
 	// The same epsilon for every person meets delta from somewhere on.
@@ -130,30 +131,33 @@ func (g *group) smallest(delta, one float64) (float64, error) {
 	if ok, err := meets(t.uniform(k*each), k*each); err != nil || !ok {
 		return 0, errors.Join(err, fmt.Errorf("%w: no epsilon is certain to hold at delta %v for a group of %d persons; raise delta or add noise", ErrUncertified, delta, g.persons))
 	}
-	t, err := g.table(k*each, delta*math.Exp(-k*each)/k)
+	t, err := g.table(ctx, k*each, delta*math.Exp(-k*each)/k)
 	if err != nil {
 		return 0, err
 	}
-	guess := bisect(k*each, func(epsilon float64) bool { return t.value(t.split(epsilon)) <= delta })
+	guess := bisect(k*each, func(epsilon float64) bool { return ctx.Err() != nil || t.value(t.split(epsilon)) <= delta })
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	for step := 1e-9; ; step *= 4 {
 		epsilon := min(guess*(1+step), k*each)
 		if epsilon == k*each {
 			return epsilon, nil
 		}
 		if ok, err := meets(t.split(epsilon), epsilon); ok || err != nil {
-			return epsilon, err
+			return epsilon, errors.Join(err, ctx.Err())
 		}
 	}
 }
 
 // mu is that of the group, where one person's noise is Gaussian.
-func (g *group) mu() (Bracket, bool) {
+func (g *group) mu(ctx context.Context) (Bracket, bool) {
 	var closed *ClosedForm
 	switch a := g.Accountant.(type) {
 	case *ClosedForm:
 		closed = a
 	case *PLD:
-		closed, _ = a.closed()
+		closed, _ = a.closed(ctx)
 	case *tightest:
 		closed = a.closed
 	}
@@ -167,8 +171,8 @@ func (g *group) mu() (Bracket, bool) {
 
 // deltaAt is one person's delta at any epsilon, rounded up: an event of probability x has one of
 // at most e^eps x + delta(eps) under the neighbour, and its complement has too.
-func (g *group) deltaAt(epsilon float64) (float64, error) {
-	b, err := g.Accountant.Delta(math.Abs(epsilon))
+func (g *group) deltaAt(ctx context.Context, epsilon float64) (float64, error) {
+	b, err := g.Accountant.Delta(ctx, math.Abs(epsilon))
 	if err != nil || epsilon >= 0 {
 		return b.Upper, err
 	}
@@ -181,14 +185,14 @@ func mirrored(epsilon, delta float64) float64 {
 }
 
 // bound is the bound of a split, rounded up. A split that sums to more than epsilon bounds nothing.
-func (g *group) bound(split []float64, epsilon float64) (float64, error) {
+func (g *group) bound(ctx context.Context, split []float64, epsilon float64) (float64, error) {
 	sum, factor, delta := 0.0, 1.0, 0.0
 	known := map[float64]float64{}
 	for _, e := range split {
 		d, ok := known[e]
 		if !ok {
 			var err error
-			if d, err = g.deltaAt(e); err != nil {
+			if d, err = g.deltaAt(ctx, e); err != nil {
 				return 1, err
 			}
 			known[e] = d
@@ -217,14 +221,14 @@ const tableSize = 120
 
 // table tabulates delta where a split of epsilon may go: as far as one person's
 // losses do, or to a few equal parts, and no further than where delta is least.
-func (g *group) table(epsilon, least float64) (groupTable, error) {
+func (g *group) table(ctx context.Context, epsilon, least float64) (groupTable, error) {
 	t := groupTable{persons: g.persons}
 	if g.persons > mostPersons {
 		return t, fmt.Errorf("%w: a group of %d persons; want at most %d", ErrUncertified, g.persons, mostPersons)
 	}
 	// Where one of these is not certified the table is only a worse one.
-	usual, _ := g.Accountant.Epsilon(1e-3)
-	largest, _ := g.Accountant.Epsilon(0)
+	usual, _ := g.Accountant.Epsilon(ctx, 1e-3)
+	largest, _ := g.Accountant.Epsilon(ctx, 0)
 	top := min(epsilon+usual.Upper, 4*(epsilon/float64(g.persons)+usual.Upper))
 	nodes := []float64{largest.Upper}
 	for i := range tableSize + 1 {
@@ -233,7 +237,7 @@ func (g *group) table(epsilon, least float64) (groupTable, error) {
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
 	for _, e := range nodes {
-		d, err := g.deltaAt(e)
+		d, err := g.deltaAt(ctx, e)
 		if err != nil {
 			return t, err
 		}

@@ -12,9 +12,9 @@ func grouped(t *testing.T, adj dp.Adjacency, e dp.Event, persons int, query stri
 	t.Helper()
 	g := account.ForGroup(account.New(adj), persons)
 	compose(t, g, e, 1)
-	b, err := g.Epsilon(delta)
+	b, err := g.Epsilon(t.Context(), delta)
 	if query == "delta" {
-		b, err = g.Delta(epsilon)
+		b, err = g.Delta(t.Context(), epsilon)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestGroupsCostMoreThanOneAndLessThanApart(t *testing.T) {
 	}
 	g := account.ForGroup(account.NewRDP(dp.AddRemoveOne), persons)
 	compose(t, g, e, 1)
-	r, err := g.Epsilon(simple)
+	r, err := g.Epsilon(t.Context(), simple)
 	if err != nil || r.Upper < b.Upper*.99 {
 		t.Errorf("by Renyi divergences %v, %v; by loss distributions %v", r, err, b)
 	}

@@ -31,15 +31,15 @@ func TestManyEventsCostLinearTime(t *testing.T) {
 				start := time.Now()
 				a := fresh(name, dp.ReplaceOne)
 				for _, e := range events.Events[:n/2] {
-					if err := a.Compose(e, 1); err != nil {
+					if err := a.Compose(t.Context(), e, 1); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if err := a.Compose(events, 1); err != nil {
+				if err := a.Compose(t.Context(), events, 1); err != nil {
 					t.Fatal(err)
 				}
 				for range 10 {
-					if _, err := a.Epsilon(1e-5); err != nil {
+					if _, err := a.Epsilon(t.Context(), 1e-5); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -69,18 +69,18 @@ func TestEqualEventsAreOneCurve(t *testing.T) {
 	} {
 		list, count := account.NewRDP(dp.ReplaceOne), account.NewRDP(dp.ReplaceOne)
 		for range 7 {
-			if err := list.Compose(dp.Composed{Events: []dp.Event{event, event}}, 1); err != nil {
+			if err := list.Compose(t.Context(), dp.Composed{Events: []dp.Event{event, event}}, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := count.Compose(event, 14); err != nil {
+		if err := count.Compose(t.Context(), event, 14); err != nil {
 			t.Fatal(err)
 		}
-		a, err := list.Epsilon(1e-5)
+		a, err := list.Epsilon(t.Context(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := count.Epsilon(1e-5)
+		b, err := count.Epsilon(t.Context(), 1e-5)
 		if err != nil || a.Upper > b.Upper*(1+1e-13) || b.Upper > a.Upper*(1+1e-13) {
 			t.Errorf("%#v: 14 in a list %v, counted %v, %v", event, a, b, err)
 		}
@@ -90,18 +90,18 @@ func TestEqualEventsAreOneCurve(t *testing.T) {
 func TestRefusedListChangesNothing(t *testing.T) {
 	for _, name := range everyAccountant {
 		a := fresh(name, dp.ReplaceOne)
-		if err := a.Compose(dp.Gaussian{NoiseMultiplier: 2}, 1); err != nil {
+		if err := a.Compose(t.Context(), dp.Gaussian{NoiseMultiplier: 2}, 1); err != nil {
 			t.Fatal(err)
 		}
-		before, err := a.Epsilon(1e-5)
+		before, err := a.Epsilon(t.Context(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list := dp.Composed{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 1}, dp.SmoothGaussian{Alpha: 1, Beta: 0.1, Dimension: 1}}}
-		if a.Compose(list, 1) == nil {
+		if a.Compose(t.Context(), list, 1) == nil {
 			t.Fatalf("%s takes %#v; the test needs a list it refuses", name, list)
 		}
-		if after, err := a.Epsilon(1e-5); err != nil || after != before {
+		if after, err := a.Epsilon(t.Context(), 1e-5); err != nil || after != before {
 			t.Errorf("%s: epsilon %v, after a refusal %v, %v", name, before, after, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestSmoothGaussianIsRefusedWithAWayOut(t *testing.T) {
 	list := dp.Composed{Events: []dp.Event{smooth, dp.Gaussian{NoiseMultiplier: 2}}}
 	for _, name := range []string{"new", "closed", "pld", "rdp"} {
 		for _, event := range []dp.Event{smooth, list} {
-			err := fresh(name, dp.ReplaceOne).Compose(event, 1)
+			err := fresh(name, dp.ReplaceOne).Compose(t.Context(), event, 1)
 			if name == "new" || name == "closed" {
 				if event.Kind() == smooth.Kind() {
 					if err != nil {
@@ -128,16 +128,16 @@ func TestSmoothGaussianIsRefusedWithAWayOut(t *testing.T) {
 			}
 		}
 	}
-	alone, err := account.SmoothGaussianEpsilon(smooth.Alpha, smooth.Beta, smooth.Dimension, 1e-6)
+	alone, err := account.SmoothGaussianEpsilon(t.Context(), smooth.Alpha, smooth.Beta, smooth.Dimension, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	charged := dp.Composed{Events: []dp.Event{dp.ApproximateDP{Epsilon: alone.Upper, Delta: 1e-6}, dp.Gaussian{NoiseMultiplier: 2}}}
 	for _, name := range []string{"new", "pld", "rdp"} {
 		a := fresh(name, dp.ReplaceOne)
-		if err := a.Compose(charged, 1); err != nil {
+		if err := a.Compose(t.Context(), charged, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if b, err := a.Epsilon(1e-5); err != nil || !(b.Upper > 0) {
+		} else if b, err := a.Epsilon(t.Context(), 1e-5); err != nil || !(b.Upper > 0) {
 			t.Errorf("%s: epsilon %v, %v", name, b, err)
 		}
 	}
@@ -150,10 +150,10 @@ func BenchmarkEpsilonOfManyEvents(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
 					a := fresh(name, dp.ReplaceOne)
-					if err := a.Compose(events, 1); err != nil {
+					if err := a.Compose(b.Context(), events, 1); err != nil {
 						b.Fatal(err)
 					}
-					if _, err := a.Epsilon(1e-5); err != nil {
+					if _, err := a.Epsilon(b.Context(), 1e-5); err != nil {
 						b.Fatal(err)
 					}
 				}

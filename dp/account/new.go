@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -13,8 +14,8 @@ import (
 // accounted for by those, and the answer is an upper bound; the accountant's name
 // says which it is. An event that none of them supports is refused, and a looser
 // accountant never stands in where a tighter one fails.
-func New(adj dp.Adjacency) Accountant {
-	b := &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj)}
+func New(adj dp.Adjacency, options ...Option) Accountant {
+	b := &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj, options...)}
 	b.closed.known = b.pld.known
 	return b
 }
@@ -44,26 +45,26 @@ func (b *tightest) String() string { return b.best().String() }
 
 func (b *tightest) Adjacency() dp.Adjacency { return b.adj }
 
-func (b *tightest) Compose(event dp.Event, count int64) error {
+func (b *tightest) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if b.rdp != nil {
-		return b.rdp.Compose(event, count)
+		return b.rdp.Compose(ctx, event, count)
 	}
 	if b.closed == nil {
-		return b.turn(event, count, b.pld.Compose(event, count))
+		return b.turn(ctx, event, count, b.pld.Compose(ctx, event, count))
 	}
-	closedErr := b.closed.Compose(event, count)
+	closedErr := b.closed.Compose(ctx, event, count)
 	if b.pld == nil {
 		if closedErr != nil {
 			return b.pldErr
 		}
 		return nil
 	}
-	pldErr := b.pld.Compose(event, count)
+	pldErr := b.pld.Compose(ctx, event, count)
 	switch {
 	case closedErr == nil && pldErr != nil:
 		b.pld, b.pldErr = nil, pldErr
 	case closedErr != nil && pldErr != nil:
-		return b.turn(event, count, pldErr)
+		return b.turn(ctx, event, count, pldErr)
 	case closedErr != nil:
 		b.closed = nil
 	}
@@ -73,23 +74,27 @@ func (b *tightest) Compose(event dp.Event, count int64) error {
 // turn passes on what the PLD accountant said of an event, unless that was that
 // only Renyi divergences are known of it: then all events so far and this one are
 // composed by theirs.
-func (b *tightest) turn(event dp.Event, count int64, pldErr error) error {
+func (b *tightest) turn(ctx context.Context, event dp.Event, count int64, pldErr error) error {
 	if !errors.Is(pldErr, errRenyiOnly) {
 		return pldErr
 	}
 	rdp := NewRDP(b.adj)
 	for _, e := range b.pld.events {
-		if rdp.Compose(e.event, e.count) != nil {
+		if rdp.Compose(ctx, e.event, e.count) != nil {
 			return pldErr
 		}
 	}
-	if rdp.Compose(event, count) != nil {
+	if rdp.Compose(ctx, event, count) != nil {
 		return pldErr
 	}
 	b.closed, b.pld, b.rdp = nil, nil, rdp
 	return nil
 }
 
-func (b *tightest) Epsilon(delta float64) (Bracket, error) { return b.best().Epsilon(delta) }
+func (b *tightest) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
+	return b.best().Epsilon(ctx, delta)
+}
 
-func (b *tightest) Delta(epsilon float64) (Bracket, error) { return b.best().Delta(epsilon) }
+func (b *tightest) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
+	return b.best().Delta(ctx, epsilon)
+}

@@ -18,12 +18,12 @@ func TestNewIsExactWhereThatIsPossible(t *testing.T) {
 			t.Fatal(err)
 		}
 		exact, best := account.NewClosedForm(c.Adjacency), account.New(c.Adjacency)
-		if exact.Compose(e, 1) != nil {
+		if exact.Compose(t.Context(), e, 1) != nil {
 			continue
 		}
 		compose(t, best, e, 1)
-		want, err1 := exact.Epsilon(c.Delta)
-		got, err2 := best.Epsilon(c.Delta)
+		want, err1 := exact.Epsilon(t.Context(), c.Delta)
+		got, err2 := best.Epsilon(t.Context(), c.Delta)
 		if err1 != nil || err2 != nil || got != want {
 			t.Errorf("%s: %v (%v), closed form %v (%v)", c.ID, got, err2, want, err1)
 		}
@@ -35,24 +35,24 @@ func TestNewTakesEitherAccountantAndRefusesWhatNeitherTakes(t *testing.T) {
 	laplace := dp.Laplace{NoiseMultiplier: 9}
 	a := account.New(dp.AddRemoveOne)
 	compose(t, a, smooth, 1)
-	before, err := a.Epsilon(1e-6)
+	before, err := a.Epsilon(t.Context(), 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []dp.Event{smooth, laplace} {
-		if err := a.Compose(e, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := a.Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%s beside a smooth Gaussian: %v; want ErrUnsupported", e.Kind(), err)
 		}
 	}
-	if after, err := a.Epsilon(1e-6); err != nil || after != before {
+	if after, err := a.Epsilon(t.Context(), 1e-6); err != nil || after != before {
 		t.Errorf("a refusal changed %v to %v, %v", before, after, err)
 	}
 	b := account.New(dp.AddRemoveOne)
 	compose(t, b, laplace, 2)
-	if err := b.Compose(smooth, 1); !errors.Is(err, account.ErrUnsupported) {
+	if err := b.Compose(t.Context(), smooth, 1); !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("a smooth Gaussian beside Laplace: %v; want ErrUnsupported", err)
 	}
-	got, err := b.Epsilon(1e-6)
+	got, err := b.Epsilon(t.Context(), 1e-6)
 	if err != nil || !(got.Upper <= 2./9*(1+1e-6)) || !(got.Lower > 0.99*2./9) {
 		t.Errorf("two Laplace of 1/9: %v, %v", got, err)
 	}

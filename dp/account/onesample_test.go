@@ -30,12 +30,12 @@ func TestGaussiansOnOneSample(t *testing.T) {
 	tight := ask(t, dp.ReplaceOne, sgd(.05, 4), 50, "epsilon", 0, 1e-6)
 	r := account.NewRDP(dp.ReplaceOne)
 	compose(t, r, repeat, 50)
-	renyi, err := r.Epsilon(1e-6)
+	renyi, err := r.Epsilon(t.Context(), 1e-6)
 	if err != nil || loose.Upper < tight.Lower || loose.Upper > renyi.Upper || loose.Lower > tight.Upper {
 		t.Errorf("replace_one: %v; one sum %v, Renyi %v, %v", loose, tight, renyi, err)
 	}
 	mixed := dp.PoissonSampled{Rate: .05, Event: dp.Composed{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 3}, dp.Laplace{NoiseMultiplier: 3}}}}
-	if err := account.New(dp.AddRemoveOne).Compose(mixed, 1); !errors.Is(err, account.ErrUnsupported) {
+	if err := account.New(dp.AddRemoveOne).Compose(t.Context(), mixed, 1); !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("Gaussian and Laplace on one sample: %v; want ErrUnsupported", err)
 	}
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -29,6 +30,7 @@ type PLD struct {
 	events []counts
 	at     map[dp.Event]int // where in events
 	known  discreteCache
+	settings
 }
 
 // counts is one kind of run, with how often it happens.
@@ -42,8 +44,12 @@ type counts struct {
 const maxRuns = 1 << 32
 
 // NewPLD returns an accountant to which nothing is charged yet.
-func NewPLD(adj dp.Adjacency) *PLD {
-	return &PLD{adj: adj, at: map[dp.Event]int{}, known: discreteCache{}}
+func NewPLD(adj dp.Adjacency, options ...Option) *PLD {
+	p := &PLD{adj: adj, at: map[dp.Event]int{}, known: discreteCache{}}
+	for _, o := range options {
+		o(&p.settings)
+	}
+	return p
 }
 
 // String implements [Accountant].
@@ -53,7 +59,7 @@ func (p *PLD) String() string { return "pld" }
 func (p *PLD) Adjacency() dp.Adjacency { return p.adj }
 
 // Compose implements [Accountant].
-func (p *PLD) Compose(event dp.Event, count int64) error {
+func (p *PLD) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(p.adj, event, count); err != nil {
 		return err
 	}
@@ -65,7 +71,7 @@ func (p *PLD) Compose(event dp.Event, count int64) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.needs(leaf); err != nil {
+		if _, err := p.needs(ctx, leaf); err != nil {
 			return err
 		}
 		total := int64(0)
@@ -112,30 +118,34 @@ func (p *PLD) charge(r counts) {
 }
 
 // Delta implements [Accountant].
-func (p *PLD) Delta(epsilon float64) (Bracket, error) {
+func (p *PLD) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
-	if exact, ok := p.closed(); ok {
-		return exact.Delta(epsilon)
+	if exact, ok := p.closed(ctx); ok {
+		return exact.Delta(ctx, epsilon)
 	}
-	b, err := p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Delta(epsilon, enough) })
+	b, err := p.ask(ctx, func(c lossdist.Composition, enough float64) (lower, upper float64, err error) {
+		return c.Delta(ctx, epsilon, enough)
+	})
 	return certain(Bracket{min(b.Lower, 1), min(b.Upper, 1)}, err)
 }
 
 // Epsilon implements [Accountant]. At delta 0 it is the sum of the events' largest
 // losses, where they have one.
-func (p *PLD) Epsilon(delta float64) (Bracket, error) {
+func (p *PLD) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
-	if exact, ok := p.closed(); ok {
-		return exact.Epsilon(delta)
+	if exact, ok := p.closed(ctx); ok {
+		return exact.Epsilon(ctx, delta)
 	}
 	if delta == 0 {
-		return certain(p.pure())
+		return certain(p.pure(ctx))
 	}
-	b, err := p.ask(func(c lossdist.Composition, enough float64) (lower, upper float64) { return c.Epsilon(delta, enough) })
+	b, err := p.ask(ctx, func(c lossdist.Composition, enough float64) (lower, upper float64, err error) {
+		return c.Epsilon(ctx, delta, enough)
+	})
 	if err == nil && math.IsInf(b.Upper, 1) {
 		return Bracket{}, p.noEpsilon(delta)
 	}
@@ -174,14 +184,14 @@ func (p *PLD) ownDelta() float64 {
 
 // pure adds up the largest losses of all runs: independent runs reach them
 // together.
-func (p *PLD) pure() (Bracket, error) {
+func (p *PLD) pure(ctx context.Context) (Bracket, error) {
 	var total Bracket
 	for _, e := range p.events {
 		one := NewClosedForm(p.adj)
-		if err := one.Compose(e.event, 1); err != nil {
+		if err := one.Compose(ctx, e.event, 1); err != nil {
 			return Bracket{}, err
 		}
-		b, err := one.Epsilon(0)
+		b, err := one.Epsilon(ctx, 0)
 		if err != nil {
 			return Bracket{}, err
 		}
@@ -195,11 +205,11 @@ func (p *PLD) pure() (Bracket, error) {
 }
 
 // closed returns the closed form of what was composed, where there is one.
-func (p *PLD) closed() (*ClosedForm, bool) {
+func (p *PLD) closed(ctx context.Context) (*ClosedForm, bool) {
 	exact := NewClosedForm(p.adj)
 	exact.known = p.known
 	for _, e := range p.events {
-		if exact.Compose(e.event, e.count) != nil {
+		if exact.Compose(ctx, e.event, e.count) != nil {
 			return nil, false
 		}
 	}
@@ -209,10 +219,10 @@ func (p *PLD) closed() (*ClosedForm, bool) {
 // ask puts the question to every composition that bounds the truth from above
 // and takes the worst answer, and to every one that neighbours can realise. What
 // cannot exceed an answer seen before is not computed to the end.
-func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, upper float64)) (Bracket, error) {
+func (p *PLD) ask(ctx context.Context, question func(c lossdist.Composition, enough float64) (lower, upper float64, err error)) (Bracket, error) {
 	var out Bracket
-	for _, v := range p.allViews() {
-		c, err := p.composition(v)
+	for _, v := range p.allViews(ctx) {
+		c, err := p.composition(ctx, v)
 		if err != nil {
 			return Bracket{}, err
 		}
@@ -220,7 +230,10 @@ func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, 
 		if v.dominates && v.realised {
 			enough = out.Upper
 		}
-		lower, upper := question(c, enough)
+		lower, upper, err := question(c, enough)
+		if err != nil {
+			return Bracket{}, err
+		}
 		if math.IsNaN(lower) || math.IsNaN(upper) || lower > upper {
 			return Bracket{}, fmt.Errorf("%w: the PLD accountant's bounds cross for these events; this is a fault of its numerics: please report the events", ErrUncertified)
 		}
@@ -235,8 +248,8 @@ func (p *PLD) ask(question func(c lossdist.Composition, enough float64) (lower, 
 }
 
 // composition is the sum of the events' losses as one view sees it.
-func (p *PLD) composition(v view) (lossdist.Composition, error) {
-	var c lossdist.Composition
+func (p *PLD) composition(ctx context.Context, v view) (lossdist.Composition, error) {
+	c := lossdist.Composition{Width: p.width}
 	for _, e := range p.events {
 		if square, ok := muSquare(p.adj, e.event, e.count); ok {
 			c.Gaussian[0] = xmath.AddDown(c.Gaussian[0], square.Lower)
@@ -251,7 +264,7 @@ func (p *PLD) composition(v view) (lossdist.Composition, error) {
 				continue
 			}
 		}
-		part, err := p.part(e.event, v)
+		part, err := p.part(ctx, e.event, v)
 		if err != nil {
 			return c, err
 		}

@@ -11,10 +11,10 @@ func benchmarkPLD(b *testing.B, rate, noise float64, count int64, delta float64)
 	width := 0.0
 	for b.Loop() {
 		p := account.NewPLD(dp.AddRemoveOne)
-		if err := p.Compose(sgd(rate, noise), count); err != nil {
+		if err := p.Compose(b.Context(), sgd(rate, noise), count); err != nil {
 			b.Fatal(err)
 		}
-		answer, err := p.Epsilon(delta)
+		answer, err := p.Epsilon(b.Context(), delta)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func BenchmarkPLDCalibrations(b *testing.B) {
 			return dp.SelfComposed{Count: 10000, Event: sgd(0.001, noise)}, nil
 		}
 		fresh := func() account.Accountant { return account.NewPLD(dp.AddRemoveOne) }
-		if _, err := account.Calibrate(build, dp.Budget{Epsilon: 2, Delta: 1e-6}, fresh); err != nil {
+		if _, err := account.Calibrate(b.Context(), build, dp.Budget{Epsilon: 2, Delta: 1e-6}, fresh); err != nil {
 			b.Fatal(err)
 		}
 	}

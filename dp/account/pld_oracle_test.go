@@ -29,7 +29,7 @@ func (c pldCase) answer(t testing.TB) account.Bracket {
 	}
 	fresh := func() account.Accountant { return account.NewPLD(c.Adjacency) }
 	if c.Query == "noise_multiplier" {
-		b, err := account.Calibrate(template.With, dp.Budget{Epsilon: c.Epsilon, Delta: c.Delta}, fresh)
+		b, err := account.Calibrate(t.Context(), template.With, dp.Budget{Epsilon: c.Epsilon, Delta: c.Delta}, fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,12 +45,12 @@ func (c pldCase) answer(t testing.TB) account.Bracket {
 func ask(t testing.TB, adj dp.Adjacency, e dp.Event, count int64, query string, epsilon, delta float64) account.Bracket {
 	t.Helper()
 	p := account.NewPLD(adj)
-	if err := p.Compose(e, count); err != nil {
+	if err := p.Compose(t.Context(), e, count); err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.Epsilon(delta)
+	b, err := p.Epsilon(t.Context(), delta)
 	if query == "delta" {
-		b, err = p.Delta(epsilon)
+		b, err = p.Delta(t.Context(), epsilon)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -24,10 +24,10 @@ func TestPLDIsTightOverItsWholeRange(t *testing.T) {
 							t.Errorf("%v, rate %v, noise %v, %d runs, delta %v: %v", adj, rate, noise, count, delta, b)
 						}
 						r := account.NewRDP(adj)
-						if r.Compose(sgd(rate, noise), count) != nil {
+						if r.Compose(t.Context(), sgd(rate, noise), count) != nil {
 							continue
 						}
-						if bound, err := r.Epsilon(delta); err == nil && bound.Upper < b.Lower {
+						if bound, err := r.Epsilon(t.Context(), delta); err == nil && bound.Upper < b.Lower {
 							t.Errorf("%v, rate %v, noise %v, %d runs, delta %v: %v, but Renyi %v", adj, rate, noise, count, delta, b, bound)
 						}
 					}

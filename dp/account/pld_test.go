@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -61,10 +62,10 @@ func drawAdjacency(t *rapid.T) dp.Adjacency {
 func epsilon(t *rapid.T, adj dp.Adjacency, e dp.Event, count int64, delta float64) account.Bracket {
 	t.Helper()
 	p := account.NewPLD(adj)
-	if err := p.Compose(e, count); err != nil {
+	if err := p.Compose(t.Context(), e, count); err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.Epsilon(delta)
+	b, err := p.Epsilon(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +91,13 @@ func TestPLDMoreRunsCostMore(t *testing.T) {
 			t.Errorf("delta %v costs %v, a tenth of it %v", delta, once, less)
 		}
 		p := account.NewPLD(adj)
-		if err := p.Compose(e, n); err != nil {
+		if err := p.Compose(t.Context(), e, n); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := p.Delta(once.Upper); err != nil || d.Lower > delta*(1+1e-6) {
+		if d, err := p.Delta(t.Context(), once.Upper); err != nil || d.Lower > delta*(1+1e-6) {
 			t.Errorf("epsilon %v at delta %v, but delta %v there (%v)", once, delta, d, err)
 		}
-		if d, err := p.Delta(once.Lower); err != nil || once.Lower > 0 && d.Upper < delta*(1-1e-6) {
+		if d, err := p.Delta(t.Context(), once.Lower); err != nil || once.Lower > 0 && d.Upper < delta*(1-1e-6) {
 			t.Errorf("epsilon %v at delta %v, but delta %v at its lower end (%v)", once, delta, d, err)
 		}
 	})
@@ -113,11 +114,11 @@ func TestPLDSplittingNeverHelps(t *testing.T) {
 		whole := epsilon(t, adj, dp.Composed{Events: []dp.Event{dp.SelfComposed{Count: n, Event: e}, f}}, 1, 1e-6)
 		p := account.NewPLD(adj)
 		for _, part := range []dp.Event{dp.SelfComposed{Count: k, Event: e}, f, dp.SelfComposed{Count: n - k, Event: e}} {
-			if err := p.Compose(part, 1); err != nil {
+			if err := p.Compose(t.Context(), part, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		parts, err := p.Epsilon(1e-6)
+		parts, err := p.Epsilon(t.Context(), 1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,10 +164,10 @@ func TestPLDNeverExceedsRenyi(t *testing.T) {
 		delta := math.Exp(rapid.Float64Range(math.Log(1e-12), math.Log(1e-3)).Draw(t, "ln delta"))
 		b := epsilon(t, dp.AddRemoveOne, e, n, delta)
 		r := account.NewRDP(dp.AddRemoveOne)
-		if err := r.Compose(e, n); err != nil {
+		if err := r.Compose(t.Context(), e, n); err != nil {
 			t.Fatal(err)
 		}
-		bound, err := r.Epsilon(delta)
+		bound, err := r.Epsilon(t.Context(), delta)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -218,29 +219,29 @@ func TestPLDRefusesByNameAndChangesNothing(t *testing.T) {
 		{dp.AddRemoveOne, dp.Laplace{}, dp.ErrEvent, "laplace"},
 	} {
 		p := account.NewPLD(c.adj)
-		if err := p.Compose(laplace, 3); err != nil {
+		if err := p.Compose(t.Context(), laplace, 3); err != nil {
 			t.Fatal(err)
 		}
-		before, err := p.Epsilon(1e-6)
+		before, err := p.Epsilon(t.Context(), 1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.Compose(dp.Composed{Events: []dp.Event{laplace, c.event}}, 1)
+		err = p.Compose(t.Context(), dp.Composed{Events: []dp.Event{laplace, c.event}}, 1)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%+v under %v: %v; want %v that names %s", c.event, c.adj, err, c.want, c.text)
 		}
-		if after, err := p.Epsilon(1e-6); err != nil || after != before {
+		if after, err := p.Epsilon(t.Context(), 1e-6); err != nil || after != before {
 			t.Errorf("%+v: refused, but epsilon went from %v to %v (%v)", c.event, before, after, err)
 		}
 	}
-	if _, err := account.NewPLD(dp.AddRemoveOne).Epsilon(-1); !errors.Is(err, dp.ErrBudget) {
+	if _, err := account.NewPLD(dp.AddRemoveOne).Epsilon(t.Context(), -1); !errors.Is(err, dp.ErrBudget) {
 		t.Errorf("delta -1: %v; want ErrBudget", err)
 	}
 	spent := account.NewPLD(dp.AddRemoveOne)
-	if err := spent.Compose(dp.ApproximateDP{Epsilon: 0.1, Delta: 1e-6}, 20); err != nil {
+	if err := spent.Compose(t.Context(), dp.ApproximateDP{Epsilon: 0.1, Delta: 1e-6}, 20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := spent.Epsilon(1e-5); !errors.Is(err, account.ErrUncertified) {
+	if _, err := spent.Epsilon(t.Context(), 1e-5); !errors.Is(err, account.ErrUncertified) {
 		t.Errorf("delta below the events' own: %v; want ErrUncertified", err)
 	}
 }
@@ -260,10 +261,10 @@ func TestPLDPureEventsAddUpAtDeltaZero(t *testing.T) {
 		}
 	}
 	p := account.NewPLD(dp.AddRemoveOne)
-	if err := p.Compose(sgd(0.1, 1), 3); err != nil {
+	if err := p.Compose(t.Context(), sgd(0.1, 1), 3); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := p.Epsilon(0); err == nil {
+	if b, err := p.Epsilon(t.Context(), 0); err == nil {
 		t.Errorf("Gaussian noise at delta 0: %v; want an error", b)
 	}
 }
@@ -280,7 +281,7 @@ func TestPLDEventsWithoutLossCostNothing(t *testing.T) {
 	if with.Lower > bare.Upper || bare.Lower > with.Upper || with.Upper > bare.Upper*1.001 {
 		t.Errorf("with a coin %v, without %v; want the same", with, bare)
 	}
-	if b, err := account.NewPLD(dp.ReplaceOne).Epsilon(1e-6); err != nil || b != (account.Bracket{}) {
+	if b, err := account.NewPLD(dp.ReplaceOne).Epsilon(t.Context(), 1e-6); err != nil || b != (account.Bracket{}) {
 		t.Errorf("nothing composed: %v, %v; want 0", b, err)
 	}
 }
@@ -299,10 +300,10 @@ func TestPLDSaysWhyNoEpsilonIsCertain(t *testing.T) {
 		{dp.DiscreteGaussian{Sigma: 0.09, Norm: 1}, 1, "add noise"},
 	} {
 		p := account.NewPLD(dp.AddRemoveOne)
-		if err := p.Compose(c.event, c.count); err != nil {
+		if err := p.Compose(t.Context(), c.event, c.count); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := p.Epsilon(1e-5); !errors.Is(err, account.ErrUncertified) || !strings.Contains(err.Error(), c.want) {
+		if b, err := p.Epsilon(t.Context(), 1e-5); !errors.Is(err, account.ErrUncertified) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d x %#v: %v, %v; want ErrUncertified with %q", c.count, c.event, b, err, c.want)
 		}
 	}
@@ -318,7 +319,7 @@ func TestPLDRefusesDiscreteNoiseBeyondItsNumerics(t *testing.T) {
 		dp.DiscreteLaplace{Scale: 1, Norm: 1e308},
 	} {
 		for _, e := range []dp.Event{event, dp.PoissonSampled{Rate: 0.1, Event: event}} {
-			if err := account.NewPLD(dp.AddRemoveOne).Compose(e, 1); !errors.Is(err, account.ErrUncertified) {
+			if err := account.NewPLD(dp.AddRemoveOne).Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUncertified) {
 				t.Errorf("%#v: %v; want ErrUncertified", e, err)
 			}
 		}
@@ -332,7 +333,7 @@ func TestPLDOfTheNarrowestDiscreteGaussian(t *testing.T) {
 	const sigma = 0.087
 	s := 1 / (2 * sigma * sigma)
 	p := account.NewPLD(dp.AddRemoveOne)
-	if err := p.Compose(dp.DiscreteGaussian{Sigma: sigma, Norm: 1}, 1); err != nil {
+	if err := p.Compose(t.Context(), dp.DiscreteGaussian{Sigma: sigma, Norm: 1}, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, epsilon := range []float64{1, s * 0.99, s * 1.01, 2.99 * s, 3.01 * s, 4.9 * s, 5.1 * s} {
@@ -343,7 +344,7 @@ func TestPLDOfTheNarrowestDiscreteGaussian(t *testing.T) {
 			}
 		}
 		want /= 1 + 2*math.Exp(-s)
-		b, err := p.Delta(epsilon)
+		b, err := p.Delta(t.Context(), epsilon)
 		if err != nil || b.Lower > want*(1+1e-9) || b.Upper < want*(1-1e-9) {
 			t.Errorf("epsilon %v: %v, %v; want around %v", epsilon, b, err, want)
 		}
@@ -364,11 +365,11 @@ func TestPLDDiscreteLaplaceOfNoDistanceCostsNothing(t *testing.T) {
 func ExampleNewPLD() {
 	a := account.NewPLD(dp.AddRemoveOne)
 	step := dp.PoissonSampled{Rate: 256.0 / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1}}
-	if err := a.Compose(step, 14062); err != nil {
+	if err := a.Compose(context.Background(), step, 14062); err != nil {
 		fmt.Println(err)
 		return
 	}
-	b, err := a.Epsilon(1e-5)
+	b, err := a.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("epsilon at most %.3f (%v)\n", b.Upper, err)
 	// Output: epsilon at most 2.382 (<nil>)
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -40,10 +41,10 @@ type needs struct {
 const mostPicks = 4
 
 // allViews lists the views that all events together need.
-func (p *PLD) allViews() []view {
+func (p *PLD) allViews(ctx context.Context) []view {
 	var all needs
 	for _, e := range p.events {
-		if n, err := p.needs(e.event); err == nil {
+		if n, err := p.needs(ctx, e.event); err == nil {
 			all.above, all.below, all.split = all.above || n.above, all.below || n.below, all.split || n.split
 			all.picks = max(all.picks, n.picks)
 		}
@@ -65,21 +66,21 @@ func (p *PLD) allViews() []view {
 }
 
 // needs says what views a reduced leaf needs, or refuses it.
-func (p *PLD) needs(leaf dp.Event) (needs, error) {
-	n, err := p.lookUp(leaf)
+func (p *PLD) needs(ctx context.Context, leaf dp.Event) (needs, error) {
+	n, err := p.lookUp(ctx, leaf)
 	if errors.Is(err, ErrUncertified) {
 		err = fmt.Errorf("%w%s", err, takenByRDP(p.adj, leaf))
 	}
 	return n, err
 }
 
-func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
+func (p *PLD) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
 	if err := defined(p.adj, leaf); err != nil {
 		return needs{}, err
 	}
 	switch e := leaf.(type) {
 	case dp.PoissonSampled:
-		n, err := p.base(p.adj, e.Event, true)
+		n, err := p.base(ctx, p.adj, e.Event, true)
 		if err != nil {
 			return n, err
 		}
@@ -100,20 +101,20 @@ func (p *PLD) lookUp(leaf dp.Event) (needs, error) {
 		n.split = true
 		return n, nil
 	case dp.SampledWithoutReplacement:
-		n, err := p.base(p.adj, e.Event, true)
+		n, err := p.base(ctx, p.adj, e.Event, true)
 		n.below, n.split = true, true
 		return n, err
 	}
-	return p.base(p.adj, leaf, false)
+	return p.base(ctx, p.adj, leaf, false)
 }
 
 // base says what an event needs that is not sampled itself, or is what a sampled
 // one runs.
-func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
+func (p *PLD) base(ctx context.Context, adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
 	switch event.(type) {
 	case dp.ZeroConcentratedDP, dp.RenyiCurve, dp.SelectBest:
 		if e, ok := event.(dp.SelectBest); ok && !sampled {
-			if _, err := selectBestCurve(adj, e); err != nil {
+			if _, err := selectBestCurve(ctx, adj, e); err != nil {
 				return needs{}, err
 			}
 		}
@@ -125,8 +126,12 @@ func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error
 	case dp.PermuteAndFlip, dp.ReportNoisyMax: // what they realise is not computed
 		return needs{split: true}, nil
 	case dp.Exponential:
-		_, err := p.law(adj, event, view{dominates: true})
+		_, err := p.law(ctx, adj, event, view{dominates: true})
 		return needs{split: true, picks: mostOdds}, err
+	case dp.TreeAggregation:
+		if sampled {
+			return needs{}, unsupported(event, "on a sample has no loss distribution here: a person of the sample would be in some nodes and not in others; account for it without the sampling")
+		}
 	case dp.PrivacyLoss:
 		if sampled {
 			return needs{}, unsupported(event, "states the loss of what was run; state that of the sampled mechanism instead")
@@ -137,7 +142,7 @@ func (p *PLD) base(adj dp.Adjacency, event dp.Event, sampled bool) (needs, error
 		if _, plain := muSquare(adj, event, 1); plain && !sampled {
 			return needs{}, nil
 		}
-		_, err := p.law(adj, event, view{dominates: true, realised: true})
+		_, err := p.law(ctx, adj, event, view{dominates: true, realised: true})
 		return needs{}, err
 	}
 	d := p.known.of(adj, e)
@@ -212,30 +217,30 @@ func single(event, outer dp.Event) (dp.Event, error) {
 }
 
 // part is the privacy loss of one run of a reduced leaf that is not a Gaussian.
-func (p *PLD) part(leaf dp.Event, v view) (lossdist.Part, error) {
+func (p *PLD) part(ctx context.Context, leaf dp.Event, v view) (lossdist.Part, error) {
 	switch e := leaf.(type) {
 	case dp.PoissonSampled:
 		if p.adj == dp.AddRemoveOne || !v.dominates {
-			return p.sampled(dp.AddRemoveOne, e.Event, e.Rate, v)
+			return p.sampled(ctx, dp.AddRemoveOne, e.Event, e.Rate, v)
 		}
 		if g, ok := e.Event.(dp.Gaussian); ok {
 			return lossdist.Part{Law: lossdist.Antipodal{Shift: 1 / g.NoiseMultiplier, Rate: e.Rate}, Rate: e.Rate}, nil
 		}
-		return p.symmetrical(e.Event, e.Rate, v)
+		return p.symmetrical(ctx, e.Event, e.Rate, v)
 	case dp.SampledWithoutReplacement:
 		rate := float64(e.Sample) / float64(e.Population)
 		if v.dominates {
-			return p.symmetrical(e.Event, rate, v)
+			return p.symmetrical(ctx, e.Event, rate, v)
 		}
-		return p.sampled(dp.ReplaceOne, e.Event, rate, v)
+		return p.sampled(ctx, dp.ReplaceOne, e.Event, rate, v)
 	}
-	law, err := p.law(p.adj, leaf, v)
+	law, err := p.law(ctx, p.adj, leaf, v)
 	return lossdist.Part{Law: law, Rate: 1}, err
 }
 
 // sampled is the pair of the mixture with rate against the base, or its reverse.
-func (p *PLD) sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
-	law, err := p.law(adj, inner, v)
+func (p *PLD) sampled(ctx context.Context, adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+	law, err := p.law(ctx, adj, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate) }
 	if v.reversed {
 		shape = func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate).Reverse() }
@@ -245,8 +250,8 @@ func (p *PLD) sampled(adj dp.Adjacency, inner dp.Event, rate float64, v view) (l
 
 // symmetrical is the pair that dominates sampling under replace_one in both
 // orders.
-func (p *PLD) symmetrical(inner dp.Event, rate float64, v view) (lossdist.Part, error) {
-	law, err := p.law(dp.ReplaceOne, inner, v)
+func (p *PLD) symmetrical(ctx context.Context, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+	law, err := p.law(ctx, dp.ReplaceOne, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Symmetric(rate) }
 	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
 }
@@ -268,7 +273,7 @@ const (
 )
 
 // law is the pair of an event that is not sampled, as the view asks for it.
-func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
+func (p *PLD) law(ctx context.Context, adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
 	switch e := event.(type) {
 	case dp.Gaussian:
 		if e.NoiseMultiplier < leastMultiplier {
@@ -291,9 +296,9 @@ func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error
 		}
 		return lossdist.DiscreteLaplace{Scale: e.Scale, Gap: integerGap(adj, e.Norm)}, nil
 	case dp.DiscreteGaussian:
-		return p.discreteLaw(adj, e, v)
+		return p.discreteLaw(ctx, adj, e, v)
 	case dp.SelfComposed: // Gaussian noise on one sample
-		return p.law(adj, e.Event, v)
+		return p.law(ctx, adj, e.Event, v)
 	case dp.PureDP, dp.PermuteAndFlip, dp.ReportNoisyMax:
 		epsilon, _ := pureLoss(event)
 		return pureLaw(event, epsilon, v), nil
@@ -315,14 +320,14 @@ func (p *PLD) law(adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error
 	if _, ok := event.(dp.SmoothGaussian); ok {
 		// Which ratio of the two variances is worst depends on epsilon, so there is
 		// no pair to compose.
-		return nil, unsupported(event, "has no loss distribution; charge it as approximate_dp, with the epsilon that SmoothGaussianEpsilon certifies at a delta of its own")
+		return nil, unsupported(event, "has no loss distribution; "+smoothRemedy)
 	}
 	return nil, unsupported(event, "has no loss distribution here"+takenByRDP(adj, event))
 }
 
 // discreteLaw is the pair of discrete Gaussian noise: that of its one worst
 // difference; or what dominates all of them, or one of them; or continuous noise.
-func (p *PLD) discreteLaw(adj dp.Adjacency, e dp.DiscreteGaussian, v view) (lossdist.Law, error) {
+func (p *PLD) discreteLaw(ctx context.Context, adj dp.Adjacency, e dp.DiscreteGaussian, v view) (lossdist.Law, error) {
 	known := p.known
 	if adj != p.adj { // sampled under replace_one, where a record may contribute nothing
 		known = discreteCache{}
@@ -338,7 +343,7 @@ func (p *PLD) discreteLaw(adj dp.Adjacency, e dp.DiscreteGaussian, v view) (loss
 	case d.shifts == nil:
 		return nil, uncertified(e, "sigma", e.Sigma)
 	}
-	laws, err := d.laws(e)
+	laws, err := d.laws(ctx, e)
 	if err != nil {
 		return nil, err
 	}

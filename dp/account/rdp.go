@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -51,7 +52,7 @@ func (r *RDP) String() string { return "rdp" }
 func (r *RDP) Adjacency() dp.Adjacency { return r.adj }
 
 // Compose implements [Accountant].
-func (r *RDP) Compose(event dp.Event, count int64) error {
+func (r *RDP) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(r.adj, event, count); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (r *RDP) Compose(event dp.Event, count int64) error {
 			return nil
 		}
 		var err error
-		x.curve.at, x.delta, err = renyiCurve(r.adj, leaf)
+		x.curve.at, x.delta, err = renyiCurve(ctx, r.adj, leaf)
 		runs = append(runs, x)
 		return err
 	})
@@ -134,7 +135,7 @@ func (r *RDP) Renyi(order float64) float64 {
 }
 
 // Epsilon implements [Accountant]; the lower end is 0.
-func (r *RDP) Epsilon(delta float64) (Bracket, error) {
+func (r *RDP) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
@@ -145,7 +146,10 @@ func (r *RDP) Epsilon(delta float64) (Bracket, error) {
 	if !(left > 0) {
 		return Bracket{}, fmt.Errorf("%w: delta is %v and the events themselves spend %v; a Renyi accountant needs more than that", dp.ErrBudget, delta, r.leaked)
 	}
-	best := r.minimise(func(order float64) float64 { return renyiEpsilon(order, r.Renyi(order), left) })
+	best := r.minimise(ctx, func(order float64) float64 { return renyiEpsilon(order, r.Renyi(order), left) })
+	if err := ctx.Err(); err != nil {
+		return Bracket{}, err
+	}
 	if math.IsInf(best, 1) || math.IsNaN(best) {
 		return Bracket{}, fmt.Errorf("%w: no finite Renyi divergence at any order tried", ErrUncertified)
 	}
@@ -153,14 +157,17 @@ func (r *RDP) Epsilon(delta float64) (Bracket, error) {
 }
 
 // Delta implements [Accountant]; the lower end is 0.
-func (r *RDP) Delta(epsilon float64) (Bracket, error) {
+func (r *RDP) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
 	if r.rho == 0 && len(r.curves) == 0 {
 		return Bracket{}, nil
 	}
-	best := r.minimise(func(order float64) float64 { return renyiLogDelta(order, r.Renyi(order), epsilon) })
+	best := r.minimise(ctx, func(order float64) float64 { return renyiLogDelta(order, r.Renyi(order), epsilon) })
+	if err := ctx.Err(); err != nil {
+		return Bracket{}, err
+	}
 	if math.IsNaN(best) || best > 0 {
 		best = 0
 	}
@@ -190,6 +197,8 @@ func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
 	switch e := leaf.(type) {
 	case dp.Gaussian:
 		return xmath.MulUp(gaussianSquare(adj, e, 1).Upper, 0.5), true
+	case dp.TreeAggregation:
+		return xmath.MulUp(treeMuSquare(adj, e, 1).Upper, 0.5), true
 	case dp.GaussianDP:
 		return xmath.MulUp(xmath.MulUp(e.Mu, e.Mu), 0.5), true
 	case dp.ZeroConcentratedDP:
@@ -207,7 +216,7 @@ func concentrated(adj dp.Adjacency, leaf dp.Event) (rho float64, ok bool) {
 
 // renyiCurve bounds the Renyi divergences of one event that is not concentrated. The second result is a
 // delta that is spent beside them.
-func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64, delta float64, err error) {
+func renyiCurve(ctx context.Context, adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64, delta float64, err error) {
 	if err := defined(adj, leaf); err != nil {
 		return nil, 0, err
 	}
@@ -232,7 +241,7 @@ func renyiCurve(adj dp.Adjacency, leaf dp.Event) (at func(order float64) float64
 	case dp.Exponential:
 		return func(order float64) float64 { return boundedRangeRenyi(order, e.Epsilon) }, 0, nil
 	case dp.SelectBest:
-		at, err := selectBestCurve(adj, e)
+		at, err := selectBestCurve(ctx, adj, e)
 		return at, 0, err
 	case dp.RenyiCurve:
 		return func(order float64) float64 { return knownRenyi(e, order) }, 0, nil
@@ -279,11 +288,11 @@ func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
 		return false
 	}
 	switch e := event.(type) {
-	case dp.Gaussian, dp.GaussianDP, dp.ZeroConcentratedDP, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP,
+	case dp.Gaussian, dp.GaussianDP, dp.TreeAggregation, dp.ZeroConcentratedDP, dp.DiscreteGaussian, dp.Laplace, dp.DiscreteLaplace, dp.RandomizedResponse, dp.ApproximateDP,
 		dp.PureDP, dp.RenyiCurve, dp.Exponential, dp.PermuteAndFlip, dp.ReportNoisyMax:
 		return true
 	case dp.SelectBest:
-		_, err := selectBestCurve(adj, e)
+		_, err := selectBestCurve(context.Background(), adj, e)
 		return err == nil
 	case dp.PoissonSampled:
 		_, ok := gaussianTree(adj, e.Event, 1)
@@ -299,7 +308,7 @@ func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
 // nowhere else.
 func takenByPLD(adj dp.Adjacency, event dp.Event) string {
 	if reduced, err := reduce(event); err == nil {
-		if _, err = NewPLD(adj).needs(reduced); err == nil {
+		if _, err = NewPLD(adj).needs(context.Background(), reduced); err == nil {
 			return "; the pld accountant takes it"
 		}
 	}

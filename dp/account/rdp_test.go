@@ -34,7 +34,7 @@ func oracles(t testing.TB) []oracleCase {
 
 func compose(t testing.TB, a account.Accountant, e dp.Event, count int64) {
 	t.Helper()
-	if err := a.Compose(e, count); err != nil {
+	if err := a.Compose(t.Context(), e, count); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -52,7 +52,7 @@ func TestRDPLiesBetweenTruthAndReference(t *testing.T) {
 		}
 		r := account.NewRDP(c.Adjacency)
 		compose(t, r, e, 1)
-		got, err := r.Epsilon(c.Delta)
+		got, err := r.Epsilon(t.Context(), c.Delta)
 		if err != nil {
 			t.Errorf("%s: %v", c.ID, err)
 			continue
@@ -74,15 +74,15 @@ func TestRDPAddsTheDeltasOfApproximateEvents(t *testing.T) {
 	compose(t, leaky, dp.ApproximateDP{Epsilon: 0.1, Delta: 1e-7}, 5)
 	pure := account.NewRDP(dp.AddRemoveOne)
 	compose(t, pure, dp.ApproximateDP{Epsilon: 0.1}, 5)
-	a, err1 := leaky.Epsilon(1.5e-6)
-	b, err2 := pure.Epsilon(1e-6)
+	a, err1 := leaky.Epsilon(t.Context(), 1.5e-6)
+	b, err2 := pure.Epsilon(t.Context(), 1e-6)
 	if err1 != nil || err2 != nil || a.Upper < b.Upper*(1-1e-9) || a.Upper > b.Upper*(1+1e-6) {
 		t.Errorf("with leaks %v (%v), without %v (%v); want the same", a, err1, b, err2)
 	}
-	if _, err := leaky.Epsilon(4e-7); !errors.Is(err, dp.ErrBudget) {
+	if _, err := leaky.Epsilon(t.Context(), 4e-7); !errors.Is(err, dp.ErrBudget) {
 		t.Errorf("delta below the leaks: %v; want ErrBudget", err)
 	}
-	if d, err := leaky.Delta(0.6); err != nil || d.Upper < 5e-7 || d.Upper > 1e-2 {
+	if d, err := leaky.Delta(t.Context(), 0.6); err != nil || d.Upper < 5e-7 || d.Upper > 1e-2 {
 		t.Errorf("delta at 0.6: %v, %v", d, err)
 	}
 }

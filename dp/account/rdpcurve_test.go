@@ -209,8 +209,8 @@ func TestFixedOrdersAreNoBetterThanTheSearch(t *testing.T) {
 	fixed := account.NewRDP(dp.AddRemoveOne, 2, 3, 5, 8, 9.5, 13, 21, 34)
 	compose(t, free, e, 1)
 	compose(t, fixed, e, 1)
-	a, err1 := free.Epsilon(1e-5)
-	b, err2 := fixed.Epsilon(1e-5)
+	a, err1 := free.Epsilon(t.Context(), 1e-5)
+	b, err2 := fixed.Epsilon(t.Context(), 1e-5)
 	if err1 != nil || err2 != nil || a.Upper > b.Upper*(1+1e-9) || b.Upper > 1.1*a.Upper {
 		t.Errorf("free %v (%v), fixed %v (%v)", a, err1, b, err2)
 	}
@@ -229,7 +229,7 @@ func BenchmarkRDPEpsilon(b *testing.B) {
 			compose(b, r, c.event, 1)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := r.Epsilon(1e-5); err != nil {
+				if _, err := r.Epsilon(b.Context(), 1e-5); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,11 +1,21 @@
 package account
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // minimise returns the smallest value that objective takes over the orders in
 // use. Any order gives a sound bound, so the search is free to stop early.
-func (r *RDP) minimise(objective func(order float64) float64) float64 {
+func (r *RDP) minimise(ctx context.Context, objective func(order float64) float64) float64 {
 	best := math.Inf(1)
+	all := objective
+	objective = func(order float64) float64 {
+		if ctx.Err() != nil {
+			return math.NaN()
+		}
+		return all(order)
+	}
 	if r.orders != nil {
 		for _, a := range r.orders {
 			best = lesser(best, objective(a))

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -16,9 +17,9 @@ import (
 // (docs/proofs/accounting.md).
 
 // selectBestCurve bounds the Renyi divergences of the best of some runs.
-func selectBestCurve(adj dp.Adjacency, e dp.SelectBest) (func(order float64) float64, error) {
+func selectBestCurve(ctx context.Context, adj dp.Adjacency, e dp.SelectBest) (func(order float64) float64, error) {
 	one := NewRDP(adj)
-	if err := one.Compose(e.Event, 1); err != nil {
+	if err := one.Compose(ctx, e.Event, 1); err != nil {
 		return nil, fmt.Errorf("select_best goes by the Renyi divergences of its event: %w", err)
 	}
 	if one.leaked > 0 {
@@ -26,18 +27,18 @@ func selectBestCurve(adj dp.Adjacency, e dp.SelectBest) (func(order float64) flo
 	}
 	switch e.Runs {
 	case "geometric":
-		return negativeBinomial(one, e.Gamma, 1, 1/e.Gamma), nil
+		return negativeBinomial(ctx, one, e.Gamma, 1, 1/e.Gamma), nil
 	case "logarithmic":
-		return negativeBinomial(one, e.Gamma, 0, (1-e.Gamma)/e.Gamma/-math.Log(e.Gamma)), nil
+		return negativeBinomial(ctx, one, e.Gamma, 0, (1-e.Gamma)/e.Gamma/-math.Log(e.Gamma)), nil
 	}
 	return poissonRuns(one, e.Mean), nil
 }
 
 // negativeBinomial is Theorem 2 there: truncated negative binomial numbers of runs of
 // parameters eta and gamma. Any second order gives a bound, 1 among them; the best does for all.
-func negativeBinomial(one *RDP, gamma, eta, mean float64) func(order float64) float64 {
+func negativeBinomial(ctx context.Context, one *RDP, gamma, eta, mean float64) func(order float64) float64 {
 	inverse := xmath.Up(-math.Log(gamma), 4)
-	second := lesser(inverse, one.minimise(func(order float64) float64 {
+	second := lesser(inverse, one.minimise(ctx, func(order float64) float64 {
 		return xmath.Up((1-1/order)*one.Renyi(order)+inverse/order, 8)
 	}))
 	added := xmath.MulUp(1+eta, second)

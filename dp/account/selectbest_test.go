@@ -82,7 +82,7 @@ func TestSelectBestCoversEnumeration(t *testing.T) {
 		for _, one := range []dp.Event{curve, dp.PureDP{Epsilon: worst}} {
 			e.Event = one
 			r := account.NewRDP(dp.ReplaceOne)
-			if err := r.Compose(e, 1); err != nil {
+			if err := r.Compose(t.Context(), e, 1); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.Renyi(order); !(got >= truth*(1-1e-6)-1e-9) {
@@ -159,7 +159,7 @@ func TestSelectBestIsOneEventByRenyi(t *testing.T) {
 	a := account.New(dp.AddRemoveOne)
 	compose(t, a, best(train), 1)
 	one, b := ask(t, dp.AddRemoveOne, train, 1, "epsilon", 0, 1e-6), account.Bracket{}
-	b, err := a.Epsilon(1e-6)
+	b, err := a.Epsilon(t.Context(), 1e-6)
 	if err != nil || a.String() != "rdp" || b.Lower != 0 || b.Upper < one.Lower || b.Upper > 3*one.Upper {
 		t.Errorf("best of some trainings: %v by %v, %v; one has %v", b, a, err, one)
 	}
@@ -169,7 +169,7 @@ func TestSelectBestIsOneEventByRenyi(t *testing.T) {
 		dp.PoissonSampled{Rate: .1, Event: best(dp.Gaussian{NoiseMultiplier: 1})},
 		best(without(10, 5, 1)), // not defined under add_remove_one
 	} {
-		if err := account.New(dp.AddRemoveOne).Compose(e, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := account.New(dp.AddRemoveOne).Compose(t.Context(), e, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("%+v: %v; want ErrUnsupported", e, err)
 		}
 	}

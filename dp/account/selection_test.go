@@ -28,7 +28,7 @@ func TestPureEventsAreRandomisedResponse(t *testing.T) {
 	} {
 		for name, a := range map[string]account.Accountant{"closed": account.NewClosedForm(c.adj), "pld": account.NewPLD(c.adj), "rdp": account.NewRDP(c.adj)} {
 			compose(t, a, c.event, 1)
-			d, err := a.Delta(eps)
+			d, err := a.Delta(t.Context(), eps)
 			if err != nil || d.Upper < want*(1-1e-12) || name != "rdp" && d.Upper > want*(1+1e-9) {
 				t.Errorf("%s, %+v: delta %v, %v; want %v", name, c.event, d, err, want)
 			}
@@ -44,7 +44,7 @@ func TestPureEventsAreRandomisedResponse(t *testing.T) {
 			}
 		}
 		f, err := account.NewFilter(c.adj, dp.Budget{Epsilon: 2 * loss, Delta: 1e-9}, account.Basic, account.FilterOptions{})
-		if err != nil || f.Charge(c.event) != nil || f.Charge(c.event) != nil || !errors.Is(f.Charge(c.event), account.ErrExhausted) {
+		if err != nil || f.Charge(t.Context(), c.event) != nil || f.Charge(t.Context(), c.event) != nil || !errors.Is(f.Charge(t.Context(), c.event), account.ErrExhausted) {
 			t.Errorf("%+v: a basic filter of twice its epsilon should hold it twice", c.event)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNoisyMaxKeepsItsLoss(t *testing.T) {
 			}
 		}
 	}
-	err := account.New(dp.ReplaceOne).Compose(dp.ReportNoisyMax{Noise: "laplace", Scale: 1, Sensitivity: 1, Monotone: true}, 1)
+	err := account.New(dp.ReplaceOne).Compose(t.Context(), dp.ReportNoisyMax{Noise: "laplace", Scale: 1, Sensitivity: 1, Monotone: true}, 1)
 	if !errors.Is(err, account.ErrUnsupported) {
 		t.Errorf("monotone under replace_one: %v; want ErrUnsupported", err)
 	}
@@ -178,7 +178,7 @@ func TestBoundedRangeRenyiIsTheLargestOfTwoPoints(t *testing.T) {
 		e0 := math.Exp(rapid.Float64Range(-4, 3).Draw(t, "ln epsilon"))
 		order := 1 + math.Exp(rapid.Float64Range(-4, 4).Draw(t, "ln(order-1)"))
 		r := account.NewRDP(dp.ReplaceOne)
-		if err := r.Compose(dp.Exponential{Epsilon: e0}, 1); err != nil {
+		if err := r.Compose(t.Context(), dp.Exponential{Epsilon: e0}, 1); err != nil {
 			t.Fatal(err)
 		}
 		best := 0.0
@@ -200,7 +200,7 @@ func TestSampledChoices(t *testing.T) {
 		if want := math.Log1p(.1 * math.Expm1(1)); b.Upper > want*(1+1e-6) || b.Upper < want*.95 {
 			t.Errorf("sampled %+v: %v; want about %v", e, b, want)
 		}
-		if err := account.New(dp.ReplaceOne).Compose(dp.PoissonSampled{Rate: .1, Event: e}, 1); !errors.Is(err, account.ErrUnsupported) {
+		if err := account.New(dp.ReplaceOne).Compose(t.Context(), dp.PoissonSampled{Rate: .1, Event: e}, 1); !errors.Is(err, account.ErrUnsupported) {
 			t.Errorf("sampled %+v under replace_one: %v; want ErrUnsupported", e, err)
 		}
 	}

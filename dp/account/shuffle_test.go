@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 func shuffled(t *testing.T, n int64, local float64) account.Accountant {
 	t.Helper()
 	a := account.New(dp.ReplaceOne)
-	if err := a.Compose(dp.Shuffled{Count: n, LocalEpsilon: local, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
+	if err := a.Compose(t.Context(), dp.Shuffled{Count: n, LocalEpsilon: local, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -36,7 +37,7 @@ func TestShuffleImprovesOnTheClosedForm(t *testing.T) {
 		if math.Abs(closed/quoted-1) > .02 {
 			t.Errorf("local epsilon %v: the closed form is %v; quoted is %v", local, closed, quoted)
 		}
-		b, err := shuffled(t, 90000, local).Epsilon(1e-6)
+		b, err := shuffled(t, 90000, local).Epsilon(t.Context(), 1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestShuffleMatchesPlainSummation(t *testing.T) {
 			for _, share := range []float64{0, .05, .2, .5, .9} {
 				epsilon := share * local
 				want := profile(p, q, epsilon)
-				got, err := a.Delta(epsilon)
+				got, err := a.Delta(t.Context(), epsilon)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,7 +139,7 @@ func TestShuffleCoversRandomisedResponse(t *testing.T) {
 				p, q := response(k, local, 0, rest), response(k, local, 1, rest)
 				a := shuffled(t, 8, local)
 				for _, share := range []float64{0, .1, .3, .7, .95} {
-					b, err := a.Delta(share * local)
+					b, err := a.Delta(t.Context(), share*local)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -218,7 +219,7 @@ func TestShuffleCoversAdaptiveProtocols(t *testing.T) {
 		p, q := a.law(append([]int{0}, rest...)), a.law(append([]int{1}, rest...))
 		shuffle := shuffled(t, 4, local)
 		for _, share := range []float64{0, .1, .4, .8} {
-			b, err := shuffle.Delta(share * local)
+			b, err := shuffle.Delta(t.Context(), share*local)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,13 +237,13 @@ func TestShuffleCoversAdaptiveProtocols(t *testing.T) {
 
 // More persons hide more, and one person is hidden by nobody.
 func TestShuffleAtItsEnds(t *testing.T) {
-	b, err := shuffled(t, 1, 2).Delta(1)
+	b, err := shuffled(t, 1, 2).Delta(t.Context(), 1)
 	if want := (math.Exp(2) - math.E) / (math.Exp(2) + 1); err != nil || math.Abs(b.Upper/want-1) > 1e-8 {
 		t.Errorf("one person: %v, %v; want %v", b, err, want)
 	}
 	before := math.Inf(1)
 	for _, n := range []int64{1, 3, 100, 10_000, 1_000_000} {
-		b, err := shuffled(t, n, 2).Epsilon(1e-6)
+		b, err := shuffled(t, n, 2).Epsilon(t.Context(), 1e-6)
 		if err != nil || !(b.Upper <= before*(1+1e-6)) {
 			t.Errorf("%d persons: %v, %v; fewer have %v", n, b, err, before)
 		}
@@ -251,19 +252,19 @@ func TestShuffleAtItsEnds(t *testing.T) {
 	for _, local := range []float64{1e-300, 1e-9, 40, 700, 1e300} {
 		for _, n := range []int64{1, 90000} {
 			a := shuffled(t, n, local)
-			if b, err := a.Epsilon(1e-9); err != nil || !(b.Upper <= local) {
+			if b, err := a.Epsilon(t.Context(), 1e-9); err != nil || !(b.Upper <= local) {
 				t.Errorf("%d persons, local epsilon %v: %v, %v", n, local, b, err)
 			}
-			if b, err := a.Epsilon(0); err != nil || b.Upper != local {
+			if b, err := a.Epsilon(t.Context(), 0); err != nil || b.Upper != local {
 				t.Errorf("%d persons, local epsilon %v, delta 0: %v, %v", n, local, b, err)
 			}
 		}
 	}
-	few, err := shuffled(t, 1<<27, 8).Epsilon(1e-6)
+	few, err := shuffled(t, 1<<27, 8).Epsilon(t.Context(), 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most, err := shuffled(t, math.MaxInt64, 8).Epsilon(1e-6); err != nil || most.Upper != few.Upper {
+	if most, err := shuffled(t, math.MaxInt64, 8).Epsilon(t.Context(), 1e-6); err != nil || most.Upper != few.Upper {
 		t.Errorf("more persons than are counted: %v, %v; want %v", most, err, few)
 	}
 }
@@ -277,13 +278,13 @@ func TestShuffleEndsWhereDeltaVanishes(t *testing.T) {
 		local float64
 	}{{1e8, .01}, {1 << 27, .01}, {math.MaxInt64, .1}, {math.MaxInt64, 1}, {1 << 27, 5}} {
 		a := shuffled(t, c.n, c.local)
-		b, err := soon(t, func() (account.Bracket, error) { return a.Delta(.9 * c.local) })
+		b, err := soon(t, func() (account.Bracket, error) { return a.Delta(t.Context(), .9*c.local) })
 		if err != nil || !(b.Upper > 0 && b.Upper < 1e-55) {
 			t.Errorf("%d persons, local epsilon %v: %v, %v; want next to nothing, and not 0", c.n, c.local, b, err)
 		}
 	}
 	a := shuffled(t, math.MaxInt64, 1)
-	if b, err := soon(t, func() (account.Bracket, error) { return a.Epsilon(0) }); err != nil || b.Upper != 1 {
+	if b, err := soon(t, func() (account.Bracket, error) { return a.Epsilon(t.Context(), 0) }); err != nil || b.Upper != 1 {
 		t.Errorf("delta 0: %v, %v; want the local epsilon, 1", b, err)
 	}
 }
@@ -322,7 +323,7 @@ func TestShuffleIsRefusedWhereItDoesNotHold(t *testing.T) {
 		"twice":       {account.New(dp.ReplaceOne), dp.SelfComposed{Count: 2, Event: e}, account.ErrUnsupported},
 		"among tasks": {account.New(dp.ReplaceOne), dp.Composed{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 1}, undeclared}}, dp.ErrEvent},
 	} {
-		if err := c.a.Compose(c.event, 1); !errors.Is(err, c.want) {
+		if err := c.a.Compose(t.Context(), c.event, 1); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v; want %v", name, err, c.want)
 		}
 	}
@@ -337,7 +338,7 @@ func TestShuffleIsChargedAtADelta(t *testing.T) {
 	}
 	e := dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}
 	for i, want := range []error{nil, nil, account.ErrExhausted} { // the third has no delta left
-		if err := f.Charge(e); !errors.Is(err, want) {
+		if err := f.Charge(t.Context(), e); !errors.Is(err, want) {
 			t.Errorf("charge %d: %v; want %v", i+1, err, want)
 		}
 	}
@@ -346,11 +347,11 @@ func TestShuffleIsChargedAtADelta(t *testing.T) {
 // The persons' reports at epsilon 1, shuffled, as a server sees them.
 func ExampleNew_shuffled() {
 	a := account.New(dp.ReplaceOne)
-	if err := a.Compose(dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
+	if err := a.Compose(context.Background(), dp.Shuffled{Count: 90000, LocalEpsilon: 1, UniformSlots: true, OneRandomizer: true}, 1); err != nil {
 		fmt.Println(err)
 		return
 	}
-	b, err := a.Epsilon(1e-6)
+	b, err := a.Epsilon(context.Background(), 1e-6)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -32,27 +33,28 @@ const (
 // the discretisation and the rounding inside; it is usually within a relative
 // 1e-5 of Lower where they exceed 1e-280. alpha > 0, beta >= 0, d >= 1,
 // 0 <= epsilon <= 500. See docs/proofs/smooth-sensitivity.md.
-func SmoothGaussianDelta(alpha, beta float64, d int, epsilon float64) (Bracket, error) {
+func SmoothGaussianDelta(ctx context.Context, alpha, beta float64, d int, epsilon float64) (Bracket, error) {
 	if err := checkSmooth(alpha, beta, d, epsilon); err != nil {
 		return Bracket{}, err
 	}
-	w := smoothSweep{mu: 1 / alpha, beta: beta, epsilon: epsilon, d: d, rtol: 5e-6}
-	return w.largest(0), nil
+	w := smoothSweep{integral: smoothIntegral{ctx: ctx}, mu: 1 / alpha, beta: beta, epsilon: epsilon, d: d, rtol: 5e-6}
+	b := w.largest(0)
+	return b, ctx.Err()
 }
 
 // SmoothGaussianEpsilon brackets the smallest epsilon at which the mechanism is
 // (epsilon, delta)-private, at most 500. It is 0 where delta covers the largest
 // total variation. Otherwise the ends are usually within a relative 1e-4.
-func SmoothGaussianEpsilon(alpha, beta float64, d int, delta float64) (Bracket, error) {
+func SmoothGaussianEpsilon(ctx context.Context, alpha, beta float64, d int, delta float64) (Bracket, error) {
 	if err := checkSmooth(alpha, beta, d, 0); err != nil {
 		return Bracket{}, err
 	}
 	if err := checkSmoothDelta(delta); err != nil {
 		return Bracket{}, err
 	}
-	w := smoothSweep{mu: 1 / alpha, beta: beta, d: d, rtol: smoothSearchTolerance}
+	w := smoothSweep{integral: smoothIntegral{ctx: ctx}, mu: 1 / alpha, beta: beta, d: d, rtol: smoothSearchTolerance}
 	if w.atMost(delta) {
-		return Bracket{}, nil
+		return Bracket{}, ctx.Err()
 	}
 	s := smoothSearch{&w, delta, "epsilon", func(x float64) { w.epsilon = x }}
 	return s.bracket(1, 1e-12, smoothMaxEpsilon)
@@ -67,7 +69,7 @@ func SmoothGaussianEpsilon(alpha, beta float64, d int, delta float64) (Bracket, 
 // constants, for epsilon <= 5) and they fail for some budgets of epsilon 60, so
 // each call certifies what it returns, as [SmoothGaussianDelta] would. Epsilon
 // above 20 is refused with [ErrUncertified].
-func Balle16Constants(b dp.Budget, d int) (alpha, beta float64, err error) {
+func Balle16Constants(ctx context.Context, b dp.Budget, d int) (alpha, beta float64, err error) {
 	if err := b.Validate(); err != nil {
 		return 0, 0, err
 	}
@@ -86,8 +88,12 @@ func Balle16Constants(b dp.Budget, d int) (alpha, beta float64, err error) {
 	if err := checkSmooth(alpha, beta, d, b.Epsilon); err != nil {
 		return 0, 0, err
 	}
-	w := smoothSweep{mu: 1 / alpha, beta: beta, epsilon: b.Epsilon, d: d, rtol: 1e-2}
-	if !w.atMost(b.Delta) {
+	w := smoothSweep{integral: smoothIntegral{ctx: ctx}, mu: 1 / alpha, beta: beta, epsilon: b.Epsilon, d: d, rtol: 1e-2}
+	certain := w.atMost(b.Delta)
+	if err := ctx.Err(); err != nil {
+		return 0, 0, err
+	}
+	if !certain {
 		return 0, 0, fmt.Errorf("%w: the constants of Balle et al. 2016 are not certain to meet epsilon %v, delta %v at dimension %d; use the calibrated alpha",
 			ErrUncertified, b.Epsilon, b.Delta, d)
 	}

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,12 +15,12 @@ import (
 
 func ExampleSmoothGaussianAlpha() {
 	budget := dp.Budget{Epsilon: 1, Delta: 1e-5}
-	paper, beta, err := account.Balle16Constants(budget, 20)
+	paper, beta, err := account.Balle16Constants(context.Background(), budget, 20)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	alpha, err := account.SmoothGaussianAlpha(budget, beta, 20)
+	alpha, err := account.SmoothGaussianAlpha(context.Background(), budget, beta, 20)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -63,24 +64,24 @@ func TestSmoothGaussianAgreesWithTheOracle(t *testing.T) {
 	for _, c := range readSmoothOracle(t) {
 		what := fmt.Sprintf("d %d, epsilon %v, delta %v", c.D, c.Epsilon, c.Delta)
 		budget := dp.Budget{Epsilon: c.Epsilon, Delta: c.Delta}
-		paper, beta, err := account.Balle16Constants(budget, c.D)
+		paper, beta, err := account.Balle16Constants(t.Context(), budget, c.D)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if math.Abs(paper-c.Balle16) > 1e-12*paper || math.Abs(beta-c.Beta) > 1e-12*beta {
 			t.Errorf("%s: constants %v, %v; want %v, %v", what, paper, beta, c.Balle16, c.Beta)
 		}
-		alpha, err := account.SmoothGaussianAlpha(budget, c.Beta, c.D)
+		alpha, err := account.SmoothGaussianAlpha(t.Context(), budget, c.Beta, c.D)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		smoothEncloses(t, "alpha at "+what, alpha, c.Exact, 1e-8, 1e-4)
-		delta, err := account.SmoothGaussianDelta(c.Balle16, c.Beta, c.D, c.Epsilon)
+		delta, err := account.SmoothGaussianDelta(t.Context(), c.Balle16, c.Beta, c.D, c.Epsilon)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		smoothEncloses(t, "delta at "+what, delta, c.True, 1e-8, 1e-5)
-		epsilon, err := account.SmoothGaussianEpsilon(c.Exact, c.Beta, c.D, c.Delta)
+		epsilon, err := account.SmoothGaussianEpsilon(t.Context(), c.Exact, c.Beta, c.D, c.Delta)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -99,7 +100,7 @@ func TestSmoothGaussianWithoutBetaIsTheGaussianMechanism(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, beta := range []float64{0, 1e-12} {
-				alpha, err := account.SmoothGaussianAlpha(budget, beta, 7)
+				alpha, err := account.SmoothGaussianAlpha(t.Context(), budget, beta, 7)
 				if err != nil {
 					t.Fatalf("epsilon %v, delta %v: %v", epsilon, delta, err)
 				}
@@ -120,7 +121,7 @@ func TestSmoothGaussianAgreesWithDirectQuadrature(t *testing.T) {
 		{1, 1.5, 0.4, 0.5}, {1, 0.6, 0.1, 2}, {1, 4, 1.2, 1}, {1, 0.9, 0.02, 0},
 		{3, 1.5, 0.4, 0.5}, {3, 0.6, 0.1, 2}, {3, 4, 0.8, 0.7},
 	} {
-		b, err := account.SmoothGaussianDelta(c.alpha, c.beta, c.d, c.epsilon)
+		b, err := account.SmoothGaussianDelta(t.Context(), c.alpha, c.beta, c.d, c.epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,7 @@ func TestSmoothGaussianIsMonotone(t *testing.T) {
 		d := rapid.IntRange(1, 60).Draw(t, "d")
 		grow := rapid.Float64Range(1, 1.5).Draw(t, "grow")
 		delta := func(alpha, beta float64, d int, epsilon float64) account.Bracket {
-			b, err := account.SmoothGaussianDelta(alpha, beta, d, epsilon)
+			b, err := account.SmoothGaussianDelta(t.Context(), alpha, beta, d, epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,12 +210,12 @@ func TestSmoothGaussianInversesAgree(t *testing.T) {
 			Delta:   math.Exp(rapid.Float64Range(-40, -1).Draw(t, "ln delta")),
 		}
 		d := rapid.IntRange(1, 300).Draw(t, "d")
-		limit, err := account.SmoothGaussianBeta(budget, d)
+		limit, err := account.SmoothGaussianBeta(t.Context(), budget, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		beta := limit.Lower * rapid.Float64Range(0, 0.6).Draw(t, "share of the limit")
-		alpha, err := account.SmoothGaussianAlpha(budget, beta, d)
+		alpha, err := account.SmoothGaussianAlpha(t.Context(), budget, beta, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +226,11 @@ func TestSmoothGaussianInversesAgree(t *testing.T) {
 			alpha float64
 			safe  bool
 		}{{alpha.Upper, true}, {alpha.Lower, false}} {
-			delta, err := account.SmoothGaussianDelta(end.alpha, beta, d, budget.Epsilon)
+			delta, err := account.SmoothGaussianDelta(t.Context(), end.alpha, beta, d, budget.Epsilon)
 			if err != nil {
 				t.Fatal(err)
 			}
-			epsilon, err := account.SmoothGaussianEpsilon(end.alpha, beta, d, budget.Delta)
+			epsilon, err := account.SmoothGaussianEpsilon(t.Context(), end.alpha, beta, d, budget.Delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,17 +247,17 @@ func TestSmoothGaussianInversesAgree(t *testing.T) {
 func TestSmoothGaussianBetaParts(t *testing.T) {
 	for _, d := range []int{1, 20, 1000} {
 		budget := dp.Budget{Epsilon: 1, Delta: 1e-5}
-		limit, err := account.SmoothGaussianBeta(budget, d)
+		limit, err := account.SmoothGaussianBeta(t.Context(), budget, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !(limit.Lower > 0 && limit.Upper < limit.Lower*(1+1e-8)) {
 			t.Errorf("d %d: limit %v is not sharp", d, limit)
 		}
-		if _, err := account.SmoothGaussianAlpha(budget, limit.Upper, d); !errors.Is(err, account.ErrUncertified) {
+		if _, err := account.SmoothGaussianAlpha(t.Context(), budget, limit.Upper, d); !errors.Is(err, account.ErrUncertified) {
 			t.Errorf("d %d, beta %v: error %v; want ErrUncertified", d, limit.Upper, err)
 		}
-		if _, err := account.SmoothGaussianAlpha(budget, 0.99*limit.Lower, d); err != nil {
+		if _, err := account.SmoothGaussianAlpha(t.Context(), budget, 0.99*limit.Lower, d); err != nil {
 			t.Errorf("d %d, beta %v: %v", d, 0.99*limit.Lower, err)
 		}
 	}
@@ -267,16 +268,16 @@ func TestSmoothGaussianBetaParts(t *testing.T) {
 func TestSmoothGaussianPairBeatsOtherPairs(t *testing.T) {
 	budget := dp.Budget{Epsilon: 1, Delta: 1e-5}
 	cost := func(alpha, beta float64) float64 { return alpha * math.Exp(0.02/beta) }
-	alpha, beta, err := account.SmoothGaussianPair(budget, 20, cost)
+	alpha, beta, err := account.SmoothGaussianPair(t.Context(), budget, 20, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	delta, err := account.SmoothGaussianDelta(alpha, beta, 20, 1)
+	delta, err := account.SmoothGaussianDelta(t.Context(), alpha, beta, 20, 1)
 	if err != nil || delta.Upper > budget.Delta*(1+1e-5) {
 		t.Fatalf("delta at the pair is %v, %v; want at most %v", delta, err, budget.Delta)
 	}
 	for _, share := range []float64{0.02, 0.1, 0.4, 2.5, 6} {
-		other, err := account.SmoothGaussianAlpha(budget, beta*share, 20)
+		other, err := account.SmoothGaussianAlpha(t.Context(), budget, beta*share, 20)
 		if err != nil {
 			continue
 		}
@@ -284,7 +285,7 @@ func TestSmoothGaussianPairBeatsOtherPairs(t *testing.T) {
 			t.Errorf("beta %v costs less than the chosen %v", beta*share, beta)
 		}
 	}
-	paperAlpha, paperBeta, err := account.Balle16Constants(budget, 20)
+	paperAlpha, paperBeta, err := account.Balle16Constants(t.Context(), budget, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,22 +293,22 @@ func TestSmoothGaussianPairBeatsOtherPairs(t *testing.T) {
 		t.Errorf("the pair costs %v, the paper's %v", cost(alpha, beta), paper)
 	}
 	infinite := func(alpha, beta float64) float64 { return math.NaN() }
-	if _, _, err := account.SmoothGaussianPair(budget, 20, infinite); !errors.Is(err, account.ErrUncertified) {
+	if _, _, err := account.SmoothGaussianPair(t.Context(), budget, 20, infinite); !errors.Is(err, account.ErrUncertified) {
 		t.Errorf("a cost of NaN: %v; want ErrUncertified", err)
 	}
 }
 
 func TestSmoothGaussianRefuses(t *testing.T) {
 	delta := func(alpha, beta float64, d int, epsilon float64) error {
-		_, err := account.SmoothGaussianDelta(alpha, beta, d, epsilon)
+		_, err := account.SmoothGaussianDelta(t.Context(), alpha, beta, d, epsilon)
 		return err
 	}
 	alpha := func(epsilon, delta, beta float64, d int) error {
-		_, err := account.SmoothGaussianAlpha(dp.Budget{Epsilon: epsilon, Delta: delta}, beta, d)
+		_, err := account.SmoothGaussianAlpha(t.Context(), dp.Budget{Epsilon: epsilon, Delta: delta}, beta, d)
 		return err
 	}
 	paper := func(epsilon, delta float64, d int) error {
-		_, _, err := account.Balle16Constants(dp.Budget{Epsilon: epsilon, Delta: delta}, d)
+		_, _, err := account.Balle16Constants(t.Context(), dp.Budget{Epsilon: epsilon, Delta: delta}, d)
 		return err
 	}
 	nan, inf := math.NaN(), math.Inf(1)
@@ -345,14 +346,14 @@ func TestSmoothGaussianRefuses(t *testing.T) {
 func BenchmarkSmoothGaussianAlpha(b *testing.B) {
 	budget := dp.Budget{Epsilon: 1, Delta: 1e-5}
 	for _, d := range []int{1, 20, 1000} {
-		_, beta, err := account.Balle16Constants(budget, d)
+		_, beta, err := account.Balle16Constants(b.Context(), budget, d)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := account.SmoothGaussianAlpha(budget, beta, d); err != nil {
+				if _, err := account.SmoothGaussianAlpha(b.Context(), budget, beta, d); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -14,8 +15,8 @@ import (
 //
 // A beta so large that the variances alone tell the neighbours apart is refused
 // with [ErrUncertified]: no alpha helps. [SmoothGaussianBeta] is the limit.
-func SmoothGaussianAlpha(b dp.Budget, beta float64, d int) (Bracket, error) {
-	w, err := newAlphaSweep(b, beta, d)
+func SmoothGaussianAlpha(ctx context.Context, b dp.Budget, beta float64, d int) (Bracket, error) {
+	w, err := newAlphaSweep(ctx, b, beta, d)
 	if err != nil {
 		return Bracket{}, err
 	}
@@ -25,7 +26,7 @@ func SmoothGaussianAlpha(b dp.Budget, beta float64, d int) (Bracket, error) {
 // SmoothGaussianBeta brackets the largest beta that leaves room for the budget
 // in d dimensions: below Lower some finite alpha meets it, from Upper on none
 // does. Near the limit the alpha is huge; useful betas are well below.
-func SmoothGaussianBeta(b dp.Budget, d int) (Bracket, error) {
+func SmoothGaussianBeta(ctx context.Context, b dp.Budget, d int) (Bracket, error) {
 	if err := b.Validate(); err != nil {
 		return Bracket{}, err
 	}
@@ -37,6 +38,9 @@ func SmoothGaussianBeta(b dp.Budget, d int) (Bracket, error) {
 	}
 	lower, upper := 0.0, 1e-9
 	for {
+		if err := ctx.Err(); err != nil {
+			return Bracket{}, err
+		}
 		if !smoothInRange(upper, d) {
 			return Bracket{}, fmt.Errorf("%w: smooth_gaussian: no beta is certain to exceed epsilon %v, delta %v", ErrUncertified, b.Epsilon, b.Delta)
 		}
@@ -49,6 +53,9 @@ func SmoothGaussianBeta(b dp.Budget, d int) (Bracket, error) {
 		upper *= 2
 	}
 	for range 60 {
+		if err := ctx.Err(); err != nil {
+			return Bracket{}, err
+		}
 		mid := lower + (upper-lower)/2
 		switch at := equalMeans(mid, b.Epsilon, d); {
 		case at.Upper < b.Delta:
@@ -66,8 +73,8 @@ func SmoothGaussianBeta(b dp.Budget, d int) (Bracket, error) {
 // is smallest. The cost must be a function of public facts only, such as the
 // expected noise on a public guess of the data; it is evaluated on a grid of 24
 // betas that spans three decades below the limit. NaN counts as +Inf.
-func SmoothGaussianPair(b dp.Budget, d int, cost func(alpha, beta float64) float64) (alpha, beta float64, err error) {
-	limit, err := SmoothGaussianBeta(b, d)
+func SmoothGaussianPair(ctx context.Context, b dp.Budget, d int, cost func(alpha, beta float64) float64) (alpha, beta float64, err error) {
+	limit, err := SmoothGaussianBeta(ctx, b, d)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -75,7 +82,7 @@ func SmoothGaussianPair(b dp.Budget, d int, cost func(alpha, beta float64) float
 	best := math.Inf(1)
 	for i := range points {
 		x := 0.95 * limit.Lower * math.Pow(10, -decades*float64(i)/(points-1))
-		w, err := newAlphaSweep(b, x, d)
+		w, err := newAlphaSweep(ctx, b, x, d)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -91,11 +98,11 @@ func SmoothGaussianPair(b dp.Budget, d int, cost func(alpha, beta float64) float
 		return 0, 0, fmt.Errorf("%w: smooth_gaussian: the cost is infinite at every beta below %v", ErrUncertified, limit.Lower)
 	}
 	// The grid was ranked by uncertified values; what is returned is certified.
-	certified, err := SmoothGaussianAlpha(b, beta, d)
+	certified, err := SmoothGaussianAlpha(ctx, b, beta, d)
 	return certified.Upper, beta, err
 }
 
-func newAlphaSweep(b dp.Budget, beta float64, d int) (*smoothSweep, error) {
+func newAlphaSweep(ctx context.Context, b dp.Budget, beta float64, d int) (*smoothSweep, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -109,7 +116,7 @@ func newAlphaSweep(b dp.Budget, beta float64, d int) (*smoothSweep, error) {
 		return nil, fmt.Errorf("%w: smooth_gaussian: at dimension %d, beta %v alone costs delta %.3g at epsilon %v, and the budget is %v; no alpha meets it, lower beta",
 			ErrUncertified, d, beta, least.Upper, b.Epsilon, b.Delta)
 	}
-	return &smoothSweep{beta: beta, epsilon: b.Epsilon, d: d, rtol: smoothSearchTolerance}, nil
+	return &smoothSweep{integral: smoothIntegral{ctx: ctx}, beta: beta, epsilon: b.Epsilon, d: d, rtol: smoothSearchTolerance}, nil
 }
 
 func (w *smoothSweep) alphaSearch(delta float64) smoothSearch {

@@ -1,6 +1,9 @@
 package account
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // smoothIntegral brackets the hockey-stick divergence of P = N(m e1, v I) from
 // Q = N(0, I) in d dimensions, with v = e^r. In the standardised coordinate z of
@@ -14,6 +17,7 @@ import "math"
 // both integrate to masses of the normal law under P and Q. The bracket narrows
 // with the square of the panels' width (docs/proofs/smooth-sensitivity.md).
 type smoothIntegral struct {
+	ctx        context.Context // of the query: once it is cancelled the brackets are [0, 1]
 	kernel     smoothKernel
 	m, rootV   float64
 	c0, c1, c2 float64 // y(z) = c0 + c1 z + c2 z^2
@@ -122,7 +126,7 @@ func (s *smoothIntegral) refine(rtol float64, ends func(*smoothPanel) (lower, up
 			upper += u
 		}
 		gap := upper - lower
-		if math.IsNaN(gap) { // no case is known; what is not a number proves nothing
+		if math.IsNaN(gap) || s.ctx.Err() != nil { // of NaN no case is known; it proves nothing
 			return smoothResult{upper: 1, tail: 1}
 		}
 		if gap <= rtol*lower || upper < smoothFloor || len(s.panels) > smoothPanels {
@@ -138,6 +142,9 @@ func (s *smoothIntegral) refine(rtol float64, ends func(*smoothPanel) (lower, up
 // split halves the panels whose bracket is wider than limit.
 func (s *smoothIntegral) split(limit float64, ends func(*smoothPanel) (lower, upper float64)) (any bool) {
 	for i := range s.panels {
+		if s.ctx.Err() != nil {
+			return false
+		}
 		p := &s.panels[i]
 		if l, u := ends(p); u-l <= limit || p.smallestGap {
 			continue

@@ -59,7 +59,7 @@ func TestSmoothKernelIsWithinItsErrorBound(t *testing.T) {
 
 // The reference sums noncentral chi-squared probabilities over the optimal ball.
 func TestSmoothIntegralBracketsTheReference(t *testing.T) {
-	var s smoothIntegral
+	s := smoothIntegral{ctx: t.Context()}
 	for _, c := range readSmoothReference(t).Divergence {
 		want := smoothDecimal(t, c.Delta)
 		for _, rtol := range []float64{1e-1, 1e-3, 1e-6} {
@@ -80,7 +80,7 @@ func TestSmoothIntegralBracketsTheReference(t *testing.T) {
 func TestSmoothIntegralAgreesWithSimulation(t *testing.T) {
 	const n, slack = 400000, 0.0053
 	rng := rand.New(rand.NewPCG(16, 2016))
-	var s smoothIntegral
+	s := smoothIntegral{ctx: t.Context()}
 	for _, c := range []struct {
 		d              int
 		mu, r, epsilon float64
@@ -149,7 +149,7 @@ func TestSmoothCurvatureBound(t *testing.T) {
 // the square of the interval's length.
 func TestSmoothSweepBoundsEveryRatio(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := smoothSweep{
+		w := smoothSweep{integral: smoothIntegral{ctx: t.Context()},
 			mu:      math.Exp(rapid.Float64Range(-4, 1.5).Draw(t, "ln mu")),
 			epsilon: rapid.Float64Range(0, 4).Draw(t, "epsilon"),
 			d:       rapid.IntRange(1, 50).Draw(t, "d"),
@@ -174,7 +174,7 @@ func TestSmoothSweepSurvivesDenormalRatios(t *testing.T) {
 	want := GaussianDelta(0.5, 1)
 	for _, beta := range []float64{5e-324, 1e-310, 1e-290, 1e-100, 1e-16} {
 		for _, d := range []int{1, 2, 3, 50} {
-			w := smoothSweep{mu: 0.5, beta: beta, epsilon: 1, d: d, rtol: 1e-4}
+			w := smoothSweep{integral: smoothIntegral{ctx: t.Context()}, mu: 0.5, beta: beta, epsilon: 1, d: d, rtol: 1e-4}
 			got := w.largest(0)
 			if got.Lower > want.Upper || got.Upper < want.Lower || got.Upper > want.Upper*(1+1e-3) {
 				t.Errorf("beta %v, d %d: %v; want %v", beta, d, got, want)
@@ -186,7 +186,7 @@ func TestSmoothSweepSurvivesDenormalRatios(t *testing.T) {
 // At epsilon 0 a change of the variance makes the total variation smaller: the
 // worst pair has equal variances, which a look at the extremes would miss.
 func TestSmoothSweepFindsAnInteriorMaximum(t *testing.T) {
-	b, err := SmoothGaussianDelta(1/0.7, 0.0625, 1, 0)
+	b, err := SmoothGaussianDelta(t.Context(), 1/0.7, 0.0625, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestSmoothSweepFindsAnInteriorMaximum(t *testing.T) {
 	if b.Lower > want || b.Upper < want || b.Upper > want*(1+1e-5) {
 		t.Errorf("%v; want %v", b, want)
 	}
-	w := smoothSweep{mu: 0.7, epsilon: 0, d: 1, rtol: 1e-6}
+	w := smoothSweep{integral: smoothIntegral{ctx: t.Context()}, mu: 0.7, epsilon: 0, d: 1, rtol: 1e-6}
 	if end := w.at(0.0625).upper; end > 0.99*want {
 		t.Errorf("at the extreme %v; expected it clearly below %v", end, want)
 	}
@@ -205,7 +205,7 @@ func TestBalle16ConstantsHold(t *testing.T) {
 		for _, epsilon := range []float64{0.01, 0.1, 1, 3, 5, 8, 12, 16, 20} {
 			for _, delta := range []float64{0.9, 0.5, 0.1, 1e-2, 1e-5, 1e-10, 1e-15, 1e-30} {
 				budget := dp.Budget{Epsilon: epsilon, Delta: delta}
-				if _, _, err := Balle16Constants(budget, d); err != nil {
+				if _, _, err := Balle16Constants(t.Context(), budget, d); err != nil {
 					t.Errorf("d %d, %+v: %v", d, budget, err)
 				}
 			}
@@ -213,7 +213,7 @@ func TestBalle16ConstantsHold(t *testing.T) {
 	}
 	// They are not a law of nature: by epsilon 60 they fail, hence the limit.
 	log := math.Log(2 / 0.5)
-	w := smoothSweep{mu: 60 / (5 * math.Sqrt(2*log)), beta: 60 / (4 * (1 + log)), epsilon: 60, d: 1, rtol: 1e-3}
+	w := smoothSweep{integral: smoothIntegral{ctx: t.Context()}, mu: 60 / (5 * math.Sqrt(2*log)), beta: 60 / (4 * (1 + log)), epsilon: 60, d: 1, rtol: 1e-3}
 	if lower := w.lower(); lower < 0.5 {
 		t.Errorf("at epsilon 60, delta 0.5: certified only %v; expected a violation", lower)
 	}

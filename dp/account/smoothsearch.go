@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -42,13 +43,16 @@ func (s smoothSearch) bracket(start, low, high float64) (Bracket, error) {
 		return Bracket{}, err
 	}
 	lower, err := s.certify(root, -1, 0, func() bool { return s.sweep.lower() > s.delta })
-	return Bracket{lower, upper}, err
+	return Bracket{lower, upper}, errors.Join(s.sweep.integral.ctx.Err(), err)
 }
 
 // certify moves away from the root until holds is true, and no further than
 // limit. A search that reaches the limit 0 returns it: no parameter is below.
 func (s smoothSearch) certify(root, sign, limit float64, holds func() bool) (float64, error) {
 	for step := smoothTarget; ; step *= 2 {
+		if err := s.sweep.integral.ctx.Err(); err != nil {
+			return 0, err
+		}
 		x := root * (1 + sign*step)
 		if sign*(limit-x) <= 0 {
 			if limit == 0 {
@@ -66,6 +70,7 @@ func (s smoothSearch) certify(root, sign, limit float64, holds func() bool) (flo
 // It returns low where the divergence is below delta from the start.
 func (s smoothSearch) root(start, low, high float64) (x, slope float64, err error) {
 	a, b, fa, fb, err := s.straddle(start, low, high)
+	err = errors.Join(s.sweep.integral.ctx.Err(), err)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -76,6 +81,9 @@ func (s smoothSearch) root(start, low, high float64) (x, slope float64, err erro
 	// Regula falsi with the Illinois weights, on logarithms.
 	side := 0
 	for range 60 {
+		if err := s.sweep.integral.ctx.Err(); err != nil {
+			return 0, 0, err
+		}
 		x := b - fb*(b-a)/(fb-fa)
 		f := s.excess(math.Exp(x))
 		if f > 0 {

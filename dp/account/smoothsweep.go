@@ -92,6 +92,9 @@ func (w *smoothSweep) largest(enough float64) Bracket {
 		work = append(work, smoothInterval{wider, 0, w.beta, equal.upper, end.upper})
 	}
 	for splits := 0; len(work) > 0; {
+		if w.integral.ctx.Err() != nil {
+			return Bracket{0, 1}
+		}
 		i := work[len(work)-1]
 		work = work[:len(work)-1]
 		bound := w.bound(i)

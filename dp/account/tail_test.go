@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -12,12 +13,12 @@ import (
 // end is above one at a smaller epsilon, but for the width that brackets have.
 func checkDeltaFalls(t interface{ Fatalf(string, ...any) }, adj dp.Adjacency, event dp.Event, count int64, first, step float64) {
 	a := account.New(adj)
-	if err := a.Compose(event, count); err != nil {
+	if err := a.Compose(context.Background(), event, count); err != nil {
 		t.Fatalf("%v", err)
 	}
 	least, at := 1.0, 0.0
 	for epsilon := first; epsilon < 500 && least > 1e-40; epsilon = epsilon*step + .05 {
-		b, err := a.Delta(epsilon)
+		b, err := a.Delta(context.Background(), epsilon)
 		if err != nil || b.Upper > least*1.02 {
 			t.Fatalf("%v, %d of %+v: delta(%v) in %v, %v; at %v it was up to %v", adj, count, event, epsilon, b, err, at, least)
 		}
@@ -52,7 +53,7 @@ func TestDeltaOfDPSGDAtLargeEpsilon(t *testing.T) {
 	a := account.New(dp.AddRemoveOne)
 	compose(t, a, sgd(rate, 1), count)
 	for _, epsilon := range []float64{4, 7.5, 8.5, 10, 15} {
-		b, err := a.Delta(epsilon)
+		b, err := a.Delta(t.Context(), epsilon)
 		if bound := chernoff(epsilon); err != nil || b.Upper > bound*1.001 || b.Upper < bound*1e-3 {
 			t.Errorf("delta(%v) in %v, %v; Chernoff's bound at whole orders is %v", epsilon, b, err, bound)
 		}

@@ -91,7 +91,7 @@ func defined(adj dp.Adjacency, event dp.Event) error {
 
 // smoothRemedy is what to do about a smooth Gaussian event that is composed, or
 // that an accountant without its closed form is asked about.
-const smoothRemedy = "alone, the default accountant answers it in closed form; in a composition, charge it as approximate_dp, with the epsilon that it has alone at a delta of its own"
+const smoothRemedy = "alone, the default accountant answers it in closed form; in a composition it needs a delta of its own: FixDelta (--fix-delta of the command account) makes an approximate_dp event of it"
 
 func unsupported(event dp.Event, why string) error {
 	return fmt.Errorf("%w: %s %s", ErrUnsupported, event.Kind(), why)
@@ -169,6 +169,8 @@ func muSquare(adj dp.Adjacency, leaf dp.Event, count int64) (square Bracket, ok 
 	switch e := leaf.(type) {
 	case dp.Gaussian:
 		return gaussianSquare(adj, e, count), true
+	case dp.TreeAggregation:
+		return treeMuSquare(adj, e, count), true
 	case dp.GaussianDP:
 		return runs(Bracket{max(xmath.MulDown(e.Mu, e.Mu), 0), xmath.MulUp(e.Mu, e.Mu)}, count), true
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -22,13 +23,13 @@ type Claim struct {
 // NewClaim accounts for an event.
 func NewClaim(event dp.Event, adjacency dp.Adjacency, delta float64) (Claim, error) {
 	c := Claim{Delta: delta, accountant: account.New(adjacency)}
-	if err := c.accountant.Compose(event, 1); err != nil {
+	if err := c.accountant.Compose(context.Background(), event, 1); err != nil {
 		return c, err
 	}
 	if square, ok := MuSquared(event, adjacency); ok {
 		c.Mu = math.Sqrt(square)
 	}
-	b, err := c.accountant.Epsilon(delta)
+	b, err := c.accountant.Epsilon(context.Background(), delta)
 	c.Epsilon = b.Upper
 	return c, err
 }
@@ -87,7 +88,7 @@ func (c Claim) Hold(f Found) error {
 			if r.Excess(epsilon, 0) <= 0 {
 				continue
 			}
-			b, err := c.accountant.Delta(epsilon)
+			b, err := c.accountant.Delta(context.Background(), epsilon)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -58,7 +59,8 @@ func (l *Ledger) refusal(body *chain.ChargeBody, spent chain.Cost, limits meter.
 		Left: l.meter.Left(spent, limits), Delta: delta,
 	}
 	fits := func(event dp.Event) bool {
-		cost, err := l.meter.Cost(event)
+		// A refusal is made in full, whoever has stopped waiting for it.
+		cost, err := l.meter.Cost(context.Background(), event)
 		return err == nil && spent.Plus(cost).Within(limits.Most)
 	}
 	precision := 0.001 // a conversion of the event may take long
@@ -117,6 +119,9 @@ func noisier(event dp.Event, factor float64) (dp.Event, bool) {
 	switch e := event.(type) {
 	case dp.Gaussian:
 		return dp.Gaussian{NoiseMultiplier: e.NoiseMultiplier * factor}, true
+	case dp.TreeAggregation:
+		e.NoiseMultiplier *= factor
+		return e, true
 	case dp.Laplace:
 		return dp.Laplace{NoiseMultiplier: e.NoiseMultiplier * factor}, true
 	case dp.DiscreteGaussian:

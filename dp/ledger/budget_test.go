@@ -40,7 +40,7 @@ func TestSharesAreKeptUnderTheBudget(t *testing.T) {
 		}
 		for _, e := range []dp.Event{dp.Gaussian{NoiseMultiplier: 47}, dp.Laplace{NoiseMultiplier: 90}} {
 			want := 0
-			for f.Charge(e) == nil {
+			for f.Charge(t.Context(), e) == nil {
 				want++
 			}
 			if got := count("ann", e); got != want || want < 3 {

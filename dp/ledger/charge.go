@@ -79,7 +79,7 @@ func (l *Ledger) Charge(ctx context.Context, c Charge) (*Grant, error) {
 
 // ChargeAll commits several charges in one transaction: all of them or none.
 func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, error) {
-	bodies, err := l.bodies(charges)
+	bodies, err := l.bodies(ctx, charges)
 	if err != nil {
 		return nil, err
 	}
@@ -133,13 +133,13 @@ func (l *Ledger) issue(g *Grant, head chain.Head) error {
 
 // bodies checks the charges and measures them. It is done before the transaction:
 // what an event costs does not depend on the ledger's state, and may take long.
-func (l *Ledger) bodies(charges []Charge) ([]*chain.ChargeBody, error) {
+func (l *Ledger) bodies(ctx context.Context, charges []Charge) ([]*chain.ChargeBody, error) {
 	if len(charges) == 0 {
 		return nil, fmt.Errorf("%w: no charges", ErrCharge)
 	}
 	bodies := make([]*chain.ChargeBody, len(charges))
 	for i, c := range charges {
-		body, err := l.body(c)
+		body, err := l.body(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (l *Ledger) bodies(charges []Charge) ([]*chain.ChargeBody, error) {
 	return bodies, nil
 }
 
-func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
+func (l *Ledger) body(ctx context.Context, c Charge) (*chain.ChargeBody, error) {
 	if c.Unit == "" {
 		c.Unit = "person"
 	}
@@ -177,7 +177,7 @@ func (l *Ledger) body(c Charge) (*chain.ChargeBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	cost, err := l.meter.Cost(event)
+	cost, err := l.meter.Cost(ctx, event)
 	if err != nil {
 		return nil, err
 	}

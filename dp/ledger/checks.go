@@ -27,7 +27,7 @@ const DefaultFailedChecks = 3
 //
 // Whether the key was charged before is not asked; see [Ledger.Fits].
 func (l *Ledger) BeginCheck(ctx context.Context, c Charge, most int) (id int64, n int, err error) {
-	body, err := l.body(c)
+	body, err := l.body(ctx, c)
 	if err != nil {
 		return 0, 0, err
 	}

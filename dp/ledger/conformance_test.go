@@ -120,7 +120,7 @@ func TestLedgerAdmitsWhatTheFilterAdmits(t *testing.T) {
 					t.Fatal(err)
 				}
 				for n := 0; ; n++ {
-					want := f.Charge(event)
+					want := f.Charge(t.Context(), event)
 					_, got := l.Charge(ctx, ask(event))
 					if (want == nil) != (got == nil) {
 						t.Fatalf("charge %d: the filter says %v, the ledger %v", n, want, got)

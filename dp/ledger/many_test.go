@@ -65,7 +65,7 @@ func manyCharges(t *testing.T, location string, n int) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if err := f.Charge(e); err != nil {
+		if err := f.Charge(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 	}

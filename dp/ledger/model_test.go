@@ -74,21 +74,21 @@ func (m *model) fits(t *rapid.T, analyst string, event dp.Event) (budget, share 
 		own = filter(*m.share, dp.Budget{Epsilon: m.share.Epsilon / 4, Delta: m.share.Delta / 2})
 	}
 	for _, e := range m.lost {
-		if err := all.Charge(e); err != nil {
+		if err := all.Charge(t.Context(), e); err != nil {
 			t.Fatalf("the model lost more than there was: %v", err)
 		}
 	}
 	for _, c := range m.charged {
-		if err := all.Charge(c.event); err != nil {
+		if err := all.Charge(t.Context(), c.event); err != nil {
 			t.Fatalf("the ledger granted what a filter refuses: %v", err)
 		}
 		if own != nil && c.analyst == "ann" {
-			if err := own.Charge(c.event); err != nil {
+			if err := own.Charge(t.Context(), c.event); err != nil {
 				t.Fatalf("the ledger granted what a filter of the share refuses: %v", err)
 			}
 		}
 	}
-	return !m.spentAll && all.Fits(event) == nil, own == nil || own.Fits(event) == nil
+	return !m.spentAll && all.Fits(t.Context(), event) == nil, own == nil || own.Fits(t.Context(), event) == nil
 }
 
 // machine runs a ledger and its model side by side.

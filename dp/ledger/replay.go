@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -134,7 +135,7 @@ func (r *replay) charge(e *chain.Entry) error {
 		return r.tampered(e.Seq, "its event cannot be accounted for: %v", err)
 	}
 	if !near(cost, c.Cost) {
-		if ok, err := r.meter.Converted(c.Event, c.Cost); err != nil || !ok {
+		if ok, err := r.meter.Converted(context.Background(), c.Event, c.Cost); err != nil || !ok {
 			return r.tampered(e.Seq, "it does not cost what it says")
 		}
 	}
@@ -254,7 +255,8 @@ func (r *replay) restore(e *chain.Entry) error {
 	return nil
 }
 
-// cost measures an event, equal ones once.
+// cost measures an event, equal ones once. It is measured to the end: a measurement that was broken off
+// must not look like a charge that has no cost.
 func (r *replay) cost(event dp.Event) (chain.Cost, error) {
 	text, err := dp.MarshalEvent(event)
 	if err != nil {
@@ -263,7 +265,7 @@ func (r *replay) cost(event dp.Event) (chain.Cost, error) {
 	if cost, known := r.costs[string(text)]; known {
 		return cost, nil
 	}
-	cost, err := r.meter.Cost(event)
+	cost, err := r.meter.Cost(context.Background(), event)
 	if err == nil {
 		r.costs[string(text)] = cost
 	}

@@ -229,11 +229,11 @@ func (l *Ledger) IfFixed(ctx context.Context, delta float64) (account.Bracket, e
 	}
 	a := account.New(l.open.Adjacency)
 	for _, text := range slices.Sorted(maps.Keys(events)) {
-		if err := a.Compose(events[text], counts[text]); err != nil {
+		if err := a.Compose(ctx, events[text], counts[text]); err != nil {
 			return account.Bracket{}, err
 		}
 	}
-	return a.Epsilon(delta)
+	return a.Epsilon(ctx, delta)
 }
 
 // Fits reports what Charge would, without charging: nil, or the error. Another
@@ -242,7 +242,7 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 	if c.Key == "" {
 		c.Key = NewKey()
 	}
-	body, err := l.body(c)
+	body, err := l.body(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -58,7 +59,7 @@ flags. An array is answered by an array.`,
 			if isArray(text) {
 				return answerAll(cmd, q, text)
 			}
-			a, err := q.answer(text)
+			a, err := q.answer(cmd.Context(), text)
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,11 @@ flags. An array is answered by an array.`,
 	f.StringVar(&adjacency, "adjacency", "", "replace_one or add_remove_one")
 	f.StringVar(&q.accountant, "accountant", "pld", "pld or rdp")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	f.Float64Var(&q.width, "width", 2e-4, "relative width of a bracket to aim at, 1e-6 to 0.1: a wider one is faster")
 	f.IntVar(&q.group, "group", 1, "how many linked persons neighbours may differ in")
+	if query != "calibrate" {
+		f.Float64Var(&q.fixDelta, "fix-delta", 0, "part of delta divided among smooth_gaussian and shuffled events, so that they can be composed")
+	}
 	if query != "delta" {
 		f.Float64Var(&q.delta, "delta", q.delta, "delta to hold")
 	}
@@ -109,11 +114,11 @@ dimension. Without --beta the beta of Balle et al. 2016 is taken.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if beta == 0 {
 				var err error
-				if _, beta, err = account.Balle16Constants(budget, dimension); err != nil {
+				if _, beta, err = account.Balle16Constants(cmd.Context(), budget, dimension); err != nil {
 					return err
 				}
 			}
-			alpha, err := account.SmoothGaussianAlpha(budget, beta, dimension)
+			alpha, err := account.SmoothGaussianAlpha(cmd.Context(), budget, beta, dimension)
 			if err != nil {
 				return err
 			}
@@ -154,7 +159,7 @@ func newXie19() *cobra.Command {
 		Short: "The noise that Xie et al. 2019 ask for, and what it really guarantees",
 		Args:  exactly(0, "flags alone"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := xie19(trajectories, iterations, budget)
+			out, err := xie19(cmd.Context(), trajectories, iterations, budget)
 			if err != nil {
 				return err
 			}
@@ -177,7 +182,7 @@ func newXie19() *cobra.Command {
 	return cmd
 }
 
-func xie19(m, iterations int64, b dp.Budget) (xie19JSON, error) {
+func xie19(ctx context.Context, m, iterations int64, b dp.Budget) (xie19JSON, error) {
 	var out xie19JSON
 	var err error
 	if out.Sigma, _, err = account.Xie19Sigma(m, iterations, b.Epsilon, b.Delta); err != nil {
@@ -187,17 +192,17 @@ func xie19(m, iterations int64, b dp.Budget) (xie19JSON, error) {
 	if err != nil {
 		return out, err
 	}
-	if out.EpsilonTrue.ReplaceOne, err = epsilonOf(replace, dp.ReplaceOne, b.Delta); err != nil {
+	if out.EpsilonTrue.ReplaceOne, err = epsilonOf(ctx, replace, dp.ReplaceOne, b.Delta); err != nil {
 		return out, err
 	}
-	out.EpsilonTrue.PoissonAddRemoveOne, err = epsilonOf(poisson, dp.AddRemoveOne, b.Delta)
+	out.EpsilonTrue.PoissonAddRemoveOne, err = epsilonOf(ctx, poisson, dp.AddRemoveOne, b.Delta)
 	return out, err
 }
 
-func epsilonOf(e dp.Event, adjacency dp.Adjacency, delta float64) (account.Bracket, error) {
+func epsilonOf(ctx context.Context, e dp.Event, adjacency dp.Adjacency, delta float64) (account.Bracket, error) {
 	a := account.NewPLD(adjacency)
-	if err := a.Compose(e, 1); err != nil {
+	if err := a.Compose(ctx, e, 1); err != nil {
 		return account.Bracket{}, err
 	}
-	return a.Epsilon(delta)
+	return a.Epsilon(ctx, delta)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -21,6 +22,8 @@ type accountQuery struct {
 	epsilon    float64 // not a number when not given
 	delta      float64
 	group      int // persons
+	width      float64
+	fixDelta   float64 // 0 for none
 }
 
 // accountAnswer is what a query prints. What was asked for is a bracket, what
@@ -67,7 +70,7 @@ func (a accountAnswer) text() string {
 }
 
 // answer reads one event and answers the query on it.
-func (q accountQuery) answer(event []byte) (accountAnswer, error) {
+func (q accountQuery) answer(ctx context.Context, event []byte) (accountAnswer, error) {
 	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant, query: q.query}
 	if !q.adjacency.Valid() {
 		return a, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
@@ -83,14 +86,17 @@ func (q accountQuery) answer(event []byte) (accountAnswer, error) {
 		return a, err
 	}
 	if q.query == "calibrate" {
-		return q.calibrate(a, event, fresh)
+		return q.calibrate(ctx, a, event, fresh)
 	}
 	e, err := dp.ParseEvent(event)
+	if err == nil && q.fixDelta != 0 {
+		e, err = account.FixDelta(ctx, q.adjacency, e, q.fixDelta)
+	}
 	if err != nil {
 		return a, err
 	}
 	accountant := fresh()
-	if err := accountant.Compose(e, 1); err != nil {
+	if err := accountant.Compose(ctx, e, 1); err != nil {
 		return a, err
 	}
 	a.answeredBy(accountant)
@@ -98,14 +104,14 @@ func (q accountQuery) answer(event []byte) (accountAnswer, error) {
 		if math.IsNaN(q.epsilon) {
 			return a, usage(fmt.Errorf("account delta: --epsilon is missing"))
 		}
-		b, err := accountant.Delta(q.epsilon)
+		b, err := accountant.Delta(ctx, q.epsilon)
 		a.Epsilon, a.Delta = q.epsilon, b
 		return a, err
 	}
 	if math.IsNaN(q.delta) {
 		return a, usage(fmt.Errorf("account epsilon: --delta is missing"))
 	}
-	b, err := accountant.Epsilon(q.delta)
+	b, err := accountant.Epsilon(ctx, q.delta)
 	a.Epsilon, a.Delta = b, q.delta
 	return a, err
 }
@@ -118,7 +124,7 @@ func (a *accountAnswer) answeredBy(by account.Accountant) {
 	}
 }
 
-func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() account.Accountant) (accountAnswer, error) {
+func (q accountQuery) calibrate(ctx context.Context, a accountAnswer, event []byte, fresh func() account.Accountant) (accountAnswer, error) {
 	t, err := dp.ParseTemplate(event)
 	if err != nil {
 		return a, err
@@ -130,7 +136,7 @@ func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() acco
 		return a, usage(fmt.Errorf("account calibrate: --epsilon and --delta are both needed"))
 	}
 	var last account.Accountant
-	b, err := account.CalibrateTemplate(t, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, func() account.Accountant {
+	b, err := account.CalibrateTemplate(ctx, t, dp.Budget{Epsilon: q.epsilon, Delta: q.delta}, func() account.Accountant {
 		last = fresh()
 		return last
 	})
@@ -153,10 +159,13 @@ func (q accountQuery) calibrate(a accountAnswer, event []byte, fresh func() acco
 }
 
 func (q accountQuery) fresh() (func() account.Accountant, error) {
+	if err := account.CheckWidth(q.width); err != nil {
+		return nil, usage(err)
+	}
 	group := func(a account.Accountant) account.Accountant { return account.ForGroup(a, q.group) }
 	switch q.accountant {
 	case "pld":
-		return func() account.Accountant { return group(account.New(q.adjacency)) }, nil // closed forms where they are exact
+		return func() account.Accountant { return group(account.New(q.adjacency, account.Width(q.width))) }, nil // closed forms where they are exact
 	case "rdp":
 		return func() account.Accountant { return group(account.NewRDP(q.adjacency)) }, nil
 	}
@@ -191,7 +200,7 @@ func answerAll(cmd *cobra.Command, q accountQuery, text []byte) error {
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		a, err := q.answerElement(raw)
+		a, err := q.answerElement(cmd.Context(), raw)
 		if err != nil {
 			a = accountAnswer{ID: a.ID, Error: err.Error()}
 			failed++
@@ -207,12 +216,12 @@ func answerAll(cmd *cobra.Command, q accountQuery, text []byte) error {
 	return nil
 }
 
-func (q accountQuery) answerElement(raw json.RawMessage) (accountAnswer, error) {
+func (q accountQuery) answerElement(ctx context.Context, raw json.RawMessage) (accountAnswer, error) {
 	var head struct {
 		Kind *string `json:"kind"`
 	}
 	if json.Unmarshal(raw, &head) == nil && head.Kind != nil {
-		return q.answer(raw)
+		return q.answer(ctx, raw)
 	}
 	var e element
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -235,7 +244,7 @@ func (q accountQuery) answerElement(raw json.RawMessage) (accountAnswer, error) 
 	if e.Group != nil {
 		q.group = *e.Group
 	}
-	a, err := q.answer(e.Event)
+	a, err := q.answer(ctx, e.Event)
 	a.ID = e.ID
 	return a, err
 }

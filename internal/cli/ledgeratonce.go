@@ -48,7 +48,7 @@ func atOnce(ctx context.Context, l *ledger.Ledger, s *ledger.Summary) (*tight, e
 	case !(out.Delta > 0):
 		out.Omitted = "the budget has no delta"
 	default:
-		out.compose(s.Config.Adjacency, events)
+		out.compose(ctx, s.Config.Adjacency, events)
 	}
 	return out, nil
 }
@@ -56,8 +56,8 @@ func atOnce(ctx context.Context, l *ledger.Ledger, s *ledger.Summary) (*tight, e
 // compose accounts by the closed form where there is one, which takes any number
 // of events, and else by distributions. An event that has none counts as what it
 // was charged as, and then the lower end says nothing.
-func (t *tight) compose(adj dp.Adjacency, events []counted) {
-	if t.account(account.NewClosedForm(adj), events) {
+func (t *tight) compose(ctx context.Context, adj dp.Adjacency, events []counted) {
+	if t.account(ctx, account.NewClosedForm(adj), events) {
 		return
 	}
 	if len(events) > mostKinds {
@@ -66,26 +66,26 @@ func (t *tight) compose(adj dp.Adjacency, events []counted) {
 	}
 	converted := false
 	for i, e := range events {
-		err := account.NewPLD(adj).Compose(e.event, 1)
+		err := account.NewPLD(adj).Compose(ctx, e.event, 1)
 		if errors.Is(err, account.ErrUnsupported) && e.cost.Sum == 0 {
 			events[i].event = dp.ApproximateDP{Epsilon: e.cost.Epsilon, Delta: e.cost.Delta}
 			converted = true
 		}
 	}
-	if t.account(account.New(adj), events) && converted {
+	if t.account(ctx, account.New(adj), events) && converted {
 		t.Epsilon.Lower = 0
 	}
 }
 
 // account reports whether the accountant had an answer.
-func (t *tight) account(a account.Accountant, events []counted) bool {
+func (t *tight) account(ctx context.Context, a account.Accountant, events []counted) bool {
 	for _, e := range events {
-		if err := a.Compose(e.event, e.count); err != nil {
+		if err := a.Compose(ctx, e.event, e.count); err != nil {
 			t.Omitted = err.Error()
 			return false
 		}
 	}
-	b, err := a.Epsilon(t.Delta)
+	b, err := a.Epsilon(ctx, t.Delta)
 	if err != nil {
 		t.Omitted = err.Error()
 		return false

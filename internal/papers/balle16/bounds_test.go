@@ -62,17 +62,17 @@ func TestBinomialMoments(t *testing.T) {
 func TestTrueEpsilonOfTheConstantsOfThePaper(t *testing.T) {
 	for d, want := range map[int]float64{40: 0, 20: 0} {
 		alpha, beta := alphaBeta(budget(), d)
-		a, b, err := account.Balle16Constants(budget(), d)
+		a, b, err := account.Balle16Constants(t.Context(), budget(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near(t, "alpha", a, alpha, 1e-9)
 		near(t, "beta", b, beta, 1e-9)
 		accountant := account.New(dp.ReplaceOne)
-		if err := accountant.Compose(dp.SmoothGaussian{Alpha: a, Beta: b, Dimension: d}, 1); err != nil {
+		if err := accountant.Compose(t.Context(), dp.SmoothGaussian{Alpha: a, Beta: b, Dimension: d}, 1); err != nil {
 			t.Fatal(err)
 		}
-		epsilon, err := accountant.Epsilon(budget().Delta)
+		epsilon, err := accountant.Epsilon(t.Context(), budget().Delta)
 		if err != nil || math.Abs(epsilon.Upper-want) > 1e-4 {
 			t.Errorf("%d features: epsilon %v, %v; want %v", d, epsilon, err, want)
 		}

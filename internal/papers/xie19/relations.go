@@ -104,10 +104,10 @@ func (p parameters) bracket() (account.Bracket, error) {
 		return account.Bracket{}, err
 	}
 	a := account.NewPLD(dp.ReplaceOne)
-	if err := a.Compose(event, 1); err != nil {
+	if err := a.Compose(context.Background(), event, 1); err != nil {
 		return account.Bracket{}, err
 	}
-	return a.Epsilon(p.delta)
+	return a.Epsilon(context.Background(), p.delta)
 }
 
 // slope is the sign of epsilon over the range of a parameter: +1 or -1, and 0

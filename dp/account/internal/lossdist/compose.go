@@ -1,6 +1,9 @@
 package lossdist
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Part is a privacy loss that enters a composition Count times.
 type Part struct {
@@ -18,6 +21,17 @@ type Composition struct {
 	Parts []Part
 	// Gaussian brackets the mu^2 of all plain Gaussian mechanisms together.
 	Gaussian [2]float64
+	// Width is the width of a bracket that is aimed at, relative to epsilon; 0 is 2e-4. A
+	// bracket that would cost too much is wider.
+	Width float64
+}
+
+// scale is the width that is asked for over the usual one.
+func (c Composition) scale() float64 {
+	if c.Width > 0 {
+		return c.Width / fineness
+	}
+	return 1
 }
 
 // side is one part's bounding measure on one side.
@@ -58,6 +72,7 @@ type query struct {
 
 // state is a composition cut for one query.
 type state struct {
+	ctx   context.Context // once it is cancelled nothing more is refined
 	comp  Composition
 	query query
 	cuts  [][]float64
@@ -86,13 +101,17 @@ type state struct {
 }
 
 // newState makes the first, coarse partition.
-func newState(c Composition, q query) *state {
+func newState(ctx context.Context, c Composition, q query) *state {
 	n := len(c.Parts)
 	s := &state{
-		comp: c, query: q, sharper: 1, cutoff: math.Inf(1),
+		ctx: ctx, comp: c, query: q, sharper: 1, cutoff: math.Inf(1),
 		cuts: make([][]float64, n), bins: make([]*Bins, n), lower: make([]side, n), upper: make([]side, n),
 	}
 	for i := range c.Parts {
+		if ctx.Err() != nil { // what follows has to cost nothing
+			s.comp.Parts, s.cuts, s.bins, s.lower, s.upper = nil, nil, nil, nil, nil
+			break
+		}
 		s.cuts[i] = s.first(i)
 		s.cut(i)
 	}
@@ -148,7 +167,7 @@ func (s *state) resolve() {
 	}
 	for round := 0; ; round++ {
 		s.aim(round > 0)
-		if round == maxRounds || !s.refine() {
+		if round == maxRounds || s.ctx.Err() != nil || !s.refine() {
 			return
 		}
 	}
@@ -167,7 +186,8 @@ func (s *state) tolerance(share float64) float64 {
 	if len(s.comp.Parts) > mostModelled {
 		share *= 1.6
 	}
-	return min(max(share*s.relative(), leastTolerance), mostTolerance) / s.sharper
+	scale := s.comp.scale()
+	return min(max(scale*share*s.relative(), min(scale, 1)*leastTolerance), mostTolerance) / s.sharper
 }
 
 // refine subdivides the cells so that the two measures agree to the tolerance on
@@ -202,7 +222,7 @@ func (s *state) refine() bool {
 	scale := min(math.Sqrt(1.1*roots/tolerance), float64(most)/roots)
 	changed := false
 	for i, cuts := range s.cuts {
-		if excess[i] == nil {
+		if excess[i] == nil || s.ctx.Err() != nil {
 			continue
 		}
 		if next := subdivide(s.comp.Parts[i].Law, cuts, excess[i], scale); len(next) > len(cuts) {

@@ -1,6 +1,9 @@
 package lossdist
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Curve answers for one composition.
 type curve struct {
@@ -17,8 +20,8 @@ func (s *state) sides() (lower, upper curve) {
 		return direct(s.lower[0].measure, -1), direct(s.upper[0].measure, 1)
 	}
 	set := s.settings()
-	up := newSpectrum(below(s.upper, s.cutoff), s.comp.Gaussian[1], true, set)
-	low := newSpectrum(s.near, s.comp.Gaussian[0], false, set)
+	up := newSpectrum(s.ctx, below(s.upper, s.cutoff), s.comp.Gaussian[1], true, set)
+	low := newSpectrum(s.ctx, s.near, s.comp.Gaussian[0], false, set)
 	s.work += up.work + low.work
 	none := func(float64) float64 { return 0 }
 	farUp, farLow := none, none
@@ -185,15 +188,21 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 // far out the losses must be resolved depends on the answer: Chernoff's bound on
 // it, from a coarse partition, says how far. Every round's bounds hold, so the best
 // of them are kept. An upper end that is at most enough is not made any sharper.
-func (c Composition) Delta(epsilon, enough float64) (lower, upper float64) {
-	s := newState(c, query{epsilon: epsilon, delta: leastDelta})
+// It fails once the context is done.
+func (c Composition) Delta(ctx context.Context, epsilon, enough float64) (lower, upper float64, err error) {
+	lower, upper = c.delta(ctx, epsilon, enough)
+	return lower, upper, ctx.Err()
+}
+
+func (c Composition) delta(ctx context.Context, epsilon, enough float64) (lower, upper float64) {
+	s := newState(ctx, c, query{epsilon: epsilon, delta: leastDelta})
 	if s.lossless() {
 		return infinite(s.lower, -1), infinite(s.upper, 1)
 	}
 	upper = s.chernoff(epsilon)
 	for range 6 {
 		expect := min(max(upper, leastDelta), mostExpected)
-		s := newState(c, query{epsilon: epsilon, delta: expect})
+		s := newState(ctx, c, query{epsilon: epsilon, delta: expect})
 		s.enough = enough
 		low, up := s.deltaAt(epsilon)
 		lower, upper = max(lower, low), min(upper, up)
@@ -223,6 +232,9 @@ func (s *state) lossless() bool {
 func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 	upper = 1
 	for pass := range maxPasses {
+		if s.ctx.Err() != nil {
+			break
+		}
 		s.resolve()
 		low, up := s.sides()
 		lower = max(lower, low.value(epsilon))
@@ -236,9 +248,14 @@ func (s *state) deltaAt(epsilon float64) (lower, upper float64) {
 
 // Epsilon bounds the smallest epsilon at which the composition's hockey-stick
 // divergence is at most delta. It is +Inf where no epsilon is. An upper end that
-// is at most enough is not made any sharper.
-func (c Composition) Epsilon(delta, enough float64) (lower, upper float64) {
-	s := newState(c, query{delta: delta, forEpsilon: true})
+// is at most enough is not made any sharper. It fails once the context is done.
+func (c Composition) Epsilon(ctx context.Context, delta, enough float64) (lower, upper float64, err error) {
+	lower, upper = c.epsilon(ctx, delta, enough)
+	return lower, upper, ctx.Err()
+}
+
+func (c Composition) epsilon(ctx context.Context, delta, enough float64) (lower, upper float64) {
+	s := newState(ctx, c, query{delta: delta, forEpsilon: true})
 	s.enough = enough
 	upper = math.Inf(1)
 	if s.lossless() {
@@ -248,6 +265,9 @@ func (c Composition) Epsilon(delta, enough float64) (lower, upper float64) {
 		return 0, upper
 	}
 	for pass := range maxPasses {
+		if s.ctx.Err() != nil {
+			break
+		}
 		s.resolve()
 		low, up := s.sides()
 		above, _ := s.cross(low, delta)
@@ -283,7 +303,7 @@ func (s *state) sharpen(pass int, up curve, epsilon, width float64) bool {
 	s.guess = query{epsilon: epsilon, delta: up.value(epsilon)}
 	s.located = true
 	target := 1.5 * (s.tolerance(fineness) + s.tolerance(smoothness)) * s.sharper
-	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 || s.work > maxWork {
+	if !(width > target) || !(s.guess.delta > 0) || s.sharper > 1e3 || s.work > maxWork/min(s.comp.scale(), 1) {
 		return false
 	}
 	if pass > 0 {

@@ -83,8 +83,8 @@ func TestCutoffDoesNotMatter(t *testing.T) {
 			{tilt: 10, step: 2 * math.Pi / 6, extra: 1e-5, limit: 3e3},
 		} {
 			s := &state{comp: Composition{Parts: []Part{{Count: count}}}, lower: lower, upper: upper, near: below(lower, cutoff)}
-			up := newSpectrum(below(upper, cutoff), 0, true, set).value(epsilon) + newFar(upper, cutoff, 0, true).value(epsilon) + infinite(upper, 1)
-			low := newSpectrum(s.near, 0, false, set).value(epsilon) - s.copies(set)(epsilon) + newFar(lower, cutoff, 0, false).value(epsilon)
+			up := newSpectrum(t.Context(), below(upper, cutoff), 0, true, set).value(epsilon) + newFar(upper, cutoff, 0, true).value(epsilon) + infinite(upper, 1)
+			low := newSpectrum(t.Context(), s.near, 0, false, set).value(epsilon) - s.copies(set)(epsilon) + newFar(lower, cutoff, 0, false).value(epsilon)
 			bestLow, bestUp = max(bestLow, low), min(bestUp, up)
 		}
 	}
@@ -155,7 +155,7 @@ func TestSkippedFrequenciesAreSilent(t *testing.T) {
 // dots no less than that.
 func TestEnvelopeIsTheHighestCurve(t *testing.T) {
 	for _, sigma := range []float64{.5, .8, 1.5} {
-		all := Lattices(sigma, [][]int{{1, 1, 1, 1}, {2}, {1, 1, 1}})
+		all := Lattices(t.Context(), sigma, [][]int{{1, 1, 1, 1}, {2}, {1, 1, 1}})
 		m := Envelope(all).Bins(nil).Upper().finish()
 		for j := range 400 {
 			epsilon := float64(j) / 8 / (2 * sigma * sigma)

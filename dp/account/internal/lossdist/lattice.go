@@ -1,6 +1,7 @@
 package lossdist
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"sort"
@@ -36,7 +37,7 @@ func Reach(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) + 
 // Lattices returns the laws of several shifts, each given by its coordinates that
 // are not 0. Shifts that begin alike share work. It is nil where the losses are too
 // large.
-func Lattices(sigma float64, shifts [][]int) []*Lattice {
+func Lattices(ctx context.Context, sigma float64, shifts [][]int) []*Lattice {
 	m := mixer{sigma: sigma, known: map[string]*blend{}}
 	for x := Reach(sigma); x > 0; x-- {
 		m.norm += 2 * math.Exp(-float64(x)*float64(x)/(2*sigma*sigma))
@@ -44,6 +45,9 @@ func Lattices(sigma float64, shifts [][]int) []*Lattice {
 	m.norm++
 	out := make([]*Lattice, len(shifts))
 	for i, v := range shifts {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if out[i] = m.blend(v).lattice(sigma, len(v)); out[i] == nil {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package lossdist_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -60,7 +61,7 @@ func TestBracketHoldsBruteForce(t *testing.T) {
 		for _, count := range []int{1, 2, 6} {
 			for _, epsilon := range []float64{0, 0.1, 0.5, 1, 2} {
 				want := exact(law, count, epsilon)
-				low, up := plain(law, float64(count)).Delta(epsilon, 0)
+				low, up, _ := plain(law, float64(count)).Delta(t.Context(), epsilon, 0)
 				if low > want*(1+1e-12) || up < want*(1-1e-12) {
 					t.Errorf("%s, %d runs, epsilon %v: delta [%v, %v]; want %v inside", name, count, epsilon, low, up, want)
 				}
@@ -70,7 +71,7 @@ func TestBracketHoldsBruteForce(t *testing.T) {
 				if want <= 0 || epsilon == 0 {
 					continue
 				}
-				low, up = plain(law, float64(count)).Epsilon(want, 0)
+				low, up, _ = plain(law, float64(count)).Epsilon(t.Context(), want, 0)
 				if low > epsilon*(1+1e-9) || up < epsilon*(1-1e-9) && exact(law, count, up) > want*(1+1e-9) {
 					t.Errorf("%s, %d runs, delta %v: epsilon [%v, %v]; want %v inside", name, count, want, low, up, epsilon)
 				}
@@ -90,14 +91,14 @@ func TestGaussianThroughFourierMatchesClosedForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			low, up := comp.Epsilon(delta, 0)
+			low, up, _ := comp.Epsilon(t.Context(), delta, 0)
 			if low > want.Upper || up < want.Lower || up > want.Upper*1.0005+1e-12 {
 				t.Errorf("mu %v, %v runs, delta %v: epsilon [%v, %v]; want %v inside", c.mu, c.count, delta, low, up, want)
 			}
 		}
 		for _, epsilon := range []float64{0, 0.5, 3} {
 			want := account.GaussianDelta(total, epsilon)
-			low, up := comp.Delta(epsilon, 0)
+			low, up, _ := comp.Delta(t.Context(), epsilon, 0)
 			if low > want.Upper || up < want.Lower || want.Lower > 1e-25 && up > want.Upper*1.002 {
 				t.Errorf("mu %v, %v runs, epsilon %v: delta [%v, %v]; want %v inside", c.mu, c.count, epsilon, low, up, want)
 			}
@@ -114,8 +115,8 @@ func TestGaussianFactorIsAGaussianPart(t *testing.T) {
 	cells.Parts = append(cells.Parts, lossdist.Part{Law: lossdist.Gaussian{Shift: 0.3}, Rate: 1, Count: 4})
 	for _, delta := range []float64{1e-3, 1e-8, 1e-14} {
 		a, b := factor, cells
-		low1, up1 := a.Epsilon(delta, 0)
-		low2, up2 := b.Epsilon(delta, 0)
+		low1, up1, _ := a.Epsilon(t.Context(), delta, 0)
+		low2, up2, _ := b.Epsilon(t.Context(), delta, 0)
 		if low1 > up2 || low2 > up1 || up1 > low1*1.0005 || up2 > low2*1.0005 {
 			t.Errorf("delta %v: as a factor [%v, %v], as a part [%v, %v]; want the same", delta, low1, up1, low2, up2)
 		}
@@ -138,10 +139,10 @@ func TestSampledGaussianMatchesClosedForm(t *testing.T) {
 			for _, epsilon := range []float64{0, rate / 3, rate * 2, 0.1, 1} {
 				remove, add := sampledOnce(rate, mu, epsilon)
 				c := sampled(lossdist.Gaussian{Shift: mu}, rate, 1)
-				low, up := c.Delta(epsilon, 0)
+				low, up, _ := c.Delta(t.Context(), epsilon, 0)
 				check(t, fmt.Sprintf("remove, rate %v, mu %v, epsilon %v", rate, mu, epsilon), low, up, remove)
 				c.Parts[0].Shape = func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate).Reverse() }
-				low, up = c.Delta(epsilon, 0)
+				low, up, _ = c.Delta(t.Context(), epsilon, 0)
 				check(t, fmt.Sprintf("add, rate %v, mu %v, epsilon %v", rate, mu, epsilon), low, up, add)
 			}
 		}
@@ -175,8 +176,8 @@ func TestSymmetricPairHasTheMixturesProfile(t *testing.T) {
 					return b
 				}
 				for _, epsilon := range []float64{0, rate / 2, rate, 0.3} {
-					low1, up1 := mix.Delta(epsilon, 0)
-					low2, up2 := pair.Delta(epsilon, 0)
+					low1, up1, _ := mix.Delta(t.Context(), epsilon, 0)
+					low2, up2, _ := pair.Delta(t.Context(), epsilon, 0)
 					if low1 > up2*(1+1e-12) || low2 > up1*(1+1e-12) {
 						t.Errorf("%s, rate %v, epsilon %v, reversed %v: mixture [%v, %v], symmetric pair [%v, %v]", name, rate, epsilon, reversed, low1, up1, low2, up2)
 					}
@@ -220,7 +221,7 @@ func TestAntipodalPairIsTheWorst(t *testing.T) {
 	for _, rate := range []float64{0.05, 0.5, 0.95} {
 		pair := plain(lossdist.Antipodal{Shift: mu, Rate: rate}, 1)
 		for _, epsilon := range []float64{0, rate / 4, rate, 0.7, 1.5} {
-			_, worst := pair.Delta(epsilon, 0)
+			_, worst, _ := pair.Delta(t.Context(), epsilon, 0)
 			for u := -1.0; u <= 1; u += 0.25 {
 				for v := -1.0; v <= 1; v += 0.25 {
 					got := integrated(rate, u*mu, v*mu, epsilon)
@@ -256,7 +257,7 @@ func ExampleComposition() {
 		Rate:  0.01,
 		Count: 1000,
 	}}}
-	low, up := c.Epsilon(1e-5, 0)
+	low, up, _ := c.Epsilon(context.Background(), 1e-5, 0)
 	fmt.Printf("%.2f to %.2f\n", low, up)
 	// Output: 1.83 to 1.83
 }

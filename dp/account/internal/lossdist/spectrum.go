@@ -1,6 +1,9 @@
 package lossdist
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // silence is the logarithm of a modulus that counts as nothing beside a sum of
 // order one.
@@ -34,7 +37,7 @@ type settings struct {
 	extra             float64 // variance of the smoothing
 }
 
-func newSpectrum(parts []side, gaussian float64, upper bool, set settings) *spectrum {
+func newSpectrum(ctx context.Context, parts []side, gaussian float64, upper bool, set settings) *spectrum {
 	a := set.tilt
 	total := gaussian + set.extra
 	s := &spectrum{upper: upper, tilt: a, step: set.step, cumulant: total * a * (a + 1) / 2}
@@ -47,7 +50,7 @@ func newSpectrum(parts []side, gaussian float64, upper bool, set settings) *spec
 		s.logError += p.count * (slack + p.measure.MassError + 8*ulp*a*waves[i].size + 2*ulp*math.Abs(k))
 	}
 	s.zero = set.step / (2 * math.Pi) * s.payoff(0, set.extra)
-	s.sum(waves, total, set)
+	s.sum(ctx, waves, total, set)
 	return s
 }
 
@@ -72,7 +75,7 @@ func (s *spectrum) kernel(u, extra float64) (re, im float64) {
 
 func lowered(extra float64) float64 { return (1 + math.Sqrt(extra)) * extra * (1 + 8*ulp) }
 
-func (s *spectrum) sum(waves []*wave, total float64, set settings) {
+func (s *spectrum) sum(ctx context.Context, waves []*wave, total float64, set settings) {
 	n := int(math.Ceil(set.limit / set.step))
 	skipped := math.Inf(1)
 	size := math.Abs(s.zero)
@@ -80,7 +83,7 @@ func (s *spectrum) sum(waves []*wave, total float64, set settings) {
 	for _, w := range waves {
 		atoms += float64(len(w.loss))
 	}
-	for k := 1; k <= n; {
+	for k := 1; k <= n && ctx.Err() == nil; {
 		u := float64(k) * set.step
 		v := multiply(waves, k, u, s.tilt, total)
 		s.work += atoms

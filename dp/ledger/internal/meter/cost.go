@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -38,7 +39,7 @@ func (c Cost) Within(limit Cost) bool {
 // Cost returns what the event spends under the rule. What the rule cannot take
 // itself is measured as (epsilon, delta). An event that has neither is refused
 // with [account.ErrUnsupported], by name.
-func (m *Meter) Cost(event dp.Event) (Cost, error) {
+func (m *Meter) Cost(ctx context.Context, event dp.Event) (Cost, error) {
 	if event == nil {
 		return Cost{}, fmt.Errorf("%w: no event", dp.ErrEvent)
 	}
@@ -47,7 +48,7 @@ func (m *Meter) Cost(event dp.Event) (Cost, error) {
 	}
 	if order, ok := m.ownOrder(event); ok {
 		r := account.NewRDP(m.adj, order)
-		err := r.Compose(event, 1)
+		err := r.Compose(ctx, event, 1)
 		if err == nil {
 			if cost := r.Renyi(order); cost >= 0 && !math.IsInf(cost, 1) {
 				return Cost{Sum: cost}, nil
@@ -56,7 +57,7 @@ func (m *Meter) Cost(event dp.Event) (Cost, error) {
 			return Cost{}, err
 		}
 	}
-	return m.plainCost(event)
+	return m.plainCost(ctx, event)
 }
 
 // ownOrder is the order of the divergence that is the event's part of the rule's
@@ -74,7 +75,7 @@ func (m *Meter) ownOrder(event dp.Event) (order float64, ok bool) {
 
 func isGaussian(e dp.Event) bool {
 	switch e := e.(type) {
-	case dp.Gaussian, dp.GaussianDP, dp.Composed, dp.SelfComposed:
+	case dp.Gaussian, dp.GaussianDP, dp.TreeAggregation, dp.Composed, dp.SelfComposed:
 		return true
 	case dp.PoissonSampled:
 		return e.Rate == 1
@@ -112,13 +113,13 @@ func every(event dp.Event, holds func(dp.Event) bool) bool {
 
 // plainCost is an (epsilon, delta) of the event: what a basic filter with all
 // the room there is says that it spent.
-func (m *Meter) plainCost(event dp.Event) (Cost, error) {
+func (m *Meter) plainCost(ctx context.Context, event dp.Event) (Cost, error) {
 	vast := dp.Budget{Epsilon: math.MaxFloat64, Delta: math.Nextafter(1, 0)}
 	probe, err := account.NewFilter(m.adj, vast, account.Basic, account.FilterOptions{ChargeDelta: m.options.ChargeDelta})
 	if err != nil {
 		return Cost{}, err
 	}
-	if err := probe.Charge(event); err != nil {
+	if err := probe.Charge(ctx, event); err != nil {
 		return Cost{}, err
 	}
 	spent, err := probe.Spent()
@@ -134,17 +135,26 @@ const older = 1.25
 // Such a conversion is the upper end of a bracket, and versions differ in how wide
 // their brackets are: the epsilon must not be below what the event certainly costs,
 // nor more than 2% below or 25% above this version's upper end.
-func (m *Meter) Converted(event dp.Event, cost Cost) (bool, error) {
-	now, err := m.Cost(event)
+func (m *Meter) Converted(ctx context.Context, event dp.Event, cost Cost) (bool, error) {
+	now, err := m.Cost(ctx, event)
 	delta := m.options.ChargeDelta
 	if err != nil || delta == 0 || now.Sum != 0 || cost.Sum != 0 || now.Delta != delta || cost.Delta != delta {
 		return false, err
 	}
 	a := account.New(m.adj)
-	if err := a.Compose(event, 1); err != nil {
+	if err := a.Compose(ctx, event, 1); errors.Is(err, account.ErrUnsupported) {
+		// What a filter converts in its place, with half of the delta fixed in the event.
+		if event, err = account.FixDelta(ctx, m.adj, event, delta/2); err != nil {
+			return false, err
+		}
+		a = account.New(m.adj)
+		if err := a.Compose(ctx, event, 1); err != nil {
+			return false, err
+		}
+	} else if err != nil {
 		return false, err
 	}
-	b, err := a.Epsilon(delta)
+	b, err := a.Epsilon(ctx, delta)
 	if err != nil || now.Epsilon != b.Upper { // it has an epsilon of its own
 		return false, err
 	}

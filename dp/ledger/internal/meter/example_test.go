@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -18,7 +19,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	cost, err := m.Cost(dp.Gaussian{NoiseMultiplier: 8})
+	cost, err := m.Cost(context.Background(), dp.Gaussian{NoiseMultiplier: 8})
 	fmt.Println(cost.Sum, cost.Within(limits.Most), err)
 	// Output: 0.015625 true <nil>
 }

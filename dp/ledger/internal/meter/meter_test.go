@@ -77,8 +77,8 @@ func TestMeterDecidesAsTheFilter(t *testing.T) {
 		var total meter.Cost
 		for range 25 {
 			e := anEvent(t, b, 0)
-			want := f.Charge(e)
-			cost, err := m.Cost(e)
+			want := f.Charge(t.Context(), e)
+			cost, err := m.Cost(t.Context(), e)
 			got := err == nil && total.Plus(cost).Within(limits.Most)
 			// Without a reserve the filter calls unsupported what the meter finds too
 			// large for nothing.
@@ -127,7 +127,7 @@ func TestCostsAreThoseOfTheTheorems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.Cost(c.event)
+		got, err := m.Cost(t.Context(), c.event)
 		if err != nil || !near(got.Sum, c.want.Sum) || !near(got.Epsilon, c.want.Epsilon) || !near(got.Delta, c.want.Delta) {
 			t.Errorf("%v rule: %v costs %v, %v; want %v", c.rule, c.event, got, err, c.want)
 		}
@@ -145,7 +145,7 @@ func BenchmarkCost(b *testing.B) {
 	var e dp.Event = dp.SelfComposed{Count: 100, Event: dp.Gaussian{NoiseMultiplier: 8}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Cost(e); err != nil {
+		if _, err := m.Cost(b.Context(), e); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -160,6 +160,7 @@ func TestConversionsOfOtherVersionsStandIfTheyCover(t *testing.T) {
 		t.Fatal(err)
 	}
 	vector := dp.DiscreteGaussian{Sigma: .6, Norm: 2}
+	twoSmooth := dp.SelfComposed{Count: 2, Event: dp.SmoothGaussian{Alpha: 9, Beta: .01, Dimension: 3}}
 	sampled := dp.SelfComposed{Count: 100, Event: dp.PoissonSampled{Rate: .1, Event: dp.Gaussian{NoiseMultiplier: 2}}}
 	for _, c := range []struct {
 		event  dp.Event
@@ -167,15 +168,16 @@ func TestConversionsOfOtherVersionsStandIfTheyCover(t *testing.T) {
 		want   bool
 	}{
 		{sampled, 1.001, true}, {sampled, 1.2, true}, {sampled, 2, false}, {sampled, .9, false},
+		{twoSmooth, 1.06, true}, {twoSmooth, .9, false},
 		{vector, 1.06, true}, {vector, 16.66 / 19.27, false},
 		{dp.Laplace{NoiseMultiplier: 1}, 1.1, false},
 	} {
-		cost, err := m.Cost(c.event)
+		cost, err := m.Cost(t.Context(), c.event)
 		if err != nil {
 			t.Fatal(err)
 		}
 		cost.Epsilon *= c.factor
-		if ok, err := m.Converted(c.event, cost); err != nil || ok != c.want {
+		if ok, err := m.Converted(t.Context(), c.event, cost); err != nil || ok != c.want {
 			t.Errorf("%v times %v: %v, %v; want %v", c.event, c.factor, ok, err, c.want)
 		}
 	}

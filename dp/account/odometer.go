@@ -1,0 +1,125 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+)
+
+// Odometer says, at any time, what was spent so far, where every charge and the time at which
+// to stop are chosen after seeing earlier releases, and no budget is fixed
+// beforehand (Rogers, Roth, Ullman, Vadhan 2016). It is a row of filters whose epsilons
+// grow by a factor and whose deltas sum to its delta; the reading is the epsilon of the
+// first that would have admitted every charge.
+//
+// What is claimed: let o be all that was released when the analyst stops, and r(o) the
+// reading then. For neighbours with laws P and Q of o and any set E of outcomes,
+//
+//	P(E) <= E_Q[e^r(o); o in E] + delta.
+//
+// So what ended at a reading of at most r is (r, delta)-private, for all r at once. The reading is
+// public where the charges are. It is not a bound for those who would have gone on:
+// a promise about the future is a [Filter]. The proof is in docs/proofs/accounting.md.
+//
+// An Odometer is not safe for concurrent use.
+type Odometer struct {
+	delta, first float64
+	meter        *Filter   // without limits: what an event costs does not depend on a budget
+	levels       []*Filter // made as they are needed; nil where the rule admits nothing there
+	now          int       // the first level that admits all charges
+}
+
+const (
+	// odometerGrowth is the factor from one level to the next.
+	odometerGrowth = 1.25
+	// odometerLevels bounds the levels: the last reading is some 5e5 times the first.
+	odometerLevels = 60
+)
+
+// NewOdometer returns an odometer that reads 0. First is its smallest other reading: what is far
+// below it is read as first, and a reading far above it has a smaller part of delta: the k-th
+// level, from 0 on, has delta/((k+1)(k+2)). Under the rule [Renyi] the options have to fix an order;
+// a reserve is refused, so what the rule cannot take is refused by name.
+func NewOdometer(adj dp.Adjacency, rule Rule, delta, first float64, options FilterOptions) (*Odometer, error) {
+	if options.Reserve != (dp.Budget{}) {
+		return nil, fmt.Errorf("%w: reserve (%v, %v) for an odometer; want none", dp.ErrBudget, options.Reserve.Epsilon, options.Reserve.Delta)
+	}
+	if rule == Renyi && options.Order == 0 {
+		return nil, fmt.Errorf("%w: an odometer with the renyi rule has no budget to choose an order for; give one", dp.ErrBudget)
+	}
+	top := dp.Budget{Epsilon: first, Delta: delta}
+	if err := top.Validate(); err != nil {
+		return nil, err
+	}
+	if err := options.validate(top); err != nil {
+		return nil, err
+	}
+	top.Epsilon *= math.Pow(odometerGrowth, odometerLevels)
+	meter, err := NewFilter(adj, top, rule, options)
+	if err != nil {
+		return nil, err
+	}
+	meter.limit = math.MaxFloat64
+	if rule == Basic {
+		meter.options.Reserve = dp.Budget{Epsilon: math.MaxFloat64, Delta: 1}
+	}
+	return &Odometer{delta: delta, first: first, meter: meter}, nil
+}
+
+// level is the k-th filter, or nil where at a fixed order no divergence meets its budget.
+func (o *Odometer) level(k int) (*Filter, error) {
+	for i := len(o.levels); i <= k; i++ {
+		budget := dp.Budget{
+			Epsilon: o.first * math.Pow(odometerGrowth, float64(i)),
+			Delta:   o.delta / float64((i+1)*(i+2)) * (1 - 0x1p-50), // sums to no more than delta
+		}
+		options := o.meter.options
+		options.Reserve = dp.Budget{}
+		f, err := NewFilter(o.meter.adj, budget, o.meter.rule, options)
+		if o.meter.rule == Renyi && !(renyiLimit(options.Order, budget) > 0) {
+			f, err = nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.levels = append(o.levels, f)
+	}
+	return o.levels[k], nil
+}
+
+// Charge adds an event. It refuses what the rule cannot take, and with [ErrExhausted] what takes
+// the odometer past its last reading; then nothing is added.
+func (o *Odometer) Charge(ctx context.Context, event dp.Event) error {
+	state, err := o.meter.after(ctx, event)
+	if err != nil {
+		return err
+	}
+	for k := o.now; k < odometerLevels; k++ {
+		f, err := o.level(k)
+		if err != nil {
+			return err
+		}
+		if f != nil && f.holds(state) {
+			o.now, o.meter.state = k, state
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s takes the odometer past %v times its first reading; begin with a larger one, or ask for more noise",
+		ErrExhausted, event.Kind(), math.Pow(odometerGrowth, odometerLevels-1))
+}
+
+// Reading is the epsilon spent so far, at the odometer's delta: 0 before the first charge,
+// else that of the first level that admits all charges.
+func (o *Odometer) Reading() dp.Budget {
+	if o.meter.state == (filterState{}) {
+		return dp.Budget{}
+	}
+	return dp.Budget{Epsilon: o.levels[o.now].budget.Epsilon, Delta: o.delta}
+}
+
+// holds reports that a filter would have admitted charges that add up so.
+func (f *Filter) holds(s filterState) bool {
+	return s.sum <= f.limit && s.basic.Epsilon <= f.options.Reserve.Epsilon && s.basic.Delta <= f.options.Reserve.Delta
+}
