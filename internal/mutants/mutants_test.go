@@ -134,7 +134,7 @@ func mutants() []mutant {
 			"./evaluate/internal/truthbench", "HoldOn"},
 		{"error of privacy told as one of sampling", "evaluate/internal/scalar/mean.go",
 			[][2]string{{"private = w.withHidden(private,", "sampling = w.withHidden(sampling,"}},
-			"./internal/golden", "Verify"},
+			"./evaluate/internal/scalar", "HoldsNoNoise"},
 		{"a missing share left out of the headline", "report/missing.go",
 			[][2]string{{"share < partly ||", "share < 1 ||"}},
 			"./report", "MissingMass"},

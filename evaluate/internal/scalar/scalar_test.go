@@ -1,6 +1,9 @@
 package scalar
 
 import (
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"math"
 	"testing"
 )
@@ -26,5 +29,38 @@ func TestAllowanceRestoresCoverage(t *testing.T) {
 		if with < 0.949 || with > 0.96 {
 			t.Errorf("noise %v: coverage %.4f with the allowance, %.4f without; want .949 to .96", s, with, plain)
 		}
+	}
+}
+
+// TestSamplingErrorHoldsNoNoise: where all persons are alike, sampling makes no error, and
+// half of the noisy variances are below 0. Of 40 runs fewer than 5 are so with probability
+// below 1e-6. What noise may hide is an error of privacy.
+func TestSamplingErrorHoldsNoNoise(t *testing.T) {
+	p := facts.Public{Persons: 500, Adjacency: dp.ReplaceOne, Returns: facts.Range{Min: 0, Max: 1}}
+	w := Mean{Public: p, Nest: Nest{Anchor: 0.5, Below: 0.5, Above: 0.5}, Noise: Stages{Main: 5}}
+	x := make([]float64, 500)
+	for i := range x {
+		x[i] = 0.5
+	}
+	m, err := w.moments(w.Nest.At(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sum, _ := m.SD()
+	none, src := 0, noise.NewSeeded(8)
+	for range 40 {
+		e, err := w.Run(x, x, w.Nest, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.StdSampling == 0 {
+			none++
+		}
+		if !(e.StdPrivacy > sum/500) {
+			t.Errorf("std_privacy %v leaves out what noise hides; that of the mean alone is %v", e.StdPrivacy, sum/500)
+		}
+	}
+	if none < 5 {
+		t.Errorf("%d of 40 runs have no error of sampling; want about half", none)
 	}
 }
