@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -25,7 +26,9 @@ type Behavior struct {
 	Note string `yaml:"note"`
 
 	// Kind is column (the default: behavior_prob), columns, uniform,
-	// constant_by_step, table, softmax or tree.
+	// constant_by_step, table, softmax or tree; or estimate, where nobody knows the
+	// probabilities: they are estimated from the same persons, in public cells, and
+	// paid for (see [evaluate.EstimatedBehavior]), and there is no source.
 	Kind string `yaml:"kind"`
 	// Name is the column of the logged action's probability (column).
 	Name string `yaml:"name"`
@@ -34,19 +37,36 @@ type Behavior struct {
 	Once bool `yaml:"once" json:",omitempty"`
 	// Names are the columns of all actions' probabilities (columns).
 	Names []string `yaml:"names"`
-	// Actions is the number of actions (uniform).
+	// Actions is the number of actions (uniform, estimate).
 	Actions int `yaml:"actions"`
 	// Probs are the probabilities at each decision of an episode, the last for all
 	// later decisions too (constant_by_step).
 	Probs StepProbs `yaml:"probs"`
 	// Path is the policy's file (table, softmax, tree).
 	Path string `yaml:"path"`
-	// Column holds the state number (table).
+	// Column holds the state number (table), or that of the cell (estimate).
 	Column string `yaml:"column"`
+	// States is the number of cells, Floor the least upper limit of a probability and
+	// Share the part of the budget that pays for the counts (estimate).
+	States int     `yaml:"states" json:",omitempty"`
+	Floor  float64 `yaml:"floor" json:",omitempty"`
+	Share  float64 `yaml:"share" json:",omitempty"`
 }
 
 // recorded reports whether the probabilities are a column of the data.
 func (b *Behavior) recorded() bool { return b == nil || b.Kind == "" || b.Kind == "column" }
+
+// kindEstimate is the kind of probabilities that nobody knows.
+const kindEstimate = "estimate"
+
+// estimated is what an evaluation is asked to estimate; nil where probabilities are
+// known.
+func (b *Behavior) estimated() *evaluate.EstimatedBehavior {
+	if b == nil || b.Kind != kindEstimate {
+		return nil
+	}
+	return &evaluate.EstimatedBehavior{States: b.States, Column: b.Column, Actions: b.Actions, Floor: b.Floor, Share: b.Share}
+}
 
 // validate checks what is said of the source. Off-policy it must be said.
 func (b *Behavior) validate(offPolicy bool) error {
@@ -55,6 +75,12 @@ func (b *Behavior) validate(offPolicy bool) error {
 			return fmt.Errorf("%w: data.behavior.source is missing: an off-policy value divides by the probabilities of the logged actions; say whether they are of the design, logged when the actions were drawn, or of a model, such as data.behavior: {source: logged}", ErrConfig)
 		}
 		return nil
+	}
+	if b.Kind == kindEstimate {
+		if b.Source != "" || b.TrainedOn != "" {
+			return fmt.Errorf("%w: data.behavior: source and trained_on are of probabilities that are known, and kind estimate estimates them from the same persons; leave them out", ErrConfig)
+		}
+		return b.onlyItsOwn()
 	}
 	switch b.Source {
 	case "design", "logged":
@@ -76,14 +102,16 @@ func (b *Behavior) onlyItsOwn() error {
 	uses := map[string]string{
 		"": "name once", "column": "name once", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
+		kindEstimate: "actions states column floor share",
 	}
 	own, known := uses[b.Kind]
 	if !known {
-		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax or tree", ErrConfig, b.Kind)
+		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax, tree or estimate", ErrConfig, b.Kind)
 	}
 	return unused("data.behavior", orColumn(b.Kind), own, []given{
 		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once},
 		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
+		{"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0},
 	})
 }
 
@@ -117,7 +145,7 @@ func (b *Behavior) policy(c Config) (policy.Policy, error) {
 	switch {
 	case b.recorded() && b != nil && b.Once:
 		return policy.Once{}, nil
-	case b.recorded():
+	case b.recorded() || b.Kind == kindEstimate:
 		return nil, nil
 	}
 	switch b.Kind {
@@ -138,6 +166,9 @@ func (b *Behavior) policy(c Config) (policy.Policy, error) {
 // label is what a release says of the behaviour policy.
 func (b *Behavior) label() map[string]any {
 	out := map[string]any{"source": b.Source, "kind": orColumn(b.Kind)}
+	if b.Kind == kindEstimate {
+		out["source"] = kindEstimate
+	}
 	if b.Name != "" {
 		out["name"] = b.Name
 	}

@@ -21,7 +21,7 @@ const probTolerance = 1e-6
 // asked for decides nothing of what is evaluated. What else is wrong with the data is
 // told elsewhere.
 func (j *job) contradiction(ctx context.Context) (string, error) {
-	if j.config.Data.Behavior.recorded() {
+	if j.config.Data.Behavior.recorded() || j.behaviour == nil {
 		return "", nil
 	}
 	recorded, err := j.decisions(ctx, trajectory.BehaviorProb)

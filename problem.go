@@ -34,6 +34,7 @@ func (c Config) public() (evaluate.Public, error) {
 	}
 	if c.Data.Behavior != nil {
 		p.Labels["behavior"] = c.Data.Behavior.label()
+		p.Behavior = c.Data.Behavior.estimated()
 	}
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End
@@ -282,6 +283,9 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	}
 	if p.Features != nil {
 		add(p.Features.Columns())
+	}
+	if p.Behavior != nil && p.Behavior.Column != "" {
+		add([]string{p.Behavior.Column})
 	}
 	for _, pi := range append(policies(p), behaviour) {
 		if reader, ok := pi.(interface{ Columns() []string }); ok {

@@ -100,11 +100,36 @@ func (c Config) allMeans(o *trajectory.Options) error {
 }
 
 // fit gives the data the probabilities of a behaviour policy that is known from
-// elsewhere. Where violations are repaired it leaves out the episodes that the
-// policies or the features cannot read, and keeps which in unfit.
+// elsewhere, and none where they are to be estimated. Where violations are repaired it
+// leaves out the episodes that the policies or the features cannot read, and keeps
+// which in unfit.
 func (j *job) fit(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 	j.unfit = trajectory.Repaired{}
+	if j.public.Behavior == nil {
+		return j.fitted(d)
+	}
+	sure := *d
+	sure.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+	kept, err := j.fitted(&sure)
+	if err != nil {
+		return nil, err
+	}
+	bare := *kept
+	bare.BehaviorProb = nil
+	return &bare, nil
+}
+
+func (j *job) fitted(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	cells, err := j.public.Behavior.Map()
+	if err != nil {
+		return nil, err
+	}
 	if j.options.Violation == trajectory.ViolationReject {
+		if cells != nil {
+			if err := feature.Check(cells, d); err != nil {
+				return nil, err
+			}
+		}
 		if j.behaviour == nil {
 			return d, nil
 		}
@@ -120,18 +145,28 @@ func (j *job) fit(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		j.leaveOut(all, kept, n, func(e int) trajectory.InputError { return j.unreadable(all, e) })
 		read, behaviour = kept, nil // which has its probabilities now
 	}
+	if cells != nil {
+		if read, err = j.seen(read, cells, "the cells of data.behavior"); err != nil {
+			return nil, err
+		}
+	}
 	if j.public.Features == nil {
 		return read, nil
 	}
-	seen, n, err := feature.Repair(j.public.Features, read)
+	return j.seen(read, j.public.Features, "the features")
+}
+
+// seen leaves out the episodes that a map cannot read.
+func (j *job) seen(d *trajectory.Dataset, m feature.Map, name string) (*trajectory.Dataset, error) {
+	out, n, err := feature.Repair(m, d)
 	if err != nil {
 		return nil, err
 	}
-	j.leaveOut(read, seen, n, func(int) trajectory.InputError {
-		return trajectory.InputError{Column: strings.Join(j.public.Features.Columns(), ", "), What: "has an observation that the features cannot read",
-			Remedy: "mend or drop these rows, or choose other features", Kind: feature.ErrObservation}
+	j.leaveOut(d, out, n, func(int) trajectory.InputError {
+		return trajectory.InputError{Column: strings.Join(m.Columns(), ", "), What: "has an observation that " + name + " cannot read",
+			Remedy: "mend or drop these rows, or choose others in place of " + name, Kind: feature.ErrObservation}
 	})
-	return seen, nil
+	return out, nil
 }
 
 // leaveOut notes the n episodes that a step of fit did not keep: where they begin,

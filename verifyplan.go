@@ -240,7 +240,7 @@ func number(digits string) float64 {
 }
 
 // checkBehavior wants what a configuration may say of the probabilities.
-func checkBehavior(_ *evaluate.Release, v any) error {
+func checkBehavior(r *evaluate.Release, v any) error {
 	var b struct {
 		Source    string     `json:"source"`
 		Kind      string     `json:"kind"`
@@ -258,8 +258,17 @@ func checkBehavior(_ *evaluate.Release, v any) error {
 			return errors.New("holds an empty text")
 		}
 	}
+	if _, estimated := r.Public["estimated_behavior"]; estimated != (b.Kind == kindEstimate) || estimated != (b.Source == kindEstimate) {
+		return errors.New("probabilities are estimated exactly where public.estimated_behavior says how")
+	}
 	if b.Kind == "" || b.Name != nil && b.Kind != "column" {
 		return fmt.Errorf("kind is %.60q", b.Kind)
+	}
+	if b.Kind == kindEstimate {
+		if b.Once != nil || b.Probs != nil || b.TrainedOn != nil {
+			return errors.New("holds what known probabilities have")
+		}
+		return nil
 	}
 	stated := Behavior{Source: b.Source, Kind: b.Kind}
 	if b.TrainedOn != nil {

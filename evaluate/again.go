@@ -26,29 +26,30 @@ type outcome func(r *Release) (*Release, error)
 // needs them, and the labels that the caller put there.
 func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, error) {
 	var f struct {
-		Gamma      float64        `json:"gamma"`
-		Discounts  bool           `json:"discounts"`
-		Horizon    int64          `json:"horizon"`
-		Episodes   int64          `json:"episodes"`
-		Persons    int64          `json:"persons"`
-		Units      int64          `json:"units"`
-		Reward     Range          `json:"reward"`
-		Return     *Range         `json:"return"`
-		Given      bool           `json:"return_given"`
-		One        bool           `json:"one_decision"`
-		OnPolicy   bool           `json:"on_policy"`
-		Actions    int            `json:"actions"`
-		Parameters map[string]any `json:"parameters"`
-		ChosenBy   string         `json:"chosen_by"`
-		Xie19      *float64       `json:"xie19_epsilon"`
-		Targets    *targetsFact   `json:"targets"`
+		Gamma      float64            `json:"gamma"`
+		Discounts  bool               `json:"discounts"`
+		Horizon    int64              `json:"horizon"`
+		Episodes   int64              `json:"episodes"`
+		Persons    int64              `json:"persons"`
+		Units      int64              `json:"units"`
+		Reward     Range              `json:"reward"`
+		Return     *Range             `json:"return"`
+		Given      bool               `json:"return_given"`
+		One        bool               `json:"one_decision"`
+		OnPolicy   bool               `json:"on_policy"`
+		Actions    int                `json:"actions"`
+		Parameters map[string]any     `json:"parameters"`
+		ChosenBy   string             `json:"chosen_by"`
+		Xie19      *float64           `json:"xie19_epsilon"`
+		Estimated  *EstimatedBehavior `json:"estimated_behavior"`
+		Targets    *targetsFact       `json:"targets"`
 	}
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
 	}
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
-		Reward: f.Reward, Features: features, Labels: labels,
+		Reward: f.Reward, Features: features, Labels: labels, Behavior: f.Estimated,
 	}
 	if f.Given {
 		p.Return = f.Return
@@ -218,10 +219,11 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		return nil, errors.New("estimate is missing")
 	}
 	var d struct {
-		Clip      *Range   `json:"clip"`
-		MaxWeight *float64 `json:"max_weight"`
-		Overlap   *Overlap `json:"overlap"`
-		Sums      *sums    `json:"sums"`
+		Clip      *Range          `json:"clip"`
+		MaxWeight *float64        `json:"max_weight"`
+		Overlap   *Overlap        `json:"overlap"`
+		Sums      *sums           `json:"sums"`
+		Behavior  *behaviorCounts `json:"behavior"`
 		Baseline  *struct {
 			Value  float64   `json:"value"`
 			Action []float64 `json:"action_values"`
@@ -235,6 +237,9 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		Value: r.Estimate.Value, Interval: r.Estimate.Interval, Clipping: r.Estimate.Clipping,
 		StdSampling: r.Estimate.StdSampling, StdPrivacy: r.Estimate.StdPrivacy, Undetermined: r.Estimate.Sampling == PublicBound,
 		MaxWeight: d.MaxWeight, Overlap: (*scalar.Overlap)(d.Overlap), Sums: (*scalar.Sums)(d.Sums),
+	}
+	if d.Behavior != nil {
+		e.Counts = slices.Concat(d.Behavior.Counts...)
 	}
 	if d.Clip != nil {
 		e.Clip = &facts.Range{Min: d.Clip.Min, Max: d.Clip.Max}

@@ -5,7 +5,9 @@ package evaluate
 // follow a rule of public facts stand with the rule.
 const (
 	defaultMaxWeight     = 10.0     // cap on importance weights, off-policy
+	defaultBehaviorShare = 0.2      // share of mu^2 for probabilities of logged actions
 	defaultClipShare     = 0.2      // share of mu^2 for the choice of a clip
+	defaultFloor         = 0.02     // least upper limit of an estimated probability
 	defaultValueShare    = 0.1      // of dp-dr for a baseline of one number
 	defaultTableShare    = 0.3      // of dp-dr for a baseline by state or action
 	largestAutoWeight    = 64.0     // cap that clip auto starts from, at most

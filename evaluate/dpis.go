@@ -182,10 +182,17 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if baseline != nil {
 		stages.Baseline = baseline.share
 	}
+	if p.Behavior != nil {
+		stages.Behavior = p.Behavior.share()
+	}
 	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
 	of.confounding = m.Confounding
 	if b.Noise, err = splitStages(method, *p.Privacy, stages); err != nil {
 		return nil, err
+	}
+	if p.Behavior != nil {
+		b.Behavior, p.estimates = p.behavior(b.Noise.Behavior), true
+		of.behavior = b.Behavior
 	}
 	g := guardedBy(b, baseline)
 	plan, err := newPlan(method, p, eventOf(b.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
@@ -194,7 +201,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome, plan.needsEnds = estimateAgain(g.Again), of.needsEnds
+	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
 	m.describe(plan, caps.Above, clip)
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -172,11 +173,18 @@ func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
 	}
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
-	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, restsOn(confounding))
+	rests := restsOn(confounding)
+	if b.Behavior != nil {
+		rests = strings.Replace(rests, "logged", "estimated", 1)
+	}
+	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, rests)
 	if b.Noise.Clip != 0 {
 		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
 	}
 	p.Notes = append(p.Notes, words)
+	if b.Behavior != nil {
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions)))
+	}
 	return nil
 }
 

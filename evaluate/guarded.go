@@ -14,10 +14,11 @@ import (
 // vouches for, in shares of a range.
 type vouched struct {
 	each           func(x, z []float64, s *value.Sample)
-	within         facts.Range // what the shares 0 and 1 stand for
-	selfNormalised bool        // the value is the ratio of sums
-	needsEnds      bool        // it matters how episodes end
-	confounding    float64     // by how much hidden circumstances may move odds; 0 for none
+	within         facts.Range      // what the shares 0 and 1 stand for
+	selfNormalised bool             // the value is the ratio of sums
+	needsEnds      bool             // it matters how episodes end
+	confounding    float64          // by how much hidden circumstances may move odds; 0 for none
+	behavior       *scalar.Behavior // estimates the probabilities of logged actions; nil where they are known
 }
 
 // wholeReturns weighs returns by the weights of whole trajectories.
@@ -58,6 +59,16 @@ func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
 
 // prepareGuarded binds the plan to data. Whatever may fail, fails here.
 func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
+	var visits scalar.Visits
+	if of.behavior != nil {
+		var err error
+		if d, visits, err = p.unestimated(d); err != nil {
+			return nil, err
+		}
+		if err := roomFor(d, of.behavior.Cells*of.behavior.Actions); err != nil {
+			return nil, err
+		}
+	}
 	if baseline != nil {
 		if err := baseline.check(p, d); err != nil {
 			return nil, err
@@ -70,16 +81,31 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 	if err := roomFor(d, 6); err != nil {
 		return nil, err
 	}
-	if of.confounding > 1 {
-		scalar.Confound(s, of.confounding)
-	}
 	x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
-	of.each(x, z, s)
+	if of.behavior == nil {
+		of.weigh(x, z, s)
+	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		var counts []float64
+		if of.behavior != nil {
+			if counts, err = of.behavior.Estimate(s, visits, src); err != nil {
+				return nil, err
+			}
+			of.weigh(x, z, s)
+		}
 		e, err := g.Run(s, x, z, src)
 		if err != nil {
 			return nil, err
 		}
-		return estimated(e), nil
+		e.Counts = counts
+		return withBehavior(e, of.behavior)
 	}, nil
+}
+
+// weigh writes what persons add.
+func (of vouched) weigh(x, z []float64, s *value.Sample) {
+	if of.confounding > 1 {
+		scalar.Confound(s, of.confounding)
+	}
+	of.each(x, z, s)
 }

@@ -89,6 +89,9 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // newPlan validates the public facts, accounts for the event and holds the
 // answer against the budget.
 func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Plan, error) {
+	if p.Behavior != nil && !p.estimates {
+		return nil, fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy and for a single target; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
+	}
 	plan := &Plan{Method: method, Event: event, Privacy: p.clone().Privacy, Facts: p.facts(), public: p.clone(), prepare: prepare}
 	if p.Privacy == nil {
 		return plan, nil

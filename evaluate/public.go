@@ -101,6 +101,9 @@ type Public struct {
 	Target policy.Policy
 	// Targets asks for several policies, in place of Target.
 	Targets *Targets
+	// Behavior asks to estimate the probabilities of the logged actions, and to pay for
+	// it; nil where the data hold them.
+	Behavior *EstimatedBehavior
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
 	// Labels are further public facts that a release repeats, such as the target
@@ -111,6 +114,8 @@ type Public struct {
 	parameters map[string]any
 	// answers is how many share the budget alike; 0 means 1.
 	answers int
+	// estimates tells that the method pays for Behavior.
+	estimates bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
@@ -123,6 +128,10 @@ func (p Public) clone() Public {
 	if p.Privacy != nil {
 		q := *p.Privacy
 		p.Privacy = &q
+	}
+	if p.Behavior != nil {
+		b := *p.Behavior
+		p.Behavior = &b
 	}
 	p.Labels = maps.Clone(p.Labels)
 	p.Targets = p.Targets.clone()
@@ -172,6 +181,11 @@ func (p Public) Validate() error {
 	}
 	if p.Target == nil {
 		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
+	}
+	if p.Behavior != nil {
+		if err := p.Behavior.validate(); err != nil {
+			return err
+		}
 	}
 	if p.Privacy == nil {
 		return nil
@@ -289,6 +303,9 @@ func (p Public) facts() map[string]any {
 	}
 	if p.Episodes > 0 {
 		f["episodes"] = p.Episodes
+	}
+	if p.Behavior != nil {
+		f["estimated_behavior"] = *p.Behavior
 	}
 	if p.decisions() < p.Horizon {
 		f["one_decision"] = true

@@ -50,6 +50,7 @@ func normalise(field string, m map[string]any) (map[string]any, error) {
 var knownFacts = []struct{ name, words string }{
 	{"target", "the policy, or the policies, that were evaluated"},
 	{"behavior", "where the probabilities of the logged actions come from"},
+	{"estimated_behavior", "how these probabilities were estimated, within this release"},
 	{"persons", "number of persons, or a public lower bound on it"},
 	{"units", "number of units of privacy, or a public lower bound on it"},
 	{"gamma", "discount a decision"},

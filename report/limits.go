@@ -67,7 +67,11 @@ func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add a
 	}
 	add(unprotected, "The public parameters", "They are taken to be known without the data. If one was chosen by looking at the data, the guarantee does not cover that look.")
 	if public["on_policy"] == false && s.Event != (dp.ApproximateDP{}) {
-		add(unprotected, "A target policy that was fitted on these persons", "or probabilities of the logged actions that were: one person’s record then moves the weights of all others, which no clip bounds, and the guarantee is void. Where they come from is the word of whoever asked; nothing checks it.")
+		logged := "or probabilities of the logged actions that were: "
+		if public["estimated_behavior"] != nil {
+			logged = ""
+		}
+		add(unprotected, "A target policy that was fitted on these persons", logged+"one person’s record then moves the weights of all others, which no clip bounds, and the guarantee is void. Where they come from is the word of whoever asked; nothing checks it.")
 	}
 	add(unprotected, "Several persons together", group(s)+" So families, wards, or others whose records depend on each other are protected less than one person is.")
 	add(unprotected, "What is true of people in general", "If the release teaches that a policy works, it also teaches something about persons who are not in the data. That is its purpose.")

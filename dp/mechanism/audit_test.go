@@ -123,8 +123,21 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		must(err)
 		return out
 	}
+	sets := func(neighbour bool, src *noise.Source) []float64 {
+		h, err := NewSetHistogram(4, 2, multiplier, adjacency, Exact)
+		must(err)
+		if neighbour {
+			must(h.AddSet([]int{0, 0, 1, 2}))
+		} else if replace {
+			must(h.AddSet([]int{2, 3, 0}))
+		}
+		out, _, err := h.Release(src)
+		must(err)
+		return out
+	}
 	if replace {
 		return map[string]audited{
+			"Sets":        {auditRuns, sets, []float64{1, 1, -1, -1}},
 			"VectorSum":   {auditRuns, sum, []float64{1, 0}},
 			"Moments":     {auditRuns, moments, []float64{1, 0, 0}},
 			"Ratio":       {auditRuns, ratio, []float64{1, 0}},
@@ -135,6 +148,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 	}
 	p, s := parabolaFor(adjacency), triangleFor(adjacency)
 	return map[string]audited{
+		"Sets":        {auditRuns, sets, []float64{1, 1, 0, 0}},
 		"VectorSum":   {auditRuns, sum, []float64{1, 0}},
 		"Moments":     {auditRuns, moments, []float64{1, p.square, p.count}},
 		"Ratio":       {auditRuns, ratio, []float64{1, 0.7}},

@@ -9,28 +9,41 @@ import (
 )
 
 // Histogram releases how many persons fall into each of a public set of bins,
-// every person into one bin at most, with Gaussian noise in each bin.
+// every person into a public number of bins at most, one unless said otherwise, with
+// Gaussian noise in each bin.
 //
-// Unit: a person. Replacing a person moves one unit between two bins, so the
-// diameter is sqrt 2 (not 2); adding or removing one changes one bin by 1. The
-// event is dp.Gaussian relative to half the diameter, or to 1.
+// Unit: a person. Replacing a person takes one unit out of k bins at most, and puts
+// one into k others, so the diameter is sqrt(2k) (not 2 sqrt k); adding or removing one
+// changes k bins by 1. The event is dp.Gaussian relative to half the diameter, or to
+// sqrt k.
 type Histogram struct {
 	multiplier float64
+	most       int
 	total      accumulator
 	point      []int64
 }
 
-// NewHistogram makes an empty histogram of a public number of bins.
+// NewHistogram makes an empty histogram of a public number of bins, one bin a person.
 func NewHistogram(bins int, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) (*Histogram, error) {
+	return NewSetHistogram(bins, 1, noiseMultiplier, adjacency, kind)
+}
+
+// NewSetHistogram makes an empty histogram in which a person is in most bins at most.
+func NewSetHistogram(bins, most int, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) (*Histogram, error) {
 	if !adjacency.Valid() {
 		return nil, fmt.Errorf("%w: %v", dp.ErrAdjacency, adjacency)
 	}
-	sd := math.Nextafter(halfWidth(adjacency, math.Nextafter(math.Sqrt2, 2), 1), 2) * noiseMultiplier
+	if most < 1 {
+		return nil, fmt.Errorf("%w: a person is in at most %d bins; want at least 1", ErrParameter, most)
+	}
+	up := math.Inf(1)
+	diameter, radius := math.Nextafter(math.Sqrt(2*float64(most)), up), math.Sqrt(float64(most))
+	sd := math.Nextafter(halfWidth(adjacency, diameter, radius), up) * noiseMultiplier
 	grid, err := newLattice(1, sd, bins)
 	if err != nil {
 		return nil, err
 	}
-	return &Histogram{noiseMultiplier, newAccumulator(grid, bins, kind), make([]int64, bins)}, nil
+	return &Histogram{noiseMultiplier, most, newAccumulator(grid, bins, kind), make([]int64, bins)}, nil
 }
 
 // Capacity is the number of persons that can be added at most.
@@ -48,6 +61,29 @@ func (h *Histogram) Add(bin int) error {
 	err := h.total.add(h.point)
 	h.point[bin] = 0
 	return err
+}
+
+// AddSet counts one person once in each of the bins, in the first ones where there
+// are more than a person may be in. A bin outside the histogram counts nowhere.
+func (h *Histogram) AddSet(bins []int) error {
+	in := 0
+	for _, bin := range bins {
+		if bin >= 0 && bin < len(h.point) && h.point[bin] == 0 && in < h.most {
+			h.point[bin] = int64(h.total.grid.radius)
+			in++
+		}
+	}
+	err := h.total.add(h.point)
+	clear(h.point)
+	return err
+}
+
+// Merge adds the persons of o, which must be made alike and is used up.
+func (h *Histogram) Merge(o *Histogram) error {
+	if h.multiplier != o.multiplier || h.most != o.most {
+		return ErrMismatch
+	}
+	return h.total.merge(&o.total)
 }
 
 // Event describes the release.

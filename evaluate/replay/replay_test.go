@@ -32,6 +32,9 @@ func options() map[string]map[string]any {
 		"dp-pdis":              {"name": "dp-pdis", "clip": "public", "diagnostics": 0.2},
 		"dp-pdis auto":         {"name": "dp-pdis", "clip": "auto"},
 		"dp-wis":               {"name": "dp-wis", "clip": "public", "max_weight": 3},
+		"dp-wis estimated":     {"name": "dp-wis", "estimated": true, "max_weight": 3},
+		"dp-pdis estimated":    {"name": "dp-pdis", "estimated": true, "clip": "auto", "confounding": 1.5},
+		"dp-dr estimated":      {"name": "dp-dr", "estimated": true, "baseline": "value"},
 		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":      {"name": "dp-pdis", "several": true},
@@ -92,6 +95,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
 		case "fast":
 			p.Privacy.Noise = mechanism.Fast
+		case "estimated":
+			p.Behavior = &evaluate.EstimatedBehavior{States: states, Column: "obs_state", Actions: 2, Share: 0.5}
 		case "linear":
 			p.Features = linear
 		case "policy":

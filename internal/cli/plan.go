@@ -149,7 +149,11 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	fmt.Fprintf(w, "accounted epsilon in %v (%s)\n", p.Epsilon, p.Accountant)
 	printBehavior(w, p.Facts)
 	if p.Facts["on_policy"] == false && p.Method != "constant" {
-		fmt.Fprintln(w, p.Privacy.Unit.Words("          target and behaviour must not have been fitted on these persons: one record would then move the weights of all, and the guarantee would be void"))
+		what := "target and behaviour"
+		if p.Facts["estimated_behavior"] != nil {
+			what = "the target"
+		}
+		fmt.Fprintln(w, p.Privacy.Unit.Words("          "+what+" must not have been fitted on these persons: one record would then move the weights of all, and the guarantee would be void"))
 	}
 	if rule, ok := p.Facts["on_violation"].(string); ok {
 		fmt.Fprintf(w, "records   %s\n", rule)

@@ -20,6 +20,7 @@ var logs = map[string]string{
 	"visits": "data: {path: visits.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"single": "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
 	"paid":   "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
+	"untold": "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
 
@@ -52,6 +53,7 @@ func private() []question {
 		{name: "dp-pdis-discounts", log: "paid", target: softmax, method: "{name: dp-pdis}"},
 		{name: "dp-wis", log: "bandit", target: column, method: "{name: dp-wis}"},
 		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, clip_share: 0.3, max_weight: 4}"},
+		{name: "dp-wis-estimated", log: "untold", target: table, method: "{name: dp-wis, confounding: 1.25}"},
 		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: logged\nselect: best\n"},
 		{name: "several-pdis", log: "visits", method: "{name: dp-pdis}",

@@ -7,6 +7,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // Bounds is the part that DP-IS, DP-PDIS, DP-WIS and DP-DR share off-policy: one-sided
@@ -25,6 +26,8 @@ type Bounds struct {
 	// SelfNormalised makes the value the ratio of the sums of x and of weights instead
 	// of the middle between the two estimates.
 	SelfNormalised bool
+	// Behavior estimates the probabilities of logged actions; nil where they are known.
+	Behavior *Behavior
 	// Confounded tells that ratios were lowered by [Confound].
 	Confounded bool
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
@@ -46,6 +49,11 @@ func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) 
 
 // z is how many standard deviations each end allows for.
 func (b Bounds) z() float64 {
+	if b.Behavior != nil {
+		// Both ends together miss with 5%, less what the limits of estimated probabilities
+		// miss with.
+		return xmath.NormQuantile(1 - (0.05-bandMiss)/2)
+	}
 	if b.Answers <= 1 {
 		return Z95
 	}

@@ -25,6 +25,9 @@ type Estimate struct {
 	// Missing and Sums are of estimates from below and above, nil of others.
 	Missing *Missing
 	Sums    *Sums
+	// Counts are what the probabilities of logged actions were estimated from, by cell
+	// and action; nil where these were known.
+	Counts []float64
 
 	// Clip and MaxWeight are what a paid histogram chose, Baseline what a baseline's
 	// share bought; nil where nothing was paid for it.
@@ -40,6 +43,7 @@ type Estimate struct {
 // fixed before the first release; what a stage asks may depend on the releases
 // before it.
 type Stages struct {
+	Behavior float64 // counts that the probabilities of logged actions are estimated from
 	Baseline float64 // what doubly robust contributions are centred on
 	Clip     float64 // histogram that the clip is chosen from
 	Weights  float64 // moments of the weights, for diagnostics
@@ -49,7 +53,7 @@ type Stages struct {
 
 // Each lists all stages, in order.
 func (s *Stages) Each() []*float64 {
-	return []*float64{&s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
+	return []*float64{&s.Behavior, &s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
 }
 
 // Taken lists the stages that are not left out, in order.

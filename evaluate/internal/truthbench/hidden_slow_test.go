@@ -4,3 +4,6 @@ package truthbench_test
 
 // Of the test of confounding: so many of its problems, and logs of each.
 const hiddenProblems, hiddenLogs = 6, 200
+
+// Of the test without logged probabilities: every so many problems, and logs of each.
+const withheldEach, withheldLogs = 1, 100

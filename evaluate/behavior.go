@@ -1,0 +1,149 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// EstimatedBehavior asks for the probabilities of logged actions that nobody wrote down,
+// in public cells: within a cell every decision was made with the same probabilities,
+// whatever else was known of the person. They are estimated from paid counts of the
+// same persons, and the interval allows for the error of that.
+// docs/proofs/propensities.md has the argument.
+type EstimatedBehavior struct {
+	// States is the number of cells and Column the observation that holds the cell's
+	// number, from 0; 0 and "" where all decisions are of one cell.
+	States int    `json:"states,omitempty"`
+	Column string `json:"column,omitempty"`
+	// Actions is the number of actions, numbered from 0.
+	Actions int `json:"actions"`
+	// Floor is the least that a probability is taken to be, for its upper limit; 0
+	// means 0.02.
+	Floor float64 `json:"floor,omitempty"`
+	// Share is the share of the budget that pays for the counts; 0 means 0.2.
+	Share float64 `json:"share,omitempty"`
+}
+
+// mostBins bounds the number of cells times that of actions.
+const mostBins = 1 << 16
+
+func (e EstimatedBehavior) validate() error {
+	switch {
+	case (e.States == 0) != (e.Column == "") || e.States < 0:
+		return fmt.Errorf("%w: estimated behaviour: %d states in column %q; give both, the number of cells and the column that holds the number of the cell, or neither for a single cell", ErrPublic, e.States, e.Column)
+	case e.Actions < 2:
+		return fmt.Errorf("%w: estimated behaviour: actions is %d; want the number of actions, 2 or more", ErrPublic, e.Actions)
+	case float64(max(e.States, 1))*float64(e.Actions) > mostBins:
+		return fmt.Errorf("%w: estimated behaviour: %d cells of %d actions are more than %d counts", ErrPublic, e.States, e.Actions, mostBins)
+	case !(e.Floor >= 0 && e.Floor < 1):
+		return fmt.Errorf("%w: estimated behaviour: floor is %v; want between 0 and 1", ErrPublic, e.Floor)
+	case !(e.Share >= 0 && e.Share < 1):
+		return fmt.Errorf("%w: estimated behaviour: share is %v; want between 0 and 1", ErrPublic, e.Share)
+	}
+	return nil
+}
+
+// Map is the map of observations to cells; nil where there is a single one.
+func (e *EstimatedBehavior) Map() (feature.Map, error) {
+	if e == nil || e.States == 0 {
+		return nil, nil
+	}
+	return feature.NewTabular(e.States, e.Column)
+}
+
+// share is the share of the budget that is asked for.
+func (e EstimatedBehavior) share() float64 {
+	if e.Share == 0 {
+		return defaultBehaviorShare
+	}
+	return e.Share
+}
+
+// behavior are the numerics of the estimation, at a noise multiplier.
+func (p Public) behavior(multiplier float64) *scalar.Behavior {
+	e := p.Behavior
+	b := &scalar.Behavior{Cells: max(e.States, 1), Actions: e.Actions, Floor: e.Floor, Noise: multiplier, Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise}
+	b.Most = int(min(int64(b.Cells), p.Horizon))
+	if b.Floor == 0 {
+		b.Floor = defaultFloor
+	}
+	return b
+}
+
+// unestimated is the data with probabilities of 1, for the target's ratios to be
+// divided by what is estimated, and the bin of every row.
+func (p Public) unestimated(d *trajectory.Dataset) (*trajectory.Dataset, scalar.Visits, error) {
+	if d.Action == nil {
+		return nil, nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
+	}
+	e := p.Behavior
+	cell := func([]float64) (int, bool) { return 0, true }
+	if e.States > 0 {
+		f, err := feature.NewTabular(e.States, e.Column)
+		if err != nil {
+			return nil, nil, err
+		}
+		r, err := f.BindState(d.Columns)
+		if err != nil {
+			return nil, nil, err
+		}
+		cell = r.State
+	}
+	out, visits := *d, make(scalar.Visits, d.Rows())
+	out.BehaviorProb = make([]float64, d.Rows())
+	for row, a := range d.Action {
+		out.BehaviorProb[row], visits[row] = 1, -1
+		if c, ok := cell(d.Observation(row)); ok && a >= 0 && int(a) < e.Actions {
+			visits[row] = c*e.Actions + int(a)
+		}
+	}
+	return &out, visits, nil
+}
+
+// withBehavior is the release of a number for which the probabilities of logged actions
+// may have been estimated: it tells their counts and limits, by cell.
+func withBehavior(e *scalar.Estimate, b *scalar.Behavior) (*Release, error) {
+	r := estimated(e)
+	if b == nil {
+		return r, nil
+	}
+	upper, err := b.Upper(e.Counts)
+	if err != nil {
+		return nil, err
+	}
+	byCell := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, b.Actions)) }
+	r.Diagnostics["behavior"] = behaviorCounts{byCell(e.Counts), byCell(upper)}
+	return r, nil
+}
+
+// behaviorCounts are noisy counts of persons by cell and action, and the upper limits of
+// probabilities that follow from them.
+type behaviorCounts struct {
+	Counts [][]float64 `json:"counts"`
+	Upper  [][]float64 `json:"upper"`
+}
+
+// guardedAgain makes an estimate from below and above again.
+func guardedAgain(g guarded, b *scalar.Behavior) outcome {
+	return func(r *Release) (*Release, error) {
+		e, err := paid(r)
+		if err != nil {
+			return nil, err
+		}
+		counts := e.Counts
+		if b != nil && len(counts) != b.Cells*b.Actions {
+			return nil, errors.New("diagnostics.behavior.counts are not those of the cells and actions")
+		}
+		if e, err = g.Again(e); err != nil {
+			return nil, err
+		}
+		e.Counts = counts
+		return withBehavior(e, b)
+	}
+}

@@ -1,0 +1,142 @@
+package scalar
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/xmath"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// bandMiss is the probability with which any of the upper limits of estimated
+// probabilities may be too low.
+const bandMiss = 0.01
+
+// Behavior estimates, from paid counts, the probabilities with which actions were
+// logged in public cells: how many persons took which action the first time that they
+// were in a cell. Ratios are made of simultaneous upper limits of them, for sampling
+// and noise, so that weights are at most the true ones: docs/proofs/propensities.md.
+type Behavior struct {
+	Cells, Actions int
+	Most           int     // cells that one person can be in
+	Floor          float64 // least limit
+	Noise          float64 // multiplier
+	Adjacency      dp.Adjacency
+	Kind           mechanism.Noise
+}
+
+// Visits are what persons did: of every row its bin, Actions times the cell plus the
+// action, or -1 where it has none.
+type Visits []int
+
+func (b Behavior) histogram() (*mechanism.Histogram, error) {
+	return mechanism.NewSetHistogram(b.Cells*b.Actions, b.Most, b.Noise, b.Adjacency, b.Kind)
+}
+
+// release counts, person by person, the first decision in each cell.
+func (b Behavior) release(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
+	h, err := b.histogram()
+	if err != nil {
+		return nil, err
+	}
+	last := make([]int, b.Cells) // person who was last seen in a cell, plus one
+	var bins []int
+	for p := range s.Data.Persons() {
+		from, to := s.Episodes(p)
+		bins = bins[:0]
+		for row := s.Data.EpisodeStart[from]; row < s.Data.EpisodeStart[to]; row++ {
+			if v[row] < 0 || last[v[row]/b.Actions] == p+1 {
+				continue
+			}
+			last[v[row]/b.Actions] = p + 1
+			bins = append(bins, v[row])
+		}
+		if err := h.AddSet(bins); err != nil {
+			return nil, err
+		}
+	}
+	counts, _, err := h.Release(src)
+	return counts, err
+}
+
+// Upper are the limits, by bin. In a cell of n first decisions, k of which took an
+// action of probability p, k - p n has mean 0 and variance n p (1-p), and noise in all
+// counts of the cell makes sd^2 ((1-p)^2 + (actions-1) p^2) of it: the limit is the
+// largest p that this does not exclude (Wilson 1927).
+func (b Behavior) Upper(counts []float64) ([]float64, error) {
+	h, err := b.histogram()
+	if err != nil {
+		return nil, err
+	}
+	sd, k := h.SD(), float64(b.Actions)
+	z := xmath.NormQuantile(1 - bandMiss/float64(b.Cells*(b.Actions+1)))
+	out := make([]float64, len(counts))
+	for cell := range b.Cells {
+		of := counts[cell*b.Actions : (cell+1)*b.Actions]
+		n := 0.0
+		for _, c := range of {
+			n += c
+		}
+		most := max(n, 0) + z*sd*math.Sqrt(k)
+		for a, c := range of {
+			possible := func(p float64) bool {
+				return c-p*n >= -z*math.Sqrt(most*p*(1-p)+sd*sd*((1-p)*(1-p)+(k-1)*p*p))
+			}
+			out[cell*b.Actions+a] = max(largest(possible), b.Floor)
+		}
+	}
+	return out, nil
+}
+
+// largest is the largest number in [0, 1] at which ok holds, to the safe side, looked
+// for from 1 downward in steps of a thousandth.
+func largest(ok func(float64) bool) float64 {
+	const steps = 1000
+	for i := steps; i > 0; i-- {
+		low, high := float64(i-1)/steps, float64(i)/steps
+		if ok(high) {
+			return high
+		}
+		if !ok(low) {
+			continue
+		}
+		for range 40 {
+			if mid := (low + high) / 2; ok(mid) {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		return high
+	}
+	return 0
+}
+
+// Estimate makes the release and divides the ratios of the sample.
+func (b Behavior) Estimate(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
+	counts, err := b.release(s, v, src)
+	if err != nil {
+		return nil, err
+	}
+	upper, err := b.Upper(counts)
+	if err != nil {
+		return nil, err
+	}
+	b.apply(s, v, upper)
+	return counts, nil
+}
+
+// apply divides the target's probabilities, which the ratios of the sample are up to
+// here, by the limits. A decision without a bin has no weight.
+func (b Behavior) apply(s *value.Sample, v Visits, upper []float64) {
+	for row, bin := range v {
+		if bin < 0 {
+			s.Rho[row], s.Data.BehaviorProb[row] = 0, 1
+			continue
+		}
+		s.Rho[row] /= upper[bin]
+		s.Data.BehaviorProb[row] = upper[bin]
+	}
+}

@@ -1,0 +1,107 @@
+package scalar
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// logOf makes persons of up to three decisions in cells of given probabilities.
+func logOf(rng *rand.Rand, persons int, p [][]float64) (*value.Sample, Visits) {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	var v Visits
+	for range persons {
+		for range 1 + rng.IntN(3) {
+			cell := rng.IntN(len(p))
+			u, a := rng.Float64(), 0
+			for ; a < len(p[cell])-1 && u >= p[cell][a]; a++ {
+				u -= p[cell][a]
+			}
+			d.Reward, d.TargetProb, d.BehaviorProb = append(d.Reward, 0), append(d.TargetProb, 1), append(d.BehaviorProb, 1)
+			v = append(v, cell*len(p[cell])+a)
+		}
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, len(d.Reward)), append(d.PersonStart, len(d.EpisodeStart))
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: 1, Policy: policy.ProbColumn{}})
+	if err != nil {
+		panic(err)
+	}
+	return s, v
+}
+
+// TestLimitsHoldTogether: all upper limits hold at once but in 1% of 200 logs, common
+// actions and rare, many persons and few, much noise and little. Of 1% more than 11
+// are a chance of less than 2e-6.
+func TestLimitsHoldTogether(t *testing.T) {
+	const logs = 200
+	p := [][]float64{{0.5, 0.5, 0}, {0.02, 0.28, 0.7}, {0.001, 0.009, 0.99}}
+	for _, c := range []struct {
+		persons int
+		noise   float64
+	}{{60, 1}, {60, 20}, {1000, 0.1}, {1000, 10}} {
+		rng, src := rand.New(rand.NewPCG(1, 7)), noise.NewSeeded(1)
+		b := Behavior{Cells: 3, Actions: 3, Most: 3, Noise: c.noise, Adjacency: dp.AddRemoveOne}
+		missed, width := 0, 0.0
+		for range logs {
+			s, v := logOf(rng, c.persons, p)
+			counts, err := b.release(s, v, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			upper, err := b.Upper(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, u := range upper {
+				if u < p[i/3][i%3] {
+					missed++
+					break
+				}
+			}
+			width += upper[0] / logs
+		}
+		t.Logf("%d persons, noise %v: %d of %d missed; .5 is limited by %.3f", c.persons, c.noise, missed, logs, width)
+		if missed > 11 {
+			t.Errorf("%d persons, noise %v: limits miss in %d of %d logs", c.persons, c.noise, missed, logs)
+		}
+		if c.persons == 1000 && c.noise < 1 && width > 0.6 {
+			t.Errorf("a probability of .5 is limited by %.3f", width)
+		}
+	}
+}
+
+// TestFirstDecisionsInACellCount, once a person; a decision without a bin counts
+// nowhere and has no weight.
+func TestFirstDecisionsInACellCount(t *testing.T) {
+	d := &trajectory.Dataset{PersonStart: []int{0, 2, 2, 3}, EpisodeStart: []int{0, 2, 4, 5}, Reward: make([]float64, 5),
+		BehaviorProb: []float64{1, 1, 1, 1, 1}, TargetProb: []float64{0.3, 0.3, 0.3, 0.3, 0.3}}
+	s, err := value.NewSample(d, value.Options{Gamma: 1, Policy: policy.ProbColumn{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Behavior{Cells: 2, Actions: 2, Most: 2, Noise: 1e-6, Floor: 0.02, Adjacency: dp.AddRemoveOne}
+	counts, err := b.release(s, Visits{0, 1, 2, -1, 3}, noise.NewSeeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, 0, 1, 1} {
+		if math.Abs(counts[i]-want) > 1e-4 {
+			t.Errorf("counts %v; want 1, 0, 1, 1", counts)
+		}
+	}
+	b.apply(s, Visits{0, 1, 2, -1, 3}, []float64{0.5, 0.6, 1, 0.3})
+	for i, want := range []float64{0.6, 0.5, 0.3, 0, 1} {
+		if math.Abs(s.Rho[i]-want) > 1e-12 {
+			t.Errorf("ratios %v; want .6, .5, .3, 0, 1", s.Rho)
+		}
+	}
+	if upper, err := b.Upper([]float64{1e9, 0, 5, -40}); err != nil || upper[1] != 0.02 || upper[0] != 1 || upper[3] > 1 {
+		t.Errorf("limits %v, %v", upper, err)
+	}
+}

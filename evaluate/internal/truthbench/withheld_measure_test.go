@@ -1,0 +1,68 @@
+//go:build slow && measure
+
+package truthbench_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// TestWithheldTable prints, for every finite problem, what intervals do whose
+// probabilities of logged actions are estimated, beside those that know them. It judges
+// nothing.
+func TestWithheldTable(t *testing.T) {
+	fmt.Println("problem\tpersons\tepsilon\tadjacency\tmethod\tprobabilities\tdraws\tcovered %\twidth\tRMSE")
+	for _, size := range strings.Split(*persons, ",") {
+		n := int(number(t, size))
+		for _, p := range withheld() {
+			if !strings.Contains(p.Name, *only) {
+				continue
+			}
+			for _, adjacency := range strings.Split(*adjacent, ",") {
+				for _, epsilon := range strings.Split(*epsilons, ",") {
+					kind := dp.ReplaceOne
+					if adjacency == "add_remove_one" {
+						kind = dp.AddRemoveOne
+					}
+					for _, method := range strings.Split(*methods, ",") {
+						public := p.Public(n, number(t, epsilon), kind)
+						known, estimated := cell{}, cell{}
+						tally(t, method, p, public, &known, func(d *trajectory.Dataset) *trajectory.Dataset { return d })
+						tally(t, method, p, estimating(p, public), &estimated, withhold)
+						for i, c := range []cell{known, estimated} {
+							k := float64(c.draws)
+							fmt.Printf("%s\t%d\t%s\t%s\t%s\t%s\t%d\t%.1f\t%.4g\t%.4g\n", p.Name, n, epsilon, adjacency, method, []string{"known", "estimated"}[i],
+								c.draws, 100*float64(c.covered)/k, c.width/k, math.Sqrt(c.square/k))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// tally asks one question of every log.
+func tally(t *testing.T, method string, p truthbench.Problem, public evaluate.Public, c *cell, change func(*trajectory.Dataset) *trajectory.Dataset) {
+	e, err := evaluate.New(method, nil)
+	check(t, err)
+	plan, err := e.Plan(public)
+	check(t, err)
+	src := noise.NewSeeded(uint64(public.Persons))
+	for seed := range *draws {
+		ready, err := plan.Check(context.Background(), change(p.Draw(int(public.Persons), uint64(seed))))
+		check(t, err)
+		r, err := ready.Run(context.Background(), receipt.None(), src)
+		check(t, err)
+		c.add(p, r.Estimate)
+	}
+}
