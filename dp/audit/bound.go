@@ -61,8 +61,9 @@ func (s Samples) Bound(o Options) (Found, error) {
 	runs := [2]int{len(count.Worlds[0]), len(count.Worlds[1])}
 	goals := []func(Region) float64{Region.Mu, func(r Region) float64 { return r.Epsilon(o.Delta) }}
 	best := make([]candidate, len(goals))
-	for _, n := range choose.numbers() {
-		choose.consider(n, runs, o.FalseAlarm/float64(len(goals)), goals, best)
+	fit, compare := choose.halves()
+	for _, n := range fit.numbers() {
+		compare.consider(n, runs, o.FalseAlarm/float64(len(goals)), goals, best)
 	}
 	f := Found{Delta: o.Delta, FalseAlarm: o.FalseAlarm}
 	for _, b := range best {
@@ -83,7 +84,7 @@ type candidate struct {
 
 // better is by what factor a test has to look better than one that was tried before:
 // among many that are nearly alike the one that looks best is the luckiest.
-const better = 1.03
+const better = 1.05
 
 // consider tries thresholds of a number, and keeps for each goal the best test so far.
 func (s Samples) consider(n number, runs [2]int, alpha float64, goals []func(Region) float64, best []candidate) {

@@ -22,7 +22,7 @@
 //
 // A part of the samples, drawn without looking at their values, chooses number and
 // threshold: a column, a linear or a quadratic discriminant, or how often values
-// were seen. The rest counts how often the test answers, and the two
+// were seen; one half of that part fits them and the other compares. The rest counts how often the test answers, and the two
 // probabilities are bounded by Clopper and Pearson's (1934) limits, which hold
 // for every number of runs. So the bound is wrong with a probability of at most
 // [Options].FalseAlarm, whatever the mechanism, the columns and the choice: nothing

@@ -24,7 +24,7 @@ func (c Claim) Power(runs int, falseAlarm float64) Power {
 }
 
 // counted is how many of the runs of a world count, after those that choose.
-func counted(runs int) int { return runs - min(runs/4, pilots) }
+func counted(runs int) int { return runs - choosing(runs) }
 
 // Expected is the bound on mu that so many runs of each world show of a mechanism
 // whose two outcomes are N(0, 1) and N(mu, 1), by a test that answers half way between

@@ -24,7 +24,7 @@ const (
 	// fewest samples of a world, and most of both.
 	fewest = 20
 	most   = 100_000_000
-	// pilots is the largest number of samples of a world that choose the test.
+	// A quarter of the samples of a world choose the test, but of more than pilots a tenth.
 	pilots = 5000
 	// mostColumns bounds the fits of discriminants.
 	mostColumns = 256
@@ -106,11 +106,24 @@ func (s Samples) split() (choose, count Samples) {
 			j := int(src.Uint64n(uint64(i + 1)))
 			mixed[i], mixed[j] = mixed[j], mixed[i]
 		}
-		n := min(len(mixed)/4, pilots)
+		n := choosing(len(mixed))
 		choose.Worlds[world], count.Worlds[world] = mixed[:n], mixed[n:]
 	}
 	choose.Columns, count.Columns = s.Columns, s.Columns
 	return choose, count
+}
+
+// choosing is how many of the runs of a world choose the test.
+func choosing(runs int) int { return min(runs/4, max(pilots, runs/10)) }
+
+// halves parts samples that choose: a number that is fitted on the first half shows on
+// the second what it is worth.
+func (s Samples) halves() (fit, compare Samples) {
+	for world, outcomes := range s.Worlds {
+		fit.Worlds[world], compare.Worlds[world] = outcomes[:len(outcomes)/2], outcomes[len(outcomes)/2:]
+	}
+	fit.Columns, compare.Columns = s.Columns, s.Columns
+	return fit, compare
 }
 
 // splitSeed makes the same samples always get the same answer.

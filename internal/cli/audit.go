@@ -72,6 +72,7 @@ Exit code 1 where the bound passes the event's.`,
 	f.StringArrayVar(&own.overrides, "set", nil, "override a key of the configuration, key.key=value")
 	f.IntVar(&own.runs, "runs", 0, "of a configuration: runs on each of two neighbours; as many as the claim needs where it is left out")
 	f.Uint64Var(&own.seed, "seed", 0, "of a configuration: another seed makes another audit")
+	f.StringVarP(&own.page, "output", "o", "", "of a configuration: also write a page (.html), a new file")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }

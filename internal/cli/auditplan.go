@@ -5,12 +5,14 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/evaluate/examine"
+	"github.com/discreet-rl/discreet/report"
 )
 
 // planAudit is an audit of a configuration.
@@ -18,6 +20,7 @@ type planAudit struct {
 	overrides []string
 	runs      int
 	seed      uint64
+	page      string
 }
 
 func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
@@ -31,6 +34,12 @@ func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 	r, err := discreet.Audit(cmd.Context(), c, discreet.AuditOptions{Seed: a.seed, Runs: a.runs, Progress: tellParts(cmd.ErrOrStderr())})
 	if err != nil {
 		return err
+	}
+	if a.page != "" {
+		of := report.Audit{Of: filepath.Base(path), Report: r}
+		if err := newFile(a.page, 0o644, func(w io.Writer) error { return report.WriteAudit(w, of) }); err != nil {
+			return err
+		}
 	}
 	if asJSON {
 		err = printJSON(cmd.OutOrStdout(), r)
