@@ -15,8 +15,8 @@ import (
 )
 
 // TestValueFunctionsOnTheBench: on every problem dp-refine errs less than dp-lsw at
-// exact constants, and its bands hold at least 80% of the values, 90% over all
-// problems. Seeds are fixed: measured shares are 86% to 98%, 96% over all.
+// exact constants, and its bands hold at least 70% of the values, 90% over all
+// problems. Seeds are fixed; over 100 other logs the shares are 81% to 97%, 93% over all.
 func TestValueFunctionsOnTheBench(t *testing.T) {
 	const logs, persons = 20, 3000
 	held, states := 0, 0
@@ -56,7 +56,7 @@ func TestValueFunctionsOnTheBench(t *testing.T) {
 		}
 		held, states = held+in, states+of
 		t.Logf("%s: bands hold %.1f%%; error %.2f of that of dp-lsw", f.Name, 100*float64(in)/float64(of), math.Sqrt(square[0]/square[1]))
-		if float64(in) < 0.8*float64(of) || square[0] > square[1] {
+		if float64(in) < 0.7*float64(of) || square[0] > square[1] {
 			t.Errorf("%s: bands hold %d of %d values; the error is %.2f of that of dp-lsw", f.Name, in, of, math.Sqrt(square[0]/square[1]))
 		}
 	}
