@@ -34,6 +34,7 @@ type state struct {
 	shareSD float64
 	belief  *belief
 	spread  float64 // variance of a residual about its cell's value
+	factor  float64 // clip of the last round, in root mean squares of norms
 }
 
 // firstClip is the norm to which first residuals are clipped: a typical residual,
@@ -210,7 +211,8 @@ func (r ByState) roundClip(s *state, weight []float64) float64 {
 	}
 	rounds := r.Schedule.Multipliers[2:]
 	noise = rounds[0] / s.persons * math.Sqrt(noise/float64(len(rounds)))
-	return tailClip(noise, 1, 12) * math.Sqrt(norm)
+	s.factor = tailClip(noise, 1, 12)
+	return s.factor * math.Sqrt(norm)
 }
 
 // offsets move what a round measures residuals from: no return lies outside of the
@@ -281,11 +283,13 @@ func (r ByState) report(s *state) *Estimate {
 	return out
 }
 
-// sd is the standard deviation of a value about the truth: the belief's, which holds
-// what the clips are supposed to move, and what finitely many persons make, as far as
-// the value follows them.
+// sd is the standard deviation of a value about the truth: the belief's, what
+// finitely many persons make, as far as the value follows them, and what the clip is
+// supposed to move it by. That counts in full beside what the belief holds of it:
+// clips of all rounds err to the same side, and do not average out.
 func (r ByState) sd(s *state, i int) float64 {
 	follows := 1 - 1/(1+s.belief.precision[i]*s.belief.state)
 	sampling := s.spread / (s.share[i] * s.persons) * follows * follows
-	return math.Sqrt(s.belief.variance[i] + sampling)
+	moved := tailBias(s.factor) * tailBias(s.factor) * s.spread
+	return math.Sqrt(s.belief.variance[i] + sampling + moved)
 }
