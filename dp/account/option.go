@@ -13,8 +13,9 @@ type settings struct {
 }
 
 // Width asks the loss distributions for brackets of about the given width, relative to
-// epsilon (for a query of delta: relative to delta). 2e-4 is the default; 0.01 is several times faster where thousands of
-// different events are composed, 1e-5 some times slower. It is an aim: a bracket that would
+// epsilon (for a query of delta: relative to delta). 2e-4 is the default. A narrower one takes
+// longer; a wider one takes less, though never less than a first, coarse partition of every event.
+// It is an aim: a bracket that would
 // take too much work is wider, one that is exact narrower. It panics unless
 // 1e-6 <= relative <= 0.1.
 func Width(relative float64) Option {

@@ -24,6 +24,7 @@ func newAccount() *cobra.Command {
 		newQuery("epsilon", "Smallest epsilon at a delta"),
 		newQuery("delta", "Smallest delta at an epsilon"),
 		newQuery("calibrate", `Smallest noise, largest rate or largest count for a budget; the event holds "?" in its place`),
+		newCurve(),
 		newSmoothSensitivity(),
 		newXie19(),
 	)
@@ -74,7 +75,7 @@ flags. An array is answered by an array.`,
 	f.StringVar(&adjacency, "adjacency", "", "replace_one or add_remove_one")
 	f.StringVar(&q.accountant, "accountant", "pld", "pld or rdp")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
-	f.Float64Var(&q.width, "width", 2e-4, "relative width of a bracket to aim at, 1e-6 to 0.1: a wider one is faster")
+	f.Float64Var(&q.width, "width", 2e-4, "relative width of a bracket to aim at, 1e-6 to 0.1: a narrower one takes longer")
 	f.IntVar(&q.group, "group", 1, "how many linked persons neighbours may differ in")
 	if query != "calibrate" {
 		f.Float64Var(&q.fixDelta, "fix-delta", 0, "part of delta divided among smooth_gaussian and shuffled events, so that they can be composed")

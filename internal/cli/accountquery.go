@@ -69,37 +69,52 @@ func (a accountAnswer) text() string {
 	return fmt.Sprintf("%s for epsilon %v, delta %v (%s)", found, a.Epsilon, a.Delta, given)
 }
 
-// answer reads one event and answers the query on it.
-func (q accountQuery) answer(ctx context.Context, event []byte) (accountAnswer, error) {
+// begin checks what was asked, and begins its answer.
+func (q accountQuery) begin() (accountAnswer, func() account.Accountant, error) {
 	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant, query: q.query}
 	if !q.adjacency.Valid() {
-		return a, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
+		return a, nil, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
 	}
 	if q.group < 1 {
-		return a, usage(fmt.Errorf("account %s: a group of %d persons; want at least 1", q.query, q.group))
+		return a, nil, usage(fmt.Errorf("account %s: a group of %d persons; want at least 1", q.query, q.group))
 	}
 	if q.group > 1 {
 		a.Group = q.group
 	}
 	fresh, err := q.fresh()
+	return a, fresh, err
+}
+
+// compose reads one event into an accountant.
+func (q accountQuery) compose(ctx context.Context, a *accountAnswer, event []byte, fresh func() account.Accountant) (account.Accountant, error) {
+	e, err := dp.ParseEvent(event)
+	if err == nil && q.fixDelta != 0 {
+		e, err = account.FixDelta(ctx, q.adjacency, e, q.fixDelta)
+	}
+	if err != nil {
+		return nil, err
+	}
+	accountant := fresh()
+	if err := accountant.Compose(ctx, e, 1); err != nil {
+		return nil, err
+	}
+	a.answeredBy(accountant)
+	return accountant, nil
+}
+
+// answer reads one event and answers the query on it.
+func (q accountQuery) answer(ctx context.Context, event []byte) (accountAnswer, error) {
+	a, fresh, err := q.begin()
 	if err != nil {
 		return a, err
 	}
 	if q.query == "calibrate" {
 		return q.calibrate(ctx, a, event, fresh)
 	}
-	e, err := dp.ParseEvent(event)
-	if err == nil && q.fixDelta != 0 {
-		e, err = account.FixDelta(ctx, q.adjacency, e, q.fixDelta)
-	}
+	accountant, err := q.compose(ctx, &a, event, fresh)
 	if err != nil {
 		return a, err
 	}
-	accountant := fresh()
-	if err := accountant.Compose(ctx, e, 1); err != nil {
-		return a, err
-	}
-	a.answeredBy(accountant)
 	if q.query == "delta" {
 		if math.IsNaN(q.epsilon) {
 			return a, usage(fmt.Errorf("account delta: --epsilon is missing"))

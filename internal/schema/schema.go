@@ -4,7 +4,7 @@
 //	err := schema.Check(schema.Release, text)
 //
 // release.v1.json is the form of a release, ledger.v1.json that of `discreet
-// ledger show --json`. The schemas are as strict as the writers: a member that
+// ledger show --json`, event.v1.json that of the events which `discreet account` reads. The schemas are as strict as the writers: a member that
 // they do not know is an error, so that nothing leaves undocumented. Each file
 // stands by itself: no validator needs another file, or the network. The files are
 // published in docs/schema; those here are copies, which a test compares.
@@ -35,9 +35,10 @@ type Name string
 const (
 	Release Name = "release.v1.json"
 	Ledger  Name = "ledger.v1.json"
+	Event   Name = "event.v1.json"
 )
 
-//go:generate cp ../../docs/schema/release.v1.json ../../docs/schema/ledger.v1.json .
+//go:generate cp ../../docs/schema/release.v1.json ../../docs/schema/ledger.v1.json ../../docs/schema/event.v1.json .
 //go:embed *.json
 var files embed.FS
 

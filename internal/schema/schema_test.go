@@ -25,7 +25,7 @@ func Example() {
 
 // TestSchemasAreThoseThatArePublished in docs/schema.
 func TestSchemasAreThoseThatArePublished(t *testing.T) {
-	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+	for _, n := range []schema.Name{schema.Release, schema.Ledger, schema.Event} {
 		published, err := os.ReadFile("../../docs/schema/" + string(n))
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestSchemasAreThoseThatArePublished(t *testing.T) {
 
 // The schemas follow the metaschema of their draft.
 func TestSchemasAreSchemas(t *testing.T) {
-	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+	for _, n := range []schema.Name{schema.Release, schema.Ledger, schema.Event} {
 		text, err := schema.Text(n)
 		if err != nil {
 			t.Fatal(err)
@@ -110,10 +110,10 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// What both schemas define, they define alike.
+// What the schemas define, they define alike.
 func TestDefinitionsAgree(t *testing.T) {
 	defs := map[schema.Name]map[string]any{}
-	for _, n := range []schema.Name{schema.Release, schema.Ledger} {
+	for _, n := range []schema.Name{schema.Release, schema.Ledger, schema.Event} {
 		text, err := schema.Text(n)
 		if err != nil {
 			t.Fatal(err)
@@ -126,17 +126,19 @@ func TestDefinitionsAgree(t *testing.T) {
 		}
 		defs[n] = doc.Defs
 	}
-	shared := 0
-	for name, want := range defs[schema.Release] {
-		if got, ok := defs[schema.Ledger][name]; ok {
-			shared++
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %v in the ledger's schema, %v in the release's", name, got, want)
+	for n, least := range map[schema.Name]int{schema.Ledger: 5, schema.Event: 4} {
+		shared := 0
+		for name, want := range defs[schema.Release] {
+			if got, ok := defs[n][name]; ok {
+				shared++
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: %v in %s, %v in the release's schema", name, got, n, want)
+				}
 			}
 		}
-	}
-	if shared < 5 {
-		t.Errorf("only %d shared definitions", shared)
+		if shared < least {
+			t.Errorf("only %d shared definitions in %s", shared, n)
+		}
 	}
 }
 
@@ -165,6 +167,29 @@ func TestHostileDocuments(t *testing.T) {
 		}
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s: refused after %v", name, took)
+		}
+	}
+}
+
+// Events stand by themselves: a tree follows its schema, and a kind, a parameter or a member that
+// package dp does not read does not.
+func TestEventsFollowTheirSchema(t *testing.T) {
+	for _, text := range []string{
+		`{"kind":"gaussian","noise_multiplier":1.1}`,
+		`{"kind":"self_composed","count":9,"event":{"kind":"poisson_sampled","rate":0.1,"event":{"kind":"laplace","noise_multiplier":2}}}`,
+		`{"kind":"tree_aggregation","noise_multiplier":3,"steps":100,"restarts":2,"participations":1}`,
+		`{"kind":"privacy_loss","losses":[0,1],"masses":[0.5,0.5],"infinity":0}`,
+	} {
+		if err := schema.Check(schema.Event, []byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		`{"kind":"gaussian"}`, `{"kind":"gaussian","noise_multiplier":0}`, `{"kind":"gaussian","noise_multiplier":1,"more":1}`, `{"kind":"cauchy","scale":1}`,
+		`{"kind":"composed","events":[{"kind":"gdp","mu":-1}]}`, `{"kind":"tree_aggregation","noise_multiplier":3,"steps":0,"restarts":0,"participations":1}`,
+	} {
+		if err := schema.Check(schema.Event, []byte(text)); !errors.Is(err, schema.ErrInvalid) {
+			t.Errorf("%s: %v; want it refused", text, err)
 		}
 	}
 }
