@@ -228,20 +228,17 @@ func (m DPIS) caps(method string, p Public) (scalar.Nest, float64, error) {
 			return scalar.Nest{}, 0, err
 		}
 	}
-	caps, share := narrowed(most, share)
+	caps := scalar.Nest{Above: most}
+	if share == 0 || most < narrowable {
+		return caps, 0, nil
+	}
+	caps.Steps = capSteps(most)
 	return caps, share, nil
 }
 
-// narrowed are the caps from most downward, and the share that their choice gets.
-func narrowed(most, share float64) (scalar.Nest, float64) {
-	caps := scalar.Nest{Above: most}
-	if share == 0 || most < narrowable {
-		return caps, 0
-	}
-	// The narrowest cap is about 1, which is what weights are on average.
-	caps.Steps = min(int(2*math.Log2(most)), scalar.ClipSteps)
-	return caps, share
-}
+// capSteps is how many caps there are below most. The narrowest is about 1, which is
+// what weights are on average.
+func capSteps(most float64) int { return min(int(2*math.Log2(most)), scalar.ClipSteps) }
 
 // widest is the default cap on weights, or the widest to choose from.
 func (m DPIS) widest(p Public, share float64) (float64, error) {

@@ -110,13 +110,55 @@ func TestAnswersShareTheBudget(t *testing.T) {
 // TestCapsOfContrasts: the weight of a contrast is the mean of both, that of the
 // logged policy is 1, and two arms are never both taken.
 func TestCapsOfContrasts(t *testing.T) {
-	plan, err := evaluate.DPPDIS{MaxWeight: 10, Clip: "public"}.Plan(arms(t, 8000, dp.ReplaceOne))
+	p := arms(t, 8000, dp.ReplaceOne)
+	p.Targets.Levels, p.Targets.Best = []string{"zero", "logged"}, false
+	p.Targets.Contrasts = [][2]string{{"one", "zero"}, {"one", "logged"}}
+	plan, err := evaluate.DPPDIS{MaxWeight: 10, Clip: "public"}.Plan(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{10, 10, 1, 5, 5.5} {
+	for i, want := range []float64{10, 1, 5, 5.5} {
 		if a := plan.Facts["answers"].([]evaluate.ExpectedAnswer)[i]; a.MaxWeight != want {
 			t.Errorf("%s: largest cap %v; want %v", a.Name, a.MaxWeight, want)
+		}
+	}
+}
+
+// TestContrastsOfValuesWhereNoiseIsLarge: a contrast of two values that are answers is
+// made of them while noise is the larger error, is a release of its own with many
+// persons, and always where one of the values is not an answer. Made of values it has the
+// ends that they have.
+func TestContrastsOfValuesWhereNoiseIsLarge(t *testing.T) {
+	even, err := policy.NewUniform(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		persons  int64
+		levels   []string
+		ofValues bool
+	}{{200, []string{"zero", "one"}, true}, {90_000, []string{"zero", "one"}, false}, {500, []string{"one"}, false}} {
+		p := arms(t, c.persons, dp.ReplaceOne)
+		p.Targets.Policies[0].Policy = even
+		p.Targets.Levels, p.Targets.Contrasts, p.Targets.Best = c.levels, [][2]string{{"one", "zero"}}, false
+		plan, err := evaluate.DPWIS{MaxWeight: 4, Clip: "public"}.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
+		if got := told[len(told)-1].OfValues; got != c.ofValues {
+			t.Errorf("%d persons, levels %v: of values %v", c.persons, c.levels, got)
+		}
+		if !c.ofValues {
+			continue
+		}
+		a := run(t, evaluate.DPWIS{MaxWeight: 4, Clip: "public"}, p, bandit(rand.New(rand.NewPCG(1, 1)), int(c.persons)), noise.NewSeeded(2)).Answers
+		zero, one, e := a[0].Estimate, a[1].Estimate, a[2].Estimate
+		if e.Interval != [2]float64{one.Interval[0] - zero.Interval[1], one.Interval[1] - zero.Interval[0]} || e.Value != one.Value-zero.Value {
+			t.Errorf("the difference %+v of %+v and %+v", e, one, zero)
+		}
+		if math.Abs(zero.Confidence-0.975) > 1e-12 || math.Abs(e.Confidence-0.95) > 1e-12 {
+			t.Errorf("confidence %v of a value, %v of the difference; want .975 and .95", zero.Confidence, e.Confidence)
 		}
 	}
 }
@@ -148,6 +190,11 @@ func TestQuestionsAboutSeveralPolicies(t *testing.T) {
 	}
 	if _, err := (evaluate.DPIS{Diagnostics: 0.1}).Plan(arms(t, 8000, dp.ReplaceOne)); !errors.Is(err, evaluate.ErrMethod) {
 		t.Errorf("diagnostics: %v; want ErrMethod", err)
+	}
+	p := arms(t, 8000, dp.ReplaceOne)
+	p.Behavior = &evaluate.EstimatedBehavior{States: 1, Column: "obs_state", Actions: 2}
+	if _, err := (evaluate.DPIS{}).Plan(p); !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), "one target at a time") {
+		t.Errorf("estimated probabilities: %v; want ErrMethod", err)
 	}
 }
 

@@ -55,7 +55,7 @@ func private() []question {
 		{name: "dp-wis-softmax", log: "visits", target: softmax, method: "{name: dp-wis, clip_share: 0.3, max_weight: 4}"},
 		{name: "dp-wis-estimated", log: "untold", target: table, method: "{name: dp-wis, confounding: 1.25}"},
 		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
-		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: logged\nselect: best\n"},
+		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
 		{name: "several-pdis", log: "visits", method: "{name: dp-pdis}",
 			more: "targets: [{name: first, kind: constant, action: 1}, {name: none, kind: constant, action: 0}, {name: as was, kind: logged}]\nlevels: [first]\ncontrasts: all\n"},
 		{name: "several-auto", log: "visits", method: "{name: auto, max_weight: 4}", more: "targets: [{name: table, kind: table, path: table.csv, column: obs_state}]\nlevels: none\ncontrasts: logged\n"},

@@ -47,8 +47,8 @@ const rare = 3
 // (Bonferroni).
 func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) }
 
-// z is how many standard deviations each end allows for.
-func (b Bounds) z() float64 {
+// Z is how many standard deviations each end allows for.
+func (b Bounds) Z() float64 {
 	if b.Behavior != nil {
 		// Both ends together miss with 5%, less what the limits of estimated probabilities
 		// miss with.
@@ -167,7 +167,7 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		ends := 2 * b.z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
+		ends := 2 * b.Z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
 		if width := ends - mean; width < narrowest {
 			best, narrowest = cap, width
 		}
@@ -195,7 +195,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	e := b.point(noisy, persons, cap)
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
 	e.Missing = b.missing(noisy, persons, cap)
-	half := b.z() * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := b.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
 	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}
@@ -208,10 +208,10 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap float64) float64 {
 	private := math.Hypot(noisy.SD.Sum, mean*noisy.SD.Count) / persons
 	variance := squares/persons - mean*mean
-	variance = max(variance, 0) + allowance(b.z(), variance, private*private*persons, noisy.SD.Square/persons)
+	variance = max(variance, 0) + allowance(b.Z(), variance, private*private*persons, noisy.SD.Square/persons)
 	// Numbers in [0, cap] vary by no more than cap times their mean.
 	sampling := math.Sqrt(min(variance, cap*cap/4, cap*(max(mean, 0)+private)) / persons)
-	return math.Hypot(b.z()*math.Hypot(sampling, private), b.unseen()/persons)
+	return math.Hypot(b.Z()*math.Hypot(sampling, private), b.unseen()/persons)
 }
 
 // missing is what the mean weight lacks to 1.

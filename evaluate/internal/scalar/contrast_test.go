@@ -77,7 +77,7 @@ func TestAlikePoliciesCancel(t *testing.T) {
 func TestJointIntervalsAreWider(t *testing.T) {
 	for answers, want := range map[int]float64{0: 1.959964, 1: 1.959964, 2: 2.241403, 5: 2.575829, 50: 3.290527} {
 		b := Bounds{Answers: answers}
-		if got := b.z(); math.Abs(got-want) > 2e-6 {
+		if got := b.Z(); math.Abs(got-want) > 2e-6 {
 			t.Errorf("%d answers: z is %v; want %v", answers, got, want)
 		}
 		// None of n persons shows what has probability unseen/n with probability .05/k.

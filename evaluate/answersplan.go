@@ -1,0 +1,271 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// several plans one release for several policies: each answer is a release of
+// mechanism.Pair with an equal share of mu^2, beside a histogram where its cap is
+// chosen. A contrast of two values that are answers themselves is made of their
+// intervals where that is expected to be narrower. docs/proofs/contrasts.md says why a
+// joint bound on all of them would gain nothing.
+func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
+	if m.Diagnostics != 0 {
+		return nil, fmt.Errorf("%w: %s: diagnostics are of one policy; with targets leave the parameter out", ErrMethod, method)
+	}
+	if p.Behavior != nil {
+		return nil, fmt.Errorf("%w: %s: targets need known probabilities of the logged actions, and these are to be estimated; ask about one target at a time", ErrMethod, method)
+	}
+	of.confounding = m.Confounding
+	answers, event, err := m.answersFor(method, &p, of)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(method, p, event, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		xs, zs, err := contributions(d, p, of)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ context.Context, src *noise.Source) (*Release, error) { return answered(p, answers, xs, zs, src) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.outcome, plan.needsEnds = answersAgain(p, answers), of.needsEnds
+	caps, _, err := m.caps(method, p)
+	if err != nil {
+		return nil, err
+	}
+	plan.Facts["max_weight"] = caps.Above // of one policy
+	return plan, plan.describeAnswers(answers, m.Confounding)
+}
+
+// answersFor plans all answers with releases of their own and, where that can be, with
+// contrasts made of values, and takes what is expected to be narrower for those
+// contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
+// contrast half cancels.
+func (m DPIS) answersFor(method string, p *Public, of vouched) ([]plannedAnswer, dp.Event, error) {
+	own, event, err := m.answers(method, p, of, false)
+	if err != nil || !slices.ContainsFunc(own, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
+		return own, event, err
+	}
+	q := *p
+	subtracted, cheaper, err := m.answers(method, &q, of, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	mine, err := expectedAnswers(own, nearCap)
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, err := expectedAnswers(subtracted, nearCap)
+	if err != nil {
+		return nil, nil, err
+	}
+	apart, together := 0.0, 0.0
+	for i, a := range subtracted {
+		if a.values != nil {
+			apart += own[i].bounds.Z() * math.Hypot(mine[i].StdPrivacy, mine[i].StdSampling/2)
+			together += theirs[i].HalfWidth
+		}
+	}
+	if apart <= together {
+		return own, event, nil
+	}
+	*p = q
+	return subtracted, cheaper, nil
+}
+
+// answers fixes range, caps and noise of every answer.
+func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]plannedAnswer, dp.Event, error) {
+	out := p.Targets.planned(subtract)
+	p.answers = 0
+	for _, a := range out {
+		if a.values == nil {
+			p.answers++
+		}
+	}
+	caps, share, err := m.caps(method, *p)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range out {
+		a := &out[i]
+		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+		if b := &a.bounds; a.kind == OfContrast {
+			b.Range, b.Public.Returns, b.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false
+		}
+		if a.bounds.Caps.Above = p.Targets.cap(a.policies, caps.Above); share > 0 && a.bounds.Caps.Above > 1 {
+			a.bounds.Caps.Steps, a.share = capSteps(a.bounds.Caps.Above), share
+		}
+	}
+	event, err := shareAlike(*p.Privacy, out)
+	return out, event, err
+}
+
+// planned lists the answers; subtract makes contrasts of values where both are answers.
+func (t *Targets) planned(subtract bool) []plannedAnswer {
+	var out []plannedAnswer
+	for _, a := range t.asked() {
+		planned := plannedAnswer{name: a.name, kind: OfPolicy}
+		for _, name := range a.policies {
+			planned.policies = append(planned.policies, t.place(name))
+		}
+		if len(a.policies) == 2 {
+			planned.kind = OfContrast
+		}
+		if subtract {
+			planned.values = t.fromValues(planned)
+		}
+		out = append(out, planned)
+	}
+	return out
+}
+
+// fromValues are the places of the answers that a contrast is the difference of, nil
+// where one of them is none.
+func (t *Targets) fromValues(a plannedAnswer) []int {
+	if a.kind != OfContrast {
+		return nil
+	}
+	var out []int
+	for _, k := range a.policies {
+		i := slices.Index(t.Levels, t.Policies[k].Name)
+		if i < 0 {
+			return nil
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// mirrored is the range of a difference of two numbers in a range.
+func mirrored(r facts.Range) facts.Range { return facts.Range{Min: -r.Width(), Max: r.Width()} }
+
+// cap is a public cap on a person's weight in an answer, where most is that of one
+// policy: the weight of the logged policy is 1, and that of a contrast is the mean of
+// the weights of both.
+func (t *Targets) cap(places []int, most float64) float64 {
+	of := func(k int) float64 {
+		if policy.OnPolicy(t.Policies[k].Policy) {
+			return 1
+		}
+		return most
+	}
+	if len(places) == 1 {
+		return of(places[0])
+	}
+	a, b := places[0], places[1]
+	if apart(t.Policies[a].Policy, t.Policies[b].Policy) {
+		return most / 2
+	}
+	return (of(a) + of(b)) / 2
+}
+
+// shareAlike gives every answer that is a release the same part of mu^2, and returns the
+// event of all.
+func shareAlike(q Privacy, answers []plannedAnswer) (dp.Event, error) {
+	var shares []float64
+	for _, a := range answers {
+		if a.values != nil {
+			continue
+		}
+		if a.share > 0 {
+			shares = append(shares, a.share)
+		}
+		shares = append(shares, 1-a.share)
+	}
+	found, err := multipliers(q, shares...)
+	if err != nil {
+		return nil, err
+	}
+	k := 0
+	for i := range answers {
+		if answers[i].values != nil {
+			continue
+		}
+		n := &answers[i].bounds.Noise
+		if answers[i].share > 0 {
+			n.Clip = found[k]
+			k++
+		}
+		n.Main = found[k]
+		k++
+	}
+	return gaussians(found...), nil
+}
+
+// nearCap is the cap that weights of policies near to the logged one need.
+const nearCap = 2
+
+// expectedAnswers tells what is known of every answer beforehand, where the cap is yet to
+// be chosen at the one that is given.
+func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer, error) {
+	var told []ExpectedAnswer
+	var err error
+	for _, a := range answers {
+		f := ExpectedAnswer{Name: a.name, Kind: a.kind, Range: Range(a.bounds.Public.Returns)}
+		if a.values != nil {
+			first, second := told[a.values[0]], told[a.values[1]]
+			f.OfValues, f.HalfWidth = true, first.HalfWidth+second.HalfWidth
+			f.StdPrivacy, f.StdSampling = math.Hypot(first.StdPrivacy, second.StdPrivacy), first.StdSampling+second.StdSampling
+			told = append(told, f)
+			continue
+		}
+		cap := a.bounds.Caps.At(0).Max
+		f.MaxWeight = cap
+		if a.share > 0 {
+			f.Choices, cap = a.bounds.Caps.Steps+1, min(cap, chosen)
+		}
+		if f.StdPrivacy, f.StdSampling, err = a.bounds.Expected(cap); err != nil {
+			return nil, err
+		}
+		f.HalfWidth = a.bounds.Z() * math.Hypot(f.StdPrivacy, f.StdSampling)
+		told = append(told, f)
+	}
+	return told, nil
+}
+
+// describeAnswers tells what is known beforehand.
+func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64) error {
+	affordable, err := affordableWeight(p.public)
+	if err != nil {
+		return err
+	}
+	told, err := expectedAnswers(answers, affordable)
+	if err != nil {
+		return err
+	}
+	p.Facts["answers"] = told
+	if confounding > 1 {
+		p.Facts["confounding"] = confounding
+	}
+	p.Expected.Constant = p.public.Returns().Width() / 2
+	p.Notes = append(p.Notes, jointNote(len(answers), confounding))
+	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
+	if own {
+		p.Notes = append(p.Notes, "A contrast is an estimate of its own: what two policies do alike cancels in it, person by person, and its interval is not made of those of the two.")
+	}
+	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
+		p.Notes = append(p.Notes, "A contrast of two values that are answers is made of their intervals and costs nothing, because so few persons or so small a budget make the noise of a release of its own larger than what would cancel in it. Asked for alone, with levels none, it would be narrower.")
+	}
+	return nil
+}
+
+func jointNote(intervals int, confounding float64) string {
+	whatever := ", whatever weights are cut and whatever the logs never tried; resting on " + restsOn(confounding) + "."
+	if intervals == 1 {
+		return "The interval holds with 95%" + whatever
+	}
+	return fmt.Sprintf("All %d intervals hold together with 95%%", intervals) + whatever + " The budget and the error are shared alike."
+}
