@@ -14,6 +14,16 @@ import (
 type paidBaseline struct {
 	scalar.Baseline
 	share float64
+	model *modelBaseline // of kind model; nil of others
+}
+
+// stages are its shares of the budget.
+func (b *paidBaseline) stages(s *scalar.Stages) {
+	s.Baseline = b.share
+	if b.model != nil {
+		s.Start = modelStart * b.share
+		s.Baseline -= s.Start
+	}
 }
 
 // check holds data against what the baseline needs of them.
@@ -25,6 +35,9 @@ func (b *paidBaseline) check(p Public, d *trajectory.Dataset) error {
 	}
 	if b.ByAction() && d.Rows() != d.Episodes() {
 		return errByAction
+	}
+	if b.model != nil {
+		return b.model.check(p, d)
 	}
 	return roomFor(d, 2*max(b.States, p.Target.Actions(), 3))
 }
@@ -94,8 +107,12 @@ func checkBaseline(d scalar.Baseline, method string, p Public) error {
 		if d.States == 0 {
 			return fmt.Errorf("%w: %s: a baseline by state needs features over numbered states; give features of kind tabular or aggregate, or use baseline: value", ErrMethod, method)
 		}
+	case scalar.BaselineModel:
+		if policy.OnPolicy(p.Target) {
+			return fmt.Errorf("%w: %s: on-policy every baseline cancels, and a model would be paid for in vain; leave baseline out, or use dp-fqe", ErrMethod, method)
+		}
 	default:
-		return fmt.Errorf("%w: %s: baseline is %q; want auto, public, none, value, action or state", ErrMethod, method, d.Kind)
+		return fmt.Errorf("%w: %s: baseline is %q; want auto, public, none, value, action, state or model", ErrMethod, method, d.Kind)
 	}
 	if public && d.Kind != "public" {
 		return fmt.Errorf("%w: %s: baseline is %s, but constant, action_values or state_values is given; leave one of them out", ErrMethod, method, d.Kind)

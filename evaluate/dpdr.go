@@ -38,8 +38,8 @@ import (
 // Event: dp.Gaussian for baseline, histogram, diagnostics and estimate, composed. Proofs:
 // docs/proofs/dp-dr.md, docs/proofs/overlap.md.
 type DPDR struct {
-	// Baseline is "auto" (the default), "public", "none", "value", "action" or
-	// "state"; see [DPDR.Plan].
+	// Baseline is "auto" (the default), "public", "none", "value", "action",
+	// "state" or "model"; see [DPDR.Plan].
 	Baseline string `json:"baseline,omitempty"`
 	// Constant, ActionValues and StateValues are a public baseline: one number, one
 	// for each action (logs of one-row episodes), or one for each state of finitely
@@ -48,7 +48,7 @@ type DPDR struct {
 	ActionValues []float64 `json:"action_values,omitempty"`
 	StateValues  []float64 `json:"state_values,omitempty"`
 	// BaselineShare is the share of the budget (of mu^2) that a paid baseline
-	// gets. 0 means 0.1 for a single number and 0.3 for values by state or action.
+	// gets. 0 means 0.1 for a single number and 0.3 for the others.
 	BaselineShare float64 `json:"baseline_share,omitempty"`
 	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS], but that clip is auto
 	// on-policy as well.
@@ -68,7 +68,8 @@ type DPDR struct {
 //   - action: the noisy mean reward of each action, for one-row episodes and a
 //     target policy that knows its probabilities;
 //   - state: a noisy value of each state, for features of finitely many states, and of
-//     the start.
+//     the start;
+//   - model: what [DPFQE] answers, without its interval. It needs what DPFQE needs.
 func (m DPDR) Plan(p Public) (*Plan, error) {
 	p = p.asking(m)
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)
@@ -132,11 +133,17 @@ func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64
 // the return, with the baseline in place of what is missing.
 func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
 	like := DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}
-	of := wholeReturns(p)
-	if p.decisions() > 1 && p.Return == nil {
-		of = stepByStep(p)
+	of := narrowest(p)
+	paid := &paidBaseline{Baseline: b, share: share}
+	if b.Kind == scalar.BaselineModel {
+		paid.model = new(modelBaseline)
+		of.needsEnds = p.decisions() > 1
 	}
-	return like.offPolicy(method, p, of, &paidBaseline{b, share})
+	plan, err := like.offPolicy(method, p, of, paid)
+	if err == nil && paid.model != nil {
+		paid.model.describe(plan)
+	}
+	return plan, err
 }
 
 // prepareDR binds the plan to data. Whatever may fail, fails here.

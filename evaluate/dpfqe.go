@@ -20,7 +20,7 @@ import (
 //
 // It is a plug-in: right where the numbered states are all that matters for what
 // follows, and off by an unknown amount elsewhere. So the interval is not the model's.
-// It is that of [DPPDIS], paid for with a share of the budget, which holds the value of
+// It is that of [DPPDIS], or of [DPWIS] where returns have a public range of their own, paid for with a share of the budget, which holds the value of
 // the policy whatever the model says; the answer is the model's where it lies in
 // that interval, else the nearer end. With Interval "none" nothing is paid for, and the
 // interval is the whole public range. The standard deviations are those that noise and
@@ -155,10 +155,8 @@ func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) 
 	}
 	d.start.Multiplier = d.multipliers[1]
 	if d.bounds != nil {
-		numbers := p.numbers()
-		numbers.Horizon = p.decisions()
-		d.steps = scalar.StepwiseOf(numbers, p.Discounts)
-		d.bounds.Range = d.steps.Range()
+		d.vouched = narrowest(p)
+		d.bounds.Range = d.vouched.within
 		d.bounds.Noise.Main = d.multipliers[len(d.multipliers)-1]
 		if len(d.multipliers) == 4 {
 			d.bounds.Noise.Clip = d.multipliers[2]
@@ -239,7 +237,7 @@ func (d direct) describe(plan *Plan) {
 	if d.bounds.Noise.Clip != 0 {
 		plan.Facts["clip_choices"] = d.bounds.Caps.Steps + 1
 	}
-	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of dp-pdis at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end.")
+	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end.")
 }
 
 func rowWords(form string) string {

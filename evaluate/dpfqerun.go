@@ -20,44 +20,55 @@ type direct struct {
 	start       fqe.Start
 	target      []float64
 	bounds      *scalar.Bounds // nil where no interval is paid for
-	steps       scalar.Stepwise
+	vouched     vouched
 	multipliers []float64
 	shares      []float64
 }
 
 // prepare binds the plan to data.
 func (d direct) prepare(p Public, data *trajectory.Dataset) (draw, error) {
-	if err := feature.Check(p.Features, data); err != nil {
+	if err := d.fits(p, data); err != nil {
 		return nil, err
 	}
 	s, err := sampleFor(data, p)
 	if err != nil {
 		return nil, err
 	}
-	if d.table.Form == fqe.ByAction && data.Action == nil {
-		return nil, fmt.Errorf("%w: dp-fqe: form action needs the logged actions; map the column action, or use form state", ErrData)
-	}
-	if err := roomFor(data, max(d.table.Coordinates(), 6)); err != nil {
-		return nil, err
-	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(s, src) }, nil
+}
+
+// fits holds data against what the model needs of them.
+func (d direct) fits(p Public, data *trajectory.Dataset) error {
+	if err := feature.Check(p.Features, data); err != nil {
+		return err
+	}
+	if d.table.Form == fqe.ByAction && data.Action == nil {
+		return fmt.Errorf("%w: a model by action needs the logged actions; map the column action", ErrData)
+	}
+	return roomFor(data, max(d.table.Coordinates(), 6))
+}
+
+// says makes the releases of the model.
+func (d direct) says(s *value.Sample, src *noise.Source) (*fqe.Model, fqe.Values, fqe.Mean, error) {
+	model, err := d.table.Release(s, 1, src)
+	if err != nil {
+		return nil, fqe.Values{}, fqe.Mean{}, err
+	}
+	values := model.Induct(d.target)
+	start, err := d.start.Release(d.table, s, values.Last(), src)
+	return model, values, start, err
 }
 
 // run makes the releases in the order of the event.
 func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
-	model, err := d.table.Release(s, 1, src)
-	if err != nil {
-		return nil, err
-	}
-	values := model.Induct(d.target)
-	start, err := d.start.Release(d.table, s, values.Last(), src)
+	model, values, start, err := d.says(s, src)
 	if err != nil {
 		return nil, err
 	}
 	var e *scalar.Estimate
 	if d.bounds != nil {
 		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		d.steps.Contributions(x, z, s)
+		d.vouched.each(x, z, s)
 		if e, err = d.bounds.Run(x, z, src); err != nil {
 			return nil, err
 		}

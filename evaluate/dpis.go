@@ -180,7 +180,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	half := m.Diagnostics / 2
 	stages := scalar.Stages{Clip: clip, Weights: half, Clipped: half}
 	if baseline != nil {
-		stages.Baseline = baseline.share
+		baseline.stages(&stages)
 	}
 	if p.Behavior != nil {
 		stages.Behavior = p.Behavior.share()
@@ -193,6 +193,11 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Behavior != nil {
 		b.Behavior, p.estimates = p.behavior(b.Noise.Behavior), true
 		of.behavior = b.Behavior
+	}
+	if baseline != nil && baseline.model != nil {
+		if err := baseline.model.fix(method, p, b.Noise); err != nil {
+			return nil, err
+		}
 	}
 	g := guardedBy(b, baseline)
 	plan, err := newPlan(method, p, eventOf(b.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {

@@ -35,6 +35,14 @@ func stepByStep(p Public) vouched {
 	return vouched{within: steps.Range(), each: steps.Contributions, needsEnds: p.decisions() > 1}
 }
 
+// narrowest weighs step by step where rewards bound the return.
+func narrowest(p Public) vouched {
+	if p.decisions() > 1 && p.Return == nil {
+		return stepByStep(p)
+	}
+	return wholeReturns(p)
+}
+
 // guarded is an estimate from below and above with a value between them.
 type guarded interface {
 	Run(s *value.Sample, x, z []float64, src *noise.Source) (*scalar.Estimate, error)
@@ -54,6 +62,9 @@ func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
 	}
 	about := baseline.Baseline
 	about.Noise = b.Noise.Baseline
+	if about.Kind == scalar.BaselineModel {
+		about.Model = baseline.model.payer()
+	}
 	return scalar.Filled{Bounds: b, Baseline: about}
 }
 

@@ -45,6 +45,7 @@ func options() map[string]map[string]any {
 		"dp-dr states":         {"name": "dp-dr", "state_values": []float64{0, 1, 2}},
 		"dp-dr action":         {"name": "dp-dr", "bandit": true, "baseline": "action"},
 		"dp-dr actions":        {"name": "dp-dr", "bandit": true, "action_values": []float64{0.2, 0.8}},
+		"dp-dr model":          {"name": "dp-dr", "baseline": "model", "policy": true},
 		"dp-fqe":               {"name": "dp-fqe", "form": "action", "policy": true},
 		"dp-fqe state":         {"name": "dp-fqe", "form": "state", "interval": "none"},
 		"dp-fqe pooled":        {"name": "dp-fqe", "form": "pooled", "max_ratio": 2},

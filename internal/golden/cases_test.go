@@ -69,6 +69,7 @@ func private() []question {
 		{name: "dp-dr-action", log: "bandit", target: uniform, method: "{name: dp-dr}"},
 		{name: "dp-dr-actions", log: "bandit", target: uniform, method: "{name: dp-dr, action_values: [0.25, 0.5, 0.5, 0.75]}"},
 
+		{name: "dp-dr-model", log: "visits", target: table, method: "{name: dp-dr, baseline: model}", more: states},
 		{name: "dp-fqe", log: "visits", target: table, method: "{name: dp-fqe}", more: states},
 		{name: "dp-fqe-action", log: "visits", target: first, method: "{name: dp-fqe, form: action, interval: none}", more: pairs},
 		{name: "dp-fqe-state", log: "visits", target: column, method: "{name: dp-fqe, form: state, max_ratio: 3, interval_share: 0.5, start_share: 0.1}", more: states},

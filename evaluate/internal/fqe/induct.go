@@ -76,6 +76,10 @@ func (t Table) Bounds(h int64) facts.Range {
 	if out.Max > 0 {
 		out.Max *= total
 	}
+	if gone := float64(t.Decisions - h); out.Min >= 0 && !t.Discounts {
+		// What was paid before is not negative.
+		out.Max = min(out.Max, max(t.Public.Returns.Max, 0)/math.Pow(t.Public.Gamma, gone))
+	}
 	if h == t.Decisions { // from the start of an episode on, the public range holds too
 		out = facts.Range{Min: t.Public.Returns.Clamp(out.Min), Max: t.Public.Returns.Clamp(out.Max)}
 	}

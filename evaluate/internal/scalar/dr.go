@@ -14,6 +14,7 @@ const (
 	BaselineValue  = "value"
 	BaselineAction = "action"
 	BaselineState  = "state"
+	BaselineModel  = "model"
 )
 
 // DR is the doubly robust estimate on-policy: the mean of doubly robust values about

@@ -18,11 +18,13 @@ type Baseline struct {
 	Guess  *Guess  // a public one; nil where it is paid for
 	States int     // of numbered states; 0 where there are none
 	Noise  float64 // multiplier of its release; 0 where nothing is paid
+	// Model makes the releases of kind model, whose answer at the start is the guess.
+	Model func(s *value.Sample, src *noise.Source) (*Guess, error)
 }
 
 // Pay is the public baseline, or releases one.
 //
-// Whatever its kind, a paid one is a ratio of two noisy sums over persons: of
+// Unless it is a model's, a paid one is, whatever its kind, a ratio of two noisy sums over persons: of
 // d (G - centre)/half, G a return and [centre - half, centre + half] its public
 // range, and of d, with weights d = min(w, 1), w the importance weight of what
 // follows. Weights cut at 1 keep the noise small; they draw the baseline toward
@@ -32,6 +34,8 @@ func (d Baseline) Pay(s *value.Sample, src *noise.Source) (*Guess, error) {
 		return d.Guess, nil
 	}
 	switch d.Kind {
+	case BaselineModel:
+		return d.Model(s, src)
 	case "action":
 		return d.payByAction(s, src)
 	case "state":

@@ -45,6 +45,7 @@ type Estimate struct {
 type Stages struct {
 	Behavior float64 // counts that the probabilities of logged actions are estimated from
 	Baseline float64 // what doubly robust contributions are centred on
+	Start    float64 // what a baseline that is a model is worth at the start
 	Clip     float64 // histogram that the clip is chosen from
 	Weights  float64 // moments of the weights, for diagnostics
 	Clipped  float64 // number of persons that the clip cuts, for diagnostics
@@ -53,7 +54,7 @@ type Stages struct {
 
 // Each lists all stages, in order.
 func (s *Stages) Each() []*float64 {
-	return []*float64{&s.Behavior, &s.Baseline, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
+	return []*float64{&s.Behavior, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
 }
 
 // Taken lists the stages that are not left out, in order.

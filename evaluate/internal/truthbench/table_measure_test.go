@@ -128,15 +128,20 @@ func measure(t *testing.T, p truthbench.Problem, n int, done map[string]bool) (m
 	var all []question
 	ask := func(method string, public evaluate.Public, epsilon, adjacency string) {
 		name := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", p.Name, n, epsilon, adjacency, method)
-		if done[name] || method == "dp-fqe" && p.States == 0 {
+		model := method == "dp-fqe" || method == "dp-dr model"
+		if done[name] || model && p.States == 0 {
 			return
 		}
-		if p.States > 0 && (method == "dp-fqe" || method == "dr" && p.Horizon > 1) {
+		if p.States > 0 && (model || method == "dr" && p.Horizon > 1) {
 			f, err := feature.NewTabular(p.States, "obs_state")
 			check(t, err)
 			public.Features = f
 		}
-		e, err := evaluate.New(method, nil)
+		var params map[string]any
+		if method == "dp-dr model" {
+			method, params = "dp-dr", map[string]any{"baseline": "model"}
+		}
+		e, err := evaluate.New(method, params)
 		check(t, err)
 		plan, err := e.Plan(public)
 		check(t, err)
