@@ -20,20 +20,26 @@ type limits struct{ low, high float64 }
 // difference bounds the difference of two policies by their levels and by whatever
 // contrasts there are of the two.
 func difference(answers []PolicyAnswer, a, b string) limits {
-	of := map[string][2]float64{}
-	for _, x := range answers {
-		if x.Estimate != nil {
-			of[x.Name] = x.Estimate.Interval
-		}
-	}
-	d := limits{of[a][0] - of[b][1], of[a][1] - of[b][0]}
-	if c, ok := of[a+contrastSign+b]; ok {
+	levels, contrasts := intervals(answers, OfPolicy), intervals(answers, OfContrast)
+	d := limits{levels[a][0] - levels[b][1], levels[a][1] - levels[b][0]}
+	if c, ok := contrasts[a+contrastSign+b]; ok {
 		d = limits{max(d.low, c[0]), min(d.high, c[1])}
 	}
-	if c, ok := of[b+contrastSign+a]; ok {
+	if c, ok := contrasts[b+contrastSign+a]; ok {
 		d = limits{max(d.low, -c[1]), min(d.high, -c[0])}
 	}
 	return d
+}
+
+// intervals are those of the answers of one kind, by name.
+func intervals(answers []PolicyAnswer, kind AnswerKind) map[string][2]float64 {
+	of := map[string][2]float64{}
+	for _, x := range answers {
+		if x.Kind == kind {
+			of[x.Name] = x.Estimate.Interval
+		}
+	}
+	return of
 }
 
 // selectBest goes by lower limits; of equal ones the first counts. All intervals hold

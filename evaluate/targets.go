@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -57,6 +58,8 @@ func (t *Targets) validate() error {
 			return fmt.Errorf("%w: targets: %q is no policy", ErrPublic, a.Name)
 		case !goodName(a.Name):
 			return fmt.Errorf("%w: targets: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
+		case strings.Contains(" "+a.Name+" ", contrastSign):
+			return fmt.Errorf("%w: targets: a name is %q, and a hyphen between spaces is the sign of a difference; write it without the spaces", ErrPublic, a.Name)
 		case names[a.Name]:
 			return fmt.Errorf("%w: targets: two policies are named %q; give each a name of its own", ErrPublic, a.Name)
 		}
@@ -96,8 +99,13 @@ func (t *Targets) validateAnswers() error {
 }
 
 func goodName(name string) bool {
-	return name != "" && len(name) <= longestName && strings.TrimSpace(name) == name &&
-		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	return oneLine(name) && len(name) <= longestName && strings.TrimSpace(name) == name
+}
+
+// oneLine tells whether a text stays on one line and shows all of itself: nothing in it
+// breaks the line, changes the direction of writing or takes no space.
+func oneLine(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // first is the first policy that is not the logged one, nil where there is none.

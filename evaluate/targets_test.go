@@ -171,6 +171,11 @@ func TestQuestionsAboutSeveralPolicies(t *testing.T) {
 	}{
 		{func(q *evaluate.Targets) { q.Policies[0].Name = "one" }, `two policies are named "one"`},
 		{func(q *evaluate.Targets) { q.Policies[0].Name = " zero" }, "printable characters"},
+		{func(q *evaluate.Targets) { q.Policies[0].Name = "\u202eorez" }, "printable characters"},
+		{func(q *evaluate.Targets) { q.Policies[0].Name = "zero\xff" }, "printable characters"},
+		{func(q *evaluate.Targets) { q.Policies[0].Name = "one - logged" }, "the sign of a difference"},
+		{func(q *evaluate.Targets) { q.Policies[0].Name = "- one" }, "the sign of a difference"},
+		{func(q *evaluate.Targets) { q.Policies[0].Name = "one -" }, "the sign of a difference"},
 		{func(q *evaluate.Targets) { q.Policies[0].Policy = nil }, "is no policy"},
 		{func(q *evaluate.Targets) { q.Levels = []string{"two"} }, `no policy is named "two"`},
 		{func(q *evaluate.Targets) { q.Levels = []string{"one", "one"} }, "asked for twice"},
