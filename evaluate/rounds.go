@@ -130,10 +130,7 @@ func (r rounds) release(sums [][]float64) (*Release, error) {
 	for k, s := range copies(sums) {
 		noisy[k] = NoisySum{Sum: s, SD: r.noise[k] * r.Rounds[k].Clip}
 	}
-	a, err := r.method.Answer(r.public.clone(), noisy)
-	if err == nil {
-		err = a.validate()
-	}
+	a, err := r.answer(noisy)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: its answer: %w", ErrMethod, r.Method, err)
 	}
@@ -142,6 +139,20 @@ func (r rounds) release(sums [][]float64) (*Release, error) {
 		out.Notes = append(out.Notes, fmt.Sprintf("The interval is a claim of the author of %s, of %g%%: %s.", r.Method, 100*a.Confidence, a.Claim))
 	}
 	return out, nil
+}
+
+// answer is what the author's code says of the noisy sums. A panic is an error as any:
+// the program around may be a server, and what was spent has to be told.
+func (r rounds) answer(noisy []NoisySum) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the author's code panics: %v", p)
+		}
+	}()
+	if a, err = r.method.Answer(r.public.clone(), noisy); err != nil {
+		return a, err
+	}
+	return a, a.validate()
 }
 
 // again makes the answer from the noisy sums of a release.

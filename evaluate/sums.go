@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -35,13 +36,14 @@ type Sums interface {
 	// chance. Where Contribution panics, or a number is not finite, the person adds zero.
 	Contribution(dst []float64, round int, earlier [][]float64, person *trajectory.Dataset)
 	// Answer makes the answer. It is called after the budget was spent, so that an error
-	// loses the release; it should have an answer for every sum.
+	// or a panic loses the release; it should have an answer for every sum.
 	Answer(p Public, sums []NoisySum) (Answer, error)
 }
 
 // Outline is the public part of a method of sums.
 type Outline struct {
-	// Method is its name, the author's first: "author/method".
+	// Method is its name, the author's first: "author/method". The author "discreet" is
+	// this library.
 	Method string
 	// Estimates says in words what the answer's value estimates, in which unit.
 	Estimates string
@@ -51,7 +53,7 @@ type Outline struct {
 
 // Round is one sum over persons.
 type Round struct {
-	// Dim is the number of coordinates, Clip the largest l2 norm of what a person adds:
+	// Dim is the number of coordinates, 2^20 at most in all rounds together; Clip the largest l2 norm of what a person adds:
 	// longer vectors shrink to it.
 	Dim  int     `json:"dimension"`
 	Clip float64 `json:"clip"`
@@ -128,10 +130,14 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 	return plan, nil
 }
 
-var (
-	foreignName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*$`)
-	oneLine     = regexp.MustCompile(`^[^\x00-\x1f\x7f-\x9f]+$`)
-)
+var foreignName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*$`)
+
+// ownAuthor would pass a method of somebody else's off as one of this library.
+const ownAuthor = "discreet/"
+
+// mostCoordinates bounds those of all rounds together: what a release can hold, and
+// memory that a plan takes before it sees data.
+const mostCoordinates = 1 << 20
 
 // Foreign tells whether a method's name is that of a method of sums, which is not of
 // this library.
@@ -141,12 +147,19 @@ func (o Outline) validate() error {
 	switch {
 	case !Foreign(o.Method):
 		return fmt.Errorf("the name is %q; want author/method, in small letters and digits", o.Method)
-	case !oneLine.MatchString(o.Estimates):
-		return fmt.Errorf("%s: estimates is %q; want a line of words on what the value estimates", o.Method, o.Estimates)
+	case strings.HasPrefix(o.Method, ownAuthor):
+		return fmt.Errorf("the name is %q, and this author's name is kept for this library; give the author's own", o.Method)
+	case !oneLine(o.Estimates):
+		return fmt.Errorf("%s: estimates is %q; want a line of printable words on what the value estimates", o.Method, o.Estimates)
 	case len(o.Rounds) == 0:
 		return fmt.Errorf("%s: it has no round", o.Method)
 	}
+	left := mostCoordinates
 	for k, r := range o.Rounds {
+		if r.Dim < 1 || r.Dim > left {
+			return fmt.Errorf("%s: round %d has %d coordinates; want at least 1, and at most %d in all rounds together", o.Method, k, r.Dim, mostCoordinates)
+		}
+		left -= r.Dim
 		if !(r.Share > 0) || math.IsInf(r.Share, 0) {
 			return fmt.Errorf("%s: round %d has a share of %v of the budget; want above 0", o.Method, k, r.Share)
 		}
@@ -168,8 +181,8 @@ func (a Answer) validate() error {
 		return errors.New("the interval is not finite, or ends before it starts")
 	case !(a.Confidence > 0 && a.Confidence < 1):
 		return fmt.Errorf("the confidence of the interval is %v; want between 0 and 1", a.Confidence)
-	case !oneLine.MatchString(a.Claim):
-		return errors.New("the interval does not say, in a line, what it claims")
+	case !oneLine(a.Claim):
+		return errors.New("the interval does not say, in a line of printable words, what it claims")
 	}
 	return nil
 }

@@ -248,6 +248,32 @@ func TestAnswersAreMadeAgain(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatPanicsIsAnError of a run, and of checking its release: the program goes
+// on and can tell what was spent.
+func TestAnAnswerThatPanicsIsAnError(t *testing.T) {
+	m := oneRound(func(dst []float64, _ int, _ [][]float64, _ *trajectory.Dataset) { dst[0] = 1 })
+	m.answer = func(s []evaluate.NoisySum) (evaluate.Answer, error) {
+		return evaluate.Answer{Value: s[0].Sum[len(s[0].Sum)]}, nil
+	}
+	plan, err := sumsPlan(t, m, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := plan.Check(context.Background(), rewards(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
+	if !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), "test/sum: its answer: the author's code panics: ") || r != nil {
+		t.Errorf("%v, %v", r, err)
+	}
+	m = oneRound(m.add)
+	_, _, r = runSums(t, m, rewards(1, 2))
+	if err := plan.Verify(r); !errors.Is(err, evaluate.ErrRelease) || !strings.Contains(err.Error(), "panics") {
+		t.Errorf("verified: %v", err)
+	}
+}
+
 // TestOutlinesAndAnswersThatSayTooLittleAreRefused.
 func TestOutlinesAndAnswersThatSayTooLittleAreRefused(t *testing.T) {
 	nothing := func([]float64, int, [][]float64, *trajectory.Dataset) {}
@@ -255,6 +281,16 @@ func TestOutlinesAndAnswersThatSayTooLittleAreRefused(t *testing.T) {
 		"a name of this library's": func(o *evaluate.Outline) { o.Method = "dp-is" },
 		"a name of two lines":      func(o *evaluate.Outline) { o.Method = "a/b\nc" },
 		"no estimand":              func(o *evaluate.Outline) { o.Estimates = "" },
+		"this library's author":    func(o *evaluate.Outline) { o.Method = "discreet/sum" },
+		"words turned around":      func(o *evaluate.Outline) { o.Estimates = "a \u202emus" },
+		"a line that is two":       func(o *evaluate.Outline) { o.Estimates = "a sum\u2028of" },
+		"no text":                  func(o *evaluate.Outline) { o.Estimates = "a sum\xff" },
+		"2^50 coordinates":         func(o *evaluate.Outline) { o.Rounds[0].Dim = 1 << 50 },
+		"as many as an int holds":  func(o *evaluate.Outline) { o.Rounds[0].Dim = math.MaxInt },
+		"fewer than none":          func(o *evaluate.Outline) { o.Rounds[0].Dim = math.MinInt },
+		"too many of two rounds": func(o *evaluate.Outline) {
+			o.Rounds = []evaluate.Round{{Dim: 1 << 20, Clip: 1, Share: 1}, {Dim: 1, Clip: 1, Share: 1}}
+		},
 		"no round":                 func(o *evaluate.Outline) { o.Rounds = nil },
 		"no share":                 func(o *evaluate.Outline) { o.Rounds[0].Share = 0 },
 		"an endless share":         func(o *evaluate.Outline) { o.Rounds[0].Share = math.Inf(1) },
@@ -274,6 +310,7 @@ func TestOutlinesAndAnswersThatSayTooLittleAreRefused(t *testing.T) {
 		"an interval reversed":   {Interval: &[2]float64{1, 0}, Confidence: 0.5, Claim: "x"},
 		"an endless interval":    {Interval: &[2]float64{0, math.Inf(1)}, Confidence: 0.5, Claim: "x"},
 		"a claim of nothing":     {Interval: &[2]float64{0, 1}, Confidence: 0.5},
+		"a claim turned around":  {Interval: &[2]float64{0, 1}, Confidence: 0.5, Claim: "\u202ex"},
 		"a certain interval":     {Interval: &[2]float64{0, 1}, Confidence: 1, Claim: "x"},
 		"a claim of no interval": {Claim: "x"},
 	} {
