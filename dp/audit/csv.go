@@ -37,6 +37,9 @@ func ReadSamples(r io.Reader) (Samples, error) {
 	if n := len(s.Columns); n < 1 || n > mostColumns {
 		return s, fmt.Errorf("%w: row 1: %d columns beside %q; want 1 to %d", ErrSamples, n, worldColumn, mostColumns)
 	}
+	if name := repeated(header); name != "" {
+		return s, fmt.Errorf("%w: row 1: two columns are named %q; give each a name of its own", ErrSamples, name)
+	}
 	for row := 2; ; row++ {
 		fields, err := c.Read()
 		if errors.Is(err, io.EOF) {
@@ -60,6 +63,17 @@ func ReadSamples(r io.Reader) (Samples, error) {
 	}
 }
 
+// repeated is the first name that a column before it has, "" where there is none. One of
+// two columns of that name would be read as an outcome, though it may tell the world.
+func repeated(header []string) string {
+	for i, name := range header {
+		if slices.Contains(header[:i], name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // values are the numbers of a row.
 func values(fields, header []string, world, row int) ([]float64, error) {
 	x := make([]float64, 0, len(fields)-1)
@@ -69,7 +83,7 @@ func values(fields, header []string, world, row int) ([]float64, error) {
 		}
 		v, err := strconv.ParseFloat(field, 64)
 		if err != nil || v-v != 0 {
-			return nil, fmt.Errorf("%w: row %d: %s: %q; want a finite number: code words and missing values as numbers", ErrSamples, row, header[i], field)
+			return nil, fmt.Errorf("%w: row %d: %q: %q; want a finite number: code words and missing values as numbers", ErrSamples, row, header[i], field)
 		}
 		x = append(x, v)
 	}

@@ -145,8 +145,8 @@ func (v *foreignVerdict) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "; wrong with probability %g at most\n", v.Found.FalseAlarm)
 	for _, r := range v.Found.Regions {
-		fmt.Fprintf(w, "test      %s %s %.5g: %d of %d runs in world 0, %d of %d in world 1\n",
-			printable(r.Number), [2]string{"<", ">="}[r.Answering], r.Threshold, r.Hits[0], r.Runs[0], r.Hits[1], r.Runs[1])
+		fmt.Fprintf(w, "test      %q %s %.5g: %d of %d runs in world 0, %d of %d in world 1\n",
+			r.Number, [2]string{"<", ">="}[r.Answering], r.Threshold, r.Hits[0], r.Runs[0], r.Hits[1], r.Runs[1])
 	}
 	if v.Power != nil {
 		fmt.Fprintf(w, "power     so many runs are expected to show %.0f%% of mu, and find noise of half the claimed with probability %.4f\n",
