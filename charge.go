@@ -110,7 +110,7 @@ func chargeOf(ctx context.Context, l *ledger.Ledger, key string) (*chain.ChargeB
 // else would stop the run is found before that.
 func (j *job) begin(ctx context.Context, l *ledger.Ledger) error {
 	if l == nil {
-		return j.spareOthers()
+		return j.unspared()
 	}
 	if j.public.Persons == 0 && j.public.Privacy.Adjacency == dp.ReplaceOne {
 		return fmt.Errorf("%w: problem.persons is missing; with a ledger the number of persons, which is public under replace_one, must be known before the data are opened; give it", ErrConfig)
@@ -126,6 +126,18 @@ func (j *job) begin(ctx context.Context, l *ledger.Ledger) error {
 	}
 	j.checkID, j.checks, err = l.BeginCheck(ctx, c, j.mayFail)
 	return j.remedied(err)
+}
+
+// unspared is why a run without a ledger stops before it opens the data, nil if it does
+// not: what is wrong with its plan comes before what is in its way. A number of persons
+// that is yet to be counted leaves the plan for later.
+func (j *job) unspared() error {
+	stopped := j.spareOthers()
+	if stopped == nil || j.public.Persons == 0 {
+		return stopped
+	}
+	_, err := j.estimator.Plan(j.public)
+	return cmp.Or(err, stopped)
 }
 
 // failed says that a check of the data counts as one that failed, whatever was wrong:

@@ -250,7 +250,9 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64) err
 	if confounding > 1 {
 		p.Facts["confounding"] = confounding
 	}
-	p.Expected.Constant = p.public.Returns().Width() / 2
+	for _, a := range told {
+		p.Expected.Constant = max(p.Expected.Constant, a.Range.Width()/2)
+	}
 	p.Notes = append(p.Notes, jointNote(len(answers), confounding))
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {

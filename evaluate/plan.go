@@ -75,7 +75,8 @@ type Expected struct {
 	// function that the noise makes.
 	RMSE float64 `json:"rmse_privacy,omitempty"`
 	// Constant is the error that answering with the middle of the public range
-	// makes at worst: a release whose error is not far below it tells little.
+	// makes at worst: a release whose error is not far below it tells little. Of
+	// several answers it is the largest: a difference has twice the range of a value.
 	Constant float64 `json:"constant_at_worst,omitempty"`
 }
 

@@ -121,7 +121,7 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		Low:         text(e.Interval[0], down),
 		High:        text(e.Interval[1], up),
 		Confidence:  percent(e.Confidence, nearest),
-		StdSampling: significant(e.StdSampling, digits, up),
+		StdSampling: samplingText(e),
 		Sampling:    samplingWords(e.Sampling),
 		StdPrivacy:  significant(e.StdPrivacy, digits, up),
 		Private:     e.StdPrivacy > 0,
@@ -139,6 +139,19 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		v.Errors = newErrorChart(v, e, third)
 	}
 	return v
+}
+
+// BelowNoise reports that the error of sampling was paid for and came out as 0: the noisy
+// variance was not above 0. What it may hide is in the error of privacy.
+func BelowNoise(e *evaluate.Estimate) bool {
+	return e.Sampling == evaluate.Paid && e.StdSampling == 0
+}
+
+func samplingText(e *evaluate.Estimate) string {
+	if BelowNoise(e) {
+		return "below noise"
+	}
+	return significant(e.StdSampling, digits, up)
 }
 
 func newRangeChart(v *estimateView, e *evaluate.Estimate, b evaluate.Range) *rangeChart {

@@ -210,7 +210,8 @@ func returnRange(public map[string]any) *evaluate.Range {
 // expectedRow is one error that was known before the data was read.
 type expectedRow struct{ Words, Value string }
 
-func expectedRows(x evaluate.Expected) []expectedRow {
+func expectedRows(r *evaluate.Release) []expectedRow {
+	x := r.Expected
 	var rows []expectedRow
 	add := func(words string, v float64, d direction) {
 		if v != 0 {
@@ -221,6 +222,8 @@ func expectedRows(x evaluate.Expected) []expectedRow {
 	add("standard deviation of sampling, at most", x.StdSampling, up)
 	add("half width of the 95% interval, as forecast", x.HalfWidth, up)
 	add("root mean squared error over the states that the noise makes", x.RMSE, up)
-	add("error of a constant fixed without data, at worst", x.Constant, up)
+	value, difference := Constants(r)
+	add("error of a constant fixed without data, at worst", value, up)
+	add("error of the difference 0, fixed without data, at worst", difference, up)
 	return rows
 }

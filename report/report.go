@@ -89,7 +89,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 		Method:      r.Method,
 		MethodWords: methodWords(r.Method),
 		Public:      publicFacts(public),
-		Expected:    expectedRows(r.Expected),
+		Expected:    expectedRows(r),
 		Diagnostics: namedFacts(diagnostics),
 		Notes:       r.Notes,
 		Schema:      r.Schema,

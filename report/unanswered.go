@@ -43,17 +43,17 @@ func Unanswered(r *evaluate.Release) string {
 
 // unansweredAll says why none of several answers tells anything.
 func unansweredAll(r *evaluate.Release) string {
-	half := r.Expected.Constant // of the public range of a return
-	if r.Privacy == nil || !(half > 0) {
+	if r.Privacy == nil || !(r.Expected.Constant > 0) {
 		return ""
 	}
+	value, difference := Constants(r)
 	for _, a := range r.Answers {
 		if a.Estimate == nil {
 			continue
 		}
-		whole := 2 * half
+		whole := 2 * value
 		if a.Kind == evaluate.OfContrast {
-			whole = 4 * half
+			whole = 2 * difference
 		}
 		if a.Estimate.Interval[1]-a.Estimate.Interval[0] < mostOfRange*whole {
 			return ""

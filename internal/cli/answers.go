@@ -34,7 +34,7 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 			name := printable(a.Name) + strings.Repeat(" ", widest-len([]rune(a.Name)))
 			fmt.Fprintf(w, "%-9s %s  %9.5g  [%.5g, %.5g]\n", a.Kind, name, e.Value, e.Interval[0], e.Interval[1])
 			fmt.Fprintf(w, "          %s\n", report.Forest(r, i, plotWidth))
-			fmt.Fprintf(w, "          errors: sampling %.3g, privacy %.3g; clipping lengthens by %.3g below, %.3g above\n", e.StdSampling, e.StdPrivacy, e.Clipping[0], e.Clipping[1])
+			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
 		}
 	}
 	for _, a := range r.Answers {

@@ -168,7 +168,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if e := r.Estimate; e != nil {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
-		fmt.Fprintf(w, "errors    sampling %.3g (%s), privacy %.3g\n", e.StdSampling, sourceWords(e.Sampling), e.StdPrivacy)
+		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
 			fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
 		} else if e.Clipping != [2]float64{} {
@@ -181,13 +181,33 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	} else if r.Theta != nil {
 		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
 	}
-	if c := r.Expected.Constant; c > 0 {
-		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", c)
-	}
+	value, difference := report.Constants(r)
+	printBaseline(w, value, difference)
 	printPrivacy(w, r)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note      %s\n", n)
 	}
+}
+
+// printBaseline tells how far off an answer can be that is made up without data: a value,
+// a difference, or each.
+func printBaseline(w io.Writer, value, difference float64) {
+	if value > 0 {
+		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", value)
+	}
+	if difference > 0 {
+		fmt.Fprintf(w, "baseline  the difference 0, fixed without data, is off by %.4g at worst\n", difference)
+	}
+}
+
+// samplingError prints the error of sampling. A released variance that is not above 0
+// does not say that there is none: it is hidden in its noise, and the error of privacy
+// allows for what may be.
+func samplingError(e *evaluate.Estimate) string {
+	if report.BelowNoise(e) {
+		return "below noise"
+	}
+	return fmt.Sprintf("%.3g", e.StdSampling)
 }
 
 func printPrivacy(w io.Writer, r *evaluate.Release) {

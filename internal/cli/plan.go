@@ -169,13 +169,23 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	if e.RMSE > 0 {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)
 	}
-	if e.Constant > 0 {
-		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", e.Constant)
-	}
+	value, difference := plannedConstants(p)
+	printBaseline(w, value, difference)
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note      %s\n", n)
 	}
 	return nil
+}
+
+// plannedConstants are the errors of constants that the answers of a plan are held
+// against.
+func plannedConstants(p *evaluate.Plan) (value, difference float64) {
+	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	var kinds []evaluate.AnswerKind
+	for _, a := range answers {
+		kinds = append(kinds, a.Kind)
+	}
+	return report.ConstantsOf(p.Expected, kinds...)
 }
 
 // first lists the first names.

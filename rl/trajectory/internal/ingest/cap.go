@@ -14,6 +14,7 @@ func (s *Stream) cap() bool {
 	if s.ep.Len() == 0 {
 		return true // it was left out, and its person counts
 	}
+	s.rewards += s.ep.Len()
 	s.repaired.Rewards += s.state.clipped
 	s.repaired.Observations += s.state.replaced
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {

@@ -67,7 +67,7 @@ func (s *Stream) Repaired() trajectory.Repaired {
 func (s *Stream) tellRepairs() {
 	r := s.Repaired()
 	if r.Rewards > 0 {
-		s.notice(fmt.Sprintf("rewards outside their bounds were clipped to them: %d", r.Rewards))
+		s.notice(s.clippedWords(r))
 	}
 	if r.Observations > 0 {
 		s.notice(fmt.Sprintf("missing observations were replaced: %d", r.Observations))
@@ -77,9 +77,18 @@ func (s *Stream) tellRepairs() {
 	}
 }
 
-// largeShare is the share of the episodes from which it is told first that they are
-// left out.
+// largeShare is the share from which it is told first: of the episodes that are left
+// out, of the rewards that are clipped.
 const largeShare = .05
+
+// clippedWords says how many rewards were clipped, of those in episodes that can be used.
+func (s *Stream) clippedWords(r trajectory.Repaired) string {
+	words := fmt.Sprintf("rewards outside their bounds were clipped to them: %d", r.Rewards)
+	if share := float64(r.Rewards) / float64(s.rewards); share > largeShare {
+		words = fmt.Sprintf("%.3g%% OF THE REWARDS ARE CLIPPED; validate --config shows them; %s of %d", 100*share, words, s.rewards)
+	}
+	return words
+}
 
 // leftOutWords says how many episodes were left out, of those met.
 func (s *Stream) leftOutWords(r trajectory.Repaired) string {

@@ -39,6 +39,7 @@ type Stream struct {
 	repaired          trajectory.Repaired
 	nameless          bool     // the last row has no id of an episode
 	met               int      // episodes, those left out included
+	rewards           int      // of the episodes that are not left out, before caps
 	violations        *faults  // for which episodes were left out
 	first             *binding // of the first file
 	notices           []string
