@@ -111,6 +111,7 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 		p.Heading = "Differences between policies"
 		p.Words = "An interval is a dark bar, the line in it the difference: the first policy’s value less the second’s. The dashed line is no difference."
 	}
+	p.Words += " The axis, in units of a return, is no wider than it must be to show them."
 	s := axis(r, kind)
 	for _, a := range r.Answers {
 		if a.Kind != kind || a.Estimate == nil {
@@ -141,15 +142,34 @@ func newForestRow(a evaluate.PolicyAnswer, s scale) forestRow {
 	if a.Kind != evaluate.OfContrast {
 		return row
 	}
-	switch {
-	case e.Interval[0] > 0:
-		row.Decided = "the first is better"
-	case e.Interval[1] < 0:
-		row.Decided = "the second is better"
-	default:
-		row.Decided = "undecided"
+	row.Decided = decided(a.Name, e.Interval)
+	if first, second, ok := pair(a.Name); ok {
+		row.Name = first + " − " + second
 	}
 	return row
+}
+
+// decided says what the interval of a difference shows.
+func decided(name string, interval [2]float64) string {
+	first, second, ok := pair(name)
+	if !ok {
+		first, second = "the first", "the second"
+	}
+	switch {
+	case interval[0] > 0:
+		return first + " is better than " + second
+	case interval[1] < 0:
+		return second + " is better than " + first
+	}
+	return "the data do not tell which is better"
+}
+
+// pair takes the name of a difference apart, where it is plain which policy is which.
+func pair(name string) (first, second string, ok bool) {
+	if strings.Count(name, " - ") != 1 {
+		return "", "", false
+	}
+	return strings.Cut(name, " - ")
 }
 
 // missingShare is the missing mass of an answer, empty where none is told.

@@ -62,7 +62,7 @@ func TestPageOfSeveralPolicies(t *testing.T) {
 	}
 	for _, want := range []string{
 		"How policies compare", "3 intervals, which hold together with probability 95%", "What each policy is worth", "Differences between policies",
-		"new <way> - old: the first is better", "missing mass 25%", "new <way> has the largest lower limit", "May be best: new <way>.",
+		"new <way> − old: new <way> is better than old", "in units of a return", "missing mass 25%", "new <way> has the largest lower limit", "May be best: new <way>.",
 	} {
 		if !strings.Contains(root.text, want) {
 			t.Errorf("the page does not say %q", want)

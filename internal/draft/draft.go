@@ -117,8 +117,10 @@ func (d *draft) words() bool {
 func (d *draft) episodes() {
 	switch {
 	case d.has("episode_id"):
+		d.steps()
 	case d.has("unit_id") && d.has("step"):
-		d.line("  episode_per_person: true      # no column names an episode: all rows of a person are one")
+		d.steps()
+		d.line("  episode_per_person: true      # PROPOSED, to be confirmed: no column names an episode, so that all rows of a person would be one")
 	case d.unknownRows():
 		d.line("  # No column is known to name an episode or to order its decisions. What is a row?")
 		d.line("  #   a decision on its own, with one reward:            one_row_episodes: true")
@@ -128,6 +130,16 @@ func (d *draft) episodes() {
 		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", config.Open)
 	}
 }
+
+// steps offers other ways to count, where a column orders decisions.
+func (d *draft) steps() {
+	if d.has("step") {
+		d.line("  # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: \"%%Y-%%m-%%d\"} for dates")
+	}
+}
+
+// person is how columns that name the person may be called.
+var person = regexp.MustCompile(`(?i)patient|subject|person|participant|customer|client|user|^mrn$`)
 
 // unknownRows tells whether nothing says what a row is.
 func (d *draft) unknownRows() bool { return !d.has("episode_id") && !d.has("step") }
@@ -144,7 +156,7 @@ func (d *draft) behavior() {
 	d.line("  behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy")
 	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", config.Open)
 	if !d.has("behavior_prob") {
-		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...", config.Open)
+		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...; estimate is paid for", config.Open)
 		n := 0
 		for _, c := range d.columns {
 			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability.MatchString(c.Name) {
@@ -177,6 +189,7 @@ func (d *draft) problem() {
 	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", config.Open)
 	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", config.Open, config.Open)
 	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", config.Open)
+	d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
 	} else {
@@ -192,6 +205,15 @@ func (d *draft) privacy() {
 	} else {
 		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", config.Open)
 	}
+	if !d.has("unit_id") {
+		n := 0
+		for _, c := range d.columns {
+			if n < mostCandidates && person.MatchString(c.Name) {
+				d.line("  # data.columns: {unit_id: %s}    # if that column names the person", scalar(c.Name))
+				n++
+			}
+		}
+	}
 	d.line("  adjacency: replace_one        # the number of persons is public; add_remove_one where it is not")
 	d.line("  epsilon: %s", config.Open)
 	d.line("  delta: %s               # below 1/persons", config.Open)
@@ -202,6 +224,9 @@ func (d *draft) privacy() {
 func (d *draft) question() {
 	d.line("# The question, which an analyst asks. `discreet methods` lists the methods, docs/policies.md the policies.")
 	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", config.Open)
+	d.line("# To compare policies, in place of target:")
+	d.line("# targets: [{name: new, kind: ...}, {name: old, kind: ...}]")
+	d.line("# contrasts: [[new, old]]")
 	d.line("method: {name: %s}", config.Open)
 	if names := d.observations(); len(names) > 0 {
 		open := strings.TrimSuffix(strings.Repeat(config.Open+", ", len(names)), ", ")

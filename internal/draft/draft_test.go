@@ -25,10 +25,12 @@ func ExampleConfiguration() {
 	// data:
 	//   path: trial.csv
 	//   # na: [NA, "."]               # texts that stand for a missing value, where there are some
-	//   episode_per_person: true      # no column names an episode: all rows of a person are one
+	//   # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: "%Y-%m-%d"} for dates
+	//   episode_per_person: true      # PROPOSED, to be confirmed: no column names an episode, so that all rows of a person would be one
 	//   columns:                      # the column of the file that holds each of these
 	//   behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy
 	//     # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability
+	//   # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward
 	//   unit: person                  # whom unit_id names
 	//   adjacency: replace_one        # the number of persons is public; add_remove_one where it is not
 }
@@ -41,7 +43,7 @@ func TestHostileNamesAreQuoted(t *testing.T) {
 	}
 }
 
-// Whether rows are episodes is never guessed: where no column tells, the draft asks,
+// Whether rows are episodes is asked: where no column tells, the draft asks,
 // whatever the names of the person and of the day may look like to a reader.
 func TestWhatARowIsIsAsked(t *testing.T) {
 	for name, c := range map[string]struct {
