@@ -143,11 +143,7 @@ func list(items []any) string {
 	for _, item := range items[:min(len(items), most)] {
 		f := newFact(item)
 		if f.Fields != nil {
-			raw, err := json.Marshal(item)
-			if err != nil {
-				return fmt.Sprintf("%d items", len(items))
-			}
-			f.Text = string(raw)
+			f.Text = "(" + f.line() + ")"
 		}
 		if inner, ok := item.([]any); ok {
 			f.Text = "(" + list(inner) + ")"

@@ -106,3 +106,12 @@ func TestUnansweredWhereNoAnswerTells(t *testing.T) {
 		t.Error("no interval tells anything, and nothing is said")
 	}
 }
+
+// What was expected of each answer stands among the public parameters in words.
+func TestExpectedAnswersAreNotJSON(t *testing.T) {
+	r := severalRelease()
+	r.Public["answers"] = []evaluate.ExpectedAnswer{{Name: "new", Kind: evaluate.OfPolicy, Range: evaluate.Range{Min: 0, Max: 10}, HalfWidth: 1.5}}
+	if text := mustParse(t, render(t, r)).text; !strings.Contains(text, "(policy, half_width 1.5, name new, range 0 to 10,") || strings.Contains(text, `"half_width"`) {
+		t.Error("the page does not say what was expected of an answer in words")
+	}
+}
