@@ -133,9 +133,6 @@ func (p *Plan) Verify(r *Release) error {
 	if again.Diagnostics == nil {
 		again.Diagnostics = map[string]any{}
 	}
-	for i, note := range again.Notes {
-		again.Notes[i] = p.words(note)
-	}
 	for _, part := range []struct {
 		name      string
 		got, want any
@@ -148,13 +145,27 @@ func (p *Plan) Verify(r *Release) error {
 		{"answers", r.Answers, again.Answers},
 		{"joint_confidence", r.JointConfidence, again.JointConfidence},
 		{"diagnostics", r.Diagnostics, again.Diagnostics},
-		{"notes", r.Notes, append(slices.Clip(p.Notes), again.Notes...)},
+		{"notes", r.Notes, p.notes(again)},
 	} {
 		if err := same(part.name, part.got, part.want, slack); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// notes are all notes of a release: what overturns the others first, then those of the
+// plan, then those of the run.
+func (p *Plan) notes(r *Release) []string {
+	var out []string
+	if r.first != "" {
+		out = []string{p.words(r.first)}
+	}
+	out = append(out, p.Notes...)
+	for _, note := range r.Notes {
+		out = append(out, p.words(note))
+	}
+	return out
 }
 
 // verifyPrivacy compares the statement and the words about it.

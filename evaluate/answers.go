@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -112,6 +113,7 @@ func answered(p Public, answers []plannedAnswer, xs, zs [][]float64, src *noise.
 // joint is the release of all answers. It is post-processing of their estimates.
 func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) *Release {
 	r := &Release{JointConfidence: scalar.Confidence(1)}
+	doubted(p, answers, estimates)
 	for i, a := range answers {
 		var one *Release
 		if a.values == nil {
@@ -121,6 +123,9 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) *Rel
 			one = subtracted(a, estimates[a.values[0]], estimates[a.values[1]])
 		}
 		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: a.kind, Estimate: one.Estimate, Diagnostics: one.Diagnostics})
+		if one.first != "" && r.first == "" {
+			r.first = a.name + ": " + one.first
+		}
 		for _, note := range one.Notes {
 			r.Notes = append(r.Notes, a.name+": "+note)
 		}
@@ -129,6 +134,20 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) *Rel
 		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(p.Targets, r.Answers)})
 	}
 	return r
+}
+
+// doubted lengthens, where one estimate refutes the logged probabilities, the intervals
+// of all others that rest on them.
+func doubted(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) {
+	if !slices.ContainsFunc(estimates, func(e *scalar.Estimate) bool { return e != nil && e.Missing.Refuted }) {
+		return
+	}
+	for i, a := range answers {
+		rests := slices.ContainsFunc(a.policies, func(k int) bool { return !policy.OnPolicy(p.Targets.Policies[k].Policy) })
+		if estimates[i] != nil && rests {
+			estimates[i] = a.bounds.Doubt(estimates[i])
+		}
+	}
 }
 
 // answersAgain makes all answers again from their noisy sums.

@@ -56,6 +56,10 @@ func estimated(e *scalar.Estimate) *Release {
 		r.Diagnostics["missing_mass"] = map[string]float64{"share": e.Missing.Share, "share_std": e.Missing.SD}
 		r.Diagnostics["sums"] = (*sums)(e.Sums)
 		r.Notes = missingNotes(e)
+		if m := e.Missing; m.Refuted {
+			r.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": m.MeanWeight, "mean_weight_std": m.SD}
+			r.first = refutedNote(m)
+		}
 	}
 	if e.Clip != nil {
 		r.Diagnostics["clip"] = Range(*e.Clip)
@@ -81,6 +85,11 @@ type sums struct {
 	XX      float64 `json:"xx"`
 	XZ      float64 `json:"xz"`
 	ZZ      float64 `json:"zz"`
+}
+
+// refutedNote says what a mean weight above 1 shows.
+func refutedNote(m *scalar.Missing) string {
+	return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %.3g (standard error %.2g), and where they are right it is 1 at most. An arm that was drawn once and is told as drawn at each decision looks so. The interval is the whole public range, and the value says nothing.", m.MeanWeight, m.SD)
 }
 
 // missingNotes say what the missing mass means.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -135,10 +136,32 @@ func New(name string, params map[string]any) (Estimator, error) {
 	}
 	e, err := m.decode(params)
 	if err != nil {
-		return nil, fmt.Errorf("%w: method %s: %v; it has %s", ErrMethod, name, err, m.parameters())
+		return nil, fmt.Errorf("%w: method %s: %v%s; it has %s", ErrMethod, name, err, takers(err, params), m.parameters())
 	}
 	return e, nil
 }
+
+// takers says which methods have the parameter that another does not.
+func takers(err error, params map[string]any) string {
+	for name, v := range params {
+		if err.Error() != unknownParameter(strconv.Quote(name)).Error() {
+			continue
+		}
+		var names []string
+		for _, m := range Methods() {
+			if _, err := m.decode(map[string]any{name: v}); err == nil {
+				names = append(names, m.Name)
+			}
+		}
+		if len(names) > 0 {
+			return ", which is one of " + strings.Join(names, ", ")
+		}
+	}
+	return ""
+}
+
+// unknownParameter takes a name in quotes.
+func unknownParameter(quoted string) error { return fmt.Errorf("unknown parameter %s", quoted) }
 
 func (m Method) parameters() string {
 	if len(m.Parameters) == 0 {
@@ -171,7 +194,7 @@ func parameterError(err error) error {
 		return fmt.Errorf("%s is a %s; want a %s", wrong.Field, wrong.Value, kindWord(wrong.Type.Kind()))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("unknown parameter %s", name)
+		return unknownParameter(name)
 	}
 	return err
 }

@@ -300,10 +300,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	release.Schema = ReleaseSchema
 	release.Method = r.plan.Method
 	release.Public = r.plan.Facts
-	for i, note := range release.Notes {
-		release.Notes[i] = r.plan.words(note)
-	}
-	release.Notes = append(r.plan.Notes, release.Notes...)
+	release.Notes = r.plan.notes(release)
 	release.Expected = r.plan.Expected
 	if release.Diagnostics == nil {
 		release.Diagnostics = map[string]any{}

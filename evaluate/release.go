@@ -47,6 +47,7 @@ type Release struct {
 	Diagnostics map[string]any `json:"diagnostics"`
 	// Notes tell a reader what the numbers rest on.
 	Notes []string `json:"notes,omitempty"`
+	first string   // note of a run that goes before those of the plan
 	// Signature is over the canonical form of the release without it; nil when
 	// nobody signed.
 	Signature *signature.Signature `json:"signature,omitempty"`

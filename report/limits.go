@@ -108,7 +108,7 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 		if e := r.Estimate; e != nil {
 			text += " For that it is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
 		}
-		add(unmeasured, "Missing mass", missingWords(share)+fmt.Sprintf(" The share has a standard error of %s, of noise and of the choice of persons. ", significant(sd, digits, up))+text)
+		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s, of noise and of the choice of persons. ", significant(sd, digits, up))+text)
 	} else if clipped {
 		text := "Where they lie outside, the answer is moved by an amount that no error bar holds."
 		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {

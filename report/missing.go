@@ -31,8 +31,34 @@ const (
 )
 
 // missingWords says what a missing share of the target policy's weight is.
-func missingWords(share float64) string {
-	return fmt.Sprintf("The data do not vouch for %.0f%% of what the target policy would do: it was never tried, or so rarely that its weight was cut, or it lies after a record was cut off.", 100*share)
+func missingWords(r *evaluate.Release, share float64) string {
+	why := "it was never tried, or so rarely that its weight was cut, or it lies after a record was cut off"
+	if public, err := normalise("public", r.Public); err == nil {
+		if factor, ok := number(public["confounding"]); ok && factor > 1 {
+			why = fmt.Sprintf("it is what the stated factor of %s leaves open, by which hidden circumstances may have moved the odds of logged actions, or ", exact(factor)) + why
+		}
+	}
+	return fmt.Sprintf("The data do not vouch for %.0f%% of what the target policy would do: %s.", 100*share, why)
+}
+
+// Refuted says in words that the weights of a release show the probabilities of the
+// logged actions to be wrong; it is empty where they do not.
+func Refuted(r *evaluate.Release) string {
+	all := []map[string]any{r.Diagnostics}
+	for _, a := range r.Answers {
+		all = append(all, a.Diagnostics)
+	}
+	for _, diagnostics := range all {
+		m, err := normalise("diagnostics", diagnostics)
+		if err != nil {
+			continue
+		}
+		found, _ := m["weights_refuted"].(map[string]any)
+		if mean, ok := number(found["mean_weight"]); ok {
+			return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %s, and where they are right it is 1 at most. An arm that was drawn once and is told as drawn at each decision looks so. Every interval that rests on them covers the whole public range.", significant(mean, digits, down))
+		}
+	}
+	return ""
 }
 
 // InPart says in words that the data answer for a part of the question alone. It is empty
@@ -42,5 +68,5 @@ func InPart(r *evaluate.Release) string {
 	if !ok || r.Estimate == nil || share < partly || share < 2*sd || Unanswered(r) != "" {
 		return ""
 	}
-	return missingWords(share) + " There the interval allows for anything in the public range."
+	return missingWords(r, share) + " There the interval allows for anything in the public range."
 }

@@ -75,3 +75,50 @@ func again(t *testing.T, r *evaluate.Release) *evaluate.Release {
 	}
 	return out
 }
+
+// TestConfoundingIsNamedAsWhatIsMissing: with a factor the headline, the page and the
+// words of no answer name it; without one they do not.
+func TestConfoundingIsNamedAsWhatIsMissing(t *testing.T) {
+	for _, factor := range []float64{0, 1.5} {
+		for _, everything := range []bool{false, true} {
+			r := missingRelease(0.6, 0.02)
+			if everything {
+				r.Estimate.Interval = [2]float64{0, 2}
+			}
+			if factor > 0 {
+				r.Public["confounding"] = factor
+			}
+			var page bytes.Buffer
+			if err := report.Write(&page, again(t, r)); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{report.InPart(r) + report.Unanswered(r), page.String()} {
+				if strings.Contains(text, "stated factor of 1.5") != (factor > 0) {
+					t.Errorf("factor %v, no answer %v: %s", factor, everything, report.InPart(r)+report.Unanswered(r))
+				}
+			}
+		}
+	}
+}
+
+// TestRefutedProbabilitiesAreTheHeadline, of one answer or of several, before all else.
+func TestRefutedProbabilitiesAreTheHeadline(t *testing.T) {
+	one := missingRelease(0, 0.05)
+	one.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": 2.339, "mean_weight_std": 0.05}
+	several := missingRelease(0, 0.05)
+	several.Answers = []evaluate.PolicyAnswer{{Name: "a", Kind: evaluate.OfPolicy, Estimate: several.Estimate}, {Name: "b", Kind: evaluate.OfPolicy, Estimate: several.Estimate, Diagnostics: one.Diagnostics}}
+	several.Estimate, several.Diagnostics = nil, nil
+	for name, r := range map[string]*evaluate.Release{"one": one, "several": several} {
+		r = again(t, r)
+		if why := report.Unanswered(r); !strings.Contains(why, "mean weight of a person is 2.339,") || report.InPart(r) != "" {
+			t.Errorf("%s: %q, in part %q", name, why, report.InPart(r))
+		}
+		var page bytes.Buffer
+		if err := report.Write(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		if text := page.String(); !strings.Contains(text, "The probabilities of the logged actions are wrong") || strings.Contains(text, "A larger ε, more persons") {
+			t.Errorf("%s: the page has another headline", name)
+		}
+	}
+}

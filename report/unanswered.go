@@ -14,6 +14,9 @@ const mostOfRange = 0.9
 // its own numbers alone: its error is about that of an answer made up without any
 // data. It is empty where the release tells something.
 func Unanswered(r *evaluate.Release) string {
+	if why := Refuted(r); why != "" {
+		return why
+	}
 	if len(r.Answers) > 0 {
 		return unansweredAll(r)
 	}
@@ -32,7 +35,7 @@ func Unanswered(r *evaluate.Release) string {
 	share, sd, _ := Missing(r)
 	switch {
 	case share >= mostly && share >= 2*sd && width >= mostOfRange*2*half:
-		return missingWords(share) + fmt.Sprintf(" The interval covers %s of the range in which the answer was known to lie without data.", percent(min(width/(2*half), 1), down))
+		return missingWords(r, share) + fmt.Sprintf(" The interval covers %s of the range in which the answer was known to lie without data.", percent(min(width/(2*half), 1), down))
 	case e.StdPrivacy >= 2*half:
 		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole range in which the answer was known to lie without data: read the value as noise.", significant(e.StdPrivacy, digits, down))
 	case width >= mostOfRange*2*half:

@@ -80,7 +80,9 @@ func warnings(r *evaluate.Release) []warning {
 	stop := func(heading, text string) { out = append(out, warning{true, heading, text}) }
 	care := func(heading, text string) { out = append(out, warning{false, heading, text}) }
 	s := r.Privacy
-	if why := Unanswered(r); why != "" {
+	if why := Refuted(r); why != "" {
+		stop("The probabilities of the logged actions are wrong", why+" Mend data.behavior: no budget helps.")
+	} else if why := Unanswered(r); why != "" {
 		stop("This release cannot answer the question", why+" A larger ε, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
 	}
 	if why := InPart(r); why != "" {

@@ -68,6 +68,8 @@ type Missing struct {
 	Share      float64 // of the weight: 0 where nothing is missing
 	SD         float64 // its standard error, of noise and of the choice of persons
 	Confounded bool    // part of it is what hidden circumstances may have moved
+	MeanWeight float64 // 1 less the share, where it is not above 1
+	Refuted    bool    // a mean weight above 1 that neither noise nor chance makes
 }
 
 // Sums are the noisy sums that an estimate from below and above is made of, and all
@@ -194,7 +196,9 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	high := 1 - z + b.margin(noisy, z, noisy.ZZ, persons, cap)
 	e := b.point(noisy, persons, cap)
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
-	e.Missing = b.missing(noisy, persons, cap)
+	if e.Missing = b.missing(noisy, persons, cap); e.Missing.Refuted {
+		low, high = 0, 1 // the bounds hold with right probabilities alone
+	}
 	half := b.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
@@ -221,7 +225,8 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	variance := (noisy.XX+2*noisy.XZ+noisy.ZZ)/persons - mean*mean
 	// No less than noise could hide, no more than weights up to the cap allow.
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: math.Hypot(private, math.Sqrt(variance/persons)), Confounded: b.Confounded}
+	sd := math.Hypot(private, math.Sqrt(variance/persons))
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Refuted: refuted(mean, sd, persons)}
 }
 
 // point is the value, with its errors.
@@ -277,11 +282,15 @@ func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 
 // scale turns shares of the range into returns, within their public range.
 func (b Bounds) scale(e *Estimate) {
-	width, within := b.Range.Width(), b.Public.Returns
-	at := func(share float64) float64 { return within.Clamp(b.Range.Min + width*share) }
-	e.Value, e.Interval = at(e.Value), [2]float64{at(e.Interval[0]), at(e.Interval[1])}
+	width := b.Range.Width()
+	e.Value, e.Interval = b.at(e.Value), [2]float64{b.at(e.Interval[0]), b.at(e.Interval[1])}
 	e.Clipping[0] *= width
 	e.Clipping[1] *= width
 	e.StdSampling *= width
 	e.StdPrivacy *= width
+}
+
+// at is the return of a share of the range.
+func (b Bounds) at(share float64) float64 {
+	return b.Public.Returns.Clamp(b.Range.Min + b.Range.Width()*share)
 }

@@ -1,0 +1,131 @@
+package evaluate_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// trial has n persons of three decisions, all of one arm out of two, drawn once, or anew
+// at each; told as drawn with probability 1/2 at each.
+func trial(n int, seed uint64, once bool) *trajectory.Dataset {
+	r := rand.New(rand.NewPCG(seed, 11))
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Terminated: make([]bool, n)}
+	for i := range n {
+		d.Terminated[i] = true
+		a := int32(r.IntN(2))
+		for range 3 {
+			if !once {
+				a = int32(r.IntN(2))
+			}
+			d.Action, d.Reward = append(d.Action, a), append(d.Reward, float64(r.IntN(2)))
+			d.BehaviorProb = append(d.BehaviorProb, 0.5)
+		}
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, 3*i+3), append(d.PersonStart, i+1)
+	}
+	return d
+}
+
+func trialPublic(t *testing.T, adjacency dp.Adjacency) evaluate.Public {
+	one, err := policy.NewConstant(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return evaluate.Public{Persons: 1000, Gamma: 1, Reward: evaluate.Range{Max: 1}, Horizon: 3, Episodes: 1, Target: one,
+		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: 2, Delta: 1e-5}}}
+}
+
+func answer(t *testing.T, m evaluate.Estimator, p evaluate.Public, d *trajectory.Dataset, src *noise.Source) *evaluate.Release {
+	t.Helper()
+	plan, err := m.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := plan.Check(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ready.Run(context.Background(), receipt.None(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Verify(r); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+// TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision, logged or estimated, with a
+// factor for hidden circumstances and without; what was drawn at each does not. The
+// interval is the public range, and the first note says why.
+func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
+	src := noise.NewSeeded(9)
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for name, m := range map[string]evaluate.Estimator{
+			"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{Confounding: 1.2}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{}, "auto": evaluate.Auto{},
+		} {
+			for _, estimate := range []bool{false, true} {
+				for _, once := range []bool{false, true} {
+					p, d := trialPublic(t, adjacency), trial(1000, 1, once)
+					if estimate {
+						p.Behavior, d.BehaviorProb = &evaluate.EstimatedBehavior{Actions: 2}, nil
+					}
+					r := answer(t, m, p, d, src)
+					_, told := r.Diagnostics["weights_refuted"]
+					first := strings.HasPrefix(r.Notes[0], "The probabilities of the logged actions are wrong")
+					if whole := r.Estimate.Interval == [2]float64{0, 3}; told != once || first != once || once && !whole {
+						t.Errorf("%v, %s, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, name, estimate, once, told, r.Estimate.Interval, r.Notes[0])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRefutedByOneAnswerAllThatRestOnWeightsAreOpen, and the logged policy, which needs
+// no probabilities, keeps its interval.
+func TestRefutedByOneAnswerAllThatRestOnWeightsAreOpen(t *testing.T) {
+	p := trialPublic(t, dp.ReplaceOne)
+	uniform, err := policy.NewUniform(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Targets = &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "one", Policy: p.Target}, {Name: "coin", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}},
+		Levels: []string{"one", "coin", "logged"}, Contrasts: [][2]string{{"one", "coin"}}}
+	p.Target = nil
+	r := answer(t, evaluate.DPWIS{}, p, trial(1000, 2, true), noise.NewSeeded(10))
+	for _, a := range r.Answers {
+		whole := 3.0
+		if a.Kind == evaluate.OfContrast {
+			whole = 6
+		}
+		if open := a.Estimate.Interval[1]-a.Estimate.Interval[0] == whole; open != (a.Name != "logged") {
+			t.Errorf("%s: %v", a.Name, a.Estimate.Interval)
+		}
+	}
+	if !strings.HasPrefix(r.Notes[0], "one: The probabilities of the logged actions are wrong") {
+		t.Errorf("first note %q", r.Notes[0])
+	}
+}
+
+// TestParametersOfOtherMethodsAreNamed: whoever sets one that the method does not have
+// reads which methods do.
+func TestParametersOfOtherMethodsAreNamed(t *testing.T) {
+	for _, name := range []string{"auto", "dp-dr"} {
+		_, err := evaluate.New(name, map[string]any{"confounding": 1.5})
+		if err == nil || !strings.Contains(err.Error(), `unknown parameter "confounding", which is one of dp-is, dp-pdis, dp-wis;`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := evaluate.New("auto", map[string]any{"confoundin": 1.5}); err == nil || strings.Contains(err.Error(), "which is one of") {
+		t.Error(err)
+	}
+}
