@@ -32,9 +32,10 @@ type Behavior struct {
 	Kind string `yaml:"kind"`
 	// Name is the column of the logged action's probability (column).
 	Name string `yaml:"name"`
-	// Once says that the action was drawn once an episode, as the arm of a trial is:
-	// the column's probability is that of decision 0, and later ones have 1 (column).
-	Once bool `yaml:"once" json:",omitempty"`
+	// Once says whether the action was drawn once an episode, as the arm of a trial is:
+	// the probability, of the column or estimated, is that of decision 0, and later ones
+	// have 1 (column; estimate, where it must be said).
+	Once *bool `yaml:"once" json:",omitempty"`
 	// Names are the columns of all actions' probabilities (columns).
 	Names []string `yaml:"names"`
 	// Actions is the number of actions (uniform, estimate).
@@ -56,6 +57,9 @@ type Behavior struct {
 // recorded reports whether the probabilities are a column of the data.
 func (b *Behavior) recorded() bool { return b == nil || b.Kind == "" || b.Kind == "column" }
 
+// once tells whether an action was drawn once an episode.
+func (b *Behavior) once() bool { return b != nil && b.Once != nil && *b.Once }
+
 // kindEstimate is the kind of probabilities that nobody knows.
 const kindEstimate = "estimate"
 
@@ -65,7 +69,7 @@ func (b *Behavior) estimated() *evaluate.EstimatedBehavior {
 	if b == nil || b.Kind != kindEstimate {
 		return nil
 	}
-	return &evaluate.EstimatedBehavior{States: b.States, Column: b.Column, Actions: b.Actions, Floor: b.Floor, Share: b.Share}
+	return &evaluate.EstimatedBehavior{States: b.States, Column: b.Column, Actions: b.Actions, Floor: b.Floor, Share: b.Share, Once: b.once()}
 }
 
 // validate checks what is said of the source. Off-policy it must be said.
@@ -79,6 +83,9 @@ func (b *Behavior) validate(offPolicy bool) error {
 	if b.Kind == kindEstimate {
 		if b.Source != "" || b.TrainedOn != "" {
 			return fmt.Errorf("%w: data.behavior: source and trained_on are of probabilities that are known, and kind estimate estimates them from the same persons; leave them out", ErrConfig)
+		}
+		if b.Once == nil {
+			return fmt.Errorf("%w: data.behavior.once is missing: kind estimate must know how actions were drawn; say once: true where one draw fixed the actions of a whole episode, as the arm of a trial, or once: false where each decision was drawn anew: a draw that is counted at every decision makes intervals wrong", ErrConfig)
 		}
 		return b.onlyItsOwn()
 	}
@@ -102,14 +109,14 @@ func (b *Behavior) onlyItsOwn() error {
 	uses := map[string]string{
 		"": "name once", "column": "name once", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
-		kindEstimate: "actions states column floor share",
+		kindEstimate: "actions states column floor share once",
 	}
 	own, known := uses[b.Kind]
 	if !known {
 		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax, tree or estimate", ErrConfig, b.Kind)
 	}
 	return unused("data.behavior", orColumn(b.Kind), own, []given{
-		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once},
+		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once != nil},
 		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
 		{"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0},
 	})
@@ -143,7 +150,7 @@ func orColumn(kind string) string {
 // stands.
 func (b *Behavior) policy(c Config) (policy.Policy, error) {
 	switch {
-	case b.recorded() && b != nil && b.Once:
+	case b.recorded() && b.once():
 		return policy.Once{}, nil
 	case b.recorded() || b.Kind == kindEstimate:
 		return nil, nil
@@ -172,7 +179,7 @@ func (b *Behavior) label() map[string]any {
 	if b.Name != "" {
 		out["name"] = b.Name
 	}
-	if b.Once {
+	if b.once() && b.Kind != kindEstimate {
 		out["once"] = true
 	}
 	if len(b.Probs) > 0 {

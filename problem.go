@@ -166,7 +166,7 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		o.Need &^= trajectory.BehaviorProb
 		o.Need |= trajectory.Action
 	}
-	if b := c.Data.Behavior; b != nil && b.Once {
+	if b := c.Data.Behavior; b.recorded() && b.once() {
 		o.Need |= trajectory.BehaviorProb
 	}
 	if p.Discounts {

@@ -182,6 +182,7 @@ func (j *job) look(ctx context.Context, data *trajectory.Dataset, plan *evaluate
 	}
 	f.Cap, _ = plan.Facts["max_weight"].(float64)
 	f.Words = j.config.Data.words()
+	f.Estimated = j.public.Behavior
 	r, err := j.lookAt(data, f)
 	if err != nil {
 		return nil, err

@@ -275,7 +275,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 		stated.TrainedOn = *b.TrainedOn
 	}
 	if b.Once != nil {
-		if stated.Once = *b.Once; !stated.Once {
+		if stated.Once = b.Once; !*b.Once {
 			return errors.New("once is false, which is left out")
 		}
 	}

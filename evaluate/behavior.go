@@ -28,6 +28,11 @@ type EstimatedBehavior struct {
 	Floor float64 `json:"floor,omitempty"`
 	// Share is the share of the budget that pays for the counts; 0 means 0.2.
 	Share float64 `json:"share,omitempty"`
+	// Once says that the first decision of an episode was drawn and later ones followed
+	// from it, as in a trial: first decisions alone are counted, and later ones have
+	// probability 1, which none exceeds, so that the interval holds for those too who
+	// left the arm that was drawn. Without it every decision is taken for drawn.
+	Once bool `json:"once,omitempty"`
 }
 
 // mostBins bounds the number of cells times that of actions.
@@ -70,6 +75,9 @@ func (p Public) behavior(multiplier float64) *scalar.Behavior {
 	e := p.Behavior
 	b := &scalar.Behavior{Cells: max(e.States, 1), Actions: e.Actions, Floor: e.Floor, Noise: multiplier, Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise}
 	b.Most = int(min(int64(b.Cells), p.Horizon))
+	if e.Once && p.Episodes > 0 {
+		b.Most = int(min(int64(b.Most), p.Episodes))
+	}
 	if b.Floor == 0 {
 		b.Floor = defaultFloor
 	}
@@ -82,28 +90,68 @@ func (p Public) unestimated(d *trajectory.Dataset) (*trajectory.Dataset, scalar.
 	if d.Action == nil {
 		return nil, nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
 	}
-	e := p.Behavior
+	visits, err := p.Behavior.visits(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := *d
+	out.BehaviorProb = make([]float64, d.Rows())
+	for row := range out.BehaviorProb {
+		out.BehaviorProb[row] = 1
+	}
+	return &out, visits, nil
+}
+
+// visits are the bins of all rows.
+func (e EstimatedBehavior) visits(d *trajectory.Dataset) (scalar.Visits, error) {
 	cell := func([]float64) (int, bool) { return 0, true }
 	if e.States > 0 {
 		f, err := feature.NewTabular(e.States, e.Column)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		r, err := f.BindState(d.Columns)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		cell = r.State
 	}
-	out, visits := *d, make(scalar.Visits, d.Rows())
-	out.BehaviorProb = make([]float64, d.Rows())
-	for row, a := range d.Action {
-		out.BehaviorProb[row], visits[row] = 1, -1
-		if c, ok := cell(d.Observation(row)); ok && a >= 0 && int(a) < e.Actions {
-			visits[row] = c*e.Actions + int(a)
+	visits := make(scalar.Visits, d.Rows())
+	for episode := range d.Episodes() {
+		for row := d.EpisodeStart[episode]; row < d.EpisodeStart[episode+1]; row++ {
+			visits[row] = -1
+			if e.Once && row > d.EpisodeStart[episode] {
+				visits[row] = scalar.Sure
+			} else if c, ok := cell(d.Observation(row)); ok && d.Action[row] >= 0 && int(d.Action[row]) < e.Actions {
+				visits[row] = c*e.Actions + int(d.Action[row])
+			}
 		}
 	}
-	return &out, visits, nil
+	return visits, nil
+}
+
+// Shares are, row by row, the share of the decisions of the same cell that took the
+// same action, and 1 where a decision follows from another. They are not private: they
+// are for the curator of the data alone.
+func (e EstimatedBehavior) Shares(d *trajectory.Dataset) ([]float64, error) {
+	visits, err := e.visits(d)
+	if err != nil {
+		return nil, err
+	}
+	of, all := map[int]float64{}, map[int]float64{}
+	for _, bin := range visits {
+		if bin >= 0 {
+			of[bin]++
+			all[bin/e.Actions]++
+		}
+	}
+	out := make([]float64, len(visits))
+	for row, bin := range visits {
+		if out[row] = 1; bin >= 0 {
+			out[row] = of[bin] / all[bin/e.Actions]
+		}
+	}
+	return out, nil
 }
 
 // withBehavior is the release of a number for which the probabilities of logged actions

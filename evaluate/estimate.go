@@ -192,7 +192,14 @@ func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
 	}
 	p.Notes = append(p.Notes, words)
 	if b.Behavior != nil {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions)))
+		drawn := "every decision was made"
+		if p.public.Behavior.Once {
+			drawn = "the first decision of every episode was made"
+		}
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions, drawn)))
+		if p.public.Behavior.Once {
+			p.Notes = append(p.Notes, "Actions were drawn once an episode: later decisions have probability 1, which is an upper limit too, so that the interval holds whoever left what was drawn.")
+		}
 	}
 	return nil
 }

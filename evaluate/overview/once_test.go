@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -56,6 +57,36 @@ func TestATrialThatDrewItsArmOnceIsRecognised(t *testing.T) {
 	}
 	if told := strings.Join(report.Warnings, "\n"); !strings.Contains(told, "seldom changes (1 in all)") || !strings.Contains(told, "probs: [[0.4, 0.6], 1]") {
 		t.Error(told)
+	}
+}
+
+// With estimated probabilities the shares in the data stand for them, cell by cell: an
+// action that follows from the cell is no draw. What is told as drawn once is held
+// against those who leave it.
+func TestADrawOfAnArmIsRecognisedWithoutProbabilities(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for _, anew := range []bool{false, true} {
+		for _, once := range []bool{false, true} {
+			for _, known := range []bool{false, true} {
+				d, f := arms(r, 200, 3, .6, anew), facts()
+				d.BehaviorProb, f.Estimated = nil, &evaluate.EstimatedBehavior{Actions: 2, Once: once}
+				if known { // the cell is the action
+					f.Estimated.States, f.Estimated.Column = 2, "obs_s"
+					d.Columns, d.Obs = []string{"obs_s"}, make([]float64, len(d.Action))
+					for row, a := range d.Action {
+						d.Obs[row] = float64(a)
+					}
+				}
+				report, err := overview.Look(d, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told := strings.Join(report.Warnings, "\n")
+				if strings.Contains(told, "say so by once: true in data.behavior") != (!anew && !once && !known) || strings.Contains(told, "says once: true, and the action changes") != (anew && once) {
+					t.Errorf("drawn anew %v, told once %v, cells %v: %q", anew, once, known, told)
+				}
+			}
+		}
 	}
 }
 

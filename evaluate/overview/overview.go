@@ -108,6 +108,8 @@ type Facts struct {
 	// Words are the public words of the actions by number, nil for none. An action
 	// that has one is counted although it was never taken.
 	Words map[int]string
+	// Estimated says how behaviour probabilities are estimated, nil where they are known.
+	Estimated *evaluate.EstimatedBehavior
 }
 
 // mostSteps and mostActions bound the tables of a report.
@@ -133,8 +135,7 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 		}
 		r.Weights = weights(d, rho, f.Cap)
 	}
-	r.warn(d, f)
-	return r, nil
+	return r, r.warn(d, f)
 }
 
 func differences(start []int) []float64 {

@@ -20,10 +20,19 @@ func Percent(share float64) string {
 }
 
 // warn says what makes the evaluation doubtful.
-func (r *Report) warn(d *trajectory.Dataset, f Facts) {
+func (r *Report) warn(d *trajectory.Dataset, f Facts) error {
 	r.contradictions(f)
 	r.warnWeights(d)
-	r.warnOnce(d)
+	if f.Estimated == nil || d.Action == nil {
+		r.warnOnce(d, d.BehaviorProb, "")
+		return nil
+	}
+	shares, err := f.Estimated.Shares(d)
+	if err == nil {
+		r.warnOnce(d, shares, "once: true in data.behavior")
+		r.warnLeft(d, f.Estimated.Once)
+	}
+	return err
 }
 
 // contradictions are public facts that the data do not fit.

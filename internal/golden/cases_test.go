@@ -20,7 +20,7 @@ var logs = map[string]string{
 	"visits": "data: {path: visits.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"single": "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
 	"paid":   "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
-	"untold": "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"untold": "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4, once: false}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
 

@@ -28,8 +28,12 @@ type Behavior struct {
 }
 
 // Visits are what persons did: of every row its bin, Actions times the cell plus the
-// action, or -1 where it has none.
+// action, or -1 where it has none, or [Sure].
 type Visits []int
+
+// Sure marks a decision that followed from an earlier one. Its probability is taken for
+// 1, which is an upper limit of any.
+const Sure = -2
 
 func (b Behavior) histogram() (*mechanism.Histogram, error) {
 	return mechanism.NewSetHistogram(b.Cells*b.Actions, b.Most, b.Noise, b.Adjacency, b.Kind)
@@ -129,9 +133,12 @@ func (b Behavior) Estimate(s *value.Sample, v Visits, src *noise.Source) ([]floa
 }
 
 // apply divides the target's probabilities, which the ratios of the sample are up to
-// here, by the limits. A decision without a bin has no weight.
+// here, by the limits. A decision without a bin has no weight, but for a sure one.
 func (b Behavior) apply(s *value.Sample, v Visits, upper []float64) {
 	for row, bin := range v {
+		if bin == Sure {
+			continue
+		}
 		if bin < 0 {
 			s.Rho[row], s.Data.BehaviorProb[row] = 0, 1
 			continue
