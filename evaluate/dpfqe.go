@@ -91,8 +91,7 @@ func (m DPFQE) Plan(p Public) (*Plan, error) {
 	}
 	plan.needsEnds = p.decisions() > 1
 	plan.outcome = d.again
-	d.describe(plan)
-	return plan, nil
+	return plan, d.describe(plan)
 }
 
 // check refuses what the public facts do not allow.
@@ -217,7 +216,7 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 const largestTable = 1 << 20
 
 // describe tells the plan.
-func (d direct) describe(plan *Plan) {
+func (d direct) describe(plan *Plan) error {
 	plan.Facts["form"] = d.table.Form
 	plan.Facts["shares"] = d.shares
 	plan.Facts["coordinates"] = d.table.Coordinates()
@@ -226,18 +225,27 @@ func (d direct) describe(plan *Plan) {
 		plan.Facts["max_ratio"] = d.table.MaxWeight
 	}
 	plan.Expected.Constant = plan.public.Returns().Width() / 2
-	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state matters, and nothing here bounds that. The standard deviations are the model's own, if it is right.")
+	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state and the number of decisions left matters, and nothing here bounds that. The standard deviations are the model's own, if it is right."+d.endWords())
 	if d.bounds == nil {
 		plan.Facts["clip"] = plan.public.Returns()
 		plan.Notes = append(plan.Notes, "No interval was paid for: the one given is the whole public range of a return.")
-		return
+		return nil
 	}
 	plan.Facts["max_weight"] = d.bounds.Caps.At(0).Max
-	plan.Facts["clip"] = Range(d.bounds.Range)
-	if d.bounds.Noise.Clip != 0 {
-		plan.Facts["clip_choices"] = d.bounds.Caps.Steps + 1
+	cap, err := plan.expectBounds(*d.bounds)
+	if err != nil {
+		return err
 	}
-	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end.")
+	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; that of the model is not known beforehand.", cap))
+	return nil
+}
+
+// endWords say what ends of episodes mean to the model.
+func (d direct) endWords() string {
+	if d.table.Decisions <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" An end before decision %d, the last that problem.horizon allows, is taken for an outcome of the state, and what followed that decision is not asked: where all episodes end after the same number of decisions, problem.horizon must be that number.", d.table.Decisions)
 }
 
 func rowWords(form string) string {

@@ -104,7 +104,7 @@ func (d direct) release(bounds *scalar.Estimate, m plugIn) *Release {
 	r := estimated(e)
 	r.Diagnostics["model"] = m
 	if e.Value != m.Value {
-		r.Notes = append(r.Notes, fmt.Sprintf("The model says %.4g, which the interval excludes: the model is wrong, or this is one of the twenty intervals that miss. The value is the nearer end.", m.Value))
+		r.Notes = append(r.Notes, fmt.Sprintf("The value is not the model's: the model says %.4g, which the interval excludes, and the value was moved to the nearer end of the interval. The model is wrong, or this is the one interval of twenty that misses.", m.Value))
 	}
 	return r
 }

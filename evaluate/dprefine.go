@@ -25,7 +25,9 @@ import (
 // second release holds a matrix instead of the counts: see [DPRefine.Form].
 //
 // Released: the weight vector of a value function, projected on the public range
-// of returns where features are of numbered states. Unit: a person. Adjacency:
+// of returns where features are of numbered states; with form monte_carlo on-policy
+// also [Bands]. Off-policy no interval is claimed: a value of the state alone cannot
+// hold what depends on the number of decisions left. Unit: a person. Adjacency:
 // either. Clip: residuals first to the public range of returns, then each
 // person's weighted vector to an l2 norm that the mechanism enforces. Event:
 // composed dp.Gaussian. Proof: docs/proofs/dp-refine.md.
@@ -205,8 +207,21 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 	if !policy.OnPolicy(p.Target) {
 		plan.Facts["max_weight"] = r.MaxWeight
 	}
-	plan.Notes = append(plan.Notes, refineNotes(plan, form.Name(), policy.OnPolicy(p.Target))...)
+	onPolicy := policy.OnPolicy(p.Target)
+	plan.Notes = append(meaning(plan, form.Name(), onPolicy), plan.Notes...)
+	plan.Notes = append(plan.Notes, refineNotes(plan, form.Name(), onPolicy)...)
 	return plan, nil
+}
+
+// meaning says what the value of a state is, and what is claimed of it.
+func meaning(plan *Plan, form string, onPolicy bool) []string {
+	switch {
+	case !onPolicy:
+		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations are those of noise and the prior alone. A value is supposed to depend on the state alone, not on the number of decisions left. Where episodes have a fixed horizon it does depend on it: then values may be off by far more than the standard deviations. A value of the policy with an interval is what dp-pdis, dp-wis, dp-dr and dp-fqe answer with."}
+	case form == refine.MonteCarlo:
+		return []string{plan.words(fmt.Sprintf("The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands hold a value with about 95%% on condition of %s; where returns were more skewed, with a public range much wider than they need, 85%% was measured.", unskewed))}
+	}
+	return nil
 }
 
 func refineNotes(plan *Plan, form string, onPolicy bool) []string {
@@ -217,8 +232,9 @@ func refineNotes(plan *Plan, form string, onPolicy bool) []string {
 	if form != refine.MonteCarlo {
 		return append(notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
 	}
+	lean := "Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them."
 	if !onPolicy {
-		notes = append(notes, plan.words("The expected error leaves out what importance weights add to the sampling error: off-policy, with many persons, the error is larger."))
+		return append(notes, plan.words("The expected error is that of the noise. It leaves out what importance weights add to the sampling error, and what clips cut of weighted returns: off-policy the error is larger, with many persons by far."), plan.words(lean))
 	}
-	return append(notes, plan.words("Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them. Bands reach 1.96 standard deviations to either side of a value: of the noise and the prior, of finitely many persons, and of what clipping moves where returns are no more skewed than exponential ones; they cover the value of about 95 of 100 states, not of all states at once."))
+	return append(notes, plan.words(lean+" Bands reach 1.96 standard deviations to either side of a value: of the noise and the prior, of finitely many persons, and of what clipping moves on that condition; they cover the value of about 95 of 100 states, not of all states at once."))
 }

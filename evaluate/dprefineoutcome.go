@@ -8,12 +8,13 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // The diagnostics of dp-refine.
 const (
-	stdByCoordinate     = "std_by_coordinate"         // of values by state, about the truth
-	privacyByCoordinate = "std_privacy_by_coordinate" // of weights of linear features, by noise and prior
+	stdByCoordinate     = "std_by_coordinate"         // on-policy, of values by state about the truth
+	privacyByCoordinate = "std_privacy_by_coordinate" // off-policy or of linear features, by noise and prior
 	spreadOfReturns     = "spread_of_returns"
 	roundsFailed        = "rounds_failed"
 )
@@ -33,16 +34,31 @@ func refined(p Public, e *refine.Estimate) *Release {
 		}
 		return out
 	}
-	out.Diagnostics[stdByCoordinate] = e.SD
+	out.Diagnostics[stdOf(p)] = e.SD
 	out.Diagnostics[p.unit().Words("persons")+"_by_coordinate"] = e.Persons
 	out.Diagnostics[spreadOfReturns] = e.Scatter
-	out.Bands = bandsOf(f, e, p.Returns())
+	if policy.OnPolicy(p.Target) {
+		out.Bands = bandsOf(f, e, p.Returns())
+	}
 	return out
 }
 
+// stdOf names the standard deviations of values by state. Off-policy nothing released
+// tells how far weights, and what clips cut of them, move a value.
+func stdOf(p Public) string {
+	if policy.OnPolicy(p.Target) {
+		return stdByCoordinate
+	}
+	return privacyByCoordinate
+}
+
+// unskewed is what the bands rest on: the law of tails by which clips are supposed to
+// move values.
+const unskewed = "returns no more skewed about the value of their state than exponential ones"
+
 // bandsOf puts 1.96 standard deviations about the value of every state.
 func bandsOf(f feature.Finite, e *refine.Estimate, returns Range) *Bands {
-	b := &Bands{Confidence: 0.95}
+	b := &Bands{Confidence: 0.95, Condition: unskewed}
 	for s := range f.States() {
 		c := f.Cell(s)
 		reach := scalar.Z95 * e.SD[c]
@@ -81,7 +97,7 @@ func refinedFrom(p Public, form refine.Form, r *Release) (*refine.Estimate, erro
 		into any
 		have bool
 	}{
-		{stdByCoordinate, &e.SD, byState},
+		{stdOf(p), &e.SD, byState},
 		{p.unit().Words("persons") + "_by_coordinate", &e.Persons, byState},
 		{spreadOfReturns, &e.Scatter, byState},
 		{privacyByCoordinate, &e.SD, !byState},

@@ -163,25 +163,31 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 	return nil
 }
 
-// describeBounds tells what is known beforehand of estimates from below and above,
-// at the cap that suits a budget where the cap is yet to be chosen.
-func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
-	widest := b.Caps.At(0).Max
-	cap := widest
+// expectBounds fills in the errors that are known beforehand of estimates from below
+// and above, at the cap that suits a budget where the cap is yet to be chosen.
+func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
+	cap = b.Caps.At(0).Max
 	if b.Noise.Clip != 0 {
 		affordable, err := affordableWeight(p.public)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		cap = min(cap, affordable)
 		p.Facts["clip_choices"] = b.Caps.Steps + 1
 	}
 	private, sampling, err := b.Expected(cap)
+	p.expect(private, sampling)
+	p.Facts["clip"] = Range(b.Range)
+	return cap, err
+}
+
+// describeBounds tells what is known beforehand of estimates from below and above.
+func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
+	widest := b.Caps.At(0).Max
+	cap, err := p.expectBounds(b)
 	if err != nil {
 		return err
 	}
-	p.expect(private, sampling)
-	p.Facts["clip"] = Range(b.Range)
 	rests := restsOn(confounding)
 	if b.Behavior != nil {
 		rests = strings.Replace(rests, "logged", "estimated", 1)

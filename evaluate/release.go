@@ -22,7 +22,7 @@ type Release struct {
 	// Values is the value function by state, where the features are of finitely
 	// many states.
 	Values []float64 `json:"values,omitempty"`
-	// Bands lie about Values; nil where nothing was released that tells their error.
+	// Bands lie about Values; nil where nothing was released that tells their error, as off-policy.
 	Bands *Bands `json:"bands,omitempty"`
 	// Estimate is the value of the policy; nil for a value function.
 	Estimate *Estimate `json:"estimate,omitempty"`
@@ -55,11 +55,13 @@ type Release struct {
 
 // Bands are intervals by state, in units of a return. Each covers the value of its
 // state with about probability Confidence, over the choice of persons and over the
-// noise; they do not cover all values at once.
+// noise, if Condition holds of the data; they do not cover all values at once.
 type Bands struct {
 	Lower      []float64 `json:"lower"`
 	Upper      []float64 `json:"upper"`
 	Confidence float64   `json:"confidence"`
+	// Condition is what Confidence rests on, in words.
+	Condition string `json:"condition"`
 }
 
 // Estimate is a scalar with its error, in units of a return.

@@ -75,6 +75,7 @@ type estimateView struct {
 	Private               bool // the noise makes an error of its own
 	Certain               bool // the interval is a range without a probability
 	Baseline              string
+	Moved                 string // what a model said, where the value is the end of the interval instead
 	Range                 *rangeChart
 	Errors                *errorChart
 }
@@ -126,6 +127,9 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		StdPrivacy:  significant(e.StdPrivacy, digits, up),
 		Private:     e.StdPrivacy > 0,
 		Certain:     e.Confidence == 1,
+	}
+	if says, moved := Moved(r); moved {
+		v.Moved = text(says, nearest)
 	}
 	if bounds != nil {
 		v.Range = newRangeChart(v, e, *bounds)
@@ -213,18 +217,30 @@ type functionView struct {
 	Count  int
 	Error  string // expected error of the noise; empty where it is not known
 	Chart  *stepChart
+	Bands  string // what intervals by state rest on; empty where there are none
 	Tables []numberTable
+}
+
+// bandWords say what intervals by state are, and what they rest on.
+func bandWords(b *evaluate.Bands) string {
+	words := fmt.Sprintf("Each value has a band, in the table and in the JSON form, that holds it with about %s", percent(b.Confidence, nearest))
+	if b.Condition != "" {
+		words += ", on condition of " + b.Condition
+	}
+	return words + "; the bands do not hold all values at once."
 }
 
 // numberTable lists the first numbers of a vector.
 type numberTable struct {
 	Caption, Index string
+	Bands          string // head of the column of intervals; empty where there are none
 	Rows           []numberRow
 	Left           int
 }
 
-// numberRow is a number beside its name, or its place from 0.
-type numberRow struct{ Name, Value string }
+// numberRow is a number beside its name, or its place from 0, with an interval about it
+// where there is one.
+type numberRow struct{ Name, Value, Band string }
 
 // mostRows bounds a table of numbers; the JSON form holds all.
 const mostRows = 1000
@@ -237,7 +253,7 @@ func newNumberTable(caption, index string, xs []float64, names []string) numberT
 		if len(names) == len(xs) {
 			name = names[i]
 		}
-		t.Rows = append(t.Rows, numberRow{name, round(x)})
+		t.Rows = append(t.Rows, numberRow{Name: name, Value: round(x)})
 	}
 	t.Left = len(xs) - len(t.Rows)
 	return t
@@ -251,7 +267,15 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 	if len(r.Values) > 0 {
 		v.Count = len(r.Values)
 		v.Chart = newStepChart(r.Values, bounds)
-		v.Tables = append(v.Tables, newNumberTable("Values by state", "state", r.Values, nil))
+		table := newNumberTable("Values by state", "state", r.Values, nil)
+		if b := r.Bands; b != nil && len(b.Lower) == len(r.Values) && len(b.Upper) == len(r.Values) {
+			v.Bands = bandWords(b)
+			table.Bands = percent(b.Confidence, nearest) + " band"
+			for i := range table.Rows {
+				table.Rows[i].Band = round(b.Lower[i]) + " to " + round(b.Upper[i])
+			}
+		}
+		v.Tables = append(v.Tables, table)
 	}
 	if len(r.Theta) > 0 {
 		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", "feature", r.Theta, Features(r.Public)))

@@ -167,6 +167,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	}
 	if e := r.Estimate; e != nil {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
+		if says, moved := report.Moved(r); moved {
+			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          MOVED to the end of the interval: the model said %.6g, which the interval excludes", says)))
+		}
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
@@ -178,6 +181,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	printAnswers(w, r)
 	if r.Values != nil {
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, nil))
+		if b := r.Bands; b != nil {
+			fmt.Fprintf(w, "bands     at %g%% each, on condition of %s\n          from %s\n          to   %s\n", 100*b.Confidence, b.Condition, numbers(b.Lower, nil), numbers(b.Upper, nil))
+		}
 	} else if r.Theta != nil {
 		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
 	}

@@ -88,7 +88,7 @@ func (d derivatives) outcomes(weight, after []float64) {
 					prior = mean(d.m.levels[level+1][parent].next, after)
 				}
 			}
-			if weight[i] != 0 && r.weight > 0 {
+			if weight[i] != 0 && r.whole > 0 {
 				d.own(r, i, weight[i], prior, after)
 			}
 		}
@@ -104,21 +104,25 @@ func (d derivatives) own(r row, i int, weight, prior float64, after []float64) {
 	for o, share := range r.own {
 		gain += share * (worth[o] - prior)
 	}
+	if r.rest > 0 { // one more last decision leaves fewer for the shares to be of
+		worth[len(worth)-1] += gain
+	}
 	for at := i * r.members; at < (i+1)*r.members; at++ {
 		for o, slope := range r.slope {
 			d.counts[at*len(worth)+o] += weight * slope * (worth[o] - prior)
 		}
 		if r.rest > 0 {
-			d.weights[at] -= weight * gain / r.weight
+			d.weights[at] -= weight * gain / r.whole
 		}
 	}
 }
 
 // worth is what one more of each outcome brings: whoever was cut off is worth as much as
-// others who went on, and these stand for them too.
+// others who went on, and these stand for them too; the last decision that an
+// episode can have is worth what is not known.
 func (r row) worth(prior float64, after []float64) []float64 {
 	end := len(after) - 1
-	out := append(slices.Clone(after), prior)
+	out := append(slices.Clone(after), prior, prior)
 	known, sum := 0.0, 0.0
 	for o, share := range r.own[:end] {
 		known += share
@@ -184,7 +188,7 @@ func (d derivatives) sum() (private, sampling float64) {
 			}
 		}
 		private += (d.weights[at]*d.weights[at] + d.marks[at]*d.marks[at]) * n.SumSD * n.SumSD
-		sampling += r.weight * (max(square-average*average, 0) + d.marks[at]*d.marks[at]*max(1-r.mark*r.mark, 0))
+		sampling += r.whole*max(square-average*average, 0) + r.weight*d.marks[at]*d.marks[at]*max(1-r.mark*r.mark, 0)
 	}
 	return math.Sqrt(private), math.Sqrt(sampling)
 }

@@ -22,5 +22,5 @@ func Example() {
 		return
 	}
 	fmt.Printf("%d numbers, a person's norm up to %.1f, noise %.2f of the spread\n", t.Coordinates(), t.Most(), blur)
-	// Output: 120 numbers, a person's norm up to 8.8, noise 0.05 of the spread
+	// Output: 132 numbers, a person's norm up to 8.8, noise 0.05 of the spread
 }

@@ -159,12 +159,58 @@ func TestEndsAreNotGuessed(t *testing.T) {
 	if got := rows(table, 2); len(got) != 0 {
 		t.Errorf("a decision in no state: %v", got)
 	}
+	table.Decisions = 2
+	if got := rows(table, 0); !slices.Equal(got, [][2]int{{0, 1}, {1, cells + 2}}) {
+		t.Errorf("an episode that ended with the last decision it can have: %v", got)
+	}
+	if got := rows(table, 1); !slices.Equal(got, [][2]int{{1, 0}, {0, cells + 2}}) {
+		t.Errorf("an episode that was cut off there: %v", got)
+	}
 	table.Decisions = 1
 	if got := rows(table, 1); !slices.Equal(got, [][2]int{{1, cells}, {0, cells}}) {
 		t.Errorf("one decision an episode: %v", got)
 	}
 	if got := rows(tableOf(ByAction, 1), 1); !slices.Equal(got, [][2]int{{1*actions + 1, 0}}) {
 		t.Errorf("by action: %v", got)
+	}
+}
+
+// TestFixedHorizon: where every episode has as many decisions as it can have, and its last
+// one is marked as an end, values are those of a process that ends there and nowhere
+// before. Here action 0 stays and pays 1 in state 0 and .5 in state 1; action 1 moves.
+func TestFixedHorizon(t *testing.T) {
+	d := &trajectory.Dataset{Columns: []string{"obs_state"}, PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for course := range 2000 << (horizon + 1) {
+		state := course & 1
+		for h := range horizon {
+			a := course >> (h + 1) & 1
+			d.Obs, d.Action = append(d.Obs, float64(state)), append(d.Action, int32(a))
+			d.BehaviorProb, d.Reward = append(d.BehaviorProb, 0.5), append(d.Reward, float64(1-a)/float64(1+state))
+			state = (state + a) % 2
+		}
+		d.Terminated = append(d.Terminated, true)
+		d.EpisodeStart = append(d.EpisodeStart, len(d.Reward))
+		d.PersonStart = append(d.PersonStart, len(d.Terminated))
+	}
+	s := sampleOf(t, d, tabular(t))
+	for _, form := range []string{ByAction, ByState} {
+		table, pi := tableOf(form, 1e-7), target
+		if form == ByState {
+			pi = nil
+		}
+		m, err := table.Release(s, 1, noise.NewSeeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, w := m.Induct(pi), [cells]float64{}
+		for h := range horizon {
+			w = [cells]float64{0.75*(1+gamma*w[0]) + 0.25*gamma*w[1], 0.25*(0.5+gamma*w[1]) + 0.75*gamma*w[0]}
+			for c := range cells {
+				if math.Abs(got.V[h][c]-w[c]) > 1e-3 {
+					t.Errorf("%s: %d decisions to go, state %d: %v; want %v", form, h+1, c, got.V[h][c], w[c])
+				}
+			}
+		}
 	}
 }
 

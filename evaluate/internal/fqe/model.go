@@ -25,7 +25,8 @@ type row struct {
 	noise   float64 // standard deviation of the noise in weight and in the sum of marks, over weight
 	members int     // rows of the table
 
-	own   []float64 // share of each outcome by the row's own counts
+	whole float64   // weight of the decisions of which it is known what followed, if anything
+	own   []float64 // share of each outcome in whole by the row's own counts
 	slope []float64 // derivative of own by the count
 	rest  float64   // share of decisions whose outcome is that of the next level
 	// next is the share of each cell, and of none, as what follows; they add up to 1.
@@ -92,27 +93,31 @@ func (m *Model) outcomes(level int) {
 }
 
 // spread fixes the shares of a row whose counts carry noise of standard deviation sd; prior is nil of all rows together.
+// The last decisions that episodes can have, the last count, are left out: those before
+// stand for them.
 func (r *row) spread(sd float64, prior []float64) {
-	total := 0.0
+	total, open := 0.0, len(r.own)-1
 	for o, n := range r.own {
 		r.own[o], r.slope[o] = garrote(n, sd)
 		total += r.own[o]
 	}
-	whole := r.weight
-	if prior == nil || total > whole {
-		whole = total
+	total -= r.own[open]
+	r.whole = r.weight - r.own[open]
+	if prior == nil || total > r.whole {
+		r.whole = total
 	}
 	if r.weight == 0 {
-		whole = 0
+		r.whole = 0
 	}
+	r.own[open] = 0
 	r.rest = 1
 	for o := range r.own {
-		if whole == 0 {
+		if r.whole == 0 {
 			r.own[o], r.slope[o] = 0, 0
 			continue
 		}
-		r.own[o] /= whole
-		r.slope[o] /= whole
+		r.own[o] /= r.whole
+		r.slope[o] /= r.whole
 		r.rest -= r.own[o]
 	}
 	r.rest = min(max(r.rest, 0), 1)
@@ -122,7 +127,7 @@ func (r *row) spread(sd float64, prior []float64) {
 // followed joins a row's own shares with those of the next level. Whoever was cut off
 // went on as others who went on.
 func (r *row) followed(prior []float64) []float64 {
-	end := len(r.own) - 2
+	end := len(r.own) - 3
 	known, cut := 0.0, r.own[end+1]
 	for _, share := range r.own[:end] {
 		known += share

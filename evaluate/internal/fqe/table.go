@@ -69,8 +69,9 @@ func (t Table) Size() (places, actions int) {
 }
 
 // outcomes is the number of outcomes: cells, then that nothing follows, then that the
-// record was cut off, so that something follows, but nobody knows where.
-func (t Table) outcomes() int { return t.places() + 2 }
+// record was cut off, so that something follows, but nobody knows where, then that the
+// decision was the last that an episode can have, so that nobody asks what followed.
+func (t Table) outcomes() int { return t.places() + 3 }
 
 // Coordinates is the number of noisy numbers.
 func (t Table) Coordinates() int { return t.rows() * (t.outcomes() + 2) }
@@ -167,8 +168,8 @@ func (w *walker) person(p int) []mechanism.Transition {
 				weight = min(w.s.Ratio(row), w.t.MaxWeight) / w.t.MaxWeight
 			}
 			mark := (w.s.Data.Reward[row] - reward.Mid()) / (reward.Width() / 2)
-			next := mechanism.Transition{Cell: cell, Outcome: w.outcome(row), Weight: weight, Mark: mark}
-			if w.t.Discounts {
+			next := mechanism.Transition{Cell: cell, Outcome: w.outcome(row, row-lo), Weight: weight, Mark: mark}
+			if w.t.Discounts && next.Outcome != w.t.places()+2 {
 				next.Other, next.Split = w.t.places(), 1-w.s.Gamma(row)
 			}
 			w.list = append(w.list, next)
@@ -201,11 +202,16 @@ func (w *walker) cell(point int) int {
 	return int(w.s.Cell[point])
 }
 
-// outcome is what followed a decision. Where an episode has one decision nothing that
-// follows counts.
-func (w *walker) outcome(row int) int {
+// outcome is what followed a decision that so many came before in its episode. Where an
+// episode has one decision nothing that follows counts. Where it has more, what followed
+// the last of them is not asked: an end there may be that of the horizon, which says
+// nothing of the state, and to leave out ends alone would make them too rare.
+func (w *walker) outcome(row, before int) int {
 	next := value.Terminal
 	if w.t.Decisions > 1 {
+		if int64(before) >= w.t.Decisions-1 {
+			return w.t.places() + 2
+		}
 		next = w.s.Next[row]
 	}
 	cell := -1

@@ -278,7 +278,10 @@ func (r ByState) report(s *state) *Estimate {
 	r.inRange(out.Theta)
 	for i := range out.SD {
 		out.Persons[i] = s.share[i] * s.persons
-		out.SD[i] = r.sd(s, i)
+		out.SD[i] = math.Sqrt(s.belief.variance[i])
+		if r.Public.OnPolicy() {
+			out.SD[i] = r.sd(s, i)
+		}
 	}
 	return out
 }

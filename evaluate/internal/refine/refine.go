@@ -48,7 +48,7 @@ type Form interface {
 type Estimate struct {
 	Theta []float64
 	// SD is by coordinate the standard deviation of Theta: of the form by state about
-	// the truth, of the forms with a matrix that of the belief alone.
+	// the truth on-policy, else that of the belief alone.
 	SD []float64
 	// Persons who visit each coordinate, and the standard deviation of their returns
 	// about its value; of the form by state alone.

@@ -1,0 +1,56 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/report"
+)
+
+// TestMovedValueIsTold: where a release answers with the end of the interval, because the
+// interval excludes what its model said, the page says so beside the value.
+func TestMovedValueIsTold(t *testing.T) {
+	for says, want := range map[float64]bool{0.1: true, 0.2: false} {
+		r := scalarRelease()
+		r.Estimate.Value, r.Estimate.Interval = 0.2, [2]float64{0.2, 1.4}
+		r.Diagnostics = map[string]any{"model": map[string]any{"value": says}}
+		if got, moved := report.Moved(r); moved != want || got != says {
+			t.Errorf("the model says %v, the value is 0.2: %v, %v", says, got, moved)
+		}
+		var page bytes.Buffer
+		if err := report.Write(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(page.String(), "The model said"); got != want {
+			t.Errorf("the model says %v, the value is 0.2: told is %v", says, got)
+		}
+	}
+	if _, moved := report.Moved(scalarRelease()); moved {
+		t.Error("a release without a model has a moved value")
+	}
+}
+
+// TestBandsStandWithTheirCondition: a value function with intervals by state shows them
+// beside the values, with what their confidence rests on.
+func TestBandsStandWithTheirCondition(t *testing.T) {
+	r := scalarRelease()
+	r.Estimate, r.Values, r.Theta = nil, []float64{0.25, 0.5}, []float64{0.25, 0.5}
+	page := func() string {
+		var out bytes.Buffer
+		if err := report.Write(&out, r); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if strings.Contains(page(), "band") {
+		t.Error("bands without any in the release")
+	}
+	r.Bands = &evaluate.Bands{Lower: []float64{0.125, 0.375}, Upper: []float64{0.375, 0.625}, Confidence: 0.95, Condition: "fair weather"}
+	for _, want := range []string{"95% band", "0.375 to 0.625", "on condition of fair weather"} {
+		if !strings.Contains(page(), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
