@@ -47,6 +47,7 @@ type auditPage struct {
 	Style    template.CSS
 	Of       string
 	Broken   []string
+	Verdict  string
 	Facts    []namedText
 	Planted  []examine.Planted
 	Found    int // planted mistakes
@@ -54,11 +55,14 @@ type auditPage struct {
 	TradeOff *tradeOff
 }
 
+// sentence begins a text with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 type namedText struct{ Name, Text string }
 
 func newAuditPage(a Audit) auditPage {
 	r := a.Report
-	p := auditPage{Style: template.CSS(styleSource), Of: a.Of, Broken: r.Broken, Planted: r.SelfTest, Missing: r.Missing, TradeOff: newTradeOff(r)}
+	p := auditPage{Style: template.CSS(styleSource), Of: a.Of, Broken: r.Broken, Verdict: sentence(r.Verdict()), Planted: r.SelfTest, Missing: r.Missing, TradeOff: newTradeOff(r)}
 	for _, m := range r.SelfTest {
 		if m.Found {
 			p.Found++

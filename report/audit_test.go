@@ -44,6 +44,10 @@ func TestAuditPagesSayTheVerdict(t *testing.T) {
 	if page := renderAudit(t, report.Audit{Of: "x.yaml", Report: well}); !strings.Contains(page, "Within the claim") || strings.Contains(page, "It shows more") {
 		t.Error("the page of a claim that stands does not say so")
 	}
+	well.Missed = []string{"another"}
+	if page := renderAudit(t, report.Audit{Of: "x.yaml", Report: well}); !strings.Contains(page, "<h1>Within the claim, as far as this looked; the self-test missed 1 of 2 mistakes: another</h1>") {
+		t.Error("the headline says nothing of the mistake that was missed")
+	}
 	if err := report.WriteAudit(new(strings.Builder), report.Audit{}); !errors.Is(err, report.ErrRelease) {
 		t.Errorf("%v; want ErrRelease", err)
 	}

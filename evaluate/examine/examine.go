@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -73,6 +74,9 @@ type Report struct {
 	SameEvent bool  `json:"same_event"`
 	// SelfTest has one line for each mistake that could be planted.
 	SelfTest []Planted `json:"self_test"`
+	// Missed names the mistakes that the self-test did not find: of such this audit would
+	// not tell in the plan either.
+	Missed []string `json:"missed"`
 	// Replayed pairs, of which the worst needs Worst of the mu^2 that is paid for; 0
 	// where a replay cannot follow the plan.
 	Replayed  int     `json:"replayed_pairs"`
@@ -86,6 +90,17 @@ type Report struct {
 	Broken  []string `json:"broken"`
 	Missing []string `json:"not_looked_at"`
 	Seconds float64  `json:"seconds"`
+}
+
+// Verdict says in a line what became of the claim, and what the self-test did not find.
+func (r *Report) Verdict() string {
+	switch {
+	case len(r.Broken) > 0:
+		return "the claim is refuted"
+	case len(r.Missed) == 0:
+		return "within the claim, as far as this looked"
+	}
+	return fmt.Sprintf("within the claim, as far as this looked; the self-test missed %d of %d mistakes: %s", len(r.Missed), len(r.SelfTest), strings.Join(r.Missed, ", "))
 }
 
 // Planted is a mistake of the self-test.
@@ -113,7 +128,7 @@ func Plan(ctx context.Context, j Job) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Method: whole.Method, Adjacency: whole.Privacy.Adjacency, Event: whole.Event, Claim: s.claim, Persons: j.persons,
-		SameEvent: reflect.DeepEqual(s.event, whole.Event), Broken: []string{}, Missing: j.missing(whole, s)}
+		SameEvent: reflect.DeepEqual(s.event, whole.Event), Broken: []string{}, Missed: []string{}, Missing: j.missing(whole, s)}
 	if err := j.selfTest(ctx, s, r); err != nil {
 		return nil, err
 	}
@@ -263,6 +278,9 @@ func (j *Job) selfTest(ctx context.Context, s *subject, r *Report) error {
 			return fmt.Errorf("self-test, %s: %w", m.name, err)
 		}
 		r.SelfTest = append(r.SelfTest, Planted{m.name, o.by != "", o.by})
+		if o.by == "" {
+			r.Missed = append(r.Missed, m.name)
+		}
 	}
 	return nil
 }

@@ -66,13 +66,7 @@ func tellParts(w io.Writer) func(string) {
 func printAudit(w io.Writer, r *examine.Report) {
 	fmt.Fprintf(w, "method    %s\n", r.Method)
 	fmt.Fprintf(w, "claim     %s, %v\n", claimText(r.Claim), r.Adjacency)
-	found := 0
-	for _, p := range r.SelfTest {
-		if p.Found {
-			found++
-		}
-	}
-	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", found, len(r.SelfTest))
+	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(r.SelfTest)-len(r.Missed), len(r.SelfTest))
 	for _, p := range r.SelfTest {
 		if p.Found {
 			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
@@ -100,7 +94,11 @@ func printAudit(w io.Writer, r *examine.Report) {
 	for _, b := range r.Broken {
 		fmt.Fprintln(w, alarm(w, "BROKEN    "+printable(b)))
 	}
-	if len(r.Broken) == 0 {
-		fmt.Fprintln(w, "verdict   within the claim, as far as this looked")
+	switch {
+	case len(r.Broken) > 0:
+	case len(r.Missed) > 0:
+		fmt.Fprintln(w, "verdict   "+alarm(w, r.Verdict()))
+	default:
+		fmt.Fprintln(w, "verdict   "+r.Verdict())
 	}
 }
