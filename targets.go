@@ -147,8 +147,26 @@ func (c Config) validateTargets() error {
 			columns[t.Name] = true
 		}
 	}
+	if err := c.loggedByName(); err != nil {
+		return err
+	}
 	if len(columns) > 1 {
 		return fmt.Errorf("%w: targets: several policies are of kind column, and only one column of probabilities of the taken actions is read; give the others as kind columns (a column an action), table, tree or softmax", ErrConfig)
+	}
+	return nil
+}
+
+// loggedByName refuses another policy by the name of the logged one where contrasts would
+// bring that one in.
+func (c Config) loggedByName() error {
+	if c.Contrasts == nil || c.Contrasts.Word != loggedName || slices.ContainsFunc(c.Targets, func(t NamedTarget) bool { return t.Kind == "logged" }) {
+		return nil
+	}
+	for i, t := range c.Targets {
+		if t.Name == loggedName {
+			return fmt.Errorf("%w: targets[%d].name is %q, a policy of kind %s, and contrasts: %s compares with the policy that made the data under that name; name this one otherwise",
+				ErrConfig, i, t.Name, t.Kind, loggedName)
+		}
 	}
 	return nil
 }

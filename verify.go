@@ -51,6 +51,9 @@ type Verification struct {
 	Replanned bool
 	// Envelope tells that the release came in a DSSE envelope, whose signature counts.
 	Envelope bool
+	// NotChecked names what of a release that was planned again could be written
+	// otherwise without being noticed, and why, beside the noisy numbers themselves.
+	NotChecked []string
 	// Notes are what a reader should know of a release that holds; where nobody signed
 	// it, that is the first.
 	Notes []string

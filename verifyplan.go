@@ -41,7 +41,7 @@ func (v *Verification) plan() error {
 	case d != nil && (d.CodeVersion == "") != (d.ConfigHash == ""):
 		return errors.New("disclosure: of code_version and config_hash one is missing")
 	case err == nil:
-		v.Replanned = true
+		v.Replanned, v.NotChecked = true, notChecked(r)
 		return nil
 	case d == nil || d.CodeVersion == Version():
 		return err

@@ -44,7 +44,9 @@ type verdict struct {
 	Envelope  bool            `json:"envelope,omitempty"`
 	Replanned bool            `json:"replanned,omitempty"`
 	Ledgers   []ledgerVerdict `json:"ledgers,omitempty"`
-	Notes     []string        `json:"notes,omitempty"`
+	// NotChecked names what could be changed without being noticed.
+	NotChecked []string `json:"not_checked,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
 }
 
 func newVerify() *cobra.Command {
@@ -119,9 +121,12 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*d
 		s := found.Release.Privacy
 		fmt.Fprintf(w, "accounting  epsilon in %v at delta %g, %s; %g is promised\n", *b, s.Delta, s.Adjacency, s.Epsilon)
 	}
-	v.Replanned, v.Envelope = found.Replanned, found.Envelope
+	v.Replanned, v.Envelope, v.NotChecked = found.Replanned, found.Envelope, found.NotChecked
 	if found.Replanned {
 		fmt.Fprintln(w, "plan        made again from the public facts: every field that follows from it, or from other fields, agrees")
+	}
+	for _, n := range found.NotChecked {
+		fmt.Fprintf(w, "not checked %s\n", n)
 	}
 	for _, n := range notes {
 		v.note(w, n)

@@ -1,0 +1,19 @@
+package discreet
+
+import "github.com/discreet-rl/discreet/evaluate"
+
+// notChecked names the fields of a release that neither its plan nor other fields
+// determine, and that are no noisy numbers of which others are made.
+func notChecked(r *evaluate.Release) []string {
+	var out []string
+	if r.Public["features"] != nil {
+		out = append(out, "public.features: which column was read, and how many states it has where no number is told by state")
+	}
+	if r.Diagnostics["model"] != nil {
+		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts that it was made of are not in the release; the interval does not rest on them")
+	}
+	if b, ok := r.Diagnostics["baseline"].(map[string]any); ok && (b["state_values"] != nil || b["action_values"] != nil) {
+		out = append(out, "diagnostics.baseline (state_values, action_values): the estimate uses one number made of them")
+	}
+	return out
+}
