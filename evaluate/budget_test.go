@@ -1,7 +1,9 @@
 package evaluate
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -59,5 +61,16 @@ func TestStagesSpendTheWholeBudget(t *testing.T) {
 				t.Errorf("the shares %+v are accepted", bad)
 			}
 		}
+	}
+}
+
+// TestAShareOfCountsThatLeavesNothingIsNamed by its key, not by those of the others.
+func TestAShareOfCountsThatLeavesNothingIsNamed(t *testing.T) {
+	q := Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-5}}
+	if _, err := splitStages("dp-is", q, scalar.Stages{Behavior: 0.9999999, Clip: 0.2}); !errors.Is(err, ErrMethod) || !strings.Contains(err.Error(), "data.behavior.share is 0.9999999") {
+		t.Errorf("%v", err)
+	}
+	if _, err := splitStages("dp-is", q, scalar.Stages{Behavior: 0.2, Clip: 0.5, Baseline: 0.6}); !errors.Is(err, ErrMethod) || strings.Contains(err.Error(), "data.behavior") {
+		t.Errorf("%v", err)
 	}
 }

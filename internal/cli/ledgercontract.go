@@ -21,9 +21,9 @@ func newLedgerContract() *cobra.Command {
 		Use:   "contract LEDGER [CONFIG.yaml [--new-version WHY]]",
 		Short: "Fix how the data of a dataset are read, or show it",
 		Long: `Fix how the data of a dataset are read: the steward's part of a configuration.
-That is every key but those of the question (target, method, privacy.epsilon,
-delta and noise, ledger, output, justification, sign). An evaluation that differs
-from it is refused before the data are opened, with the keys in which it does.
+That is every key but those of the question (target, targets, levels, contrasts,
+select, method, privacy.epsilon, delta and noise, ledger, output, justification,
+sign). An evaluation that differs from it is refused before the data are opened, with the keys in which it does.
 
 --new-version says why there is a new version: more months of data, persons who
 asked to be erased. What is spent stays spent, whatever the version; unit and
