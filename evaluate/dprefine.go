@@ -219,7 +219,7 @@ func meaning(plan *Plan, form string, onPolicy bool) []string {
 	case !onPolicy:
 		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations are those of noise and the prior alone. A value is supposed to depend on the state alone, not on the number of decisions left. Where episodes have a fixed horizon it does depend on it: then values may be off by far more than the standard deviations. A value of the policy with an interval is what dp-pdis, dp-wis, dp-dr and dp-fqe answer with."}
 	case form == refine.MonteCarlo:
-		return []string{plan.words(fmt.Sprintf("The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands hold a value with about 95%% on condition of %s; where returns were more skewed, with a public range much wider than they need, 85%% was measured.", unskewed))}
+		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands reach 1.96 standard deviations to either side, which suppose %s. Where that held, 90 to 99%% of values were measured to lie in their bands; with skewed returns 85%%; with rare outcomes (1 in 100), or a single state unlike the rest, none.", supposed))}
 	}
 	return nil
 }
@@ -236,5 +236,5 @@ func refineNotes(plan *Plan, form string, onPolicy bool) []string {
 	if !onPolicy {
 		return append(notes, plan.words("The expected error is that of the noise. It leaves out what importance weights add to the sampling error, and what clips cut of weighted returns: off-policy the error is larger, with many persons by far."), plan.words(lean))
 	}
-	return append(notes, plan.words(lean+" Bands reach 1.96 standard deviations to either side of a value: of the noise and the prior, of finitely many persons, and of what clipping moves on that condition; they cover the value of about 95 of 100 states, not of all states at once."))
+	return append(notes, plan.words(lean+" The standard deviations are of the noise and the prior, of finitely many persons, and of what clipping moves, as is supposed."))
 }

@@ -52,13 +52,14 @@ func stdOf(p Public) string {
 	return privacyByCoordinate
 }
 
-// unskewed is what the bands rest on: the law of tails by which clips are supposed to
-// move values.
-const unskewed = "returns no more skewed about the value of their state than exponential ones"
+// supposed is what the bands rest on: the law of tails by which clips are supposed to
+// move values, which rare outcomes break, and the prior.
+const supposed = "returns no more skewed about the value of their state than exponential ones, so that no outcome is rare, and values that scatter evenly about a line in the share of persons who visit a state, so that no state is unlike the rest"
 
-// bandsOf puts 1.96 standard deviations about the value of every state.
+// bandsOf puts 1.96 standard deviations about the value of every state. They are no
+// confidence intervals: what is supposed cannot be told from what is released.
 func bandsOf(f feature.Finite, e *refine.Estimate, returns Range) *Bands {
-	b := &Bands{Confidence: 0.95, Condition: unskewed}
+	b := &Bands{Deviations: scalar.Z95, Condition: supposed}
 	for s := range f.States() {
 		c := f.Cell(s)
 		reach := scalar.Z95 * e.SD[c]

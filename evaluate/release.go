@@ -53,14 +53,15 @@ type Release struct {
 	Signature *signature.Signature `json:"signature,omitempty"`
 }
 
-// Bands are intervals by state, in units of a return. Each covers the value of its
-// state with about probability Confidence, over the choice of persons and over the
-// noise, if Condition holds of the data; they do not cover all values at once.
+// Bands reach Deviations standard deviations to either side of the value of each state,
+// in units of a return: of the noise, of the prior, of finitely many persons, and of what
+// clips move, all as Condition supposes. They are no confidence intervals: where Condition
+// does not hold of the data they may miss every value.
 type Bands struct {
 	Lower      []float64 `json:"lower"`
 	Upper      []float64 `json:"upper"`
-	Confidence float64   `json:"confidence"`
-	// Condition is what Confidence rests on, in words.
+	Deviations float64   `json:"standard_deviations"`
+	// Condition is what the deviations suppose, in words.
 	Condition string `json:"condition"`
 }
 

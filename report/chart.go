@@ -221,13 +221,9 @@ type functionView struct {
 	Tables []numberTable
 }
 
-// bandWords say what intervals by state are, and what they rest on.
+// bandWords say what bands by state are, and what they suppose.
 func bandWords(b *evaluate.Bands) string {
-	words := fmt.Sprintf("Each value has a band, in the table and in the JSON form, that holds it with about %s", percent(b.Confidence, nearest))
-	if b.Condition != "" {
-		words += ", on condition of " + b.Condition
-	}
-	return words + "; the bands do not hold all values at once."
+	return fmt.Sprintf("Each value has a band, in the table and in the JSON form: %v standard deviations to either side. Bands are no confidence intervals. They suppose %s; where that is not so they may miss every value.", b.Deviations, b.Condition)
 }
 
 // numberTable lists the first numbers of a vector.
@@ -270,7 +266,7 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 		table := newNumberTable("Values by state", "state", r.Values, nil)
 		if b := r.Bands; b != nil && len(b.Lower) == len(r.Values) && len(b.Upper) == len(r.Values) {
 			v.Bands = bandWords(b)
-			table.Bands = percent(b.Confidence, nearest) + " band"
+			table.Bands = "band"
 			for i := range table.Rows {
 				table.Rows[i].Band = round(b.Lower[i]) + " to " + round(b.Upper[i])
 			}

@@ -33,7 +33,7 @@ func TestMovedValueIsTold(t *testing.T) {
 }
 
 // TestBandsStandWithTheirCondition: a value function with intervals by state shows them
-// beside the values, with what their confidence rests on.
+// beside the values, with what they suppose.
 func TestBandsStandWithTheirCondition(t *testing.T) {
 	r := scalarRelease()
 	r.Estimate, r.Values, r.Theta = nil, []float64{0.25, 0.5}, []float64{0.25, 0.5}
@@ -47,8 +47,8 @@ func TestBandsStandWithTheirCondition(t *testing.T) {
 	if strings.Contains(page(), "band") {
 		t.Error("bands without any in the release")
 	}
-	r.Bands = &evaluate.Bands{Lower: []float64{0.125, 0.375}, Upper: []float64{0.375, 0.625}, Confidence: 0.95, Condition: "fair weather"}
-	for _, want := range []string{"95% band", "0.375 to 0.625", "on condition of fair weather"} {
+	r.Bands = &evaluate.Bands{Lower: []float64{0.125, 0.375}, Upper: []float64{0.375, 0.625}, Deviations: 1.96, Condition: "fair weather"}
+	for _, want := range []string{"1.96 standard deviations", "no confidence intervals", "0.375 to 0.625", "They suppose fair weather"} {
 		if !strings.Contains(page(), want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -150,7 +150,7 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if b := r.Bands; b != nil {
-		if err := finite("bands", append(append([]float64{b.Confidence}, b.Lower...), b.Upper...)...); err != nil {
+		if err := finite("bands", append(append([]float64{b.Deviations}, b.Lower...), b.Upper...)...); err != nil {
 			return err
 		}
 	}

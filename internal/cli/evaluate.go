@@ -182,7 +182,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if r.Values != nil {
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, nil))
 		if b := r.Bands; b != nil {
-			fmt.Fprintf(w, "bands     at %g%% each, on condition of %s\n          from %s\n          to   %s\n", 100*b.Confidence, b.Condition, numbers(b.Lower, nil), numbers(b.Upper, nil))
+			fmt.Fprintf(w, "bands     %g standard deviations to either side, no confidence intervals; they suppose %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, nil), numbers(b.Upper, nil))
 		}
 	} else if r.Theta != nil {
 		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
