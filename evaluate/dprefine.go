@@ -232,7 +232,7 @@ func refineNotes(plan *Plan, form string, onPolicy bool) []string {
 	if form != refine.MonteCarlo {
 		return append(notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
 	}
-	lean := "Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons who visit them."
+	lean := "Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons that visit them."
 	if !onPolicy {
 		return append(notes, plan.words("The expected error is that of the noise. It leaves out what importance weights add to the sampling error, and what clips cut of weighted returns: off-policy the error is larger, with many persons by far."), plan.words(lean))
 	}

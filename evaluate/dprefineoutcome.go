@@ -38,7 +38,7 @@ func refined(p Public, e *refine.Estimate) *Release {
 	out.Diagnostics[p.unit().Words("persons")+"_by_coordinate"] = e.Persons
 	out.Diagnostics[spreadOfReturns] = e.Scatter
 	if policy.OnPolicy(p.Target) {
-		out.Bands = bandsOf(f, e, p.Returns())
+		out.Bands = bandsOf(f, e, p)
 	}
 	return out
 }
@@ -54,12 +54,13 @@ func stdOf(p Public) string {
 
 // supposed is what the bands rest on: the law of tails by which clips are supposed to
 // move values, which rare outcomes break, and the prior.
-const supposed = "returns no more skewed about the value of their state than exponential ones, so that no outcome is rare, and values that scatter evenly about a line in the share of persons who visit a state, so that no state is unlike the rest"
+const supposed = "returns no more skewed about the value of their state than exponential ones, so that no outcome is rare, and values that scatter evenly about a line in the share of persons that visit a state, so that no state is unlike the rest"
 
 // bandsOf puts 1.96 standard deviations about the value of every state. They are no
 // confidence intervals: what is supposed cannot be told from what is released.
-func bandsOf(f feature.Finite, e *refine.Estimate, returns Range) *Bands {
-	b := &Bands{Deviations: scalar.Z95, Condition: supposed}
+func bandsOf(f feature.Finite, e *refine.Estimate, p Public) *Bands {
+	returns := p.Returns()
+	b := &Bands{Deviations: scalar.Z95, Condition: p.unit().Words(supposed)}
 	for s := range f.States() {
 		c := f.Cell(s)
 		reach := scalar.Z95 * e.SD[c]
