@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 
 	"gonum.org/v1/plot"
@@ -49,10 +48,7 @@ func plotTraining(w io.Writer, format string, r *simulate.Result) error {
 
 // scorePlot shows means of scores over a hundredth of the run.
 func scorePlot(scores []float64) (*plot.Plot, error) {
-	p := plot.New()
 	window := max(1, len(scores)/100)
-	p.Title.Text = fmt.Sprintf("Score of the training agents, mean of %d (simulation only)", window)
-	p.X.Label.Text, p.Y.Label.Text = "reports", "score"
 	var points plotter.XYs
 	for from := 0; from+window <= len(scores); from += window {
 		sum := 0.0
@@ -61,16 +57,8 @@ func scorePlot(scores []float64) (*plot.Plot, error) {
 		}
 		points = append(points, plotter.XY{X: float64(from + window), Y: sum / float64(window)})
 	}
-	if len(points) == 0 {
-		return p, nil
-	}
-	line, err := plotter.NewLine(points)
-	if err != nil {
-		return nil, err
-	}
-	line.Color = color.RGBA{R: 0x1f, G: 0x5f, B: 0x99, A: 0xff}
-	p.Add(plotter.NewGrid(), line)
-	return p, nil
+	title := fmt.Sprintf("Score of the training agents, mean of %d (simulation only)", window)
+	return curvePlot(title, "reports", "score", points)
 }
 
 // sharePlot shows the private estimates of the share of successful agents, with
