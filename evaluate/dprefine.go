@@ -219,7 +219,7 @@ func meaning(plan *Plan, form string, onPolicy bool) []string {
 	case !onPolicy:
 		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations are those of noise and the prior alone. A value is supposed to depend on the state alone, not on the number of decisions left. Where episodes have a fixed horizon it does depend on it: then values may be off by far more than the standard deviations. A value of the policy with an interval is what dp-pdis, dp-wis, dp-dr and dp-fqe answer with."}
 	case form == refine.MonteCarlo:
-		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands reach 1.96 standard deviations to either side, which suppose %s. Where that held, 90 to 99%% of values were measured to lie in their bands; with skewed returns 85%%; with rare outcomes (1 in 100), or a single state unlike the rest, none.", supposed))}
+		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands reach 1.96 standard deviations to either side, which suppose %s. Of values of seven simulated processes 83 to 99%% were measured to lie in their bands (300 and 3000 persons, epsilon 1 and 10); where every outcome is rare (1 in 100), none with 5000; of a single state unlike nine others, 0 to 78%%.", supposed))}
 	}
 	return nil
 }

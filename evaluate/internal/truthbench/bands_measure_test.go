@@ -1,0 +1,67 @@
+//go:build slow && measure
+
+package truthbench_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+)
+
+// TestBandsTable prints which share of values lie in the bands of dp-refine: in the
+// worlds that break what bands suppose, and on the bench of value functions. It
+// judges nothing.
+func TestBandsTable(t *testing.T) {
+	fmt.Println("| problem | persons | epsilon | values in their bands | last state in its band | mean width, of the range |")
+	fmt.Println("|---|---|---|---|---|---|")
+	for _, f := range truthbench.Worlds() {
+		for _, n := range []int{300, 5000} {
+			for _, epsilon := range []float64{1, 10} {
+				bandsRow(t, f, n, epsilon)
+			}
+		}
+	}
+	for _, f := range truthbench.Functions() {
+		for _, n := range []int{300, 3000} {
+			for _, epsilon := range []float64{1, 10} {
+				bandsRow(t, f, n, epsilon)
+			}
+		}
+	}
+}
+
+// bandsRow counts over so many logs.
+func bandsRow(t *testing.T, f truthbench.Function, persons int, epsilon float64) {
+	if !strings.Contains(f.Name, *only) {
+		return
+	}
+	plan, err := evaluate.DPRefine{}.Plan(f.Public(persons, epsilon, dp.ReplaceOne))
+	check(t, err)
+	src := noise.NewSeeded(uint64(persons))
+	held, last, width := 0, 0, 0.0
+	for seed := range *draws {
+		ready, err := plan.Check(context.Background(), f.Draw(persons, uint64(seed)))
+		check(t, err)
+		r, err := ready.Run(context.Background(), receipt.None(), src)
+		check(t, err)
+		for s, v := range f.V {
+			width += r.Bands.Upper[s] - r.Bands.Lower[s]
+			if r.Bands.Lower[s] <= v && v <= r.Bands.Upper[s] {
+				held++
+				if s == len(f.V)-1 {
+					last++
+				}
+			}
+		}
+	}
+	values := float64(*draws * len(f.V))
+	fmt.Printf("| %s | %d | %g | %.1f%% | %.0f%% | %.3f |\n", f.Name, persons, epsilon, 100*float64(held)/values,
+		100*float64(last)/float64(*draws), width/values/f.Public(persons, epsilon, dp.ReplaceOne).Returns().Width())
+}
