@@ -2,4 +2,4 @@
 
 package evaluate_test
 
-const datasets = 2000
+const datasets = 800

@@ -282,7 +282,7 @@ func (x *machine) check(t *rapid.T) {
 	}
 }
 
-func TestRandomHistoriesFollowTheModel(t *testing.T) { randomHistories(t, "20") }
+func TestRandomHistoriesFollowTheModel(t *testing.T) { randomHistories(t, "10") }
 
 // randomHistories checks as many histories as the text says.
 func randomHistories(t *testing.T, checks string) {

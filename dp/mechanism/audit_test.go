@@ -34,7 +34,7 @@ func (a audited) lowerMu(t *testing.T, src *noise.Source) float64 {
 	return found.Mu
 }
 
-const auditRuns = 50000
+const auditRuns = 20000
 
 // mechanismsUnderAudit builds each mechanism with a noise multiplier and runs it
 // on the worst neighbouring pair under ReplaceOne or AddRemoveOne.

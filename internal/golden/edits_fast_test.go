@@ -3,6 +3,6 @@
 package golden
 
 const (
-	editsTried  = 8
+	editsTried  = 4
 	editsOfSlow = 0
 )

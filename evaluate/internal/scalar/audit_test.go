@@ -18,8 +18,8 @@ import (
 // How often an audit draws the noise on each of its two neighbouring datasets:
 // that of one stage, and that of a whole release, which is slower.
 const (
-	runsAudited = 50000
-	runsWhole   = 12000
+	runsAudited = 20000
+	runsWhole   = 8000
 )
 
 // lowerMu bounds from below the mu of Gaussian differential privacy by a number that
