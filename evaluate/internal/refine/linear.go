@@ -82,7 +82,7 @@ func (r Linear) releaseScale(ctx context.Context, persons int, each func() *line
 		w := each()
 		theta := r.constant(r.Public.Returns.Mid())
 		return func(dst []float64, p int) {
-			w.person(p, theta)
+			w.person(p, theta, true)
 			dst[0] = within1((w.level - r.Public.Returns.Mid()) / half)
 			dst[1] = octaves(squareNorm(w.matrix), r.matrixMax)
 			dst[2] = octaves(squareNorm(w.residual), r.firstMax)
@@ -156,7 +156,7 @@ func (r Linear) releaseMatrix(ctx context.Context, persons int, l linearScale, e
 		w := each()
 		theta := make([]float64, n)
 		return func(dst []float64, p int) {
-			w.person(p, theta)
+			w.person(p, theta, true)
 			r.pack(dst, w.matrix)
 		}
 	}, src)
@@ -228,7 +228,7 @@ func (r Linear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*E
 		noisy, err := sum.release(ctx, persons, func() Contribution {
 			w := each()
 			return func(dst []float64, p int) {
-				w.person(p, theta)
+				w.person(p, theta, false)
 				copy(dst, w.residual)
 				clipWithSquare(dst, r.dim, clip)
 			}

@@ -25,30 +25,42 @@ type linearPerson struct {
 	level float64
 
 	moments *value.Moments
-	phi     []float64
+
+	// Of dense features, by row of the episode at hand: the value under theta, and the
+	// factor with which the features enter the residual.
+	values, factors []float64
 }
 
 func newLinearPerson(s *value.Sample, r Linear) *linearPerson {
 	n := r.dim
-	p := &linearPerson{s: s, r: r, limits: limitsFor(r.Public, r.MaxWeight), residual: make([]float64, n), phi: make([]float64, n)}
+	p := &linearPerson{s: s, r: r, limits: limitsFor(r.Public, r.MaxWeight), residual: make([]float64, n)}
 	p.moments = &value.Moments{N: n, A: make([]float64, n*n), B: make([]float64, n)}
 	p.matrix = p.moments.A
 	return p
 }
 
-func (w *linearPerson) person(p int, theta []float64) {
+// person computes residual and level, and the matrix where it is wanted, which does
+// not depend on theta.
+func (w *linearPerson) person(p int, theta []float64, matrix bool) {
 	clear(w.residual)
 	w.level = 0
-	w.moments.Reset()
+	if matrix {
+		w.moments.Reset()
+	}
 	lo, hi := w.s.Episodes(p)
 	for e := lo; e < hi; e++ {
-		w.episode(e, theta, 1/float64(hi-lo))
+		w.episode(e, theta, 1/float64(hi-lo), matrix && w.r.form == Regression)
 	}
-	if w.r.form == LSTD {
+	switch {
+	case !matrix:
+	case w.r.form == LSTD:
 		w.moments.AddPerson(w.s, p, value.ByTrajectory)
+	default:
+		mirror(w.matrix, w.r.dim)
 	}
 }
 
+// dot is the value of a point under theta.
 func (w *linearPerson) dot(point int, theta []float64) float64 {
 	if w.s.Cell != nil {
 		if c := w.s.Cell[point]; c != value.NoCell {
@@ -56,64 +68,76 @@ func (w *linearPerson) dot(point int, theta []float64) float64 {
 		}
 		return 0
 	}
-	v := 0.0
-	for i, x := range w.s.Feature(nil, point) {
-		v += x * theta[i]
-	}
-	return v
+	return inner(w.s.Feature(nil, point), theta)
 }
 
-// add adds x phi to the residual and, for the regression, weight phi phi' to the
-// matrix.
-func (w *linearPerson) add(row int, x, weight float64) {
-	n := w.r.dim
-	if w.s.Cell != nil {
-		if c := int(w.s.Cell[row]); c >= 0 {
-			w.residual[c] += x
-			if weight > 0 {
-				w.matrix[c*n+c] += weight
-			}
-		}
-		return
-	}
-	phi := w.s.Feature(w.phi, row)
-	for i, v := range phi {
-		w.residual[i] += x * v
-		if weight > 0 {
-			line := w.matrix[i*n : i*n+n]
-			for j, u := range phi {
-				line[j] += weight * v * u
-			}
-		}
-	}
-}
-
-func (w *linearPerson) episode(episode int, theta []float64, weight float64) {
+func (w *linearPerson) episode(episode int, theta []float64, weight float64, matrix bool) {
 	s := w.s
 	lo, hi := s.Rows(episode)
 	each := weight / float64(hi-lo)
+	w.evaluate(lo, hi, theta)
 	ahead, last := 0.0, hi-1
 	switch next := s.Next[last]; next {
 	case value.Terminal:
 	case value.Unknown:
-		ahead = w.dot(last, theta)
+		ahead = w.values[last-lo]
 		last--
 	default:
 		ahead = w.dot(int(next), theta)
 	}
 	after := ahead // V of the point after the row
 	for row := last; row >= lo; row-- {
-		v := w.dot(row, theta)
+		v := w.values[row-lo]
 		delta := s.Data.Reward[row] + s.Gamma(row)*after - v
 		e := w.limit(s.Ratio(row)*(s.Data.Reward[row]+s.Gamma(row)*ahead-v), v)
 		if w.r.form == LSTD {
-			w.add(row, each*s.Ratio(row)*delta, 0)
+			w.factors[row-lo] = each * s.Ratio(row) * delta
 		} else {
-			w.add(row, each*e, each)
+			w.factors[row-lo] = each * e
 		}
 		ahead, after = v+e, v
 	}
+	w.add(lo, last+1, each, matrix)
 	w.level += weight * ahead
+}
+
+// evaluate writes the values of the rows lo to hi-1 under theta.
+func (w *linearPerson) evaluate(lo, hi int, theta []float64) {
+	if n := hi - lo; n > len(w.values) {
+		w.values, w.factors = make([]float64, n), make([]float64, n)
+	}
+	values := w.values[:hi-lo]
+	if w.s.Cell != nil {
+		for i := range values {
+			values[i] = w.dot(lo+i, theta)
+		}
+		return
+	}
+	n := w.r.dim
+	dots(values, w.s.Phi[lo*n:hi*n], theta)
+}
+
+// add adds, from row hi-1 back to row lo, factor times phi to the residual and, where
+// it is wanted, weight phi phi' to the matrix, in its upper half where the features
+// are dense.
+func (w *linearPerson) add(lo, hi int, weight float64, matrix bool) {
+	n := w.r.dim
+	if w.s.Cell == nil {
+		phi := w.s.Phi[lo*n : hi*n]
+		addRows(w.residual, phi, w.factors[:hi-lo])
+		if matrix {
+			addSquares(w.matrix, phi, n, weight)
+		}
+		return
+	}
+	for row := hi - 1; row >= lo; row-- {
+		if c := int(w.s.Cell[row]); c >= 0 {
+			w.residual[c] += w.factors[row-lo]
+			if matrix {
+				w.matrix[c*n+c] += weight
+			}
+		}
+	}
 }
 
 // limit enforces the public bounds on a residual.
