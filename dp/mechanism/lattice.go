@@ -21,6 +21,8 @@ var (
 	ErrCapacity = fault.Input("too many persons for the lattice")
 	// ErrMismatch marks a merge of sums that were made differently.
 	ErrMismatch = errors.New("mechanisms differ")
+	// ErrNotJoint marks a release that needs all persons in one process.
+	ErrNotJoint = errors.New("release needs all persons in one process")
 )
 
 const (
@@ -229,6 +231,9 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 		return nil, ErrReleased
 	}
 	a.released = true
+	if src.Sums() != nil {
+		return a.join(src)
+	}
 	out := make([]float64, len(a.sum))
 	if a.fast {
 		fast, err := noise.NewFastGaussian(a.grid.sigma)
@@ -248,12 +253,17 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 			noisy[i] = exact.Sample(src)
 		}
 		a.grid.disturb(a.sum, noisy, src)
-		for i, k := range noisy {
-			out[i] = float64(k) * a.grid.step
-		}
+		a.grid.scaled(out, noisy)
 	}
 	clear(a.sum)
 	return out, nil
+}
+
+// scaled writes a noisy sum in the caller's units.
+func (l lattice) scaled(out []float64, noisy []int64) {
+	for i, k := range noisy {
+		out[i] = float64(k) * l.step
+	}
 }
 
 // Noise says how the noise is drawn.

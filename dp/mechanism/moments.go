@@ -139,7 +139,6 @@ func (m *Moments) SD() (count, sum, squares float64) {
 
 // Release draws the noise. It can be called once.
 func (m *Moments) Release(src *noise.Source) (NoisyMoments, dp.Event, error) {
-	persons := m.total.persons
 	noisy, err := m.total.release(src)
 	if err != nil {
 		return NoisyMoments{}, nil, err
@@ -147,7 +146,7 @@ func (m *Moments) Release(src *noise.Source) (NoisyMoments, dp.Event, error) {
 	half := float64(m.total.grid.radius) * m.total.grid.step
 	out := NoisyMoments{Centre: m.low + (m.high-m.low)/2, Sum: noisy[0]}
 	out.CountSD, out.SumSD, out.SquaresSD = m.SD()
-	out.Count = float64(persons)
+	out.Count = float64(m.total.persons)
 	if m.shape.count > 0 {
 		out.Count = noisy[2] / (m.shape.count * half)
 	}

@@ -153,7 +153,6 @@ func (p *Pair) SD() PairSD {
 
 // Release draws the noise. It can be called once.
 func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
-	persons := p.total.persons
 	noisy, err := p.total.release(src)
 	if err != nil {
 		return NoisyPair{}, nil, err
@@ -165,7 +164,7 @@ func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
 	both := noisy[1] / p.shape.height
 	x, z := (both+noisy[0])/2, (both-noisy[0])/2
 	xz, xo, zo := noisy[2]/p.shape.product, noisy[3]/p.shape.product, noisy[4]/p.shape.product
-	out := NoisyPair{Count: float64(persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
+	out := NoisyPair{Count: float64(p.total.persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
 	square := p.most * p.most
 	out.XX, out.XZ, out.ZZ = (x-xz-xo)*square, xz*square, (z-xz-zo)*square
 	if p.shape.count > 0 {

@@ -49,6 +49,9 @@ func (s Smooth) Event(dim int) dp.Event {
 // Release returns value plus noise, given the smooth bound on its local
 // sensitivity. Both are private and must be finite.
 func (s Smooth) Release(value []float64, bound float64, src *noise.Source) ([]float64, dp.Event, error) {
+	if src.Sums() != nil {
+		return nil, nil, fmt.Errorf("%w: noise that is scaled to the data", ErrNotJoint)
+	}
 	n := len(value)
 	sd := s.Alpha * (bound + s.Step*math.Sqrt(float64(n))*(1+0x1p-8)) // the excess covers the float error of the value
 	sampler, err := noise.NewGaussian(math.Nextafter(sd*(1+0x1p-50), math.Inf(1)) / s.Step)

@@ -187,6 +187,9 @@ func (s *StepSum) Release(dst []float64, src *noise.Source) error {
 	if s.left == 0 {
 		return fmt.Errorf("%w: all steps are used up", ErrReleased)
 	}
+	if src.Sums() != nil {
+		return fmt.Errorf("%w: a sum of steps", ErrNotJoint)
+	}
 	s.left--
 	s.persons = 0
 	if s.fast != nil {

@@ -41,6 +41,7 @@ type Source struct {
 	keyed  bool
 	seeded bool
 	tape   Tape
+	sums   Sums
 	key    [keySize]byte
 	fresh  [keySize]byte
 	buf    [bufferSize]byte

@@ -21,7 +21,7 @@ var unmarked = []string{
 	"dp/ledger/internal/store.ErrBusy", "dp/ledger/internal/store.ErrNotDurable", "dp/ledger/internal/store.ErrSchema", "dp/ledger/internal/store.ErrStore", "dp/ledger/internal/store.ErrUnknown",
 	"dp/ledger/internal/witness.ErrAbsent",
 	"dp/local.ErrReport",
-	"dp/mechanism.ErrMismatch", "dp/mechanism.ErrReleased",
+	"dp/mechanism.ErrMismatch", "dp/mechanism.ErrNotJoint", "dp/mechanism.ErrReleased",
 	"dp/noise.ErrEntropy",
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
 	"evaluate.ErrImpure", "evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",

@@ -49,7 +49,7 @@ func (q Sum) release(ctx context.Context, persons int, each func() Contribution,
 		workers = runtime.GOMAXPROCS(0)
 	}
 	chunks := (persons + chunk - 1) / chunk
-	workers = min(workers, chunks)
+	workers = max(min(workers, chunks), 1)
 	sums := make([]*mechanism.VectorSum, workers)
 	errs := make([]error, workers)
 	var wg sync.WaitGroup

@@ -1,0 +1,74 @@
+package mechanism
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// join is release where the persons are spread over processes: the sum is that of all
+// of them, and its noise is drawn once. It is an error of the run, and never a smaller
+// sum, where the total cannot be that of so many persons.
+func (a *accumulator) join(src *noise.Source) ([]float64, error) {
+	if a.fast {
+		return nil, fmt.Errorf("%w: fast noise is not on the lattice", ErrNotJoint)
+	}
+	defer clear(a.sum)
+	all, noisy, err := src.Sums().Gather(noise.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons})
+	if err != nil {
+		return nil, err
+	}
+	a.persons = all.Persons
+	if noisy == nil {
+		if noisy, err = a.drawn(all, src); err != nil {
+			return nil, err
+		}
+	}
+	if len(noisy) != len(a.sum) {
+		return nil, fmt.Errorf("%w: a noisy sum of %d coordinates for one of %d", ErrMismatch, len(noisy), len(a.sum))
+	}
+	out := make([]float64, len(a.sum))
+	a.grid.scaled(out, noisy)
+	return out, nil
+}
+
+// drawn adds the noise to the sum over all persons and has it kept.
+func (a *accumulator) drawn(all noise.Sum, src *noise.Source) ([]int64, error) {
+	if err := a.possible(all); err != nil {
+		return nil, err
+	}
+	exact, err := noise.NewGaussian(a.grid.sigma)
+	if err != nil {
+		return nil, err
+	}
+	noisy := make([]int64, len(a.sum))
+	for i := range noisy {
+		noisy[i] = exact.Sample(src)
+	}
+	a.grid.disturb(all.Values, noisy, src)
+	return src.Sums().Keep(noisy)
+}
+
+// possible refuses a total that persons of this mechanism cannot make. It names no
+// number of them.
+func (a *accumulator) possible(all noise.Sum) error {
+	if all.Step != a.grid.step || all.Sigma != a.grid.sigma || len(all.Values) != len(a.sum) {
+		return fmt.Errorf("%w: the sum of all persons is on another lattice", ErrMismatch)
+	}
+	if all.Persons < 0 || all.Persons > a.grid.capacity() {
+		return fmt.Errorf("%w: at most %d fit; a smaller dimension or fewer persons are needed", ErrCapacity, a.grid.capacity())
+	}
+	// A person adds at most the radius in a coordinate of a plain sum, and at most twice
+	// that in the weighted coordinates of the others.
+	most := uint64(all.Persons) * a.grid.radius
+	for _, v := range all.Values {
+		u := uint64(v)
+		if v < 0 {
+			u = -u
+		}
+		if u/4 > most {
+			return fmt.Errorf("%w: the sum of all persons is larger than they can make it", ErrMismatch)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// elsewhere gives out a sum, or an earlier draw, as it is told, and keeps what is drawn.
+type elsewhere struct {
+	all     noise.Sum
+	earlier []int64
+	kept    [][]int64
+	instead []int64
+}
+
+func (e *elsewhere) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+	all := e.all
+	if all.Step == 0 {
+		all.Step, all.Sigma = own.Step, own.Sigma
+	}
+	return all, e.earlier, nil
+}
+
+func (e *elsewhere) Keep(noisy []int64) ([]int64, error) {
+	e.kept = append(e.kept, slices.Clone(noisy))
+	if e.instead != nil {
+		return e.instead, nil
+	}
+	return noisy, nil
+}
+
+// TestJointReleaseOfASum: what is released is the sum of all with noise drawn once, an
+// earlier draw as it was, or what another process had kept before.
+func TestJointReleaseOfASum(t *testing.T) {
+	release := func(e *elsewhere) ([]float64, float64, error) {
+		s, err := NewVectorSum(2, 1, 2, Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := noise.NewSeeded(4)
+		src.Join(e)
+		out, _, err := s.Release(src)
+		return out, s.Step(), err
+	}
+	all := noise.Sum{Values: []int64{1 << 31, -7}, Persons: 3}
+	first := &elsewhere{all: all}
+	a, step, err := release(first)
+	if err != nil || len(first.kept) != 1 {
+		t.Fatalf("%v; %d draws kept; want 1", err, len(first.kept))
+	}
+	for i, k := range first.kept[0] {
+		if a[i] != float64(k)*step || k == all.Values[i] {
+			t.Errorf("coordinate %d is released as %v, and %d steps of %v are kept, of sum %d", i, a[i], k, step, all.Values[i])
+		}
+	}
+	again := &elsewhere{earlier: first.kept[0]}
+	b, _, err := release(again)
+	if err != nil || !slices.Equal(a, b) || again.kept != nil {
+		t.Errorf("an earlier draw %v is released as %v, %v; %d new draws", a, b, err, len(again.kept))
+	}
+	lost := &elsewhere{all: all, instead: []int64{5, 6}}
+	if c, _, err := release(lost); err != nil || c[0] != 5*step || c[1] != 6*step {
+		t.Errorf("another process kept 5 and 6 steps before, and %v is released, %v", c, err)
+	}
+	for name, bad := range map[string]noise.Sum{
+		"too long":        {Values: []int64{1, 2, 3}, Persons: 3},
+		"too large":       {Values: []int64{0, math.MaxInt64}, Persons: 1},
+		"of minus one":    {Values: []int64{0, 0}, Persons: -1},
+		"another lattice": {Step: 2, Sigma: 1, Values: []int64{0, 0}, Persons: 3},
+	} {
+		e := &elsewhere{all: bad}
+		if _, _, err := release(e); !errors.Is(err, ErrMismatch) && !errors.Is(err, ErrCapacity) || e.kept != nil {
+			t.Errorf("a sum that is %s: %v, %d draws", name, err, len(e.kept))
+		}
+	}
+	if _, _, err := release(&elsewhere{all: noise.Sum{Values: []int64{0, 0}, Persons: 1 << 40}}); !errors.Is(err, ErrCapacity) {
+		t.Errorf("more persons than fit: %v", err)
+	}
+	if _, _, err := release(&elsewhere{earlier: []int64{1}}); !errors.Is(err, ErrMismatch) {
+		t.Errorf("an earlier draw of another length: %v", err)
+	}
+}
+
+// TestAReplayCannotDraw: a source without noise does not give any.
+func TestAReplayCannotDraw(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a replay drew noise")
+		}
+	}()
+	noise.NewReplay(&elsewhere{}).Uint64()
+}
