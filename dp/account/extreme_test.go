@@ -426,3 +426,32 @@ func TestExtremeParametersNeverGiveAWrongAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestASampleOfNearlyEveryoneCostsWhatEveryoneDoes: a sample is what a person who may be left out gains, so epsilon
+// is at most that of rate 1, and as rate tends to 1 it tends to that. At rate 1-2^-53 the largest loss
+// from a person's absence is 36.7, and what is certified of the others must not depend on it.
+func TestASampleOfNearlyEveryoneCostsWhatEveryoneDoes(t *testing.T) {
+	epsilon := func(adj dp.Adjacency, e dp.Event) account.Bracket {
+		p := account.NewPLD(adj)
+		compose(t, p, e, 35)
+		b, err := p.Epsilon(t.Context(), 2e-11)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, adj := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for _, noise := range []dp.Event{
+			dp.Gaussian{NoiseMultiplier: 1.0265677715921067}, dp.Gaussian{NoiseMultiplier: 3.07970331477632},
+			dp.Laplace{NoiseMultiplier: 20}, dp.DiscreteGaussian{Sigma: 3, Norm: 1, Dimension: 1},
+		} {
+			everyone := epsilon(adj, noise)
+			for _, left := range []float64{1e-12, 0x1p-53} {
+				got := epsilon(adj, dp.PoissonSampled{Rate: 1 - left, Event: noise})
+				if got.Upper > everyone.Upper*1.001 || got.Upper < everyone.Lower*(1-100*left)*.999 {
+					t.Errorf("%v, rate 1-%v of %+v: %v; of everyone %v", adj, left, noise, got, everyone)
+				}
+			}
+		}
+	}
+}

@@ -13,18 +13,16 @@ func mixed(y Loss, rate float64) Loss {
 		return Loss{v, y.Error + 8*ulp*(y.Value+math.Abs(math.Log(rate)))}
 	}
 	e := rate * math.Expm1(y.Value)
-	slope := rate * math.Exp(y.Value) / (1 + e)
-	if math.IsInf(y.Value, -1) {
-		slope = 0
-	}
-	v := math.Log1p(e)
-	slack := 16 * ulp * math.Abs(v)
-	if y.Error > 0 && slope > 0 {
-		slack += 1.01 * slope * y.Error
-	}
-	// Below -1/2 the argument of the logarithm, at least 1-rate, has lost digits.
+	inside := 1 + e
+	v, slack := math.Log1p(e), 0.0
 	if e < -0.5 {
-		slack += 4 * ulp / (1 + e)
+		// Here 1+e loses digits; rate is above 1/2, so that 1-rate is exact.
+		inside = (1 - rate) + rate*math.Exp(y.Value)
+		v, slack = math.Log(inside), 8*ulp
+	}
+	slack += 16 * ulp * math.Abs(v)
+	if slope := rate * math.Exp(y.Value) / inside; y.Error > 0 && slope > 0 {
+		slack += 1.01 * slope * y.Error
 	}
 	return Loss{v, slack}
 }
