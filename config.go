@@ -29,6 +29,10 @@ type Config struct {
 	// tell.
 	Select string `yaml:"select"`
 
+	// Start is a public distribution of first states, under which a value function is
+	// averaged too.
+	Start *Start `yaml:"start"`
+
 	Method  Method  `yaml:"method"`
 	Privacy Privacy `yaml:"privacy"`
 	Ledger  *Ledger `yaml:"ledger"`

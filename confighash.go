@@ -10,8 +10,8 @@ import (
 )
 
 // Hash names what a configuration asks for: the SHA-256, in hexadecimal, of the
-// canonical JSON (RFC 8785) of its data, problem, features, target, method,
-// privacy and justification, and of the content of its policy files. Where the
+// canonical JSON (RFC 8785) of its data, problem, features, target, start,
+// method, privacy and justification, and of the content of its policy files. Where the
 // ledger is, who asks, who signs and where the release goes are not part of it.
 // Two configurations of one hash ask the same question of files of the same names,
 // which is what a retry must do. What the data files hold is not part of it, nor
@@ -21,6 +21,9 @@ func (c Config) Hash() (string, error) {
 	question := map[string]any{
 		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,
 		"params": c.Method.Params, "privacy": c.Privacy, "justification": c.Justification,
+	}
+	if c.Start != nil {
+		question["start"] = c.Start
 	}
 	if err := c.hashTargets(question); err != nil {
 		return "", err

@@ -28,7 +28,7 @@ type Terms struct {
 
 // question are the keys that whoever asks may choose. Every other key, and so every
 // new one, is the steward's: it belongs to the contract.
-var question = []string{"target", "targets", "levels", "contrasts", "select", "method", "privacy.epsilon", "privacy.delta", "privacy.noise", "ledger", "output", "justification", "sign"}
+var question = []string{"target", "targets", "levels", "contrasts", "select", "start", "method", "privacy.epsilon", "privacy.delta", "privacy.noise", "ledger", "output", "justification", "sign"}
 
 // terms is the contract that a configuration keeps to: what it says without zeros,
 // which is what contracts are compared by.

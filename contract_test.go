@@ -45,7 +45,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 	}
 	for _, set := range []string{
 		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
-		"justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
+		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
 		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",
 	} {
 		if _, err := discreet.Evaluate(context.Background(), change(t, c, set)); errors.Is(err, ledger.ErrContract) || err == nil {
@@ -57,7 +57,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"contract", "data", "features", "justification", "ledger", "levels", "method", "output", "privacy", "problem", "select", "sign", "target", "targets", "contrasts"}
+	known := []string{"contract", "data", "features", "justification", "ledger", "levels", "method", "output", "privacy", "problem", "select", "sign", "start", "target", "targets", "contrasts"}
 	for key := range tree {
 		if !slices.Contains(known, key) {
 			t.Errorf("key %s: say whose it is", key)

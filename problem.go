@@ -48,6 +48,12 @@ func (c Config) public() (evaluate.Public, error) {
 		if p.Features, err = c.Features.Map(); err != nil {
 			return p, fmt.Errorf("features: %w", err)
 		}
+		if names := c.stateNames(p.Features); names != nil {
+			p.Labels["state_names"] = names
+		}
+	}
+	if p.Start, err = c.distribution(p); err != nil {
+		return p, fmt.Errorf("start: %w", err)
 	}
 	if p.Targets, err = c.targets(); err != nil {
 		return p, err

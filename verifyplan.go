@@ -74,7 +74,7 @@ func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
 	for _, l := range []struct {
 		name  string
 		check func(r *evaluate.Release, v any) error
-	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"on_violation", checkViolation}, {"features", nil}} {
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}} {
 		v, ok := r.Public[l.name]
 		if !ok {
 			continue

@@ -9,6 +9,9 @@ func notChecked(r *evaluate.Release) []string {
 	if r.Public["features"] != nil {
 		out = append(out, "public.features: which column was read, and how many states it has where no number is told by state")
 	}
+	if r.Public["state_names"] != nil {
+		out = append(out, "public.state_names: which word stands for which state")
+	}
 	if r.Diagnostics["model"] != nil {
 		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts that it was made of are not in the release; the interval does not rest on them")
 	}

@@ -43,13 +43,14 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Xie19      *float64           `json:"xie19_epsilon"`
 		Estimated  *EstimatedBehavior `json:"estimated_behavior"`
 		Targets    *targetsFact       `json:"targets"`
+		Start      []float64          `json:"first_states"`
 	}
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
 	}
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
-		Reward: f.Reward, Features: features, Labels: labels, Behavior: f.Estimated,
+		Reward: f.Reward, Features: features, Labels: labels, Behavior: f.Estimated, Start: f.Start,
 	}
 	if f.Given {
 		p.Return = f.Return
@@ -140,6 +141,7 @@ func (p *Plan) Verify(r *Release) error {
 		{"theta", r.Theta, again.Theta},
 		{"values", r.Values, again.Values},
 		{"bands", r.Bands, again.Bands},
+		{"start_value", r.Start, p.public.startOf(again)},
 		{"estimate", r.Estimate, again.Estimate},
 		{"answer", r.Answer, again.Answer},
 		{"answers", r.Answers, again.Answers},

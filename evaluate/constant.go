@@ -42,7 +42,7 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 			Sampling:   NoSampling,
 		}}, nil
 	}
-	plan, err := newPlan("constant", p, dp.ApproximateDP{}, func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil })
+	plan, err := newPlan("constant", p.byStates(), dp.ApproximateDP{}, func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil })
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	if _, err := r.walk.StepSum(); err != nil {
 		return nil, err
 	}
-	plan, err := bootstrapping(newPlan(gpopeName, r.public, r.walk.Event(r.walk.Multiplier), r.prepare))
+	plan, err := bootstrapping(newPlan(gpopeName, r.public.byStates(), r.walk.Event(r.walk.Multiplier), r.prepare))
 	if err != nil {
 		return nil, err
 	}

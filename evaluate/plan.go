@@ -93,6 +93,9 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	if p.Behavior != nil && !p.estimates {
 		return nil, fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy and for a single target; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
 	}
+	if err := p.startable(method); err != nil {
+		return nil, err
+	}
 	plan := &Plan{Method: method, Event: event, Privacy: p.clone().Privacy, Facts: p.facts(), public: p.clone(), prepare: prepare}
 	if p.Privacy == nil {
 		return plan, nil
@@ -297,6 +300,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if err != nil {
 		return nil, err
 	}
+	release.Start = r.plan.public.startOf(release)
 	release.Schema = ReleaseSchema
 	release.Method = r.plan.Method
 	release.Public = r.plan.Facts

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
@@ -104,6 +105,9 @@ type Public struct {
 	// Behavior asks to estimate the probabilities of the logged actions, and to pay for
 	// it; nil where the data hold them.
 	Behavior *EstimatedBehavior
+	// Start is a public distribution over the states that Features number: of a value
+	// function the mean under it is wanted too, see [StartValue]. Nil asks for none.
+	Start []float64
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
 	// Labels are further public facts that a release repeats, such as the target
@@ -116,6 +120,8 @@ type Public struct {
 	answers int
 	// estimates tells that the method pays for Behavior.
 	estimates bool
+	// perState tells that the method answers with a value for every state.
+	perState bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
@@ -134,6 +140,7 @@ func (p Public) clone() Public {
 		p.Behavior = &b
 	}
 	p.Labels = maps.Clone(p.Labels)
+	p.Start = slices.Clone(p.Start)
 	p.Targets = p.Targets.clone()
 	return p
 }
@@ -306,6 +313,9 @@ func (p Public) facts() map[string]any {
 	}
 	if p.Behavior != nil {
 		f["estimated_behavior"] = *p.Behavior
+	}
+	if p.Start != nil {
+		f["first_states"] = p.Start
 	}
 	if p.decisions() < p.Horizon {
 		f["one_decision"] = true

@@ -13,8 +13,13 @@ import (
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-// reference plans a method without privacy. What it releases protects nobody.
+// reference plans a method of a value function without privacy.
 func reference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	return bareReference(method, p.byStates(), compute)
+}
+
+// bareReference plans a method without privacy. What it releases protects nobody.
+func bareReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
 	p = p.clone()
 	if p.Privacy != nil {
 		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
@@ -55,7 +60,7 @@ func reference(method string, p Public, compute func(s *value.Sample) (*Release,
 
 // scalarReference is a reference that releases a number.
 func scalarReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
-	plan, err := reference(method, p, compute)
+	plan, err := bareReference(method, p, compute)
 	if err == nil {
 		plan.outcome = referenceAgain(p, numberAgain)
 	}

@@ -24,6 +24,9 @@ type Release struct {
 	Values []float64 `json:"values,omitempty"`
 	// Bands lie about Values; nil where nothing was released that tells their error, as off-policy.
 	Bands *Bands `json:"bands,omitempty"`
+	// Start is the mean of Values under a public distribution of first states; nil where
+	// none was asked for.
+	Start *StartValue `json:"start_value,omitempty"`
 	// Estimate is the value of the policy; nil for a value function.
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Answer is what a method says that is not of this library, see [OfSums]; nil for all

@@ -81,7 +81,7 @@ func (r smoothRelease) plan(c Constants) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(r.method, r.public, release.Event(dim), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	plan, err := newPlan(r.method, r.public.byStates(), release.Event(dim), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		return r.prepare(release, d)
 	})
 	if err != nil {

@@ -218,12 +218,26 @@ type functionView struct {
 	Error  string // expected error of the noise; empty where it is not known
 	Chart  *stepChart
 	Bands  string // what intervals by state rest on; empty where there are none
+	Start  string // the mean under the public first states; empty where none was asked for
 	Tables []numberTable
 }
 
 // bandWords say what bands by state are, and what they suppose.
 func bandWords(b *evaluate.Bands) string {
-	return fmt.Sprintf("Each value has a band, in the table and in the JSON form: %v standard deviations to either side. Bands are no confidence intervals. They suppose %s; where that is not so they may miss every value.", b.Deviations, b.Condition)
+	return fmt.Sprintf("Each value has a band, in the table and in the JSON form: %.3g standard deviations to either side. Bands are no confidence intervals. They suppose %s; where that is not so they may miss every value.", b.Deviations, b.Condition)
+}
+
+// startWords say what the values are worth under the public distribution of first states.
+func startWords(s *evaluate.StartValue) string {
+	if s == nil {
+		return ""
+	}
+	words := fmt.Sprintf("Under the public distribution of first states (first_states below) the mean of these values is %s.", round(s.Value))
+	if s.Band == nil {
+		return words + " How far off it may be was not released."
+	}
+	return words + fmt.Sprintf(" Its standard deviation is at most %s, as bands suppose, and %.3g of them reach from %s to %s: no confidence interval either.",
+		significant(s.StdAtMost, digits, up), s.Deviations, round(s.Band[0]), round(s.Band[1]))
 }
 
 // numberTable lists the first numbers of a vector.
@@ -263,7 +277,8 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 	if len(r.Values) > 0 {
 		v.Count = len(r.Values)
 		v.Chart = newStepChart(r.Values, bounds)
-		table := newNumberTable("Values by state", "state", r.Values, nil)
+		table := newNumberTable("Values by state", "state", r.Values, States(r.Public))
+		v.Start = startWords(r.Start)
 		if b := r.Bands; b != nil && len(b.Lower) == len(r.Values) && len(b.Upper) == len(r.Values) {
 			v.Bands = bandWords(b)
 			table.Bands = "band"

@@ -19,3 +19,17 @@ func Features(public map[string]any) []string {
 	}
 	return s.Features()
 }
+
+// States names the states of a plan or a release by its public facts, in the order of
+// their numbers; nil where they are known by number alone.
+func States(public map[string]any) []string {
+	text, err := json.Marshal(public["state_names"])
+	if err != nil {
+		return nil
+	}
+	var names []string
+	if json.Unmarshal(text, &names) != nil {
+		return nil // the page of a release that names nothing this program knows
+	}
+	return names
+}

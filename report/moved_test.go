@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -48,6 +50,18 @@ func TestBandsStandWithTheirCondition(t *testing.T) {
 		t.Error("bands without any in the release")
 	}
 	r.Bands = &evaluate.Bands{Lower: []float64{0.125, 0.375}, Upper: []float64{0.375, 0.625}, Deviations: 1.96, Condition: "fair weather"}
+	r.Start = &evaluate.StartValue{Value: 0.4375, StdAtMost: 0.0625, Band: &[2]float64{0.3125, 0.5625}, Deviations: 1.96, Condition: "fair weather"}
+	r.Public["state_names"] = []string{"mild", "se<vere"}
+	for _, want := range []string{"first_states below) the mean of these values is 0.4375", "at most 0.0625, as bands suppose, and 1.96 of them reach from 0.3125 to 0.5625", "mild", "se&lt;vere"} {
+		if !strings.Contains(page(), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	r.Start.Value = math.NaN()
+	if err := report.Write(&bytes.Buffer{}, r); !errors.Is(err, report.ErrRelease) {
+		t.Errorf("a start value that is no number: %v", err)
+	}
+	r.Start = nil
 	for _, want := range []string{"1.96 standard deviations", "no confidence intervals", "0.375 to 0.625", "They suppose fair weather"} {
 		if !strings.Contains(page(), want) {
 			t.Errorf("the page does not say %q", want)

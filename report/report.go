@@ -154,6 +154,9 @@ func check(r *evaluate.Release) error {
 			return err
 		}
 	}
+	if err := checkStart(r.Start); err != nil {
+		return err
+	}
 	if err := checkEstimate(r.Estimate); err != nil {
 		return err
 	}
@@ -167,6 +170,17 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	return checkPrivacy(r.Privacy)
+}
+
+func checkStart(s *evaluate.StartValue) error {
+	if s == nil {
+		return nil
+	}
+	numbers := []float64{s.Value, s.StdAtMost, s.Deviations}
+	if s.Band != nil {
+		numbers = append(numbers, s.Band[0], s.Band[1])
+	}
+	return finite("start_value", numbers...)
 }
 
 func checkEstimate(e *evaluate.Estimate) error {

@@ -180,9 +180,11 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	}
 	printAnswers(w, r)
 	if r.Values != nil {
-		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, nil))
+		names := report.States(r.Public)
+		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))
+		printStart(w, r.Start)
 		if b := r.Bands; b != nil {
-			fmt.Fprintf(w, "bands     %g standard deviations to either side, no confidence intervals; they suppose %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, nil), numbers(b.Upper, nil))
+			fmt.Fprintf(w, "bands     %.3g standard deviations to either side, no confidence intervals; they suppose %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, names), numbers(b.Upper, names))
 		}
 	} else if r.Theta != nil {
 		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
@@ -192,6 +194,17 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	printPrivacy(w, r)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note      %s\n", n)
+	}
+}
+
+// printStart tells what the values are worth under the public first states.
+func printStart(w io.Writer, s *evaluate.StartValue) {
+	switch {
+	case s == nil:
+	case s.Band == nil:
+		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states, without an error\n", s.Value)
+	default:
+		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states; standard deviation at most %.3g, of which %.3g reach from %.6g to %.6g\n", s.Value, s.StdAtMost, s.Deviations, s.Band[0], s.Band[1])
 	}
 }
 

@@ -81,6 +81,7 @@ func private() []question {
 		{name: "dp-lsl-balle16", log: "paid", target: logged, method: "{name: dp-lsl, constants: balle16, lambda: 20}", more: states},
 
 		{name: "dp-refine", log: "visits", target: logged, method: "{name: dp-refine}", more: states},
+		{name: "dp-refine-start", log: "single", target: logged, method: "{name: dp-refine}", more: states + "start: {kind: weights, weights: [3, 1, 0, 0, 1]}\n"},
 		{name: "dp-refine-off", log: "visits", target: column, method: "{name: dp-refine, max_weight: 4, rounds: 10}", more: pairs},
 		{name: "dp-refine-regression", log: "visits", target: logged, method: "{name: dp-refine}", more: linear},
 		{name: "dp-refine-regression-off", log: "single", target: softmax, method: "{name: dp-refine, rounds: 2}", more: fourier},

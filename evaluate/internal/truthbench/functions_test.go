@@ -16,9 +16,9 @@ import (
 // cut off with their last state on record.
 type Function struct {
 	Name string
-	// V is the value by state, and J its mean over the states where episodes start.
-	V []float64
-	J float64
+	// V is the value by state, and J its mean over Start, where episodes start.
+	V, Start []float64
+	J        float64
 	// Horizon, Gamma and Return are public; Return is nil where it follows from
 	// rewards in [0, 1].
 	Horizon int
@@ -63,7 +63,7 @@ func (m *mdp) function(name string, horizon int, returns *evaluate.Range) Functi
 	m.horizon, m.target = horizon, m.behavior
 	f := Function{Name: name, Horizon: horizon, Gamma: m.gamma, Return: returns, simulate: m.cutOff}
 	f.V = m.forever()
-	f.J = dot(m.start, f.V)
+	f.Start, f.J = m.start, dot(m.start, f.V)
 	return f
 }
 

@@ -1,0 +1,82 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/feature"
+)
+
+// StartValue is the mean of the values by state under [Public.Start]: a linear function of
+// what was released, which costs nothing.
+type StartValue struct {
+	Value float64 `json:"value"`
+	// StdAtMost is the weighted sum of the standard deviations of the states' values, as if
+	// all erred together: no error of the sum has a larger one, however those of the states
+	// hang together. It is 0, as are Band and Deviations, where no standard deviations by
+	// state about the truth were released.
+	StdAtMost float64 `json:"std_at_most,omitempty"`
+	// Band reaches Deviations times StdAtMost to either side, within the public range of a
+	// return. It is no confidence interval: Condition is what it supposes.
+	Band       *[2]float64 `json:"band,omitempty"`
+	Deviations float64     `json:"standard_deviations,omitempty"`
+	Condition  string      `json:"condition,omitempty"`
+}
+
+// byStates marks the facts of a method that answers with a value for every state.
+func (p Public) byStates() Public {
+	p.perState = true
+	return p
+}
+
+// startable checks the public weights of first states against what a method answers.
+func (p Public) startable(method string) error {
+	if p.Start == nil {
+		return nil
+	}
+	if !p.perState {
+		return fmt.Errorf("%w: start asks for a mean of values by state, and %s answers with none; it takes first states as the data have them: leave start out, or choose a method of a value function, such as dp-refine", ErrPublic, method)
+	}
+	f, ok := p.Features.(feature.Finite)
+	if !ok {
+		return fmt.Errorf("%w: start weighs numbered states, and %s has features of another kind; use features of kind tabular or aggregate, or leave start out", ErrPublic, method)
+	}
+	if len(p.Start) != f.States() {
+		return fmt.Errorf("%w: start has %d weights for %d states", ErrPublic, len(p.Start), f.States())
+	}
+	sum := 0.0
+	for s, w := range p.Start {
+		if !(w >= 0) {
+			return fmt.Errorf("%w: start: the weight of state %d is %v; want 0 or above", ErrPublic, s, w)
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) <= 1e-9) {
+		return fmt.Errorf("%w: start: the weights add up to %v; want 1", ErrPublic, sum)
+	}
+	return nil
+}
+
+// startOf is the mean of released values under the public weights of first states.
+func (p Public) startOf(r *Release) *StartValue {
+	if p.Start == nil || r.Values == nil {
+		return nil
+	}
+	out := &StartValue{}
+	for s, w := range p.Start {
+		out.Value += w * r.Values[s]
+	}
+	sd, ok := r.Diagnostics[stdByCoordinate].([]float64)
+	if r.Bands == nil || !ok {
+		return out
+	}
+	f := p.Features.(feature.Finite)
+	for s, w := range p.Start {
+		out.StdAtMost += w * sd[f.Cell(s)]
+	}
+	returns, reach := p.Returns(), scalar.Z95*out.StdAtMost
+	out.Band = &[2]float64{max(out.Value-reach, returns.Min), min(out.Value+reach, returns.Max)}
+	out.Deviations, out.Condition = scalar.Z95, r.Bands.Condition
+	return out
+}
