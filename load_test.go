@@ -115,7 +115,7 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 // A number that YAML reads otherwise than it looks is refused, wherever it
 // stands; as text it can be written in quotes.
 func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {
-	const remedy = "; write a decimal number without underscores and leading zeros, or text in quotes"
+	const remedy = "; write a decimal number without underscores, leading zeros or a plus sign, or text in quotes"
 	for text, want := range map[string]string{
 		"problem:\n  persons: 1_0\n":               "x.yaml:2: problem.persons is `1_0`" + remedy,
 		"problem:\n  persons: 0470\n":              "x.yaml:2: problem.persons is `0470`" + remedy,
@@ -123,6 +123,9 @@ func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {
 		"privacy:\n  epsilon: 0_1.5\n":             "x.yaml:2: privacy.epsilon is `0_1.5`" + remedy,
 		"privacy:\n  epsilon: 00.5\n":              "x.yaml:2: privacy.epsilon is `00.5`" + remedy,
 		"method: {name: dp-is, max_weight: 1_0}\n": "x.yaml:1: method.max_weight is `1_0`" + remedy,
+		"data:\n  na: [NA, 0x10]\n":                "x.yaml:2: data.na is `0x10`" + remedy,
+		"data: {na: [+9]}\n":                       "x.yaml:1: data.na is `+9`" + remedy,
+		"problem: {horizon: 0o17}\n":               "x.yaml:1: problem.horizon is `0o17`" + remedy,
 		"ledger: {dataset: 0470}\n":                "x.yaml:1: ledger.dataset is `0470`" + remedy,
 	} {
 		_, err := discreet.Parse("x.yaml", []byte(text))

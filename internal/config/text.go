@@ -34,7 +34,7 @@ func checkLength(name string, text []byte) error {
 }
 
 // checkNumbers refuses numbers that YAML reads otherwise than they look: 1_0 is
-// 10 to it, and 0470 the octal 312.
+// 10 to it, 0470 the octal 312, 0x10 is 16, and +7 a 7 without its sign.
 func checkNumbers(name string, text []byte) error {
 	var root yaml.Node
 	if err := yaml.Load(text, &root); err != nil {
@@ -53,7 +53,7 @@ func checkNumbers(name string, text []byte) error {
 	if !strings.HasPrefix(name, setName) { // the lines are those of a text that nobody wrote
 		place = fmt.Sprintf("%s:%d", name, n.Line)
 	}
-	return fmt.Errorf("%w: %s: %s; write a decimal number without underscores and leading zeros, or text in quotes", ErrSyntax, place, what)
+	return fmt.Errorf("%w: %s: %s; write a decimal number without underscores, leading zeros or a plus sign, or text in quotes", ErrSyntax, place, what)
 }
 
 // quoted is the styles of what is text whatever it looks like.
@@ -81,6 +81,6 @@ func misread(n *yaml.Node) *yaml.Node {
 
 func looksOtherwise(number string) bool {
 	digits := strings.TrimLeft(number, "+-")
-	leading := len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'
-	return leading || strings.Contains(number, "_")
+	other := len(digits) > 1 && digits[0] == '0' && strings.ContainsRune("0123456789xXoObB", rune(digits[1]))
+	return other || number[0] == '+' || strings.Contains(number, "_")
 }
