@@ -18,7 +18,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/value"
 )
 
-var estimatorTrials = flag.Int("estimator-trials", 3, "trials of each cell of the table of estimators")
+var estimatorTrials = flag.Int("estimator-trials", 1, "trials of each cell of the table of estimators")
 
 // cell is one setting of the table of estimators.
 type cell struct {

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
 
-// RMSE over the chain's states, five seeds of data and noise, and two where seeds
+// RMSE over the chain's states, three seeds of data and noise, and one where seeds
 // differ by a few per cent; public defaults: Algorithm 1, the mini-batch form, and the
 // mini-batch form with public visits.
-// The limits are a quarter above what was measured.
+// The limits are a quarter above what was measured over more seeds, half above for one seed of single persons.
 func TestGPOPEAccuracyOnTheChain(t *testing.T) {
 	visits := make([]float64, chain.States)
 	for s := range visits {
@@ -25,10 +25,10 @@ func TestGPOPEAccuracyOnTheChain(t *testing.T) {
 		seeds   int
 		limits  [3]float64
 	}{
-		{1_000, 1, 5, [3]float64{0.88, 0.21, 0.24}},
-		{10_000, 0.1, 5, [3]float64{0.83, 0.17, 0.20}},
-		{100_000, 0.1, 5, [3]float64{0.58, 0.038, 0.028}},
-		{300_000, 1, 2, [3]float64{0.39, 0.0105, 0.011}},
+		{1_000, 1, 3, [3]float64{0.88, 0.21, 0.24}},
+		{10_000, 0.1, 3, [3]float64{0.83, 0.17, 0.20}},
+		{100_000, 0.1, 3, [3]float64{0.58, 0.038, 0.028}},
+		{300_000, 1, 1, [3]float64{0.48, 0.0105, 0.011}},
 	} {
 		for i, m := range []GPOPE{{Batch: 1}, {}, {Visits: visits}} {
 			got := chainError(t, m, c.persons, c.epsilon, c.seeds)
