@@ -88,10 +88,18 @@ func regularFiles(path string) ([]string, error) {
 	if strings.EqualFold(filepath.Base(path), "metadata.json") {
 		path = filepath.Dir(path)
 	}
-	path, err := filepath.EvalSymlinks(path)
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// An open file that has no name, such as a memory file under /dev/stdin: the
+		// link to it opens, and leads nowhere.
+		if info, known := os.Stat(path); known == nil && info.Mode().IsRegular() {
+			return []string{path}, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
+	path = real
 	var files []string
 	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {

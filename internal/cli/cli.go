@@ -46,7 +46,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	tell(stderr, err)
+	if inJSON(root) {
+		err = errors.Join(err, tellJSON(stderr, err))
+	} else {
+		tell(stderr, err)
+	}
 	return exitCode(err)
 }
 
@@ -55,19 +59,24 @@ var errNothing = errors.New("interrupted; nothing was released")
 
 // tell prints an error.
 func tell(w io.Writer, err error) {
+	if err != nil {
+		fmt.Fprintf(w, "discreet: %s\n", wording(err))
+	}
+}
+
+// wording is what is told of an error.
+func wording(err error) string {
 	var pending *discreet.PendingError
 	switch {
-	case err == nil:
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrUnknown), errors.Is(err, discreet.ErrNotWritten):
 		// Interrupted or not: what matters is that budget is gone, or may be.
-		fmt.Fprintf(w, "discreet: %s\n", printable(err.Error()))
+		return printable(err.Error())
 	case errors.Is(err, errNothing):
-		fmt.Fprintf(w, "discreet: %v\n", errNothing)
+		return errNothing.Error()
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(w, "discreet: interrupted")
-	default:
-		fmt.Fprintf(w, "discreet: %s\n", strings.TrimPrefix(printable(err.Error()), "discreet "))
+		return "interrupted"
 	}
+	return strings.TrimPrefix(printable(err.Error()), "discreet ")
 }
 
 // printable is a text with nothing in it that would steer a terminal: an error may
@@ -97,6 +106,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
+	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit())
 	return root

@@ -65,18 +65,18 @@ func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []d
 	var pending *discreet.PendingError
 	if errors.Is(err, context.Canceled) && !errors.As(err, &pending) {
 		if c.Ledger != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), "notice: if the data had been opened, this is a failed check of their dataset (discreet ledger show)")
+			notify(cmd, forAnyone, "if the data had been opened, this is a failed check of their dataset (discreet ledger show)")
 		}
 		return fmt.Errorf("%w: %w", errNothing, err)
 	} else if err != nil {
 		return err
 	}
 	for _, n := range result.Notices {
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", brief(n))
+		notify(cmd, forCurator, brief(n))
 	}
 	if result.Repeated {
 		e := result.Release.Ledger
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: key %s was charged before, by entry %d; this is its recorded release; nothing was spent, and the data were not opened\n", e.Key, e.Seq)
+		notify(cmd, forAnyone, fmt.Sprintf("key %s was charged before, by entry %d; this is its recorded release; nothing was spent, and the data were not opened", e.Key, e.Seq))
 	}
 	// The release is shown before the page is made: it was paid for.
 	out := &sticky{Writer: cmd.OutOrStdout()}

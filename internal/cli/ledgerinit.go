@@ -95,7 +95,7 @@ smaller than the budget; init prints it.`,
 				fmt.Fprintln(cmd.OutOrStdout(), "(the reserve is no part of that; begin the ledger with --no-reserve where all releases are of Gaussian noise)")
 			}
 			if o.Budget.Delta >= largeDelta {
-				fmt.Fprintf(cmd.ErrOrStderr(), evaluate.Unit(o.Unit).Words("warning: delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons\n"), o.Budget.Delta)
+				warn(cmd, fmt.Sprintf(evaluate.Unit(o.Unit).Words("delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons"), o.Budget.Delta))
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "to charge it, say in a configuration: ledger: {path: %s, dataset: %s, analyst: WHO}\n", pathInConfig(args[0]), o.Dataset)
 			return l.Close()

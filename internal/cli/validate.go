@@ -145,7 +145,7 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		return errors.Join(found, printJSON(cmd.OutOrStdout(), out))
 	}
 	for _, n := range s.Notices {
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", n)
+		notify(cmd, forAnyone, n)
 	}
 	if found != nil {
 		if s.Overview != nil {
