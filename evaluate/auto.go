@@ -96,12 +96,13 @@ func (m Auto) function(p Public) (*Plan, error) {
 	if best < 0 {
 		return nil, errors.Join(failures...)
 	}
+	words = append(words, fmt.Sprintf("and %.2g of the middle of the public range for a value anywhere in it", constant))
 	why := fmt.Sprintf("expected errors beforehand are %s", strings.Join(words, ", "))
 	if !policy.OnPolicy(p.Target) {
 		why += "; off-policy these are of the noise alone, and no method here gives a value function with intervals"
 	}
 	if e := all[best].expected; e > constant && !math.IsInf(e, 1) {
-		return chosen(Constant{}, p, fmt.Sprintf("%s, and the middle of the range is expected to be off by %.2g", why, constant))
+		return chosen(Constant{}, p, why)
 	}
 	return chosen(all[best].estimator, p, why)
 }
