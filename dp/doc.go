@@ -20,4 +20,6 @@
 // Start with [ParseEvent] for the JSON form, or with a literal such as
 //
 //	dp.SelfComposed{Count: 100, Event: dp.Gaussian{NoiseMultiplier: 10}}
+//
+// docs/accounting.md is the guide of all kinds, with an example of each.
 package dp

@@ -77,6 +77,27 @@ func TestEveryKindReadsAndWritesItsJSON(t *testing.T) {
 	}
 }
 
+// TestAnUnknownKindIsToldAllThatThereAre: those that read and write their JSON above, and no other.
+func TestAnUnknownKindIsToldAllThatThereAre(t *testing.T) {
+	want := map[string]bool{}
+	for _, e := range everyKind {
+		want[e.Kind()] = true
+	}
+	got := map[string]bool{}
+	for _, kind := range dp.Kinds() {
+		got[kind] = true
+	}
+	if d := cmp.Diff(want, got); d != "" || len(dp.Kinds()) != len(want) {
+		t.Errorf("Kinds: (-want +got)\n%s", d)
+	}
+	_, err := dp.ParseEvent([]byte(`{"kind":"gauss","noise_multiplier":1}`))
+	for kind := range want {
+		if err == nil || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "docs/accounting.md") {
+			t.Errorf("error %v; want it to list %s and to name the guide", err, kind)
+		}
+	}
+}
+
 func TestMalformedEventsAreRefused(t *testing.T) {
 	for _, text := range []string{
 		``, `null`, `3`, `"gaussian"`, `[]`, `{}`, `{"kind":null}`, `{"kind":7}`,

@@ -3,6 +3,8 @@ package dp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // maxDepth bounds the nesting of an event tree in JSON, so that a hostile
@@ -66,6 +68,17 @@ func ParseTemplate(text []byte) (Template, error) {
 	}
 	return t, nil
 }
+
+// kinds are the names of all kinds, as a guide would list them.
+var kinds = [...]string{
+	"gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "tree_aggregation", "smooth_gaussian",
+	"randomized_response", "shuffled", "exponential", "permute_and_flip", "report_noisy_max", "select_best",
+	"pure_dp", "approximate_dp", "gdp", "zcdp", "rdp_curve", "privacy_loss",
+	"poisson_sampled", "sampled_without_replacement", "self_composed", "composed",
+}
+
+// Kinds returns the names of all kinds of events.
+func Kinds() []string { return slices.Clone(kinds[:]) }
 
 type builder func(multiplier float64) Event
 
@@ -168,7 +181,7 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 	case "composed":
 		return p.composed(text, depth)
 	}
-	return nil, fmt.Errorf("%w: unknown kind %q", ErrEvent, *head.Kind)
+	return nil, fmt.Errorf("%w: unknown kind %q; want one of %s (docs/accounting.md has an example of each)", ErrEvent, *head.Kind, strings.Join(kinds[:], ", "))
 }
 
 // filled puts the number into the open place of the event that build makes.

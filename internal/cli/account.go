@@ -41,7 +41,8 @@ func newQuery(query, short string) *cobra.Command {
 		Short: short,
 		Long: short + `.
 
-EVENT.json is a file or - for standard input: one event, or an array. An element
+EVENT.json is a file or - for standard input: one event (docs/accounting.md has an
+example of every kind), or an array. An element
 of the array is an event, or an object {"id", "event", "adjacency", "delta",
 "epsilon", "accountant", "group"} whose keys but event may be left out and then follow the
 flags. An array is answered by an array.`,
