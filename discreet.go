@@ -306,15 +306,23 @@ func newJob(c Config) (*job, error) {
 // given, the data is read first and counts them.
 func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 	count := j.public.Persons == 0 && j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.ReplaceOne
+	var apart []string
 	if !count {
-		if _, err := j.estimator.Plan(j.public); err != nil {
+		plan, err := j.estimator.Plan(j.public)
+		if err != nil {
 			return nil, nil, err
 		}
+		ready, notices, err := j.inParts(ctx, plan)
+		if ready != nil || err != nil {
+			return ready, notices, err
+		}
+		apart = notices
 	}
 	data, notices, err := j.read(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	notices = append(notices, apart...)
 	j.persons = data.PersonID
 	if count {
 		j.public.Persons = int64(data.Persons())
@@ -328,11 +336,11 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 		return nil, nil, err
 	}
 	// What makes the answer doubtful must reach the curator before it is trusted.
-	report, err := j.look(ctx, data, plan)
+	told, err := j.doubts(ctx, data, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	return ready, append(notices, report.Warnings...), nil
+	return ready, append(notices, told...), nil
 }
 
 func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {

@@ -174,8 +174,41 @@ func distinct(errs []error) error {
 
 // look describes the data for their curator.
 func (j *job) look(ctx context.Context, data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
+	r, err := lookAt(j, data, j.publicFacts(plan), overview.Look, func(r *overview.Report) *[]string { return &r.Warnings })
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings, err = j.doubted(ctx, r.Warnings)
+	return r, err
+}
+
+// doubts are the warnings that look would give.
+func (j *job) doubts(ctx context.Context, data *trajectory.Dataset, plan *evaluate.Plan) ([]string, error) {
+	warn := func(d *trajectory.Dataset, f overview.Facts) (*[]string, error) {
+		told, err := overview.Warn(d, f)
+		return &told, err
+	}
+	told, err := lookAt(j, data, j.publicFacts(plan), warn, func(told *[]string) *[]string { return told })
+	if err != nil {
+		return nil, err
+	}
+	return j.doubted(ctx, *told)
+}
+
+// doubted adds what contradicts the configuration.
+func (j *job) doubted(ctx context.Context, told []string) ([]string, error) {
+	doubt, err := j.contradiction(ctx)
+	if doubt != "" {
+		told = append(told, doubt)
+	}
+	return told, err
+}
+
+// publicFacts are what the data are held against, but for a target policy where there
+// are several.
+func (j *job) publicFacts(plan *evaluate.Plan) overview.Facts {
 	p := j.config.Problem
-	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return}
+	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
 	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
@@ -183,31 +216,22 @@ func (j *job) look(ctx context.Context, data *trajectory.Dataset, plan *evaluate
 	f.Cap, _ = plan.Facts["max_weight"].(float64)
 	f.Words = j.config.Data.words()
 	f.Estimated = j.public.Behavior
-	r, err := j.lookAt(data, f)
-	if err != nil {
-		return nil, err
-	}
-	doubt, err := j.contradiction(ctx)
-	if doubt != "" {
-		r.Warnings = append(r.Warnings, doubt)
-	}
-	return r, err
+	return f
 }
 
 // lookAt describes the data beside the policy, or beside the first that is not the
 // logged one; what is doubtful about another of several is a warning with its name.
-func (j *job) lookAt(data *trajectory.Dataset, f overview.Facts) (*overview.Report, error) {
+func lookAt[T any](j *job, data *trajectory.Dataset, f overview.Facts, look func(*trajectory.Dataset, overview.Facts) (*T, error), warnings func(*T) *[]string) (*T, error) {
 	if j.public.Targets == nil {
-		f.Target = j.public.Target
-		return overview.Look(data, f)
+		return look(data, f)
 	}
-	var first *overview.Report
+	var first *T
 	for _, a := range j.public.Targets.Policies {
 		if policy.OnPolicy(a.Policy) {
 			continue
 		}
 		f.Target = a.Policy
-		r, err := overview.Look(data, f)
+		r, err := look(data, f)
 		if err != nil {
 			return nil, err
 		}
@@ -215,9 +239,10 @@ func (j *job) lookAt(data *trajectory.Dataset, f overview.Facts) (*overview.Repo
 			first = r
 			continue
 		}
-		for _, w := range r.Warnings {
-			if !slices.Contains(first.Warnings, w) {
-				first.Warnings = append(first.Warnings, "policy "+a.Name+": "+w)
+		told := warnings(first)
+		for _, w := range *warnings(r) {
+			if !slices.Contains(*told, w) {
+				*told = append(*told, "policy "+a.Name+": "+w)
 			}
 		}
 	}

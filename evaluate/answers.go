@@ -69,7 +69,7 @@ type ExpectedAnswer struct {
 
 // contributions are what every person adds to the estimates of every policy.
 func contributions(d *trajectory.Dataset, p Public, of vouched) (xs, zs [][]float64, err error) {
-	if err := roomFor(d, 6); err != nil {
+	if err := roomFor(d.Persons(), 6); err != nil {
 		return nil, nil, err
 	}
 	for _, a := range p.Targets.Policies {

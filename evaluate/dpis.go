@@ -130,24 +130,18 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(method, p, eventOf(w.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		s, err := sampleFor(d, p)
+	returns := &pairs{public: p, each: value.ISContributions, run: func(x, weight []float64, src *noise.Source) (*Release, error) {
+		e, err := w.Run(x, weight, w.Nest, src)
 		if err != nil {
 			return nil, err
 		}
-		x, weight := make([]float64, d.Persons()), make([]float64, d.Persons())
-		value.ISContributions(x, weight, s)
-		return func(_ context.Context, src *noise.Source) (*Release, error) {
-			e, err := w.Run(x, weight, w.Nest, src)
-			if err != nil {
-				return nil, err
-			}
-			return estimated(e), nil
-		}, nil
-	})
+		return estimated(e), nil
+	}}
+	plan, err := newPlan(method, p, eventOf(w.Noise), returns.prepare)
 	if err != nil {
 		return nil, err
 	}
+	plan.pairs = returns
 	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Nest) })
 	m.describe(plan, 1, clip)
 	return plan, plan.describeMean(w)
@@ -200,12 +194,19 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		}
 	}
 	g := guardedBy(b, baseline)
-	plan, err := newPlan(method, p, eventOf(b.Noise), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		return prepareGuarded(g, of, baseline, p, d)
-	})
+	}
+	var apart *pairs
+	if baseline == nil && of.behavior == nil {
+		apart = boundsApart(b, of, p)
+		prepare = apart.prepare
+	}
+	plan, err := newPlan(method, p, eventOf(b.Noise), prepare)
 	if err != nil {
 		return nil, err
 	}
+	plan.pairs = apart
 	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
 	m.describe(plan, caps.Above, clip)
 	if b.Confounded {

@@ -177,7 +177,7 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 		if err != nil {
 			return nil, err
 		}
-		if err := roomFor(d, form.Coordinates()+1); err != nil {
+		if err := roomFor(d.Persons(), form.Coordinates()+1); err != nil {
 			return nil, err
 		}
 		run := form.On(s)

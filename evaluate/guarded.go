@@ -68,6 +68,18 @@ func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
 	return scalar.Filled{Bounds: b, Baseline: about}
 }
 
+// boundsApart are bounds for which persons can be looked at apart from each other: no
+// baseline is paid for and no probability estimated from all of them.
+func boundsApart(b scalar.Bounds, of vouched, p Public) *pairs {
+	return &pairs{public: p, each: of.weigh, room: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) {
+		e, err := b.Run(x, z, src)
+		if err != nil {
+			return nil, err
+		}
+		return withBehavior(e, nil)
+	}}
+}
+
 // prepareGuarded binds the plan to data. Whatever may fail, fails here.
 func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
 	var visits scalar.Visits
@@ -76,7 +88,7 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 		if d, visits, err = p.unestimated(d); err != nil {
 			return nil, err
 		}
-		if err := roomFor(d, of.behavior.Cells*of.behavior.Actions); err != nil {
+		if err := roomFor(d.Persons(), of.behavior.Cells*of.behavior.Actions); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +101,7 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 	if err != nil {
 		return nil, err
 	}
-	if err := roomFor(d, 6); err != nil {
+	if err := roomFor(d.Persons(), 6); err != nil {
 		return nil, err
 	}
 	x, z := make([]float64, d.Persons()), make([]float64, d.Persons())

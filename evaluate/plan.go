@@ -47,6 +47,7 @@ type Plan struct {
 	event     dp.Event
 	accounted accounted
 	prepare   preparation
+	pairs     *pairs // set where prepare is its own
 	// bootstraps and needsEnds tell that it matters how episodes end.
 	bootstraps, needsEnds bool
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
@@ -216,10 +217,10 @@ func errEnds(method, otherwise string) error {
 
 func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 	if p.public.Discounts && d.Discount == nil {
-		return fmt.Errorf("%w: problem.discounts is set and the data bring no discount; add or map the column, or leave the key out", ErrData)
+		return errDiscounts
 	}
 	if d.Persons() == 0 {
-		return fmt.Errorf("%w: the data holds no person", ErrData)
+		return errNobody
 	}
 	if err := p.CheckPersons(int64(d.Persons())); err != nil || p.public.Privacy == nil {
 		return err
@@ -266,9 +267,9 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 // coordinates is sure to hold, whatever its clip and its noise: a clip is less
 // than 2^31 sqrt(dim) lattice steps, and a sum at most 2^62. It is asked in the
 // check, because a sum that fails later would cost budget.
-func roomFor(d *trajectory.Dataset, dim int) error {
+func roomFor(persons, dim int) error {
 	most := 0x1p31 / math.Sqrt(float64(dim)) / 2
-	if float64(d.Persons()) > most {
+	if float64(persons) > most {
 		return fmt.Errorf("%w: at most %.0f persons fit sums of %d coordinates; use fewer features", ErrData, most, dim)
 	}
 	return nil

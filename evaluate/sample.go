@@ -14,10 +14,19 @@ import (
 // the curator, and builds what the estimators work on. Of a private run it asks
 // nothing of all rows together: to fail there would tell of them.
 func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	if err := policy.Check(p.Target, d); err != nil {
-		return nil, err
+	var rho []float64
+	if !policy.OnPolicy(p.Target) {
+		rho = make([]float64, d.Rows())
+		if err := policy.CheckedRatios(rho, p.Target, d); err != nil {
+			return nil, err
+		}
 	}
-	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
+	return sampleWith(rho, d, p)
+}
+
+// sampleWith is sampleFor where the ratios are known, which is off-policy.
+func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target, Ratios: rho})
 	if err != nil {
 		return nil, err
 	}

@@ -16,41 +16,87 @@ const (
 	fewSeen     = .25
 )
 
-// warnOnce recognises a trial that drew an arm once for each episode and is told as
+// drawsOnce recognises a trial that drew an arm once for each episode and is told as
 // if every decision had been drawn: episodes keep their action although the behaviour
 // probabilities of the later decisions are not 1. The expected number of changes is
-// at least the sum of 1-p over the decisions that keep the action before them. The
-// remedy is that of probabilities that are known where none is given.
-func (r *Report) warnOnce(d *trajectory.Dataset, prob []float64, remedy string) {
-	if d.Action == nil || prob == nil {
-		return
-	}
-	changes, expected := 0, 0.0
+// at least the sum of 1-p over the decisions that keep the action before them.
+type drawsOnce struct {
+	changes  int
+	expected float64
+
+	// Of the first decisions of episodes.
+	begun    bool
+	first    float64           // the probability of the first
+	equal    bool              // all are equal to it
+	constant bool              // all are equal by action
+	byAction map[int32]float64 // the last, of mostActions+1 actions at most
+	actions  int32             // one more than the largest action
+}
+
+func (o *drawsOnce) add(d *trajectory.Dataset, prob []float64) {
 	for e := range d.Episodes() {
-		for row := d.EpisodeStart[e] + 1; row < d.EpisodeStart[e+1]; row++ {
+		lo := d.EpisodeStart[e]
+		o.begins(d.Action[lo], prob[lo])
+		for row := lo + 1; row < d.EpisodeStart[e+1]; row++ {
 			if d.Action[row] == d.Action[row-1] {
-				expected += 1 - prob[row]
+				o.expected += 1 - prob[row]
 			} else {
-				changes++
+				o.changes++
 			}
 		}
 	}
-	if expected < fewExpected || float64(changes) > fewSeen*expected {
-		return
-	}
-	seen := "never changes"
-	if changes > 0 {
-		seen = fmt.Sprintf("seldom changes (%d in all)", changes)
-	}
-	if remedy == "" {
-		remedy = fmt.Sprintf("data.behavior: {kind: constant_by_step, probs: %s}, or by once: true beside the name of the column", firstProbs(d))
-	}
-	r.Warnings = append(r.Warnings, fmt.Sprintf("the action of an episode %s, and by the behaviour probabilities at least %.3g changes were to be expected: a trial that drew an arm once for each episode has probability 1 from the second decision on; say so by %s",
-		seen, expected, remedy))
 }
 
-// warnLeft tells how many episodes leave the action that was drawn once for them.
-func (r *Report) warnLeft(d *trajectory.Dataset, once bool) {
+// begins notes the first decision of an episode.
+func (o *drawsOnce) begins(a int32, p float64) {
+	if !o.begun {
+		*o = drawsOnce{changes: o.changes, expected: o.expected, begun: true, first: p, equal: true, constant: true, byAction: map[int32]float64{}}
+	}
+	o.equal, o.actions = o.equal && p == o.first, max(o.actions, a+1)
+	before, seen := o.byAction[a]
+	o.constant = o.constant && (!seen || before == p)
+	if seen || len(o.byAction) <= mostActions {
+		o.byAction[a] = p
+	}
+}
+
+// merge adds the episodes of another, which come after those of o.
+func (o *drawsOnce) merge(other *drawsOnce) {
+	changes, expected := o.changes+other.changes, o.expected+other.expected
+	switch {
+	case !o.begun:
+		*o = *other
+	case other.begun:
+		o.equal = o.equal && other.equal && other.first == o.first
+		o.constant = o.constant && other.constant
+		for a, p := range other.byAction {
+			o.begins(a, p)
+		}
+		o.actions = max(o.actions, other.actions)
+	}
+	o.changes, o.expected = changes, expected
+}
+
+// drawnOnce warns of such a trial. The remedy is that of probabilities that are known
+// where none is given.
+func (w *Watch) drawnOnce(remedy string) []string {
+	o := &w.draws
+	if o.expected < fewExpected || float64(o.changes) > fewSeen*o.expected {
+		return nil
+	}
+	seen := "never changes"
+	if o.changes > 0 {
+		seen = fmt.Sprintf("seldom changes (%d in all)", o.changes)
+	}
+	if remedy == "" {
+		remedy = fmt.Sprintf("data.behavior: {kind: constant_by_step, probs: %s}, or by once: true beside the name of the column", o.probs())
+	}
+	return []string{fmt.Sprintf("the action of an episode %s, and by the behaviour probabilities at least %.3g changes were to be expected: a trial that drew an arm once for each episode has probability 1 from the second decision on; say so by %s",
+		seen, o.expected, remedy)}
+}
+
+// leaving counts the episodes that leave their first action.
+func leaving(d *trajectory.Dataset) int {
 	left := 0
 	for e := range d.Episodes() {
 		for row := d.EpisodeStart[e] + 1; row < d.EpisodeStart[e+1]; row++ {
@@ -60,33 +106,29 @@ func (r *Report) warnLeft(d *trajectory.Dataset, once bool) {
 			}
 		}
 	}
-	if once && left > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("data.behavior says once: true, and the action changes within %d of %d episodes: later decisions count as sure, so that the interval holds, but what they would add to weights is missing mass; where each decision was drawn anew, say once: false", left, d.Episodes()))
-	}
+	return left
 }
 
-// firstProbs writes the probabilities of the first decisions as constant_by_step
-// wants them: one number, or one for each action where they differ.
-func firstProbs(d *trajectory.Dataset) string {
-	byAction := map[int32]float64{}
-	equal, constant, k := true, true, int32(0)
-	for e := range d.Episodes() {
-		row := d.EpisodeStart[e]
-		a, p := d.Action[row], d.BehaviorProb[row]
-		before, seen := byAction[a]
-		constant = constant && (!seen || before == p)
-		equal = equal && p == d.BehaviorProb[0]
-		byAction[a], k = p, max(k, a+1)
+// leaves tells how many episodes leave the action that was drawn once for them.
+func (w *Watch) leaves() []string {
+	if w.left == 0 {
+		return nil
 	}
+	return []string{fmt.Sprintf("data.behavior says once: true, and the action changes within %d of %d episodes: later decisions count as sure, so that the interval holds, but what they would add to weights is missing mass; where each decision was drawn anew, say once: false", w.left, w.episodes)}
+}
+
+// probs writes the probabilities of the first decisions as constant_by_step wants
+// them: one number, or one for each action where they differ.
+func (o *drawsOnce) probs() string {
 	switch {
-	case equal:
-		return fmt.Sprintf("[%.4g, 1]", d.BehaviorProb[0])
-	case !constant || len(byAction) != int(k) || k > mostActions:
+	case o.equal:
+		return fmt.Sprintf("[%.4g, 1]", o.first)
+	case !o.constant || len(o.byAction) != int(o.actions) || o.actions > mostActions:
 		return "[[the probability of each action], 1]"
 	}
-	words := make([]string, k)
+	words := make([]string, o.actions)
 	for a := range words {
-		words[a] = fmt.Sprintf("%.4g", byAction[int32(a)])
+		words[a] = fmt.Sprintf("%.4g", o.byAction[int32(a)])
 	}
 	return "[[" + strings.Join(words, ", ") + "], 1]"
 }

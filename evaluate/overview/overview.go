@@ -129,13 +129,13 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	r.actions(d, f.Words)
 	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
 		r.Propensity = propensity(d.BehaviorProb)
-		rho := make([]float64, d.Rows())
-		if err := policy.Ratios(rho, f.Target, d); err != nil {
-			return nil, err
-		}
-		r.Weights = weights(d, rho, f.Cap)
 	}
-	return r, r.warn(d, f)
+	w, err := watched(d, f)
+	if err != nil {
+		return nil, err
+	}
+	r.Weights, r.Warnings = w.weights(), w.Warnings()
+	return r, nil
 }
 
 func differences(start []int) []float64 {
@@ -187,14 +187,7 @@ func bins(x []float64) []int {
 }
 
 func bounded(x []float64, r *evaluate.Range) Bounded {
-	b := Bounded{Range: r}
-	if r != nil {
-		for _, v := range x {
-			if !(v >= r.Min && v <= r.Max) {
-				b.Outside++
-			}
-		}
-	}
+	b := Bounded{Range: r, Outside: outside(x, r)}
 	b.Spread = spread(x)
 	return b
 }
@@ -276,23 +269,30 @@ func propensity(p []float64) *Propensity {
 // largestWeight keeps sums of squares of weights finite.
 const largestWeight = 1e140
 
-// weights describes the products of the ratios over each episode.
-func weights(d *trajectory.Dataset, rho []float64, largest float64) *Weights {
+// weightsOf are the products of the ratios over each episode.
+func weightsOf(d *trajectory.Dataset, rho []float64) []float64 {
 	w := make([]float64, d.Episodes())
-	sum, squares, beyond, above, zero := 0.0, 0.0, 0.0, 0, 0
 	for e := range w {
 		w[e] = 1
-		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
-			w[e] = min(w[e]*rho[row], largestWeight)
+		for _, r := range rho[d.EpisodeStart[e]:d.EpisodeStart[e+1]] {
+			w[e] = min(w[e]*r, largestWeight)
 		}
-		sum += w[e]
-		squares += w[e] * w[e]
-		if w[e] == 0 {
+	}
+	return w
+}
+
+// describe tells of the weights of episodes, which it sorts.
+func describe(w []float64, largest float64) *Weights {
+	sum, squares, beyond, above, zero := 0.0, 0.0, 0.0, 0, 0
+	for _, v := range w {
+		sum += v
+		squares += v * v
+		if v == 0 {
 			zero++
 		}
-		if largest > 0 && w[e] > largest {
+		if largest > 0 && v > largest {
 			above++
-			beyond += w[e] - largest
+			beyond += v - largest
 		}
 	}
 	out := &Weights{Spread: spread(w), Cap: largest, Zero: zero}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // A mean weight this many standard errors from 1 is taken for a fault of the
@@ -19,58 +18,59 @@ func Percent(share float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64) + "%"
 }
 
-// warn says what makes the evaluation doubtful.
-func (r *Report) warn(d *trajectory.Dataset, f Facts) error {
-	r.contradictions(f)
-	r.warnWeights(d)
-	if f.Estimated == nil || d.Action == nil {
-		r.warnOnce(d, d.BehaviorProb, "")
-		return nil
+// Warnings say what makes the evaluation doubtful, in words.
+func (w *Watch) Warnings() []string {
+	told := w.contradictions()
+	told = append(told, w.overlap()...)
+	if w.facts.Estimated == nil {
+		return append(told, w.drawnOnce("")...)
 	}
-	shares, err := f.Estimated.Shares(d)
-	if err == nil {
-		r.warnOnce(d, shares, "once: true in data.behavior")
-		r.warnLeft(d, f.Estimated.Once)
-	}
-	return err
+	told = append(told, w.drawnOnce("once: true in data.behavior")...)
+	return append(told, w.leaves()...)
 }
 
 // contradictions are public facts that the data do not fit.
-func (r *Report) contradictions(f Facts) {
-	switch n := int64(r.Persons); {
+func (w *Watch) contradictions() []string {
+	var told []string
+	f := w.facts
+	switch n := int64(w.persons); {
 	case f.Persons == 0:
 	case f.Lower && n < f.Persons:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("problem.persons says at least %d and there are %d", f.Persons, n))
+		told = append(told, fmt.Sprintf("problem.persons says at least %d and there are %d", f.Persons, n))
 	case !f.Lower && n != f.Persons:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("problem.persons says %d and there are %d", f.Persons, n))
+		told = append(told, fmt.Sprintf("problem.persons says %d and there are %d", f.Persons, n))
 	}
 	for _, b := range []struct {
-		what string
-		Bounded
-	}{{"reward", r.Rewards}, {"return", r.Returns}} {
-		if b.Outside > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which moves the answer", b.what, b.Range.Min, b.Range.Max, b.Outside))
+		what    string
+		within  *evaluate.Range
+		outside int
+	}{{"reward", f.Reward, w.rewards}, {"return", f.Return, w.returns}} {
+		if b.outside > 0 {
+			told = append(told, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which moves the answer", b.what, b.within.Min, b.within.Max, b.outside))
 		}
 	}
+	return told
 }
 
-// warnWeights says what is wrong with the overlap.
-func (r *Report) warnWeights(d *trajectory.Dataset) {
-	w := r.Weights
-	if w == nil || d.Episodes() == 0 {
-		return
+// overlap says what is wrong with the weights.
+func (w *Watch) overlap() []string {
+	of := w.weights()
+	if of == nil || w.episodes == 0 {
+		return nil
 	}
-	if w.Max == 0 {
-		r.Warnings = append(r.Warnings, "no episode has a weight above 0: the target policy does what was never done, and the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
-		return
+	var told []string
+	if of.Max == 0 {
+		told = append(told, "no episode has a weight above 0: the target policy does what was never done, and the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
+		return told
 	}
-	if z := math.Abs(w.Mean-1) / w.StdErr; w.StdErr > 0 && z > suspicious || w.StdErr == 0 && math.Abs(w.Mean-1) > 1e-9 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy does what was never tried", w.Mean, w.StdErr))
+	if z := math.Abs(of.Mean-1) / of.StdErr; of.StdErr > 0 && z > suspicious || of.StdErr == 0 && math.Abs(of.Mean-1) > 1e-9 {
+		told = append(told, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy does what was never tried", of.Mean, of.StdErr))
 	}
-	if w.EffectiveSize < evaluate.FewEffective {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", w.EffectiveSize, d.Episodes()))
+	if of.EffectiveSize < evaluate.FewEffective {
+		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", of.EffectiveSize, w.episodes))
 	}
-	if w.BeyondMass > .01 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis and dp-dr allows for what is cut, as missing mass; a value function is biased by it", w.Cap, Percent(w.BeyondMass), Percent(w.BeyondShare)))
+	if of.BeyondMass > .01 {
+		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis and dp-dr allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))
 	}
+	return told
 }

@@ -65,13 +65,43 @@ func Ratios(dst []float64, p Policy, d *trajectory.Dataset) error {
 		return nil
 	}
 	b, err := bindForRatios(p, d)
-	if err != nil {
+	if err == nil {
+		ratios(dst, b, d)
+	}
+	return err
+}
+
+// CheckedRatios is [Check] and [Ratios] by one look at the rows.
+func CheckedRatios(dst []float64, p Policy, d *trajectory.Dataset) error {
+	if len(dst) != d.Rows() {
+		panic(fmt.Sprintf("policy: CheckedRatios: dst has length %d, the dataset %d rows", len(dst), d.Rows()))
+	}
+	if OnPolicy(p) {
+		return Ratios(dst, p, d)
+	}
+	b, err := bindForRatios(p, d)
+	if err != nil || ratios(dst, b, d) {
 		return err
 	}
-	for row := range dst {
-		dst[row], _ = ratio(b, d, row)
+	return Check(p, d)
+}
+
+// ratios writes the ratio of every row, and tells whether all of them can be had.
+func ratios(dst []float64, b Bound, d *trajectory.Dataset) bool {
+	good := true
+	if t, ok := b.(*boundTable); ok {
+		for row := range dst { // without the detour by the interface
+			p, known := t.Prob(row)
+			dst[row], ok = divided(p, known, d.BehaviorProb[row])
+			good = good && ok
+		}
+		return good
 	}
-	return nil
+	for row := range dst {
+		rho, ok := ratio(b, d, row)
+		dst[row], good = rho, good && ok
+	}
+	return good
 }
 
 // OnPolicy reports whether p is the logged policy itself, whose ratios are 1
@@ -104,14 +134,16 @@ func bindForRatios(p Policy, d *trajectory.Dataset) (Bound, error) {
 // ratio is pi/pi_b of one row, or 0 and false when it cannot be had.
 func ratio(b Bound, d *trajectory.Dataset, row int) (float64, bool) {
 	p, ok := b.Prob(row)
-	if !ok {
-		return 0, false
-	}
-	rho := p / d.BehaviorProb[row]
+	return divided(p, ok, d.BehaviorProb[row])
+}
+
+// divided is pi/pi_b, or 0 and false where pi is not known or the ratio cannot be had.
+func divided(p float64, ok bool, behavior float64) (float64, bool) {
+	rho := p / behavior
 	// The reader keeps behaviour probabilities in (0, 1]. What a dataset made by
 	// other hands holds beside them (0, NaN, a number so small that the ratio
 	// overflows) must not become an infinity inside a sum.
-	if !(rho >= 0) || math.IsInf(rho, 0) {
+	if !ok || !(rho >= 0 && rho <= math.MaxFloat64) {
 		return 0, false
 	}
 	return rho, true

@@ -179,7 +179,7 @@ func (t Table) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return boundTable{t, r, d}, nil
+	return &boundTable{t, r, d}, nil
 }
 
 type boundTable struct {
@@ -188,16 +188,16 @@ type boundTable struct {
 	d      *trajectory.Dataset
 }
 
-func (b boundTable) Prob(row int) (float64, bool) {
+func (b *boundTable) Prob(row int) (float64, bool) {
 	s, ok := b.reader.State(b.d.Observation(row))
 	a := b.d.Action[row]
 	if !ok || a < 0 || int(a) >= b.actions {
 		return 0, false
 	}
-	return b.row(s)[a], true
+	return b.probs[s*b.actions+int(a)], true
 }
 
-func (b boundTable) Distribution(dst []float64, row int) bool {
+func (b *boundTable) Distribution(dst []float64, row int) bool {
 	clear(dst)
 	s, ok := b.reader.State(b.d.Observation(row))
 	if ok {

@@ -46,6 +46,9 @@ type Options struct {
 	Features feature.Map
 	// Policy is the target policy; nil stands for [policy.Logged].
 	Policy policy.Policy
+	// Ratios are the importance ratios of all rows under Policy, off-policy, where they
+	// are known already; nil to compute them. The sample keeps the slice.
+	Ratios []float64
 }
 
 // Sample is a dataset seen through a feature map, a target policy and a
@@ -91,14 +94,21 @@ func NewSample(d *trajectory.Dataset, o Options) (*Sample, error) {
 	if !(o.Gamma >= 0 && o.Gamma <= 1) {
 		return nil, fmt.Errorf("%w: gamma is %v; want 0 to 1", ErrOptions, o.Gamma)
 	}
-	if int64(d.Rows())+int64(d.Episodes()) > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: %d rows; want at most %d: split the data", ErrOptions, d.Rows(), math.MaxInt32)
+	if o.Features != nil && int64(d.Rows())+int64(d.Episodes()) > math.MaxInt32 { // points are numbered by int32
+		return nil, fmt.Errorf("%w: %d rows; want at most %d with features: split the data", ErrOptions, d.Rows(), math.MaxInt32)
 	}
 	s := &Sample{Data: d, Policy: o.Policy, Features: o.Features, gamma: o.Gamma}
 	if s.Policy == nil {
 		s.Policy = policy.Logged{}
 	}
-	if !policy.OnPolicy(s.Policy) {
+	switch {
+	case policy.OnPolicy(s.Policy):
+	case o.Ratios != nil:
+		if len(o.Ratios) != d.Rows() {
+			panic(fmt.Sprintf("value: %d ratios for %d rows", len(o.Ratios), d.Rows()))
+		}
+		s.Rho = o.Ratios
+	default:
 		s.Rho = make([]float64, d.Rows())
 		if err := policy.Ratios(s.Rho, s.Policy, d); err != nil {
 			return nil, err

@@ -43,6 +43,20 @@ func ReadFormat(ctx context.Context, format table.Format, files []string, o traj
 // those of the operating system or the context.
 func (s *Stream) Next() (*trajectory.Episode, error) { return s.in.Next() }
 
+// Part reads the next persons into d, in place of what it held: whole persons with all
+// of their episodes, some thousands of rows at a time, so that memory does not grow with
+// rows. Names of persons and episodes are left out. After the last one it returns
+// io.EOF. Where a person comes again after others it fails, and [Stream.Apart] tells so.
+// Part and Next are not to be mixed.
+func (s *Stream) Part(d *trajectory.Dataset) error { return s.in.Part(d) }
+
+// Apart tells that Part failed because the episodes of a person do not stand together.
+func (s *Stream) Apart() bool { return s.in.Apart() }
+
+// PersonIDs are the names of the persons met so far, nil where they have none. They are
+// private.
+func (s *Stream) PersonIDs() []string { return s.in.PersonIDs() }
+
 // Notices lists what the curator should know and what is no error: columns that
 // are ignored, aliases that were taken, episodes that end without a flag. They
 // hold no values. The list is complete once Next has returned io.EOF.

@@ -50,6 +50,8 @@ type Stream struct {
 	whole             bool
 	err               error
 
+	parts parts
+
 	ep    trajectory.Episode
 	state episodeState
 	buf   buffers

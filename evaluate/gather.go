@@ -1,0 +1,124 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// pairs is a method whose releases rest on two numbers a person, which are functions of
+// that person's records and of public facts alone. Its data need not be in memory at
+// one time.
+type pairs struct {
+	public Public
+	// each writes the numbers of every person of a sample.
+	each func(x, z []float64, s *value.Sample)
+	// room is the number of coordinates of the largest sum, 0 where its own check does.
+	room int
+	run  func(x, z []float64, src *noise.Source) (*Release, error)
+}
+
+// check validates persons and computes their numbers. rho are their ratios, where these
+// are known.
+func (m *pairs) check(d *trajectory.Dataset, rho []float64) (x, z []float64, err error) {
+	var s *value.Sample
+	if rho != nil {
+		s, err = sampleWith(rho, d, m.public)
+	} else {
+		s, err = sampleFor(d, m.public)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	x, z = make([]float64, d.Persons()), make([]float64, d.Persons())
+	m.each(x, z, s)
+	return x, z, nil
+}
+
+func (m *pairs) draw(x, z []float64) draw {
+	return func(_ context.Context, src *noise.Source) (*Release, error) { return m.run(x, z, src) }
+}
+
+// prepare checks all data at once.
+func (m *pairs) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	x, z, err := m.check(d, nil)
+	if err == nil && m.room > 0 {
+		err = roomFor(d.Persons(), m.room)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.draw(x, z), nil
+}
+
+// Gathering is [Plan.Check] of data that come in parts: whole persons, each in one part
+// with all of their episodes. It keeps two numbers a person. The release is that of
+// Check, bit for bit. Which of several errors it finds first may be another one.
+type Gathering struct {
+	plan    *Plan
+	x, z    []float64
+	persons int
+}
+
+// Gather begins a check by parts. It is nil where the method needs all data at once.
+func (p *Plan) Gather() *Gathering {
+	if p.pairs == nil {
+		return nil
+	}
+	return &Gathering{plan: p}
+}
+
+// Gathered is what a [Gathering] keeps of a part.
+type Gathered struct{ x, z []float64 }
+
+// Part checks one part. It may be called by several goroutines at a time. rho are the
+// ratios of the target policy by row, where they are known, else nil; they are written
+// over.
+func (g *Gathering) Part(d *trajectory.Dataset, rho []float64) (Gathered, error) {
+	p := g.plan
+	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+		return Gathered{}, err
+	}
+	if p.public.Discounts && d.Discount == nil {
+		return Gathered{}, errDiscounts
+	}
+	if err := checkContributions(d, p.public); err != nil {
+		return Gathered{}, err
+	}
+	if policy.OnPolicy(p.public.Target) {
+		rho = nil
+	}
+	x, z, err := p.pairs.check(d, rho)
+	return Gathered{x, z}, err
+}
+
+// Add adds what Part found, in the order of the parts.
+func (g *Gathering) Add(of Gathered) {
+	g.x, g.z = append(g.x, of.x...), append(g.z, of.z...)
+	g.persons = len(g.x)
+}
+
+// Ready ends the check. The gathering is used up.
+func (g *Gathering) Ready() (*Ready, error) {
+	if g.persons == 0 {
+		return nil, errNobody
+	}
+	if err := g.plan.CheckPersons(int64(g.persons)); err != nil {
+		return nil, err
+	}
+	if m := g.plan.pairs; m.room > 0 {
+		if err := roomFor(g.persons, m.room); err != nil {
+			return nil, err
+		}
+	}
+	return &Ready{plan: g.plan, draw: g.plan.pairs.draw(g.x, g.z)}, nil
+}
+
+var (
+	errNobody    = fmt.Errorf("%w: the data holds no person", ErrData)
+	errDiscounts = fmt.Errorf("%w: problem.discounts is set and the data bring no discount; add or map the column, or leave the key out", ErrData)
+)

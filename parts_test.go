@@ -1,0 +1,158 @@
+package discreet_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// twice is a log of persons of two episodes, which stand together or apart. spoil
+// changes a row, given by person, episode and step.
+func twice(t *testing.T, persons int, together bool, spoil func(p, e, step int, action, prob *string)) (dir string) {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("unit_id,episode_id,step,obs_state,action,behavior_prob,reward,terminated\n")
+	episode := func(p, e int) {
+		for step := range 1 + (p+e)%3 {
+			action, prob := fmt.Sprint((p+step)%2), []string{"0.5", "0.25", "0.8"}[(p+e+step)%3]
+			if spoil != nil {
+				spoil(p, e, step, &action, &prob)
+			}
+			fmt.Fprintf(&b, "u%d,e%d-%d,%d,%d,%s,%s,%v,%v\n", p, p, e, step, p%3, action, prob, float64((p*7+step)%11)/10, step == (p+e)%3)
+		}
+	}
+	if together {
+		for p := range persons {
+			episode(p, 0)
+			episode(p, 1)
+		}
+	} else {
+		for e := range 2 {
+			for p := range persons {
+				episode(p, e)
+			}
+		}
+	}
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "log.csv"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func twiceConfig(dir, method, target string, persons int) discreet.Config {
+	c := discreet.Config{
+		Dir:     dir,
+		Data:    discreet.Data{Path: discreet.Paths{"log.csv"}, Behavior: &discreet.Behavior{Source: "logged"}},
+		Problem: discreet.Problem{Persons: int64(persons), Gamma: .9, Reward: &discreet.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 5},
+		Target:  discreet.Target{Kind: target}, Method: discreet.Method{Name: method, Params: map[string]any{"diagnostics": .2}},
+		Privacy: discreet.Privacy{Adjacency: "replace_one", Epsilon: 2, Delta: 1e-5},
+	}
+	if target == "uniform" {
+		c.Target.Actions = 2
+	}
+	return c
+}
+
+// Data whose persons stand together are read part by part, and others are held in
+// memory: the releases are the same bytes, whatever the number of processors, with
+// records that are left out and without. The data have several parts.
+func TestReadingByPartsReleasesTheSameBytes(t *testing.T) {
+	const persons = 4500
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	spoil := func(p, e, step int, action, prob *string) {
+		switch {
+		case p%701 == 3 && e == 1:
+			*prob = "0"
+		case p%997 == 5:
+			*action = "2" // unknown to a uniform policy of two
+		}
+	}
+	for _, method := range []string{"dp-is", "dp-pdis", "dp-wis"} {
+		for _, target := range []string{"logged", "uniform"} {
+			for name, spoil := range map[string]func(p, e, step int, action, prob *string){"whole": nil, "spoiled": spoil} {
+				together, apart := twice(t, persons, true, spoil), twice(t, persons, false, spoil)
+				run := func(dir string, processors int) *discreet.Result {
+					runtime.GOMAXPROCS(processors)
+					r, err := discreet.Evaluate(context.Background(), twiceConfig(dir, method, target, persons), discreet.WithSource(noise.NewSeeded(7)))
+					if err != nil {
+						t.Fatalf("%s, %s, %s: %v", method, target, name, err)
+					}
+					return r
+				}
+				scattered := func(notice string) bool { return strings.Contains(notice, "do not stand together") }
+				want := run(apart, 1)
+				if !slices.ContainsFunc(want.Notices, scattered) {
+					t.Errorf("%s, %s, %s: no notice says that the data are held in memory: %q", method, target, name, want.Notices)
+				}
+				rest := slices.DeleteFunc(want.Notices, scattered)
+				for processors := 1; processors <= 3; processors += 2 {
+					got := run(together, processors)
+					if !bytes.Equal(got.JSON, want.JSON) {
+						t.Errorf("%s, %s, %s, %d processors: releases differ:\n%s\n%s", method, target, name, processors, got.JSON, want.JSON)
+					}
+					if len(got.Notices) != len(rest) {
+						t.Errorf("%s, %s, %s: notices %q, want %q", method, target, name, got.Notices, rest)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What is wrong in several parts is told as it is of data in memory: the first row, and
+// how many there are.
+func TestReadingByPartsTellsTheSameFaults(t *testing.T) {
+	const persons = 6000
+	dir := twice(t, persons, true, func(p, _, _ int, action, _ *string) {
+		if p == 4000 || p == 5999 {
+			*action = "2"
+		}
+	})
+	c := twiceConfig(dir, "dp-wis", "uniform", persons)
+	c.Data.OnViolation = "reject"
+	_, err := discreet.Evaluate(context.Background(), c)
+	rows := 2 * 2 // of two persons with two episodes each, one row at least
+	for _, p := range []int{4000, 5999} {
+		rows += p%3 + (p+1)%3
+	}
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("first of %d such rows", rows)) || !strings.Contains(err.Error(), fmt.Sprintf("log.csv:%d", rowOf(4000))) {
+		t.Errorf("%v; want row %d and %d rows", err, rowOf(4000), rows)
+	}
+	c.Problem.Persons++
+	c.Data.OnViolation = ""
+	if _, err := discreet.Evaluate(context.Background(), c); err == nil || !strings.Contains(err.Error(), "problem.persons says 6001") {
+		t.Errorf("another number of persons: %v", err)
+	}
+}
+
+// rowOf is the line of the first row of a person of twice, together.
+func rowOf(person int) int {
+	row := 2
+	for p := range person {
+		row += 2 + p%3 + (p+1)%3
+	}
+	return row
+}
+
+// A caller who gives up is heard while parts are read.
+func TestReadingByPartsStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	stop := func(trajectory.Progress) { calls++; cancel() }
+	_, err := discreet.Evaluate(ctx, twiceConfig(twice(t, 60000, true, nil), "dp-wis", "uniform", 60000), discreet.WithProgress(stop))
+	if err == nil || ctx.Err() == nil || !strings.Contains(err.Error(), context.Canceled.Error()) || calls > 2 {
+		t.Errorf("%v after %d calls; want %v", err, calls, context.Canceled)
+	}
+}
