@@ -25,6 +25,7 @@ func newAccount() *cobra.Command {
 		newQuery("delta", "Smallest delta at an epsilon"),
 		newQuery("calibrate", `Smallest noise, largest rate or largest count for a budget; the event holds "?" in its place`),
 		newCurve(),
+		newConvert(),
 		newSmoothSensitivity(),
 		newXie19(),
 	)
