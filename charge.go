@@ -24,12 +24,19 @@ type PendingError struct {
 	Dataset string
 	Seq     int64
 	Key     string
+	// Continues says that the run is in shards and its transcript is kept: the same
+	// command goes on with it, at no further cost.
+	Continues bool
 	// Err is what went wrong.
 	Err error
 }
 
 // Error implements error.
 func (e *PendingError) Error() string {
+	if e.Continues {
+		return fmt.Sprintf("entry %d of dataset %q is charged and its release is not made yet: %v; the same command with --key %s, over the same run directory, goes on from its transcript and costs nothing",
+			e.Seq, e.Dataset, e.Err, e.Key)
+	}
 	return fmt.Sprintf("entry %d of dataset %q is charged and no release was recorded: %v; its budget is spent and `discreet ledger show` lists it as pending; start again with a new key (this one was %s)",
 		e.Seq, e.Dataset, e.Err, e.Key)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -140,10 +141,17 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 		return nil, err
 	}
 	if l == nil {
+		if j.shards != nil {
+			return j.sharded(ctx, nil)
+		}
 		return j.evaluate(ctx, nil)
 	}
 	defer l.Close()
-	result, err := j.charged(ctx, l)
+	way := j.charged
+	if j.shards != nil {
+		way = j.sharded
+	}
+	result, err := way(ctx, l)
 	// Whether its key paid for a release before shows at the start, or, where
 	// another process was just then at it, at the charge.
 	var old *ledger.RecordedError
@@ -207,14 +215,23 @@ func (j *job) release(ctx context.Context, l *ledger.Ledger, ready *evaluate.Rea
 	if err != nil {
 		return nil, err
 	}
-	j.complete(l, grant, release)
+	if l != nil {
+		j.complete(release, entry(l.Config().Rule, grant))
+	} else {
+		j.complete(release, nil)
+	}
+	return j.kept(ctx, l, grant.Receipt, release)
+}
+
+// kept is a release as it leaves, recorded in the ledger where there is one.
+func (j *job) kept(ctx context.Context, l *ledger.Ledger, paid *receipt.Receipt, release *evaluate.Release) (*Result, error) {
 	text, err := j.encode(release)
 	if err != nil {
 		return nil, err
 	}
 	if l != nil {
 		// The noise is drawn: an interrupt would now only lose the release.
-		if err := l.Record(context.WithoutCancel(ctx), grant.Receipt, text); err != nil {
+		if err := l.Record(context.WithoutCancel(ctx), paid, text); err != nil {
 			return nil, err
 		}
 	}
@@ -262,6 +279,7 @@ type job struct {
 	key       string              // of the charge
 	retry     bool                // the key is the caller's and may have been charged before
 	signer    ed25519.PrivateKey
+	shards    Shards   // nil where the data are read here
 	persons   []string // their ids, once the data are read; nil where they have none
 }
 

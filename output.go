@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/filelock"
@@ -125,17 +124,17 @@ func (j *job) loadSigner() error {
 const sharedSeries = "One of any number of releases that share one budget. Analysts may choose each after seeing the earlier ones, and may work together; a share, where one has an analyst, only limits that analyst's part."
 
 // complete adds to a release what its method does not know: who made it, why, and
-// what paid for it.
-func (j *job) complete(l *ledger.Ledger, grant *ledger.Grant, r *evaluate.Release) {
+// what paid for it; e is nil where no ledger was charged.
+func (j *job) complete(r *evaluate.Release, e *evaluate.LedgerEntry) {
 	if d := r.Disclosure; d != nil {
 		d.ConfigHash = j.hash
 		d.CodeVersion = Version()
 		d.Justification = strings.TrimSpace(j.config.Justification)
 	}
-	if l == nil {
+	if e == nil {
 		return
 	}
-	r.Ledger = entry(l.Config().Rule, grant)
+	r.Ledger = e
 	r.Disclosure.Composition = composition(r)
 	r.Disclosure.Series = sharedSeries
 }

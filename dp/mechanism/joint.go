@@ -14,7 +14,7 @@ func (a *accumulator) join(src *noise.Source) ([]float64, error) {
 		return nil, fmt.Errorf("%w: fast noise is not on the lattice", ErrNotJoint)
 	}
 	defer clear(a.sum)
-	all, noisy, err := src.Sums().Gather(noise.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons})
+	all, noisy, err := src.Sums().Gather(noise.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons, Capacity: a.grid.capacity()})
 	if err != nil {
 		return nil, err
 	}

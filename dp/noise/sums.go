@@ -8,9 +8,10 @@ type Sum struct {
 	Step, Sigma float64
 	// Values are the sum, coordinate by coordinate.
 	Values []int64
-	// Persons is how many were added. Of all persons of a sum it must be right where
-	// their number is public; nothing else is made of it.
-	Persons int64
+	// Persons is how many were added, and Capacity, which is public, how many can be. Of
+	// all persons of a sum it must be right where their number is public; otherwise it is
+	// held against the capacity and nothing else is made of it.
+	Persons, Capacity int64
 }
 
 // Sums stands between a private sum and its noise where the persons are not all in this

@@ -108,7 +108,7 @@ func newRoot() *cobra.Command {
 	root.Version = discreet.Version()
 	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit())
+	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge())
 	return root
 }
 

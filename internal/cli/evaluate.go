@@ -23,6 +23,7 @@ func newEvaluate() *cobra.Command {
 	var overrides []string
 	var asJSON bool
 	var key, signKey string
+	var apart shardFlags
 	cmd := &cobra.Command{
 		Use:   "evaluate CONFIG.yaml",
 		Short: "Plan, check, charge, run and report",
@@ -32,9 +33,17 @@ configuration, run, record the release in the ledger, and write it.
 A charge is committed before any noise is drawn: a run that fails after it has
 spent its budget. Give the same --key again and an evaluation that was charged
 is not charged twice: its recorded release is written again, byte for byte and
-without opening the data. Exit code 3 says that the ledger refused.`,
+without opening the data. Exit code 3 says that the ledger refused.
+
+With --shards the data are in files that discreet shard made, and are read by
+workers: the release is that of one process, bit for bit. A run that was stopped
+goes on when the same command is given again (docs/scale.md).`,
 		Args: exactly(1, "one configuration"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := apart.validate(cmd); err != nil {
+				return err
+			}
+			overrides := append(overrides, apart.overrides()...)
 			c, err := discreet.Load(args[0], overrides...)
 			if err != nil {
 				return err
@@ -48,19 +57,33 @@ without opening the data. Exit code 3 says that the ledger refused.`,
 			if cmd.Flags().Changed("key") {
 				options = append(options, discreet.WithKey(key))
 			}
-			return runEvaluate(cmd, c, asJSON, options)
+			var run evaluation = discreet.Evaluate
+			if apart.shards != "" {
+				d, err := apart.driver(cmd, c, args[0], overrides)
+				if err != nil {
+					return err
+				}
+				run = func(ctx context.Context, _ discreet.Config, options ...discreet.Option) (*discreet.Result, error) {
+					return d.Evaluate(ctx, options...)
+				}
+			}
+			return runEvaluate(cmd, run, c, asJSON, options)
 		},
 	}
 	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the release as JSON and nothing else")
 	cmd.Flags().StringVar(&key, "key", "", "idempotency key of the charge; random by default")
 	cmd.Flags().StringVar(&signKey, "sign-key", "", "private key that signs the release (discreet ledger keygen); overrides sign in the configuration")
+	apart.add(cmd)
 	return cmd
 }
 
-func runEvaluate(cmd *cobra.Command, c discreet.Config, asJSON bool, options []discreet.Option) error {
+// evaluation is [discreet.Evaluate], or what takes its place.
+type evaluation func(context.Context, discreet.Config, ...discreet.Option) (*discreet.Result, error)
+
+func runEvaluate(cmd *cobra.Command, evaluate evaluation, c discreet.Config, asJSON bool, options []discreet.Option) error {
 	bar := newProgress(cmd.ErrOrStderr())
-	result, err := discreet.Evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
+	result, err := evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
 	bar.done()
 	var pending *discreet.PendingError
 	if errors.Is(err, context.Canceled) && !errors.As(err, &pending) {

@@ -37,6 +37,7 @@ var unmarked = []string{
 	"report.ErrRelease",
 	"rl/learn.ErrDiverged",
 	"rl/trajectory.ErrColumn", "rl/trajectory.ErrEmpty", "rl/trajectory.ErrEpisode", "rl/trajectory.ErrFormat", "rl/trajectory.ErrValue",
+	"scale.ErrEngine",
 	"train.ErrDiverged", "train.ErrForfeited", "train.ErrTask", "train/ledgerwallet.ErrGone", "train/simulate.ErrInUse",
 }
 

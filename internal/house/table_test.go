@@ -70,11 +70,14 @@ var table = []wing{
 		{"internal/draft"},
 		{".", "report"},
 	}},
-	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job"}, floors: [][]string{
+	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "evaluation", "job"}, floors: [][]string{
+		{"scale"}, // data in shards: tasks, masked partials, the driver
+	}},
+	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale"}, floors: [][]string{
 		{"internal/cli"},
 		{"cmd/discreet"},
 	}},
-	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "command"}, floors: [][]string{
+	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "command"}, floors: [][]string{
 		{"internal/house", "internal/mutants", "internal/golden", "internal/ci"}, // tests of the whole
 	}},
 }

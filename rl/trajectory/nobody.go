@@ -19,3 +19,43 @@ func none[T any](column []T) []T {
 	}
 	return []T{}
 }
+
+// Take is a dataset of the persons with these numbers, in this order, with all that d
+// says of them.
+func (d *Dataset) Take(persons []int) *Dataset {
+	out := d.Nobody()
+	w := len(d.Columns)
+	if d.Final != nil {
+		out.Final, out.HasFinal = []float64{}, []bool{}
+	}
+	for _, p := range persons {
+		e, f := d.PersonStart[p], d.PersonStart[p+1]
+		lo, hi := d.EpisodeStart[e], d.EpisodeStart[f]
+		for i := e; i < f; i++ {
+			out.EpisodeStart = append(out.EpisodeStart, out.EpisodeStart[len(out.EpisodeStart)-1]+d.EpisodeStart[i+1]-d.EpisodeStart[i])
+		}
+		out.PersonStart = append(out.PersonStart, len(out.EpisodeStart)-1)
+		more(&out.Obs, d.Obs, lo*w, hi*w)
+		more(&out.Action, d.Action, lo, hi)
+		more(&out.Reward, d.Reward, lo, hi)
+		more(&out.BehaviorProb, d.BehaviorProb, lo, hi)
+		more(&out.ActionProbs, d.ActionProbs, lo*d.Actions, hi*d.Actions)
+		more(&out.TargetProb, d.TargetProb, lo, hi)
+		more(&out.Discount, d.Discount, lo, hi)
+		more(&out.Terminated, d.Terminated, e, f)
+		more(&out.Final, d.Final, e*w, f*w)
+		more(&out.HasFinal, d.HasFinal, e, f)
+		more(&out.PersonID, d.PersonID, p, p+1)
+		more(&out.EpisodeID, d.EpisodeID, e, f)
+		more(&out.Origin, d.Origin, e, f)
+		more(&out.FirstRow, d.FirstRow, e, f)
+	}
+	return out
+}
+
+// more adds a part of a column, if there is such a column.
+func more[T any](to *[]T, column []T, from, end int) {
+	if column != nil {
+		*to = append(*to, column[from:end]...)
+	}
+}

@@ -46,6 +46,22 @@ func New(r io.ReaderAt, size int64, name string) (table.Table, error) {
 	return newTable(r, size, name)
 }
 
+// Marks returns those of the named texts that are in a file's metadata.
+func Marks(path string, names ...string) (map[string]string, error) {
+	t, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	out := map[string]string{}
+	for _, name := range names {
+		if text, ok := t.(*reader).file.Lookup(name); ok {
+			out[name] = text
+		}
+	}
+	return out, nil
+}
+
 // reader is an open Parquet file.
 type reader struct {
 	name   string

@@ -2,6 +2,8 @@ package parquetfile
 
 import (
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/table"
@@ -14,8 +16,15 @@ const groupRows = 1 << 19
 // Write writes a dataset in the canonical schema, with its version under
 // "discreet_schema_version". Persons and episodes without a name are numbered.
 // The probabilities of the actions become one list column.
-func Write(w io.Writer, d *trajectory.Dataset) error {
+func Write(w io.Writer, d *trajectory.Dataset) error { return WriteMarked(w, d, nil) }
+
+// WriteMarked is Write with further texts by name in the file's metadata; see
+// [Marks].
+func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) error {
 	x := newWriter(w, d)
+	for _, name := range slices.Sorted(maps.Keys(marks)) {
+		x.w.SetKeyValueMetadata(name, marks[name])
+	}
 	var err error
 	n := 0
 	x.l.Rows(func(r table.Row) bool {

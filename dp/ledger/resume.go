@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/internal/issue"
+	"github.com/discreet-rl/discreet/dp/receipt"
+)
+
+// Resume hands out the receipt of a charge that is committed and has no release once
+// more. It is for a run that made every draw durable before it used it, and that goes on
+// from these draws after it was killed: a run that draws anew for what was drawn before
+// would give two answers for one charge, and must not call it. The charge must ask what
+// was asked then. Without such a charge the error is ErrCharge; where the release was
+// recorded it is the [RecordedError].
+func (l *Ledger) Resume(ctx context.Context, c Charge) (*receipt.Receipt, error) {
+	err := l.Fits(ctx, c)
+	if err == nil {
+		return nil, fmt.Errorf("%w: key %q was never charged, and there is nothing to go on with", ErrCharge, c.Key)
+	}
+	if !errors.Is(err, ErrPending) {
+		return nil, err
+	}
+	for n, err := range l.Entries(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		body := n.Entry.Charge
+		if body == nil || body.Key != c.Key {
+			continue
+		}
+		event, err := dp.MarshalEvent(body.Event)
+		if err != nil {
+			return nil, err
+		}
+		return receipt.Issue(issue.New(), body.Adjacency, event, receipt.Stamp{
+			Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Entry.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Entry.Seq, Hash: n.Hash},
+		}), nil
+	}
+	return nil, fmt.Errorf("%w: key %q is that of a charge and not found among the entries; run discreet ledger verify", ErrTampered, c.Key)
+}

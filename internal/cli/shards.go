@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/scale"
+)
+
+// shardFlags are the flags of evaluate about data in shards.
+type shardFlags struct {
+	shards, on, command, dir string
+}
+
+// The engines of --on.
+const (
+	onLocal = "local"
+	onExec  = "exec"
+)
+
+func (f *shardFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.shards, "shards", "", "files that discreet shard made, in place of data.path: a file or a glob, relative to the configuration")
+	cmd.Flags().StringVar(&f.on, "on", onLocal, "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round")
+	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
+	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards, the directory of the run's transcript; run in the output directory by default")
+}
+
+func (f *shardFlags) validate(cmd *cobra.Command) error {
+	for _, name := range []string{"on", "command", "run"} {
+		if f.shards == "" && cmd.Flags().Changed(name) {
+			return usage(fmt.Errorf("evaluate: --%s is about data in shards; name them with --shards", name))
+		}
+	}
+	switch {
+	case f.shards == "":
+	case f.on != onLocal && f.on != onExec:
+		return usage(fmt.Errorf("evaluate: --on %s; want local or exec", f.on))
+	case f.on == onExec && f.command == "":
+		return usage(fmt.Errorf("evaluate: --on exec runs a command for each round; give it with --command (docs/scale.md has some)"))
+	case f.on == onLocal && f.command != "":
+		return usage(fmt.Errorf("evaluate: --command is for --on exec"))
+	}
+	return nil
+}
+
+// overrides put the shards in the place of the data.
+func (f *shardFlags) overrides() []string {
+	if f.shards == "" {
+		return nil
+	}
+	return []string{"data.path=" + strconv.Quote(f.shards), "data.format=parquet"}
+}
+
+// driver makes the driver of a configuration.
+func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, overrides []string) (scale.Driver, error) {
+	d := scale.Driver{Config: c, Dir: f.dir}
+	in := func(p string) string {
+		if filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(c.Dir, p)
+	}
+	if d.Dir == "" {
+		if c.Output.Dir == "" {
+			return d, usage(fmt.Errorf("evaluate: a run in shards keeps its transcript; name a directory for it with --run, or give output.dir"))
+		}
+		d.Dir = filepath.Join(in(c.Output.Dir), "run")
+	}
+	var err error
+	if d.Shards, err = filepath.Glob(in(f.shards)); err != nil {
+		return d, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
+	}
+	if len(d.Shards) == 0 {
+		return d, usage(fmt.Errorf("evaluate: --shards %s: no file matches; a relative pattern starts at the configuration's directory", f.shards))
+	}
+	if d.Question, err = discreet.Question(path, overrides...); err != nil {
+		return d, err
+	}
+	key, found, err := scale.KeyFromEnvironment()
+	switch {
+	case err != nil:
+		return d, err
+	case f.on == onExec && !found:
+		return d, noRunKey()
+	case !found:
+		if key, err = scale.KeyOfRun(d.Dir); err != nil {
+			return d, err
+		}
+	}
+	d.Key, d.Engine = key, scale.Local{}
+	if f.on == onExec {
+		d.Engine = scale.Command{Shell: f.command, Output: cmd.ErrOrStderr()}
+	}
+	d.Progress = func(round int) {
+		what := "check of all shards"
+		if round > 0 {
+			what = fmt.Sprintf("round %d", round)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", what)
+	}
+	return d, nil
+}
+
+func noRunKey() error {
+	return usage(fmt.Errorf("%w: partials are masked under a run key, and none is given; set %s to 64 hexadecimal digits (openssl rand -hex 32), or %s to a file of them with mode 0600, here and for every worker",
+		scale.ErrKey, scale.KeyVariable, scale.KeyFileVariable))
+}
+
+func newShard() *cobra.Command {
+	var dir, schema, format string
+	var count int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "shard DATA -o DIR --shards S",
+		Short: "Split data by person into Parquet files for evaluate --shards",
+		Long: `Read data, a file or a glob of any format, by the canonical schema or the one in
+--schema, and write them into S Parquet files in canonical columns. A person is
+whole in one file, chosen by a keyed hash of unit_id. The data must be right: a
+fault ends it (discreet validate lists them). They are in memory meanwhile,
+about 70 bytes a row. Where columns were mapped by --schema, a configuration of
+the shards maps none.`,
+		Args: exactly(1, "one file or glob"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" || count < 1 {
+				return usage(fmt.Errorf("shard: want -o DIR and --shards S, a number of files"))
+			}
+			o, err := loadSchema(schema)
+			if err != nil {
+				return err
+			}
+			bar := newProgress(cmd.ErrOrStderr())
+			o.Progress, o.Faults = bar.update, toldFaults
+			data, notices, err := file.Read(cmd.Context(), args, format, o)
+			bar.done()
+			if err != nil {
+				return err
+			}
+			for _, n := range notices {
+				fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", brief(n))
+			}
+			names, err := scale.Write(data, dir, count)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"shards": names})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "written   %s to %s\n", names[0], filepath.Base(names[len(names)-1]))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&dir, "out", "o", "", "directory for the shards, which must not be there yet")
+	cmd.Flags().IntVar(&count, "shards", 0, "how many shards")
+	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
+	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	return cmd
+}
+
+func newPartial() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "partial TASK.json SHARD.parquet -o FILE.part",
+		Short: "Answer a task of evaluate --shards for one shard: a worker's whole life",
+		Long: `Read and check a shard, replay the question of the task on its persons, and write
+the sum that the task asks for, masked under the run key (DISCREET_RUN_KEY, or
+the file that DISCREET_RUN_KEY_FILE names). The exit code is 2 where task, shard
+or key are not right. What is wrong with the data goes to a file beside the
+shard, for its curator.`,
+		Args: exactly(2, "a task and a shard"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usage(fmt.Errorf("partial: want -o FILE.part"))
+			}
+			key, found, err := scale.KeyFromEnvironment()
+			if err != nil {
+				return err
+			}
+			if !found {
+				return noRunKey()
+			}
+			task, hash, err := scale.ReadTask(args[0])
+			if err != nil {
+				return err
+			}
+			p, err := scale.Answer(cmd.Context(), task, hash, args[1], key)
+			if err != nil {
+				return err
+			}
+			return writePartial(out, p)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file of the partial, a new one")
+	return cmd
+}
+
+func newMerge() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "merge FILE.part ... -o ALL.part",
+		Short: "Add partials of one task, in any order and as a tree; needs no key",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if out == "" {
+				return usage(fmt.Errorf("merge: want -o ALL.part"))
+			}
+			parts := make([]scale.Partial, len(args))
+			for i, name := range args {
+				var err error
+				if parts[i], err = scale.ReadPartial(name); err != nil {
+					return err
+				}
+			}
+			all, err := scale.Merge(parts...)
+			if err != nil {
+				return err
+			}
+			return writePartial(out, all)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file of the sum, a new one")
+	return cmd
+}
+
+func writePartial(path string, p scale.Partial) error {
+	text, err := p.Encode()
+	if err != nil {
+		return err
+	}
+	return newFile(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}

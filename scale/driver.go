@@ -1,0 +1,257 @@
+package scale
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/filelock"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Driver evaluates data in shards.
+type Driver struct {
+	// Config is the whole configuration; its data.path names the shards.
+	Config discreet.Config
+	// Question is what workers get of it: [discreet.Question].
+	Question []byte
+	// Shards are the files of all shards. Workers need not find them under these names.
+	Shards []string
+	// Dir is the directory of the run, which is made if need be: its transcript is in it.
+	// A driver that is started again over it goes on; a run that ended gives its release
+	// again.
+	Dir string
+	// Key masks partials. A driver that goes on needs the key that it began with.
+	Key RunKey
+	// Engine has the workers run.
+	Engine Engine
+	// Progress, if not nil, is called before each round.
+	Progress func(round int)
+}
+
+// Round is what an engine gets: workers are to answer the task for every shard.
+type Round struct {
+	Task Task
+	Hash Hash
+	// Path is the file of the task, and Dir an empty directory for partials.
+	Path, Dir string
+	Shards    []string
+	Key       RunKey
+}
+
+// Engine has the workers of a round run and returns their partials, in any order, merged
+// or not.
+type Engine interface {
+	Round(ctx context.Context, r Round) ([]Partial, error)
+}
+
+// Evaluate plans, has all shards checked, charges, runs round after round, records and
+// writes the release, as [discreet.Evaluate] does for data in one process and with the
+// same options. Nothing is charged before all shards passed.
+func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*discreet.Result, error) {
+	if d.Engine == nil || d.Dir == "" {
+		return nil, fmt.Errorf("%w: a driver needs an engine and a run directory", ErrRun)
+	}
+	shards, err := Set(d.Shards)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := d.Config.Hash()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(d.Config.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	lock, err := filelock.Take(filepath.Join(d.Dir, ".lock"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w; another driver is at this run", ErrRun, d.Dir, err)
+	}
+	defer func() { _ = lock.Release() }() // what is left of a lock stops nobody
+	if err := (store{d.Dir}).tidy(); err != nil {
+		return nil, err
+	}
+	r := &run{driver: d, shards: shards, store: store{d.Dir}, question: Task{
+		Schema: TaskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []Noisy{},
+	}}
+	if _, err := r.question.config(); err != nil {
+		return nil, err
+	}
+	return discreet.Evaluate(ctx, d.Config, append(slices.Clone(options), discreet.WithShards(r))...)
+}
+
+// run is a run of a driver.
+type run struct {
+	driver     Driver
+	shards     []string
+	store      store
+	question   Task // without run, round and transcript
+	checked    counts
+	transcript []Noisy
+}
+
+// Begin implements [discreet.Shards].
+func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
+	b, transcript, err := r.store.load()
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		_, err := io.ReadFull(rand.Reader, r.question.Run[:])
+		return nil, err
+	}
+	switch {
+	case b.Hash != hash:
+		return nil, fmt.Errorf("%w: %s is of a run of another configuration; take another directory", ErrRun, r.store.dir)
+	case key != "" && b.Key != key:
+		return nil, fmt.Errorf("%w: %s is of the run with key %s; go on with that one, or take another directory", ErrRun, r.store.dir, b.Key)
+	}
+	r.question.Run, r.transcript = b.Run, transcript
+	r.checked = counts{persons: b.Persons, data: b.Data}
+	return &b.Begun, nil
+}
+
+// Check implements [discreet.Shards].
+func (r *run) Check(ctx context.Context) (int64, *trajectory.Dataset, error) {
+	c, _, err := r.round(ctx, 0, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	if c.persons < 0 {
+		return 0, nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
+	}
+	r.checked = c
+	smallest, err := smallestOf(r.shards)
+	if err != nil {
+		return 0, nil, err
+	}
+	config, err := r.question.config()
+	if err != nil {
+		return 0, nil, err
+	}
+	part, err := discreet.ReadPart(ctx, config, smallest, false)
+	if err != nil {
+		return 0, nil, err
+	}
+	return c.persons, part.Data.Nobody(), nil
+}
+
+// smallestOf finds the file that is read for its columns.
+func smallestOf(paths []string) (string, error) {
+	var best string
+	least := int64(-1)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		if least < 0 || info.Size() < least {
+			best, least = path, info.Size()
+		}
+	}
+	return best, nil
+}
+
+// Paid implements [discreet.Shards].
+func (r *run) Paid(b discreet.Begun) error {
+	return r.store.create(r.store.started(), begun{Schema: runSchema, Run: r.question.Run, Begun: b, Persons: r.checked.persons, Data: r.checked.data})
+}
+
+// Sums implements [discreet.Shards].
+func (r *run) Sums(ctx context.Context, persons int64) noise.Sums {
+	return &sums{ctx: ctx, run: r, persons: persons}
+}
+
+// sums makes the sums of the run one after the other. A method asks for them so deep
+// inside that the context comes with it.
+type sums struct {
+	ctx     context.Context
+	run     *run
+	persons int64
+	at      int
+	of      noise.Sum // that was gathered last
+}
+
+// Gather implements [noise.Sums]: an earlier draw where the transcript has one, else the
+// sum of all shards.
+func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+	s.at++
+	if s.at > mostRounds {
+		return own, nil, fmt.Errorf("%w: more than %d rounds", ErrRun, mostRounds)
+	}
+	if s.at <= len(s.run.transcript) {
+		n := s.run.transcript[s.at-1]
+		return noise.Sum{Persons: s.persons}, n.Sum, n.fits(own)
+	}
+	_, all, err := s.run.round(s.ctx, s.at, s.persons)
+	if err == nil {
+		err = Noisy{all.Step, all.Sigma, all.Values}.fits(own)
+	}
+	s.of = all
+	return all, nil, err
+}
+
+// Keep implements [noise.Sums].
+func (s *sums) Keep(noisy []int64) ([]int64, error) {
+	n, err := s.run.store.keep(s.at, Noisy{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})
+	if err != nil {
+		return nil, err
+	}
+	s.run.transcript = append(s.run.transcript, n)
+	return n.Sum, nil
+}
+
+// round has every shard answer and adds up.
+func (r *run) round(ctx context.Context, k int, persons int64) (counts, noise.Sum, error) {
+	if f := r.driver.Progress; f != nil {
+		f(k)
+	}
+	t := r.question
+	t.Round, t.Persons, t.Transcript = k, persons, append([]Noisy{}, r.transcript...)
+	text, err := t.Encode()
+	if err != nil {
+		return counts{}, noise.Sum{}, err
+	}
+	if len(text) > MostTask {
+		return counts{}, noise.Sum{}, fmt.Errorf("%w: the transcript is longer than %d bytes", ErrTask, MostTask)
+	}
+	path := r.store.taskOf(k)
+	err = atomicfile.Write(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return counts{}, noise.Sum{}, err
+	}
+	dir, err := os.MkdirTemp(r.store.dir, fmt.Sprintf("parts-%04d-", k))
+	if err != nil {
+		return counts{}, noise.Sum{}, err
+	}
+	hash := Hash(sha256.Sum256(text))
+	parts, err := r.driver.Engine.Round(ctx, Round{Task: t, Hash: hash, Path: path, Dir: dir, Shards: r.shards, Key: r.driver.Key})
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return counts{}, noise.Sum{}, err
+	}
+	all, err := Merge(parts...)
+	if err != nil {
+		return counts{}, noise.Sum{}, err
+	}
+	c, sum, err := open(all, t, hash, r.driver.Key)
+	if err == nil && k > 0 && (c.persons != r.checked.persons || c.data != r.checked.data) {
+		err = fmt.Errorf("%w: the shards are not those that were checked, or the run key is another; bring them back, and start the driver again", ErrShard)
+	}
+	return c, sum, err
+}

@@ -1,0 +1,115 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Local answers for every shard in this process.
+type Local struct {
+	// Workers is how many shards are in memory at a time; 0 stands for one a core.
+	Workers int
+}
+
+// Round implements [Engine].
+func (l Local) Round(ctx context.Context, r Round) ([]Partial, error) {
+	workers := l.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	parts := make([]Partial, len(r.Shards))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(workers, len(r.Shards)) {
+		wg.Go(func() {
+			for i := range next {
+				var err error
+				if parts[i], err = Answer(ctx, r.Task, r.Hash, r.Shards[i], r.Key); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range r.Shards {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return parts, nil
+}
+
+// Command has an engine of the caller's answer: a shell command, which is run once a
+// round and has all shards answered when it ends. It finds the file of the task in $TASK,
+// and leaves files *.part in $OUT; $SHARDS names a file with the path of a shard a line,
+// and $ROUND is the number of the round. The run key is in the environment that it has
+// from the driver.
+type Command struct {
+	Shell string
+	// Output, if not nil, gets what the command prints.
+	Output io.Writer
+}
+
+// Round implements [Engine].
+func (c Command) Round(ctx context.Context, r Round) ([]Partial, error) {
+	task, err := filepath.Abs(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	list := filepath.Join(out, "shards.txt")
+	var lines []byte
+	for _, s := range r.Shards {
+		path, err := filepath.Abs(s)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(append(lines, path...), '\n')
+	}
+	if err := os.WriteFile(list, lines, 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.Shell)
+	cmd.Env = append(os.Environ(), "TASK="+task, "OUT="+out, "SHARDS="+list, fmt.Sprintf("ROUND=%d", r.Task.Round))
+	cmd.Stdout, cmd.Stderr = c.Output, c.Output
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w: round %d: %w; mend that, and start the driver again: it goes on", ErrEngine, r.Task.Round, err)
+	}
+	names, err := filepath.Glob(filepath.Join(out, "*.part"))
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%w: round %d: the command ended and left no *.part in $OUT", ErrEngine, r.Task.Round)
+	}
+	slices.Sort(names)
+	var parts []Partial
+	for _, name := range names {
+		p, err := ReadPartial(name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}

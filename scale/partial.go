@@ -1,0 +1,250 @@
+package scale
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// A partial is, byte for byte: the magic; the length of the header, 4 bytes; the header;
+// the words, 8 bytes each; and the SHA-256 of all of that. Numbers are little-endian.
+const magic = "discreet.part\x01\r\n"
+
+// MostPartial bounds a partial in bytes.
+const MostPartial = 256 << 20
+
+// Header is what a partial says in clear.
+type Header struct {
+	Run  Hash `json:"run"`
+	Task Hash `json:"task"`
+	// Round and Shards are those of the task.
+	Round  int `json:"round"`
+	Shards int `json:"shards"`
+	// Of lists the shards that are in it, by number, with the nonces of their masks.
+	Of []Masked `json:"of"`
+	// Words is how many words follow, Step and Sigma are the sum's lattice step and noise.
+	Words int     `json:"words"`
+	Step  float64 `json:"step"`
+	Sigma float64 `json:"sigma"`
+}
+
+// Masked names a shard and the nonce of its mask.
+type Masked struct {
+	Shard int    `json:"shard"`
+	Nonce string `json:"nonce"`
+}
+
+// Partial is the masked sum of one shard, or of several.
+type Partial struct {
+	Header
+	words []uint64
+}
+
+// The words before a sum, and the check word after it.
+const (
+	wordPersons = iota
+	wordEpisodes
+	wordRows
+	wordData
+	ownWords
+)
+
+// Encode is the partial's one form.
+func (p Partial) Encode() ([]byte, error) {
+	header, err := json.Marshal(p.Header)
+	if err != nil {
+		return nil, err
+	}
+	out := append(make([]byte, 0, len(magic)+4+len(header)+8*len(p.words)+sha256.Size), magic...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(header)))
+	out = append(out, header...)
+	for _, w := range p.words {
+		out = binary.LittleEndian.AppendUint64(out, w)
+	}
+	sum := sha256.Sum256(out)
+	return append(out, sum[:]...), nil
+}
+
+// ParsePartial reads a partial, strictly.
+func ParsePartial(data []byte) (Partial, error) {
+	var p Partial
+	bad := func(what string) (Partial, error) { return p, fmt.Errorf("%w: %s", ErrPartial, what) }
+	n := len(data) - sha256.Size
+	switch {
+	case len(data) > MostPartial:
+		return bad("it is too long")
+	case n < len(magic)+4 || !bytes.HasPrefix(data, []byte(magic)):
+		return bad("it is no partial, one of another version, or cut")
+	case sha256.Sum256(data[:n]) != [sha256.Size]byte(data[n:]):
+		return bad("it is cut or damaged")
+	}
+	rest := data[len(magic):n]
+	length := uint64(binary.LittleEndian.Uint32(rest))
+	rest = rest[4:]
+	if length > uint64(len(rest)) {
+		return bad("its header is cut")
+	}
+	header, words := rest[:length], rest[length:]
+	if err := strict(header, &p.Header); err != nil {
+		return bad("its header is malformed")
+	}
+	if again, err := json.Marshal(p.Header); err != nil || !bytes.Equal(again, header) {
+		return bad("its header is not in its one form")
+	}
+	if err := p.Header.validate(); err != nil {
+		return p, err
+	}
+	if len(words) != 8*p.Words {
+		return bad("it has another number of words than it says")
+	}
+	p.words = make([]uint64, p.Words)
+	for i := range p.words {
+		p.words[i] = binary.LittleEndian.Uint64(words[8*i:])
+	}
+	return p, nil
+}
+
+func (h Header) validate() error {
+	switch {
+	case h.Round < 0 || h.Shards < 1 || h.Shards > MostShards || len(h.Of) == 0 || len(h.Of) > h.Shards:
+		return fmt.Errorf("%w: its round or number of shards is impossible", ErrPartial)
+	case h.Words < ownWords+1 || h.Words > MostPartial/8 || (h.Round == 0) != (h.Words == ownWords+1):
+		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
+	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || (h.Round == 0) != (h.Step == 0):
+		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)
+	}
+	for i, m := range h.Of {
+		if m.Shard < 0 || m.Shard >= h.Shards || i > 0 && h.Of[i-1].Shard >= m.Shard {
+			return fmt.Errorf("%w: its list of shards is not in order, or names one twice", ErrPartial)
+		}
+		if _, err := m.nonce(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m Masked) nonce() (n nonce, err error) {
+	b, err := hex.DecodeString(m.Nonce)
+	if err != nil || len(b) != len(n) || m.Nonce != hex.EncodeToString(b) {
+		return n, fmt.Errorf("%w: the nonce of shard %d is malformed", ErrPartial, m.Shard)
+	}
+	return nonce(b), nil
+}
+
+// counts are the numbers of a shard, or of all.
+type counts struct {
+	persons, episodes, rows int64
+	data                    uint64 // digests of the files, added up
+}
+
+// seal masks what a shard answers.
+func seal(t Task, task Hash, shard int, c counts, sum noise.Sum, key RunKey, n nonce) Partial {
+	words := []uint64{uint64(c.persons), uint64(c.episodes), uint64(c.rows), c.data}
+	for _, v := range sum.Values {
+		words = append(words, uint64(v))
+	}
+	words = append(words, key.checkWord(words, task))
+	key.cover(words, n, task, shard)
+	return Partial{Header{
+		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []Masked{{shard, hex.EncodeToString(n[:])}},
+		Words: len(words), Step: sum.Step, Sigma: sum.Sigma,
+	}, words}
+}
+
+// Merge adds partials of one task, in any order and as a tree. It needs no key.
+func Merge(parts ...Partial) (Partial, error) {
+	if len(parts) == 0 {
+		return Partial{}, fmt.Errorf("%w: there is none", ErrPartial)
+	}
+	out := Partial{parts[0].Header, slices.Clone(parts[0].words)}
+	out.Of = slices.Clone(out.Of)
+	for _, p := range parts[1:] {
+		if err := alike(out.Header, p.Header); err != nil {
+			return Partial{}, err
+		}
+		for _, m := range p.Of {
+			at, found := slices.BinarySearchFunc(out.Of, m.Shard, func(a Masked, shard int) int { return a.Shard - shard })
+			if found {
+				return Partial{}, fmt.Errorf("%w: shard %d is there twice; give each once", ErrPartial, m.Shard)
+			}
+			out.Of = slices.Insert(out.Of, at, m)
+		}
+		for i, w := range p.words {
+			out.words[i] += w
+		}
+	}
+	return out, nil
+}
+
+// alike refuses to add what does not belong together, and names the shard.
+func alike(a, b Header) error {
+	shard := b.Of[0].Shard
+	switch {
+	case a.Run != b.Run:
+		return fmt.Errorf("%w: that of shard %d is of another run", ErrPartial, shard)
+	case a.Round != b.Round:
+		return fmt.Errorf("%w: that of shard %d is of round %d and not of round %d; answer the task of this round", ErrPartial, shard, b.Round, a.Round)
+	case a.Task != b.Task:
+		return fmt.Errorf("%w: that of shard %d answers another task of this round", ErrPartial, shard)
+	case a.Shards != b.Shards || a.Words != b.Words || a.Step != b.Step || a.Sigma != b.Sigma:
+		return fmt.Errorf("%w: that of shard %d is of another sum; use the same program for all workers", ErrPartial, shard)
+	}
+	return nil
+}
+
+// errCheck is what a wrong check word gives.
+var errCheck = errors.New("check word does not fit")
+
+// open takes the masks off a partial of all shards of a task.
+func open(p Partial, t Task, task Hash, key RunKey) (counts, noise.Sum, error) {
+	var c counts
+	want := Header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Step: p.Step, Sigma: p.Sigma}
+	if err := alike(want, p.Header); err != nil {
+		return c, noise.Sum{}, err
+	}
+	for i := range t.Shards {
+		if i >= len(p.Of) || p.Of[i].Shard != i {
+			return c, noise.Sum{}, fmt.Errorf("%w: that of shard %d is lost", ErrPartial, i)
+		}
+	}
+	words := slices.Clone(p.words)
+	for _, m := range p.Of {
+		n, err := m.nonce()
+		if err != nil {
+			return c, noise.Sum{}, err
+		}
+		key.uncover(words, n, task, m.Shard)
+	}
+	last := len(words) - 1
+	if key.checkWord(words[:last], task) != words[last] {
+		return c, noise.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a partial was changed", ErrPartial, errCheck)
+	}
+	c = counts{int64(words[wordPersons]), int64(words[wordEpisodes]), int64(words[wordRows]), words[wordData]}
+	sum := noise.Sum{Step: p.Step, Sigma: p.Sigma, Values: make([]int64, last-ownWords), Persons: c.persons}
+	for i := range sum.Values {
+		sum.Values[i] = int64(words[ownWords+i])
+	}
+	return c, sum, nil
+}
+
+// ReadPartial reads the file of a partial.
+func ReadPartial(path string) (Partial, error) {
+	data, err := bounded(path, MostPartial)
+	if err != nil {
+		return Partial{}, err
+	}
+	p, err := ParsePartial(data)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,170 @@
+package scale
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+)
+
+// Answer is a worker's whole life: it reads a shard, checks it, replays the task's
+// question on its persons, and returns the masked sum that the task asks for. What is
+// wrong with the data, and in round 0 what is doubtful, goes to a file beside the shard
+// that its owner alone may read, and never into an error.
+func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (Partial, error) {
+	if v := discreet.Version(); t.Program != v {
+		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
+	}
+	place, err := PlaceOf(shard)
+	if err != nil {
+		return Partial{}, err
+	}
+	if place.Count != t.Shards {
+		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
+	}
+	c, err := t.config()
+	if err != nil {
+		return Partial{}, err
+	}
+	file, err := digestOf(ctx, shard)
+	if err != nil {
+		return Partial{}, err
+	}
+	part, err := discreet.ReadPart(ctx, c, shard, t.Round == 0)
+	if err == nil {
+		err = place.check(shard, part.Data)
+	}
+	if err != nil {
+		return Partial{}, faulty(ctx, place.Shard, shard, err)
+	}
+	var sum noise.Sum
+	if t.Round == 0 {
+		if err := remark(shard, part.Remarks); err != nil {
+			return Partial{}, err
+		}
+	} else if sum, err = next(ctx, t, part); err != nil {
+		return Partial{}, err
+	}
+	var n nonce
+	if _, err := io.ReadFull(rand.Reader, n[:]); err != nil {
+		return Partial{}, err
+	}
+	of := counts{persons: int64(part.Data.Persons()), episodes: int64(part.Data.Episodes()), rows: int64(part.Data.Rows()), data: key.digestWord(file, place.Shard)}
+	return seal(t, task, place.Shard, of, sum, key, n), nil
+}
+
+// next replays the transcript and returns the sum after it.
+func next(ctx context.Context, t Task, part *discreet.Part) (noise.Sum, error) {
+	r := &replay{task: t}
+	err := part.Replay(ctx, r)
+	if errors.Is(err, errAnswered) {
+		return r.sum, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: the method has no sum of round %d", ErrTask, t.Round)
+	}
+	return r.sum, err
+}
+
+// errAnswered ends a replay once its sum is known.
+var errAnswered = errors.New("the sum of this round is known")
+
+// replay answers from the transcript, and keeps the sum after it.
+type replay struct {
+	task Task
+	at   int
+	sum  noise.Sum
+}
+
+// Gather implements [noise.Sums].
+func (r *replay) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+	if r.at == len(r.task.Transcript) {
+		r.sum = own
+		r.sum.Values = slices.Clone(own.Values)
+		return own, nil, errAnswered
+	}
+	n := r.task.Transcript[r.at]
+	r.at++
+	return noise.Sum{Persons: r.task.Persons}, n.Sum, n.fits(own)
+}
+
+// Keep implements [noise.Sums]: a replay draws nothing.
+func (r *replay) Keep([]int64) ([]int64, error) { return nil, errAnswered }
+
+// fits tells whether a noisy sum is of the sum that a run makes.
+func (n Noisy) fits(own noise.Sum) error {
+	if n.Step != own.Step || n.Sigma != own.Sigma || len(n.Sum) != len(own.Values) {
+		return fmt.Errorf("%w: the transcript is of another method, or of another program", ErrTask)
+	}
+	return nil
+}
+
+// digestOf is the SHA-256 of a file.
+func digestOf(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := f.Read(buf)
+		h.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			return [sha256.Size]byte(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return sum, err
+		}
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+	}
+}
+
+// The names of the curator's files beside a shard.
+const (
+	faultsSuffix  = ".faults.txt"
+	remarksSuffix = ".remarks.txt"
+)
+
+// faulty tells the curator what is wrong with a shard, and everybody else that something
+// is.
+func faulty(ctx context.Context, number int, shard string, found error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	beside := shard + faultsSuffix
+	if err := forCurator(beside, found.Error()+"\n"); err != nil {
+		return fmt.Errorf("%w: shard %d did not pass its check, and %s, which would tell its curator why, cannot be written: %w", ErrShard, number, beside, err)
+	}
+	return fmt.Errorf("%w: shard %d did not pass its check; %s tells its curator why", ErrShard, number, beside)
+}
+
+// remark leaves the curator what is to be said of a shard that passed.
+func remark(shard string, remarks []string) error {
+	if err := os.Remove(shard + faultsSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(remarks) == 0 {
+		return nil
+	}
+	return forCurator(shard+remarksSuffix, strings.Join(remarks, "\n")+"\n")
+}
+
+func forCurator(path, text string) error {
+	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}

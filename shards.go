@@ -1,0 +1,295 @@
+package discreet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// Shards are data that are not read into this process: others add up what their persons
+// contribute, and only exact sums come here. Package scale implements it.
+type Shards interface {
+	// Begin takes the run of a configuration up where an earlier process left it: nil
+	// where none did. An empty key stands for any.
+	Begin(hash, key string) (*Begun, error)
+	// Check has every shard read and checked, and says how many persons there are in all.
+	// Nobody has the columns of the data and no person.
+	Check(ctx context.Context) (persons int64, nobody *trajectory.Dataset, err error)
+	// Paid makes durable that the run may draw noise.
+	Paid(Begun) error
+	// Sums makes the sums of a run. Persons is their public number, 0 where there is none.
+	Sums(ctx context.Context, persons int64) noise.Sums
+}
+
+// Begun is what a run in shards has to remember from its charge on.
+type Begun struct {
+	// Key is that of the charge, and Hash that of the configuration.
+	Key  string `json:"key"`
+	Hash string `json:"config_hash"`
+	// Entry is what the release will say of the charge; nil without a ledger.
+	Entry *evaluate.LedgerEntry `json:"ledger,omitempty"`
+	// Nobody has the columns of the data.
+	Nobody *trajectory.Dataset `json:"columns"`
+}
+
+// WithShards evaluates data in shards. See package scale, which calls it.
+func WithShards(s Shards) Option {
+	return func(j *job) { j.shards = s }
+}
+
+// sharded takes data in shards through the four steps, or goes on where an earlier
+// process was stopped; l may be nil.
+func (j *job) sharded(ctx context.Context, l *ledger.Ledger) (*Result, error) {
+	plan, err := j.plannedInParts()
+	if err != nil {
+		return nil, err
+	}
+	key := ""
+	if j.retry {
+		key = j.key
+	}
+	begun, err := j.shards.Begin(j.hash, key)
+	if err != nil {
+		return nil, err
+	}
+	if begun != nil {
+		j.key, j.retry = begun.Key, true
+	}
+	if l != nil {
+		if err := j.charging(ctx, l, begun); err != nil {
+			return nil, err
+		}
+	}
+	if j.source == nil {
+		if j.source, err = noise.NewSource(); err != nil {
+			return nil, err
+		}
+	}
+	if begun == nil {
+		return j.commence(ctx, l, plan)
+	}
+	if err := j.spareOthers(); err != nil {
+		return nil, err
+	}
+	paid := receipt.None()
+	if begun.Entry != nil {
+		old, err := chargeOf(ctx, l, begun.Key)
+		if err != nil {
+			return nil, err
+		}
+		if paid, err = l.Resume(ctx, j.charge(old.Event, old.Fingerprint)); err != nil {
+			return nil, err
+		}
+	}
+	ready, err := plan.CheckPart(ctx, begun.Nobody)
+	if err != nil {
+		return nil, err
+	}
+	return j.continued(ctx, l, ready, paid, *begun)
+}
+
+// plannedInParts plans, and refuses what cannot be in shards.
+func (j *job) plannedInParts() (*evaluate.Plan, error) {
+	switch {
+	case j.public.Privacy == nil:
+		return nil, fmt.Errorf("%w: privacy is none, and sums without noise are not made in shards; read the data in one process", ErrConfig)
+	case j.public.Privacy.Unit.String() != evaluate.Person.String():
+		return nil, fmt.Errorf("%w: privacy.unit is %s, and shards hold whole persons; use person, or read the data in one process", ErrConfig, j.public.Privacy.Unit)
+	case j.public.Persons == 0:
+		return nil, fmt.Errorf("%w: problem.persons is missing; with shards the number of persons must be known before the data are opened; give it", ErrConfig)
+	}
+	plan, err := j.estimator.Plan(j.public)
+	if err != nil {
+		return nil, err
+	}
+	return plan, plan.InParts()
+}
+
+// charging asks the ledger what a run with it has to ask: whether its key was charged,
+// which is well where the run goes on, and whether the question is allowed.
+func (j *job) charging(ctx context.Context, l *ledger.Ledger, begun *Begun) error {
+	err := j.recorded(ctx, l)
+	switch {
+	case begun != nil && begun.Entry == nil:
+		return fmt.Errorf("%w: the run was begun without a ledger, and goes on without one; take another run directory", ErrConfig)
+	case begun != nil && err == nil:
+		return fmt.Errorf("%w: the run was charged to another ledger than this one, which does not know key %s", ErrConfig, begun.Key)
+	case begun != nil && errors.Is(err, ledger.ErrPending):
+		return j.witnessed(ctx, l)
+	case err != nil:
+		return err
+	}
+	if err := j.witnessed(ctx, l); err != nil {
+		return err
+	}
+	return j.contracted(ctx, l)
+}
+
+// commence checks all shards, charges and runs.
+func (j *job) commence(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*Result, error) {
+	if err := j.begin(ctx, l); err != nil {
+		return nil, err
+	}
+	nobody, err := j.checkShards(ctx, plan)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, j.failed(l, err)
+	}
+	ready, err := plan.CheckPart(ctx, nobody)
+	if err != nil {
+		return nil, j.failed(l, err)
+	}
+	grant, err := j.pay(ctx, l, plan)
+	if err != nil {
+		return nil, j.failed(l, err)
+	}
+	begun := Begun{Key: j.key, Hash: j.hash, Nobody: nobody}
+	if l != nil {
+		begun.Entry = entry(l.Config().Rule, grant)
+	}
+	if err := j.shards.Paid(begun); err != nil {
+		return nil, pending(grant, err)
+	}
+	result, err := j.continued(ctx, l, ready, grant.Receipt, begun)
+	if err == nil {
+		result.Notices = append(result.Notices, grant.Warnings...)
+	}
+	return result, err
+}
+
+// checkShards counts persons over all shards, and makes sure from public facts that no
+// sum of the run can hold fewer.
+func (j *job) checkShards(ctx context.Context, plan *evaluate.Plan) (*trajectory.Dataset, error) {
+	persons, nobody, err := j.shards.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if persons == 0 {
+		return nil, fmt.Errorf("%w: the shards hold no person", evaluate.ErrData)
+	}
+	if err := plan.CheckPersons(persons); err != nil {
+		return nil, err
+	}
+	ready, err := plan.CheckPart(ctx, nobody)
+	if err != nil {
+		return nil, err
+	}
+	return nobody, ready.Replay(ctx, rehearsal{persons})
+}
+
+// rehearsal answers every sum with zeros, to find one that cannot hold all persons
+// before anything is charged.
+type rehearsal struct{ persons int64 }
+
+// Gather implements [noise.Sums].
+func (r rehearsal) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+	if r.persons > own.Capacity {
+		return own, nil, fmt.Errorf("%w: at most %d persons fit sums of %d coordinates; use fewer features", evaluate.ErrData, own.Capacity, len(own.Values))
+	}
+	return noise.Sum{Persons: r.persons}, make([]int64, len(own.Values)), nil
+}
+
+// Keep implements [noise.Sums]. A rehearsal draws nothing.
+func (r rehearsal) Keep(noisy []int64) ([]int64, error) { return noisy, nil }
+
+// continued runs from the charge on, makes the release and records it.
+func (j *job) continued(ctx context.Context, l *ledger.Ledger, ready *evaluate.Ready, paid *receipt.Receipt, begun Begun) (*Result, error) {
+	persons := int64(0)
+	if j.public.Privacy.Adjacency == dp.ReplaceOne {
+		persons = j.public.Persons
+	}
+	j.source.Join(j.shards.Sums(ctx, persons))
+	release, err := ready.Run(ctx, paid, j.source)
+	if err != nil {
+		return nil, begun.pending(err)
+	}
+	j.complete(release, begun.Entry)
+	result, err := j.kept(ctx, l, paid, release)
+	if err != nil {
+		return nil, begun.pending(err)
+	}
+	return j.write(result)
+}
+
+// pending says of an error that the charge was committed before it.
+func (b Begun) pending(err error) error {
+	if b.Entry == nil {
+		return err
+	}
+	return &PendingError{Dataset: b.Entry.Dataset, Seq: b.Entry.Seq, Key: b.Key, Continues: true, Err: err}
+}
+
+// Part is one shard of the data, read and bound to the plan of its configuration. What
+// it holds is private.
+type Part struct {
+	// Data are the persons of the shard.
+	Data *trajectory.Dataset
+	// Remarks are for the curator of the data.
+	Remarks []string
+
+	ready *evaluate.Ready
+}
+
+// ReadPart reads a shard as the configuration says, and checks it. With look it also says
+// what is doubtful in it. Errors of the data are for their curator.
+func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, error) {
+	j, err := newJob(c)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := j.plannedInParts()
+	if err != nil {
+		return nil, err
+	}
+	o := j.options
+	read, notices, err := file.Read(ctx, []string{shard}, "parquet", o)
+	if err != nil {
+		return nil, err
+	}
+	data, err := j.fit(read)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Data: data, Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
+	if look {
+		j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
+		report, err := j.look(ctx, data, plan)
+		if err != nil {
+			return nil, err
+		}
+		p.Remarks = append(p.Remarks, report.Warnings...)
+	}
+	p.ready, err = plan.CheckPart(ctx, data)
+	return p, err
+}
+
+// Replay hands x what the persons of the shard add to each sum, as
+// [evaluate.Ready.Replay] says. It can be called once.
+func (p *Part) Replay(ctx context.Context, x noise.Sums) error { return p.ready.Replay(ctx, x) }
+
+// Question is the YAML of what a configuration file asks, with its overrides applied:
+// the file without ledger, output, sign and contract, which [Config.Hash] does not
+// depend on either. A worker that gets it learns of no place or key but the data's.
+func Question(path string, overrides ...string) ([]byte, error) {
+	tree, err := config.Load[map[string]any](path, overrides)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"ledger", "output", "sign", "contract"} {
+		delete(tree, key)
+	}
+	return yaml.Dump(tree)
+}
