@@ -103,7 +103,7 @@ func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, 
 		if round > 0 {
 			what = fmt.Sprintf("round %d", round)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "notice: %s\n", what)
+		notify(cmd, forAnyone, what)
 	}
 	return d, nil
 }
@@ -143,7 +143,7 @@ the shards maps none.`,
 				return err
 			}
 			for _, n := range notices {
-				fmt.Fprintf(cmd.ErrOrStderr(), "notice (for the curator): %s\n", brief(n))
+				notify(cmd, forCurator, brief(n))
 			}
 			names, err := scale.Write(data, dir, count)
 			if err != nil {

@@ -70,7 +70,7 @@ var table = []wing{
 		{"internal/draft"},
 		{".", "report"},
 	}},
-	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "evaluation", "job"}, floors: [][]string{
+	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale"}, floors: [][]string{
