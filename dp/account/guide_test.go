@@ -93,3 +93,26 @@ func guideAnswer(t *testing.T, text, adjacency, epsilon, delta, open string) (st
 	}
 	return fmt.Sprintf("%.4f", b.Upper), err
 }
+
+// TestReadmeShowsCodeThatRuns: every line of the README's program is a line of the examples.
+func TestReadmeShowsCodeThatRuns(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := os.ReadFile("examples_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(string(page))
+	if found == nil {
+		t.Fatal("no program in dp/README.md")
+	}
+	lines := strings.Split(strings.ReplaceAll(string(run), "\t", ""), "\n")
+	for _, line := range strings.Split(strings.TrimSpace(found[1]), "\n") {
+		line, _, _ = strings.Cut(line, " // ")
+		if !slices.Contains(lines, strings.TrimSpace(line)) {
+			t.Errorf("%q is in dp/README.md and in no example", line)
+		}
+	}
+}
