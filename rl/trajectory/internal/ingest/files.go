@@ -3,6 +3,7 @@ package ingest
 import (
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/table"
@@ -66,6 +67,9 @@ func (s *Stream) open() error {
 	}
 	s.bound, s.at = b, 0
 	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
+	if runtime.GOMAXPROCS(0) > 1 {
+		s.table = readAhead(t, b.width[:], keys+len(b.words))
+	}
 	for _, n := range b.notices {
 		s.notice(n)
 	}
