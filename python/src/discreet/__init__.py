@@ -1,0 +1,49 @@
+"""Reinforcement learning on people's data with proven privacy.
+
+Every private computation is made by the binary ``discreet``, which the wheel carries (the environment
+variable ``DISCREET_BINARY`` names another). This package holds no noise, no accounting and no estimator of
+its own: it hands data over, asks, and shows what was released. docs/python.md is the guide.
+
+Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`.
+"""
+
+from discreet import account, policy
+from discreet._binary import version
+from discreet._data import Logs, logs
+from discreet._errors import (
+    BudgetRefused,
+    CuratorNotice,
+    DiscreetError,
+    InputError,
+    Notice,
+    PendingError,
+    PrivacyError,
+)
+from discreet._ledger import Ledger
+from discreet._question import Plan, Question, compare
+from discreet._release import Answer, Release
+from discreet._training import audit, audit_samples, train
+
+__all__ = [
+    "Answer",
+    "BudgetRefused",
+    "CuratorNotice",
+    "DiscreetError",
+    "InputError",
+    "Ledger",
+    "Logs",
+    "Notice",
+    "PendingError",
+    "Plan",
+    "PrivacyError",
+    "Question",
+    "Release",
+    "account",
+    "audit",
+    "audit_samples",
+    "compare",
+    "logs",
+    "policy",
+    "train",
+    "version",
+]

@@ -1,0 +1,205 @@
+"""Running the binary: arguments in, JSON out, errors as exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet._errors import CuratorNotice, DiscreetError, InputError, Notice, PendingError, from_binary
+
+
+def path() -> str:
+    """Give the binary: DISCREET_BINARY, or the one of the wheel."""
+    named = os.environ.get("DISCREET_BINARY")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise DiscreetError(f"DISCREET_BINARY is {named}, which is no program that can be run")
+        return named
+    carried = Path(__file__).parent / "_bin" / "discreet"
+    if not carried.is_file():
+        raise DiscreetError(
+            "the package was installed without its binary; install it with pip, which builds it, "
+            "or set DISCREET_BINARY to a program that `go build ./cmd/discreet` made"
+        )
+    return str(carried)
+
+
+def version() -> str:
+    """Give the version of the binary: the commit that it was built from, where that is known.
+
+    Returns
+    -------
+    str
+    """
+    return run(["--version"]).text.removeprefix("discreet version ").strip()
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run of the binary printed, and the notices beside it."""
+
+    raw: bytes
+    notices: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.raw.decode()
+
+    def json(self) -> Any:
+        """Read standard output as JSON."""
+        return json.loads(self.raw)
+
+
+def run(
+    args: Sequence[str],
+    *,
+    data: int | None = None,
+    text: str | None = None,
+    fails: Sequence[int] = (),
+    stacklevel: int = 3,
+) -> Output:
+    """Run the binary to its end.
+
+    Parameters
+    ----------
+    args
+        Its arguments.
+    data
+        A file descriptor of data, which the binary finds at /dev/stdin.
+    text
+        What it reads at standard input, in place of `data`.
+    fails
+        Exit codes that are an answer where something was printed, and no exception.
+    stacklevel
+        Whose line a notice is for.
+
+    Raises
+    ------
+    InputError, BudgetRefused, PendingError, DiscreetError
+        As the binary says.
+    KeyboardInterrupt
+        The binary was interrupted as well, and nothing was spent; else it is a `PendingError`.
+    """
+    given = None if text is None else text.encode()
+    interrupted: KeyboardInterrupt | None = None
+    with _later() as waiting:
+        process = subprocess.Popen(
+            [path(), "--messages", "json", *args],
+            stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL if data is None else data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches it once, from here
+        )
+    try:
+        if waiting:
+            raise KeyboardInterrupt
+        out, err = process.communicate(given)
+    except KeyboardInterrupt as stop:
+        interrupted = stop
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate()
+        except KeyboardInterrupt:
+            process.kill()
+            process.wait()
+            raise
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    notices, error, rest = _read(err.decode(errors="replace"))
+    for notice in notices:
+        category = CuratorNotice if notice.get("for") == "curator" else Notice
+        warnings.warn(str(notice["notice"]), category, stacklevel=stacklevel)
+    if process.returncode != 0 and not (process.returncode in fails and out):
+        if error is None:
+            error = {"message": rest.strip() or f"the binary ended with {process.returncode}", "exit": 1}
+        problem = from_binary(error, frame=data is not None)
+        if interrupted is not None and not isinstance(problem, PendingError):
+            raise interrupted
+        raise problem from interrupted
+    if interrupted is not None:
+        raise interrupted
+    return Output(out, tuple(str(n["notice"]) for n in notices))
+
+
+@contextlib.contextmanager
+def _later() -> Iterator[list[int]]:
+    """Note an interrupt instead of raising it, so that a process that just starts is not lost sight of."""
+    before = signal.getsignal(signal.SIGINT)
+    waiting: list[int] = []
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield waiting
+        return
+    signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    try:
+        yield waiting
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _read(text: str) -> tuple[list[dict[str, Any]], dict[str, Any] | None, str]:
+    notices: list[dict[str, Any]] = []
+    error: dict[str, Any] | None = None
+    rest: list[str] = []
+    for line in text.splitlines():
+        told: Any = None
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                told = json.loads(line)
+        if isinstance(told, dict) and "notice" in told:
+            notices.append(told)
+        elif isinstance(told, dict) and "error" in told:
+            error = told["error"]
+        else:
+            rest.append(line)
+    return notices, error, "\n".join(rest)
+
+
+@contextlib.contextmanager
+def directory() -> Iterator[Path]:
+    """Give a directory that only this user may enter and that goes whatever happens. For public files."""
+    with tempfile.TemporaryDirectory(prefix="discreet-") as name:
+        yield Path(name)
+
+
+@contextlib.contextmanager
+def private_file() -> Iterator[tuple[int, str]]:
+    """Give a file for private data: a descriptor and the path under which the binary finds it.
+
+    On Linux it is in memory and has no name. Elsewhere it is a temporary file of mode 0600, which is removed
+    whatever happens.
+    """
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("discreet", os.MFD_CLOEXEC)
+        try:
+            yield descriptor, "/dev/stdin"
+        finally:
+            os.close(descriptor)
+        return
+    descriptor, name = tempfile.mkstemp(prefix="discreet-", suffix=".parquet")
+    try:
+        yield descriptor, name
+    finally:
+        os.close(descriptor)
+        os.unlink(name)
+
+
+def file_named(path_: str | os.PathLike[str], what: str) -> str:
+    """Give the absolute path of a file of the caller's, which must exist."""
+    found = os.path.abspath(os.fspath(path_))
+    if not os.path.exists(found):
+        raise InputError(f"{what}: {found}: there is no such file", file=found)
+    return found

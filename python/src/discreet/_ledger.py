@@ -1,0 +1,193 @@
+"""The budget ledger: one budget that all releases from a dataset share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from discreet import _binary
+from discreet._release import Release
+
+
+class Ledger:
+    """A budget of a dataset, kept by the binary (docs/ledger.md).
+
+    Parameters
+    ----------
+    path
+        A file that :meth:`create` made, or a ``postgres://`` URL.
+    dataset
+        Which, where the store holds several.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], dataset: str | None = None) -> None:
+        location = os.fspath(path)
+        self.path = location if "://" in location else os.path.abspath(location)
+        self.dataset = dataset
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        dataset: str,
+        epsilon: float,
+        delta: float,
+        adjacency: str,
+        unit: str = "person",
+        rule: str = "gaussian",
+        reserve: bool = True,
+    ) -> Ledger:
+        """Begin the budget of a dataset.
+
+        Parameters
+        ----------
+        path
+            Where; a new dataset of a store that exists, or a new file.
+        dataset
+            Its name.
+        epsilon, delta, adjacency, unit
+            What may be spent in all, and on whom.
+        rule
+            ``"gaussian"``, ``"renyi"`` or ``"basic"``.
+        reserve
+            Whether to hold a part back for what the rule cannot take; without it one release of all of epsilon fits.
+
+        Returns
+        -------
+        Ledger
+
+        Raises
+        ------
+        InputError
+            There is such a dataset already, or something cannot be.
+        """
+        out = cls(path, dataset)
+        flags = ["--dataset", dataset, f"--epsilon={epsilon!r}", f"--delta={delta!r}", "--adjacency", adjacency]
+        flags += ["--unit", unit, "--rule", rule, *([] if reserve else ["--no-reserve"])]
+        _binary.run(["ledger", "init", out.path, *flags])
+        return out
+
+    def _of(self) -> list[str]:
+        return [] if self.dataset is None else ["--dataset", self.dataset]
+
+    def state(self) -> dict[str, Any]:
+        """Give what is spent and left (docs/schema/ledger.v1.json).
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = _binary.run(["ledger", "show", self.path, "--json", *self._of()]).json()
+        return found
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """Epsilon and delta that are spent."""
+        found = self.state()["spent"]
+        return found["epsilon"], found["delta"]
+
+    @property
+    def budget(self) -> tuple[float, float]:
+        """Epsilon and delta of the budget."""
+        found = self.state()["budget"]
+        return found["epsilon"], found["delta"]
+
+    def show(self) -> Any:
+        """Give what was spent over time as a pandas DataFrame, a row a change.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns entry, time, spent_epsilon, spent_delta, budget_epsilon, budget_delta.
+        """
+        from discreet._plots import pandas
+
+        pd = pandas()
+        rows = [
+            {
+                "entry": h["seq"],
+                "time": h["time"],
+                "spent_epsilon": h["spent"]["epsilon"],
+                "spent_delta": h["spent"]["delta"],
+                "budget_epsilon": h["budget"]["epsilon"],
+                "budget_delta": h["budget"]["delta"],
+            }
+            for h in self.state()["history"]
+        ]
+        out = pd.DataFrame(rows)
+        out["time"] = pd.to_datetime(out["time"])
+        return out
+
+    def analysts(self) -> Any:
+        """Give what each analyst spent as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns analyst, charges, spent_epsilon, spent_delta, share_epsilon, share_delta (missing without a share).
+        """
+        from discreet._plots import pandas
+
+        names = ("analyst", "charges", "spent_epsilon", "spent_delta", "share_epsilon", "share_delta")
+        rows = []
+        for a in self.state()["analysts"]:
+            share = a.get("share") or {"epsilon": None, "delta": None}
+            rows.append((a["analyst"], a["charges"], *_pair(a["spent"]), *_pair(share)))
+        return pandas().DataFrame(rows, columns=names)
+
+    def share(self, analyst: str, *, epsilon: float, delta: float) -> None:
+        """Set an analyst's share of the budget. From the first share on who has none is refused.
+
+        Parameters
+        ----------
+        analyst
+            Who.
+        epsilon, delta
+            The share.
+
+        Raises
+        ------
+        BudgetRefused
+            More than that is spent already.
+        """
+        given = ["--analyst", analyst, f"--epsilon={epsilon!r}", f"--delta={delta!r}"]
+        _binary.run(["ledger", "budget", self.path, *self._of(), *given])
+
+    def verify(self, release: Release | None = None) -> dict[str, Any]:
+        """Recompute the chain and the accounting, and hold a release against them.
+
+        Parameters
+        ----------
+        release
+            A release that this ledger should have paid for.
+
+        Returns
+        -------
+        dict
+            What held.
+
+        Raises
+        ------
+        PrivacyError
+            The ledger was changed, or did not pay for the release.
+        """
+        if release is not None:
+            return release.verify(ledger=self.path)
+        from discreet._errors import DiscreetError, InputError, PrivacyError
+
+        try:
+            found: dict[str, Any] = _binary.run(["ledger", "verify", self.path, "--json", *self._of()]).json()
+        except InputError:
+            raise
+        except DiscreetError as why:
+            raise PrivacyError(str(why)) from why
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.dataset or 'of one dataset'}>"
+
+
+def _pair(budget: Any) -> Sequence[Any]:
+    return budget["epsilon"], budget["delta"]

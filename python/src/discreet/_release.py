@@ -1,0 +1,319 @@
+"""Releases: what leaves, with its error and its statement of privacy."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from discreet import _binary
+from discreet._errors import DiscreetError, InputError, PrivacyError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of a release, in units of a return.
+
+    Attributes
+    ----------
+    name, kind
+        The policy, or ``A - B``; ``policy`` or ``contrast``.
+    value, interval, confidence
+        The value and its interval, which holds with this probability.
+    std_privacy, std_sampling
+        The standard deviation of the noise, and of the choice of persons.
+    sampling
+        Where `std_sampling` comes from: ``paid``, ``public_bound``, ``not_private`` or ``none``.
+    """
+
+    name: str
+    kind: str
+    value: float
+    interval: tuple[float, float]
+    confidence: float
+    std_privacy: float
+    std_sampling: float
+    sampling: str
+
+
+class Release:
+    """What a question was answered, as the binary wrote it.
+
+    Parameters
+    ----------
+    raw
+        The bytes of a release (docs/schema/release.v1.json), such as of ``release.json``.
+    notices
+        What the binary told beside it; for the curator.
+
+    Raises
+    ------
+    InputError
+        The bytes are no release.
+    """
+
+    def __init__(self, raw: bytes | str, notices: tuple[str, ...] = ()) -> None:
+        self.raw = raw.encode() if isinstance(raw, str) else bytes(raw)
+        self.notices = notices
+        try:
+            found = json.loads(self.raw)
+        except ValueError as why:
+            raise InputError("this is no release: it is no JSON") from why
+        if not isinstance(found, dict) or found.get("schema") != "discreet/release/v1":
+            raise InputError("this is no release: its schema is not discreet/release/v1")
+        self.json: Mapping[str, Any] = found
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Release:
+        """Read a release from a file.
+
+        Returns
+        -------
+        Release
+        """
+        with open(_binary.file_named(path, "release"), "rb") as file:
+            return cls(file.read())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release to a new file, byte for byte."""
+        with open(path, "xb") as file:
+            file.write(self.raw)
+
+    @property
+    def method(self) -> str:
+        """The method that made it."""
+        return str(self.json["method"])
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers: one, or one for each policy and contrast; none of a value function."""
+        if "estimate" in self.json:
+            return [_answer("value", "policy", self.json["estimate"])]
+        found = [a for a in self.json.get("answers", []) if "estimate" in a]
+        return [_answer(a["name"], a["kind"], a["estimate"]) for a in found]
+
+    def _one(self) -> Answer:
+        found = self.answers
+        if len(found) != 1:
+            raise DiscreetError(
+                f"the release has {len(found)} answers and not one; see .answers, or .json of a value function"
+            )
+        return found[0]
+
+    @property
+    def value(self) -> float:
+        """The value, or the difference, in units of a return."""
+        return self._one().value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of :attr:`value`."""
+        return self._one().interval
+
+    @property
+    def std_privacy(self) -> float:
+        """Standard deviation of the noise, in units of a return."""
+        return self._one().std_privacy
+
+    @property
+    def std_sampling(self) -> float:
+        """Standard deviation of the choice of persons; ``answers[0].sampling`` says where it comes from."""
+        return self._one().std_sampling
+
+    @property
+    def private(self) -> bool:
+        """False of a reference, which is not for release."""
+        return bool(self.json["privacy"] != "none")
+
+    @property
+    def charged(self) -> bool:
+        """Whether a ledger paid for it."""
+        return "ledger" in self.json
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to know beside the numbers."""
+        return list(self.json.get("notes", []))
+
+    def verify(
+        self,
+        *,
+        ledger: str | os.PathLike[str] | None = None,
+        public_key: str | os.PathLike[str] | None = None,
+    ) -> dict[str, Any]:
+        """Check what can be checked: form, accounting, what follows from its public facts, signature, charge.
+
+        Parameters
+        ----------
+        ledger
+            A ledger, to check that it paid for these bytes.
+        public_key
+            The key of the signer; without it a signature is not checked.
+
+        Returns
+        -------
+        dict
+            What held, and in ``notes`` and ``not_checked`` what was not checked.
+
+        Raises
+        ------
+        PrivacyError
+            The release does not hold.
+        """
+        with _binary.directory() as place:
+            file = place / "release.json"
+            file.write_bytes(self.raw)
+            where = [] if ledger is None else [os.fspath(ledger)]
+            key = [] if public_key is None else ["--public-key", _binary.file_named(public_key, "public_key")]
+            try:
+                command = ["verify"] if ledger is None else ["ledger", "verify"]
+                found: dict[str, Any] = _binary.run([*command, "--json", *key, *where, str(file)]).json()
+            except InputError:
+                raise
+            except DiscreetError as why:
+                raise PrivacyError(str(why).replace(str(file), "the release")) from why
+            found.pop("release", None)  # a file of no more than this call
+            return found
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the release as one self-contained page.
+
+        Parameters
+        ----------
+        path
+            A new file (``.html``).
+        """
+        with _binary.directory() as place:
+            file = place / "release.json"
+            file.write_bytes(self.raw)
+            _binary.run(["report", str(file), "-o", os.path.abspath(path)])
+
+    def to_frame(self) -> Any:
+        """Give the answers as a pandas DataFrame, a row an answer; of a value function a row a state or weight.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        from discreet._plots import pandas
+
+        pd = pandas()
+        if self.answers:
+            rows = [
+                {
+                    "name": a.name,
+                    "kind": a.kind,
+                    "value": a.value,
+                    "lower": a.interval[0],
+                    "upper": a.interval[1],
+                    "confidence": a.confidence,
+                    "std_privacy": a.std_privacy,
+                    "std_sampling": a.std_sampling,
+                    "sampling": a.sampling,
+                }
+                for a in self.answers
+            ]
+            return pd.DataFrame(rows)
+        if "values" in self.json:
+            columns = {"value": self.json["values"]}
+            if "bands" in self.json:
+                columns.update(lower=self.json["bands"]["lower"], upper=self.json["bands"]["upper"])
+            return pd.DataFrame(columns).rename_axis("state")
+        return pd.DataFrame({"theta": self.json["theta"]})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the answers with their intervals; of a value function the values by state.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from discreet._plots import axes
+
+        answers = self.answers
+        if not answers:
+            ax = axes(ax, (6, 3))
+            values = self.json.get("values", self.json.get("theta", []))
+            if "bands" in self.json:
+                bands = self.json["bands"]
+                label = f"{bands['standard_deviations']:g} standard deviations"
+                ax.fill_between(
+                    range(len(values)), bands["lower"], bands["upper"], alpha=0.25, color="#1f4e79", label=label
+                )
+                ax.legend(frameon=False)
+            ax.plot(range(len(values)), values, marker=".", color="#1f4e79")
+            ax.set_xlabel("state" if "values" in self.json else "weight")
+            ax.set_ylabel("value" if "values" in self.json else "theta")
+        else:
+            ax = axes(ax, (6, 1.2 + 0.45 * len(answers)))
+            for row, a in enumerate(reversed(answers)):
+                ax.plot(a.interval, [row, row], color="#1f4e79", linewidth=2)
+                ax.plot([a.value], [row], "o", color="#1f4e79")
+            if any(a.kind == "contrast" for a in answers):
+                ax.axvline(0, color="0.6", linewidth=1, zorder=0)
+            ax.set_yticks(range(len(answers)), [a.name for a in reversed(answers)])
+            ax.set_ylim(-0.7, len(answers) - 0.3)
+            ax.set_xlabel(f"return, {100 * self._confidence():g}% intervals")
+        ax.set_title(f"{self.method}: {self._statement()}", fontsize=10)
+        ax.grid(alpha=0.3, axis="x")
+        return ax
+
+    def _confidence(self) -> float:
+        return float(self.json.get("joint_confidence", self.answers[0].confidence))
+
+    def _statement(self) -> str:
+        p = self.json["privacy"]
+        if p == "none":
+            return "no privacy, not for release"
+        return f"epsilon {p['epsilon']:g}, delta {p['delta']:g}, {p['unit']}, {p['adjacency']}"
+
+    def __repr__(self) -> str:
+        told = [f"{a.name} {a.value:.6g} [{a.interval[0]:.6g}, {a.interval[1]:.6g}]" for a in self.answers]
+        return f"<Release {self.method}: {'; '.join(told) or 'value function'} ({self._statement()})>"
+
+    def _repr_html_(self) -> str:
+        """Show the answers and the guarantee in a notebook. Every text is escaped."""
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{escape(a.name)}</td><td>{a.value:.5g}</td>"
+            f"<td>[{a.interval[0]:.5g}, {a.interval[1]:.5g}]</td><td>{a.std_privacy:.3g}</td>"
+            f"<td>{a.std_sampling:.3g} ({escape(a.sampling.replace('_', ' '))})</td></tr>"
+            for a in self.answers
+        )
+        if not self.answers:
+            count = len(self.json.get("values", self.json.get("theta", [])))
+            rows = f"<tr><td colspan=5>a value function of {count} numbers: .plot(), .to_frame()</td></tr>"
+        p = self.json["privacy"]
+        red = "<b style='color:#b00020'>{}</b>"
+        if p == "none":
+            paid = red.format("No privacy: a reference, not for release.")
+        elif p.get("seeded"):
+            paid = red.format("The noise came from a seed: this release protects nobody.")
+        elif self.charged:
+            entry = self.json["ledger"]
+            paid = f"Paid by entry {entry['seq']} of the ledger of {escape(str(entry['dataset']))}."
+        else:
+            paid = red.format("No ledger was charged: add up repeated releases yourself.")
+        notes = "".join(f"<li>{escape(n)}</li>" for n in self.notes)
+        held = f"{100 * self._confidence():g}% interval" if self.answers else ""
+        return (
+            f"<div><table><thead><tr><th style='text-align:left'>{escape(self.method)}</th>"
+            f"<th>value</th><th>{held}</th>"
+            f"<th>std, privacy</th><th>std, sampling</th></tr></thead><tbody>{rows}</tbody></table>"
+            f"<p>{escape(self._statement())}. {paid}</p>"
+            f"<details><summary>{len(self.notes)} notes</summary><ul>{notes}</ul></details></div>"
+        )
+
+
+def _answer(name: str, kind: str, e: Mapping[str, Any]) -> Answer:
+    low, high = e["interval"]
+    return Answer(
+        name, kind, e["value"], (low, high), e["confidence"], e["std_privacy"], e["std_sampling"], e["sampling"]
+    )

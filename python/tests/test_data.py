@@ -1,0 +1,183 @@
+"""Frames, whatever their library, reach the binary as they are, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import PBC, PRIVATE, REFERENCE, estimates
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dt
+from discreet import _binary
+from discreet._data import names_of, table_of, write
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    rows = draw(st.integers(1, 30))
+
+    def column(of: st.SearchStrategy[object], kind: pa.DataType) -> pa.Array:
+        return pa.array(draw(st.lists(st.none() | of, min_size=rows, max_size=rows)), kind)
+
+    return pa.table(
+        {
+            "reward": column(NUMBERS, pa.float64()),
+            "action": column(st.integers(-(2**40), 2**40), pa.int64()),
+            "unit": column(WORDS, pa.string()),
+            "done": column(st.booleans(), pa.bool_()),
+            "ä b": column(st.floats(width=32, allow_nan=False, allow_infinity=False), pa.float32()),
+        }
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.sampled_from(["pyarrow", "polars", "lazy", "pandas", "protocol"]))
+def test_frames_survive_the_way_to_parquet(table: pa.Table, library: str) -> None:
+    class Foreign:
+        columns = table.column_names
+
+        def __arrow_c_stream__(self, schema: object = None) -> object:
+            return table.__arrow_c_stream__(schema)
+
+    frame = {
+        "pyarrow": lambda: table,
+        "polars": lambda: pl.from_arrow(table),
+        "lazy": lambda: pl.from_arrow(table).lazy(),
+        "pandas": lambda: table.to_pandas(types_mapper=pd.ArrowDtype).set_index(np.arange(table.num_rows)[::-1]),
+        "protocol": Foreign,
+    }[library]()
+    assert names_of(frame) == table.column_names
+    with _binary.private_file() as (descriptor, _):
+        write(table_of(frame, table.column_names), descriptor)
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            back = pq.read_table(file)
+    assert back.column_names == table.column_names
+    for name in table.column_names:
+        assert back.column(name).to_pylist() == table.column(name).to_pylist()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "pyarrow", "dict", "categories", "csv", "parquet"])
+def test_every_library_gives_the_same_answer(library: str, pbc: pd.DataFrame, tmp_path: Path) -> None:
+    plain = pbc[["unit_id", "episode_id", "step", "action", "behavior_prob", "reward", "terminated", "truncated"]]
+    plain.to_parquet(tmp_path / "x.parquet")
+    data = {
+        "pandas": lambda: plain.sample(frac=1, random_state=1).sort_index(),
+        "polars": lambda: pl.from_pandas(plain),
+        "lazy": lambda: pl.from_pandas(plain).lazy(),
+        "pyarrow": lambda: pa.Table.from_pandas(plain),
+        "dict": lambda: {c: plain[c].to_numpy() for c in plain},
+        "categories": lambda: plain.astype({"unit_id": "category", "reward": "float32", "action": "int8"}),
+        "csv": lambda: PBC,
+        "parquet": lambda: str(tmp_path / "x.parquet"),
+    }[library]()
+    logs = dt.logs(data, person="unit_id", behavior="design")
+    want = estimates(pbc, (pbc["action"] == 1).to_numpy(float))
+    for method in ("is", "pdis", "wis"):
+        got = dt.Question(logs, dt.policy.constant(1), method=method, **REFERENCE).evaluate()
+        assert got.value == pytest.approx(want[method], rel=1e-12)
+        assert not got.private
+
+
+def test_columns_by_other_names(pbc: pd.DataFrame) -> None:
+    other = pbc.rename(columns={"unit_id": "patient", "episode_id": "stay", "reward": "alive", "behavior_prob": "p"})
+    logs = dt.logs(other, person="patient", episode="stay", reward="alive", behavior_prob="p", behavior="design")
+    got = dt.Question(logs, dt.policy.constant(0), method="wis", **REFERENCE).evaluate()
+    assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 0).to_numpy(float))["wis"], rel=1e-12)
+
+
+def test_only_columns_that_are_named_leave_the_frame(pbc: pd.DataFrame) -> None:
+    logs = dt.logs(pbc.assign(secret="x"), person="unit_id", observations={"sick": "obs_bili"})
+    assert "secret" not in logs.columns()
+    assert [c for c in logs.columns() if c.startswith("obs_")] == ["obs_bili"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({}, "person is not given"),
+        ({"person": "nobody"}, "no column 'nobody'"),
+        ({"person": "unit_id", "format": "csv"}, "format is for files"),
+        ({"person": "unit_id", "unit": "patient"}, "want person, episode or row"),
+        ({"person": "unit_id", "observations": ["age"]}, "no column 'age'"),
+    ],
+)
+def test_what_is_not_said_is_named(arguments: dict[str, object], word: str, pbc: pd.DataFrame) -> None:
+    with pytest.raises(dt.InputError, match=word):
+        dt.logs(pbc, **arguments)  # type: ignore[arg-type]
+
+
+def test_no_frame_at_all() -> None:
+    with pytest.raises(dt.InputError, match="int is no frame"):
+        dt.logs(7, person="unit_id")
+
+
+# A program in place of the binary, which looks for the data in every file that it can find.
+SPY = """#!/bin/sh
+find "$TMPDIR" -type f > "{out}/files"
+grep -rl pbc-17 "$TMPDIR" > "{out}/private"
+grep -c pbc-17 /dev/stdin > "{out}/handed"
+exit 7
+"""
+
+
+def test_private_data_are_in_no_file_on_linux(trial: dt.Logs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "tmp"
+    place.mkdir()
+    spy = tmp_path / "spy"
+    spy.write_text(SPY.format(out=tmp_path))
+    spy.chmod(0o755)
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("DISCREET_BINARY", str(spy))
+    with pytest.raises(dt.DiscreetError, match="ended with 7"):
+        dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    assert "question.yaml" in (tmp_path / "files").read_text()
+    assert (tmp_path / "handed").read_text().strip() != "0", "the spy saw no data: it would not have found any"
+    assert (tmp_path / "private").read_text() == ""
+    assert list(place.iterdir()) == []
+
+
+def test_elsewhere_a_file_of_the_owner_that_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def interrupted() -> None:
+        with _binary.private_file() as (descriptor, name):
+            os.write(descriptor, b"x")
+            assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_elsewhere_the_answer_is_the_same(
+    pbc: pd.DataFrame, trial: dt.Logs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    got = dt.Question(trial, dt.policy.constant(1), method="is", **REFERENCE).evaluate()
+    assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 1).to_numpy(float))["is"], rel=1e-12)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_column_of_mixed_kinds_is_named_without_its_values(pbc: pd.DataFrame) -> None:
+    mixed = pbc.assign(reward=["secret" if i % 2 else 1.0 for i in range(len(pbc))])
+    question = dt.Question(dt.logs(mixed, person="unit_id", behavior="design"), dt.policy.constant(1), **PRIVATE)
+    with pytest.raises(dt.InputError, match="no single type") as told:
+        question.evaluate()
+    assert "secret" not in str(told.value)

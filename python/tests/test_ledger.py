@@ -1,0 +1,120 @@
+"""Budgets: what is refused, what would fit, what is pending, and that a key pays once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import PRIVATE, ROOT
+
+import discreet as dt
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> dt.Ledger:
+    return dt.Ledger.create(
+        tmp_path / "budget.db", dataset="trial", epsilon=1.3, delta=1e-5, adjacency="replace_one", reserve=False
+    )
+
+
+def test_a_budget_is_kept(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    r = question.evaluate(ledger=ledger.path, dataset="trial", analyst="ada", purpose="first")
+    assert r.charged
+    assert ledger.spent[0] == pytest.approx(1, abs=1e-3)
+    assert ledger.budget == (1.3, 1e-5)
+    assert ledger.verify(r)["ledgers"][0]["paid_by_entry"] == 1
+    with pytest.raises(dt.BudgetRefused) as told:
+        question.evaluate(ledger=ledger.path)
+    # Gaussian noise adds up in mu squared, so more than epsilon 0.3 is left; and what it says fits does.
+    fits, delta = told.value.epsilon, told.value.delta
+    assert fits is not None
+    assert 0.3 < fits < 1
+    assert told.value.dataset == "trial"
+    assert delta == pytest.approx(1e-5)
+    question.replace(epsilon=fits).evaluate(ledger=ledger.path)
+    with pytest.raises(dt.BudgetRefused):
+        question.replace(epsilon=0.2).evaluate(ledger=ledger.path)
+    assert len(ledger.show()) == 3
+    assert list(ledger.analysts()["analyst"]) == ["ada", "unnamed"]
+
+
+def test_a_key_pays_once_for_a_frame(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    first = question.evaluate(ledger=ledger.path, key="monday")
+    with pytest.warns(dt.Notice, match="nothing was spent"):
+        again = question.evaluate(ledger=ledger.path, key="monday")
+    assert again.raw == first.raw
+    with pytest.raises(dt.InputError, match="key was used for another charge"):
+        question.replace(epsilon=0.5).evaluate(ledger=ledger.path, key="monday")
+
+
+def test_another_ledger_did_not_pay(trial: dt.Logs, ledger: dt.Ledger, tmp_path: Path) -> None:
+    other = dt.Ledger.create(tmp_path / "other.db", dataset="trial", epsilon=9, delta=1e-5, adjacency="replace_one")
+    r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate(ledger=ledger.path)
+    with pytest.raises(dt.PrivacyError):
+        other.verify(r)
+    assert other.verify()["valid"]
+
+
+def test_shares(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    ledger.share("ada", epsilon=0.3, delta=1e-5)
+    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    with pytest.raises(dt.BudgetRefused) as told:
+        question.evaluate(ledger=ledger.path, analyst="ada")
+    assert told.value.analyst == "ada"
+    with pytest.raises(dt.BudgetRefused, match="list"):
+        question.evaluate(ledger=ledger.path, analyst="eve")
+    assert ledger.analysts().set_index("analyst").loc["ada", "share_epsilon"] == 0.3
+
+
+def test_words_of_a_ledger_need_one(trial: dt.Logs) -> None:
+    with pytest.raises(dt.InputError, match="none is given"):
+        dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate(analyst="ada")
+
+
+SLOW = """
+import sys, pandas as pd, discreet as dt
+logs = dt.logs(pd.read_csv(sys.argv[1]), person="unit_id")
+q = dt.Question(logs, dt.policy.logged(), gamma=1, reward=(0, 1), horizon=16, returns=(0, 16), persons=312,
+    epsilon=0.5, delta=1e-6, adjacency="replace_one", method="gpope",
+    parameters={"sampling": "everyone", "iterations": 100_000_000},
+    features={"kind": "columns", "names": ["obs_age"], "low": [0], "high": [100], "intercept": True})
+print("begun", flush=True)
+try:
+    q.evaluate(ledger=sys.argv[2] if len(sys.argv) > 2 else None)
+except dt.PendingError as e:
+    print("pending", e.dataset, e.entry, type(e.__cause__).__name__, flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+@pytest.mark.parametrize("charged", [True, False])
+def test_an_interrupt_ends_the_binary_and_says_what_is_spent(charged: bool, ledger: dt.Ledger) -> None:
+    args = [sys.executable, "-W", "ignore", "-c", SLOW, str(ROOT / "examples/pbc/trajectories.csv")]
+    with subprocess.Popen(args + ([ledger.path] if charged else []), stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "begun\n"
+        until = time.monotonic() + 60
+        while not children(run.pid) or (charged and ledger.state()["pending_count"] == 0):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        (binary,) = children(run.pid)
+        os.kill(run.pid, signal.SIGINT)
+        told = run.stdout.read()
+    assert not Path(f"/proc/{binary}").exists()
+    if charged:
+        assert told.startswith("pending trial ")
+        assert told.endswith(" KeyboardInterrupt\n")
+    else:
+        assert told == "interrupted\n"

@@ -1,0 +1,279 @@
+"""Questions, releases, plans: what is refused, what is told, and that answers are the binary's."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import PBC, PRIVATE, REFERENCE, ROOT
+
+import discreet as dt
+
+
+@pytest.mark.parametrize("name", ["persons", "epsilon", "delta", "adjacency"])
+def test_nothing_is_guessed(name: str, trial: dt.Logs) -> None:
+    with pytest.raises(dt.InputError, match=f"^{name} is not given") as told:
+        dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, name: None})
+    assert told.value.remedy == f"give {name}="
+
+
+def test_the_source_of_probabilities_is_asked_for(pbc: pd.DataFrame) -> None:
+    logs = dt.logs(pbc, person="unit_id")
+    with pytest.raises(dt.InputError, match="do not say where the probabilities") as told:
+        dt.Question(logs, dt.policy.uniform(2), **PRIVATE)
+    assert told.value.remedy == "give behavior= to discreet.logs"
+    dt.Question(logs, dt.policy.logged(), **PRIVATE).plan()
+
+
+def test_both_privacy_and_none(trial: dt.Logs) -> None:
+    with pytest.raises(dt.InputError, match="privacy is 'none', and"):
+        dt.Question(trial, dt.policy.constant(1), privacy="none", **PRIVATE)
+
+
+def test_a_plan_opens_no_data_and_tells_the_error(trial: dt.Logs) -> None:
+    nowhere = dt.logs(ROOT / "there" / "is" / "no.csv", person="unit_id", behavior="design")
+    plan = dt.Question(nowhere, dt.policy.constant(1), **PRIVATE).plan()
+    assert plan.epsilon is not None
+    low, high = plan.epsilon
+    assert low <= high <= 1
+    # The mechanism is Gaussian: its delta at epsilon 1 by the formula of Balle and Wang, mu doubled by replacement.
+    assert plan.event is not None
+    assert plan.json == dt.Question(trial, dt.policy.constant(1), **PRIVATE).plan().json
+    widths = [w for _, w in plan.curve([0.5, 1, 2])]
+    assert widths[0] > widths[1] == plan.expected["half_width"] > widths[2]
+
+
+def test_accounting_agrees_with_the_closed_form() -> None:
+    def gaussian_delta(mu: float, epsilon: float) -> float:
+        def phi(x: float) -> float:
+            return math.erfc(-x / math.sqrt(2)) / 2
+
+        return phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)
+
+    event = {"kind": "gaussian", "noise_multiplier": 2}
+    for adjacency, mu in (("add_remove_one", 0.5), ("replace_one", 1.0)):
+        found = dt.account.delta(event, epsilon=0.7, adjacency=adjacency)
+        assert found.lower * (1 - 1e-9) <= gaussian_delta(mu, 0.7) <= found.upper * (1 + 1e-9)
+        bound = dt.account.epsilon(event, delta=1e-5, adjacency=adjacency)
+        assert gaussian_delta(mu, bound.lower) >= 1e-5 * (1 - 1e-6)
+        assert gaussian_delta(mu, bound.upper) <= 1e-5 * (1 + 1e-6)
+        noise = dt.account.calibrate(
+            {"kind": "gaussian", "noise_multiplier": "?"}, epsilon=1, delta=1e-5, adjacency=adjacency
+        )
+        sensitivity = 1 if adjacency == "add_remove_one" else 2
+        assert gaussian_delta(sensitivity / noise.upper, 1) <= 1e-5 * (1 + 1e-6)
+        assert noise.upper / noise.lower < 1.001
+    with pytest.raises(dt.InputError, match="adjacency"):
+        dt.account.epsilon(event, delta=1e-5, adjacency="both")
+
+
+def test_the_release_is_that_of_the_binary(trial: dt.Logs, tmp_path: Path) -> None:
+    with pytest.warns(dt.CuratorNotice, match="columns not used"):
+        r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    estimate = r.json["estimate"]
+    assert (r.value, r.interval) == (estimate["value"], tuple(estimate["interval"]))
+    assert (r.std_privacy, r.std_sampling) == (estimate["std_privacy"], estimate["std_sampling"])
+    assert r.interval[0] <= r.value <= r.interval[1]
+    assert r.private
+    assert not r.charged
+    assert r.notices
+    assert r.verify()["valid"]
+    r.save(tmp_path / "release.json")
+    again = dt.Release.read(tmp_path / "release.json")
+    assert again.raw == r.raw
+    r.report(tmp_path / "report.html")
+    assert "<html" in (tmp_path / "report.html").read_text()
+    row = r.to_frame().iloc[0]
+    assert (row["value"], row["lower"], row["upper"]) == (r.value, *r.interval)
+    html = r._repr_html_()
+    assert f"{r.value:.5g}" in html
+    assert "No ledger was charged" in html
+
+
+def test_a_changed_release_does_not_verify(trial: dt.Logs) -> None:
+    r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    changed = json.loads(r.raw)
+    changed["privacy"]["epsilon"] = 0.1
+    with pytest.raises(dt.PrivacyError, match="epsilon"):
+        dt.Release(json.dumps(changed)).verify()
+    with pytest.raises(dt.InputError, match="no release"):
+        dt.Release("{}")
+    with pytest.raises(dt.InputError, match="no JSON"):
+        dt.Release(b"%PDF")
+
+
+def test_html_holds_no_tags_of_others(trial: dt.Logs) -> None:
+    targets = {"<img src=x onerror=alert(1)>": dt.policy.constant(1), "b": dt.policy.constant(0)}
+    r = dt.Question(trial, targets, **PRIVATE).evaluate()
+    assert "<img" in r.answers[0].name
+    assert "<img" not in r._repr_html_()
+    assert "&lt;img" in r._repr_html_()
+
+
+def test_a_comparison_is_one_release(trial: dt.Logs) -> None:
+    r = dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, **PRIVATE)
+    assert [(a.name, a.kind) for a in r.answers] == [("A - B", "contrast")]
+    assert r.value == r.answers[0].value
+    both = dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, levels="all", **PRIVATE)
+    assert [a.name for a in both.answers] == ["A", "B", "A - B"]
+    assert len(both.to_frame()) == 3
+    with pytest.raises(dt.DiscreetError, match="3 answers and not one"):
+        _ = both.value
+
+
+def test_pictures(trial: dt.Logs) -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    r = dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, levels="all", **PRIVATE)
+    ax = r.plot()
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["A - B", "B", "A"]
+    assert sorted(tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2)[-1] == max(
+        a.interval for a in r.answers
+    )
+    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    line = question.plan().plot([0.5, 1]).lines[0]
+    assert list(line.get_xdata()) == [0.5, 1]
+    assert line.get_ydata()[1] == question.plan().expected["half_width"]
+
+
+def test_a_value_function(trial: dt.Logs, pbc: pd.DataFrame) -> None:
+    staged = pbc.assign(obs_stage=pbc["obs_stage"].fillna(1).astype(int) - 1)
+    logs = dt.logs(staged, person="unit_id", observations=["obs_stage"])
+    features = {"kind": "tabular", "states": 4, "column": "obs_stage"}
+    question = dt.Question(logs, dt.policy.logged(), method="dp-refine", features=features, **PRIVATE)
+    r = question.evaluate()
+    assert len(r.to_frame()) == 4
+    assert r.answers == []
+    assert "value function of 4 numbers" in r._repr_html_()
+    assert len(r.plot().lines) == 1
+
+
+def test_faults_name_place_and_remedy(pbc: pd.DataFrame, tmp_path: Path) -> None:
+    bad = pbc.head(6).assign(behavior_prob=[0.5, 1, 0, 1, 1, 1])
+    more = {"on_violation": "reject"}
+    question = {**PRIVATE, "persons": int(bad["unit_id"].nunique()), "delta": 1e-3}
+    logs = dt.logs(bad, person="unit_id", behavior="design", more=more)
+    with pytest.raises(dt.InputError) as told:
+        dt.Question(logs, dt.policy.constant(1), **question).evaluate()
+    assert (told.value.file, told.value.row, told.value.column) == (None, 3, "behavior_prob")
+    assert "drop the person" in str(told.value.remedy)
+    file = tmp_path / "bad.csv"
+    bad.to_csv(file, index=False)
+    logs = dt.logs(file, person="unit_id", behavior="design", more=more)
+    with pytest.raises(dt.InputError) as told:
+        dt.Question(logs, dt.policy.constant(1), **question).evaluate()
+    assert (told.value.file, told.value.row) == (str(file), 4)
+
+
+def test_the_configuration_is_the_question(trial: dt.Logs, tmp_path: Path) -> None:
+    """What write() writes is read by the command line and is the same question."""
+    logs = dt.logs(PBC, person="unit_id", behavior="design")
+    question = dt.Question(logs, dt.policy.constant(1), parameters={"max_weight": 2}, method="dp-wis", **PRIVATE)
+    question.write(tmp_path / "question.yaml")
+    with pytest.raises(dt.InputError, match="there is such a file"):
+        question.write(tmp_path / "question.yaml")
+    from discreet import _binary
+
+    plan = json.loads(
+        subprocess.run(
+            [_binary.path(), "plan", "--json", tmp_path / "question.yaml"], capture_output=True, check=True
+        ).stdout
+    )
+    assert plan == question.plan().json
+    assert plan["public"]["max_weight"] == 2
+
+
+def test_numbers_of_numpy_are_numbers(trial: dt.Logs) -> None:
+    plain = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    numpy = dt.Question(
+        trial,
+        dt.policy.constant(1),
+        **{**PRIVATE, "persons": np.int64(312), "epsilon": np.float64(1), "gamma": np.float32(1)},
+    )
+    assert numpy.plan().json == plain.plan().json
+
+
+def test_the_curators_look(trial: dt.Logs) -> None:
+    look = dt.Question(trial, dt.policy.constant(1), **PRIVATE).check()
+    assert look
+
+
+def test_an_audit_finds_what_is_planted(trial: dt.Logs) -> None:
+    event = {"kind": "gaussian", "noise_multiplier": 2}
+    draw = np.random.default_rng(3).normal
+    honest = dt.audit_samples(event, (draw(0, 2, 20000), draw(1, 2, 20000)), adjacency="add_remove_one", delta=1e-5)
+    assert not honest["broken"]
+    broken = dt.audit_samples(event, (draw(0, 0.2, 20000), draw(1, 0.2, 20000)), adjacency="add_remove_one", delta=1e-5)
+    assert broken["broken"]
+
+
+def test_an_audit_of_a_question_opens_no_data() -> None:
+    nowhere = dt.logs(ROOT / "no.csv", person="unit_id", behavior="design")
+    question = dt.Question(nowhere, dt.policy.constant(1), **{**PRIVATE, "method": "dp-is"})
+    assert dt.audit(question, runs=200)
+
+
+def test_training_is_the_binarys(tmp_path: Path) -> None:
+    found = dt.train(
+        {
+            "environment": {"name": "cart-pole", "max_steps": 20},
+            "seed": 1,
+            "privacy": {"unit": "agent", "epsilon": 2, "mechanism": "sign-prs"},
+            "local": {"method": "policy-gradient", "gamma": 0.99},
+            "server": {"submissions": 20, "optimizer": {"kind": "momentum", "step": 0.2, "decay": 1000}, "buffer": 10},
+        },
+        threads=1,
+    )
+    assert found["epsilon"] == 2
+
+
+def test_import_is_light() -> None:
+    """The time of the processor, of the best of five: nothing heavy is imported before it is used."""
+    code = (
+        "import time; t = time.process_time(); import discreet; print(time.process_time() - t); import sys; "
+        "print([m for m in ('numpy', 'pyarrow', 'pandas', 'polars', 'matplotlib', 'sklearn') if m in sys.modules])"
+    )
+    ran = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(5)
+    ]
+    assert min(float(out.split("\n")[0]) for out in ran) < 0.3
+    assert {out.split("\n")[1] for out in ran} == {"[]"}
+
+
+def snippets(page: Path) -> list[str]:
+    text = page.read_text()
+    return [part.split("```")[0] for part in text.split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_pages_run(page: str, tmp_path: Path) -> None:
+    """In the order of the page, in the root of the repository but for what it writes."""
+    found = snippets(ROOT / page)
+    assert found
+    code = textwrap.dedent("\n".join(found)).replace('"out/', f'"{tmp_path}/')
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "epsilon 1, delta 1e-05" in done.stdout
+
+
+def test_a_reference_says_so(trial: dt.Logs) -> None:
+    r = dt.Question(trial, dt.policy.constant(1), method="is", **REFERENCE).evaluate()
+    assert "not for release" in r._repr_html_()
+    assert "not for release" in repr(r)
+
+
+def test_a_wrong_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_BINARY", "/nowhere/discreet")
+    with pytest.raises(dt.DiscreetError, match="/nowhere/discreet"):
+        dt.version()
