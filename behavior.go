@@ -185,6 +185,9 @@ func (b *Behavior) label() map[string]any {
 	if len(b.Probs) > 0 {
 		out["probs"] = b.Probs.plain()
 	}
+	if b.Kind == "uniform" {
+		out["actions"] = b.Actions
+	}
 	if b.TrainedOn != "" {
 		out["trained_on"] = b.TrainedOn
 	}

@@ -308,6 +308,10 @@ func newJob(c Config) (*job, error) {
 	if j.behaviour, err = c.Data.Behavior.policy(c); err != nil {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
+	if b := c.Data.Behavior; !b.recorded() {
+		ended := c.Data.OneRowEpisodes || c.Problem.End == "terminated"
+		j.public.Design = evaluate.NewDesign(j.behaviour, b.Source == "design", ended, policies(j.public)...)
+	}
 	for i, p := range policies(j.public) {
 		if err := c.Data.covers(c.key(i), p); err != nil {
 			return nil, err

@@ -246,6 +246,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 		Kind      string     `json:"kind"`
 		Name      *string    `json:"name"`
 		Once      *bool      `json:"once"`
+		Actions   *int       `json:"actions"`
 		Probs     *StepProbs `json:"probs"`
 		TrainedOn *string    `json:"trained_on"`
 		Note      *string    `json:"note"`
@@ -265,12 +266,21 @@ func checkBehavior(r *evaluate.Release, v any) error {
 		return fmt.Errorf("kind is %.60q", b.Kind)
 	}
 	if b.Kind == kindEstimate {
-		if b.Once != nil || b.Probs != nil || b.TrainedOn != nil {
+		if b.Once != nil || b.Probs != nil || b.TrainedOn != nil || b.Actions != nil {
 			return errors.New("holds what known probabilities have")
 		}
 		return nil
 	}
 	stated := Behavior{Source: b.Source, Kind: b.Kind}
+	if (b.Actions != nil) != (b.Kind == "uniform") {
+		return errors.New("actions are told exactly where kind is uniform")
+	}
+	if b.Actions != nil {
+		if _, err := policy.NewUniform(*b.Actions); err != nil {
+			return err
+		}
+		stated.Actions = *b.Actions
+	}
 	if b.TrainedOn != nil {
 		stated.TrainedOn = *b.TrainedOn
 	}
@@ -285,7 +295,10 @@ func checkBehavior(r *evaluate.Release, v any) error {
 		}
 		stated.Probs = *b.Probs
 	}
-	return stated.validate(true)
+	if err := stated.validate(true); err != nil {
+		return err
+	}
+	return checkDesign(r, stated)
 }
 
 func checkEnd(_ *evaluate.Release, v any) error {

@@ -42,11 +42,12 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 		return nil, err
 	}
 	plan.outcome, plan.needsEnds = answersAgain(p, answers), of.needsEnds
-	caps, _, err := m.caps(method, p)
+	caps, _, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
 	}
 	plan.Facts["max_weight"] = caps.Above // of one policy
+	plan.tellDesign()
 	return plan, plan.describeAnswers(answers, m.Confounding)
 }
 
@@ -95,7 +96,7 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]pl
 			p.answers++
 		}
 	}
-	caps, share, err := m.caps(method, *p)
+	caps, share, err := m.caps(method, *p, of.weights.largest)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -134,7 +135,7 @@ func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) 
 		if interval == 0 {
 			interval = defaultIntervalShare
 		}
-		caps, clip, err := DPIS{MaxWeight: m.MaxWeight}.caps(method, p)
+		caps, clip, err := DPIS{MaxWeight: m.MaxWeight}.caps(method, p, math.Inf(1))
 		if err != nil {
 			return d, err
 		}

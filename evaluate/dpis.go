@@ -167,7 +167,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Targets != nil {
 		return m.several(method, p, of)
 	}
-	caps, clip, err := m.caps(method, p)
+	caps, clip, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +181,11 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
 	of.confounding = m.Confounding
-	if b.Noise, err = splitStages(method, *p.Privacy, stages); err != nil {
+	b, tier, err := m.tier(method, p, of, b, stages)
+	if err != nil {
 		return nil, err
 	}
+	clip = tier.clip
 	if p.Behavior != nil {
 		b.Behavior, p.estimates = p.behavior(b.Noise.Behavior), true
 		of.behavior = b.Behavior
@@ -208,16 +210,20 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	plan.pairs = apart
 	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
-	m.describe(plan, caps.Above, clip)
+	m.describe(plan, b.Caps.Above, clip)
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding
 	}
-	return plan, plan.describeBounds(b, m.Confounding)
+	if err := plan.describeBounds(b, m.Confounding); err != nil {
+		return nil, err
+	}
+	tier.describe(plan)
+	return plan, nil
 }
 
 // caps are the caps on weights to choose from, and the share of the budget that the
-// choice gets: none where little could be gained.
-func (m DPIS) caps(method string, p Public) (scalar.Nest, float64, error) {
+// choice gets: none where little could be gained. No weight is above largest.
+func (m DPIS) caps(method string, p Public, largest float64) (scalar.Nest, float64, error) {
 	most, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
 		return scalar.Nest{}, 0, err
@@ -234,6 +240,7 @@ func (m DPIS) caps(method string, p Public) (scalar.Nest, float64, error) {
 			return scalar.Nest{}, 0, err
 		}
 	}
+	most = min(most, max(largest, 1))
 	caps := scalar.Nest{Above: most}
 	if share == 0 || most < narrowable {
 		return caps, 0, nil

@@ -101,10 +101,13 @@ func missingNotes(e *scalar.Estimate) []string {
 	}
 	switch m := e.Missing; {
 	case m.Share < 0.005:
-	case m.Share < 2*m.SD: // as it may well be where nothing is missing
+	case !m.Sure(): // as it may well be where nothing is missing
 		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% with a standard error of %.0f%%, which noise and the choice of persons can make where the data answer for all that the target policy would do. The interval allows for it.", 100*m.Share, 100*m.SD))
 	default:
 		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*m.Share, 100*m.SD, hidden))
+	}
+	if e.Missing.Doubted {
+		notes = append(notes, "By the design nothing would be missing: persons without a usable record, or records that left the design, are. So the interval is guarded after all, and wider than expected.")
 	}
 	if e.Undetermined {
 		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
@@ -183,6 +186,9 @@ func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
 
 // describeBounds tells what is known beforehand of estimates from below and above.
 func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
+	if b.Uncut != nil {
+		return p.describeUncut(b)
+	}
 	widest := b.Caps.At(0).Max
 	cap, err := p.expectBounds(b)
 	if err != nil {

@@ -19,12 +19,14 @@ type vouched struct {
 	needsEnds      bool             // it matters how episodes end
 	confounding    float64          // by how much hidden circumstances may move odds; 0 for none
 	behavior       *scalar.Behavior // estimates the probabilities of logged actions; nil where they are known
+	weights        weightBound      // what the design says of weights
+	cutOff         bool             // what follows a record that was cut off is missing
 }
 
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
 	within := p.numbers().Returns
-	return vouched{within: within, each: func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, within) }}
+	return vouched{within: within, weights: p.weightsOf(false), each: func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, within) }}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
@@ -32,7 +34,9 @@ func stepByStep(p Public) vouched {
 	numbers := p.numbers()
 	numbers.Horizon = p.decisions()
 	steps := scalar.StepwiseOf(numbers, p.Discounts)
-	return vouched{within: steps.Range(), each: steps.Contributions, needsEnds: p.decisions() > 1}
+	several := p.decisions() > 1
+	ended := p.Design != nil && p.Design.Ended && p.Episodes == 1
+	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, needsEnds: several, cutOff: several && !ended}
 }
 
 // narrowest weighs step by step where rewards bound the return.

@@ -68,8 +68,8 @@ type Expected struct {
 	// StdSampling is an upper bound, from public ranges, on the standard deviation
 	// that finitely many persons make.
 	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
-	// HalfWidth is half the width of the 95% interval at these two. It is a
-	// forecast: an interval also covers what a clip may have hidden, and a ratio
+	// HalfWidth is half the width of the 95% interval at these two or, where public
+	// policies tell how weights vary, with these. It is a forecast: an interval also covers what a clip may have hidden, and a ratio
 	// whose noisy denominator is too small answers with the whole public range.
 	HalfWidth float64 `json:"half_width,omitempty"`
 	// RMSE is the expected root mean squared error over the states of a value

@@ -108,6 +108,9 @@ type Public struct {
 	// Start is a public distribution over the states that Features number: of a value
 	// function the mean under it is wanted too, see [StartValue]. Nil asks for none.
 	Start []float64
+	// Design is what public policies say of the importance ratios; nil where they say
+	// nothing. dp-is, dp-pdis, dp-wis and dp-dr use it.
+	Design *Design
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
 	// Labels are further public facts that a release repeats, such as the target
@@ -139,6 +142,7 @@ func (p Public) clone() Public {
 		b := *p.Behavior
 		p.Behavior = &b
 	}
+	p.Design = p.Design.clone()
 	p.Labels = maps.Clone(p.Labels)
 	p.Start = slices.Clone(p.Start)
 	p.Targets = p.Targets.clone()
@@ -191,6 +195,11 @@ func (p Public) Validate() error {
 	}
 	if p.Behavior != nil {
 		if err := p.Behavior.validate(); err != nil {
+			return err
+		}
+	}
+	if p.Design != nil {
+		if err := p.Design.validate(); err != nil {
 			return err
 		}
 	}

@@ -33,6 +33,9 @@ type Bounds struct {
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
 	// place of what is missing; nil leaves the value to SelfNormalised.
 	Fill *float64
+	// Uncut says that no weight is above the cap and that nothing is missing: no guard is
+	// needed. nil where that is not known.
+	Uncut *Uncut
 	// Answers is how many intervals hold together with 95%, this one among them; 0
 	// means 1. Each end then fails with probability 2.5% over Answers at most.
 	Answers int
@@ -70,6 +73,7 @@ type Missing struct {
 	Confounded bool    // part of it is what hidden circumstances may have moved
 	MeanWeight float64 // 1 less the share, where it is not above 1
 	Refuted    bool    // a mean weight above 1 that neither noise nor chance makes
+	Doubted    bool    // more than chance makes, where by the design nothing is missing
 }
 
 // Sums are the noisy sums that an estimate from below and above is made of, and all
@@ -198,6 +202,10 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
 	if e.Missing = b.missing(noisy, persons, cap); e.Missing.Refuted {
 		low, high = 0, 1 // the bounds hold with right probabilities alone
+	} else if b.Uncut != nil {
+		if e.Missing.Doubted = e.Missing.Sure(); !e.Missing.Doubted && !e.Undetermined {
+			low, high = b.uncut(noisy, e, persons, cap)
+		}
 	}
 	half := b.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	ends := [2]float64{e.Value - half, e.Value + half}

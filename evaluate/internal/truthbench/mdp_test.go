@@ -100,7 +100,7 @@ func (m *mdp) problem(name string) Problem {
 			between[s] = append(between[s], (p+m.behavior[s][a])/2)
 		}
 	}
-	return Problem{Name: name, Target: table(m.target), J: m.value(m.target), Logged: m.value(m.behavior),
+	return Problem{Name: name, Target: table(m.target), Behavior: table(m.behavior), J: m.value(m.target), Logged: m.value(m.behavior),
 		Between: table(between), Middle: m.value(between),
 		Horizon: m.horizon, Gamma: m.gamma, States: len(m.next), simulate: m.simulate}
 }

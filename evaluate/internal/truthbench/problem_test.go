@@ -22,6 +22,9 @@ type Problem struct {
 	Return *evaluate.Range
 	// Target is the policy to evaluate.
 	Target policy.Policy
+	// Behavior is the policy that made the logs, as a design that is known beforehand; nil
+	// where the states are not finitely many.
+	Behavior policy.Policy
 	// Between is half-way from the logged policy to the target, and Middle its value;
 	// nil where the states are not finitely many.
 	Between policy.Policy
@@ -51,6 +54,14 @@ func (p Problem) Public(persons int, epsilon float64, adjacency dp.Adjacency) ev
 		Target:  p.Target,
 		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}},
 	}
+}
+
+// Designed are the facts of Public with what the policies say of weights. An episode that
+// reaches the horizon is over, and none is cut off before.
+func (p Problem) Designed(persons int, epsilon float64, adjacency dp.Adjacency) evaluate.Public {
+	public := p.Public(persons, epsilon, adjacency)
+	public.Design = evaluate.NewDesign(p.Behavior, true, true, p.Target)
+	return public
 }
 
 // column holds the state.

@@ -1,0 +1,92 @@
+package scalar
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/dp/mechanism"
+)
+
+// Uncut is what a public design says of weights that are never cut and whose mean is 1.
+type Uncut struct {
+	Square float64 // bound on the mean of their squares
+}
+
+// Sure tells that more is missing than noise and the choice of persons make where nothing
+// is.
+func (m Missing) Sure() bool { return m.Share >= 0.005 && m.Share >= 2*m.SD }
+
+// uncut are the ends of the interval of the value itself, where the mean weight is known
+// to be 1: the value is unbiased, and neither end allows for missing mass. Both allow
+// for the sampling error with what noise may hide of it, for the noise, and for outcomes
+// that the data happen not to show, each of which is worth up to a whole weight.
+func (b Bounds) uncut(noisy mechanism.NoisyPair, e *Estimate, persons, cap float64) (low, high float64) {
+	v, fill := e.Value, b.fillOf(e.Value)
+	variance, private := e.StdSampling*e.StdSampling*persons, e.StdPrivacy
+	variance += allowance(b.Z(), variance, private*private*persons, noisy.SD.Square/persons)
+	half := b.Z() * math.Hypot(math.Sqrt(min(variance, b.mostVariance(v, private, cap))/persons), private)
+	unseen := b.unseen() / persons
+	return v - math.Hypot(half, unseen*(cap*fill+v-fill)), v + math.Hypot(half, unseen*(cap*(1-fill)+fill-v))
+}
+
+// mostVariance is the largest variance that weights up to the cap with mean 1 allow for,
+// w (r - fill) at a value v that may be off by so much: (r - fill)^2 lies below its chord.
+func (b Bounds) mostVariance(v, off, cap float64) float64 {
+	if b.selfFilled() {
+		near := min(max(0.5, v-off), v+off)
+		return cap * near * (1 - near)
+	}
+	fill := b.fillOf(v)
+	return cap * (fill*fill + v*(1-2*fill) + off*math.Abs(1-2*fill))
+}
+
+// selfFilled tells that the value itself stands in place of what is missing.
+func (b Bounds) selfFilled() bool { return b.Fill == nil && b.SelfNormalised }
+
+// fillOf is the share that stands in place of what is missing, at a value.
+func (b Bounds) fillOf(value float64) float64 {
+	switch {
+	case b.Fill != nil:
+		return *b.Fill
+	case b.SelfNormalised:
+		return value
+	}
+	return 0.5
+}
+
+// ExpectedUncut is half the width, in shares of the range, that is expected without a
+// guard, for a value anywhere in the range.
+func (b Bounds) ExpectedUncut() (float64, error) {
+	cap := b.Caps.At(0).Max
+	m, err := b.pair(cap)
+	if err != nil {
+		return 0, err
+	}
+	persons := float64(b.Public.Persons)
+	half := b.Z() * math.Hypot(m.SD().Difference/2/persons, math.Sqrt(b.Uncut.Square/persons)/2)
+	return math.Hypot(half, b.unseen()*cap/2/persons), nil
+}
+
+// Atom is a weight and the share of persons who have it.
+type Atom struct{ Weight, Share float64 }
+
+// ExpectedGuarded is half the width, in shares of the range, that is expected with the
+// guard at the cap that suits best, for weights of a law with mean 1.
+func (b Bounds) ExpectedGuarded(law []Atom) (float64, error) {
+	persons, best := float64(b.Public.Persons), math.Inf(1)
+	for k := range b.Caps.Steps + 1 {
+		cap := b.Caps.At(k).Max
+		m, err := b.pair(cap)
+		if err != nil {
+			return 0, err
+		}
+		square, mean := 0.0, 0.0
+		for _, a := range law {
+			kept := min(a.Weight, cap)
+			square += a.Share * kept * kept
+			mean += a.Share * kept
+		}
+		half := b.Z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
+		best = min(best, math.Hypot(half, b.unseen()/persons)+max(1-mean, 0)/2)
+	}
+	return best, nil
+}

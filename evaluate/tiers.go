@@ -1,0 +1,135 @@
+package evaluate
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+)
+
+// tier says whether an interval is guarded against weights that were cut and against
+// what the logs never tried (2), or needs no guard by the design (0), and why.
+type tier struct {
+	number int
+	why    string
+	clip   float64 // share of the budget that the choice of a cap gets
+	half   float64 // half the width that is expected; 0 where the design does not tell
+}
+
+// tier fixes the noise of every stage, and leaves the guard out where it is needless and
+// the interval expected to be narrower without it: docs/proofs/overlap.md.
+func (m DPIS) tier(method string, p Public, of vouched, b scalar.Bounds, stages scalar.Stages) (scalar.Bounds, tier, error) {
+	t := tier{number: 2, why: m.needsGuard(p, of), clip: stages.Clip}
+	var err error
+	if b.Noise, err = splitStages(method, *p.Privacy, stages); err != nil || t.why != "" {
+		return b, t, err
+	}
+	bare := b
+	bare.Uncut, bare.Caps = &scalar.Uncut{Square: of.weights.square}, scalar.Nest{Above: of.weights.largest}
+	uncapped := stages
+	uncapped.Clip = 0
+	if bare.Noise, err = splitStages(method, *p.Privacy, uncapped); err != nil {
+		return b, t, err
+	}
+	without, err := bare.ExpectedUncut()
+	if err != nil {
+		return b, t, err
+	}
+	b, with, err := m.narrowest(method, p, of, b, stages)
+	if err != nil {
+		return b, t, err
+	}
+	if b.Caps.Steps > 0 {
+		t.clip = m.shareOfCaps()
+	}
+	width := of.within.Width()
+	expected := fmt.Sprintf("half a width of %.3g is expected without a guard, %.3g with it", width*without, width*with)
+	if without >= with {
+		t.why = fmt.Sprintf("by the design nothing is missing up to weights of %.4g, but noise for these costs more than cutting them: %s", of.weights.largest, expected)
+		t.half = min(with, 0.5) * width
+		return b, t, nil
+	}
+	return bare, tier{half: min(without, 0.5) * width, why: fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, so that nothing is cut or missing: %s", of.weights.largest, expected)}, nil
+}
+
+// narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
+// no cap is chosen though the design bounds the weights, with a choice below that bound.
+func (m DPIS) narrowest(method string, p Public, of vouched, b scalar.Bounds, stages scalar.Stages) (scalar.Bounds, float64, error) {
+	with, err := b.ExpectedGuarded(of.weights.law)
+	if err != nil || stages.Clip != 0 || m.Clip != "" || m.MaxWeight != 0 || capSteps(b.Caps.Above) < 1 {
+		return b, with, err
+	}
+	// As in caps, a histogram must be able to tell.
+	if r, err := reach(p); err != nil || r/9 < narrowable {
+		return b, with, err
+	}
+	chosen := b
+	chosen.Caps.Steps, stages.Clip = capSteps(b.Caps.Above), m.shareOfCaps()
+	if chosen.Noise, err = splitStages(method, *p.Privacy, stages); err != nil {
+		return b, with, err
+	}
+	narrower, err := chosen.ExpectedGuarded(of.weights.law)
+	if err != nil || narrower >= with {
+		return b, with, err
+	}
+	return chosen, narrower, nil
+}
+
+// shareOfCaps is the share of the budget that the choice of a cap gets.
+func (m DPIS) shareOfCaps() float64 {
+	if m.ClipShare > 0 {
+		return m.ClipShare
+	}
+	return defaultClipShare
+}
+
+// needsGuard says why the design does not make the guard needless; "" where it does.
+func (m DPIS) needsGuard(p Public, of vouched) string {
+	switch d := p.Design; {
+	case p.Behavior != nil:
+		return "the probabilities of logged actions are estimated"
+	case d == nil:
+		return "no public design bounds the weights"
+	case m.Confounding > 1:
+		return "hidden circumstances are allowed for"
+	case !d.Supported:
+		return "the design does not say that all that the target policy does was drawn"
+	case of.cutOff:
+		return "a record may be cut off before the horizon, and what would have followed is missing; problem.end: terminated and problem.episodes: 1 say that none is"
+	case of.weights.largest > largestKnown:
+		return "the design allows for weights beyond all bounds"
+	case m.MaxWeight != 0 && m.MaxWeight < of.weights.largest:
+		return fmt.Sprintf("max_weight is %.4g, and by the design weights reach %.4g", m.MaxWeight, of.weights.largest)
+	case (m.Clip == clipAuto || m.ClipShare != 0) && of.weights.largest >= narrowable:
+		return "the parameters ask for a cap that is chosen from a histogram"
+	}
+	return ""
+}
+
+// describe tells the tier in one line.
+func (t tier) describe(plan *Plan) {
+	plan.Facts["tier"] = t.number
+	plan.tellDesign()
+	if t.half > 0 {
+		plan.Expected.HalfWidth = t.half
+	}
+	plan.Notes = append(plan.Notes, fmt.Sprintf("Guard of the interval: tier %d, %s, for %s.", t.number, map[int]string{0: "none", 2: "against all that is cut or missing"}[t.number], t.why))
+}
+
+// tellDesign repeats the design, from which the plan follows.
+func (p *Plan) tellDesign() {
+	if d := p.public.Design; d != nil {
+		p.Facts["design"] = *d
+	}
+}
+
+// describeUncut tells what is known beforehand of an interval without a guard.
+func (p *Plan) describeUncut(b scalar.Bounds) error {
+	private, sampling, err := b.Expected(b.Caps.At(0).Max)
+	if err != nil {
+		return err
+	}
+	p.expect(private, sampling)
+	p.Facts["clip"] = Range(b.Range)
+	p.Notes = append(p.Notes, p.words("The interval is that of the value, with the errors of sampling and of noise. It rests on the design: on its probabilities, and on a usable record of every person. A person without one counts as missing; where more is missing than chance makes, the interval is guarded and a note says so."))
+	return nil
+}
