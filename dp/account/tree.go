@@ -177,6 +177,17 @@ func muSquare(adj dp.Adjacency, leaf dp.Event, count int64) (square Bracket, ok 
 	return Bracket{}, false
 }
 
+// MuSquared brackets the square of the mu of an event that is a composition of Gaussian noise, of trees of it and of
+// what is known by its mu; ok is false for all other events. It holds for the worst neighbours under the adjacency,
+// as a mu-Gaussian-private mechanism's does (Dong, Roth, Su 2022). The ends differ by
+// rounding, and for trees with restarts by what is not known.
+func MuSquared(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {
+	if checkCompose(adj, event, 1) != nil {
+		return Bracket{}, false
+	}
+	return muTree(adj, event)
+}
+
 // muTree returns mu^2 of a tree of nothing but Gaussian noise and what is known by
 // its mu. Unlike gaussianTree it says nothing of what a sample does.
 func muTree(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -274,5 +275,35 @@ func TestOrderDoesNotMatterToTheBound(t *testing.T) {
 	}
 	if alarms > 2 { // more than 2 of 20 at 1e-3: 1e-6
 		t.Errorf("%d alarms out of 20", alarms)
+	}
+}
+
+// TestAClaimOnTreesHasTheMuOfTheWorstParticipations, by enumeration of which steps a person is in: the noise is that of
+// every complete node, and a person's distance is the root of the summed squares of their steps below each.
+func TestAClaimOnTreesHasTheMuOfTheWorstParticipations(t *testing.T) {
+	const steps, noise = 6, 3.0
+	for most := 1; most <= steps; most++ {
+		worst := 0.0
+		for in := range 1 << steps {
+			if bits.OnesCount(uint(in)) > most {
+				continue
+			}
+			square := 0.0
+			for width := 1; width <= steps; width *= 2 {
+				for node := 0; (node+1)*width <= steps; node++ {
+					below := float64(bits.OnesCount(uint(in >> (node * width) & (1<<width - 1))))
+					square += below * below
+				}
+			}
+			worst = max(worst, square)
+		}
+		e := dp.TreeAggregation{NoiseMultiplier: noise, Steps: steps, Participations: int64(most)}
+		for adj, clips := range map[dp.Adjacency]float64{dp.AddRemoveOne: 1, dp.ReplaceOne: 2} {
+			claim, err := NewClaim(dp.Composed{Events: []dp.Event{e, dp.GaussianDP{Mu: .5}}}, adj, 1e-6)
+			want := math.Sqrt(worst*clips*clips/(noise*noise) + .25)
+			if err != nil || math.Abs(claim.Mu-want) > 1e-12*want {
+				t.Errorf("%v, %d participations: mu %v, %v; want %v", adj, most, claim.Mu, err, want)
+			}
+		}
 	}
 }

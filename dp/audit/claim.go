@@ -36,7 +36,8 @@ func NewClaim(event dp.Event, adjacency dp.Adjacency, delta float64) (Claim, err
 
 // MuSquared is the square of the mu of a composition of Gaussians, and false for
 // other events: of a clipped sum, the square of the largest difference between
-// neighbours over the noise (Dong, Roth and Su 2022, theorem 3).
+// neighbours over the noise (Dong, Roth and Su 2022, theorem 3). Of trees with restarts it is an
+// upper bound.
 func MuSquared(e dp.Event, adjacency dp.Adjacency) (float64, bool) {
 	switch e := e.(type) {
 	case dp.Gaussian:
@@ -44,6 +45,9 @@ func MuSquared(e dp.Event, adjacency dp.Adjacency) (float64, bool) {
 		return mu * mu, true
 	case dp.GaussianDP:
 		return e.Mu * e.Mu, true
+	case dp.TreeAggregation:
+		square, ok := account.MuSquared(adjacency, e)
+		return square.Upper, ok
 	case dp.SelfComposed:
 		one, ok := MuSquared(e.Event, adjacency)
 		return float64(e.Count) * one, ok
