@@ -215,11 +215,11 @@ func (j *job) release(ctx context.Context, l *ledger.Ledger, ready *evaluate.Rea
 	if err != nil {
 		return nil, err
 	}
+	var charged *evaluate.LedgerEntry
 	if l != nil {
-		j.complete(release, entry(l.Config().Rule, grant))
-	} else {
-		j.complete(release, nil)
+		charged = entry(l.Config().Rule, grant)
 	}
+	j.complete(release, charged)
 	return j.kept(ctx, l, grant.Receipt, release)
 }
 

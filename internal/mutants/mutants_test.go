@@ -352,7 +352,7 @@ func mutants() []mutant {
 }
 
 func allMutants() []mutant {
-	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants())
+	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants())
 }
 
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.
