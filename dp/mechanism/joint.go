@@ -6,30 +6,29 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
-// join is release where the persons are spread over processes: the sum is that of all
-// of them, and its noise is drawn once. It is an error of the run, and never a smaller
+// join is release to out where the persons are spread over processes: the sum is that of
+// all of them, and its noise is drawn once. It is an error of the run, and never a smaller
 // sum, where the total cannot be that of so many persons.
-func (a *accumulator) join(src *noise.Source) ([]float64, error) {
+func (a *accumulator) join(out []float64, src *noise.Source) error {
 	if a.fast {
-		return nil, fmt.Errorf("%w: fast noise is not on the lattice", ErrNotJoint)
+		return fmt.Errorf("%w: fast noise is not on the lattice", ErrNotJoint)
 	}
 	defer clear(a.sum)
 	all, noisy, err := src.Sums().Gather(noise.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons, Capacity: a.grid.capacity()})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.persons = all.Persons
 	if noisy == nil {
 		if noisy, err = a.drawn(all, src); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(noisy) != len(a.sum) {
-		return nil, fmt.Errorf("%w: a noisy sum of %d coordinates for one of %d", ErrMismatch, len(noisy), len(a.sum))
+		return fmt.Errorf("%w: a noisy sum of %d coordinates for one of %d", ErrMismatch, len(noisy), len(a.sum))
 	}
-	out := make([]float64, len(a.sum))
 	a.grid.scaled(out, noisy)
-	return out, nil
+	return nil
 }
 
 // drawn adds the noise to the sum over all persons and has it kept.

@@ -231,10 +231,10 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 		return nil, ErrReleased
 	}
 	a.released = true
-	if src.Sums() != nil {
-		return a.join(src)
-	}
 	out := make([]float64, len(a.sum))
+	if src.Sums() != nil {
+		return out, a.join(out, src)
+	}
 	if a.fast {
 		fast, err := noise.NewFastGaussian(a.grid.sigma)
 		if err != nil {

@@ -24,7 +24,7 @@ func ledgerMutants() []mutant {
 		{"wiring: other bytes are recorded than shown", "discreet.go",
 			[][2]string{{"&Result{Release: release, JSON: text}, nil", "&Result{Release: release, JSON: text[:len(text)-1]}, nil"}}, ".", paths},
 		{"wiring: an interrupt loses the release", "discreet.go",
-			[][2]string{{"context.WithoutCancel(ctx), paid", "ctx, grant.Receipt"}}, ".", paths},
+			[][2]string{{"context.WithoutCancel(ctx), paid", "ctx, paid"}}, ".", paths},
 		{"wiring: a retry reads the data", "discreet.go",
 			[][2]string{{"if err := j.recorded(ctx, l); err != nil {\n\t\treturn nil, err\n\t}", ""}}, ".", paths},
 		{"wiring: a charge without a release is not told", "discreet.go",
