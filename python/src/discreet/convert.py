@@ -1,0 +1,254 @@
+"""Logged data of other libraries, in the canonical columns of docs/data.md.
+
+Each function gives a pyarrow table, for :func:`discreet.logs` or :func:`write`. An off-policy value divides by the
+probability of each logged action. Where the source has it, it is in ``behavior_prob``; where it has not, that must be
+said: `behavior_prob` is then required, either an array (a number a decision) or None, which makes a table without the
+column. Whose an episode is (`person`) is in none of these formats, and is required too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet._errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_UNSAID = object()
+
+
+def _missing(source: str, given: Any) -> Any:
+    if given is _UNSAID:
+        raise InputError(
+            f"{source} does not hold the probabilities of its logged actions, and nothing else can tell them: give "
+            "behavior_prob=, a number a decision, or behavior_prob=None for a table without them",
+            remedy="give behavior_prob=",
+        )
+    return given
+
+
+def write(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table as Parquet to a new file that only its owner may read.
+
+    Parameters
+    ----------
+    table
+        What a function of this module gave.
+    path
+        A new file.
+    """
+    import pyarrow.parquet as pq
+
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as sink:
+        pq.write_table(table, sink)
+
+
+def _episodes(
+    source: str,
+    episodes: Sequence[Mapping[str, Any]],
+    person: Sequence[str | int],
+    behavior_prob: Any,
+) -> Any:
+    """Make a table of episodes: observations (with one more row where the last is known), actions, rewards, ends."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(person) != len(episodes):
+        raise InputError(f"person has {len(person)} entries and {source} {len(episodes)} episodes")
+    lengths = [len(e["rewards"]) for e in episodes]
+    if 0 in lengths:
+        raise InputError(f"episode {lengths.index(0)} of {source} has no decision")
+    for at, (e, n) in enumerate(zip(episodes, lengths, strict=True)):
+        if len(e["actions"]) != n or len(e["observations"]) not in (n, n + 1):
+            raise InputError(f"episode {at} of {source} has not as many actions and observations as rewards")
+    actions = np.concatenate([np.asarray(e["actions"]).reshape(n, -1) for e, n in zip(episodes, lengths, strict=True)])
+    if actions.shape[1] != 1 or (actions != np.round(actions)).any():
+        raise InputError(f"actions of {source} are no numbers of actions; continuous ones are not supported")
+    seen = [np.asarray(e["observations"], dtype=float).reshape(len(e["observations"]), -1) for e in episodes]
+    last = [np.arange(n) == n - 1 for n in lengths]
+    out: dict[str, Any] = {
+        "episode_id": np.repeat(np.arange(len(episodes)), lengths),
+        "step": np.concatenate([np.arange(n) for n in lengths]),
+        "unit_id": [p for p, n in zip(person, lengths, strict=True) for _ in range(n)],
+        "action": actions[:, 0].astype(np.int64),
+        "reward": np.concatenate([np.asarray(e["rewards"], dtype=float).reshape(-1) for e in episodes]),
+        "terminated": np.concatenate([m & bool(e["terminated"]) for m, e in zip(last, episodes, strict=True)]),
+        "truncated": np.concatenate([m & (not e["terminated"]) for m, e in zip(last, episodes, strict=True)]),
+    }
+    if behavior_prob is not None:
+        out["behavior_prob"] = _column(behavior_prob, len(actions), "behavior_prob")
+    for i in range(seen[0].shape[1]):
+        out[f"obs_{i}"] = np.concatenate([s[:n, i] for s, n in zip(seen, lengths, strict=True)])
+    if all(len(s) == n + 1 for s, n in zip(seen, lengths, strict=True)):
+        for i in range(seen[0].shape[1]):
+            out[f"next_obs_{i}"] = np.concatenate([s[1:, i] for s in seen])
+    return pa.table(out)
+
+
+def _column(given: Any, rows: int, name: str) -> npt.NDArray[np.float64]:
+    import numpy as np
+
+    column = np.asarray(given, dtype=float).reshape(-1)
+    if len(column) != rows:
+        raise InputError(f"{name} has {len(column)} numbers and there are {rows} decisions")
+    return column
+
+
+def minari(dataset: Any, *, person: Sequence[str | int], behavior_prob: Any = _UNSAID) -> Any:
+    """Convert a Minari dataset, whatever its storage, through its own API.
+
+    Parameters
+    ----------
+    dataset
+        A ``minari.MinariDataset`` with discrete actions and observations of ``Box`` or ``Discrete``.
+    person
+        Whose each episode is.
+    behavior_prob
+        A number a decision, or None: Minari does not store it.
+
+    Returns
+    -------
+    pyarrow.Table
+        Actions are numbered from 0.
+
+    Raises
+    ------
+    InputError
+        Probabilities are not given, or the spaces are of another kind.
+    """
+    given = _missing("a Minari dataset", behavior_prob)
+    kinds = type(dataset.action_space).__name__, type(dataset.observation_space).__name__
+    if kinds[0] != "Discrete" or kinds[1] not in ("Box", "Discrete"):
+        raise InputError(f"actions are {kinds[0]} and observations {kinds[1]}; want Discrete, and Box or Discrete")
+    start = int(dataset.action_space.start)
+    episodes = [
+        {
+            "observations": e.observations,
+            "actions": e.actions - start,
+            "rewards": e.rewards,
+            "terminated": bool(e.terminations[-1]),
+        }
+        for e in dataset.iterate_episodes()
+    ]
+    return _episodes("the dataset", episodes, person, given)
+
+
+def d3rlpy(dataset: Any, *, person: Sequence[str | int], behavior_prob: Any = _UNSAID) -> Any:
+    """Convert a d3rlpy dataset (``MDPDataset``, ``ReplayBuffer``) with discrete actions.
+
+    Parameters
+    ----------
+    dataset
+        Has ``episodes``, each with ``observations``, ``actions``, ``rewards`` and ``terminated``.
+    person
+        Whose each episode is.
+    behavior_prob
+        A number a decision, or None: d3rlpy does not store it.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    InputError
+        Probabilities are not given, or actions are continuous.
+    """
+    given = _missing("a d3rlpy dataset", behavior_prob)
+    names = ("observations", "actions", "rewards", "terminated")
+    episodes = [{name: getattr(e, name) for name in names} for e in dataset.episodes]
+    return _episodes("the dataset", episodes, person, given)
+
+
+def scope_rl(logged: Mapping[str, Any], *, person: Sequence[str | int]) -> Any:
+    """Convert a logged dataset of SCOPE-RL with discrete actions: `pscore` are the probabilities.
+
+    Parameters
+    ----------
+    logged
+        With ``n_trajectories``, ``step_per_trajectory``, ``state``, ``action``, ``reward``, ``done`` and ``pscore``, of
+        whole trajectories one after another.
+    person
+        Whose each trajectory is.
+
+    Returns
+    -------
+    pyarrow.Table
+        The last decision is `terminated` where ``done`` says so, and truncated otherwise.
+
+    Raises
+    ------
+    InputError
+        Something is missing, such as ``pscore``.
+    """
+    import numpy as np
+
+    for name in ("n_trajectories", "step_per_trajectory", "state", "action", "reward", "done", "pscore"):
+        if logged.get(name) is None:
+            raise InputError(f"the logged dataset has no {name}", column=name)
+    count, steps = int(logged["n_trajectories"]), int(logged["step_per_trajectory"])
+    if len(logged["reward"]) != count * steps:
+        raise InputError(f"the logged dataset has {len(logged['reward'])} decisions and not {count} times {steps}")
+    done, episodes, kept = np.asarray(logged["done"], dtype=bool), [], []
+    for k in range(count):
+        ends = np.flatnonzero(done[k * steps : (k + 1) * steps])
+        n = int(ends[0]) + 1 if len(ends) else steps
+        rows = slice(k * steps, k * steps + n)
+        kept.append(np.asarray(logged["pscore"], dtype=float)[rows])
+        episodes.append(
+            {
+                "observations": np.asarray(logged["state"])[rows],
+                "actions": np.asarray(logged["action"])[rows],
+                "rewards": np.asarray(logged["reward"])[rows],
+                "terminated": len(ends) > 0,
+            }
+        )
+    return _episodes("the logged dataset", episodes, person, np.concatenate(kept))
+
+
+def obp(feedback: Mapping[str, Any], *, person: Sequence[str | int] | None) -> Any:
+    """Convert bandit feedback of the Open Bandit Pipeline: `pscore` are the probabilities.
+
+    Parameters
+    ----------
+    feedback
+        With ``action``, ``reward``, ``pscore`` and ``context``, as ``obtain_batch_bandit_feedback`` gives them.
+    person
+        Whose each round is; None for a table without persons, of which rounds are protected (``unit="row"``).
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a round: for ``logs(..., one_row_episodes=True)``.
+
+    Raises
+    ------
+    InputError
+        Something is missing, such as ``pscore``, or there are several positions.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    for name in ("action", "reward", "pscore", "context"):
+        if feedback.get(name) is None:
+            raise InputError(f"the bandit feedback has no {name}", column=name)
+    position = feedback.get("position")
+    if position is not None and len(set(np.asarray(position).tolist())) > 1:
+        raise InputError("the bandit feedback is of several positions; convert one at a time")
+    rows = len(feedback["action"])
+    out: dict[str, Any] = {
+        "action": np.asarray(feedback["action"], dtype=np.int64),
+        "behavior_prob": _column(feedback["pscore"], rows, "pscore"),
+        "reward": _column(feedback["reward"], rows, "reward"),
+    }
+    if person is not None:
+        if len(person) != rows:
+            raise InputError(f"person has {len(person)} entries and there are {rows} rounds")
+        out["unit_id"] = list(person)
+    context = np.asarray(feedback["context"], dtype=float).reshape(rows, -1)
+    out.update({f"obs_{i}": context[:, i] for i in range(context.shape[1])})
+    return pa.table(out)
