@@ -25,6 +25,8 @@ type Auto struct {
 	// MaxWeight is the public cap on importance weights that the chosen method is
 	// given; 0 leaves it its default.
 	MaxWeight float64 `json:"max_weight,omitempty"`
+	// Guess is as in [DPIS], of the method that is chosen.
+	Guess *WeightGuess `json:"guess,omitempty"`
 }
 
 // candidate is a method that Auto weighs, with the error it expects.
@@ -45,6 +47,9 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 	if p.Features == nil {
 		return m.scalar(p)
 	}
+	if m.Guess != nil {
+		return nil, fmt.Errorf("%w: auto: guess is of the weights of one value of the policy, and features ask for a value function; leave one of them out", ErrMethod)
+	}
 	return m.function(p)
 }
 
@@ -52,13 +57,13 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 func (m Auto) scalar(p Public) (*Plan, error) {
 	switch {
 	case policy.OnPolicy(p.Target):
-		return chosen(DPIS{}, p, "on-policy every weight is 1, and the mean return needs nothing else")
+		return chosen(DPIS{Guess: m.Guess}, p, "on-policy every weight is 1, and the mean return needs nothing else")
 	case p.decisions() > 1 && p.Return == nil:
-		return chosen(DPPDIS{MaxWeight: m.MaxWeight}, p, "off-policy with several decisions an episode, where rewards weighted by themselves leave least open")
+		return chosen(DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with several decisions an episode, where rewards weighted by themselves leave least open")
 	case p.decisions() > 1:
-		return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with returns in a public range of their own, which weighted returns make use of")
+		return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with returns in a public range of their own, which weighted returns make use of")
 	}
-	return chosen(DPWIS{MaxWeight: m.MaxWeight}, p, "off-policy with one decision an episode, where self-normalised weights vary least")
+	return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with one decision an episode, where self-normalised weights vary least")
 }
 
 func chosen(e Estimator, p Public, why string) (*Plan, error) {

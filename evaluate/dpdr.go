@@ -56,6 +56,8 @@ type DPDR struct {
 	Clip        string  `json:"clip,omitempty"`
 	ClipShare   float64 `json:"clip_share,omitempty"`
 	Diagnostics float64 `json:"diagnostics,omitempty"`
+	// Guess is as in [DPIS].
+	Guess *WeightGuess `json:"guess,omitempty"`
 }
 
 // Plan implements [Estimator]. The baseline is decided from public facts:
@@ -100,6 +102,9 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 
 // onPolicy is the mean return, whatever the baseline.
 func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
+	if err := m.Guess.onPolicy(method); err != nil {
+		return nil, err
+	}
 	if m.Clip == "" {
 		m.Clip = defaultDRClip
 	}
@@ -132,7 +137,7 @@ func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64
 // offPolicy makes the release of importance sampling, step by step where rewards bound
 // the return, with the baseline in place of what is missing.
 func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
-	like := DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}
+	like := DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics, Guess: m.Guess}
 	of := narrowest(p)
 	paid := &paidBaseline{Baseline: b, share: share}
 	if b.Kind == scalar.BaselineModel {

@@ -57,6 +57,9 @@ type DPIS struct {
 	// at least 1, above or below those of its recorded probability. The interval holds
 	// the value for all such circumstances: docs/proofs/confounding.md. 0 means 1: none.
 	Confounding float64 `json:"confounding,omitempty"`
+	// Guess, off-policy, is what is publicly supposed of weights. The plan's half width
+	// rests on it; the release does not.
+	Guess *WeightGuess `json:"guess,omitempty"`
 }
 
 // DPPDIS is per-decision importance sampling (Precup, Sutton and Singh 2000) under
@@ -73,11 +76,12 @@ type DPIS struct {
 // much narrower than what rewards allow.
 type DPPDIS struct {
 	// All fields are as in [DPIS].
-	MaxWeight   float64 `json:"max_weight,omitempty"`
-	Clip        string  `json:"clip,omitempty"`
-	ClipShare   float64 `json:"clip_share,omitempty"`
-	Diagnostics float64 `json:"diagnostics,omitempty"`
-	Confounding float64 `json:"confounding,omitempty"`
+	MaxWeight   float64      `json:"max_weight,omitempty"`
+	Clip        string       `json:"clip,omitempty"`
+	ClipShare   float64      `json:"clip_share,omitempty"`
+	Diagnostics float64      `json:"diagnostics,omitempty"`
+	Confounding float64      `json:"confounding,omitempty"`
+	Guess       *WeightGuess `json:"guess,omitempty"`
 }
 
 // Plan implements [Estimator].
@@ -115,6 +119,9 @@ func (m DPPDIS) Plan(p Public) (*Plan, error) {
 func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	if m.Confounding > 1 {
 		return nil, fmt.Errorf("%w: %s: confounding moves the weights of an off-policy value, and a mean return has none; leave it out", ErrMethod, method)
+	}
+	if err := m.Guess.onPolicy(method); err != nil {
+		return nil, err
 	}
 	if m.Clip == "" {
 		m.Clip = clipPublic
@@ -163,6 +170,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
 		return nil, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
+	}
+	if err := m.Guess.validate(method, p, m.Confounding); err != nil {
+		return nil, err
 	}
 	if p.Targets != nil {
 		return m.several(method, p, of)
@@ -214,7 +224,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding
 	}
-	if err := plan.describeBounds(b, m.Confounding); err != nil {
+	if err := plan.describeBounds(b, m.Confounding, m.Guess); err != nil {
 		return nil, err
 	}
 	tier.describe(plan)

@@ -11,11 +11,12 @@ import (
 // weights, as if what the data do not vouch for were like what they do.
 type DPWIS struct {
 	// All fields are as in [DPIS].
-	MaxWeight   float64 `json:"max_weight,omitempty"`
-	Clip        string  `json:"clip,omitempty"`
-	ClipShare   float64 `json:"clip_share,omitempty"`
-	Diagnostics float64 `json:"diagnostics,omitempty"`
-	Confounding float64 `json:"confounding,omitempty"`
+	MaxWeight   float64      `json:"max_weight,omitempty"`
+	Clip        string       `json:"clip,omitempty"`
+	ClipShare   float64      `json:"clip_share,omitempty"`
+	Diagnostics float64      `json:"diagnostics,omitempty"`
+	Confounding float64      `json:"confounding,omitempty"`
+	Guess       *WeightGuess `json:"guess,omitempty"`
 }
 
 // Plan implements [Estimator].

@@ -185,8 +185,11 @@ func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
 }
 
 // describeBounds tells what is known beforehand of estimates from below and above.
-func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
+func (p *Plan) describeBounds(b scalar.Bounds, confounding float64, guess *WeightGuess) error {
 	if b.Uncut != nil {
+		if guess != nil {
+			p.Notes = append(p.Notes, "The guess of weights is not used: the public design tells them.")
+		}
 		return p.describeUncut(b)
 	}
 	widest := b.Caps.At(0).Max
@@ -201,6 +204,14 @@ func (p *Plan) describeBounds(b scalar.Bounds, confounding float64) error {
 	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, rests)
 	if b.Noise.Clip != 0 {
 		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
+	}
+	if guess != nil {
+		half, at, err := b.Forecast(scalar.Weighing(*guess))
+		if err != nil {
+			return err
+		}
+		p.Expected.HalfWidth = half
+		words += fmt.Sprintf(" The half width is the one that the guess of weights makes expect, an effective sample size of %.3g of the persons and %.3g missing, with weights cut at %.3g.", guess.Effective, guess.Missing, at)
 	}
 	p.Notes = append(p.Notes, words)
 	if b.Behavior != nil {

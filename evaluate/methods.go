@@ -42,28 +42,29 @@ func Methods() []Method {
 		clipped   = fmt.Sprintf("clip: auto, which pays for a histogram to narrow it, or public (%v; on-policy public)", defaultMeanClip)
 		clipPaid  = fmt.Sprintf("clip_share: share of the budget for clip auto (%v)", defaultClipShare)
 		confounds = "confounding: factor by which hidden circumstances may move the odds of a logged action, off-policy (1: none)"
+		guesses   = "guess: {effective: share, missing: share}, public, of weights cut at 64, off-policy: effective sample size by persons, and what the mean lacks to 1; the forecast of the half width rests on it (none)"
 		constants = fmt.Sprintf("constants: exact or balle16 (%v)", defaultConstants)
 	)
 	return []Method{
 		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
 			Assumes:    "What the chosen method assumes; `discreet plan` says which and why.",
-			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)"}, decode: decodeAs[Auto]},
+			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)", guesses}, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; off-policy right logged probabilities. The interval holds the value, whatever is cut or was never tried.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. Needs to know how episodes end. Best for long episodes.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPPDIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is, with the weighted mean as the value. Best where weights vary.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds}, decode: decodeAs[DPWIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes: "As dp-is, with a paid or public baseline in place of what the data do not vouch for. The interval holds the value, whatever is cut or was never tried; a baseline does not narrow it.",
 			Parameters: []string{"baseline: auto, public, none, value, action, state or model, which is what dp-fqe answers (auto)",
 				"constant, action_values, state_values: a public baseline (none)",
 				fmt.Sprintf("baseline_share: share of the budget for a paid baseline (%v; value: %v)", defaultTableShare, defaultValueShare),
 				capped,
-				fmt.Sprintf("clip: auto, which pays for a histogram, or public (%v)", defaultDRClip), clipPaid, overlaps}, decode: decodeAs[DPDR]},
+				fmt.Sprintf("clip: auto, which pays for a histogram, or public (%v)", defaultDRClip), clipPaid, overlaps, guesses}, decode: decodeAs[DPDR]},
 		{Name: "dp-fqe", Private: true, Releases: "value of the policy, 95% interval of its own, values by state",
 			Assumes: "Features over numbered states that are all that matters: a plug-in, whose value is a model's. The interval is that of importance sampling and holds the value. Form action needs the target's probability of every action in every state. Best for long episodes and targets far from the logged policy.", NeedFeatures: true,
 			Parameters: []string{"form: auto, action, state or pooled (auto: a public rule)",

@@ -161,7 +161,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	e := p.Expected
 	printExpected(w, p)
 	if e.HalfWidth > 0 {
-		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth)
+		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g, never above %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth, e.Constant)
 	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
 		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; a larger epsilon, more persons or a shorter horizon would help"))
