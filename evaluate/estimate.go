@@ -101,6 +101,8 @@ func missingNotes(e *scalar.Estimate) []string {
 	}
 	switch m := e.Missing; {
 	case m.Share < 0.005:
+	case m.Unguarded:
+		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1 with a standard error of %.0f%%, which noise and the choice of persons make. By the design nothing is missing, and the interval does not allow for it.", 100*m.Share, 100*m.SD))
 	case !m.Sure(): // as it may well be where nothing is missing
 		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% with a standard error of %.0f%%, which noise and the choice of persons can make where the data answer for all that the target policy would do. The interval allows for it.", 100*m.Share, 100*m.SD))
 	default:

@@ -73,6 +73,7 @@ type Missing struct {
 	Confounded bool    // part of it is what hidden circumstances may have moved
 	MeanWeight float64 // 1 less the share, where it is not above 1
 	Refuted    bool    // a mean weight above 1 that neither noise nor chance makes
+	Unguarded  bool    // by the design nothing is missing, and the interval does not allow for it
 	Doubted    bool    // more than chance makes, where by the design nothing is missing
 }
 
@@ -204,6 +205,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 		low, high = 0, 1 // the bounds hold with right probabilities alone
 	} else if b.Uncut != nil {
 		if e.Missing.Doubted = e.Missing.Sure(); !e.Missing.Doubted && !e.Undetermined {
+			e.Missing.Unguarded = true
 			low, high = b.uncut(noisy, e, persons, cap)
 		}
 	}
