@@ -277,3 +277,9 @@ def test_a_wrong_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCREET_BINARY", "/nowhere/discreet")
     with pytest.raises(dt.DiscreetError, match="/nowhere/discreet"):
         dt.version()
+
+
+def test_notices_are_for_the_callers_line(trial: dt.Logs) -> None:
+    with pytest.warns(dt.CuratorNotice) as told:
+        dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, **PRIVATE)
+    assert {w.filename for w in told} == {__file__}

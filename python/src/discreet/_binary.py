@@ -68,7 +68,6 @@ def run(
     data: int | None = None,
     text: str | None = None,
     fails: Sequence[int] = (),
-    stacklevel: int = 3,
 ) -> Output:
     """Run the binary to its end.
 
@@ -82,8 +81,6 @@ def run(
         What it reads at standard input, in place of `data`.
     fails
         Exit codes that are an answer where something was printed, and no exception.
-    stacklevel
-        Whose line a notice is for.
 
     Raises
     ------
@@ -122,7 +119,7 @@ def run(
     notices, error, rest = _read(err.decode(errors="replace"))
     for notice in notices:
         category = CuratorNotice if notice.get("for") == "curator" else Notice
-        warnings.warn(str(notice["notice"]), category, stacklevel=stacklevel)
+        warnings.warn(str(notice["notice"]), category, stacklevel=_callers())
     if process.returncode != 0 and not (process.returncode in fails and out):
         if error is None:
             error = {"message": rest.strip() or f"the binary ended with {process.returncode}", "exit": 1}
@@ -133,6 +130,15 @@ def run(
     if interrupted is not None:
         raise interrupted
     return Output(out, tuple(str(n["notice"]) for n in notices))
+
+
+def _callers() -> int:
+    """Count the calls up to the first line that is not of this package: whose a notice is."""
+    here, level = str(Path(__file__).parent), 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @contextlib.contextmanager

@@ -430,10 +430,10 @@ class Question:
     def _with_data(self, args: list[str], beside: Mapping[str, Any]) -> _binary.Output:
         if not self.logs.is_frame:
             with self._written(beside) as file:
-                return _binary.run([*args, file], stacklevel=4)
+                return _binary.run([*args, file])
         with _binary.private_file() as (descriptor, path), self._written(beside, path) as file:
             self._hand_over(descriptor)
-            return _binary.run([*args, file], data=descriptor, stacklevel=4)
+            return _binary.run([*args, file], data=descriptor)
 
     def _hand_over(self, descriptor: int) -> None:
         """Write the columns that the question reads as Parquet, and the probabilities that are computed here."""

@@ -22,7 +22,7 @@ class Bracket(NamedTuple):
 
 def _ask(query: str, event: Mapping[str, Any], *flags: str, group: int, accountant: str) -> dict[str, Any]:
     args = ["account", query, "-", "--json", "--accountant", accountant, "--group", str(group), *flags]
-    found: dict[str, Any] = _binary.run(args, text=json.dumps(event), stacklevel=4).json()
+    found: dict[str, Any] = _binary.run(args, text=json.dumps(event)).json()
     return found
 
 
