@@ -79,7 +79,8 @@ def test_words_of_a_ledger_need_one(trial: dt.Logs) -> None:
 
 
 SLOW = """
-import sys, pandas as pd, discreet as dt
+import signal, sys, pandas as pd, discreet as dt
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what is in the background without it
 logs = dt.logs(pd.read_csv(sys.argv[1]), person="unit_id")
 q = dt.Question(logs, dt.policy.logged(), gamma=1, reward=(0, 1), horizon=16, returns=(0, 16), persons=312,
     epsilon=0.5, delta=1e-6, adjacency="replace_one", method="gpope",
@@ -111,7 +112,10 @@ def test_an_interrupt_ends_the_binary_and_says_what_is_spent(charged: bool, ledg
             time.sleep(0.02)
         (binary,) = children(run.pid)
         os.kill(run.pid, signal.SIGINT)
-        told = run.stdout.read()
+        try:
+            told, _ = run.communicate(timeout=60)
+        finally:
+            run.kill()
     assert not Path(f"/proc/{binary}").exists()
     if charged:
         assert told.startswith("pending trial ")
