@@ -28,6 +28,8 @@ type Config struct {
 	// Select may be best: which policy is, of those in Levels, as far as the intervals
 	// tell.
 	Select string `yaml:"select"`
+	// By asks for the value in each of several groups of persons, in one release.
+	By *By `yaml:"by"`
 
 	// Start is a public distribution of first states, under which a value function is
 	// averaged too.
@@ -275,6 +277,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: ledger.path is missing; name the file that `discreet ledger init` made, or leave the section out, and the release will say that no ledger was charged", ErrConfig)
 	}
 	if err := c.validateTargets(); err != nil {
+		return err
+	}
+	if err := c.By.validate(c); err != nil {
 		return err
 	}
 	if err := c.checkNames(); err != nil {

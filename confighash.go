@@ -28,6 +28,9 @@ func (c Config) Hash() (string, error) {
 	if err := c.hashTargets(question); err != nil {
 		return "", err
 	}
+	if c.By != nil {
+		question["by"] = c.By
+	}
 	if b := c.Data.Behavior; b != nil {
 		if err := c.hashFile(question, "behavior_policy", "data.behavior.path", b.Path); err != nil {
 			return "", err

@@ -60,6 +60,10 @@ func (c Config) said() (map[string]any, error) {
 			return nil, err
 		}
 	}
+	// Whose guarantee hides which group a person is in, asks what anybody may ask.
+	if c.By != nil && c.By.Group != byFixed {
+		delete(tree, "by")
+	}
 	for _, key := range question {
 		section, name, nested := strings.Cut(key, ".")
 		if below, ok := tree[section].(map[string]any); nested && ok {

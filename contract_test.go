@@ -35,6 +35,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.episode_per_person=true",
 		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
 		"problem.episodes=2", "problem.end=truncated", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
+		"by={column: obs_state, values: [0, 1], group: fixed, persons: {0: 1, 1: 1}}",
 	} {
 		bad := change(t, c, set)
 		_, err := discreet.Evaluate(context.Background(), bad)
@@ -46,6 +47,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 	for _, set := range []string{
 		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
 		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
+		"method={name: dp-is}; by={column: obs_state, values: [0, 1], group: may_change}",
 		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",
 	} {
 		if _, err := discreet.Evaluate(context.Background(), change(t, c, set)); errors.Is(err, ledger.ErrContract) || err == nil {
@@ -57,7 +59,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"contract", "data", "features", "justification", "ledger", "levels", "method", "output", "privacy", "problem", "select", "sign", "start", "target", "targets", "contrasts"}
+	known := []string{"by", "contract", "data", "features", "justification", "ledger", "levels", "method", "output", "privacy", "problem", "select", "sign", "start", "target", "targets", "contrasts"}
 	for key := range tree {
 		if !slices.Contains(known, key) {
 			t.Errorf("key %s: say whose it is", key)

@@ -376,7 +376,15 @@ func (j *job) read(ctx context.Context) (*trajectory.Dataset, []string, error) {
 		return data, notices, err
 	}
 	fit, err := j.fit(data)
-	return fit, append(notices, j.unfitNotice(data.Episodes())...), err
+	if err != nil {
+		return fit, notices, err
+	}
+	notices = append(notices, j.unfitNotice(data.Episodes())...)
+	none, err := j.ungrouped(fit)
+	if none != "" {
+		notices = append(notices, none)
+	}
+	return fit, notices, err
 }
 
 func (j *job) paths() []string {

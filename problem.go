@@ -64,6 +64,9 @@ func (c Config) public() (evaluate.Public, error) {
 		}
 	}
 	p.Labels["target"] = c.label(p.Targets)
+	if p.By, err = c.groups(); err != nil {
+		return p, err
+	}
 	if p.Privacy, err = c.guarantee(); err != nil {
 		return p, err
 	}
@@ -198,13 +201,14 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 	if c.repairs() {
 		o.Violation = trajectory.ViolationRepair
 	}
-	o.Whole = probabilityColumns(c)
+	o.Whole = append(probabilityColumns(c), c.groupColumn()...)
 	if err := c.missing(&o); err != nil {
 		return o, err
 	}
 	if err := c.asTheyCome(&o); err != nil {
 		return o, err
 	}
+	c.readGroups(&o)
 	if err := c.bounds(&o); err != nil {
 		return o, err
 	}
@@ -292,6 +296,9 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	}
 	if p.Behavior != nil && p.Behavior.Column != "" {
 		add([]string{p.Behavior.Column})
+	}
+	if p.By != nil {
+		add([]string{p.By.Column})
 	}
 	for _, pi := range append(policies(p), behaviour) {
 		if reader, ok := pi.(interface{ Columns() []string }); ok {

@@ -12,6 +12,9 @@ func notChecked(r *evaluate.Release) []string {
 	if r.Public["state_names"] != nil {
 		out = append(out, "public.state_names: which word stands for which state")
 	}
+	if r.Public["by"] != nil {
+		out = append(out, "public.by: which column was read, and which of its values make a group")
+	}
 	if r.Diagnostics["model"] != nil {
 		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts that it was made of are not in the release; the interval does not rest on them")
 	}

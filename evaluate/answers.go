@@ -11,12 +11,13 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// PolicyAnswer is one of several answers to a question about several policies.
+// PolicyAnswer is one of several answers to a question about several policies, or about
+// one policy in several groups of persons.
 type PolicyAnswer struct {
-	// Name is that of the policy, or "A - B" for a contrast, or "best".
+	// Name is that of the policy, or "A - B" for a contrast, or "best", or that of the group.
 	Name string     `json:"name"`
 	Kind AnswerKind `json:"kind"`
-	// Estimate is the value of the policy, or the difference of two; nil for a
+	// Estimate is the value of the policy, in the group where it is one, or the difference of two; nil for a
 	// selection. Its confidence is that of its interval alone; together all intervals
 	// have that of the release, JointConfidence.
 	Estimate *Estimate `json:"estimate,omitempty"`
@@ -33,6 +34,7 @@ const (
 	OfPolicy   AnswerKind = "policy"
 	OfContrast AnswerKind = "contrast"
 	OfChoice   AnswerKind = "selection"
+	OfGroup    AnswerKind = "group"
 )
 
 // plannedAnswer is one answer with all that is fixed beforehand.

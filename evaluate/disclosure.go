@@ -96,7 +96,7 @@ func newDisclosure(p *Plan) *Disclosure {
 func unitWords(p Public) string {
 	switch u := p.unit(); u {
 	case Episode, Row:
-		between := "by one " + u.String() + ", exchanged for another"
+		between := "by one " + u.String() + ", exchanged for another" + p.sameGroup()
 		if p.Privacy.Adjacency == dp.AddRemoveOne {
 			between = "by the presence of one " + u.String()
 		}
@@ -110,7 +110,15 @@ func unitWords(p Public) string {
 	if p.Privacy.Adjacency == dp.AddRemoveOne {
 		return "person: neighbouring datasets differ by the presence of one person with " + owns
 	}
-	return "person: neighbouring datasets differ by one person, exchanged for another, with " + owns
+	return "person: neighbouring datasets differ by one person, exchanged for another" + p.sameGroup() + ", with " + owns
+}
+
+// sameGroup says for whom a person may be exchanged where groups are fixed.
+func (p Public) sameGroup() string {
+	if p.By == nil || !p.By.Fixed {
+		return ""
+	}
+	return " of the same group"
 }
 
 func unprotected(p Public) []string {
@@ -118,14 +126,18 @@ func unprotected(p Public) []string {
 	if p.Privacy.Adjacency == dp.AddRemoveOne {
 		number = "the public lower bound on the number of persons"
 	}
-	return []string{
+	var groups []string
+	if p.By != nil && p.By.Fixed {
+		groups = []string{p.unit().Words("the group of every person, and how many persons it has")}
+	}
+	return append(groups, []string{
 		p.unit().Words(number),
 		"the public parameters: policies, ranges, caps, discount, epsilon and delta",
 		"that the release was made, when, and how long it took",
 		p.unit().Words("groups of related persons, beyond k times epsilon for k of them"),
 		"what is true of people in general, in the data or not",
 		"what the curator sees: notices, validation results and error messages",
-	}
+	}...)
 }
 
 // mechanisms counts the leaves of an event by kind, in order of appearance. What

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -83,6 +84,9 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.By != nil {
+		return m.grouped(method, p, b, share)
+	}
 	var plan *Plan
 	if policy.OnPolicy(p.Target) {
 		plan, err = m.onPolicy(method, p, b, share)
@@ -92,18 +96,42 @@ func (m DPDR) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.describe(plan, b, share)
+	return plan, nil
+}
+
+// grouped plans for several groups, each with a baseline of its own.
+func (m DPDR) grouped(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
+	if b.Kind == scalar.BaselineModel {
+		return nil, fmt.Errorf("%w: %s: a model is of all persons, and by asks for an answer of each group; use another baseline, or leave by out", ErrMethod, method)
+	}
+	plan, err := p.grouped(method, m)
+	if err != nil {
+		return nil, err
+	}
+	m.describe(plan, b, share)
+	return plan, nil
+}
+
+// describe tells the baseline.
+func (m DPDR) describe(plan *Plan, b scalar.Baseline, share float64) {
 	plan.Facts["baseline"] = b.Kind
 	plan.Facts["baseline_share"] = share
 	if b.Guess != nil {
 		plan.Facts["baseline_values"] = baselineFacts(b.Guess)
 	}
-	return plan, nil
 }
 
 // onPolicy is the mean return, whatever the baseline.
 func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
 	if err := m.Guess.onPolicy(method); err != nil {
 		return nil, err
+	}
+	if p.share != nil {
+		if share != 0 {
+			return nil, fmt.Errorf("%w: %s: on-policy every baseline cancels, and with by one would be paid for in vain; leave baseline out", ErrMethod, method)
+		}
+		return DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}.offPolicy(method, p, wholeReturns(p), nil)
 	}
 	if m.Clip == "" {
 		m.Clip = defaultDRClip

@@ -91,6 +91,9 @@ func (m DPIS) Plan(p Public) (*Plan, error) {
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
+	if p.By != nil {
+		return p.grouped(method, m)
+	}
 	if policy.OnPolicy(p.Target) {
 		return m.onPolicy(method, p)
 	}
@@ -103,6 +106,9 @@ func (m DPPDIS) Plan(p Public) (*Plan, error) {
 	const method = "dp-pdis"
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
+	}
+	if p.By != nil {
+		return p.grouped(method, m)
 	}
 	if policy.OnPolicy(p.Target) {
 		return DPIS(m).onPolicy(method, p)
@@ -122,6 +128,9 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	}
 	if err := m.Guess.onPolicy(method); err != nil {
 		return nil, err
+	}
+	if p.share != nil {
+		return m.offPolicy(method, p, wholeReturns(p), nil) // every weight is 1
 	}
 	if m.Clip == "" {
 		m.Clip = clipPublic
@@ -177,6 +186,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Targets != nil {
 		return m.several(method, p, of)
 	}
+	if p.share != nil && m.Diagnostics != 0 {
+		return nil, errDiagnostics(method)
+	}
 	caps, clip, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
@@ -189,13 +201,14 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Behavior != nil {
 		stages.Behavior = p.Behavior.share()
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
 	of.confounding = m.Confounding
 	b, tier, err := m.tier(method, p, of, b, stages)
 	if err != nil {
 		return nil, err
 	}
 	clip = tier.clip
+	b.Noise = p.share.moved(b.Noise)
 	if p.Behavior != nil {
 		b.Behavior, p.estimates = p.behavior(b.Noise.Behavior), true
 		of.behavior = b.Behavior
@@ -220,6 +233,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	plan.pairs = apart
 	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
+	if p.share != nil {
+		plan.bounds = &b
+	}
 	m.describe(plan, b.Caps.Above, clip)
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding
@@ -244,6 +260,9 @@ func (m DPIS) caps(method string, p Public, largest float64) (scalar.Nest, float
 	share, err := askedShare(method, m.Clip, m.ClipShare)
 	if err != nil {
 		return scalar.Nest{}, 0, err
+	}
+	if p.share != nil && policy.OnPolicy(p.Target) {
+		return scalar.Nest{Above: 1}, 0, nil
 	}
 	if m.MaxWeight == 0 {
 		if most, err = m.widest(p, share); err != nil {

@@ -26,6 +26,9 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
+	if p.By != nil {
+		return p.grouped(method, m)
+	}
 	if policy.OnPolicy(p.Target) {
 		return DPIS(m).onPolicy(method, p)
 	}

@@ -34,7 +34,7 @@ func (p Public) numbers() facts.Public {
 	return facts.Public{
 		Persons: p.Persons, Adjacency: p.Privacy.Adjacency, Noise: p.Privacy.Noise,
 		Gamma: p.Gamma, Reward: facts.Range(p.Reward), Returns: facts.Range(p.Returns()), Horizon: p.Horizon,
-		Features: p.Features, Target: p.Target,
+		Features: p.Features, Target: p.Target, Guessed: p.share != nil && p.share.guessed,
 	}
 }
 

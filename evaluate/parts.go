@@ -17,6 +17,9 @@ var ErrInParts = fault.Input("method needs all persons in one process")
 // sequence of private sums over persons with exact noise, each of which may be made
 // elsewhere ([noise.Sums]), and otherwise why not, and what to do.
 func (p *Plan) InParts() error {
+	if p.public.By != nil {
+		return fmt.Errorf("%w: by: who is in which group is looked at before the sums of the groups; leave by out, or read the data in one process", ErrInParts)
+	}
 	switch p.Method {
 	case "dp-is", "dp-pdis", "dp-wis", "dp-dr", "dp-refine", "dp-fqe":
 	case "dp-lsw", "dp-lsl":

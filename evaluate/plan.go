@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -52,6 +53,8 @@ type Plan struct {
 	bootstraps, needsEnds bool
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
 	outcome outcome
+	// bounds are what the estimate of one of several groups is made with; nil of other plans.
+	bounds *scalar.Bounds
 }
 
 // accounted is what an accountant certified.

@@ -102,6 +102,8 @@ type Public struct {
 	Target policy.Policy
 	// Targets asks for several policies, in place of Target.
 	Targets *Targets
+	// By asks for the value in each of several groups of persons; nil for that of all.
+	By *Groups
 	// Behavior asks to estimate the probabilities of the logged actions, and to pay for
 	// it; nil where the data hold them.
 	Behavior *EstimatedBehavior
@@ -121,6 +123,8 @@ type Public struct {
 	parameters map[string]any
 	// answers is how many share the budget alike; 0 means 1.
 	answers int
+	// share tells of the facts of one group that the plan is for several; nil otherwise.
+	share *share
 	// estimates tells that the method pays for Behavior.
 	estimates bool
 	// perState tells that the method answers with a value for every state.
@@ -146,6 +150,7 @@ func (p Public) clone() Public {
 	p.Labels = maps.Clone(p.Labels)
 	p.Start = slices.Clone(p.Start)
 	p.Targets = p.Targets.clone()
+	p.By = p.By.clone()
 	return p
 }
 
@@ -200,6 +205,11 @@ func (p Public) Validate() error {
 	}
 	if p.Design != nil {
 		if err := p.Design.validate(); err != nil {
+			return err
+		}
+	}
+	if p.By != nil {
+		if err := p.By.validate(p); err != nil {
 			return err
 		}
 	}
@@ -319,6 +329,9 @@ func (p Public) facts() map[string]any {
 	}
 	if p.Episodes > 0 {
 		f["episodes"] = p.Episodes
+	}
+	if p.By != nil {
+		f["by"] = p.groupsFact()
 	}
 	if p.Behavior != nil {
 		f["estimated_behavior"] = *p.Behavior

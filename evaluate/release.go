@@ -32,8 +32,8 @@ type Release struct {
 	// Answer is what a method says that is not of this library, see [OfSums]; nil for all
 	// others.
 	Answer *Answer `json:"answer,omitempty"`
-	// Answers are those to a question about several policies, nil where one is asked
-	// about. Their intervals hold together with JointConfidence.
+	// Answers are those to a question about several policies or several groups of
+	// persons, nil where one of each is asked about. Their intervals hold together with JointConfidence.
 	Answers         []PolicyAnswer `json:"answers,omitempty"`
 	JointConfidence float64        `json:"joint_confidence,omitempty"`
 	// Privacy is the guarantee; nil for a non-private reference, written "none".

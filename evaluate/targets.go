@@ -40,8 +40,12 @@ const (
 // severalMethods are those that answer for several policies.
 var severalMethods = []string{"auto", "dp-is", "dp-pdis", "dp-wis"}
 
-// single refuses several targets where the method estimates one policy.
+// single refuses several targets where the method estimates one policy, and groups where
+// it has one answer for all persons.
 func (p Public) single(method string) error {
+	if err := p.whole(method); err != nil {
+		return err
+	}
 	if p.Targets == nil || slices.Contains(severalMethods, method) {
 		return nil
 	}

@@ -84,6 +84,9 @@ func (m DPIS) shareOfCaps() float64 {
 
 // needsGuard says why the design does not make the guard needless; "" where it does.
 func (m DPIS) needsGuard(p Public, of vouched) string {
+	if p.share != nil {
+		return "a group may be of few persons, or of nobody, of whom only the guard holds"
+	}
 	switch d := p.Design; {
 	case p.Behavior != nil:
 		return "the probabilities of logged actions are estimated"

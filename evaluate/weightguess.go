@@ -23,6 +23,8 @@ func (g *WeightGuess) validate(method string, p Public, confounding float64) err
 		return nil
 	case p.Targets != nil:
 		return fmt.Errorf("%w: %s: guess is of the weights of one policy, and targets asks for several; leave it out", ErrMethod, method)
+	case p.share != nil:
+		return fmt.Errorf("%w: %s: guess is of the weights of all persons, and by asks for groups of them; leave it out", ErrMethod, method)
 	case p.Behavior != nil || confounding > 1:
 		return fmt.Errorf("%w: %s: guess is of weights from right logged probabilities; leave it out with estimated probabilities and with confounding", ErrMethod, method)
 	case !(g.Effective > 0 && g.Effective <= 1):

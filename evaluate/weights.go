@@ -32,7 +32,7 @@ func weightCap(method string, p Public, configured float64) (float64, error) {
 // answers each has an equal share of mu^2.
 func reach(p Public) (float64, error) {
 	mu, err := account.GaussianMu(p.Privacy.Budget)
-	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.answers, 1))), err
+	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.answers, 1))) / p.share.dilution(), err
 }
 
 // affordableWeight is a public cap on weights that suits the budget. A cap c puts

@@ -21,7 +21,7 @@ func ConstantsOf(x evaluate.Expected, kinds ...evaluate.AnswerKind) (value, diff
 		switch k {
 		case evaluate.OfContrast:
 			difference = x.Constant
-		case evaluate.OfPolicy:
+		case evaluate.OfPolicy, evaluate.OfGroup:
 			values = true
 		}
 	}

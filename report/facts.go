@@ -49,6 +49,7 @@ func normalise(field string, m map[string]any) (map[string]any, error) {
 // knownFacts explains the public parameters in the order of the page.
 var knownFacts = []struct{ name, words string }{
 	{"target", "the policy, or the policies, that were evaluated"},
+	{"by", "the groups of persons that each have an answer"},
 	{"behavior", "where the probabilities of the logged actions come from"},
 	{"estimated_behavior", "how these probabilities were estimated, within this release"},
 	{"persons", "number of persons, or a public lower bound on it"},

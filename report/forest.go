@@ -10,7 +10,7 @@ import (
 )
 
 // forestView is the answers about several policies: a panel for their values and one
-// for their differences, each on an axis of its own.
+// for their differences, each on an axis of its own. Of several groups there is one panel.
 type forestView struct {
 	Joint   string
 	Count   int
@@ -36,6 +36,7 @@ type forestRow struct {
 	Y                      int
 	Decided                string // what a difference shows; empty for a value
 	Missing                string
+	Persons                string // of a group
 }
 
 // choiceView is which policy is best, in words.
@@ -91,7 +92,7 @@ func Forest(r *evaluate.Release, i, columns int) string {
 
 func newForestView(r *evaluate.Release) *forestView {
 	v := &forestView{Joint: percent(r.JointConfidence, nearest), Count: Intervals(r)}
-	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfContrast} {
+	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfContrast, evaluate.OfGroup} {
 		if slices.ContainsFunc(r.Answers, func(a evaluate.PolicyAnswer) bool { return a.Kind == kind && a.Estimate != nil }) {
 			v.Panels = append(v.Panels, newForestPanel(r, kind))
 		}
@@ -107,6 +108,9 @@ func newForestView(r *evaluate.Release) *forestView {
 func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 	const rowHeight = 46
 	p := forestPanel{Heading: "What each policy is worth", Words: "An interval is a dark bar, the line in it the value."}
+	if kind == evaluate.OfGroup {
+		p.Heading = "What the policy is worth in each group"
+	}
 	if kind == evaluate.OfContrast {
 		p.Heading = "Differences between policies"
 		p.Words = "An interval is a dark bar, the line in it the difference: the first policy’s value less the second’s. The dashed line is no difference."
@@ -139,6 +143,9 @@ func newForestRow(a evaluate.PolicyAnswer, s scale) forestRow {
 		Name: a.Name, Value: fixed(e.Value, decimals, nearest), Low: fixed(e.Interval[0], decimals, down), High: fixed(e.Interval[1], decimals, up),
 		Interval: s.bar(e.Interval[0], e.Interval[1]), At: coordinate(s.at(e.Value)), Missing: missingShare(a.Diagnostics),
 	}
+	if a.Kind == evaluate.OfGroup {
+		row.Persons = GroupSize(a)
+	}
 	if a.Kind != evaluate.OfContrast {
 		return row
 	}
@@ -147,6 +154,24 @@ func newForestRow(a evaluate.PolicyAnswer, s scale) forestRow {
 		row.Name = first + " − " + second
 	}
 	return row
+}
+
+// GroupSize is how many persons a group has, in words: their public number, or a noisy
+// one. It is empty where none is told.
+func GroupSize(a evaluate.PolicyAnswer) string {
+	m, err := normalise("diagnostics", a.Diagnostics)
+	if err != nil {
+		return ""
+	}
+	sums, _ := m["sums"].(map[string]any)
+	n, ok := number(sums["count"])
+	switch {
+	case !ok:
+		return ""
+	case n == math.Trunc(n):
+		return fmt.Sprintf("%.0f persons", n)
+	}
+	return fmt.Sprintf("about %.0f persons", max(n, 0))
 }
 
 // decided says what the interval of a difference shows.

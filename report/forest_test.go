@@ -115,3 +115,41 @@ func TestExpectedAnswersAreNotJSON(t *testing.T) {
 		t.Error("the page does not say what was expected of an answer in words")
 	}
 }
+
+// TestPageOfGroups shows each group with its interval and its size, exact where that is
+// public, and says whom the guarantee does not hide.
+func TestPageOfGroups(t *testing.T) {
+	r := severalRelease()
+	r.Answers = r.Answers[:2]
+	r.Answers[0].Name, r.Answers[0].Kind, r.Answers[0].Diagnostics = "women", evaluate.OfGroup, map[string]any{"sums": map[string]any{"count": 271.25}}
+	r.Answers[1].Name, r.Answers[1].Kind, r.Answers[1].Diagnostics = "men", evaluate.OfGroup, map[string]any{"sums": map[string]any{"count": 36.0}}
+	for i, want := range []string{"about 271 persons", "36 persons"} {
+		if got := report.GroupSize(r.Answers[i]); got != want {
+			t.Errorf("%s: %q; want %q", r.Answers[i].Name, got, want)
+		}
+	}
+	if got := report.GroupSize(evaluate.PolicyAnswer{Diagnostics: map[string]any{"sums": map[string]any{"count": -3.5}}}); got != "about 0 persons" {
+		t.Errorf("a noisy number below 0: %q", got)
+	}
+	if value, difference := report.Constants(r); value != r.Expected.Constant || difference != 0 {
+		t.Errorf("constants %v and %v", value, difference)
+	}
+	for _, c := range []struct{ group, there, missing string }{
+		{"may_change", "whatever it said instead, and", "but for the group"},
+		{"fixed", "whatever it said instead but for the group that the person is in, and", "instead, and"},
+	} {
+		r.Public["by"] = map[string]any{"column": "obs_sex", "group": c.group}
+		var page strings.Builder
+		if err := report.Write(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"What the policy is worth in each group", "about 271 persons", ">women<", c.there} {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("%s: the page lacks %q", c.group, want)
+			}
+		}
+		if strings.Contains(page.String(), c.missing) || strings.Contains(page.String(), "Differences between policies") {
+			t.Errorf("%s: the page has %q or differences", c.group, c.missing)
+		}
+	}
+}

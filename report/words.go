@@ -16,6 +16,8 @@ func title(r *evaluate.Release) string {
 		return "What the policy is worth"
 	case r.Answer != nil:
 		return "What a method of another author answers"
+	case len(r.Answers) > 0 && r.Answers[0].Kind == evaluate.OfGroup:
+		return "What the policy is worth, group by group"
 	case len(r.Answers) > 0:
 		return "How policies compare"
 	case len(r.Values) > 0 || len(r.Theta) > 0:
@@ -158,18 +160,27 @@ func meaning(s *evaluate.Statement, public map[string]any) []string {
 	if s.Event == (dp.ApproximateDP{}) {
 		return []string{fmt.Sprintf("The release does not depend on any %s’s record: it would have been the same, whatever that record says.", unit(s))}
 	}
-	out := []string{supposition(s) + " " + consequence(s), guess(s)}
+	out := []string{supposition(s, public) + " " + consequence(s), guess(s)}
 	if s.Delta > 0 {
 		out = append(out, failure(s, public))
 	}
 	return out
 }
 
-func supposition(s *evaluate.Statement) string {
+func supposition(s *evaluate.Statement, public map[string]any) string {
 	if s.Adjacency == dp.AddRemoveOne {
 		return fmt.Sprintf("Had one %s not been in the data, or had one more been in it, and all other records been the same:", unit(s))
 	}
+	if fixedGroups(public) {
+		return fmt.Sprintf("Had one %s’s record been different, whatever it said instead but for the group that the %[1]s is in, and all other records been the same:", unit(s))
+	}
 	return fmt.Sprintf("Had one %s’s record been different, whatever it said instead, and all other records been the same:", unit(s))
+}
+
+// fixedGroups tells that the guarantee hides nobody's group.
+func fixedGroups(public map[string]any) bool {
+	by, _ := public["by"].(map[string]any)
+	return by["group"] == "fixed"
 }
 
 func consequence(s *evaluate.Statement) string {

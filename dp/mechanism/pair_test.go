@@ -195,3 +195,32 @@ func TestPairDoesNotDependOnShards(t *testing.T) {
 		t.Errorf("pairs of two caps merge: %v", err)
 	}
 }
+
+// TestPointsAreWithinARightAngle: under AddRemoveOne no two persons are farther apart than
+// sqrt 2 times the length that the noise is made for, rounding included, so that noise for
+// a person who leaves one sum and enters another covers a change within one.
+func TestPointsAreWithinARightAngle(t *testing.T) {
+	p := newPair(t, 3, 1, dp.AddRemoveOne)
+	scale := new(big.Float).SetFloat64(p.shape.norm(dp.AddRemoveOne))
+	scale.Mul(scale, scale).Mul(scale, big.NewFloat(2))
+	radius := new(big.Float).SetInt(new(big.Int).SetUint64(p.total.grid.radius))
+	limit, _ := scale.Mul(scale, radius).Mul(scale, radius).Int(nil)
+	rapid.Check(t, func(r *rapid.T) {
+		unit := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-8), rapid.Float64Range(1-1e-8, 1+1e-8), rapid.SampledFrom([]float64{0, 0.5, 1}))
+		point := func(name string) [6]int64 {
+			sum, share := unit.Draw(r, name+" sum"), unit.Draw(r, name+" share")
+			return pointOf(t, p, sum*share, sum*(1-share))
+		}
+		a, b := point("a"), point("b")
+		if squared(a, b, 6).Cmp(limit) > 0 {
+			r.Fatalf("points %v and %v are farther apart than sqrt 2 times the longest", a, b)
+		}
+		inner := new(big.Int)
+		for i := range 6 {
+			inner.Add(inner, new(big.Int).Mul(big.NewInt(a[i]), big.NewInt(b[i])))
+		}
+		if least := new(big.Int).SetUint64(4 * p.total.grid.radius); inner.Cmp(least.Neg(least)) < 0 {
+			r.Fatalf("points %v and %v: the inner product is %v", a, b, inner)
+		}
+	})
+}

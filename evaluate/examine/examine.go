@@ -176,7 +176,9 @@ func (j *Job) enough(whole *evaluate.Plan) error {
 // small are the facts with the persons who take part in runs.
 func (j *Job) small() evaluate.Public {
 	p := j.Public
-	p.Persons = j.persons
+	if p.Persons = j.persons; j.persons != j.Public.Persons {
+		p.By = p.By.Shrunk(j.persons)
+	}
 	privacy := *p.Privacy
 	privacy.LargeDelta = true // for few persons any delta is large
 	p.Privacy = &privacy

@@ -35,6 +35,7 @@ type Source struct {
 	targets   []policy.Policy
 	behaviour policy.Policy
 	actions   int
+	group     int // the column of groups, -1 where none are asked about
 	src       *noise.Source
 	drawn     int
 }
@@ -51,6 +52,12 @@ func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint
 	}
 	s := &Source{public: p, columns: columns, states: make([]int, len(columns)), rewards: p.Reward, behaviour: behaviour, src: noise.NewSeeded(seed)}
 	s.targets = targets(p)
+	s.group = -1
+	if p.By != nil {
+		if s.group = slices.Index(columns, p.By.Column); s.group < 0 {
+			return nil, fmt.Errorf("%w: groups are in column %s, which is not among those that are read", ErrFacts, p.By.Column)
+		}
+	}
 	s.actions = 2
 	for _, t := range s.targets {
 		s.actions = max(s.actions, t.Actions())
@@ -95,6 +102,7 @@ func (s *Source) Pair() (Pair, error) {
 		if people[i] = s.person(kind.others); kind.alike && i > 0 {
 			people[i] = people[0]
 		}
+		people[i] = s.grouped(people[i], s.groupOf(i))
 	}
 	at := s.below(len(people))
 	switch kind.at {
@@ -103,12 +111,12 @@ func (s *Source) Pair() (Pair, error) {
 	case last:
 		at = len(people) - 1
 	}
-	people[at] = s.person(kind.one)
+	people[at] = s.grouped(s.person(kind.one), s.groupOf(at))
 	other := slices.Clone(people)
 	if add {
 		other = slices.Delete(other, at, at+1)
 	} else {
-		other[at] = s.person(kind.another)
+		other[at] = s.grouped(s.person(kind.another), s.groupOf(at))
 	}
 	if s.below(2) == 0 {
 		people, other = other, people

@@ -152,3 +152,53 @@ func Example() {
 	// edges at random: 3 and 3 persons
 	// the most and the least: 3 and 3 persons
 }
+
+// TestPersonsMoveBetweenGroups: where groups may change the two differ in whose group a
+// person is, or in who is in none; where they are fixed all sizes stay what they are.
+func TestPersonsMoveBetweenGroups(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		p := public(t, dp.ReplaceOne)
+		p.By = &evaluate.Groups{Column: "obs_sex", Fixed: fixed, Of: []evaluate.Group{{Name: "f", Number: 1}, {Name: "m", Number: 0}}}
+		if fixed {
+			p.By.Of[0].Persons, p.By.Of[1].Persons = 3, 1
+		}
+		s, err := neighbours.New(p, []string{"obs_state", "obs_sex"}, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes := map[[2]int]int{}
+		for range 200 {
+			pair, err := s.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := records(pair.Data), records(pair.Neighbour)
+			at := differ(a, b, dp.ReplaceOne)
+			if at < 0 {
+				t.Fatalf("%s: no neighbours", pair.Kind)
+			}
+			before, err := p.By.Members(pair.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := p.By.Members(pair.Neighbour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes[[2]int{before[at], after[at]}]++
+			if fixed && !slices.Equal(before, []int{0, 0, 0, 1, -1}) {
+				t.Fatalf("%s: members %v", pair.Kind, before)
+			}
+		}
+		moved := changes[[2]int{0, 1}] + changes[[2]int{1, 0}]
+		left := changes[[2]int{0, -1}] + changes[[2]int{-1, 0}]
+		if fixed && moved+left > 0 || !fixed && (moved < 20 || left < 5 || changes[[2]int{0, 0}] < 10) {
+			t.Errorf("fixed %v: changes of group %v", fixed, changes)
+		}
+	}
+	p := public(t, dp.ReplaceOne)
+	p.By = &evaluate.Groups{Column: "obs_other"}
+	if _, err := neighbours.New(p, []string{"obs_state"}, nil, 1); !errors.Is(err, neighbours.ErrFacts) {
+		t.Errorf("a column that is not read: %v; want ErrFacts", err)
+	}
+}

@@ -43,6 +43,9 @@ func (s *Source) person(e extreme) person {
 			e = empty
 		}
 	}
+	if s.fixed() && (e == empty || e == unreadable) {
+		e = heavyMost // whoever has no record that can be read has no group, and sizes are public
+	}
 	if e == empty {
 		return out
 	}

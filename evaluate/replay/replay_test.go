@@ -38,6 +38,15 @@ func options() map[string]map[string]any {
 		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":      {"name": "dp-pdis", "several": true},
+		"dp-is groups":         {"name": "dp-is", "groups": "", "clip": "public", "max_weight": 3},
+		"dp-is groups fixed":   {"name": "dp-is", "groups": "fixed", "clip": "public", "max_weight": 3},
+		"dp-wis groups":        {"name": "dp-wis", "groups": "", "max_weight": 64},
+		"dp-wis groups fixed":  {"name": "dp-wis", "groups": "fixed", "max_weight": 64},
+		"dp-pdis groups":       {"name": "dp-pdis", "groups": "", "confounding": 1.5},
+		"dp-dr groups":         {"name": "dp-dr", "groups": "", "baseline": "state", "clip": "public"},
+		"dp-dr groups fixed":   {"name": "dp-dr", "groups": "fixed", "baseline": "value"},
+		"groups on-policy":     {"name": "dp-is", "groups": "", "on": true},
+		"groups fixed, logged": {"name": "dp-dr", "groups": "fixed", "on": true},
 		"dp-dr":                {"name": "dp-dr"},
 		"dp-dr state":          {"name": "dp-dr", "baseline": "state", "diagnostics": 0.2},
 		"dp-dr value":          {"name": "dp-dr", "baseline": "value", "clip": "public"},
@@ -94,6 +103,11 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Target = nil
 			p.Targets = &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}},
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
+		case "groups":
+			p.By = &evaluate.Groups{Column: "obs_x", Of: []evaluate.Group{{Name: "few", Number: 1}, {Name: "many", Number: -2}}}
+			if value == "fixed" && adjacency == dp.ReplaceOne {
+				p.By.Fixed, p.By.Of[0].Persons, p.By.Of[1].Persons = true, 1, 3 // and one in none
+			}
 		case "fast":
 			p.Privacy.Noise = mechanism.Fast
 		case "estimated":

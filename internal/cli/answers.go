@@ -12,7 +12,7 @@ import (
 // plotWidth is that of the forest plot on a terminal, in columns.
 const plotWidth = 40
 
-// printAnswers tells the answers about several policies, each beside its interval
+// printAnswers tells the answers about several policies or groups, each beside its interval
 // drawn to scale.
 func printAnswers(w io.Writer, r *evaluate.Release) {
 	if len(r.Answers) == 0 {
@@ -34,6 +34,9 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 			name := printable(a.Name) + strings.Repeat(" ", widest-len([]rune(a.Name)))
 			fmt.Fprintf(w, "%-9s %s  %9.5g  [%.5g, %.5g]\n", a.Kind, name, e.Value, e.Interval[0], e.Interval[1])
 			fmt.Fprintf(w, "          %s\n", report.Forest(r, i, plotWidth))
+			if size := report.GroupSize(a); a.Kind == evaluate.OfGroup && size != "" {
+				fmt.Fprintf(w, "          %s\n", r.Privacy.Unit.Words(size))
+			}
 			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
 		}
 	}
@@ -52,7 +55,11 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g, without missing mass\n",
 			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
-			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; fewer answers, a larger epsilon or more persons would help"))
+			remedy := "fewer answers, a larger epsilon or more persons"
+			if a.Kind == evaluate.OfGroup {
+				remedy = "a larger epsilon or more persons in the group"
+			}
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; "+remedy+" would help"))
 		}
 	}
 }

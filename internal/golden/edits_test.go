@@ -31,7 +31,7 @@ var free = []freedom{
 	{"statements that nothing can check: where probabilities come from, which version made it",
 		regexp.MustCompile(`/public\.behavior[. ]|/disclosure\.code_version changed`)},
 	{"names and scales of columns; policy files, and how many actions they know",
-		regexp.MustCompile(`/public\.(features\.(column|names|low|high|intercept|order)|target(\[\d+\])? changed|actions|targets\.policies\[\d+\]\.actions)`)},
+		regexp.MustCompile(`/public\.(features\.(column|names|low|high|intercept|order)|target(\[\d+\])? changed|actions|targets\.policies\[\d+\]\.actions|by\.(column|groups\[\d+\]\.number))`)},
 	{"features that the method was given and does not use", regexp.MustCompile(`^((dp-)?dr[-a-z]*|dp-fqe-action)/public\.features`)},
 	{"parameters that are the default or idle, or that show in no other fact", regexp.MustCompile(`/public\.parameters`)},
 	{"how a range of returns that was given came about",

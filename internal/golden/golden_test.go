@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -59,7 +60,7 @@ func TestReleasesDoNotDependOnWorkers(t *testing.T) {
 			if q.name == "gpope-one" || q.name == "gpope-uniform" {
 				continue // slow to plan: one person a step has one worker, and gpope covers the other
 			}
-			out[q.name] = evaluated(t, parse(t, dir, q.config("replace_one"))).JSON
+			out[q.name] = evaluated(t, parse(t, dir, q.config(cmp.Or(q.only, "replace_one")))).JSON
 		}
 		return out
 	}

@@ -22,8 +22,9 @@ func (r Range) Clamp(x float64) float64 { return min(max(x, r.Min), r.Max) }
 // Public are the facts that a mechanism may depend on.
 type Public struct {
 	// Persons is their number under ReplaceOne and a lower bound on it under
-	// AddRemoveOne.
+	// AddRemoveOne, or a guess.
 	Persons   int64
+	Guessed   bool
 	Adjacency dp.Adjacency
 	Noise     mechanism.Noise
 	// Gamma is the discount, in (0, 1].
@@ -36,6 +37,14 @@ type Public struct {
 	Features feature.Map
 	// Target is the policy to evaluate.
 	Target policy.Policy
+}
+
+// AtLeast is how many persons there are at least, for noisy numbers of them.
+func (p Public) AtLeast() float64 {
+	if p.Guessed {
+		return 1
+	}
+	return float64(p.Persons)
 }
 
 // OnPolicy tells whether the target is the policy that made the data.

@@ -194,7 +194,7 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	persons := noisy.Count
 	if b.Public.Adjacency == dp.AddRemoveOne {
-		persons = max(persons, float64(b.Public.Persons))
+		persons = max(persons, b.Public.AtLeast())
 	}
 	x, z := noisy.X/persons, noisy.Z/persons
 	low := x - b.margin(noisy, x, noisy.XX, persons, cap)

@@ -1,0 +1,209 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Groups asks for the value of the policy in each of several groups of persons, in one
+// release. Groups are disjoint and public: a person is in the group whose number stands
+// in all of their rows, and in none where these disagree, hold another number, or where
+// there is no row; nobody else's record matters. All intervals hold together with 95%.
+// docs/proofs/groups.md has the argument.
+type Groups struct {
+	// Column is the observation that holds the number of a person's group.
+	Column string
+	Of     []Group
+	// Fixed says, under ReplaceOne, that neighbouring datasets exchange a person for one
+	// of the same group, so that groups and their sizes are not protected. Without it a
+	// person may change group, and sizes are paid for.
+	Fixed bool
+}
+
+// Group is one of several groups of persons.
+type Group struct {
+	Name   string
+	Number float64
+	// Persons is how many there are in it: where groups are fixed their public number,
+	// which must be right; otherwise a public guess, which forecasts and the choice of
+	// caps go by and nothing else, 0 for an equal part of all persons.
+	Persons int64
+}
+
+// groupedMethods are those that answer for several groups.
+var groupedMethods = []string{"auto", "dp-is", "dp-pdis", "dp-wis", "dp-dr"}
+
+// whole refuses groups where the method has one answer for all persons.
+func (p Public) whole(method string) error {
+	if p.By == nil || slices.Contains(groupedMethods, method) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out",
+		ErrMethod, method, strings.Join(groupedMethods, ", "))
+}
+
+// validate checks groups on their own, then beside the other facts.
+func (g *Groups) validate(p Public) error {
+	if g.Column == "" {
+		return fmt.Errorf("%w: by.column is missing; name the column that holds a person's group", ErrPublic)
+	}
+	if n := len(g.Of); n < 2 || n > mostAnswers {
+		return fmt.Errorf("%w: by: %d groups; want 2 to %d", ErrPublic, n, mostAnswers)
+	}
+	names, numbers := map[string]bool{}, map[float64]bool{}
+	for _, a := range g.Of {
+		switch {
+		case !goodName(a.Name):
+			return fmt.Errorf("%w: by: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
+		case names[a.Name]:
+			return fmt.Errorf("%w: by: two groups are named %q; give each a name of its own", ErrPublic, a.Name)
+		case math.IsNaN(a.Number) || math.IsInf(a.Number, 0) || numbers[a.Number]:
+			return fmt.Errorf("%w: by: the number of group %q is %v; want a finite number of its own", ErrPublic, a.Name, a.Number)
+		case a.Persons < 0:
+			return fmt.Errorf("%w: by: group %q has %d persons; want 0 or more", ErrPublic, a.Name, a.Persons)
+		}
+		names[a.Name], numbers[a.Number] = true, true
+	}
+	return g.beside(p)
+}
+
+// beside checks groups beside what else is asked.
+func (g *Groups) beside(p Public) error {
+	switch {
+	case p.Targets != nil:
+		return fmt.Errorf("%w: by asks about groups and targets about several policies; ask for one of the two in a release", ErrPublic)
+	case p.Behavior != nil:
+		return fmt.Errorf("%w: by needs known probabilities of the logged actions, and these are to be estimated; give them, or leave by out", ErrPublic)
+	case p.Privacy == nil:
+		return fmt.Errorf("%w: by asks for a private answer of each group, and privacy is none; leave by out", ErrPublic)
+	case g.Fixed && p.Privacy.Adjacency == dp.AddRemoveOne:
+		return fmt.Errorf("%w: by.group is fixed under add_remove_one, where a person comes or goes with their group and nobody changes it; leave by.group out", ErrPublic)
+	}
+	total := int64(0)
+	for _, a := range g.Of {
+		if g.Fixed && a.Persons == 0 {
+			return fmt.Errorf("%w: by.persons has no number for group %q; where groups are fixed their sizes are public: give each", ErrPublic, a.Name)
+		}
+		if total += a.Persons; g.Fixed && total > p.Persons {
+			return fmt.Errorf("%w: by.persons adds up to more than problem.persons, %d; a person is in one group at most", ErrPublic, p.Persons)
+		}
+	}
+	return nil
+}
+
+// clone copies what the caller could still change.
+func (g *Groups) clone() *Groups {
+	if g == nil {
+		return nil
+	}
+	out := *g
+	out.Of = slices.Clone(g.Of)
+	return &out
+}
+
+// Members is the place of every person's group among those of g, -1 for a person who is
+// in none. It looks at one person at a time.
+func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
+	column := d.Column(g.Column)
+	if column < 0 {
+		return nil, fmt.Errorf("%w: by.column: the data were read without %s", ErrData, g.Column)
+	}
+	places := map[float64]int{}
+	for i, a := range g.Of {
+		places[a.Number] = i
+	}
+	out := make([]int, d.Persons())
+	for person := range out {
+		out[person] = -1
+		from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
+		for row := from; row < to; row++ {
+			place, known := places[d.Observation(row)[column]]
+			if !known || row > from && place != out[person] {
+				out[person] = -1
+				break
+			}
+			out[person] = place
+		}
+	}
+	return out, nil
+}
+
+// Shrunk is the same question of so many persons, for trials with made-up data: every
+// group has an equal part of them.
+func (g *Groups) Shrunk(persons int64) *Groups {
+	out := g.clone()
+	if out == nil {
+		return nil
+	}
+	k := int64(len(out.Of))
+	for i := range out.Of {
+		if out.Of[i].Persons > 0 {
+			out.Of[i].Persons = max(1, (persons+int64(i))/k)
+		}
+	}
+	return out
+}
+
+// size is the number of persons that the plan of a group goes by.
+func (g *Groups) size(i int, persons int64) int64 {
+	if n := g.Of[i].Persons; n > 0 {
+		return n
+	}
+	return max(1, persons/int64(len(g.Of)))
+}
+
+// groupsFact is the public form of what is asked.
+type groupsFact struct {
+	Column string      `json:"column"`
+	Groups []groupFact `json:"groups"`
+	// Group is "fixed", "may_change", or "" under AddRemoveOne.
+	Group string `json:"group,omitempty"`
+}
+
+type groupFact struct {
+	Name    string  `json:"name"`
+	Number  float64 `json:"number"`
+	Persons int64   `json:"persons,omitempty"`
+	Guess   int64   `json:"guess,omitempty"`
+}
+
+// The values of by.group.
+const (
+	groupFixed     = "fixed"
+	groupMayChange = "may_change"
+)
+
+func (p Public) groupsFact() groupsFact {
+	f := groupsFact{Column: p.By.Column}
+	if p.Privacy.Adjacency == dp.ReplaceOne {
+		f.Group = groupMayChange
+	}
+	if p.By.Fixed {
+		f.Group = groupFixed
+	}
+	for _, a := range p.By.Of {
+		one := groupFact{Name: a.Name, Number: a.Number, Guess: a.Persons}
+		if p.By.Fixed {
+			one.Persons, one.Guess = a.Persons, 0
+		}
+		f.Groups = append(f.Groups, one)
+	}
+	return f
+}
+
+// groups reads the public form back.
+func (f *groupsFact) groups() *Groups {
+	if f == nil {
+		return nil
+	}
+	g := &Groups{Column: f.Column, Fixed: f.Group == groupFixed}
+	for _, a := range f.Groups {
+		g.Of = append(g.Of, Group{a.Name, a.Number, a.Persons + a.Guess})
+	}
+	return g
+}

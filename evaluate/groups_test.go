@@ -1,0 +1,444 @@
+package evaluate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// sizes of the groups of crowd, numbered from 0: many, some, few, and nobody at all.
+// Another six persons are in no group.
+var sizes = []int{1500, 300, 4, 0}
+
+// worth is the value of arm 1 in each group.
+var worth = []float64{0.7, 0.2, 0.9, 1}
+
+const stray = 6
+
+// crowd is a log of two arms, drawn with probability 1/2, in which groups stand in any
+// order.
+func crowd(rng *rand.Rand) *trajectory.Dataset {
+	var numbers []float64
+	for g, n := range sizes {
+		for range n {
+			numbers = append(numbers, float64(g))
+		}
+	}
+	for range stray {
+		numbers = append(numbers, 17)
+	}
+	rng.Shuffle(len(numbers), func(i, j int) { numbers[i], numbers[j] = numbers[j], numbers[i] })
+	d := &trajectory.Dataset{Columns: []string{"obs_group"}, PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for i, number := range numbers {
+		action, mean := int32(rng.IntN(2)), 0.5
+		if int(number) < len(worth) && action == 1 {
+			mean = worth[int(number)]
+		}
+		reward := 0.0
+		if rng.Float64() < mean {
+			reward = 1
+		}
+		d.Obs, d.Action, d.Reward = append(d.Obs, number), append(d.Action, action), append(d.Reward, reward)
+		d.BehaviorProb, d.Terminated = append(d.BehaviorProb, 0.5), append(d.Terminated, true)
+		d.PersonStart, d.EpisodeStart = append(d.PersonStart, i+1), append(d.EpisodeStart, i+1)
+	}
+	return d
+}
+
+// byGroup asks about arm 1 in the groups of crowd. Fixed groups are those that somebody
+// is in.
+func byGroup(t testing.TB, adjacency dp.Adjacency, fixed bool) evaluate.Public {
+	t.Helper()
+	arm, err := policy.NewConstant(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := banditPublic(t, stray, adjacency, arm)
+	p.By = &evaluate.Groups{Column: "obs_group", Fixed: fixed}
+	for g, name := range []string{"many", "some", "few", "nobody"} {
+		p.Persons += int64(sizes[g])
+		if fixed && sizes[g] == 0 {
+			continue
+		}
+		one := evaluate.Group{Name: name, Number: float64(g)}
+		if fixed {
+			one.Persons = int64(sizes[g])
+		}
+		p.By.Of = append(p.By.Of, one)
+	}
+	return p
+}
+
+// promised are the three guarantees that groups come under.
+var promised = []struct {
+	name      string
+	adjacency dp.Adjacency
+	fixed     bool
+}{{"may change", dp.ReplaceOne, false}, {"fixed", dp.ReplaceOne, true}, {"add_remove_one", dp.AddRemoveOne, false}}
+
+// TestAnswersOfGroupsHoldTogether: all intervals hold in 95% of releases at least, of
+// groups of many, of four persons and of nobody, whose value is at an end of the range;
+// of 60, fewer than 49 do with probability below 1e-4 at that rate. Few persons have an interval of nearly the whole
+// range, and so has nobody; many have a narrow one.
+func TestAnswersOfGroupsHoldTogether(t *testing.T) {
+	const releases = 60
+	src, rng := noise.NewSeeded(5), rand.New(rand.NewPCG(5, 6))
+	methods := []evaluate.Estimator{evaluate.DPWIS{MaxWeight: 2}, evaluate.DPIS{}, evaluate.DPDR{MaxWeight: 2}, evaluate.DPPDIS{MaxWeight: 2, Clip: "public"}}
+	for _, c := range promised {
+		p, held := byGroup(t, c.adjacency, c.fixed), 0
+		for i := range releases {
+			r := run(t, methods[i%len(methods)], p, crowd(rng), src)
+			all := true
+			for g, a := range r.Answers {
+				e := a.Estimate
+				all = all && e.Interval[0] <= worth[g] && worth[g] <= e.Interval[1]
+				width := e.Interval[1] - e.Interval[0]
+				if few := sizes[g] < 10; few && width < 0.6 || g == 0 && width > 0.45 {
+					t.Errorf("%s, %T, %s: the interval %v", c.name, methods[i%len(methods)], a.Name, e.Interval)
+				}
+			}
+			if len(r.Answers) != len(p.By.Of) || r.JointConfidence != 0.95 || r.Answers[0].Kind != evaluate.OfGroup {
+				t.Fatalf("%d answers, joint confidence %v", len(r.Answers), r.JointConfidence)
+			}
+			if all {
+				held++
+			}
+		}
+		t.Logf("%s: all intervals hold in %d of %d releases", c.name, held, releases)
+		if held < 49 {
+			t.Errorf("%s: all intervals hold in %d of %d releases", c.name, held, releases)
+		}
+	}
+}
+
+// TestGroupsCostWhatOneCosts: the event is that of one question to all persons, and each
+// fixed group is answered, bit for bit, as if its persons had been asked alone with the
+// whole budget. Where persons may change group the noise is sqrt 2 times that of persons
+// who come and go.
+func TestGroupsCostWhatOneCosts(t *testing.T) {
+	d := crowd(rand.New(rand.NewPCG(1, 2)))
+	method := evaluate.DPWIS{MaxWeight: 2, Clip: "public"}
+	privacyError := map[string]float64{}
+	for _, c := range promised {
+		p := byGroup(t, c.adjacency, c.fixed)
+		plan, err := method.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := p
+		alone.By, alone.Persons = nil, int64(sizes[0])
+		single, err := method.Plan(alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := plan.Event.(dp.Gaussian).NoiseMultiplier, single.Event.(dp.Gaussian).NoiseMultiplier
+		if got != want {
+			t.Errorf("%s: noise multiplier %v; of one question %v", c.name, got, want)
+		}
+		told := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
+		privacyError[c.name] = told[0].StdPrivacy
+		if !c.fixed {
+			continue
+		}
+		of := only(d, func(person int) bool { return d.Obs[person] == 0 })
+		mine, theirs := run(t, method, p, d, noise.NewSeeded(3)).Answers[0], run(t, method, alone, of, noise.NewSeeded(3))
+		a, b := mine.Estimate, theirs.Estimate
+		if a.Value != b.Value || a.StdPrivacy != b.StdPrivacy || a.StdSampling != b.StdSampling {
+			t.Errorf("a group %+v; its persons alone %+v", a, b)
+		}
+		if !(a.Interval[1]-a.Interval[0] > b.Interval[1]-b.Interval[0]) || math.Abs(a.Confidence-(1-0.05/3)) > 1e-12 {
+			t.Errorf("the interval of one of three groups is %v with confidence %v; alone it is %v", a.Interval, a.Confidence, b.Interval)
+		}
+	}
+	if ratio := privacyError["may change"] / privacyError["add_remove_one"]; math.Abs(ratio-math.Sqrt2) > 1e-6 {
+		t.Errorf("where persons may change group the error of privacy is %v times that where they come and go; want sqrt 2", ratio)
+	}
+}
+
+// TestWhoIsInAGroup: whose rows agree on a number that is listed; nobody else's record
+// matters, and who is in none is left out of every answer.
+func TestWhoIsInAGroup(t *testing.T) {
+	d := &trajectory.Dataset{Columns: []string{"obs_x", "obs_group"}, Reward: make([]float64, 9),
+		Obs:         []float64{9, 1, 9, 1, 9, 0, 9, 0, 9, 1, 9, 2, 9, 1, 9, 1, 9, math.NaN()},
+		PersonStart: []int{0, 2, 3, 4, 5, 5, 6, 7}, EpisodeStart: []int{0, 1, 2, 3, 5, 6, 8, 9}}
+	g := &evaluate.Groups{Column: "obs_group", Of: []evaluate.Group{{Name: "b", Number: 1}, {Name: "a", Number: 0}}}
+	d.PersonStart = []int{0, 2, 3, 4, 5, 5, 6, 7}
+	got, err := g.Members(d)
+	// Two episodes of 1; 0; 0 and 1; 2; nobody; 1 and 1; not a number.
+	if want := []int{0, 1, -1, -1, -1, 0, -1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("members %v, %v; want %v", got, err, want)
+	}
+	g.Column = "obs_other"
+	if _, err := g.Members(d); !errors.Is(err, evaluate.ErrData) {
+		t.Errorf("a column that was not read: %v; want ErrData", err)
+	}
+}
+
+// TestSizesOfFixedGroupsMustBeRight, and no other size is looked at: nobody in a group is
+// no error where sizes are private.
+func TestSizesOfFixedGroupsMustBeRight(t *testing.T) {
+	d := crowd(rand.New(rand.NewPCG(1, 2)))
+	p := byGroup(t, dp.ReplaceOne, true)
+	p.By.Of[1].Persons--
+	plan, err := evaluate.DPWIS{}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Check(context.Background(), d); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), `group "some"`) {
+		t.Errorf("%v; want a refusal that names the group", err)
+	}
+	for _, c := range promised[:1] {
+		q := byGroup(t, c.adjacency, false)
+		for i := range q.By.Of {
+			q.By.Of[i].Number += 50 // nobody is in any
+		}
+		for name, m := range map[string]evaluate.Estimator{"is": evaluate.DPIS{}, "pdis": evaluate.DPPDIS{}, "dr by action": evaluate.DPDR{Baseline: "action"}} {
+			r := run(t, m, q, d, noise.NewSeeded(1))
+			for _, a := range r.Answers {
+				if e := a.Estimate; e.Interval[1]-e.Interval[0] < 0.5 {
+					t.Errorf("%s, %s: nobody has the interval %v", name, a.Name, e.Interval)
+				}
+			}
+		}
+	}
+}
+
+// TestOrderOfPersonsIsNothing: sums of integers do not depend on it, group by group.
+func TestOrderOfPersonsIsNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	d := crowd(rng)
+	order := rng.Perm(d.Persons())
+	other := *d
+	other.Obs, other.Action, other.Reward = nil, nil, nil
+	for _, i := range order {
+		other.Obs, other.Action, other.Reward = append(other.Obs, d.Obs[i]), append(other.Action, d.Action[i]), append(other.Reward, d.Reward[i])
+	}
+	p := byGroup(t, dp.ReplaceOne, false)
+	a, err := json.Marshal(run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(run(t, evaluate.DPWIS{}, p, &other, noise.NewSeeded(4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Error("two orders of the same persons make two releases")
+	}
+}
+
+// TestAnswersOfGroupsFollowFromTheirSums: what is in the JSON form verifies, and no
+// answer can be edited without its sums.
+func TestAnswersOfGroupsFollowFromTheirSums(t *testing.T) {
+	for _, c := range promised {
+		for _, m := range []evaluate.Estimator{evaluate.DPWIS{}, evaluate.DPDR{Baseline: "value"}} {
+			text, err := json.Marshal(run(t, m, byGroup(t, c.adjacency, c.fixed), crowd(rand.New(rand.NewPCG(7, 8))), noise.NewSeeded(9)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, edit := range map[string]func(r *evaluate.Release){
+				"":           func(*evaluate.Release) {},
+				"value":      func(r *evaluate.Release) { r.Answers[0].Estimate.Value += 0.01 },
+				"interval":   func(r *evaluate.Release) { r.Answers[1].Estimate.Interval[0] += 0.01 },
+				"confidence": func(r *evaluate.Release) { r.Answers[1].Estimate.Confidence = 0.95 },
+				"name":       func(r *evaluate.Release) { r.Answers[0].Name = "none" },
+				"order":      func(r *evaluate.Release) { r.Answers[0], r.Answers[1] = r.Answers[1], r.Answers[0] },
+				"dropped":    func(r *evaluate.Release) { r.Answers = r.Answers[:2] },
+				"kind":       func(r *evaluate.Release) { r.Answers[0].Kind = evaluate.OfPolicy },
+				"guarantee": func(r *evaluate.Release) {
+					r.Public["by"].(map[string]any)["group"] = map[bool]string{true: "may_change", false: "fixed"}[c.fixed]
+				},
+			} {
+				r := new(evaluate.Release)
+				if err := json.Unmarshal(text, r); err != nil {
+					t.Fatal(err)
+				}
+				edit(r)
+				plan, err := evaluate.Replan(r, nil, nil)
+				if err == nil {
+					err = plan.Verify(r)
+				}
+				if (err == nil) != (name == "") {
+					t.Errorf("%s, %T, %q: %v", c.name, m, name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestRefutedProbabilitiesOfAGroup: where one group shows that they are wrong, the
+// interval of every group is the public range.
+func TestRefutedProbabilitiesOfAGroup(t *testing.T) {
+	d := crowd(rand.New(rand.NewPCG(1, 2)))
+	for i := range d.BehaviorProb {
+		if d.Obs[i] == 0 {
+			d.BehaviorProb[i] = 0.1
+		}
+	}
+	for _, c := range promised {
+		p := byGroup(t, c.adjacency, c.fixed)
+		p.Privacy.Budget.Epsilon = 5
+		r := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(3))
+		for _, a := range r.Answers {
+			if a.Estimate.Interval != [2]float64{0, 1} {
+				t.Errorf("%s, %s: %v", c.name, a.Name, a.Estimate.Interval)
+			}
+		}
+		if !strings.HasPrefix(r.Notes[0], "many: The probabilities of the logged actions are wrong") {
+			t.Errorf("%s: the first note is %q", c.name, r.Notes[0])
+		}
+	}
+}
+
+// TestQuestionsAboutGroups that make no sense, or that nothing is proved of, are refused
+// by name.
+func TestQuestionsAboutGroups(t *testing.T) {
+	for want, change := range map[string]func(p *evaluate.Public){
+		"by.column is missing":            func(p *evaluate.Public) { p.By.Column = "" },
+		"1 groups; want 2":                func(p *evaluate.Public) { p.By.Of = p.By.Of[:1] },
+		`two groups are named "some"`:     func(p *evaluate.Public) { p.By.Of[0].Name = "some" },
+		"a name is \" \"":                 func(p *evaluate.Public) { p.By.Of[0].Name = " " },
+		`number of group "some" is 0`:     func(p *evaluate.Public) { p.By.Of[1].Number = 0 },
+		`number of group "many" is NaN`:   func(p *evaluate.Public) { p.By.Of[0].Number = math.NaN() },
+		"has -1 persons":                  func(p *evaluate.Public) { p.By.Of[0].Persons = -1 },
+		"no number for group":             func(p *evaluate.Public) { p.By.Fixed = true },
+		"adds up to more than":            func(p *evaluate.Public) { p.By.Fixed = true; setSizes(p, 1000) },
+		"fixed under add_remove_one":      func(p *evaluate.Public) { p.By.Fixed = true; p.Privacy.Adjacency = dp.AddRemoveOne },
+		"privacy is none":                 func(p *evaluate.Public) { p.Privacy = nil },
+		"ask for one of the two":          func(p *evaluate.Public) { p.Targets = arms(t, 2000, dp.ReplaceOne).Targets },
+		"and these are to be estimated":   func(p *evaluate.Public) { p.Behavior = &evaluate.EstimatedBehavior{Actions: 2} },
+		"printable characters, none of t": func(p *evaluate.Public) { p.By.Of[2].Name = "a\nb" },
+	} {
+		p := byGroup(t, dp.ReplaceOne, false)
+		change(&p)
+		_, err := evaluate.DPWIS{}.Plan(p)
+		if p.Privacy == nil {
+			e, oops := evaluate.New("constant", nil)
+			if oops != nil {
+				t.Fatal(oops)
+			}
+			if _, err = e.Plan(p); !errors.Is(err, evaluate.ErrMethod) {
+				t.Errorf("constant: %v; want ErrMethod", err)
+			}
+			continue
+		}
+		if !errors.Is(err, evaluate.ErrPublic) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	on := byGroup(t, dp.ReplaceOne, false)
+	on.Target = policy.Logged{}
+	for name, e := range map[string]func() (*evaluate.Plan, error){
+		"diagnostics": func() (*evaluate.Plan, error) {
+			return evaluate.DPIS{Diagnostics: 0.1}.Plan(byGroup(t, dp.ReplaceOne, false))
+		},
+		"diagnostics, on": func() (*evaluate.Plan, error) { return evaluate.DPIS{Diagnostics: 0.1}.Plan(on) },
+		"paid in vain":    func() (*evaluate.Plan, error) { return evaluate.DPDR{Baseline: "value"}.Plan(on) },
+		"confounding, on": func() (*evaluate.Plan, error) { return evaluate.DPIS{Confounding: 2}.Plan(on) },
+		"a model for each": func() (*evaluate.Plan, error) {
+			return evaluate.DPDR{Baseline: "model"}.Plan(byGroup(t, dp.ReplaceOne, false))
+		},
+	} {
+		if _, err := e(); !errors.Is(err, evaluate.ErrMethod) {
+			t.Errorf("%s: %v; want ErrMethod", name, err)
+		}
+	}
+}
+
+func setSizes(p *evaluate.Public, n int64) {
+	for i := range p.By.Of {
+		p.By.Of[i].Persons = n
+	}
+}
+
+// TestMethodsForAllPersonsNameThemselves when they are asked about groups, and say which
+// methods there are; the others plan on-policy and off-policy.
+func TestMethodsForAllPersonsNameThemselves(t *testing.T) {
+	tabular, err := feature.NewTabular(4, "obs_group")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range evaluate.Methods() {
+		e, err := evaluate.New(m.Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range []policy.Policy{policy.Logged{}, policy.ProbColumn{}} {
+			p := byGroup(t, dp.ReplaceOne, false)
+			p.Target = target
+			if !m.Private {
+				p.Privacy = nil
+			}
+			if m.NeedFeatures {
+				p.Features = tabular
+			}
+			_, err = e.Plan(p)
+			if slices.Contains([]string{"auto", "dp-is", "dp-pdis", "dp-wis", "dp-dr"}, m.Name) {
+				if err != nil {
+					t.Errorf("%s: %v", m.Name, err)
+				}
+			} else if !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), m.Name+" has one answer for all persons") || !strings.Contains(err.Error(), "dp-pdis") {
+				t.Errorf("%s: %v; want a refusal by name with the remedy", m.Name, err)
+			}
+		}
+	}
+}
+
+// TestNobodyIsToldOfTheSizesOfGroups: the release of a log in which a group is empty has
+// the same form as any other, and checking it asks nothing of sizes.
+func TestNobodyIsToldOfTheSizesOfGroups(t *testing.T) {
+	d := crowd(rand.New(rand.NewPCG(1, 2)))
+	p := byGroup(t, dp.AddRemoveOne, false)
+	plan, err := evaluate.DPIS{}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []func(int) bool{func(int) bool { return true }, func(i int) bool { return i%2 == 0 || d.Obs[i] != 1 }} {
+		of := only(d, keep)
+		for of.Persons() < int(p.Persons) { // others in no group make up the number
+			of.PersonStart = append(slices.Clone(of.PersonStart), of.PersonStart[len(of.PersonStart)-1])
+		}
+		ready, err := plan.Check(context.Background(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// only are the persons whom keep names.
+func only(d *trajectory.Dataset, keep func(person int) bool) *trajectory.Dataset {
+	var persons []int
+	for p := range d.Persons() {
+		if keep(p) {
+			persons = append(persons, p)
+		}
+	}
+	return d.Take(persons)
+}
+
+// TestGroupsAreReadInOneProcess: a plan for groups says so by name.
+func TestGroupsAreReadInOneProcess(t *testing.T) {
+	plan, err := evaluate.DPWIS{}.Plan(byGroup(t, dp.ReplaceOne, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.InParts(); !errors.Is(err, evaluate.ErrInParts) || !strings.Contains(err.Error(), "by: ") || plan.Gather() != nil {
+		t.Errorf("%v; want a refusal by name", err)
+	}
+}
