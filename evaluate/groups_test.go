@@ -346,6 +346,9 @@ func TestQuestionsAboutGroups(t *testing.T) {
 			return evaluate.DPIS{Diagnostics: 0.1}.Plan(byGroup(t, dp.ReplaceOne, false))
 		},
 		"diagnostics, on": func() (*evaluate.Plan, error) { return evaluate.DPIS{Diagnostics: 0.1}.Plan(on) },
+		"weights of all": func() (*evaluate.Plan, error) {
+			return evaluate.DPWIS{Guess: &evaluate.WeightGuess{Effective: 0.5}}.Plan(byGroup(t, dp.ReplaceOne, false))
+		},
 		"paid in vain":    func() (*evaluate.Plan, error) { return evaluate.DPDR{Baseline: "value"}.Plan(on) },
 		"confounding, on": func() (*evaluate.Plan, error) { return evaluate.DPIS{Confounding: 2}.Plan(on) },
 		"a model for each": func() (*evaluate.Plan, error) {
