@@ -26,7 +26,8 @@ type Driver struct {
 	Question []byte
 	// Shards are the files of all shards. Workers need not find them under these names.
 	Shards []string
-	// Dir is the directory of the run, which is made if need be: its transcript is in it.
+	// Dir is the directory of the run: its transcript is in it. It is made if need be; one
+	// that holds anything and is no run is refused.
 	// A driver that is started again over it goes on; a run that ended gives its release
 	// again.
 	Dir string
@@ -73,8 +74,8 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRun, err)
+	if err := claim(d.Dir); err != nil {
+		return nil, err
 	}
 	lock, err := filelock.Take(filepath.Join(d.Dir, ".lock"))
 	if err != nil {

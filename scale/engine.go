@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"strings"
 	"sync"
 )
 
@@ -95,14 +95,19 @@ func (c Command) Round(ctx context.Context, r Round) ([]Partial, error) {
 		}
 		return nil, fmt.Errorf("%w: round %d: %w; mend that, and start the driver again: it goes on", ErrEngine, r.Task.Round, err)
 	}
-	names, err := filepath.Glob(filepath.Join(out, "*.part"))
+	entries, err := os.ReadDir(out) // by name
 	if err != nil {
 		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".part") {
+			names = append(names, filepath.Join(out, e.Name()))
+		}
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%w: round %d: the command ended and left no *.part in $OUT", ErrEngine, r.Task.Round)
 	}
-	slices.Sort(names)
 	var parts []Partial
 	for _, name := range names {
 		p, err := ReadPartial(name)

@@ -138,14 +138,15 @@ func (k RunKey) digestWord(file [sha256.Size]byte, shard int) uint64 {
 
 // KeyOfRun is the key that a run directory keeps for itself, drawn at its first call: for
 // runs whose partials never leave one process, and which are gone on with by another.
+// A directory that holds anything and is no run is refused.
 func KeyOfRun(dir string) (RunKey, error) {
+	if err := claim(dir); err != nil {
+		return RunKey{}, err
+	}
 	path := filepath.Join(dir, "key")
 	text, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k, err := NewRunKey()
-		if err == nil {
-			err = os.MkdirAll(dir, 0o700)
-		}
 		if err == nil {
 			err = atomicfile.Create(path, 0o600, func(w io.Writer) error {
 				_, err := io.WriteString(w, hex.EncodeToString(k[:])+"\n")

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
@@ -56,16 +58,52 @@ func (s store) create(path string, v any) error {
 	return syncDir(s.dir)
 }
 
-// tidy removes what a driver that was killed left unfinished: partials, and draws that
-// were not durable and that nobody saw.
+// marker names the file that says of a directory that it is a run's. Nothing is read from
+// it, and nothing is removed from a directory that does not have it.
+const marker = ".discreet-run"
+
+// claim makes a directory that of a run. One that holds anything and is no run is refused
+// and left as it is.
+func claim(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	marked := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == marker && e.Type().IsRegular() })
+	switch {
+	case marked:
+		return nil
+	case len(entries) > 0:
+		return fmt.Errorf("%w: %s holds files and is no run directory; nothing in it was touched: name a new or an empty directory", ErrRun, dir)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, marker), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	return errors.Join(f.Sync(), f.Close(), syncDir(dir))
+}
+
+// The names of what a driver has unfinished: a directory of partials, by round, and a
+// file that is being written.
+var (
+	partsName   = regexp.MustCompile(`^parts-([0-9]{4,5})-[0-9]+$`)
+	writingName = regexp.MustCompile(`^\.writing-[0-9]+$`)
+	sumName     = regexp.MustCompile(`^sum-[0-9]{4,5}\.json$`)
+)
+
+// tidy removes what a driver that was killed left unfinished in a directory that [claim]
+// passed: partials, and draws that were not durable and that nobody saw.
 func (s store) tidy() error {
-	for _, pattern := range []string{"parts-*", ".writing-*"} {
-		names, err := filepath.Glob(filepath.Join(s.dir, pattern))
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := os.RemoveAll(name); err != nil {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() && partsName.MatchString(e.Name()) || e.Type().IsRegular() && writingName.MatchString(e.Name()) {
+			if err := os.RemoveAll(filepath.Join(s.dir, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -122,13 +160,19 @@ func (s store) load() (*begun, []Noisy, error) {
 		}
 		transcript = append(transcript, n)
 	}
-	names, err := filepath.Glob(filepath.Join(s.dir, "sum-*.json"))
+	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, nil, err
 	}
+	sums := 0
+	for _, e := range entries {
+		if sumName.MatchString(e.Name()) {
+			sums++
+		}
+	}
 	switch {
-	case len(names) != len(transcript):
-		return nil, nil, fmt.Errorf("%w: %s has %d noisy sums, and %d of them in a row; the run cannot go on", ErrRun, s.dir, len(names), len(transcript))
+	case sums != len(transcript):
+		return nil, nil, fmt.Errorf("%w: %s has %d noisy sums, and %d of them in a row; the run cannot go on", ErrRun, s.dir, sums, len(transcript))
 	case !found && len(transcript) > 0:
 		return nil, nil, fmt.Errorf("%w: %s has noisy sums and no run.json; the run cannot go on", ErrRun, s.dir)
 	case !found:
