@@ -4,4 +4,4 @@ package evaluate_test
 
 // datasets is how many datasets a coverage test simulates; the slow suite
 // simulates more.
-const datasets = 60
+const datasets = 45

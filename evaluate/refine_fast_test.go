@@ -9,13 +9,13 @@ const refineTrials = 3
 const expectedTrials = 2
 
 // auditRuns is the number of runs on each side of an audit.
-const auditRuns = 10000
+const auditRuns = 6000
 
 // auditShare is the share of mu that an audit is to find.
 const auditShare = 0.8
 
 // refinePersons bounds trials times persons of each error of dp-refine.
-const refinePersons = 200000
+const refinePersons = 60000
 
 // expectedShare is the share of settings in which the expected error must be
 // within a factor of 1.5; few trials blur the error itself.
