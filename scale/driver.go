@@ -31,7 +31,8 @@ type Driver struct {
 	// A driver that is started again over it goes on; a run that ended gives its release
 	// again.
 	Dir string
-	// Key masks partials. A driver that goes on needs the key that it began with.
+	// Key masks partials, and the files of the run have MACs under it. A driver that goes
+	// on needs the key that it began with.
 	Key RunKey
 	// Engine has the workers run.
 	Engine Engine
@@ -82,10 +83,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 		return nil, fmt.Errorf("%w: %s: %w; another driver is at this run", ErrRun, d.Dir, err)
 	}
 	defer func() { _ = lock.Release() }() // what is left of a lock stops nobody
-	if err := (store{d.Dir}).tidy(); err != nil {
-		return nil, err
-	}
-	r := &run{driver: d, shards: shards, store: store{d.Dir}, question: Task{
+	r := &run{driver: d, shards: shards, store: store{dir: d.Dir, key: d.Key}, question: Task{
 		Schema: TaskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []Noisy{},
 	}}
 	if _, err := r.question.config(); err != nil {
@@ -110,8 +108,12 @@ func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.store.tidy(); err != nil {
+		return nil, err
+	}
 	if b == nil {
 		_, err := io.ReadFull(rand.Reader, r.question.Run[:])
+		r.store.run = r.question.Run
 		return nil, err
 	}
 	switch {
@@ -120,7 +122,7 @@ func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
 	case key != "" && b.Key != key:
 		return nil, fmt.Errorf("%w: %s is of the run with key %s; go on with that one, or take another directory", ErrRun, r.store.dir, b.Key)
 	}
-	r.question.Run, r.transcript = b.Run, transcript
+	r.question.Run, r.store.run, r.transcript = b.Run, b.Run, transcript
 	r.checked = counts{persons: b.Persons, data: b.Data}
 	return &b.Begun, nil
 }

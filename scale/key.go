@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -131,6 +132,14 @@ func (k RunKey) checkWord(words []uint64, task Hash) uint64 {
 	return sum
 }
 
+// authenticate is the MAC of a file of the run, under its name.
+func (k RunKey) authenticate(name string, of []byte) Hash {
+	mac := hmac.New(sha256.New, k.derive(nil, "discreet/scale run file 1"))
+	mac.Write(append([]byte(name), 0))
+	mac.Write(of)
+	return Hash(mac.Sum(nil))
+}
+
 // digestWord is a keyed digest of a shard's file, by its number.
 func (k RunKey) digestWord(file [sha256.Size]byte, shard int) uint64 {
 	return binary.LittleEndian.Uint64(k.derive(file[:], fmt.Sprintf("discreet/scale data 1 %d", shard)))
@@ -146,6 +155,9 @@ func KeyOfRun(dir string) (RunKey, error) {
 	path := filepath.Join(dir, "key")
 	text, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(store{dir: dir}.started()); err == nil {
+			return RunKey{}, fmt.Errorf("%w: %s is of a run whose key is not kept there; give that key by %s or %s", ErrKey, dir, KeyVariable, KeyFileVariable)
+		}
 		k, err := NewRunKey()
 		if err == nil {
 			err = atomicfile.Create(path, 0o600, func(w io.Writer) error {

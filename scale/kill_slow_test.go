@@ -80,7 +80,7 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 	killed, released, pending, within := 0, 0, 0, map[int]int{}
 	for run := 0; killed < *kills; run++ {
 		name := fmt.Sprintf("run%d", run)
-		at := store{filepath.Join(s.dir, name)}
+		at := store{dir: filepath.Join(s.dir, name), key: RunKey{9}}
 		seen := map[string][]byte{}
 		for ended := false; !ended; {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestDriveUntilKilled$")
@@ -161,11 +161,11 @@ func (s store) unchanged(t *testing.T, seen map[string][]byte) int {
 			t.Fatal(err)
 		}
 		for i, n := range task.Transcript {
-			var kept Noisy
+			var kept kept
 			if found, err := s.read(s.sum(i+1), &kept); err != nil || !found {
 				t.Fatalf("round %d quotes sum %d, which is not kept: %v", k, i+1, err)
 			}
-			if fmt.Sprint(kept) != fmt.Sprint(n) {
+			if !kept.equal(n) {
 				t.Fatalf("round %d quotes another sum %d than is kept", k, i+1)
 			}
 		}

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,13 +12,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
 
 // runSchema names the form of the file run.json.
-const runSchema = "discreet/run/v1"
+const runSchema = "discreet/run/v2"
 
 // mostRounds bounds the rounds of a run.
 const mostRounds = 10000
@@ -31,25 +33,63 @@ type begun struct {
 	Data    uint64 `json:"data"` // digests of the shards, added up
 }
 
-// store is the directory of a run: run.json from the charge on, and a file for each
-// noisy sum. A file has its name from the moment on at which it is whole and durable,
-// and no name is given twice: of two drivers of one run one draws for a round, and the
-// other goes on with that.
-type store struct{ dir string }
+// kept is what a file of a noisy sum holds.
+type kept struct {
+	Run Hash `json:"run"`
+	Noisy
+}
+
+// count is what rounds.json holds: how many noisy sums were durable. It only grows.
+type count struct {
+	Run  Hash `json:"run"`
+	Sums int  `json:"sums"`
+}
+
+// store is the directory of a run: run.json from the charge on, a file for each noisy sum,
+// and their number. A file has its name from the moment on at which it is whole and
+// durable, and no name of a sum is given twice: of two drivers of one run one draws for a
+// round, and the other goes on with that. Every file has a MAC under the run key.
+type store struct {
+	dir string
+	key RunKey
+	run Hash // from the charge on
+}
 
 func (s store) started() string     { return filepath.Join(s.dir, "run.json") }
+func (s store) rounds() string      { return filepath.Join(s.dir, "rounds.json") }
 func (s store) sum(k int) string    { return filepath.Join(s.dir, fmt.Sprintf("sum-%04d.json", k)) }
 func (s store) taskOf(k int) string { return filepath.Join(s.dir, fmt.Sprintf("task-%04d.json", k)) }
 
+// sealed is the one form of a file of the run: a value, and its MAC with the file's name.
+type sealed struct {
+	Of  json.RawMessage `json:"of"`
+	MAC Hash            `json:"mac"`
+}
+
+// text is what a file of the run holds.
+func (s store) text(path string, v any) ([]byte, error) {
+	of, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(sealed{of, s.key.authenticate(filepath.Base(path), of)})
+	return append(text, '\n'), err
+}
+
 // create makes a file that must not exist, durably: when it returns, a crash of the
 // machine does not lose it.
-func (s store) create(path string, v any) error {
-	text, err := json.Marshal(v)
+func (s store) create(path string, v any) error { return s.put(path, v, atomicfile.Create) }
+
+// replace makes a file, or puts it in the place of what is there, durably.
+func (s store) replace(path string, v any) error { return s.put(path, v, atomicfile.Write) }
+
+func (s store) put(path string, v any, as func(string, fs.FileMode, func(io.Writer) error) error) error {
+	text, err := s.text(path, v)
 	if err != nil {
 		return err
 	}
-	err = atomicfile.Create(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+	err = as(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
 	})
 	if err != nil {
@@ -91,6 +131,7 @@ func claim(dir string) error {
 var (
 	partsName   = regexp.MustCompile(`^parts-([0-9]{4,5})-[0-9]+$`)
 	writingName = regexp.MustCompile(`^\.writing-[0-9]+$`)
+	taskName    = regexp.MustCompile(`^task-([0-9]{4,5})\.json$`)
 	sumName     = regexp.MustCompile(`^sum-[0-9]{4,5}\.json$`)
 )
 
@@ -129,16 +170,25 @@ func (s store) read(path string, into any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := strict(text, into); err != nil {
+	var file sealed
+	if err := strict(text, &file); err != nil {
 		return false, fmt.Errorf("%w: %s: %w", ErrRun, path, err)
 	}
-	if again, err := json.Marshal(into); err != nil || !bytes.Equal(append(again, '\n'), text) {
+	if mac := s.key.authenticate(filepath.Base(path), file.Of); !hmac.Equal(mac[:], file.MAC[:]) {
+		return false, fmt.Errorf("%w: %s: its MAC is wrong: the file was changed, or the run key is another than the run began with; bring that key back; a changed run cannot go on", ErrRun, path)
+	}
+	if err := strict(file.Of, into); err != nil {
+		return false, fmt.Errorf("%w: %s: %w", ErrRun, path, err)
+	}
+	if again, err := s.text(path, into); err != nil || !bytes.Equal(again, text) {
 		return false, fmt.Errorf("%w: %s is not as it was written; the run cannot go on", ErrRun, path)
 	}
 	return true, nil
 }
 
-// load reads what an earlier driver left: nil where none charged.
+// load reads what an earlier driver left: nil where none charged. What is there must be
+// all that was: a sum that was told to workers, or counted, and is gone would be drawn a
+// second time for one charge.
 func (s store) load() (*begun, []Noisy, error) {
 	var b begun
 	found, err := s.read(s.started(), &b)
@@ -148,9 +198,10 @@ func (s store) load() (*begun, []Noisy, error) {
 	if found && b.Schema != runSchema {
 		return nil, nil, fmt.Errorf("%w: %s has schema %q; this program reads %s", ErrRun, s.started(), b.Schema, runSchema)
 	}
+	s.run = b.Run
 	var transcript []Noisy
 	for k := 1; k <= mostRounds; k++ {
-		var n Noisy
+		var n kept
 		there, err := s.read(s.sum(k), &n)
 		if err != nil {
 			return nil, nil, err
@@ -158,39 +209,104 @@ func (s store) load() (*begun, []Noisy, error) {
 		if !there {
 			break
 		}
-		transcript = append(transcript, n)
+		if n.Run != s.run {
+			return nil, nil, fmt.Errorf("%w: %s is of another run; the run cannot go on", ErrRun, s.sum(k))
+		}
+		transcript = append(transcript, n.Noisy)
+	}
+	if err := s.whole(found, transcript); err != nil {
+		return nil, nil, err
+	}
+	if !found {
+		return nil, nil, nil
+	}
+	return &b, transcript, s.counted(len(transcript))
+}
+
+// whole holds the noisy sums that are there against all else in the directory that knows
+// of noisy sums.
+func (s store) whole(found bool, transcript []Noisy) error {
+	lost := func(name string) error {
+		return fmt.Errorf("%w: %s: %s knows of noisy sums that are not there, or are others now; to draw them again would give two answers for one charge: put the whole directory back as it was last, or take a new one, which is charged anew", ErrRun, s.dir, name)
+	}
+	var c count
+	if _, err := s.read(s.rounds(), &c); err != nil {
+		return err
+	}
+	// A driver may have been killed between a sum and its counting.
+	if c.Run != s.run && c != (count{}) || c.Sums != len(transcript) && c.Sums+1 != len(transcript) {
+		return lost(filepath.Base(s.rounds()))
 	}
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	sums := 0
 	for _, e := range entries {
-		if sumName.MatchString(e.Name()) {
+		name := e.Name()
+		if sumName.MatchString(name) {
 			sums++
+		}
+		if m := partsName.FindStringSubmatch(name); m != nil && e.IsDir() {
+			if k, err := strconv.Atoi(m[1]); err != nil || k > len(transcript)+1 || k > 0 && !found {
+				return lost(name)
+			}
+		}
+		m := taskName.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		k, err := strconv.Atoi(m[1])
+		if err != nil || k == 0 { // the check knows of no sum
+			continue
+		}
+		t, _, err := ReadTask(filepath.Join(s.dir, name))
+		if err != nil {
+			return err
+		}
+		if !found || t.Run != s.run || t.Round != k || k-1 > len(transcript) || !slices.EqualFunc(t.Transcript, transcript[:k-1], Noisy.equal) {
+			return lost(name)
 		}
 	}
 	switch {
 	case sums != len(transcript):
-		return nil, nil, fmt.Errorf("%w: %s has %d noisy sums, and %d of them in a row; the run cannot go on", ErrRun, s.dir, sums, len(transcript))
-	case !found && len(transcript) > 0:
-		return nil, nil, fmt.Errorf("%w: %s has noisy sums and no run.json; the run cannot go on", ErrRun, s.dir)
-	case !found:
-		return nil, nil, nil
+		return fmt.Errorf("%w: %s has %d noisy sums, and %d of them in a row; the run cannot go on", ErrRun, s.dir, sums, len(transcript))
+	case !found && sums > 0:
+		return fmt.Errorf("%w: %s has noisy sums and no run.json; the run cannot go on", ErrRun, s.dir)
 	}
-	return &b, transcript, nil
+	return nil
+}
+
+// equal tells whether two noisy sums are one.
+func (n Noisy) equal(m Noisy) bool {
+	return n.Step == m.Step && n.Sigma == m.Sigma && slices.Equal(n.Sum, m.Sum)
+}
+
+// counted makes durable that so many noisy sums are kept.
+func (s store) counted(sums int) error {
+	var c count
+	if _, err := s.read(s.rounds(), &c); err != nil || c.Sums >= sums {
+		return err
+	}
+	return s.replace(s.rounds(), count{s.run, sums})
 }
 
 // keep makes the k-th noisy sum durable, or returns the one that another driver kept
 // before.
 func (s store) keep(k int, n Noisy) (Noisy, error) {
-	err := s.create(s.sum(k), n)
-	if !errors.Is(err, fs.ErrExist) {
+	err := s.create(s.sum(k), kept{s.run, n})
+	if errors.Is(err, fs.ErrExist) {
+		var before kept
+		if _, err := s.read(s.sum(k), &before); err != nil {
+			return n, err
+		}
+		if before.Run != s.run {
+			return n, fmt.Errorf("%w: %s is of another run; the run cannot go on", ErrRun, s.sum(k))
+		}
+		n, err = before.Noisy, nil
+	}
+	if err != nil {
 		return n, err
 	}
-	var before Noisy
-	if _, err := s.read(s.sum(k), &before); err != nil {
-		return n, err
-	}
-	return before, nil
+	return n, s.counted(k)
 }

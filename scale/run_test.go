@@ -1,12 +1,15 @@
 package scale
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -132,5 +135,143 @@ func TestWhatAKilledDriverLeftIsRemoved(t *testing.T) {
 		if _, err := os.Lstat(path); err != nil {
 			t.Errorf("%s is removed: %v", path, err)
 		}
+	}
+}
+
+// stoppedIn is a driver whose run was stopped before the k-th sum, and whose engine is
+// whole again.
+func stoppedIn(t testing.TB, s stage, k int) Driver {
+	t.Helper()
+	d := s.driver(t)
+	d.Dir = filepath.Join(t.TempDir(), "run")
+	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
+		if r.Task.Round == k {
+			return nil, errStopped
+		}
+		return p, nil
+	}}
+	if _, err := d.Evaluate(context.Background()); !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	d.Engine = Local{}
+	return d
+}
+
+// TestASumThatIsGoneIsNotDrawnAgain: whichever files of a run are lost, as by a restore of
+// a part of it, nothing is drawn in the place of a sum that was kept, as long as anything
+// that knows of it is left.
+func TestASumThatIsGoneIsNotDrawnAgain(t *testing.T) {
+	s := newStage(t, "method={name: dp-refine}", "target={kind: logged}", "data.behavior=null")
+	for name, lost := range map[string][]string{
+		"a sum, where a task and the count know it":  {"sum-0002.json"},
+		"a sum that the count alone knows":           {"sum-0002.json", "task-0003.json"},
+		"a sum that a task alone knows":              {"sum-0002.json", "rounds.json"},
+		"a sum before another":                       {"sum-0001.json", "task-0002.json", "task-0003.json", "rounds.json"},
+		"all sums":                                   {"sum-0001.json", "sum-0002.json"},
+		"all sums, where the last task alone knows":  {"sum-0001.json", "sum-0002.json", "task-0002.json", "rounds.json"},
+		"the run, where the count alone knows of it": {"run.json", "sum-0001.json", "sum-0002.json", "task-0001.json", "task-0002.json", "task-0003.json"},
+		"the run, where a task alone knows of it":    {"run.json", "sum-0001.json", "sum-0002.json", "task-0002.json", "task-0003.json", "rounds.json"},
+		"the count of two sums":                      {"rounds.json", "task-0002.json", "task-0003.json"},
+	} {
+		d := stoppedIn(t, s, 3)
+		for _, file := range lost {
+			if err := os.Remove(filepath.Join(d.Dir, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := false
+		d.Progress = func(int) { asked = true }
+		if _, err := d.Evaluate(context.Background()); !errors.Is(err, ErrRun) || asked {
+			t.Errorf("%s: %v, workers asked: %v", name, err, asked)
+		}
+	}
+	d := stoppedIn(t, s, 1)
+	put(t, "x", d.Dir, "parts-0003-1", "a.part")
+	if _, err := d.Evaluate(context.Background()); !errors.Is(err, ErrRun) {
+		t.Errorf("partials of a round whose sums are gone: %v", err)
+	}
+	d = stoppedIn(t, s, 3) // killed between the second sum and its counting
+	if err := (store{dir: d.Dir, key: d.Key}).replace(filepath.Join(d.Dir, "rounds.json"), count{d.runOf(t), 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Evaluate(context.Background()); err != nil {
+		t.Errorf("a run whose last sum was not counted yet: %v", err)
+	}
+}
+
+// runOf is the run that a driver is at.
+func (d Driver) runOf(t testing.TB) Hash {
+	t.Helper()
+	var b begun
+	if found, err := (store{dir: d.Dir, key: d.Key}).read(filepath.Join(d.Dir, "run.json"), &b); err != nil || !found {
+		t.Fatal(found, err)
+	}
+	return b.Run
+}
+
+// TestAChangedFileOfARunIsRefused by its name: whoever has no run key changes, renames or
+// brings none from another run.
+func TestAChangedFileOfARunIsRefused(t *testing.T) {
+	s := newStage(t, "method={name: dp-refine}", "target={kind: logged}", "data.behavior=null")
+	other := stoppedIn(t, s, 3)
+	for name, c := range map[string]struct {
+		do   func(d Driver) error
+		want string
+	}{
+		"a sum": {func(d Driver) error {
+			return edit(d, "sum-0002.json", func(b []byte) []byte { return regexp.MustCompile(`"sum":\[`).ReplaceAll(b, []byte(`"sum":[1,`)) })
+		}, "sum-0002.json: its MAC is wrong"},
+		"the persons": {func(d Driver) error {
+			return edit(d, "run.json", func(b []byte) []byte { return bytes.Replace(b, []byte(`"persons":120`), []byte(`"persons":121`), 1) })
+		}, "run.json: its MAC is wrong"},
+		"the count": {func(d Driver) error {
+			return edit(d, "rounds.json", func(b []byte) []byte { return bytes.Replace(b, []byte(`"sums":2`), []byte(`"sums":3`), 1) })
+		}, "rounds.json: its MAC is wrong"},
+		"the sum of another round": {func(d Driver) error {
+			return os.Rename(filepath.Join(d.Dir, "sum-0001.json"), filepath.Join(d.Dir, "sum-0002.json"))
+		}, "knows of noisy sums"},
+		"the sum of another round, doubled": {func(d Driver) error {
+			text, err := os.ReadFile(filepath.Join(d.Dir, "sum-0001.json"))
+			return errors.Join(err, os.WriteFile(filepath.Join(d.Dir, "sum-0002.json"), text, 0o600))
+		}, "sum-0002.json: its MAC is wrong"},
+		"the sum of another run": {func(d Driver) error {
+			return os.Rename(filepath.Join(other.Dir, "sum-0002.json"), filepath.Join(d.Dir, "sum-0002.json"))
+		}, "sum-0002.json is of another run"},
+		"a task": {func(d Driver) error {
+			return edit(d, "task-0003.json", func(b []byte) []byte { return regexp.MustCompile(`"sum":\[`).ReplaceAll(b, []byte(`"sum":[1,`)) })
+		}, "task-0003.json knows of noisy sums"},
+	} {
+		d := stoppedIn(t, s, 3)
+		if err := c.do(d); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Evaluate(context.Background()); !errors.Is(err, ErrRun) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+// edit changes a file of a run, which must change it.
+func edit(d Driver, name string, change func([]byte) []byte) error {
+	path := filepath.Join(d.Dir, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	changed := change(text)
+	if bytes.Equal(changed, text) {
+		return errors.New(name + " has nothing to change")
+	}
+	return os.WriteFile(path, changed, 0o600)
+}
+
+// TestNoKeyIsDrawnForARunThatHasOne elsewhere.
+func TestNoKeyIsDrawnForARunThatHasOne(t *testing.T) {
+	d := stoppedIn(t, newStage(t), 2)
+	if _, err := KeyOfRun(d.Dir); !errors.Is(err, ErrKey) {
+		t.Errorf("a key for a run of another: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(d.Dir, "key")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is written: %v", err)
 	}
 }

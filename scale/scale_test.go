@@ -254,7 +254,7 @@ func TestARunIsBoundToItsQuestionDataAndKey(t *testing.T) {
 	}
 	keyed := d
 	keyed.Key = RunKey{10}
-	if _, err := keyed.Evaluate(context.Background()); !errors.Is(err, ErrShard) {
+	if _, err := keyed.Evaluate(context.Background()); !errors.Is(err, ErrRun) || !strings.Contains(err.Error(), "run.json: its MAC is wrong") {
 		t.Errorf("another key goes on with the run: %v", err)
 	}
 	moved := d
@@ -276,7 +276,7 @@ func TestARunIsBoundToItsQuestionDataAndKey(t *testing.T) {
 // TestTwoDriversShareOneDraw: who comes second to the name of a sum goes on with what is
 // there.
 func TestTwoDriversShareOneDraw(t *testing.T) {
-	s := store{t.TempDir()}
+	s := store{dir: t.TempDir(), key: RunKey{9}, run: Hash{7}}
 	first, err := s.keep(1, Noisy{Step: 1, Sigma: 2, Sum: []int64{3}})
 	if err != nil {
 		t.Fatal(err)

@@ -26,5 +26,14 @@ func scaleMutants() []mutant {
 		{"shards: faults told to everybody", "scale/worker.go",
 			[][2]string{{`%w: shard %d did not pass its check; %s tells its curator why", ErrShard, number, beside)`, `%w: shard %d did not pass its check; %s tells its curator why: %w", ErrShard, number, beside, found)`}},
 			"./scale", "Curator"},
+		{"shards: a sum that is gone drawn again", "scale/run.go",
+			[][2]string{{"if err := s.whole(found, transcript); err != nil {", "if err := s.whole(found, transcript); err != nil && !found {"}},
+			"./scale", "DrawnAgain"},
+		{"shards: a transcript without its MAC", "scale/run.go",
+			[][2]string{{"!hmac.Equal(mac[:], file.MAC[:])", "!hmac.Equal(mac[:], mac[:])"}},
+			"./scale", "AChangedFile"},
+		{"shards: a directory of others taken", "scale/run.go",
+			[][2]string{{"case len(entries) > 0:", "case len(entries) > 1<<20:"}},
+			"./scale", "ThatIsNoRun"},
 	}
 }
