@@ -69,9 +69,27 @@ func (c Config) violationWords() string {
 		words = append(words, "a missing observation becomes the public mean of its column")
 	default:
 		say(c.missingRule() == onViolationReject, "a missing observation has the run fail", "a missing observation becomes 0")
+		if c.missingRule() == "zero" && c.encodesObservation() {
+			words = append(words, "a missing word of an observation that is read by a vocabulary, as number for word, has its episode left out")
+		}
 	}
 	words = append(words, "an episode with any other value that cannot be used is left out")
 	return c.Privacy.unit().Words("repair: " + strings.Join(words, ", ") + "; the number of persons stays")
+}
+
+// encodesObservation reports whether numbers of an observation stand for words, so that 0
+// cannot stand for a missing one.
+func (c Config) encodesObservation() bool {
+	for name, v := range c.Data.Encode {
+		switch name {
+		case "action", "reward", "terminated", "truncated":
+		default:
+			if !v.OneHot {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // probabilityColumns are the observations in which no value may be replaced.

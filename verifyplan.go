@@ -318,8 +318,10 @@ func checkViolation(r *evaluate.Release, v any) error {
 	for _, c.Data.OnViolation = range []string{onViolationRepair, onViolationReject} {
 		for _, c.Data.Missing = range []string{"", "zero", "mean", "reject"} {
 			for _, c.Problem.Reward.Outside = range []string{"", "clip", "reject"} {
-				if words := c.violationWords(); words != "" && v == words {
-					return nil
+				for _, c.Data.Encode = range []map[string]Vocabulary{nil, {"any": {}}} {
+					if words := c.violationWords(); words != "" && v == words {
+						return nil
+					}
 				}
 			}
 		}

@@ -43,6 +43,9 @@ func toDPAccounting(e Event) (named, error) {
 	case DiscreteLaplace:
 		// Noise and vectors are integers, so the norm may be rounded down.
 		if norm := math.Floor(e.Norm); norm >= 1 && norm <= 1<<53 {
+			if math.IsInf(1/e.Scale, 0) {
+				return nil, fmt.Errorf("%w: discrete_laplace: scale is %v; dp-accounting takes its inverse, which is no finite number", ErrEvent, e.Scale)
+			}
 			return class("DiscreteLaplaceDpEvent", named{"noise_parameter": 1 / e.Scale, "sensitivity": int64(norm)}), nil
 		}
 		return nil, fmt.Errorf("%w: discrete_laplace: norm is %v; dp-accounting takes whole numbers from 1 to 2^53", ErrEvent, e.Norm)

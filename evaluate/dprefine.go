@@ -169,6 +169,11 @@ func refineGuess(method, name string, given, standard float64) (float64, error) 
 
 // planRefine plans the rounds of a form.
 func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Plan, error) {
+	if form.Name() != refine.LSTD {
+		if err := p.cutStart(method); err != nil {
+			return nil, err
+		}
+	}
 	plan, err := bootstrapping(newPlan(method, p.byStates(), gaussians(r.Schedule.Multipliers...), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		if err := feature.Check(p.Features, d); err != nil {
 			return nil, err

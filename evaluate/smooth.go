@@ -72,6 +72,9 @@ type smoothRelease struct {
 }
 
 func (r smoothRelease) plan(c Constants) (*Plan, error) {
+	if err := r.public.cutStart(r.method); err != nil {
+		return nil, err
+	}
 	dim, states := r.features.Dim(), r.features.States()
 	alpha, beta, err := c.certified(r.public, dim, states, r.numerics)
 	if err != nil {

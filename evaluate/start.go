@@ -18,10 +18,11 @@ type StartValue struct {
 	// state about the truth were released.
 	StdAtMost float64 `json:"std_at_most,omitempty"`
 	// Band reaches Deviations times StdAtMost to either side, within the public range of a
-	// return. It is no confidence interval: Condition is what it supposes.
+	// return. It is no confidence interval.
 	Band       *[2]float64 `json:"band,omitempty"`
 	Deviations float64     `json:"standard_deviations,omitempty"`
-	Condition  string      `json:"condition,omitempty"`
+	// Condition is what the value supposes and, where there is one, the band.
+	Condition string `json:"condition,omitempty"`
 }
 
 // byStates marks the facts of a method that answers with a value for every state.
@@ -58,12 +59,25 @@ func (p Public) startable(method string) error {
 	return nil
 }
 
+// startSupposed is what a mean of values by state rests on beside what the values do.
+const startSupposed = "a value that depends on the state alone, not on the number of decisions left; where episodes have a fixed horizon, a state's value mixes first visits at all decisions, and the mean is not what an episode is worth from its first one (dp-pdis, dp-wis and dp-fqe answer for that)"
+
+// cutStart refuses the mean of values that are means of what follows in an episode where,
+// publicly, every episode is cut off: what follows is then shorter the later a state is
+// met.
+func (p Public) cutStart(method string) error {
+	if p.Start == nil || p.Labels["end"] != "truncated" {
+		return nil
+	}
+	return fmt.Errorf("%w: problem.end says that every episode is cut off, and a value of %s is the mean of what follows in the episode, at whatever decision a state is first met: its mean over first states is not what an episode is worth from its first decision; leave start out, or use dp-fqe, dp-pdis or dp-wis, which take first states as the data have them", ErrPublic, method)
+}
+
 // startOf is the mean of released values under the public weights of first states.
 func (p Public) startOf(r *Release) *StartValue {
 	if p.Start == nil || r.Values == nil {
 		return nil
 	}
-	out := &StartValue{}
+	out := &StartValue{Condition: startSupposed}
 	for s, w := range p.Start {
 		out.Value += w * r.Values[s]
 	}
@@ -77,6 +91,6 @@ func (p Public) startOf(r *Release) *StartValue {
 	}
 	returns, reach := p.Returns(), scalar.Z95*out.StdAtMost
 	out.Band = &[2]float64{max(out.Value-reach, returns.Min), min(out.Value+reach, returns.Max)}
-	out.Deviations, out.Condition = scalar.Z95, r.Bands.Condition
+	out.Deviations, out.Condition = scalar.Z95, startSupposed+"; and "+r.Bands.Condition
 	return out
 }

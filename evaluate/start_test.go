@@ -45,7 +45,7 @@ func TestStartIsALinearFunctionOfTheValues(t *testing.T) {
 		if bare.Start != nil || got == nil || math.Abs(got.Value-value) > 1e-12 || math.Abs(got.StdAtMost-sd) > 1e-12 {
 			t.Fatalf("%s: start %+v; want %v +- %v, and none where none is asked for", name, got, value, sd)
 		}
-		if want := [2]float64{max(value-1.959963984540054*sd, 0), min(value+1.959963984540054*sd, 1)}; math.Abs(got.Band[0]-want[0])+math.Abs(got.Band[1]-want[1]) > 1e-9 || got.Condition != r.Bands.Condition {
+		if want := [2]float64{max(value-1.959963984540054*sd, 0), min(value+1.959963984540054*sd, 1)}; math.Abs(got.Band[0]-want[0])+math.Abs(got.Band[1]-want[1]) > 1e-9 || !strings.HasSuffix(got.Condition, r.Bands.Condition) || !strings.HasPrefix(got.Condition, "a value that depends on the state alone, not on the number of decisions left") {
 			t.Errorf("%s: band %v, want %v; condition %q", name, *got.Band, want, got.Condition)
 		}
 		p.Start = make([]float64, chain.States)
@@ -121,6 +121,23 @@ func TestStartNeedsValuesByState(t *testing.T) {
 		}
 	}
 	p.Start = firstStates()
+	cut := p
+	cut.Labels = map[string]any{"end": "truncated"}
+	for name, c := range map[string]struct {
+		e       evaluate.Estimator
+		refused bool
+	}{
+		"dp-refine": {evaluate.DPRefine{}, true}, "regression": {evaluate.DPRefine{Form: "regression"}, true}, "dp-lsl": {evaluate.DPLSL{}, true}, "dp-lsw": {evaluate.DPLSW{}, true},
+		"lstd": {evaluate.DPRefine{Form: "lstd"}, false},
+	} {
+		_, err := c.e.Plan(cut)
+		if refused := errors.Is(err, evaluate.ErrPublic) && strings.Contains(err.Error(), "every episode is cut off"); refused != c.refused || !c.refused && err != nil {
+			t.Errorf("%s of episodes that are all cut off: %v", name, err)
+		}
+		if _, err := c.e.Plan(p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	if _, err := (evaluate.Constant{}).Plan(p); err != nil {
 		t.Errorf("a constant is worth itself, wherever one starts: %v", err)
 	}

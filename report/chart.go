@@ -234,10 +234,18 @@ func startWords(s *evaluate.StartValue) string {
 	}
 	words := fmt.Sprintf("Under the public distribution of first states (first_states below) the mean of these values is %s.", round(s.Value))
 	if s.Band == nil {
-		return words + " How far off it may be was not released."
+		return words + supposes(s) + " How far off it may be was not released."
 	}
-	return words + fmt.Sprintf(" Its standard deviation is at most %s, as bands suppose, and %.3g of them reach from %s to %s: no confidence interval either.",
+	return words + supposes(s) + fmt.Sprintf(" Its standard deviation is at most %s, as bands suppose, and %.3g of them reach from %s to %s: no confidence interval either.",
 		significant(s.StdAtMost, digits, up), s.Deviations, round(s.Band[0]), round(s.Band[1]))
+}
+
+// supposes says what the value under first states rests on.
+func supposes(s *evaluate.StartValue) string {
+	if s.Condition == "" {
+		return ""
+	}
+	return " It supposes " + s.Condition + "."
 }
 
 // numberTable lists the first numbers of a vector.

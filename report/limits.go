@@ -105,7 +105,7 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 	clip, clipped := public["clip"]
 	if share, sd, ok := Missing(r); ok {
 		text := "The interval holds the value whatever is missing: it allows there for anything in the public range."
-		if e := r.Estimate; e != nil {
+		if e := r.Estimate; e != nil && !PlugIn(r) {
 			text += " For that it is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
 		}
 		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s, of noise and of the choice of persons. ", significant(sd, digits, up))+text)

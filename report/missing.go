@@ -23,6 +23,13 @@ func Missing(r *evaluate.Release) (share, sd float64, ok bool) {
 	return share, sd, ok
 }
 
+// PlugIn reports whether the value is what a model says, about which the interval of
+// another estimate does not stand: by how much that one is lengthened is then not told.
+func PlugIn(r *evaluate.Release) bool {
+	_, ok := r.Diagnostics["model"]
+	return ok
+}
+
 // Shares of the missing mass from which on a headline says that the data answer for a part
 // of the question, and that they are why there is no answer.
 const (

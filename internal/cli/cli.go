@@ -107,7 +107,14 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
 	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd.HasSubCommands() { // a flag of a command that there is not
+			if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+				err = unknown
+			}
+		}
+		return usage(err)
+	})
 	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge())
 	return root
 }

@@ -196,7 +196,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
-			if fmt.Sprint(r.Public["tier"]) == "0" && share < 2*sd {
+			if report.PlugIn(r) {
+				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: the interval allows for it\n", 100*share, 100*sd)
+			} else if fmt.Sprint(r.Public["tier"]) == "0" && share < 2*sd {
 				fmt.Fprintf(w, "missing   nothing, by the design; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
 			} else {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
@@ -229,9 +231,9 @@ func printStart(w io.Writer, s *evaluate.StartValue) {
 	switch {
 	case s == nil:
 	case s.Band == nil:
-		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states, without an error\n", s.Value)
+		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states, without an error\n          it supposes %s\n", s.Value, s.Condition)
 	default:
-		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states; standard deviation at most %.3g, of which %.3g reach from %.6g to %.6g\n", s.Value, s.StdAtMost, s.Deviations, s.Band[0], s.Band[1])
+		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states; standard deviation at most %.3g, of which %.3g reach from %.6g to %.6g\n          it supposes %s\n", s.Value, s.StdAtMost, s.Deviations, s.Band[0], s.Band[1], s.Condition)
 	}
 }
 

@@ -170,3 +170,64 @@ func TestAnAddedKeyLeavesNobodyOut(t *testing.T) {
 		}
 	}
 }
+
+// TestABlankIsNoWord: a missing value of an observation whose numbers stand for words is
+// none of the words. Its episode is left out as with an unlisted one, or the run fails;
+// nobody else's is read otherwise, and one-hot columns and public means stay as they are.
+func TestABlankIsNoWord(t *testing.T) {
+	head := "unit_id,episode_id,step,severity,stage,action,reward,terminated\n"
+	mild, severe := "a,1,0,mild,1,0,0,true\n", "b,2,0,severe,2,1,1,true\n"
+	severity := trajectory.Vocabulary{Words: []string{"mild", "severe"}}
+	stage := trajectory.Vocabulary{Words: []string{"1", "2"}, Numeric: true}
+	hot := stage
+	hot.OneHot = true
+	mean := func(o *trajectory.Options) {
+		o.Missing, o.Means = trajectory.MissingMean, map[string]float64{"severity": 2, "stage": 2}
+	}
+	for name, c := range map[string]struct {
+		row     string
+		encode  map[string]trajectory.Vocabulary
+		columns []string
+		change  func(*trajectory.Options)
+		obs     []float64 // of the person with a missing value; nil where it is left out
+	}{
+		"a word":             {"x,3,0,,1,0,1,true\n", map[string]trajectory.Vocabulary{"severity": severity}, []string{"severity"}, nil, nil},
+		"a number":           {"x,3,0,mild,,0,1,true\n", map[string]trajectory.Vocabulary{"stage": stage}, []string{"stage"}, nil, nil},
+		"unlisted":           {"x,3,0,midl,1,0,1,true\n", map[string]trajectory.Vocabulary{"severity": severity}, []string{"severity"}, nil, nil},
+		"a later decision":   {"x,3,0,mild,1,0,1,false\nx,3,1,,1,0,1,true\n", map[string]trajectory.Vocabulary{"severity": severity}, []string{"severity"}, nil, nil},
+		"one-hot":            {"x,3,0,mild,,0,1,true\n", map[string]trajectory.Vocabulary{"stage": hot}, []string{"stage_1", "stage_2"}, nil, []float64{0, 0}},
+		"a number for it":    {"x,3,0,,1,0,1,true\n", map[string]trajectory.Vocabulary{"severity": severity}, []string{"severity"}, mean, []float64{2}},
+		"without vocabulary": {"x,3,0,mild,,0,1,true\n", nil, []string{"stage"}, nil, []float64{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.csv")
+			get := func(text string, o trajectory.Options) (*trajectory.Dataset, error) {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				d, _, err := file.Read(context.Background(), []string{path}, "", o)
+				return d, err
+			}
+			o := trajectory.Options{Need: trajectory.Action, Unit: trajectory.UnitPerson, Observations: c.columns, Encode: c.encode,
+				Violation: trajectory.ViolationRepair, Missing: trajectory.MissingZero}
+			if c.change != nil {
+				c.change(&o)
+			}
+			alone, err := get(head+mild+severe, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			with, err := get(head+mild+severe+c.row, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(append(alone.Obs[:len(alone.Obs):len(alone.Obs)], c.obs...), with.Obs); diff != "" || with.Persons() != 3 {
+				t.Errorf("%d persons; observations (-want +got)\n%s", with.Persons(), diff)
+			}
+			o.Violation = trajectory.ViolationReject
+			if _, err := get(head+mild+severe+c.row, o); (err == nil) != (c.obs != nil) {
+				t.Errorf("where violations are rejected: %v", err)
+			}
+		})
+	}
+}

@@ -174,6 +174,13 @@ func (b *binding) repeated(observation int) bool {
 	return h.word != allWords && slices.ContainsFunc(b.hot[:observation], func(before hot) bool { return before.key == h.key })
 }
 
+// stands reports whether the numbers of an observation stand for words, so that 0 may be
+// one of them. In one-hot columns 0 says that it is not that word.
+func (b *binding) stands(observation int) bool {
+	h := b.hot[observation]
+	return h.key != "" && h.word == allWords
+}
+
 // isDate reports whether a column holds dates.
 func (b *binding) isDate(column string) bool {
 	return slices.ContainsFunc(b.words, func(w *words) bool { return w.vocabulary == "" && w.field == column })
