@@ -6,10 +6,12 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/scale"
 )
@@ -120,10 +122,11 @@ func newShard() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard DATA -o DIR --shards S",
 		Short: "Split data by person into Parquet files for evaluate --shards",
-		Long: `Read data, a file or a glob of any format, by the canonical schema or the one in
+		Long: `Read data, a file or a glob of any format of docs/data.md, by the canonical schema or the one in
 --schema, and write them into S Parquet files in canonical columns. A person is
 whole in one file, chosen by a keyed hash of unit_id. The data must be right: a
-fault ends it (discreet validate lists them). They are in memory meanwhile,
+fault ends it (discreet validate lists them), and so does a missing observation
+unless --schema says what it becomes. They are in memory meanwhile,
 about 70 bytes a row. Where columns were mapped by --schema, a configuration of
 the shards maps none.`,
 		Args: exactly(1, "one file or glob"),
@@ -135,11 +138,21 @@ the shards maps none.`,
 			if err != nil {
 				return err
 			}
+			if schema == "" {
+				o.Missing = trajectory.MissingReject // a shard has a number in every cell
+			}
 			bar := newProgress(cmd.ErrOrStderr())
 			o.Progress, o.Faults = bar.update, toldFaults
 			data, notices, err := file.Read(cmd.Context(), args, format, o)
 			bar.done()
 			if err != nil {
+				if schema == "" && strings.Contains(err.Error(), "is missing") {
+					notify(cmd, forAnyone, "a shard has a number in every cell: fill missing observations in before, or name in --schema the observations to take (observations: [...]), or what a missing one becomes (missing: zero, or missing: mean with public means)")
+				}
+				if strings.Contains(err.Error(), "data.") {
+					notify(cmd, forAnyone, "keys data.… belong into a configuration and discreet shard reads none: write DATA anew with numbers for words, steps 0, 1, 2, ... and a column episode_id; a file for --schema holds "+
+						"columns, one_row_episodes, observations, need, reward, missing and means (docs/scale.md)")
+				}
 				return err
 			}
 			for _, n := range notices {
