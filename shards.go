@@ -266,6 +266,7 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 	p := &Part{Data: data, Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
 	if look {
 		j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
+		j.config.Problem.Persons = 0 // is of all shards, and held against them all
 		report, err := j.look(ctx, data, plan)
 		if err != nil {
 			return nil, err

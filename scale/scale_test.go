@@ -382,6 +382,47 @@ func TestFaultsGoToTheCurator(t *testing.T) {
 	}
 }
 
+// TestRemarksAreOfTheirShard: the number of all persons is none of a shard's, and what an
+// earlier check remarked does not stay.
+func TestRemarksAreOfTheirShard(t *testing.T) {
+	remarks := func(s stage) string {
+		found, err := filepath.Glob(filepath.Join(s.dir, "shards", "*"+remarksSuffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		return all.String()
+	}
+	s := newStage(t, "problem.reward={min: 0, max: 0.5, outside: clip}", "problem.return=null")
+	if _, err := s.driver(t).Evaluate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if told := remarks(s); !strings.Contains(told, "rewards outside their bounds") || strings.Contains(told, "problem.persons") {
+		t.Errorf("of rewards that are clipped, in four shards of a right number of persons, the curator reads %q", told)
+	}
+	for name, next := range map[string]func() error{
+		"nothing to remark": func() error { return remark(s.shards[0], nil) },
+		"a fault":           func() error { return faulty(context.Background(), 0, s.shards[0], errStopped) },
+	} {
+		if err := remark(s.shards[0], []string{"doubtful"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := next(); err != nil && !errors.Is(err, ErrShard) {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(s.shards[0] + remarksSuffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s, and the remark of an earlier check stays: %v", name, err)
+		}
+	}
+}
+
 // TestMethodsThatNeedAllPersonsAreRefusedBeforeAnyShardIsRead.
 func TestMethodsThatNeedAllPersonsAreRefusedBeforeAnyShardIsRead(t *testing.T) {
 	for name, overrides := range map[string][]string{

@@ -145,6 +145,9 @@ func faulty(ctx context.Context, number int, shard string, found error) error {
 		return err
 	}
 	beside := shard + faultsSuffix
+	if err := absent(shard + remarksSuffix); err != nil {
+		return err
+	}
 	if err := forCurator(beside, found.Error()+"\n"); err != nil {
 		return fmt.Errorf("%w: shard %d did not pass its check, and %s, which would tell its curator why, cannot be written: %w", ErrShard, number, beside, err)
 	}
@@ -153,13 +156,21 @@ func faulty(ctx context.Context, number int, shard string, found error) error {
 
 // remark leaves the curator what is to be said of a shard that passed.
 func remark(shard string, remarks []string) error {
-	if err := os.Remove(shard + faultsSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := absent(shard + faultsSuffix); err != nil {
 		return err
 	}
 	if len(remarks) == 0 {
-		return nil
+		return absent(shard + remarksSuffix)
 	}
 	return forCurator(shard+remarksSuffix, strings.Join(remarks, "\n")+"\n")
+}
+
+// absent removes a file that an earlier check may have left.
+func absent(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func forCurator(path, text string) error {

@@ -1,8 +1,11 @@
 #!/bin/sh
 # One question of a trial, of data in four shards: first by all cores of this machine,
 # then by a worker process for each shard and round, as an engine would start them.
+# What an earlier call of this script made here is removed first: these are new releases,
+# of public data and without a ledger.
 set -eu
 cd "$(dirname "$0")"
+rm -rf shards out run-exec
 discreet shard ../pbc/trajectories.csv --schema schema.yaml -o shards --shards 4
 discreet evaluate evaluate.yaml --shards 'shards/*.parquet'
 
