@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
@@ -22,6 +23,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
@@ -244,6 +246,27 @@ func TestErrorsBeforeTheChargeCostNothing(t *testing.T) {
 		if _, err := discreet.Evaluate(context.Background(), bad); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+	if s, err := l.State(context.Background()); err != nil || s.Charges != 0 {
+		t.Errorf("%d charges, %v", s.Charges, err)
+	}
+}
+
+// A file that is written while it is read is refused before the charge: its rows may be of
+// two versions.
+func TestAFileThatChangesIsNotCharged(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	l := open(t, c)
+	path := filepath.Join(c.Dir, "chain.csv")
+	touched := false
+	_, err := discreet.Evaluate(context.Background(), c, discreet.WithProgress(func(trajectory.Progress) {
+		touched = true
+		if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
+			t.Error(err)
+		}
+	}))
+	if !touched || !errors.Is(err, trajectory.ErrInput) || !strings.Contains(err.Error(), "was changed while it was read") {
+		t.Errorf("changed %v: %v", touched, err)
 	}
 	if s, err := l.State(context.Background()); err != nil || s.Charges != 0 {
 		t.Errorf("%d charges, %v", s.Charges, err)

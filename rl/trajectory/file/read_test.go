@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -374,5 +376,73 @@ func TestTwoNamesOfOneFileAreRefused(t *testing.T) {
 	_, _, err := file.Read(context.Background(), []string{path, alias}, "", trajectory.Options{OneRowEpisodes: true})
 	if !errors.Is(err, trajectory.ErrInput) || !strings.Contains(fmt.Sprint(err), "is the same file as") {
 		t.Errorf("a file under two names: %v; want it refused, since its persons would count twice", err)
+	}
+}
+
+// TestAFileThatChangesWhileItIsReadIsRefused: rows of two versions of a file are never
+// taken for one, whether it is written again at the same length, made longer, or another
+// file is put in its place; a file that is let alone is read, by episodes and by parts.
+func TestAFileThatChangesWhileItIsReadIsRefused(t *testing.T) {
+	const rows = 70_000 // more than are read between two calls of Progress
+	log := func(reward string) string {
+		var b strings.Builder
+		b.WriteString("unit_id,episode_id,reward\n")
+		for i := range rows {
+			b.WriteString("u" + strconv.Itoa(i) + ",e," + reward + "\n")
+		}
+		return b.String()
+	}
+	zeros, ones := log("0"), log("1")
+	for name, change := range map[string]func(path string) error{
+		"let alone": nil,
+		"written again": func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte(ones), 0o600), os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+		},
+		"longer": func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString("z,e,1\n")
+				err = errors.Join(err, f.Close())
+			}
+			return err
+		},
+		"another in its place": func(path string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			other := path + ".new"
+			return errors.Join(os.WriteFile(other, []byte(zeros), 0o600), os.Chtimes(other, time.Time{}, info.ModTime()), os.Rename(other, path))
+		},
+		"gone": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := trajectory.Options{Unit: trajectory.UnitPerson, OneRowEpisodes: true, Observations: []string{}}
+			for _, byParts := range []bool{false, true} {
+				path, done := put(t, "log.csv", zeros), false
+				o.Progress = func(trajectory.Progress) {
+					if change != nil && !done {
+						done = true
+						if err := change(path); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				s, err := file.Open(context.Background(), []string{path}, "", o)
+				for d := new(trajectory.Dataset); err == nil; {
+					if byParts {
+						err = s.Part(d)
+					} else {
+						_, err = s.Next()
+					}
+				}
+				if change == nil && !errors.Is(err, io.EOF) {
+					t.Errorf("by parts %v: %v", byParts, err)
+				}
+				if change != nil && (!done || !errors.Is(err, trajectory.ErrInput) || !strings.Contains(err.Error(), path+": was changed while it was read")) {
+					t.Errorf("by parts %v: changed %v, and the end is %v", byParts, done, err)
+				}
+			}
+		})
 	}
 }

@@ -47,14 +47,15 @@ func (s *Stream) open() error {
 	}
 	s.index++
 	path := s.files[s.index]
+	s.opened, s.size = nil, 0
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		s.opened, s.size = info, info.Size()
+	}
 	t, err := s.format.Open(path)
 	if err != nil {
 		return err
 	}
-	s.table, s.size, s.before = t, 0, s.rows
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		s.size = info.Size()
-	}
+	s.table, s.before = t, s.rows
 	b, err := bind(t, path, &s.o)
 	if err != nil {
 		return err
@@ -84,5 +85,22 @@ func (s *Stream) endOfFile() error {
 	}
 	t := s.table
 	s.table = nil
-	return t.Close()
+	if err := t.Close(); err != nil {
+		return err
+	}
+	return s.unchanged()
+}
+
+// unchanged refuses a file that was written or replaced while it was read: its first rows
+// may be of one version and its last rows of another. Only regular files tell.
+func (s *Stream) unchanged() error {
+	if s.opened == nil {
+		return nil
+	}
+	path := s.files[s.index]
+	info, err := os.Stat(path)
+	if err == nil && os.SameFile(info, s.opened) && info.Size() == s.opened.Size() && info.ModTime().Equal(s.opened.ModTime()) {
+		return nil
+	}
+	return &trajectory.InputError{File: path, What: "was changed while it was read, so that its rows may be of two versions", Remedy: "let whatever writes it end, and run again", Kind: trajectory.ErrInput, Cause: err}
 }

@@ -46,6 +46,7 @@ type Stream struct {
 	rows, told        int64
 	before            int64 // rows of the files before the open one
 	size              int64
+	opened            os.FileInfo // the open file before it was opened; nil where it is not regular
 	faults            *faults
 	whole             bool
 	err               error
