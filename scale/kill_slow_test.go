@@ -34,6 +34,7 @@ const (
 	exitReleased = 0
 	exitPending  = 7 // charged, nothing drawn, and nothing to go on with
 	exitOther    = 8
+	exitChecks   = 9 // too many were killed in their checks; nothing was read
 )
 
 func killedStage(dir string) stage {
@@ -58,6 +59,8 @@ func TestDriveUntilKilled(t *testing.T) {
 		os.Exit(exitReleased)
 	case errors.Is(err, ledger.ErrPending):
 		os.Exit(exitPending)
+	case errors.Is(err, ledger.ErrChecks):
+		os.Exit(exitChecks)
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(exitOther)
@@ -104,6 +107,13 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 				}
 				pending++
 				ended = true
+			case exitChecks:
+				if sums != 0 {
+					t.Fatalf("%s: %d sums are drawn and it checks the data anew", name, sums)
+				}
+				if _, err := l.ClearChecks(t.Context()); err != nil { // as a steward would, who looked
+					t.Fatal(err)
+				}
 			case -1:
 				killed++
 				within[sums]++
