@@ -264,3 +264,12 @@ def test_a_d3rlpy_algorithm(pbc: pd.DataFrame, trial: dt.Logs) -> None:
         dt.policy.from_d3rlpy(algo, columns=["obs_age"], actions=2, epsilon=2)
     with pytest.raises(dt.InputError, match="none of 0 to 0"):
         value(trial, dt.policy.from_d3rlpy(algo, columns=["obs_age"], actions=1, epsilon=0))
+
+
+def test_columns_that_are_not_there_and_models_of_other_columns_are_refused(trial: dt.Logs) -> None:
+    absent = dt.policy.from_callable(lambda x: np.full((len(x), 2), 0.5), columns=["no_such"], actions=2)
+    with pytest.raises(dt.InputError, match="no column 'no_such', which a policy reads"):
+        dt.Question(trial, absent, **REFERENCE, method="wis").evaluate()
+    model = LogisticRegression().fit(np.array([[0.0, 1.0], [1.0, 0.0]]), [0, 1])
+    with pytest.raises(dt.InputError, match="fitted on 2 columns, and columns names 1"):
+        dt.policy.from_sklearn(model, columns=["obs_age"])

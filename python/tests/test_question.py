@@ -283,3 +283,10 @@ def test_notices_are_for_the_callers_line(trial: dt.Logs) -> None:
     with pytest.warns(dt.CuratorNotice) as told:
         dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, **PRIVATE)
     assert {w.filename for w in told} == {__file__}
+
+
+def test_the_best_policy_is_told() -> None:
+    text = ROOT / "internal" / "golden" / "testdata" / "releases" / "several-wis.replace_one.json"
+    release = dt.Release(text.read_bytes())
+    assert release.best == "even"
+    assert "best even" in repr(release)

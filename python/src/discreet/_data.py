@@ -65,6 +65,10 @@ class Logs:
         """Give columns of the frame as numbers, missing ones as NaN: an array of rows by columns."""
         import numpy as np
 
+        have = names_of(self.data)
+        for name in columns:
+            if self._column(name) not in have:
+                raise InputError(f"the frame has no column {name!r}, which a policy reads", column=name)
         table = table_of(self.data, [self._column(c) for c in columns])
         out = np.empty((table.num_rows, len(columns)))
         for i, name in enumerate(columns):

@@ -138,6 +138,14 @@ class Release:
         """What there is to know beside the numbers."""
         return list(self.json.get("notes", []))
 
+    @property
+    def best(self) -> str | None:
+        """The policy that `select` found to have the largest lower limit; None where it was not asked for."""
+        for a in self.json.get("answers", []):
+            if "selection" in a:
+                return str(a["selection"]["policy"])
+        return None
+
     def verify(
         self,
         *,
@@ -277,6 +285,8 @@ class Release:
 
     def __repr__(self) -> str:
         told = [f"{a.name} {a.value:.6g} [{a.interval[0]:.6g}, {a.interval[1]:.6g}]" for a in self.answers]
+        if self.best is not None:
+            told.append(f"best {self.best}")
         return f"<Release {self.method}: {'; '.join(told) or 'value function'} ({self._statement()})>"
 
     def _repr_html_(self) -> str:

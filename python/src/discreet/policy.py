@@ -235,6 +235,9 @@ def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = No
     """
     import numpy as np
 
+    fitted = getattr(model, "n_features_in_", len(columns))
+    if fitted != len(columns):
+        raise InputError(f"the model was fitted on {fitted} columns, and columns names {len(columns)}; name its own")
     classes = np.asarray(model.classes_)
     if (
         classes.ndim != 1
