@@ -133,6 +133,10 @@ type Problem struct {
 	// the default, which goes by the columns of these names. Methods that go on from
 	// the observation after the last decision refuse data that do not say it.
 	End string `yaml:"end" json:",omitempty"`
+	// Records may be complete: the curator states that the file holds every decision of
+	// every person, and that each can be used as it stands. The check refuses data of
+	// which anything would be left out or replaced.
+	Records string `yaml:"records" json:",omitempty"`
 }
 
 // Bounds are public bounds on rewards. Outside says what becomes of a reward
@@ -289,6 +293,9 @@ func (c Config) Validate() error {
 	case "", onViolationRepair, onViolationReject:
 	default:
 		return fmt.Errorf("%w: data.on_violation is %q; want repair or reject", ErrConfig, c.Data.OnViolation)
+	}
+	if err := c.validateRecords(); err != nil {
+		return err
 	}
 	return c.Data.Behavior.validate(c.offPolicy() && c.Method.Name != "constant")
 }

@@ -165,7 +165,7 @@ func (c Config) stewardly() error {
 	if c.Problem.Persons == 0 {
 		return fmt.Errorf("%w: problem.persons is missing; a contract gives the public number, or under add_remove_one a public lower bound", ErrConfig)
 	}
-	if err := c.Data.Behavior.validate(false); err != nil {
+	if err := errors.Join(c.Data.Behavior.validate(false), c.validateRecords()); err != nil {
 		return err
 	}
 	return c.checkNames()

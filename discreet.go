@@ -311,6 +311,9 @@ func newJob(c Config) (*job, error) {
 	if b := c.Data.Behavior; !b.recorded() {
 		ended := c.Data.OneRowEpisodes || c.Problem.End == "terminated"
 		j.public.Design = evaluate.NewDesign(j.behaviour, b.Source == "design", ended, policies(j.public)...)
+		if j.public.Design != nil {
+			j.public.Design.Complete = c.complete()
+		}
 	}
 	for i, p := range policies(j.public) {
 		if err := c.Data.covers(c.key(i), p); err != nil {

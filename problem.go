@@ -39,6 +39,12 @@ func (c Config) public() (evaluate.Public, error) {
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End
 	}
+	if c.complete() {
+		p.Labels["records"] = recordsComplete
+	}
+	if c.Data.EpisodePerPerson && p.Episodes == 0 {
+		p.Episodes = 1
+	}
 	if words := c.violationWords(); words != "" {
 		p.Labels["on_violation"] = words
 	}
@@ -160,6 +166,7 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		Means:             c.Data.Means,
 		Horizon:           int(p.Horizon),
 		EpisodesPerPerson: int(p.Episodes),
+		Complete:          c.complete(),
 		Faults:            toldFaults,
 	}
 	for _, t := range c.asked() {

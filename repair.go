@@ -1,6 +1,7 @@
 package discreet
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +17,39 @@ const (
 	onViolationReject = "reject"
 )
 
+// recordsComplete is the value of problem.records that says that nothing is lost.
+const recordsComplete = "complete"
+
+// complete tells that the curator states that nothing is lost; then nothing is repaired.
+func (c Config) complete() bool { return c.Problem.Records == recordsComplete }
+
+// validateRecords refuses keys that repair what is stated to need no repair.
+func (c Config) validateRecords() error {
+	if !c.complete() {
+		if c.Problem.Records != "" {
+			return fmt.Errorf("%w: problem.records is %q; want complete, or leave the key out", ErrConfig, c.Problem.Records)
+		}
+		return nil
+	}
+	refuse := func(key, value string) error {
+		if value == "" || value == onViolationReject {
+			return nil
+		}
+		return fmt.Errorf("%w: problem.records is complete, so that nothing is repaired, and %s is %s; leave one of them out", ErrConfig, key, value)
+	}
+	outside := ""
+	if b := c.Problem.Reward; b != nil {
+		outside = b.Outside
+	}
+	return errors.Join(refuse("data.on_violation", c.Data.OnViolation), refuse("data.missing", c.Data.Missing), refuse("problem.reward.outside", outside))
+}
+
 // repairs tells whether a record that violates what is asked is repaired. It is the
 // default with privacy: that a run fails tells of the data, and costs nothing.
 func (c Config) repairs() bool {
+	if c.complete() {
+		return false
+	}
 	if c.Data.OnViolation == "" {
 		return !c.Privacy.None
 	}

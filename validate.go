@@ -197,11 +197,16 @@ func (j *job) doubts(ctx context.Context, data *trajectory.Dataset, plan *evalua
 
 // doubted adds what contradicts the configuration.
 func (j *job) doubted(ctx context.Context, told []string) ([]string, error) {
-	doubt, err := j.contradiction(ctx)
-	if doubt != "" {
-		told = append(told, doubt)
+	for _, look := range []func(context.Context) (string, error){j.contradiction, j.cutOff} {
+		doubt, err := look(ctx)
+		if err != nil {
+			return told, err
+		}
+		if doubt != "" {
+			told = append(told, doubt)
+		}
 	}
-	return told, err
+	return told, nil
 }
 
 // publicFacts are what the data are held against, but for a target policy where there
@@ -213,7 +218,7 @@ func (j *job) publicFacts(plan *evaluate.Plan) overview.Facts {
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
 	}
-	f.Cap, _ = plan.Facts["max_weight"].(float64)
+	f.Cap = plan.TrajectoryCap()
 	f.Words = j.config.Data.words()
 	f.Estimated = j.public.Behavior
 	return f

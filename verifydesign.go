@@ -31,6 +31,9 @@ func checkDesign(r *evaluate.Release, b Behavior) error {
 	case d.Ended && r.Public["end"] != "terminated" && !single && horizon != 1:
 		return errors.New("public.design says that no record was cut off, and public.end does not")
 	}
+	if _, stated := r.Public["records"]; d.Complete != stated {
+		return errors.New("public.design and public.records differ in whether nothing is lost")
+	}
 	words, _ := r.Public["target"].(string) // a list, where there are several
 	target, err := targetIn(words)
 	if target == nil || err != nil || b.Kind != "uniform" && b.Kind != "constant_by_step" {
@@ -40,7 +43,11 @@ func checkDesign(r *evaluate.Release, b Behavior) error {
 	if err != nil {
 		return err
 	}
-	if want := evaluate.NewDesign(behaviour, b.Source == "design", d.Ended, target); want == nil || !reflect.DeepEqual(*want, d) {
+	want := evaluate.NewDesign(behaviour, b.Source == "design", d.Ended, target)
+	if want != nil {
+		want.Complete = d.Complete
+	}
+	if want == nil || !reflect.DeepEqual(*want, d) {
 		return errors.New("public.design is not what the two policies say of ratios")
 	}
 	return nil

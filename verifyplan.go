@@ -74,7 +74,7 @@ func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
 	for _, l := range []struct {
 		name  string
 		check func(r *evaluate.Release, v any) error
-	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}} {
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}} {
 		v, ok := r.Public[l.name]
 		if !ok {
 			continue
@@ -307,6 +307,18 @@ func checkEnd(_ *evaluate.Release, v any) error {
 		return nil
 	}
 	return errors.New("want terminated, truncated or column")
+}
+
+// checkRecords wants the one statement that there is, and the rule that follows from it.
+func checkRecords(r *evaluate.Release, v any) error {
+	if v != recordsComplete {
+		return errors.New("want complete")
+	}
+	stated := Config{Problem: Problem{Records: recordsComplete}, Privacy: Privacy{None: r.Privacy == nil}}
+	if words, _ := r.Public["on_violation"].(string); words != stated.violationWords() {
+		return errors.New("is complete, and public.on_violation is not reject")
+	}
+	return nil
 }
 
 // checkViolation wants words that some configuration makes.

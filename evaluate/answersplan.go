@@ -41,14 +41,18 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome, plan.needsEnds = answersAgain(p, answers), of.needsEnds
+	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers), of.needsEnds, of.needsEnds
 	caps, _, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
 	}
 	plan.Facts["max_weight"] = caps.Above // of one policy
 	plan.tellDesign()
-	return plan, plan.describeAnswers(answers, m.Confounding)
+	if err := plan.describeAnswers(answers, m.Confounding); err != nil {
+		return nil, err
+	}
+	tier{number: 2, why: "several policies are asked about, whose answers share sums and caps"}.describe(plan, nil)
+	return plan, nil
 }
 
 // answersFor plans all answers with releases of their own and, where that can be, with

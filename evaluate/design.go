@@ -25,6 +25,10 @@ type Design struct {
 	// Ended says that an episode of fewer decisions than the horizon ended by the
 	// problem's own rule: none was cut off.
 	Ended bool `json:"ended,omitempty"`
+	// Complete says that nothing is lost: every decision of every person is in the data,
+	// and none of them, nor a value that is read, was left out or replaced. Only whoever
+	// holds the data can say so.
+	Complete bool `json:"complete,omitempty"`
 }
 
 // NewDesign compares targets with the policy that made the data; nil where these do not

@@ -231,7 +231,8 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if err != nil {
 		return nil, err
 	}
-	plan.pairs = apart
+	plan.guessable = m.Guess == nil && tier.half == 0 && p.share == nil && p.Behavior == nil && !b.Confounded
+	plan.pairs, plan.onMeans, plan.uncut = apart, of.needsEnds, b.Uncut != nil
 	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
 	if p.share != nil {
 		plan.bounds = &b
@@ -240,10 +241,10 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if b.Confounded {
 		plan.Facts["confounding"] = m.Confounding
 	}
-	if err := plan.describeBounds(b, m.Confounding, m.Guess); err != nil {
+	if err := plan.describeBounds(b, of.weights.largest, m.Confounding, m.Guess); err != nil {
 		return nil, err
 	}
-	tier.describe(plan)
+	tier.describe(plan, m.Guess)
 	return plan, nil
 }
 

@@ -102,14 +102,14 @@ func missingNotes(e *scalar.Estimate) []string {
 	switch m := e.Missing; {
 	case m.Share < 0.005:
 	case m.Unguarded:
-		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1 with a standard error of %.0f%%, which noise and the choice of persons make. By the design nothing is missing, and the interval does not allow for it.", 100*m.Share, 100*m.SD))
+		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1 with a standard error of %.0f%%, which noise and the choice of persons make. By the design nothing is missing that is not lost, and the curator states that nothing is; the interval does not allow for it.", 100*m.Share, 100*m.SD))
 	case !m.Sure(): // as it may well be where nothing is missing
 		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% with a standard error of %.0f%%, which noise and the choice of persons can make where the data answer for all that the target policy would do. The interval allows for it.", 100*m.Share, 100*m.SD))
 	default:
 		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*m.Share, 100*m.SD, hidden))
 	}
 	if e.Missing.Doubted {
-		notes = append(notes, "By the design nothing would be missing: persons without a usable record, or records that left the design, are. So the interval is guarded after all, and wider than expected.")
+		notes = append(notes, "The plan left the guard out, and by the missing mass the design or the statement that no record is lost does not hold: probabilities that are wrong or belong to other actions (arms swapped, perhaps) are likeliest; actions that left the design, or lost records, do it too. The interval is guarded after all, and wider than expected. Where the probabilities are wrong the guard does not mend it.")
 	}
 	if e.Undetermined {
 		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
@@ -186,8 +186,9 @@ func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
 	return cap, err
 }
 
-// describeBounds tells what is known beforehand of estimates from below and above.
-func (p *Plan) describeBounds(b scalar.Bounds, confounding float64, guess *WeightGuess) error {
+// describeBounds tells what is known beforehand of estimates from below and above. No
+// weight is above largest.
+func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, guess *WeightGuess) error {
 	if b.Uncut != nil {
 		if guess != nil {
 			p.Notes = append(p.Notes, "The guess of weights is not used: the public design tells them.")
@@ -203,9 +204,13 @@ func (p *Plan) describeBounds(b scalar.Bounds, confounding float64, guess *Weigh
 	if b.Behavior != nil {
 		rests = strings.Replace(rests, "logged", "estimated", 1)
 	}
-	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, whatever weights are cut (here above %.4g) and whatever the logs never tried; it rests on %s.", widest, rests)
+	cuts := fmt.Sprintf("whatever weights are cut (here above %.4g)", widest)
+	if b.Noise.Clip == 0 && widest >= largest {
+		cuts = fmt.Sprintf("with no weight cut, since by the design none is above %.4g,", largest)
+	}
+	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, %s and whatever the logs never tried; it rests on %s.", cuts, rests)
 	if b.Noise.Clip != 0 {
-		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at %.3g, without missing mass.", cap)
+		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at a cap of %.3g, without missing mass.", cap)
 	}
 	if guess != nil {
 		half, at, err := b.Forecast(scalar.Weighing(*guess))

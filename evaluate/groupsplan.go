@@ -204,6 +204,9 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	}
 	p.Expected.Constant = p.public.Returns().Width() / 2
 	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)), p.words("A person is in the group that all of their rows name. Whoever's rows name two, or a value that is not listed, or who has no row that can be used, is in no group, and no answer is about them."))
+	if _, told := parts[0].Facts["tier"]; told {
+		tier{number: 2, why: fewInGroup}.describe(p, nil)
+	}
 	if p.public.By.Fixed {
 		p.Notes = append(p.Notes, p.words("Groups are fixed: the guarantee is for persons exchanged for others of the same group. Who is in which group, and how many, is not protected."))
 	} else {

@@ -53,6 +53,10 @@ type Plan struct {
 	bootstraps, needsEnds bool
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
 	outcome outcome
+	// onMeans tells that max_weight caps discounted means of weights over decisions, and
+	// uncut that nothing is above it: neither is a cap on weights of trajectories.
+	onMeans, uncut bool
+	guessable      bool // a guess of weights would forecast better
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
 }
@@ -170,6 +174,21 @@ func certify(method string, event dp.Event, q Privacy) (accounted, error) {
 // episodes end.
 func (p *Plan) Bootstraps() bool { return p.bootstraps }
 
+// TrajectoryCap is the cap on the weights of whole trajectories; 0 where these are not
+// capped, or none of them can be above it.
+func (p *Plan) TrajectoryCap() float64 {
+	if p.onMeans || p.uncut {
+		return 0
+	}
+	most, _ := p.Facts["max_weight"].(float64)
+	return most
+}
+
+// Guessable tells that the half width would be forecast better with a guess of the
+// weights ([WeightGuess]): without one it is that of the largest sampling error, where
+// nothing is missing.
+func (p *Plan) Guessable() bool { return p.guessable }
+
 // bootstrapping marks the plan of a method that bootstraps.
 func bootstrapping(p *Plan, err error) (*Plan, error) {
 	if err == nil {
@@ -256,6 +275,9 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
+		if from == to && p.Design != nil && p.Design.Complete {
+			return fmt.Errorf("%w: problem.records is complete, and the data have no decision of %s; mend the data, or leave the key out", ErrData, p.unit().Words("a person"))
+		}
 		if p.Episodes > 0 && int64(to-from) > p.Episodes {
 			return fmt.Errorf("%w: %s owns more than %d trajectories; cap them when reading (problem.episodes)", ErrData, p.unit().Words("a person"), p.Episodes)
 		}

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 )
@@ -43,12 +44,32 @@ func (m DPIS) tier(method string, p Public, of vouched, b scalar.Bounds, stages 
 	}
 	width := of.within.Width()
 	expected := fmt.Sprintf("half a width of %.3g is expected without a guard, %.3g with it", width*without, width*with)
+	t.half = min(with, 0.5) * width
 	if without >= with {
-		t.why = fmt.Sprintf("by the design nothing is missing up to weights of %.4g, but noise for these costs more than cutting them: %s", of.weights.largest, expected)
-		t.half = min(with, 0.5) * width
+		t.why = fmt.Sprintf("the design allows for weights of %.4g, and noise for these costs more than cutting them: %s", of.weights.largest, expected)
 		return b, t, nil
 	}
-	return bare, tier{half: min(without, 0.5) * width, why: fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, so that nothing is cut or missing: %s", of.weights.largest, expected)}, nil
+	if lost := lost(p, of); lost != "" {
+		t.why = lost + ": " + expected
+		return b, t, nil
+	}
+	return bare, tier{half: min(without, 0.5) * width, why: fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, and by the curator's statement no record is lost (problem.records: complete): %s", of.weights.largest, expected)}, nil
+}
+
+// lost says how records may yet be lost where the design alone would need no guard, and
+// what says that none is; "" where it is said.
+func lost(p Public, of vouched) string {
+	var keys []string
+	if !p.Design.Complete {
+		keys = append(keys, "problem.records: complete, by which whoever holds the data states that the file has every decision of every person and that none has to be left out or repaired, and the check refuses data that show otherwise")
+	}
+	if of.cutOff {
+		keys = append(keys, "problem.end: terminated and problem.episodes: 1, by which every person has one episode and none is cut off before its end")
+	}
+	if keys == nil {
+		return ""
+	}
+	return "the design bounds the weights, and does not say that no record is lost; what says so, if it is true, makes the interval narrower: " + strings.Join(keys, "; and ")
 }
 
 // narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
@@ -82,10 +103,13 @@ func (m DPIS) shareOfCaps() float64 {
 	return defaultClipShare
 }
 
+// fewInGroup is why groups are guarded.
+const fewInGroup = "a group may be of few persons, or of nobody, of whom only the guard holds"
+
 // needsGuard says why the design does not make the guard needless; "" where it does.
 func (m DPIS) needsGuard(p Public, of vouched) string {
 	if p.share != nil {
-		return "a group may be of few persons, or of nobody, of whom only the guard holds"
+		return fewInGroup
 	}
 	switch d := p.Design; {
 	case p.Behavior != nil:
@@ -96,8 +120,6 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 		return "hidden circumstances are allowed for"
 	case !d.Supported:
 		return "the design does not say that all that the target policy does was drawn"
-	case of.cutOff:
-		return "a record may be cut off before the horizon, and what would have followed is missing; problem.end: terminated and problem.episodes: 1 say that none is"
 	case of.weights.largest > largestKnown:
 		return "the design allows for weights beyond all bounds"
 	case m.MaxWeight != 0 && m.MaxWeight < of.weights.largest:
@@ -109,10 +131,10 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 }
 
 // describe tells the tier in one line.
-func (t tier) describe(plan *Plan) {
+func (t tier) describe(plan *Plan, guess *WeightGuess) {
 	plan.Facts["tier"] = t.number
 	plan.tellDesign()
-	if t.half > 0 {
+	if t.half > 0 && (guess == nil || t.number == 0) {
 		plan.Expected.HalfWidth = t.half
 	}
 	plan.Notes = append(plan.Notes, fmt.Sprintf("Guard of the interval: tier %d, %s, for %s.", t.number, map[int]string{0: "none", 2: "against all that is cut or missing"}[t.number], t.why))
@@ -133,6 +155,6 @@ func (p *Plan) describeUncut(b scalar.Bounds) error {
 	}
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
-	p.Notes = append(p.Notes, p.words("The interval is that of the value, with the errors of sampling and of noise. It rests on the design: on its probabilities, and on a usable record of every person. A person without one counts as missing; where more is missing than chance makes, the interval is guarded and a note says so."))
+	p.Notes = append(p.Notes, p.words("The interval is that of the value, with the errors of sampling and of noise. It rests on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing than chance makes, the interval is guarded and a note says so."))
 	return nil
 }

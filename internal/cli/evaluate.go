@@ -199,7 +199,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 			if report.PlugIn(r) {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: the interval allows for it\n", 100*share, 100*sd)
 			} else if fmt.Sprint(r.Public["tier"]) == "0" && share < 2*sd {
-				fmt.Fprintf(w, "missing   nothing, by the design; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
+				if report.Unanswered(r) == "" {
+					fmt.Fprintf(w, "missing   nothing, if the design and problem.records hold; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
+				}
 			} else {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
 			}

@@ -161,7 +161,12 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	e := p.Expected
 	printExpected(w, p)
 	if e.HalfWidth > 0 {
-		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g, never above %.3g\n", e.StdPrivacy, e.StdSampling, e.HalfWidth, e.Constant)
+		about, guess := fmt.Sprintf("about %.3g", e.HalfWidth), ""
+		if p.Guessable() {
+			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
+			guess = "; a guess of the weights tells more (guess, a parameter of the method)"
+		}
+		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, e.StdSampling, about, e.Constant, guess)
 	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
 		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; a larger epsilon, more persons or a shorter horizon would help"))

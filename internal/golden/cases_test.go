@@ -21,7 +21,7 @@ var logs = map[string]string{
 	"single": "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
 	"paid":   "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
 	"untold": "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4, once: false}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
-	"drawn":  "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: design, kind: uniform, actions: 4}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"drawn":  "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: design, kind: uniform, actions: 4}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1, records: complete}\n",
 	"trial":  "data: {path: visits.csv, behavior: {source: design, kind: constant_by_step, probs: [[0.25, 0.75], 1]}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
@@ -58,7 +58,7 @@ func private() []question {
 		{name: "dp-wis-estimated", log: "untold", target: table, method: "{name: dp-wis, confounding: 1.25}"},
 		{name: "dp-wis-auto", log: "bandit", target: uniform, method: "{name: dp-wis, clip: auto, diagnostics: 0.1}"},
 		{name: "dp-wis-design", log: "drawn", target: first, method: "{name: dp-wis}"},
-		{name: "dp-dr-design", log: "drawn", target: table, method: "{name: dp-dr, diagnostics: 0.1}"},
+		{name: "dp-dr-design", log: "drawn", target: first, method: "{name: dp-dr, diagnostics: 0.1}"},
 		{name: "dp-pdis-design", log: "trial", target: first, method: "{name: dp-pdis}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
 		{name: "several-pdis", log: "visits", method: "{name: dp-pdis}",

@@ -99,7 +99,7 @@ const (
 	// is not known how episodes end.
 	EndColumn End = iota
 	// EndTerminated: the problem's own rule ended every episode. The flags are not
-	// looked at.
+	// looked at, unless [Options.Complete] has them checked.
 	EndTerminated
 	// EndTruncated: every episode was cut off. The flags are not looked at.
 	EndTruncated
@@ -198,6 +198,11 @@ type Options struct {
 	// no cap. The first ones are kept.
 	EpisodesPerPerson int
 
+	// Complete says that nothing is lost: what would be left out, a row beyond a cap or
+	// one with neither action nor reward, is an error. So is, with EndTerminated and a
+	// column of flags, an episode that they tell of as cut off. It goes with no repair.
+	Complete bool
+
 	// Faults is how many faults of the data are told at once, beside a count of all:
 	// reading then goes on to the end of the data after a fault of a row, though it
 	// yields no further episode, and ends with a [FaultsError] if there are several.
@@ -207,6 +212,11 @@ type Options struct {
 	// Progress, when not nil, is called now and then while reading, from the
 	// goroutine that reads.
 	Progress func(Progress)
+}
+
+// ChecksEnds tells that flags are held against an end that is stated.
+func (o *Options) ChecksEnds() bool {
+	return o.Complete && o.End == EndTerminated && !o.OneRowEpisodes
 }
 
 // Validate checks the options without any data. Its errors wrap [ErrOptions].
@@ -245,6 +255,8 @@ func (o *Options) Validate() error {
 		return fail("unknown way to treat rewards outside their bounds")
 	case o.Outside == OutsideClip && o.Reward == nil:
 		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
+	case o.Complete && (o.Violation != ViolationReject || o.Missing != MissingReject || o.Outside != OutsideReject):
+		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)
 	case o.EpisodesPerPerson < 0:

@@ -105,9 +105,28 @@ func (s *Stream) checkEnd() {
 	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
+	s.contradicted()
 	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && len(s.buf.final) == 0 && len(s.ep.Columns) > 0 {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
 			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})
+	}
+}
+
+// contradicted is about flags of an episode that tell of it as cut off, against what is
+// stated of all.
+func (s *Stream) contradicted() {
+	if !s.o.ChecksEnds() || s.state.ended && s.state.endFlag == blkTerminated {
+		return
+	}
+	fault := func(block int, what string) {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, Column: s.name(block, 0), What: what + ", and problem.end says that every episode terminated",
+			Remedy: "mend the flag, or leave problem.end and problem.records out", Kind: trajectory.ErrEpisode})
+	}
+	switch {
+	case s.bound.has(blkTerminated):
+		fault(blkTerminated, "is false in the last row of the episode")
+	case s.state.ended:
+		fault(blkTruncated, "is true")
 	}
 }
 
@@ -220,6 +239,10 @@ func (s *Stream) takeNext(row int) {
 // row instead of the one before it.
 func (s *Stream) takeFinal(row int) {
 	s.state.final, s.state.finalRow = true, s.batch.Row[row]
+	if s.o.Complete {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, drop the row, or leave problem.records out", Kind: trajectory.ErrValue})
+	}
 	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)
 	s.impute(s.buf.final)
 	s.takeFlags(row)

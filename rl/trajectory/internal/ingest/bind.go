@@ -201,7 +201,7 @@ func (x *binder) actionProbs() error {
 }
 
 func (x *binder) flags() error {
-	if x.o.OneRowEpisodes || x.o.End != trajectory.EndColumn {
+	if x.o.OneRowEpisodes || x.o.End != trajectory.EndColumn && !x.o.ChecksEnds() {
 		return nil
 	}
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func (x *binder) flags() error {
 			}
 		}
 	}
-	if !x.b.has(blkTerminated) {
+	if x.o.End == trajectory.EndColumn && !x.b.has(blkTerminated) {
 		x.notice("no column terminated: how episodes end is not known; methods that go on from the last observation need it")
 	}
 	return nil

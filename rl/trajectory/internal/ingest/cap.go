@@ -25,6 +25,7 @@ func (s *Stream) cap() bool {
 	}
 	t, n := &s.tally[s.ep.Person], s.ep.Len()
 	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
+		s.beyond("problem.episodes")
 		s.notice("episodes beyond the cap on episodes a person were left out")
 		s.unused.Episodes += n
 		return false
@@ -32,6 +33,7 @@ func (s *Stream) cap() bool {
 	if s.o.Horizon > 0 {
 		left := s.o.Horizon - t.decisions
 		if n > left {
+			s.beyond("problem.horizon")
 			s.notice("decisions beyond the horizon were left out")
 			s.unused.Horizon += n - left
 		}
@@ -45,6 +47,15 @@ func (s *Stream) cap() bool {
 	}
 	t.episodes++
 	return true
+}
+
+// beyond notes a cap that leaves out rows of complete data.
+func (s *Stream) beyond(cap string) {
+	if !s.o.Complete {
+		return
+	}
+	s.violation(&trajectory.InputError{File: s.files[s.ep.File], Row: s.ep.Row, What: "the person has more decisions or episodes than " + cap + " allows, from this episode on, and problem.records is complete",
+		Remedy: "raise " + cap + " by public knowledge, or leave problem.records out", Kind: trajectory.ErrEpisode})
 }
 
 // cut keeps the first n decisions of a longer episode.

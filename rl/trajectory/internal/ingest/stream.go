@@ -115,8 +115,11 @@ func (s *Stream) Close() error {
 func (s *Stream) Next() (*trajectory.Episode, error) {
 	for s.err == nil {
 		ok, err := s.assemble()
-		if err == nil && ok && s.faults.total == 0 && s.cap() {
-			return &s.ep, nil
+		if err == nil && ok && s.faults.total == 0 {
+			kept := s.cap()
+			if err = s.ended(); kept && s.faults.total == 0 {
+				return &s.ep, nil
+			}
 		}
 		if err != nil {
 			closeErr := s.Close()
