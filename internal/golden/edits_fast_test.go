@@ -3,6 +3,6 @@
 package golden
 
 const (
-	editsTried  = 4
+	editsTried  = 3
 	editsOfSlow = 0
 )

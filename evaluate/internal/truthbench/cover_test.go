@@ -35,7 +35,7 @@ func least(n int, p float64) int {
 // that all false alarms together are less probable than 1e-3. A log in which the
 // target takes none of the decisions is refused before anything is spent.
 func TestIntervalsHoldOnTheBench(t *testing.T) {
-	const logs, persons = 50, 300
+	const logs, persons = 40, 300
 	src := noise.NewSeeded(17)
 	covered, all := 0, 0
 	for _, p := range truthbench.Problems() {
