@@ -99,7 +99,7 @@ func manyCharges(t *testing.T, location string, n int) {
 }
 
 func TestRemainingBudgetAfterManyCharges(t *testing.T) {
-	onEach(t, func(t *testing.T, location string) { manyCharges(t, location, 250) })
+	onEach(t, func(t *testing.T, location string) { manyCharges(t, location, 400) })
 }
 
 // Charging must not slow down with the number of entries: the time of a charge
