@@ -319,7 +319,11 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if !r.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
 	}
-	if err := paid.Redeem(r.plan.adjacency(), r.plan.event); err != nil {
+	redeem := paid.Redeem
+	if src != nil && src.Sums() != nil {
+		redeem = paid.Continue // a source that keeps every sum before it is used
+	}
+	if err := redeem(r.plan.adjacency(), r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)

@@ -13,7 +13,8 @@ import (
 // Resume hands out the receipt of a charge that is committed and has no release once
 // more. It is for a run that made every draw durable before it used it, and that goes on
 // from these draws after it was killed: a run that draws anew for what was drawn before
-// would give two answers for one charge, and must not call it. The ledger holds no draw:
+// would give two answers for one charge, so that the receipt is good for no other run
+// ([receipt.Receipt.Continue]). The ledger holds no draw:
 // where the caller's store of draws is copied, or put back as it was earlier, two runs go
 // on from one charge, and the guarantee is broken without a trace here. The charge must
 // ask what was asked then. Without such a charge the error is ErrCharge; where the release
@@ -38,7 +39,7 @@ func (l *Ledger) Resume(ctx context.Context, c Charge) (*receipt.Receipt, error)
 		if err != nil {
 			return nil, err
 		}
-		return receipt.Issue(issue.New(), body.Adjacency, event, receipt.Stamp{
+		return receipt.IssueAgain(issue.New(), body.Adjacency, event, receipt.Stamp{
 			Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Entry.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Entry.Seq, Hash: n.Hash},
 		}), nil
 	}

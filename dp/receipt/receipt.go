@@ -20,6 +20,7 @@ var ErrInvalid = errors.New("invalid receipt")
 type Receipt struct {
 	issued    bool
 	charged   bool
+	resumed   bool
 	adjacency dp.Adjacency
 	event     []byte // canonical JSON
 	stamp     Stamp
@@ -40,6 +41,14 @@ func Issue(seal issue.Seal, adj dp.Adjacency, event []byte, stamp Stamp) *Receip
 	return &Receipt{issued: true, charged: true, adjacency: adj, event: event, stamp: stamp, used: new(atomic.Bool)}
 }
 
+// IssueAgain is [Issue] for a charge whose run was killed. What it issues is good for a
+// run that goes on from draws that were kept, by [Receipt.Continue], and for no other.
+func IssueAgain(seal issue.Seal, adj dp.Adjacency, event []byte, stamp Stamp) *Receipt {
+	r := Issue(seal, adj, event, stamp)
+	r.resumed = true
+	return r
+}
+
 // Charged reports whether a ledger committed the event before the run.
 func (r *Receipt) Charged() bool { return r != nil && r.charged }
 
@@ -58,8 +67,18 @@ func (r *Receipt) Redeemed() bool { return r != nil && r.issued && r.used.Load()
 // Redeem uses the receipt up for a run of the event. The run that redeemed it
 // may draw its noise; any later call, any call on a receipt that was not issued,
 // and a call for another event or adjacency than was charged, is ErrInvalid. A
-// receipt of [None] is bound to no event.
+// receipt of [None] is bound to no event. A receipt that was issued again is refused: its
+// charge may have been drawn for.
 func (r *Receipt) Redeem(adj dp.Adjacency, event dp.Event) error {
+	if r != nil && r.resumed {
+		return fmt.Errorf("%w: entry %d is of a run that was killed and may have drawn; only a run that goes on from what was drawn can use it", ErrInvalid, r.stamp.Seq)
+	}
+	return r.Continue(adj, event)
+}
+
+// Continue is [Receipt.Redeem] for a run that keeps every draw before it uses it, and
+// that takes a draw that was kept in place of another.
+func (r *Receipt) Continue(adj dp.Adjacency, event dp.Event) error {
 	if r == nil || !r.issued {
 		return fmt.Errorf("%w: it was not issued by a ledger; use receipt.None() to run uncharged", ErrInvalid)
 	}
