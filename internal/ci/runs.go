@@ -29,6 +29,14 @@ func runs() []run {
 			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-kills="+strconv.Itoa(size))
 			}},
+		{"mutants", "every seeded fault, killed by the tests that name it", 2, "at once",
+			[]string{"./internal/mutants"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestEveryMutantIsKilled$", "-parallel="+strconv.Itoa(size), "./internal/mutants", "-every", "-record")
+			}},
+		{"replay", "pairs of logs a format, of which a record of one differs and no other may be read otherwise", 20_000, "pairs",
+			[]string{"./rl/trajectory/file", "./rl/trajectory/internal/ingest"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestReaderReplayAtLength$", "./rl/trajectory/file", "-pairs="+strconv.Itoa(size))
+			}},
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
 	}

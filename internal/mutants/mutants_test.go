@@ -388,27 +388,43 @@ func TestEveryMutantHasItsPlace(t *testing.T) {
 }
 
 // A fast suite has passed before: here a mutant's tests run until the first fails, and
-// without vet and debugging information, which a fault does not need.
+// without vet and debugging information, which a fault does not need. What is recorded as
+// killed is not killed again, but for a share that changes with the sources.
 func TestEveryMutantIsKilled(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
+	killed := readKilled(t, root)
 	for _, m := range allMutants() {
+		print := fingerprint(t, root, m)
+		if !*every && killed.holds(m, print) && !drawn(print) {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
-			switch {
-			case err == nil:
-				t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
-			case strings.Contains(out, "[build failed]"):
-				t.Errorf("the mutant does not compile, so it proves nothing:\n%s", out)
-			case strings.Contains(out, "panic: test timed out"):
-				t.Errorf("the tests of %s (-run %s) were too slow to tell:\n%s", m.pkg, m.run, out)
-			case !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:"):
-				t.Errorf("the tests of %s did not run:\n%s", m.pkg, out)
+			kill(t, root, m)
+			if !t.Failed() {
+				killed.add(m, print)
 			}
 		})
+	}
+	if *record {
+		t.Cleanup(func() { killed.write(t, root) })
+	}
+}
+
+func kill(t *testing.T, root string, m mutant) {
+	out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
+	switch {
+	case err == nil:
+		t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
+	case strings.Contains(out, "[build failed]"):
+		t.Errorf("the mutant does not compile, so it proves nothing:\n%s", out)
+	case strings.Contains(out, "panic: test timed out"):
+		t.Errorf("the tests of %s (-run %s) were too slow to tell:\n%s", m.pkg, m.run, out)
+	case !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:"):
+		t.Errorf("the tests of %s did not run:\n%s", m.pkg, out)
 	}
 }
 

@@ -2,6 +2,11 @@
 
 package file_test
 
-import "testing"
+import (
+	"flag"
+	"testing"
+)
 
-func TestReaderReplayAtLength(t *testing.T) { replayAll(t, 20_000, 20_000) }
+var replayPairs = flag.Int("pairs", 3000, "pairs of logs a format in TestReaderReplayAtLength")
+
+func TestReaderReplayAtLength(t *testing.T) { replayAll(t, *replayPairs, *replayPairs) }

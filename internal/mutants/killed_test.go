@@ -1,0 +1,141 @@
+//go:build slow
+
+package mutants
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	every  = flag.Bool("every", false, "kill every mutant, those too that are recorded as killed")
+	record = flag.Bool("record", false, "write down which mutants were killed, in "+killedFile)
+)
+
+// killedFile holds a line for each mutant that was killed, by name.
+const killedFile = "docs/results/runs/killed.ndjson"
+
+// killed are fingerprints of mutants that were killed. A mutant that was, is again, as
+// long as its fault, the package that it is in and the tests that kill it are the same:
+// only a change between these two could save it, which is why every mutant is killed
+// again by the long run mutants.
+type killed struct {
+	mu    sync.Mutex
+	lines map[string]string
+}
+
+type killedLine struct {
+	Mutant string `json:"mutant"`
+	SHA256 string `json:"sha256"`
+}
+
+func readKilled(t *testing.T, root string) *killed {
+	t.Helper()
+	k := &killed{lines: map[string]string{}}
+	text, err := os.ReadFile(filepath.Join(root, killedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var l killedLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatalf("%s: %v", killedFile, err)
+		}
+		k.lines[l.Mutant] = l.SHA256
+	}
+	return k
+}
+
+func (k *killed) holds(m mutant, print string) bool { return k.lines[m.name] == print }
+
+func (k *killed) add(m mutant, print string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lines[m.name] = print
+}
+
+// write forgets mutants that are no more.
+func (k *killed) write(t *testing.T, root string) {
+	names := map[string]bool{}
+	for _, m := range allMutants() {
+		names[m.name] = true
+	}
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	for _, name := range slices.Sorted(maps.Keys(k.lines)) {
+		if names[name] {
+			if err := to.Encode(killedLine{name, k.lines[name]}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, killedFile), text.Bytes(), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// drawn holds for one mutant in sixteen, by its fingerprint, so that the record is tried
+// against the truth each time.
+func drawn(print string) bool { return print[0] == '0' }
+
+// fingerprint is the SHA-256 of a mutant, of the package that its file is in, and of the
+// package whose tests kill it.
+func fingerprint(t *testing.T, root string, m mutant) string {
+	t.Helper()
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %q\n", m.file, m.edits, m.pkg, m.run)
+	in := filepath.Dir(filepath.Join(root, filepath.FromSlash(m.file)))
+	by := filepath.Join(root, filepath.FromSlash(m.pkg))
+	for _, dir := range []string{in, by} {
+		for _, path := range sources(t, dir, dir == by) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(h, "%s %x\n", strings.TrimPrefix(path, root), sha256.Sum256(text))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// sources are the Go files of a directory, with its tests and what they read where asked.
+func sources(t *testing.T, dir string, tests bool) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !tests {
+		return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
+	}
+	err = filepath.WalkDir(filepath.Join(dir, "testdata"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "rapid": // failures of this machine
+			return fs.SkipDir
+		case !d.IsDir():
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
