@@ -89,6 +89,7 @@ func newReproduce() *cobra.Command {
 	f.DurationVar(&o.Budget, "budget", 0, "end after so long, such as 40m, with everything that finished stored")
 	f.BoolVar(&o.Recompute, "recompute", false, "make stored trials again whose settings or code have changed")
 	f.StringVar(&o.Commit, "commit", builtFrom(), "version of the code, kept with each trial")
+	f.StringVar(&o.Page, "page", "", "directory for PAPER.md and its pictures, as docs/results/papers has them")
 	f.BoolVar(&o.asJSON, "json", false, "print the claims as JSON")
 	return cmd
 }

@@ -24,6 +24,8 @@ type Options struct {
 	// from; empty stands for trials.ndjson in Dir. Stores of several machines may
 	// be joined line by line.
 	Store string
+	// Page, unless empty, is a directory that takes PAPER.md and its pictures.
+	Page string
 	// Commit is told with each trial: the version of the code that made it.
 	Commit string
 	// Recompute makes stored trials of other settings again, which are refused
@@ -78,8 +80,11 @@ func Run(ctx context.Context, s Study, o Options) (*Result, error) {
 	if o.Dir == "" && o.Store == "" {
 		return nil, fmt.Errorf("%w: neither a directory nor a store is named", ErrDir)
 	}
-	if o.Dir != "" {
-		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	for _, dir := range []string{o.Dir, o.Page} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}

@@ -45,6 +45,11 @@ func write(s Study, st *store, o Options) (*Result, error) {
 		r.Items = append(r.Items, item.Name)
 		r.Claims = append(r.Claims, f.claims...)
 	}
+	if o.Page != "" {
+		if err := writeMarkdown(o.Page, s, all); err != nil {
+			return nil, err
+		}
+	}
 	if o.Dir == "" {
 		return r, nil
 	}
