@@ -17,7 +17,7 @@ type wing struct {
 var table = []wing{
 	{name: "ground", floors: [][]string{
 		{"internal/xmath", "internal/atomicfile", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
-		{"internal/signature", "internal/schema"},
+		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
 	}},
 
 	// The pillars: privacy and reinforcement learning do not know of each other.
