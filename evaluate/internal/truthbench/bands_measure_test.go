@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -40,7 +39,7 @@ func TestBandsTable(t *testing.T) {
 
 // bandsRow counts over so many logs.
 func bandsRow(t *testing.T, f truthbench.Function, persons int, epsilon float64) {
-	if !strings.Contains(f.Name, *only) {
+	if !asked(t, f.Name) {
 		return
 	}
 	public := f.Public(persons, epsilon, dp.ReplaceOne)

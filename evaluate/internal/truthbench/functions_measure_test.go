@@ -77,7 +77,7 @@ func TestFunctionBench(t *testing.T) {
 	for _, text := range strings.Split(*functionPersons, ",") {
 		n := int(number(t, text))
 		for _, f := range truthbench.Functions() {
-			if !strings.Contains(f.Name, *only) {
+			if !asked(t, f.Name) {
 				continue
 			}
 			middle, best := constants(f, f.Public(n, 1, dp.ReplaceOne).Returns().Mid())

@@ -41,7 +41,7 @@ func TestAutoRegret(t *testing.T) {
 		for _, f := range bench.cells {
 			for _, n := range strings.Split(*functionPersons, ",") {
 				for _, epsilon := range strings.Split(*epsilons, ",") {
-					if strings.Contains(f.Name, *only) {
+					if asked(t, f.Name) {
 						all = append(all, regretOf(t, f, int(number(t, n)), number(t, epsilon)))
 					}
 				}

@@ -4,7 +4,6 @@ package truthbench_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -20,13 +19,11 @@ import (
 func TestTiersTable(t *testing.T) {
 	all := append(truthbench.Problems(), truthbench.Trial("trial, half treated", 0.5), truthbench.Trial("trial, a fifth treated", 0.2))
 	fmt.Println("problem\tpersons\tepsilon\tadjacency\tmethod\ttier\tmax weight\tlogs\tcovered %, probabilities\tdesign\twrong side %\tdesign\twidth\tdesign\tforecast of the design")
-	names, err := regexp.Compile(*only)
-	check(t, err)
 	cells := uint64(0)
 	for _, text := range strings.Split(*persons, ",") {
 		n := int(number(t, text))
 		for _, p := range all {
-			if p.Behavior == nil || !names.MatchString(p.Name) {
+			if p.Behavior == nil || !asked(t, p.Name) {
 				continue
 			}
 			for _, adjacency := range strings.Split(*adjacent, ",") {
