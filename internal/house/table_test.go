@@ -73,11 +73,14 @@ var table = []wing{
 	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
-	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale"}, floors: [][]string{
+	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
+		{"fleet/fleetv1"}, // generated: messages and services
+	}},
+	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet"}, floors: [][]string{
 		{"internal/cli"},
 		{"cmd/discreet"},
 	}},
-	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "command"}, floors: [][]string{
-		{"internal/house", "internal/mutants", "internal/golden", "internal/ci"}, // tests of the whole
+	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "command"}, floors: [][]string{
+		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol"}, // tests of the whole
 	}},
 }
