@@ -69,6 +69,14 @@ const (
 	OperatorServiceRotateKeyProcedure = "/discreet.fleet.v1.OperatorService/RotateKey"
 	// OperatorServiceStatusProcedure is the fully-qualified name of the OperatorService's Status RPC.
 	OperatorServiceStatusProcedure = "/discreet.fleet.v1.OperatorService/Status"
+	// OperatorServiceEndRunProcedure is the fully-qualified name of the OperatorService's EndRun RPC.
+	OperatorServiceEndRunProcedure = "/discreet.fleet.v1.OperatorService/EndRun"
+	// OperatorServiceCreateCodesProcedure is the fully-qualified name of the OperatorService's
+	// CreateCodes RPC.
+	OperatorServiceCreateCodesProcedure = "/discreet.fleet.v1.OperatorService/CreateCodes"
+	// OperatorServiceGetPolicyProcedure is the fully-qualified name of the OperatorService's GetPolicy
+	// RPC.
+	OperatorServiceGetPolicyProcedure = "/discreet.fleet.v1.OperatorService/GetPolicy"
 )
 
 // EnrolServiceClient is a client for the discreet.fleet.v1.EnrolService service.
@@ -373,6 +381,12 @@ type OperatorServiceClient interface {
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	RotateKey(context.Context, *RotateKeyRequest) (*RotateKeyResponse, error)
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
+	// EndRun lets no further round follow; one that is open is closed and applied.
+	EndRun(context.Context, *EndRunRequest) (*EndRunResponse, error)
+	// CreateCodes makes enrolment codes, each good for one device.
+	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
+	// GetPolicy returns the weights of any version.
+	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
 }
 
 // NewOperatorServiceClient constructs a client for the discreet.fleet.v1.OperatorService service.
@@ -422,17 +436,38 @@ func NewOperatorServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(operatorServiceMethods.ByName("Status")),
 			connect.WithClientOptions(opts...),
 		),
+		endRun: connect.NewClient[EndRunRequest, EndRunResponse](
+			httpClient,
+			baseURL+OperatorServiceEndRunProcedure,
+			connect.WithSchema(operatorServiceMethods.ByName("EndRun")),
+			connect.WithClientOptions(opts...),
+		),
+		createCodes: connect.NewClient[CreateCodesRequest, CreateCodesResponse](
+			httpClient,
+			baseURL+OperatorServiceCreateCodesProcedure,
+			connect.WithSchema(operatorServiceMethods.ByName("CreateCodes")),
+			connect.WithClientOptions(opts...),
+		),
+		getPolicy: connect.NewClient[GetPolicyRequest, GetPolicyResponse](
+			httpClient,
+			baseURL+OperatorServiceGetPolicyProcedure,
+			connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // operatorServiceClient implements OperatorServiceClient.
 type operatorServiceClient struct {
-	createRun  *connect.Client[CreateRunRequest, CreateRunResponse]
-	openRound  *connect.Client[OpenRoundRequest, OpenRoundResponse]
-	closeRound *connect.Client[CloseRoundRequest, CloseRoundResponse]
-	revoke     *connect.Client[RevokeRequest, RevokeResponse]
-	rotateKey  *connect.Client[RotateKeyRequest, RotateKeyResponse]
-	status     *connect.Client[StatusRequest, StatusResponse]
+	createRun   *connect.Client[CreateRunRequest, CreateRunResponse]
+	openRound   *connect.Client[OpenRoundRequest, OpenRoundResponse]
+	closeRound  *connect.Client[CloseRoundRequest, CloseRoundResponse]
+	revoke      *connect.Client[RevokeRequest, RevokeResponse]
+	rotateKey   *connect.Client[RotateKeyRequest, RotateKeyResponse]
+	status      *connect.Client[StatusRequest, StatusResponse]
+	endRun      *connect.Client[EndRunRequest, EndRunResponse]
+	createCodes *connect.Client[CreateCodesRequest, CreateCodesResponse]
+	getPolicy   *connect.Client[GetPolicyRequest, GetPolicyResponse]
 }
 
 // CreateRun calls discreet.fleet.v1.OperatorService.CreateRun.
@@ -489,6 +524,33 @@ func (c *operatorServiceClient) Status(ctx context.Context, req *StatusRequest) 
 	return nil, err
 }
 
+// EndRun calls discreet.fleet.v1.OperatorService.EndRun.
+func (c *operatorServiceClient) EndRun(ctx context.Context, req *EndRunRequest) (*EndRunResponse, error) {
+	response, err := c.endRun.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CreateCodes calls discreet.fleet.v1.OperatorService.CreateCodes.
+func (c *operatorServiceClient) CreateCodes(ctx context.Context, req *CreateCodesRequest) (*CreateCodesResponse, error) {
+	response, err := c.createCodes.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetPolicy calls discreet.fleet.v1.OperatorService.GetPolicy.
+func (c *operatorServiceClient) GetPolicy(ctx context.Context, req *GetPolicyRequest) (*GetPolicyResponse, error) {
+	response, err := c.getPolicy.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // OperatorServiceHandler is an implementation of the discreet.fleet.v1.OperatorService service.
 type OperatorServiceHandler interface {
 	CreateRun(context.Context, *CreateRunRequest) (*CreateRunResponse, error)
@@ -497,6 +559,12 @@ type OperatorServiceHandler interface {
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	RotateKey(context.Context, *RotateKeyRequest) (*RotateKeyResponse, error)
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
+	// EndRun lets no further round follow; one that is open is closed and applied.
+	EndRun(context.Context, *EndRunRequest) (*EndRunResponse, error)
+	// CreateCodes makes enrolment codes, each good for one device.
+	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
+	// GetPolicy returns the weights of any version.
+	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
 }
 
 // NewOperatorServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -542,6 +610,24 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 		connect.WithSchema(operatorServiceMethods.ByName("Status")),
 		connect.WithHandlerOptions(opts...),
 	)
+	operatorServiceEndRunHandler := connect.NewUnaryHandlerSimple(
+		OperatorServiceEndRunProcedure,
+		svc.EndRun,
+		connect.WithSchema(operatorServiceMethods.ByName("EndRun")),
+		connect.WithHandlerOptions(opts...),
+	)
+	operatorServiceCreateCodesHandler := connect.NewUnaryHandlerSimple(
+		OperatorServiceCreateCodesProcedure,
+		svc.CreateCodes,
+		connect.WithSchema(operatorServiceMethods.ByName("CreateCodes")),
+		connect.WithHandlerOptions(opts...),
+	)
+	operatorServiceGetPolicyHandler := connect.NewUnaryHandlerSimple(
+		OperatorServiceGetPolicyProcedure,
+		svc.GetPolicy,
+		connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/discreet.fleet.v1.OperatorService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case OperatorServiceCreateRunProcedure:
@@ -556,6 +642,12 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 			operatorServiceRotateKeyHandler.ServeHTTP(w, r)
 		case OperatorServiceStatusProcedure:
 			operatorServiceStatusHandler.ServeHTTP(w, r)
+		case OperatorServiceEndRunProcedure:
+			operatorServiceEndRunHandler.ServeHTTP(w, r)
+		case OperatorServiceCreateCodesProcedure:
+			operatorServiceCreateCodesHandler.ServeHTTP(w, r)
+		case OperatorServiceGetPolicyProcedure:
+			operatorServiceGetPolicyHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -587,4 +679,16 @@ func (UnimplementedOperatorServiceHandler) RotateKey(context.Context, *RotateKey
 
 func (UnimplementedOperatorServiceHandler) Status(context.Context, *StatusRequest) (*StatusResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.Status is not implemented"))
+}
+
+func (UnimplementedOperatorServiceHandler) EndRun(context.Context, *EndRunRequest) (*EndRunResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.EndRun is not implemented"))
+}
+
+func (UnimplementedOperatorServiceHandler) CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.CreateCodes is not implemented"))
+}
+
+func (UnimplementedOperatorServiceHandler) GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.GetPolicy is not implemented"))
 }

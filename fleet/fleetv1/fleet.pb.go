@@ -1428,6 +1428,10 @@ type CreateRunRequest struct {
 	// train.Optimizer and train.Influence, as JSON.
 	OptimizerJson []byte `protobuf:"bytes,3,opt,name=optimizer_json,json=optimizerJson,proto3" json:"optimizer_json,omitempty"`
 	InfluenceJson []byte `protobuf:"bytes,4,opt,name=influence_json,json=influenceJson,proto3" json:"influence_json,omitempty"`
+	// Which rounds follow each other without the operator, as JSON; empty for none.
+	ScheduleJson []byte `protobuf:"bytes,5,opt,name=schedule_json,json=scheduleJson,proto3" json:"schedule_json,omitempty"`
+	// The number of rounds of KIND_EVALUATE that the run will have at most. Intervals hold for all of them at once.
+	Evaluations   uint32 `protobuf:"varint,6,opt,name=evaluations,proto3" json:"evaluations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1488,6 +1492,20 @@ func (x *CreateRunRequest) GetInfluenceJson() []byte {
 		return x.InfluenceJson
 	}
 	return nil
+}
+
+func (x *CreateRunRequest) GetScheduleJson() []byte {
+	if x != nil {
+		return x.ScheduleJson
+	}
+	return nil
+}
+
+func (x *CreateRunRequest) GetEvaluations() uint32 {
+	if x != nil {
+		return x.Evaluations
+	}
+	return 0
 }
 
 type CreateRunResponse struct {
@@ -2072,8 +2090,11 @@ type RoundStatus struct {
 	Accepted uint64 `protobuf:"varint,6,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	// Of KIND_EVALUATE, when it is applied: an estimate without bias of the share of devices that reach the threshold, and a
 	// bound of its standard deviation.
-	Share         float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
-	StdError      float64 `protobuf:"fixed64,8,opt,name=std_error,json=stdError,proto3" json:"std_error,omitempty"`
+	Share    float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
+	StdError float64 `protobuf:"fixed64,8,opt,name=std_error,json=stdError,proto3" json:"std_error,omitempty"`
+	// An interval for the share, which holds for all the run's announced evaluations at once with 95%.
+	Low           float64 `protobuf:"fixed64,9,opt,name=low,proto3" json:"low,omitempty"`
+	High          float64 `protobuf:"fixed64,10,opt,name=high,proto3" json:"high,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2162,6 +2183,329 @@ func (x *RoundStatus) GetStdError() float64 {
 		return x.StdError
 	}
 	return 0
+}
+
+func (x *RoundStatus) GetLow() float64 {
+	if x != nil {
+		return x.Low
+	}
+	return 0
+}
+
+func (x *RoundStatus) GetHigh() float64 {
+	if x != nil {
+		return x.High
+	}
+	return 0
+}
+
+type EndRunRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Run           []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndRunRequest) Reset() {
+	*x = EndRunRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndRunRequest) ProtoMessage() {}
+
+func (x *EndRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndRunRequest.ProtoReflect.Descriptor instead.
+func (*EndRunRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *EndRunRequest) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+type EndRunResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndRunResponse) Reset() {
+	*x = EndRunResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndRunResponse) ProtoMessage() {}
+
+func (x *EndRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndRunResponse.ProtoReflect.Descriptor instead.
+func (*EndRunResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{29}
+}
+
+type CreateCodesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Count uint32                 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	// How long they are good, in milliseconds.
+	ValidFor      int64 `protobuf:"varint,2,opt,name=valid_for,json=validFor,proto3" json:"valid_for,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateCodesRequest) Reset() {
+	*x = CreateCodesRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateCodesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateCodesRequest) ProtoMessage() {}
+
+func (x *CreateCodesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateCodesRequest.ProtoReflect.Descriptor instead.
+func (*CreateCodesRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *CreateCodesRequest) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *CreateCodesRequest) GetValidFor() int64 {
+	if x != nil {
+		return x.ValidFor
+	}
+	return 0
+}
+
+type CreateCodesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Codes         []string               `protobuf:"bytes,1,rep,name=codes,proto3" json:"codes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateCodesResponse) Reset() {
+	*x = CreateCodesResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateCodesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateCodesResponse) ProtoMessage() {}
+
+func (x *CreateCodesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateCodesResponse.ProtoReflect.Descriptor instead.
+func (*CreateCodesResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *CreateCodesResponse) GetCodes() []string {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+type GetPolicyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 16 bytes, or empty for the server's only run.
+	Run     []byte `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// The current version, whatever version says.
+	Latest        bool `protobuf:"varint,3,opt,name=latest,proto3" json:"latest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPolicyRequest) Reset() {
+	*x = GetPolicyRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyRequest) ProtoMessage() {}
+
+func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *GetPolicyRequest) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *GetPolicyRequest) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *GetPolicyRequest) GetLatest() bool {
+	if x != nil {
+		return x.Latest
+	}
+	return false
+}
+
+type GetPolicyResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Run     []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// The round that made it, 0 for the initial weights.
+	Round uint64 `protobuf:"varint,3,opt,name=round,proto3" json:"round,omitempty"`
+	// 8 bytes each, little-endian.
+	Weights       []byte `protobuf:"bytes,4,opt,name=weights,proto3" json:"weights,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPolicyResponse) Reset() {
+	*x = GetPolicyResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPolicyResponse) ProtoMessage() {}
+
+func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
+func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *GetPolicyResponse) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *GetPolicyResponse) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *GetPolicyResponse) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *GetPolicyResponse) GetWeights() []byte {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
 }
 
 var File_discreet_fleet_v1_fleet_proto protoreflect.FileDescriptor
@@ -2264,12 +2608,14 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03key\x18\x03 \x01(\rR\x03key\x12\x16\n" +
 	"\x06sealed\x18\x04 \x01(\fR\x06sealed\"F\n" +
 	"\x0eUploadResponse\x124\n" +
-	"\averdict\x18\x01 \x01(\x0e2\x1a.discreet.fleet.v1.VerdictR\averdict\"\xad\x01\n" +
+	"\averdict\x18\x01 \x01(\x0e2\x1a.discreet.fleet.v1.VerdictR\averdict\"\xf4\x01\n" +
 	"\x10CreateRunRequest\x121\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x04spec\x12\x18\n" +
 	"\aweights\x18\x02 \x01(\fR\aweights\x12%\n" +
 	"\x0eoptimizer_json\x18\x03 \x01(\fR\roptimizerJson\x12%\n" +
-	"\x0einfluence_json\x18\x04 \x01(\fR\rinfluenceJson\"\x13\n" +
+	"\x0einfluence_json\x18\x04 \x01(\fR\rinfluenceJson\x12#\n" +
+	"\rschedule_json\x18\x05 \x01(\fR\fscheduleJson\x12 \n" +
+	"\vevaluations\x18\x06 \x01(\rR\vevaluations\"\x13\n" +
 	"\x11CreateRunResponse\"\xb1\x02\n" +
 	"\x10OpenRoundRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12+\n" +
@@ -2305,7 +2651,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
 	"\x05ended\x18\x03 \x01(\bR\x05ended\x126\n" +
-	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\x91\x02\n" +
+	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\xb7\x02\n" +
 	"\vRoundStatus\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.discreet.fleet.v1.KindR\x04kind\x123\n" +
@@ -2314,7 +2660,27 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\fupload_until\x18\x05 \x01(\x03R\vuploadUntil\x12\x1a\n" +
 	"\baccepted\x18\x06 \x01(\x04R\baccepted\x12\x14\n" +
 	"\x05share\x18\a \x01(\x01R\x05share\x12\x1b\n" +
-	"\tstd_error\x18\b \x01(\x01R\bstdError*6\n" +
+	"\tstd_error\x18\b \x01(\x01R\bstdError\x12\x10\n" +
+	"\x03low\x18\t \x01(\x01R\x03low\x12\x12\n" +
+	"\x04high\x18\n" +
+	" \x01(\x01R\x04high\"!\n" +
+	"\rEndRunRequest\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\"\x10\n" +
+	"\x0eEndRunResponse\"G\n" +
+	"\x12CreateCodesRequest\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\x12\x1b\n" +
+	"\tvalid_for\x18\x02 \x01(\x03R\bvalidFor\"+\n" +
+	"\x13CreateCodesResponse\x12\x14\n" +
+	"\x05codes\x18\x01 \x03(\tR\x05codes\"V\n" +
+	"\x10GetPolicyRequest\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
+	"\x06latest\x18\x03 \x01(\bR\x06latest\"o\n" +
+	"\x11GetPolicyResponse\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
+	"\x05round\x18\x03 \x01(\x04R\x05round\x12\x18\n" +
+	"\aweights\x18\x04 \x01(\fR\aweights*6\n" +
 	"\x03Use\x12\x13\n" +
 	"\x0fUSE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bUSE_SIGN\x10\x01\x12\f\n" +
@@ -2352,7 +2718,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x06GetRun\x12 .discreet.fleet.v1.GetRunRequest\x1a!.discreet.fleet.v1.GetRunResponse\x12S\n" +
 	"\bGetRound\x12\".discreet.fleet.v1.GetRoundRequest\x1a#.discreet.fleet.v1.GetRoundResponse2^\n" +
 	"\rReportService\x12M\n" +
-	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\x92\x04\n" +
+	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\x97\x06\n" +
 	"\x0fOperatorService\x12V\n" +
 	"\tCreateRun\x12#.discreet.fleet.v1.CreateRunRequest\x1a$.discreet.fleet.v1.CreateRunResponse\x12V\n" +
 	"\tOpenRound\x12#.discreet.fleet.v1.OpenRoundRequest\x1a$.discreet.fleet.v1.OpenRoundResponse\x12Y\n" +
@@ -2360,7 +2726,10 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"CloseRound\x12$.discreet.fleet.v1.CloseRoundRequest\x1a%.discreet.fleet.v1.CloseRoundResponse\x12M\n" +
 	"\x06Revoke\x12 .discreet.fleet.v1.RevokeRequest\x1a!.discreet.fleet.v1.RevokeResponse\x12V\n" +
 	"\tRotateKey\x12#.discreet.fleet.v1.RotateKeyRequest\x1a$.discreet.fleet.v1.RotateKeyResponse\x12M\n" +
-	"\x06Status\x12 .discreet.fleet.v1.StatusRequest\x1a!.discreet.fleet.v1.StatusResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
+	"\x06Status\x12 .discreet.fleet.v1.StatusRequest\x1a!.discreet.fleet.v1.StatusResponse\x12M\n" +
+	"\x06EndRun\x12 .discreet.fleet.v1.EndRunRequest\x1a!.discreet.fleet.v1.EndRunResponse\x12\\\n" +
+	"\vCreateCodes\x12%.discreet.fleet.v1.CreateCodesRequest\x1a&.discreet.fleet.v1.CreateCodesResponse\x12V\n" +
+	"\tGetPolicy\x12#.discreet.fleet.v1.GetPolicyRequest\x1a$.discreet.fleet.v1.GetPolicyResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
 
 var (
 	file_discreet_fleet_v1_fleet_proto_rawDescOnce sync.Once
@@ -2375,41 +2744,47 @@ func file_discreet_fleet_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_discreet_fleet_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_discreet_fleet_v1_fleet_proto_goTypes = []any{
-	(Use)(0),                   // 0: discreet.fleet.v1.Use
-	(Mode)(0),                  // 1: discreet.fleet.v1.Mode
-	(Kind)(0),                  // 2: discreet.fleet.v1.Kind
-	(Verdict)(0),               // 3: discreet.fleet.v1.Verdict
-	(RoundState)(0),            // 4: discreet.fleet.v1.RoundState
-	(*SignedSpec)(nil),         // 5: discreet.fleet.v1.SignedSpec
-	(*RunSpec)(nil),            // 6: discreet.fleet.v1.RunSpec
-	(*RoundSpec)(nil),          // 7: discreet.fleet.v1.RoundSpec
-	(*Randomizer)(nil),         // 8: discreet.fleet.v1.Randomizer
-	(*Key)(nil),                // 9: discreet.fleet.v1.Key
-	(*EnrolRequest)(nil),       // 10: discreet.fleet.v1.EnrolRequest
-	(*EnrolResponse)(nil),      // 11: discreet.fleet.v1.EnrolResponse
-	(*RenewRequest)(nil),       // 12: discreet.fleet.v1.RenewRequest
-	(*RenewResponse)(nil),      // 13: discreet.fleet.v1.RenewResponse
-	(*GetRunRequest)(nil),      // 14: discreet.fleet.v1.GetRunRequest
-	(*GetRunResponse)(nil),     // 15: discreet.fleet.v1.GetRunResponse
-	(*GetRoundRequest)(nil),    // 16: discreet.fleet.v1.GetRoundRequest
-	(*GetRoundResponse)(nil),   // 17: discreet.fleet.v1.GetRoundResponse
-	(*UploadRequest)(nil),      // 18: discreet.fleet.v1.UploadRequest
-	(*UploadResponse)(nil),     // 19: discreet.fleet.v1.UploadResponse
-	(*CreateRunRequest)(nil),   // 20: discreet.fleet.v1.CreateRunRequest
-	(*CreateRunResponse)(nil),  // 21: discreet.fleet.v1.CreateRunResponse
-	(*OpenRoundRequest)(nil),   // 22: discreet.fleet.v1.OpenRoundRequest
-	(*OpenRoundResponse)(nil),  // 23: discreet.fleet.v1.OpenRoundResponse
-	(*CloseRoundRequest)(nil),  // 24: discreet.fleet.v1.CloseRoundRequest
-	(*CloseRoundResponse)(nil), // 25: discreet.fleet.v1.CloseRoundResponse
-	(*RevokeRequest)(nil),      // 26: discreet.fleet.v1.RevokeRequest
-	(*RevokeResponse)(nil),     // 27: discreet.fleet.v1.RevokeResponse
-	(*RotateKeyRequest)(nil),   // 28: discreet.fleet.v1.RotateKeyRequest
-	(*RotateKeyResponse)(nil),  // 29: discreet.fleet.v1.RotateKeyResponse
-	(*StatusRequest)(nil),      // 30: discreet.fleet.v1.StatusRequest
-	(*StatusResponse)(nil),     // 31: discreet.fleet.v1.StatusResponse
-	(*RoundStatus)(nil),        // 32: discreet.fleet.v1.RoundStatus
+	(Use)(0),                    // 0: discreet.fleet.v1.Use
+	(Mode)(0),                   // 1: discreet.fleet.v1.Mode
+	(Kind)(0),                   // 2: discreet.fleet.v1.Kind
+	(Verdict)(0),                // 3: discreet.fleet.v1.Verdict
+	(RoundState)(0),             // 4: discreet.fleet.v1.RoundState
+	(*SignedSpec)(nil),          // 5: discreet.fleet.v1.SignedSpec
+	(*RunSpec)(nil),             // 6: discreet.fleet.v1.RunSpec
+	(*RoundSpec)(nil),           // 7: discreet.fleet.v1.RoundSpec
+	(*Randomizer)(nil),          // 8: discreet.fleet.v1.Randomizer
+	(*Key)(nil),                 // 9: discreet.fleet.v1.Key
+	(*EnrolRequest)(nil),        // 10: discreet.fleet.v1.EnrolRequest
+	(*EnrolResponse)(nil),       // 11: discreet.fleet.v1.EnrolResponse
+	(*RenewRequest)(nil),        // 12: discreet.fleet.v1.RenewRequest
+	(*RenewResponse)(nil),       // 13: discreet.fleet.v1.RenewResponse
+	(*GetRunRequest)(nil),       // 14: discreet.fleet.v1.GetRunRequest
+	(*GetRunResponse)(nil),      // 15: discreet.fleet.v1.GetRunResponse
+	(*GetRoundRequest)(nil),     // 16: discreet.fleet.v1.GetRoundRequest
+	(*GetRoundResponse)(nil),    // 17: discreet.fleet.v1.GetRoundResponse
+	(*UploadRequest)(nil),       // 18: discreet.fleet.v1.UploadRequest
+	(*UploadResponse)(nil),      // 19: discreet.fleet.v1.UploadResponse
+	(*CreateRunRequest)(nil),    // 20: discreet.fleet.v1.CreateRunRequest
+	(*CreateRunResponse)(nil),   // 21: discreet.fleet.v1.CreateRunResponse
+	(*OpenRoundRequest)(nil),    // 22: discreet.fleet.v1.OpenRoundRequest
+	(*OpenRoundResponse)(nil),   // 23: discreet.fleet.v1.OpenRoundResponse
+	(*CloseRoundRequest)(nil),   // 24: discreet.fleet.v1.CloseRoundRequest
+	(*CloseRoundResponse)(nil),  // 25: discreet.fleet.v1.CloseRoundResponse
+	(*RevokeRequest)(nil),       // 26: discreet.fleet.v1.RevokeRequest
+	(*RevokeResponse)(nil),      // 27: discreet.fleet.v1.RevokeResponse
+	(*RotateKeyRequest)(nil),    // 28: discreet.fleet.v1.RotateKeyRequest
+	(*RotateKeyResponse)(nil),   // 29: discreet.fleet.v1.RotateKeyResponse
+	(*StatusRequest)(nil),       // 30: discreet.fleet.v1.StatusRequest
+	(*StatusResponse)(nil),      // 31: discreet.fleet.v1.StatusResponse
+	(*RoundStatus)(nil),         // 32: discreet.fleet.v1.RoundStatus
+	(*EndRunRequest)(nil),       // 33: discreet.fleet.v1.EndRunRequest
+	(*EndRunResponse)(nil),      // 34: discreet.fleet.v1.EndRunResponse
+	(*CreateCodesRequest)(nil),  // 35: discreet.fleet.v1.CreateCodesRequest
+	(*CreateCodesResponse)(nil), // 36: discreet.fleet.v1.CreateCodesResponse
+	(*GetPolicyRequest)(nil),    // 37: discreet.fleet.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),   // 38: discreet.fleet.v1.GetPolicyResponse
 }
 var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	8,  // 0: discreet.fleet.v1.RunSpec.randomizer:type_name -> discreet.fleet.v1.Randomizer
@@ -2440,19 +2815,25 @@ var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	26, // 25: discreet.fleet.v1.OperatorService.Revoke:input_type -> discreet.fleet.v1.RevokeRequest
 	28, // 26: discreet.fleet.v1.OperatorService.RotateKey:input_type -> discreet.fleet.v1.RotateKeyRequest
 	30, // 27: discreet.fleet.v1.OperatorService.Status:input_type -> discreet.fleet.v1.StatusRequest
-	11, // 28: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
-	13, // 29: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
-	15, // 30: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
-	17, // 31: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
-	19, // 32: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
-	21, // 33: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
-	23, // 34: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
-	25, // 35: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
-	27, // 36: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
-	29, // 37: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
-	31, // 38: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
-	28, // [28:39] is the sub-list for method output_type
-	17, // [17:28] is the sub-list for method input_type
+	33, // 28: discreet.fleet.v1.OperatorService.EndRun:input_type -> discreet.fleet.v1.EndRunRequest
+	35, // 29: discreet.fleet.v1.OperatorService.CreateCodes:input_type -> discreet.fleet.v1.CreateCodesRequest
+	37, // 30: discreet.fleet.v1.OperatorService.GetPolicy:input_type -> discreet.fleet.v1.GetPolicyRequest
+	11, // 31: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
+	13, // 32: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
+	15, // 33: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
+	17, // 34: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
+	19, // 35: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
+	21, // 36: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
+	23, // 37: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
+	25, // 38: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
+	27, // 39: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
+	29, // 40: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
+	31, // 41: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
+	34, // 42: discreet.fleet.v1.OperatorService.EndRun:output_type -> discreet.fleet.v1.EndRunResponse
+	36, // 43: discreet.fleet.v1.OperatorService.CreateCodes:output_type -> discreet.fleet.v1.CreateCodesResponse
+	38, // 44: discreet.fleet.v1.OperatorService.GetPolicy:output_type -> discreet.fleet.v1.GetPolicyResponse
+	31, // [31:45] is the sub-list for method output_type
+	17, // [17:31] is the sub-list for method input_type
 	17, // [17:17] is the sub-list for extension type_name
 	17, // [17:17] is the sub-list for extension extendee
 	0,  // [0:17] is the sub-list for field type_name
@@ -2469,7 +2850,7 @@ func file_discreet_fleet_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_discreet_fleet_v1_fleet_proto_rawDesc), len(file_discreet_fleet_v1_fleet_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   28,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   4,
 		},
