@@ -284,7 +284,7 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 	}
 	if len(r.Values) > 0 {
 		v.Count = len(r.Values)
-		v.Chart = newStepChart(r.Values, bounds)
+		v.Chart = newStepChart(r.Values, States(r.Public), bounds)
 		table := newNumberTable("Values by state", "state", r.Values, States(r.Public))
 		v.Start = startWords(r.Start)
 		if b := r.Bands; b != nil && len(b.Lower) == len(r.Values) && len(b.Upper) == len(r.Values) {
@@ -297,7 +297,11 @@ func newFunctionView(r *evaluate.Release, bounds *evaluate.Range) *functionView 
 		v.Tables = append(v.Tables, table)
 	}
 	if len(r.Theta) > 0 {
-		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", "feature", r.Theta, Features(r.Public)))
+		index, names := "feature", Features(r.Public)
+		if Tabular(r.Public) {
+			index, names = "state", States(r.Public)
+		}
+		v.Tables = append(v.Tables, newNumberTable("Weights θ of the value function", index, r.Theta, names))
 	}
 	return v
 }

@@ -9,15 +9,25 @@ import (
 // Features names the features of a plan or a release by its public facts, in the
 // order of theta; nil where they are known by number alone.
 func Features(public map[string]any) []string {
+	return features(public).Features()
+}
+
+// Tabular reports whether each weight of theta is that of a state, so that [States]
+// names it.
+func Tabular(public map[string]any) bool { return features(public).Kind == "tabular" }
+
+// features reads the specification of the features; it is empty where it is that of
+// another program, whose release holds the words.
+func features(public map[string]any) feature.Spec {
 	text, err := json.Marshal(public["features"])
 	if err != nil {
-		return nil
+		return feature.Spec{}
 	}
 	var s feature.Spec
 	if json.Unmarshal(text, &s) != nil {
-		return nil // a specification of another program; its release holds the words
+		return feature.Spec{}
 	}
-	return s.Features()
+	return s
 }
 
 // States names the states of a plan or a release by its public facts, in the order of

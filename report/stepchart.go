@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/discreet-rl/discreet/evaluate"
 )
@@ -20,7 +21,9 @@ type stepChart struct {
 	XTicks []mark
 	Range  string // the public range in words
 	Cut    bool   // the axis does not hold the whole public range
-	Alt    string
+	// Numbered says that the states have names, which the axis has no room for.
+	Numbered bool
+	Alt      string
 }
 
 // band is the public range of a return, in the box.
@@ -37,7 +40,8 @@ const (
 	columns = 500
 )
 
-func newStepChart(values []float64, bounds *evaluate.Range) *stepChart {
+// newStepChart draws values over their states, which names name where there is one for each.
+func newStepChart(values []float64, names []string, bounds *evaluate.Range) *stepChart {
 	c := &stepChart{}
 	y := c.axis(values, bounds)
 	height := func(v float64) float64 { return box * (1 - y.at(v)/100) }
@@ -58,6 +62,13 @@ func newStepChart(values []float64, bounds *evaluate.Range) *stepChart {
 		c.YTicks = append(c.YTicks, tick{coordinate(100 - y.at(t)), significant(t, 6, nearest)})
 	}
 	c.XTicks = stateTicks(len(values))
+	if len(names) == len(values) {
+		if words := nameTicks(names); words != nil {
+			c.XTicks = words
+		} else {
+			c.Numbered = true
+		}
+	}
 	c.Alt = fmt.Sprintf("Value by state, for %d states; the smallest is %s, the largest %s.",
 		len(values), round(slices.Min(values)), round(slices.Max(values)))
 	return c
@@ -138,6 +149,28 @@ func stateTicks(n int) []mark {
 		if t > 0 && t == math.Trunc(t) {
 			out = append(out, s.mark(t+0.5, fmt.Sprintf("%.0f", t)))
 		}
+	}
+	return out
+}
+
+// mostLetters of all names together are written along the axis.
+const mostLetters = 60
+
+// nameTicks labels each state with its name; nil where the axis has no room for them.
+func nameTicks(names []string) []mark {
+	widest := 0
+	for _, name := range names {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	if widest*len(names) > mostLetters {
+		return nil
+	}
+	s := scale{0, float64(len(names))}
+	out := make([]mark, 0, len(names))
+	for i, name := range names {
+		m := s.mark(float64(i)+0.5, name)
+		m.Anchor = "middle"
+		out = append(out, m)
 	}
 	return out
 }

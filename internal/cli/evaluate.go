@@ -218,7 +218,11 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 			fmt.Fprintf(w, "bands     %.3g standard deviations to either side, no confidence intervals; they suppose %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, names), numbers(b.Upper, names))
 		}
 	} else if r.Theta != nil {
-		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, report.Features(r.Public)))
+		names := report.Features(r.Public)
+		if report.Tabular(r.Public) {
+			names = report.States(r.Public)
+		}
+		fmt.Fprintf(w, "theta     %s\n", numbers(r.Theta, names))
 	}
 	value, difference := report.Constants(r)
 	printBaseline(w, value, difference)

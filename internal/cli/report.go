@@ -15,14 +15,24 @@ import (
 
 func newReport() *cobra.Command {
 	var out string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "report RELEASE.json",
 		Short: "Render a release as one self-contained page",
-		Args:  exactly(1, "one release"),
+		Long: `Render a release as one self-contained page. With --json it prints the headline
+alone: whether the release answers the question (yes, in_part or no), and if not,
+why.`,
+		Args: exactly(1, "one release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := readRelease(args[0])
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				if out != "" {
+					return usage(fmt.Errorf("report: --json prints the headline and writes no page; give it or -o"))
+				}
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(headlineOf(r))
 			}
 			if out == "" {
 				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
@@ -35,7 +45,24 @@ func newReport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; a new file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the headline as JSON and nothing else")
 	return cmd
+}
+
+// headline says whether a release answers the question.
+type headline struct {
+	Answered string `json:"answered"` // yes, in_part or no
+	Why      string `json:"why,omitempty"`
+}
+
+func headlineOf(r *evaluate.Release) headline {
+	if why := report.Unanswered(r); why != "" {
+		return headline{"no", why}
+	}
+	if why := report.InPart(r); why != "" {
+		return headline{"in_part", why}
+	}
+	return headline{Answered: "yes"}
 }
 
 func readRelease(path string) (*evaluate.Release, error) {

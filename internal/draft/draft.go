@@ -95,21 +95,33 @@ func (d *draft) data(path, format string) {
 			}
 		}
 	}
-	if a := d.found("action"); len(a) == 1 && a[0].Type == "text" {
+	words := d.words()
+	switch a := d.found("action"); {
+	case len(a) == 1 && a[0].Type == "text":
 		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", config.Open)
+	case len(a) != 1 && len(words) > 0:
+		d.line("  # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1")
 	}
 	d.behavior()
-	if d.words() {
-		d.line("  # encode: {sex: [f, m]}       # for columns of words that are read: all that there can be, in the order of their numbers")
+	if len(words) > 0 {
+		d.line("  # encode: {%s}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1", strings.Join(words, ", "))
 	}
 	if len(d.observations()) > 0 {
 		d.line("  # missing: mean               # a missing observation becomes 0, or its public mean (means: {NAME: 50}). reject has the run fail, which tells of the data")
 	}
 }
 
-// words tells whether an observation is text.
-func (d *draft) words() bool {
-	return slices.ContainsFunc(d.columns, func(c file.Column) bool { return c.Type == "text" && strings.HasPrefix(c.Canonical, "obs_") })
+// words names the first columns of text that may be observations, the reward or the
+// action, each with an empty list for its words.
+func (d *draft) words() []string {
+	var out []string
+	for _, c := range d.columns {
+		known := c.Canonical != "" && !strings.HasPrefix(c.Canonical, "obs_") && c.Canonical != "reward"
+		if len(out) < mostCandidates && c.Type == "text" && !known {
+			out = append(out, scalar(c.Name)+": [...]")
+		}
+	}
+	return out
 }
 
 // episodes says what an episode is where no column does. Where it is not known what a

@@ -28,8 +28,10 @@ func ExampleConfiguration() {
 	//   # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: "%Y-%m-%d"} for dates
 	//   episode_per_person: true      # PROPOSED, to be confirmed: no column names an episode, so that all rows of a person would be one
 	//   columns:                      # the column of the file that holds each of these
+	//   # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1
 	//   behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy
 	//     # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability
+	//   # encode: {arm: [...]}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1
 	//   # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward
 	//   unit: person                  # whom unit_id names
 	//   adjacency: replace_one        # the number of persons is public; add_remove_one where it is not
@@ -85,6 +87,26 @@ func TestColumnsOfProbabilitiesAreNamed(t *testing.T) {
 	}
 	columns[0].Canonical = "behavior_prob"
 	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "# name:") {
+		t.Error(text)
+	}
+}
+
+// Columns of words are offered for data.encode by their names, and words of the action
+// where no column is known to be the action; where all are numbers nothing is offered.
+func TestColumnsOfWordsAreOffered(t *testing.T) {
+	columns := []file.Column{
+		{Name: "mrn", Canonical: "unit_id", Type: "text"}, {Name: "sex", Type: "text"}, {Name: "obs_stage", Canonical: "obs_stage", Type: "text"},
+		{Name: "a b", Type: "text"}, {Name: "age", Type: "number"},
+	}
+	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}))
+	if !strings.Contains(text, "\n  # encode: {sex: [...], obs_stage: [...], \"a b\": [...]} ") || !strings.Contains(text, "\n  # actions: [placebo, drug] ") {
+		t.Error(text)
+	}
+	columns = append(columns, file.Column{Name: "treat", Canonical: "action", Type: "integer"})
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "actions: ") || !strings.Contains(text, "# encode: {sex") {
+		t.Error(text)
+	}
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns[4:]})); strings.Contains(text, "encode") || strings.Contains(text, "actions") {
 		t.Error(text)
 	}
 }
