@@ -103,10 +103,10 @@ func TestColumnsOfWordsAreOffered(t *testing.T) {
 		t.Error(text)
 	}
 	columns = append(columns, file.Column{Name: "treat", Canonical: "action", Type: "integer"})
-	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "actions: ") || !strings.Contains(text, "# encode: {sex") {
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "# actions: ") || !strings.Contains(text, "# encode: {sex") {
 		t.Error(text)
 	}
-	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns[4:]})); strings.Contains(text, "encode") || strings.Contains(text, "actions") {
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns[4:]})); strings.Contains(text, "# encode: ") || strings.Contains(text, "# actions: ") {
 		t.Error(text)
 	}
 }
