@@ -122,3 +122,18 @@ def test_an_interrupt_ends_the_binary_and_says_what_is_spent(charged: bool, ledg
         assert told.endswith(" KeyboardInterrupt\n")
     else:
         assert told == "interrupted\n"
+
+
+def test_a_ledger_is_taken_as_it_is(trial: dt.Logs, tmp_path: Path) -> None:
+    ledger = dt.Ledger.create(
+        tmp_path / "b.db", dataset="trial", epsilon=3, delta=1e-3, adjacency="replace_one", reserve=False
+    )
+    dt.Ledger.create(tmp_path / "b.db", dataset="other", epsilon=3, delta=1e-3, adjacency="replace_one")
+    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
+    paid = question.evaluate(ledger=ledger)
+    assert paid.json["ledger"]["dataset"] == "trial"
+    assert paid.verify(ledger=ledger)["valid"]
+    assert ledger.spent[0] > 0
+    with pytest.raises(dt.InputError, match="of dataset 'trial', and dataset is 'other'"):
+        question.evaluate(ledger=ledger, dataset="other")
+    assert dt.Ledger(ledger.path, "other").spent[0] == 0

@@ -290,3 +290,86 @@ def test_the_best_policy_is_told() -> None:
     release = dt.Release(text.read_bytes())
     assert release.best == "even"
     assert "best even" in repr(release)
+    frame = release.to_frame()
+    assert list(frame[frame["best"]]["name"]) == ["even"]
+    # Where its own value is not released it has a row of its own, without numbers.
+    alone = json.loads(text.read_bytes())
+    alone["answers"] = [a for a in alone["answers"] if a["kind"] in ("contrast", "selection")]
+    frame = dt.Release(json.dumps(alone)).to_frame()
+    assert list(frame["kind"]) == ["contrast", "selection"]
+    assert frame["name"][1] == "even"
+    assert np.isnan(frame["value"][1])
+    alone["answers"] = [a for a in alone["answers"] if a["kind"] == "selection"]
+    assert list(dt.Release(json.dumps(alone)).to_frame()["name"]) == ["even"]
+
+
+def test_a_release_that_cannot_answer_says_so_everywhere(trial: dt.Logs) -> None:
+    # The public range of a return is 16 wide; at epsilon 1/200 the noise alone passes it.
+    lost = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.005})
+    assert "NO ANSWER" in repr(lost.plan())
+    r = lost.evaluate()
+    assert r.unanswered
+    assert "answer NONE" in repr(r)
+    assert "cannot answer the question" in r._repr_html_()
+    assert r.to_frame().attrs["unanswered"] == r.unanswered
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    assert "NONE" in r.plot().get_title()
+    # The headline is the binary's: the same as of its page.
+    golden = ROOT / "internal" / "golden" / "testdata" / "releases"
+    for name in ("dp-refine.replace_one.json", "several-wis.replace_one.json"):
+        release = dt.Release((golden / name).read_bytes())
+        assert (release.unanswered is not None) == ("answer NONE" in repr(release))
+    good = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 100})
+    assert "NO ANSWER" not in repr(good.plan())
+    r = good.evaluate()
+    assert r.unanswered is None
+    assert "NONE" not in repr(r)
+
+
+def test_a_plan_is_readable(trial: dt.Logs) -> None:
+    plan = dt.Question(trial, dt.policy.constant(1), **PRIVATE).plan()
+    assert repr(plan).startswith("<Plan dp-wis: epsilon 1, delta 1e-05, person, replace_one; expected half width ")
+    assert f"half width {plan.expected['half_width']:.3g}" in repr(plan)
+    two = dt.Question(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, **PRIVATE).plan()
+    assert "; A: expected half width" in repr(two)
+    assert "not for release" in repr(dt.Question(trial, dt.policy.constant(1), method="is", **REFERENCE).plan())
+
+
+@pytest.mark.parametrize(
+    ("drop", "argument"),
+    [("episode_id", "episode="), ("reward", "reward="), ("action", "action="), ("behavior_prob", "behavior_prob=")],
+)
+def test_a_missing_column_names_the_argument(pbc: pd.DataFrame, drop: str, argument: str) -> None:
+    logs = dt.logs(pbc.drop(columns=drop), person="unit_id", behavior="design")
+    with pytest.raises(dt.InputError) as told:
+        dt.Question(logs, dt.policy.constant(1), **PRIVATE).evaluate()
+    assert told.value.column == drop
+    assert str(told.value).startswith(f"{drop}: the frame has no such column")
+    assert f"logs({argument}...)" in str(told.value.remedy)
+    assert "data." not in str(told.value)
+
+
+def test_remedies_are_arguments(pbc: pd.DataFrame) -> None:
+    known = {**PRIVATE, "delta": 1e-5}
+    words = pbc.assign(action=pbc["action"].map({0: "placebo", 1: "drug"}))
+    with pytest.raises(dt.InputError, match="the words of the actions in actions=, such as"):
+        dt.Question(dt.logs(words, person="unit_id", behavior="design"), dt.policy.constant(1), **known).evaluate()
+    gaps = pbc.assign(step=pbc["step"] * 2)
+    remedy = r'logs\(more=\{"steps": \{"kind": "ordered"\}\}\)'
+    more = {"on_violation": "reject"}
+    with pytest.raises(dt.InputError, match=remedy):
+        dt.Question(
+            dt.logs(gaps, person="unit_id", behavior="design", more=more), dt.policy.constant(1), **known
+        ).evaluate()
+    # What the message tells to write is taken.
+    more["steps"] = {"kind": "ordered"}
+    logs = dt.logs(gaps, person="unit_id", behavior="design", more=more)
+    dt.Question(logs, dt.policy.constant(1), **known).check()
+    mixed = pbc.astype({"reward": object})
+    mixed.loc[3, "reward"] = "lost"
+    with pytest.raises(dt.InputError, match=r"^reward: holds values of no single type") as told:
+        dt.Question(dt.logs(mixed, person="unit_id", behavior="design"), dt.policy.constant(1), **known).evaluate()
+    assert told.value.column == "reward"
+    assert "lost" not in str(told.value)

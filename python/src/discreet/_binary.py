@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet._errors import CuratorNotice, DiscreetError, InputError, Notice, PendingError, from_binary
+from discreet._errors import CuratorNotice, DiscreetError, InputError, Notice, PendingError, from_binary, in_python
 
 
 def path() -> str:
@@ -119,7 +119,8 @@ def run(
     notices, error, rest = _read(err.decode(errors="replace"))
     for notice in notices:
         category = CuratorNotice if notice.get("for") == "curator" else Notice
-        warnings.warn(str(notice["notice"]), category, stacklevel=_callers())
+        text = in_python(str(notice["notice"]), frame=data is not None)
+        warnings.warn(text, category, stacklevel=_callers())
     if process.returncode != 0 and not (process.returncode in fails and out):
         if error is None:
             error = {"message": rest.strip() or f"the binary ended with {process.returncode}", "exit": 1}

@@ -237,8 +237,21 @@ def table_of(frame: Any, columns: Sequence[str]) -> Any:
             return pa.table({name: frame[name] for name in wanted})
         return pa.table(frame).select(wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as why:
+        name = next((c for c in wanted if len(wanted) > 1 and not _converts(frame, c)), wanted[0])
         # Arrow's own words may quote a value.
-        raise InputError(f"a column of {', '.join(wanted)} holds values of no single type; convert it first") from why
+        raise InputError(
+            f"{name}: holds values of no single type; convert the column first, such as to numbers",
+            column=name,
+            remedy="convert the column first, such as to numbers",
+        ) from why
+
+
+def _converts(frame: Any, column: str) -> bool:
+    try:
+        table_of(frame, [column])
+    except InputError:
+        return False
+    return True
 
 
 def write(table: Any, descriptor: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -97,11 +98,72 @@ class CuratorNotice(Notice):
     """A notice that tells of the data: it is for their curator, and must not be passed on."""
 
 
+# Keys of a configuration and who takes them here: arguments of discreet.logs, and of discreet.Question.
+_OF_LOGS = {"actions", "behavior", "format", "one_row_episodes", "episode_per_person"}
+_OF_QUESTION = {"persons": "persons", "gamma": "gamma", "horizon": "horizon", "reward": "reward", "return": "returns"}
+# Canonical columns and the arguments of discreet.logs that name them.
+_COLUMNS = {
+    "unit_id": "person",
+    "episode_id": "episode",
+    **{name: name for name in ("step", "action", "reward", "behavior_prob", "terminated", "truncated", "discount")},
+}
+
+
+def in_python(text: str, *, frame: bool) -> str:
+    """Say in arguments of this package what the binary says in keys of a configuration.
+
+    Parameters
+    ----------
+    text
+        An error, a remedy or a notice of the binary.
+    frame
+        Whether the data are a frame, which the binary finds at /dev/stdin.
+
+    Returns
+    -------
+    str
+    """
+    if frame:
+        text = re.sub(r"/dev/stdin:(?=\d)", "row ", text)
+        text = text.replace("/dev/stdin: ", "").replace("/dev/stdin", "the frame")
+        text = text.replace("the file has no such column", "the frame has no such column")
+    text = re.sub(r"\bmap (\w+) to the column that holds it", _named, text)
+    text = re.sub(r"\bmap (\w+) to the column that names the person", _named, text)
+    text = text.replace("(outside: clip)", 'in Question(more={"reward": {"min": ..., "max": ..., "outside": "clip"}})')
+    return re.sub(r"\b(data|problem)\.(\w+)((?:\.\w+)*)(: \{[^{}]*\}|: true| is complete|: complete)?", _argument, text)
+
+
+def _named(found: re.Match[str]) -> str:
+    argument = _COLUMNS.get(found[1])
+    if argument is None:
+        return f'name its column in logs(more={{"columns": {{"{found[1]}": ...}}}})'
+    return f"name its column in logs({argument}=...)"
+
+
+def _argument(found: re.Match[str]) -> str:
+    section, key, below, value = found.groups()
+    path = "".join(f'["{part}"]' for part in below.split(".")[1:])
+    given = ""
+    if value == ": true":
+        given = "True"
+    elif value is not None and value.startswith(": {"):
+        given = re.sub(r"([A-Za-z_]\w*)", r'"\1"', value[2:])
+    elif value is not None:
+        given = '"complete"'
+    if section == "data":
+        call, name = "logs", key if key in _OF_LOGS else None
+    else:
+        call, name = "Question", _OF_QUESTION.get(key)
+    if name is not None:
+        return f"{name}={given}" if given and not path else f"{name}=" if not path else f"{name}={path}"
+    if given:
+        return f'{call}(more={{"{key}": {given}}})'
+    return f'{call}(more={{"{key}": ...}}){path}'
+
+
 def from_binary(told: Mapping[str, Any], *, frame: bool) -> DiscreetError:
     """Make the exception of an error that the binary wrote as JSON."""
-    message = str(told["message"])
-    if frame:
-        message = message.replace("/dev/stdin:", "row ").replace("/dev/stdin", "the frame")
+    message = in_python(str(told["message"]), frame=frame)
     if pending := told.get("pending"):
         return PendingError(message, dataset=pending["dataset"], entry=pending["entry"], key=pending["key"])
     if told["exit"] == 3:
@@ -120,6 +182,6 @@ def from_binary(told: Mapping[str, Any], *, frame: bool) -> DiscreetError:
             file=None if frame else fault.get("file"),
             row=fault.get("row"),
             column=fault.get("column"),
-            remedy=fault.get("remedy"),
+            remedy=None if fault.get("remedy") is None else in_python(fault["remedy"], frame=frame),
         )
     return DiscreetError(message)

@@ -69,6 +69,10 @@ class Ledger:
         _binary.run(["ledger", "init", out.path, *flags])
         return out
 
+    def __fspath__(self) -> str:
+        """Give the path or URL, so that a ledger stands where one is wanted."""
+        return self.path
+
     def _of(self) -> list[str]:
         return [] if self.dataset is None else ["--dataset", self.dataset]
 

@@ -13,13 +13,14 @@ from typing import Any
 from discreet import _binary
 from discreet._data import Logs, names_of, table_of, write
 from discreet._errors import InputError
+from discreet._ledger import Ledger
 from discreet._release import Release
 from discreet.policy import Policy
 
 Range = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What a question costs and how far off its answer will be, known without the data.
 
@@ -31,6 +32,38 @@ class Plan:
 
     json: Mapping[str, Any]
     _question: Question
+
+    def __repr__(self) -> str:
+        budget = self.json.get("budget")
+        if budget is None:
+            return f"<Plan {self.method}: no privacy, a reference, not for release>"
+        parts = [
+            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}, {self.json['unit']}, {self.json['adjacency']}"
+        ]
+        parts += [self._of(a["name"], a, a.get("range")) for a in self.json["public"].get("answers") or []]
+        if len(parts) == 1:
+            parts.append(self._of("", self.json["expected"], None))
+        return f"<Plan {self.method}: {'; '.join(p for p in parts if p)}>"
+
+    def _of(self, name: str, e: Mapping[str, Any], bounds: Mapping[str, Any] | None) -> str:
+        """Say how far off an answer will be, and whether it is one."""
+        words = [
+            (text, e[key])
+            for key, text in (
+                ("half_width", "half width"),
+                ("std_privacy", "privacy"),
+                ("std_sampling_at_most", "sampling at most"),
+                ("rmse_privacy", "privacy error over states"),
+            )
+            if e.get(key)
+        ]
+        if not words:
+            return ""
+        told = ", ".join(f"{text} {value:.3g}" for text, value in words)
+        constant = (bounds["max"] - bounds["min"]) / 2 if bounds else self.json["expected"].get("constant_at_worst")
+        error = max(e.get("half_width", 0), e.get("rmse_privacy", 0))
+        none = " (NO ANSWER: a constant made up without data is as good)" if constant and error >= constant else ""
+        return f"{name + ': ' if name else ''}expected {told}{none}"
 
     @property
     def method(self) -> str:
@@ -327,7 +360,7 @@ class Question:
     def evaluate(
         self,
         *,
-        ledger: str | os.PathLike[str] | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
         dataset: str | None = None,
         analyst: str | None = None,
         purpose: str | None = None,
@@ -339,9 +372,10 @@ class Question:
         Parameters
         ----------
         ledger
-            The ledger to charge, a path or a ``postgres://`` URL; without it the release says that none was charged.
+            The ledger to charge: a :class:`discreet.Ledger`, a path or a ``postgres://`` URL; without it the release
+            says that none was charged.
         dataset, analyst, purpose
-            Whose budget, who asks and what for, as in docs/ledger.md.
+            Whose budget (by default that of the `Ledger`), who asks and what for, as in docs/ledger.md.
         key
             Names the charge: the same question under the same key gets the recorded release again, at no cost.
         sign
@@ -362,6 +396,13 @@ class Question:
         """
         beside: dict[str, Any] = {}
         if ledger is not None:
+            if isinstance(ledger, Ledger):
+                if dataset is not None and ledger.dataset not in (None, dataset):
+                    raise InputError(
+                        f"the ledger is of dataset {ledger.dataset!r}, and dataset is {dataset!r}; leave one out"
+                    )
+                dataset = ledger.dataset if dataset is None else dataset
+                ledger = ledger.path
             location = os.fspath(ledger)
             section = {
                 "path": location if "://" in location else os.path.abspath(location),
@@ -464,7 +505,7 @@ def compare(
     *,
     contrasts: str | Sequence[Sequence[str]] = "all",
     levels: str | Sequence[str] = "none",
-    ledger: str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     analyst: str | None = None,
     purpose: str | None = None,

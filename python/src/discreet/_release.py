@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping
@@ -146,6 +147,25 @@ class Release:
                 return str(a["selection"]["policy"])
         return None
 
+    @functools.cached_property
+    def _headline(self) -> Mapping[str, str]:
+        """What the binary says at the head of its report."""
+        with _binary.directory() as place:
+            file = place / "release.json"
+            file.write_bytes(self.raw)
+            found: Mapping[str, str] = _binary.run(["report", str(file), "--json"]).json()
+        return found
+
+    @property
+    def unanswered(self) -> str | None:
+        """Why this release cannot answer the question; None where it can. Its numbers are then no answer."""
+        return self._headline["why"] if self._headline["answered"] == "no" else None
+
+    @property
+    def in_part(self) -> str | None:
+        """For which part of the question the data answer alone; None where it is all of it, or none."""
+        return self._headline["why"] if self._headline["answered"] == "in_part" else None
+
     def verify(
         self,
         *,
@@ -205,6 +225,9 @@ class Release:
         Returns
         -------
         pandas.DataFrame
+            ``attrs["unanswered"]`` is :attr:`unanswered`. Where `select` was asked for, the column ``best`` marks the
+            policy that it found; that has a row of the kind ``selection``, without numbers, where its own value was
+            not released.
         """
         from discreet._plots import pandas
 
@@ -224,13 +247,23 @@ class Release:
                 }
                 for a in self.answers
             ]
-            return pd.DataFrame(rows)
-        if "values" in self.json:
+            if self.best is not None:
+                for row in rows:
+                    row["best"] = row["kind"] == "policy" and row["name"] == self.best
+                if not any(row["best"] for row in rows):
+                    rows.append({"name": self.best, "kind": "selection", "best": True})
+            out = pd.DataFrame(rows)
+        elif "values" in self.json:
             columns = {"value": self.json["values"]}
             if "bands" in self.json:
                 columns.update(lower=self.json["bands"]["lower"], upper=self.json["bands"]["upper"])
-            return pd.DataFrame(columns).rename_axis("state")
-        return pd.DataFrame({"theta": self.json["theta"]})
+            out = pd.DataFrame(columns).rename_axis("state")
+        elif "theta" in self.json:
+            out = pd.DataFrame({"theta": self.json["theta"]})
+        else:
+            out = pd.DataFrame([{"name": self.best, "kind": "selection", "best": True}])
+        out.attrs["unanswered"] = self.unanswered
+        return out
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the answers with their intervals; of a value function the values by state.
@@ -270,7 +303,11 @@ class Release:
             ax.set_yticks(range(len(answers)), [a.name for a in reversed(answers)])
             ax.set_ylim(-0.7, len(answers) - 0.3)
             ax.set_xlabel(f"return, {100 * self._confidence():g}% intervals")
-        ax.set_title(f"{self.method}: {self._statement()}", fontsize=10)
+        if self.unanswered is not None:
+            ax.set_title(f"answer NONE: the data cannot answer\n{self.method}: {self._statement()}", fontsize=10)
+            ax.title.set_color("#b00020")
+        else:
+            ax.set_title(f"{self.method}: {self._statement()}", fontsize=10)
         ax.grid(alpha=0.3, axis="x")
         return ax
 
@@ -287,7 +324,13 @@ class Release:
         told = [f"{a.name} {a.value:.6g} [{a.interval[0]:.6g}, {a.interval[1]:.6g}]" for a in self.answers]
         if self.best is not None:
             told.append(f"best {self.best}")
-        return f"<Release {self.method}: {'; '.join(told) or 'value function'} ({self._statement()})>"
+        if self.unanswered is not None:
+            told.insert(0, f"answer NONE: this release cannot answer the question. {self.unanswered}")
+        elif self.in_part is not None:
+            told.insert(0, f"answer IN PART: {self.in_part}")
+        elif not told:
+            told = ["value function"]
+        return f"<Release {self.method}: {'; '.join(told)} ({self._statement()})>"
 
     def _repr_html_(self) -> str:
         """Show the answers and the guarantee in a notebook. Every text is escaped."""
@@ -311,13 +354,19 @@ class Release:
             paid = f"Paid by entry {entry['seq']} of the ledger of {escape(str(entry['dataset']))}."
         else:
             paid = red.format("No ledger was charged: add up repeated releases yourself.")
+        if self.unanswered is not None:
+            none = red.format("Answer NONE: this release cannot answer the question.")
+            head = f"<p>{none} {escape(self.unanswered)}</p>"
+        else:
+            head = "" if self.in_part is None else f"<p><b>Answer in part:</b> {escape(self.in_part)}</p>"
+        best = "" if self.best is None else f"<p>Best by its lower limit: {escape(self.best)}.</p>"
         notes = "".join(f"<li>{escape(n)}</li>" for n in self.notes)
         held = f"{100 * self._confidence():g}% interval" if self.answers else ""
         return (
-            f"<div><table><thead><tr><th style='text-align:left'>{escape(self.method)}</th>"
+            f"<div>{head}<table><thead><tr><th style='text-align:left'>{escape(self.method)}</th>"
             f"<th>value</th><th>{held}</th>"
             f"<th>std, privacy</th><th>std, sampling</th></tr></thead><tbody>{rows}</tbody></table>"
-            f"<p>{escape(self._statement())}. {paid}</p>"
+            f"{best}<p>{escape(self._statement())}. {paid}</p>"
             f"<details><summary>{len(self.notes)} notes</summary><ul>{notes}</ul></details></div>"
         )
 
