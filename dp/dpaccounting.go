@@ -32,11 +32,10 @@ const dpAccountingModule = "dp_accounting.dp_event"
 
 // withoutCounterpart says why a class cannot be read.
 var withoutCounterpart = map[string]string{
-	"NonPrivateDpEvent":                  "is not private at all",
-	"UnsupportedDpEvent":                 "says nothing of what was done",
-	"SampledWithReplacementDpEvent":      "is a sample in which a person may be more than once",
-	"MixtureOfGaussiansDpEvent":          "is a mixture of Gaussians of several sensitivities; state its distribution of the loss as privacy_loss",
-	"TruncatedSubsampledGaussianDpEvent": "is a Poisson sample that is cut to a largest size; state its distribution of the loss as privacy_loss",
+	"NonPrivateDpEvent":             "is not private at all",
+	"UnsupportedDpEvent":            "says nothing of what was done",
+	"SampledWithReplacementDpEvent": "is a sample in which a person may be more than once",
+	"MixtureOfGaussiansDpEvent":     "is a mixture of Gaussians of several sensitivities; state its distribution of the loss as privacy_loss",
 }
 
 func fromDPAccounting(text []byte, depth int) (Event, error) {
@@ -136,6 +135,11 @@ func (a *attributes) event() Event {
 		return a.repeated(a.number("mean"), a.number("shape"), a.inner())
 	case "PoissonSampledDpEvent":
 		return PoissonSampled{a.number("sampling_probability"), a.inner()}
+	case "TruncatedSubsampledGaussianDpEvent":
+		return TruncatedPoissonSampled{
+			Population: a.integer("dataset_size"), Rate: a.number("sampling_probability"), Batch: a.integer("truncated_batch_size"),
+			Event: Gaussian{a.number("noise_multiplier")},
+		}
 	case "SampledWithoutReplacementDpEvent":
 		return SampledWithoutReplacement{a.integer("source_dataset_size"), a.integer("sample_size"), a.inner()}
 	case "SelfComposedDpEvent":

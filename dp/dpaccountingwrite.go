@@ -66,6 +66,14 @@ func toDPAccounting(e Event) (named, error) {
 		return around("PoissonSampledDpEvent", e.Event, named{"sampling_probability": e.Rate})
 	case SampledWithoutReplacement:
 		return around("SampledWithoutReplacementDpEvent", e.Event, named{"source_dataset_size": e.Population, "sample_size": e.Sample})
+	case TruncatedPoissonSampled:
+		g, ok := e.Event.(Gaussian)
+		if !ok {
+			return nil, fmt.Errorf("%w: truncated_poisson_sampled has no counterpart in dp-accounting but of one gaussian", ErrEvent)
+		}
+		return class("TruncatedSubsampledGaussianDpEvent", named{
+			"dataset_size": e.Population, "sampling_probability": e.Rate, "truncated_batch_size": e.Batch, "noise_multiplier": g.NoiseMultiplier,
+		}), nil
 	case SelfComposed:
 		return around("SelfComposedDpEvent", e.Event, named{"count": e.Count})
 	case Composed:

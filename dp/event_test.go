@@ -40,6 +40,9 @@ var everyKind = map[string]dp.Event{
 	`{"kind":"report_noisy_max","noise":"laplace","scale":4,"sensitivity":1,"monotone":true}`: dp.ReportNoisyMax{
 		Noise: "laplace", Scale: 4, Sensitivity: 1, Monotone: true},
 	`{"kind":"approximate_dp","epsilon":1,"delta":1e-6}`: dp.ApproximateDP{Epsilon: 1, Delta: 1e-6},
+	`{"kind":"truncated_poisson_sampled","population":9,"rate":0.5,"batch":4,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.TruncatedPoissonSampled{
+		Population: 9, Rate: 0.5, Batch: 4, Event: dp.Gaussian{NoiseMultiplier: 1},
+	},
 	`{"kind":"poisson_sampled","rate":0.01,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.PoissonSampled{
 		Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}},
 	`{"kind":"sampled_without_replacement","population":10000,"sample":1,"event":{"kind":"gaussian","noise_multiplier":1}}`: dp.SampledWithoutReplacement{

@@ -74,7 +74,7 @@ var kinds = [...]string{
 	"gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "tree_aggregation", "smooth_gaussian",
 	"randomized_response", "shuffled", "exponential", "permute_and_flip", "report_noisy_max", "select_best",
 	"pure_dp", "approximate_dp", "gdp", "zcdp", "rdp_curve", "privacy_loss",
-	"poisson_sampled", "sampled_without_replacement", "self_composed", "composed",
+	"poisson_sampled", "truncated_poisson_sampled", "sampled_without_replacement", "self_composed", "composed",
 }
 
 // Kinds returns the names of all kinds of events.
@@ -163,6 +163,15 @@ func (p *parser) event(text []byte, depth int) (builder, error) {
 		text, open := p.hole(text, "rate")
 		build, err := p.wrapper(text, *head.Kind, depth, &f, []string{"rate"}, func(e Event) Event { return PoissonSampled{f.Rate, e} })
 		return filled(build, open, func(e *PoissonSampled, x float64) { e.Rate = x }), err
+	case "truncated_poisson_sampled":
+		var f struct {
+			Population int64   `json:"population"`
+			Rate       float64 `json:"rate"`
+			Batch      int64   `json:"batch"`
+		}
+		return p.wrapper(text, *head.Kind, depth, &f, []string{"population", "rate", "batch"}, func(e Event) Event {
+			return TruncatedPoissonSampled{f.Population, f.Rate, f.Batch, e}
+		})
 	case "sampled_without_replacement":
 		var f struct {
 			Population int64 `json:"population"`

@@ -63,6 +63,9 @@ def cases():
     yield d.RepeatAndSelectDpEvent(d.GaussianDpEvent(10.0), 8.0, math.inf), ADD, rdp
     yield d.SelfComposedDpEvent(step, 1000), ADD, pld
     yield d.SelfComposedDpEvent(d.SampledWithoutReplacementDpEvent(10000, 100, d.GaussianDpEvent(4.0)), 100), REPLACE, rdp
+    cut = d.TruncatedSubsampledGaussianDpEvent(10000, 0.01, 150, 1.0)
+    yield d.SelfComposedDpEvent(cut, 1000), ADD, pld
+    yield d.SelfComposedDpEvent(cut, 1000), REPLACE, pld
     yield d.ComposedDpEvent([d.NoOpDpEvent(), d.GaussianDpEvent(8.0), d.SelfComposedDpEvent(d.LaplaceDpEvent(20.0), 5), step]), ADD, pld
 
 
@@ -72,7 +75,6 @@ def refused():
     yield d.UnsupportedDpEvent()
     yield d.SampledWithReplacementDpEvent(100, 10, d.GaussianDpEvent(1.0))
     yield d.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0], [0.5, 0.5])
-    yield d.TruncatedSubsampledGaussianDpEvent(1000, 0.01, 20, 1.0)
     yield d.ZCDpEvent(0.1, 0.1)
     yield d.RepeatAndSelectDpEvent(d.GaussianDpEvent(1.0), 8.0, 2)
 

@@ -53,6 +53,7 @@
 //	poisson_sampled gaussian, or several      -                bracket  R A     upper R A
 //	poisson_sampled, other noise, pure_dp,
 //	  approximate_dp or a choice              -                see PLD          -
+//	truncated_poisson_sampled, same           -                bracket  R A (9) upper R A
 //	sampled_without_replacement gaussian, same -               bracket  R       upper R
 //	sampled_without_replacement, other noise  -                see PLD          -
 //	composed, self_composed                   of Gaussians     yes              yes
@@ -67,6 +68,7 @@
 // (7) Exact in one tree; with restarts and several participations the ends may differ.
 // (8) [FixDelta] makes an approximate_dp event of it that composes, at a part of delta that is
 // fixed when it is charged.
+// (9) Narrow where samples are rarely cut, or nearly always; else the ends are far apart.
 //
 // A [Filter] takes, under its Gaussian rule, trees of Gaussians and tree_aggregation; under its Renyi
 // rule, what RDP takes; and under its basic rule, or from its reserve, anything

@@ -30,7 +30,7 @@ func readPythonEvents(t *testing.T) (all pythonEvents) {
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
-	if err != nil || len(all.Events) < 14 || len(all.Refused) < 7 {
+	if err != nil || len(all.Events) < 14 || len(all.Refused) < 6 {
 		t.Fatal(err, len(all.Events), len(all.Refused))
 	}
 	return all

@@ -48,6 +48,9 @@ func (g *group) Compose(ctx context.Context, event dp.Event, count int64) error 
 		if e, ok := leaf.(dp.SmoothGaussian); ok && g.persons > 1 {
 			return unsupported(e, "has no answer for groups here: its profile takes too long to tabulate; ask for the group of an approximate_dp event that it meets")
 		}
+		if g.persons > 1 && g.Adjacency() == dp.AddRemoveOne && sized(leaf) {
+			return unsupported(leaf, "has no answer for groups under add_remove_one: its price holds for one number of persons, and each person of a group changes it; account for it under replace_one")
+		}
 		return nil
 	})
 	if err != nil {

@@ -100,6 +100,12 @@ func (p *PLD) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
 		}
 		n.split = true
 		return n, nil
+	case dp.TruncatedPoissonSampled:
+		if err := checkTruncated(e); err != nil {
+			return needs{}, err
+		}
+		_, err := p.base(ctx, p.adj, e.Event, true)
+		return needs{split: true, above: p.adj == dp.AddRemoveOne, below: true, picks: 2}, err
 	case dp.SampledWithoutReplacement:
 		n, err := p.base(ctx, p.adj, e.Event, true)
 		n.below, n.split = true, true
@@ -175,6 +181,9 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 			return reduce(dp.PoissonSampled{Rate: e.Rate * nested.Rate, Event: nested.Event})
 		}
 		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, nil
+	case dp.TruncatedPoissonSampled:
+		inner, err := single(e.Event, leaf)
+		return dp.TruncatedPoissonSampled{Population: e.Population, Rate: e.Rate, Batch: e.Batch, Event: inner}, err
 	case dp.SampledWithoutReplacement:
 		inner, err := single(e.Event, leaf)
 		if err != nil || e.Sample == e.Population {
@@ -227,6 +236,8 @@ func (p *PLD) part(ctx context.Context, leaf dp.Event, v view) (lossdist.Part, e
 			return lossdist.Part{Law: lossdist.Antipodal{Shift: 1 / g.NoiseMultiplier, Rate: e.Rate}, Rate: e.Rate}, nil
 		}
 		return p.symmetrical(ctx, e.Event, e.Rate, v)
+	case dp.TruncatedPoissonSampled:
+		return p.truncated(ctx, e, v)
 	case dp.SampledWithoutReplacement:
 		rate := float64(e.Sample) / float64(e.Population)
 		if v.dominates {

@@ -254,6 +254,9 @@ func renyiCurve(ctx context.Context, adj dp.Adjacency, leaf dp.Event) (at func(o
 		return nil, 0, unsupported(leaf, "has no Renyi curve here; "+smoothRemedy)
 	case dp.PoissonSampled:
 		return sampledCurve(adj, leaf, e.Rate, e.Event)
+	case dp.TruncatedPoissonSampled:
+		at, err := truncatedCurve(adj, e)
+		return at, 0, err
 	case dp.SampledWithoutReplacement:
 		// The rate rounded up: the divergence grows with it.
 		rate := xmath.DivUp(counted(e.Sample).Upper, counted(e.Population).Lower)
@@ -297,6 +300,8 @@ func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
 	case dp.PoissonSampled:
 		_, ok := gaussianTree(adj, e.Event, 1)
 		return ok
+	case dp.TruncatedPoissonSampled:
+		return checkTruncated(e) == nil
 	case dp.SampledWithoutReplacement:
 		_, ok := gaussianTree(adj, e.Event, 1)
 		return ok

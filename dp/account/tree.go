@@ -10,7 +10,8 @@ import (
 
 // leaves calls visit for every event of the tree that is not itself a
 // composition, with the number of times it runs. A sample that always holds
-// everyone is replaced by the event that it runs.
+// everyone is replaced by the event that it runs, and a
+// sample that is never cut by the sample.
 func leaves(event dp.Event, count int64, visit func(leaf dp.Event, count int64) error) error {
 	switch e := event.(type) {
 	case dp.Composed:
@@ -28,6 +29,10 @@ func leaves(event dp.Event, count int64, visit func(leaf dp.Event, count int64) 
 	case dp.PoissonSampled:
 		if e.Rate == 1 {
 			return leaves(e.Event, count, visit)
+		}
+	case dp.TruncatedPoissonSampled:
+		if e.Batch >= e.Population { // nothing is ever cut
+			return leaves(dp.PoissonSampled{Rate: e.Rate, Event: e.Event}, count, visit)
 		}
 	}
 	return visit(event, count)
@@ -65,6 +70,8 @@ func meaningful(adj dp.Adjacency, event dp.Event) error {
 	case dp.SelfComposed:
 		return meaningful(adj, e.Event)
 	case dp.PoissonSampled:
+		return meaningful(adj, e.Event)
+	case dp.TruncatedPoissonSampled:
 		return meaningful(adj, e.Event)
 	case dp.SelectBest:
 		return meaningful(adj, e.Event)
