@@ -96,7 +96,10 @@ privacy: {{adjacency: replace_one, epsilon: 1, delta: 1.0e-6}}
     for (kind, name), runs in found.items():
         least = {key: min(r[key] for r in runs) for key in runs[0] if key != "value"}
         print(kind, name, " ".join(f"{key} {least[key]:.2f}" for key in least), f"value {runs[0]['value']:.5f}", sep="\t")
-    print("load", *os.getloadavg())
+    for kind in files:
+        one, two = (min(r["wall"] for r in found[kind, f"discreet, {processors}"]) for processors in (1, 2))
+        print(kind, f"two processors {one / two:.2f} times as fast as one, by the wall", sep="\t")
+    print("load", *os.getloadavg(), "(wall times count only where it was below 1 before the run)")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ type reader struct {
 const separators = ";\t|"
 
 func (d Dialect) table(in *textfile.Input, name string) (*reader, error) {
-	t := &reader{name: name, in: in, scan: scanner{r: in, line: 1, sep: cmp.Or(d.Separator, ',')}, na: map[string]bool{}}
+	t := &reader{name: name, in: in, scan: newScanner(in, cmp.Or(d.Separator, ','), 0, 1), na: map[string]bool{}}
 	for _, marker := range d.NA {
 		t.na[marker] = true
 		_, err := parseNumber([]byte(marker))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 )
 
 // Sizes of the buffer: it starts at the first and doubles up to the second,
@@ -20,6 +21,9 @@ var (
 	errTooLong    = errors.New("record longer than the buffer may grow")
 )
 
+// toEnd is the limit of a scanner that reads to the end of its file.
+const toEnd = math.MaxInt64
+
 // scanner holds a piece of a file that ends in a newline, so that a search for
 // the end of a field always ends inside it.
 type scanner struct {
@@ -30,7 +34,20 @@ type scanner struct {
 	line int    // its line, from 1
 	eof  bool
 	sep  byte // between fields
+
+	base  int64 // place of data[0] in the file
+	limit int64 // a record that starts at or beyond this place is another range's
+	most  int   // bytes that the buffer may grow to
 }
+
+// newScanner reads the file of r, whose first byte is at place base of the file and
+// begins a line.
+func newScanner(r io.Reader, sep byte, base int64, line int) scanner {
+	return scanner{r: r, line: line, sep: sep, base: base, limit: toEnd, most: maxBuffer}
+}
+
+// at is the place of the next record in the file.
+func (s *scanner) at() int64 { return s.base + int64(s.pos) }
 
 // more reads on. It keeps what starts at keep, which becomes pos, and returns
 // only when buf has grown by at least a line. At the end of the file it returns
@@ -45,7 +62,7 @@ func (s *scanner) more(keep int) error {
 	}
 	had := len(s.buf) - keep
 	n := copy(s.data, s.data[keep:])
-	s.data, s.pos = s.data[:n], 0
+	s.data, s.pos, s.base = s.data[:n], 0, s.base+int64(keep)
 	searched := max(had, 0)
 	for {
 		if err := s.room(); err != nil {
@@ -85,7 +102,7 @@ func (s *scanner) room() error {
 	if cap(s.data)-len(s.data) > 1 {
 		return nil
 	}
-	if cap(s.data) >= maxBuffer {
+	if cap(s.data) >= s.most {
 		return errTooLong
 	}
 	grown := make([]byte, len(s.data), max(startBuffer, 2*cap(s.data)))
@@ -104,11 +121,13 @@ func (s *scanner) end() {
 }
 
 // skipBlank moves to the next record that is not an empty line, reading on as
-// needed.
+// needed. Where that is at or beyond the limit it returns io.EOF.
 func (s *scanner) skipBlank() error {
 	for {
 		for s.pos < len(s.buf) {
 			switch {
+			case s.at() >= s.limit:
+				return io.EOF
 			case s.buf[s.pos] == '\n':
 				s.pos++
 			case s.buf[s.pos] == '\r' && s.buf[s.pos+1] == '\n':
@@ -117,6 +136,9 @@ func (s *scanner) skipBlank() error {
 				return nil
 			}
 			s.line++
+		}
+		if s.at() >= s.limit {
+			return io.EOF
 		}
 		if err := s.more(s.pos); err != nil {
 			return err

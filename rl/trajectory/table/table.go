@@ -33,6 +33,17 @@ type Table interface {
 	Close() error
 }
 
+// Divisible is a table that several processors may read.
+type Divisible interface {
+	Table
+	// Divide is called after the last Select and before the first Read, in place of
+	// which the table that it returns is to be read: it delivers the same rows and
+	// faults in the same order, in batches of its own making, which up to a number of
+	// workers decode ahead of what is asked for. It takes the place of the first one,
+	// which it closes. It returns nil where nothing is to be gained.
+	Divide(workers int, batch func() *Batch) Table
+}
+
 // Format opens files of one kind.
 type Format struct {
 	// Name is what a user writes to choose the format, such as "csv".

@@ -10,6 +10,10 @@ import (
 // rows so wide that few fit a batch it is one.
 const batchesAhead = 4
 
+// widestDivided is how many numbers a row may have in a table that several processors
+// decode: they hold batches that only wait for their turn.
+const widestDivided = 1 << 8
+
 // ahead reads a table on a goroutine of its own, so that values are decoded while the
 // rows before them are checked. It delivers what the table delivers, in that order.
 type ahead struct {
@@ -29,9 +33,18 @@ type filled struct {
 	progress int64
 }
 
-// readAhead begins to read a table, after the last Select. Batches are like the given
-// one. Close ends it.
-func readAhead(t table.Table, widths []int, keys int) *ahead {
+// readAhead begins to read a table, after the last Select, on up to a number of
+// goroutines. Close ends it.
+func readAhead(t table.Table, workers int, widths []int, keys int) table.Table {
+	width := 0
+	for _, w := range widths {
+		width += w
+	}
+	if d, ok := t.(table.Divisible); ok && width <= widestDivided {
+		if divided := d.Divide(workers, func() *table.Batch { return table.NewBatch(widths, keys) }); divided != nil {
+			return divided
+		}
+	}
 	first := table.NewBatch(widths, keys)
 	n := batchesAhead
 	if narrow := table.NewBatch(nil, 0).Cap; first.Cap < narrow {

@@ -52,7 +52,7 @@ func TestReadingAheadDeliversTheTable(t *testing.T) {
 		end := rapid.SampledFrom([]error{io.EOF, errors.New("broken")}).Draw(t, "end")
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 9), 0, 12).Draw(t, "sizes")
 		c := &counting{sizes: sizes, end: end}
-		a := readAhead(c, []int{1}, 1)
+		a := readAhead(c, 2, []int{1}, 1)
 		b := table.NewBatch([]int{1}, 1)
 		row := 0
 		for _, n := range sizes[:rapid.IntRange(0, len(sizes)).Draw(t, "read")] {

@@ -68,8 +68,8 @@ func (s *Stream) open() error {
 	}
 	s.bound, s.at = b, 0
 	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
-	if runtime.GOMAXPROCS(0) > 1 {
-		s.table = readAhead(t, b.width[:], keys+len(b.words))
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		s.table = readAhead(t, n, b.width[:], keys+len(b.words))
 	}
 	for _, n := range b.notices {
 		s.notice(n)

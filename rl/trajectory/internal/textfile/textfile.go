@@ -68,6 +68,20 @@ func (in *Input) unwrap(f *os.File, path, extension string) error {
 // Read implements [io.Reader].
 func (in *Input) Read(p []byte) (int, error) { return in.text.Read(p) }
 
+// Plain gives the file as it lies on the disk, and its size. It reports false where
+// the text is not that: of what is compressed, of a pipe, and of what From was given.
+func (in *Input) Plain() (io.ReaderAt, int64, bool) {
+	f, ok := in.closer.(*os.File)
+	if !ok || in.text != io.Reader(in.file) {
+		return nil, 0, false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0, false
+	}
+	return f, info.Size(), true
+}
+
 // Consumed is the number of bytes read of the file, compressed if it is.
 func (in *Input) Consumed() int64 { return in.file.n }
 
