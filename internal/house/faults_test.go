@@ -26,6 +26,7 @@ var unmarked = []string{
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
 	"evaluate.ErrImpure", "evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",
 	"evaluate/replay.ErrBroken", "evaluate/replay.ErrUncovered",
+	"fleet.ErrFork", "fleet.ErrReport", "fleet.ErrSpec", "fleet.ErrWeights",
 	"internal/filelock.ErrHeld",
 	"internal/jcs.ErrForm",
 	"internal/papers/figure.ErrBusy", "internal/papers/figure.ErrDir", "internal/papers/figure.ErrItem", "internal/papers/figure.ErrJob", "internal/papers/figure.ErrStale",
