@@ -74,8 +74,8 @@ var table = []wing{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
-		{"fleet/fleetv1"}, // generated: messages and services
-		{"fleet"},         // specs, consent, weights, sealed reports
+		{"fleet/fleetv1", "fleet/internal/store"}, // generated messages and services; the rows of an aggregator
+		{"fleet"}, // specs, consent, weights, sealed reports
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet"}, floors: [][]string{
 		{"internal/cli"},
