@@ -41,6 +41,7 @@ var unmarked = []string{
 	"rl/learn.ErrDiverged",
 	"rl/trajectory.ErrColumn", "rl/trajectory.ErrEmpty", "rl/trajectory.ErrEpisode", "rl/trajectory.ErrFormat", "rl/trajectory.ErrValue",
 	"scale.ErrEngine",
+	"serve/internal/asks.ErrAudit", "serve/internal/asks.ErrLost", "serve/internal/asks.ErrNone", "serve/internal/asks.ErrState", "serve/internal/tokens.ErrBusy",
 	"train.ErrDiverged", "train.ErrForfeited", "train.ErrTask", "train/ledgerwallet.ErrGone", "train/simulate.ErrInUse",
 }
 

@@ -77,11 +77,15 @@ var table = []wing{
 		{"fleet/fleetv1", "fleet/internal/store"}, // generated messages and services; the rows of an aggregator
 		{"fleet"}, // specs, consent, weights, sealed reports
 	}},
-	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet"}, floors: [][]string{
+	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
+		{"serve/curatorv1", "serve/internal/asks", "serve/internal/tokens"}, // generated; what is kept of asks; who has which token
+		{"serve"}, // the curator's service
+	}},
+	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, floors: [][]string{
 		{"internal/cli"},
 		{"cmd/discreet"},
 	}},
-	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "command"}, floors: [][]string{
+	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, floors: [][]string{
 		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol"}, // tests of the whole
 	}},
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 
@@ -18,14 +19,28 @@ import (
 )
 
 func TestTheGeneratedFilesAreWhatThePluginsMake(t *testing.T) {
-	file := protoutil.ProtoFromFileDescriptor(compiled(t))
+	for _, file := range compiled(t) {
+		t.Run(file.Path(), func(t *testing.T) { generate(t, file) })
+	}
+}
+
+// withImports are the descriptors of a file's imports, and its own last.
+func withImports(file protoreflect.FileDescriptor) []*descriptorpb.FileDescriptorProto {
+	var out []*descriptorpb.FileDescriptorProto
+	for i := range file.Imports().Len() {
+		out = append(out, withImports(file.Imports().Get(i).FileDescriptor)...)
+	}
+	return append(out, protoutil.ProtoFromFileDescriptor(file))
+}
+
+func generate(t *testing.T, file protoreflect.FileDescriptor) {
 	for plugin, options := range map[string]string{
 		"protoc-gen-go":         "module=github.com/discreet-rl/discreet",
 		"protoc-gen-connect-go": "module=github.com/discreet-rl/discreet,package_suffix,simple",
 	} {
 		request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{
-			FileToGenerate: []string{fleetProto}, Parameter: proto.String(options),
-			ProtoFile: []*descriptorpb.FileDescriptorProto{file},
+			FileToGenerate: []string{file.Path()}, Parameter: proto.String(options),
+			ProtoFile: withImports(file),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +68,7 @@ func TestTheGeneratedFilesAreWhatThePluginsMake(t *testing.T) {
 			}
 			if got, err := os.ReadFile(path); err != nil || string(got) != f.GetContent() {
 				t.Errorf("%s is not what %s makes of %s (%v); run go test -tags slow ./internal/protocol -regenerate",
-					strings.TrimPrefix(path, "../../"), plugin, fleetProto, err)
+					strings.TrimPrefix(path, "../../"), plugin, file.Path(), err)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,38 +17,48 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
 
 var regenerate = flag.Bool("regenerate", false, "write the generated code and testdata/wire.txt")
 
-const (
-	fleetProto = "discreet/fleet/v1/fleet.proto"
-	wirePath   = "testdata/wire.txt"
-)
+const wirePath = "testdata/wire.txt"
 
-// compiled reads the protocol from its text.
-func compiled(t *testing.T) protoreflect.FileDescriptor {
+// protocols are the texts and the descriptors of their generated code.
+var protocols = map[string]protoreflect.FileDescriptor{
+	"discreet/curator/v1/curator.proto": curatorv1.File_discreet_curator_v1_curator_proto,
+	"discreet/fleet/v1/fleet.proto":     fleetv1.File_discreet_fleet_v1_fleet_proto,
+}
+
+// compiled reads the protocols from their texts, in order of their names.
+func compiled(t *testing.T) []protoreflect.FileDescriptor {
 	t.Helper()
 	c := protocompile.Compiler{
-		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{"../../proto"}},
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{"../../proto"}}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
-	files, err := c.Compile(context.Background(), fleetProto)
+	files, err := c.Compile(context.Background(), slices.Sorted(maps.Keys(protocols))...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files[0]
+	var out []protoreflect.FileDescriptor
+	for _, f := range files {
+		out = append(out, f)
+	}
+	return out
 }
 
 func TestTheCodeHoldsTheDescriptorOfTheText(t *testing.T) {
-	want := protodesc.ToFileDescriptorProto(compiled(t))
-	want.SourceCodeInfo = nil
-	got := protodesc.ToFileDescriptorProto(fleetv1.File_discreet_fleet_v1_fleet_proto)
-	for _, f := range []*descriptorpb.FileDescriptorProto{want, got} {
-		clearNames(f.GetMessageType())
-	}
-	if !proto.Equal(got, want) && !*regenerate {
-		t.Errorf("fleet/fleetv1 is not the code of %s; run go test -tags slow ./internal/protocol -regenerate", fleetProto)
+	for _, file := range compiled(t) {
+		want := protodesc.ToFileDescriptorProto(file)
+		want.SourceCodeInfo = nil
+		got := protodesc.ToFileDescriptorProto(protocols[file.Path()])
+		for _, f := range []*descriptorpb.FileDescriptorProto{want, got} {
+			clearNames(f.GetMessageType())
+		}
+		if !proto.Equal(got, want) && !*regenerate {
+			t.Errorf("the generated code is not that of %s; run go test -tags slow ./internal/protocol -regenerate", file.Path())
+		}
 	}
 }
 
@@ -62,7 +73,16 @@ func clearNames(messages []*descriptorpb.DescriptorProto) {
 }
 
 // wire lists what two sides of a connection have to agree on, a line each.
-func wire(file protoreflect.FileDescriptor) []string {
+func wire(files []protoreflect.FileDescriptor) []string {
+	var out []string
+	for _, file := range files {
+		out = append(out, wireOf(file)...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func wireOf(file protoreflect.FileDescriptor) []string {
 	var out []string
 	var messages func(protoreflect.MessageDescriptors)
 	messages = func(all protoreflect.MessageDescriptors) {
@@ -96,7 +116,6 @@ func wire(file protoreflect.FileDescriptor) []string {
 			out = append(out, fmt.Sprintf("call %s (%s) (%s)", m.FullName(), m.Input().FullName(), m.Output().FullName()))
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/serve/curatorv1"
+)
+
+// remote is a service that is asked for the caller.
+type remote struct {
+	server, tokenFile string
+}
+
+// Where a token is looked for.
+const tokenVariable = "DISCREET_TOKEN"
+
+func newRemote() *cobra.Command {
+	var r remote
+	cmd := &cobra.Command{
+		Use:   "remote",
+		Short: "Plan and ask at a curator's service",
+		Long: `Plan and ask at a curator's service (discreet serve). A question is the file of an
+evaluation without the steward's part: no data, problem, ledger or output.
+The token is that of the environment variable DISCREET_TOKEN, or of a file that
+nobody else may read (--token-file).`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&r.server, "server", "http://127.0.0.1:8420", "address of the service")
+	cmd.PersistentFlags().StringVar(&r.tokenFile, "token-file", "", "file with the bearer token, mode 0600")
+	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.watch(), r.release(), r.budget(), r.policy())
+	return cmd
+}
+
+// token finds the caller's.
+func (r *remote) token() (string, error) {
+	if r.tokenFile == "" {
+		if t := os.Getenv(tokenVariable); t != "" {
+			return t, nil
+		}
+		return "", usage(fmt.Errorf("remote: no token; set %s, or name a file with --token-file", tokenVariable))
+	}
+	info, err := os.Stat(r.tokenFile)
+	if err != nil {
+		return "", usage(err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", usage(fmt.Errorf("remote: %s can be read by others (mode %v); chmod 600 it", r.tokenFile, info.Mode().Perm()))
+	}
+	text, err := os.ReadFile(r.tokenFile)
+	if err != nil {
+		return "", usage(err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// bearing presents a token with every request.
+type bearing struct{ token string }
+
+// RoundTrip implements [http.RoundTripper].
+func (b bearing) RoundTrip(q *http.Request) (*http.Response, error) {
+	q = q.Clone(q.Context())
+	q.Header.Set("Authorization", "Bearer "+b.token)
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+func (r *remote) client() (curatorv1.CuratorServiceClient, error) {
+	u, err := url.Parse(r.server)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, usage(fmt.Errorf("remote: --server is %q; want an address such as https://curator.example", r.server))
+	}
+	if host := u.Hostname(); u.Scheme == "http" && host != "127.0.0.1" && host != "::1" && host != "localhost" {
+		return nil, usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
+	}
+	token, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	// A redirect could carry the token elsewhere.
+	h := &http.Client{Transport: bearing{token}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return curatorv1.NewCuratorServiceClient(h, strings.TrimSuffix(r.server, "/")), nil
+}
+
+// remoteError is what the service said, with the class that the exit code goes by.
+type remoteError struct {
+	err   *connect.Error
+	class fault.Class
+}
+
+// Error implements error.
+func (e *remoteError) Error() string { return e.err.Message() }
+
+// Unwrap returns the service's error.
+func (e *remoteError) Unwrap() error { return e.err }
+
+// Fault implements [fault.Marked].
+func (e *remoteError) Fault() fault.Class { return e.class }
+
+func answered(err error) error {
+	var e *connect.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() {
+	case connect.CodeResourceExhausted:
+		return &remoteError{e, fault.RefusedFault}
+	case connect.CodeInvalidArgument, connect.CodeNotFound, connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeAlreadyExists, connect.CodeFailedPrecondition:
+		return &remoteError{e, fault.InputFault}
+	}
+	return err
+}
+
+// verb is a command that makes one call.
+func (r *remote) verb(use, short string, arguments int, what string, run func(context.Context, io.Writer, curatorv1.CuratorServiceClient, []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: exactly(arguments, what),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := r.client()
+			if err != nil {
+				return err
+			}
+			return answered(run(cmd.Context(), cmd.OutOrStdout(), c, args))
+		},
+	}
+}
+
+func (r *remote) datasets() *cobra.Command {
+	return r.verb("datasets", "List the datasets that you have a role for", 0, "none", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, _ []string) error {
+		all, err := c.ListDatasets(ctx, &curatorv1.ListDatasetsRequest{})
+		if err != nil {
+			return err
+		}
+		for _, d := range all.GetDatasets() {
+			fmt.Fprintf(w, "%-16s %-8s %s\n", d.GetName(), d.GetRole(), printable(d.GetTitle()))
+			fmt.Fprintf(w, "                 %s, %s; approval: %s; published: %s", d.GetUnit(), d.GetAdjacency(), d.GetApproval(), d.GetPublish())
+			if e := d.GetLargestEpsilon(); e > 0 {
+				fmt.Fprintf(w, "; at most epsilon %g an ask", e)
+			}
+			if m := d.GetMethods(); len(m) > 0 {
+				fmt.Fprintf(w, "; methods: %s", strings.Join(m, ", "))
+			}
+			fmt.Fprintln(w)
+		}
+		return nil
+	})
+}
+
+// question reads a question's file.
+func questionIn(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", usage(err)
+	}
+	return string(text), nil
+}
+
+func (r *remote) plan() *cobra.Command {
+	return r.verb("plan DATASET QUESTION.yaml", "Cost and expected error of a question", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		text, err := questionIn(args[1])
+		if err != nil {
+			return err
+		}
+		p, err := c.Plan(ctx, &curatorv1.PlanRequest{Dataset: args[0], Question: text})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
+		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), p.GetStdSampling(), p.GetHalfWidth(), p.GetConstant())
+		if p.GetNoAnswer() {
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data"))
+		}
+		for _, n := range p.GetNotes() {
+			fmt.Fprintf(w, "note      %s\n", printable(n))
+		}
+		switch {
+		case !p.GetFits():
+			fmt.Fprintf(w, "budget    %s\n", alarm(w, "this ask would be refused: "+printable(p.GetRefusal())))
+		case p.GetNeedsApproval():
+			fmt.Fprintln(w, "budget    it fits what is left; a steward has to approve it")
+		default:
+			fmt.Fprintln(w, "budget    it fits what is left")
+		}
+		return nil
+	})
+}
+
+func (r *remote) ask() *cobra.Command {
+	var purpose, key, output string
+	var wait bool
+	cmd := r.verb("ask DATASET QUESTION.yaml", "Ask; the answer is charged once, however often the command is given with its key", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		text, err := questionIn(args[1])
+		if err != nil {
+			return err
+		}
+		key := cmp.Or(key, ledger.NewKey())
+		a, err := c.Ask(ctx, &curatorv1.AskRequest{Dataset: args[0], Question: text, Purpose: purpose, Key: key})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "ask       %s\nkey       %s\n", a.GetAsk().GetId(), key)
+		if !wait && output == "" {
+			tellAsk(w, a.GetAsk())
+			return nil
+		}
+		return watchAsk(ctx, w, c, a.GetAsk().GetId(), output)
+	})
+	cmd.Flags().StringVar(&purpose, "purpose", "", "what the answer is for; the steward reads it, and the ledger keeps it")
+	cmd.Flags().StringVar(&key, "key", "", "idempotency key of 16 to 64 letters, digits and hyphens; the same key is charged once")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the ask has ended")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "wait, and write the release to this file, a new one")
+	return cmd
+}
+
+func (r *remote) watch() *cobra.Command {
+	return r.verb("watch ASK", "Wait until an ask has ended", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		return watchAsk(ctx, w, c, args[0], "")
+	})
+}
+
+// errNoRelease marks an ask that ended without one.
+var errNoRelease = fault.Refused("the ask has no release")
+
+// watchAsk follows an ask to its end, over streams that the service ends now and then.
+func watchAsk(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id, output string) error {
+	seen := curatorv1.State_STATE_UNSPECIFIED
+	for {
+		stream, err := c.WatchAsk(ctx, &curatorv1.WatchAskRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		for stream.Receive() {
+			a := stream.Msg().GetAsk()
+			if a.GetState() != seen {
+				tellAsk(w, a)
+				seen = a.GetState()
+			}
+			if a.GetEnded() == nil {
+				continue
+			}
+			if a.GetState() != curatorv1.State_STATE_RELEASED {
+				return fmt.Errorf("%w: %s", errNoRelease, stateName(a.GetState()))
+			}
+			return writeRelease(ctx, w, c, id, output)
+		}
+		if err := stream.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+func stateName(s curatorv1.State) string {
+	return strings.ToLower(strings.TrimPrefix(s.String(), "STATE_"))
+}
+
+func tellAsk(w io.Writer, a *curatorv1.AskState) {
+	fmt.Fprintf(w, "%-9s %s", stateName(a.GetState()), a.GetAsked().AsTime().Format(time.RFC3339))
+	if a.GetReason() != "" {
+		fmt.Fprintf(w, "  %s", printable(a.GetReason()))
+	}
+	fmt.Fprintln(w)
+}
+
+func (r *remote) release() *cobra.Command {
+	var output string
+	cmd := r.verb("release ASK", "Fetch the release of an ask, and check it", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		return writeRelease(ctx, w, c, args[0], output)
+	})
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, a new one; without it the release is printed")
+	return cmd
+}
+
+func writeRelease(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id, output string) error {
+	v, err := c.VerifyRelease(ctx, &curatorv1.VerifyReleaseRequest{Id: id})
+	if err != nil {
+		return err
+	}
+	if !v.GetHolds() {
+		return fmt.Errorf("the release does not hold: %s", strings.Join(v.GetFindings(), "; "))
+	}
+	r, err := c.GetRelease(ctx, &curatorv1.GetReleaseRequest{Id: id})
+	if err != nil {
+		return err
+	}
+	if output == "" {
+		_, err := w.Write(r.GetRelease())
+		return err
+	}
+	err = newFile(output, fs.FileMode(0o644), func(to io.Writer) error {
+		_, err := to.Write(r.GetRelease())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "written   %s\n          discreet report %s -o %s shows it\n", output, output, strings.TrimSuffix(output, filepath.Ext(output))+".html")
+	return nil
+}
+
+func (r *remote) budget() *cobra.Command {
+	return r.verb("budget DATASET", "What is spent of the budget", 1, "a dataset", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		b, err := c.GetBudget(ctx, &curatorv1.GetBudgetRequest{Dataset: args[0]})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "spent     epsilon %.4g, delta %.4g of %g, %g\n", b.GetSpent().GetEpsilon(), b.GetSpent().GetDelta(), b.GetBudget().GetEpsilon(), b.GetBudget().GetDelta())
+		return err
+	})
+}
+
+func (r *remote) policy() *cobra.Command {
+	return r.verb("policy DATASET FILE", "Upload a policy; questions name it by its file name", 2, "a dataset and a file", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		content, err := os.ReadFile(args[1])
+		if err != nil {
+			return usage(err)
+		}
+		name := filepath.Base(args[1])
+		p, err := c.PutPolicy(ctx, &curatorv1.PutPolicyRequest{Dataset: args[0], Name: name, Content: content})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "policy    %s, SHA-256 %s; in a question: path: %s\n", name, p.GetSha256(), name)
+		return err
+	})
+}

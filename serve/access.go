@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/serve/curatorv1"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+)
+
+// personRole is the role of everybody who is somebody: what a person may do depends on the
+// dataset.
+const personRole = "person"
+
+// everyone may use a call of any dataset that they have a role for.
+var everyone = []Role{Analyst, Steward, Auditor}
+
+// permissions say, of each call, which roles of the dataset may use it. A call that is not
+// listed is nobody's.
+var permissions = map[string][]Role{
+	curatorv1.CuratorServiceListDatasetsProcedure:  everyone,
+	curatorv1.CuratorServiceGetDatasetProcedure:    everyone,
+	curatorv1.CuratorServicePlanProcedure:          {Analyst, Steward},
+	curatorv1.CuratorServiceAskProcedure:           {Analyst},
+	curatorv1.CuratorServiceGetAskProcedure:        everyone,
+	curatorv1.CuratorServiceWatchAskProcedure:      everyone,
+	curatorv1.CuratorServiceListAsksProcedure:      everyone,
+	curatorv1.CuratorServiceWithdrawAskProcedure:   {Analyst},
+	curatorv1.CuratorServiceGetReleaseProcedure:    everyone,
+	curatorv1.CuratorServiceVerifyReleaseProcedure: everyone,
+	curatorv1.CuratorServiceGetBudgetProcedure:     everyone,
+	curatorv1.CuratorServicePutPolicyProcedure:     {Analyst},
+	curatorv1.StewardServiceDecideProcedure:        {Steward},
+	curatorv1.StewardServiceSetShareProcedure:      {Steward},
+	curatorv1.StewardServiceSetBudgetProcedure:     {Steward},
+	curatorv1.StewardServiceListNoticesProcedure:   {Steward},
+	curatorv1.StewardServiceClearChecksProcedure:   {Steward},
+	curatorv1.StewardServiceListAuditProcedure:     {Steward, Auditor},
+}
+
+// Errors that a caller may see. What exists and is not the caller's does not exist.
+var (
+	errNotFound  = errors.New("there is no such dataset or ask, or it is not yours")
+	errForbidden = errors.New("your role for this dataset does not allow that")
+)
+
+// caller is who calls, and with what role for a dataset.
+type caller struct {
+	name string
+	role Role
+	*dataset
+	by asks.By
+}
+
+// enter tells the caller's role for a dataset, and whether it allows the procedure.
+func (s *Service) enter(ctx context.Context, procedure, dataset string) (*caller, error) {
+	id, known := service.IdentityOf(ctx)
+	d := s.datasets[dataset]
+	if !known || d == nil || d.People[id.Name] == "" {
+		return nil, connect.NewError(connect.CodeNotFound, errNotFound)
+	}
+	role := d.People[id.Name]
+	if !slices.Contains(permissions[procedure], role) {
+		return nil, connect.NewError(connect.CodePermissionDenied, errForbidden)
+	}
+	return &caller{name: id.Name, role: role, dataset: d, by: asks.By{Who: id.Name, Address: addressOf(ctx)}}, nil
+}
+
+// enterAsk is enter for the dataset of an ask: an analyst's own, or any for others.
+func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, *asks.Ask, error) {
+	if len(id) > 64 {
+		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
+	}
+	a, err := s.store.Get(ctx, id)
+	if errors.Is(err, asks.ErrNone) {
+		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
+	}
+	if err != nil {
+		return nil, nil, s.broken(err)
+	}
+	who, err := s.enter(ctx, procedure, a.Dataset)
+	if err == nil && who.role == Analyst && a.Analyst != who.name {
+		err = connect.NewError(connect.CodeNotFound, errNotFound)
+	}
+	return who, a, err
+}
+
+// identify tells who asks: by a bearer token, or by a certificate.
+func (s *Service) identify(r *http.Request) (service.Identity, error) {
+	presented, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		id, err := service.FromCertificate(r)
+		if err != nil || !nameForm.MatchString(id.Name) {
+			return service.Identity{}, service.ErrAnonymous
+		}
+		return service.Identity{Role: personRole, Name: id.Name, Serial: id.Serial}, nil
+	}
+	person, known, err := s.tokens.Person(presented)
+	if err != nil {
+		s.log.Error("the file of tokens cannot be read; nobody is let in", "error", err)
+	}
+	if err != nil || !known {
+		return service.Identity{}, service.ErrAnonymous
+	}
+	return service.Identity{Role: personRole, Name: person}, nil
+}
+
+type addressKey struct{}
+
+// addressed notes where a request comes from, for the audit log.
+func addressed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), addressKey{}, r.RemoteAddr)))
+	})
+}
+
+func addressOf(ctx context.Context) string {
+	a, _ := ctx.Value(addressKey{}).(string)
+	return a
+}

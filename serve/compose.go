@@ -1,0 +1,158 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+)
+
+// ErrQuestion marks a question that cannot be asked as it stands.
+var ErrQuestion = fault.Input("the question cannot be asked")
+
+// question is what an analyst chooses of an evaluation.
+type question struct {
+	Target    discreet.Target        `yaml:"target"`
+	Targets   []discreet.NamedTarget `yaml:"targets"`
+	Levels    *discreet.Levels       `yaml:"levels"`
+	Contrasts *discreet.Contrasts    `yaml:"contrasts"`
+	Select    string                 `yaml:"select"`
+	By        *discreet.By           `yaml:"by"`
+	Start     *discreet.Start        `yaml:"start"`
+	Method    discreet.Method        `yaml:"method"`
+	Privacy   struct {
+		Epsilon float64 `yaml:"epsilon"`
+		Delta   float64 `yaml:"delta"`
+	} `yaml:"privacy"`
+	Justification string `yaml:"justification"`
+}
+
+// longest question and purpose, in bytes.
+const (
+	longestQuestion = 64 << 10
+	longestPurpose  = 500
+)
+
+// policyName is what an uploaded policy is called.
+var policyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,50}(\.[A-Za-z0-9]{1,12})?$`)
+
+// compose joins a question and the steward's part of a dataset. The result's Dir is that of
+// the steward's part, and every policy's path that of an uploaded file.
+func (s *Service) compose(ctx context.Context, d *dataset, analyst, text, purpose string) (discreet.Config, error) {
+	if len(text) > longestQuestion {
+		return discreet.Config{}, fmt.Errorf("%w: it is longer than 64 KiB; upload tables as policies", ErrQuestion)
+	}
+	if len(purpose) > longestPurpose || strings.ContainsFunc(purpose, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return discreet.Config{}, fmt.Errorf("%w: purpose: want one line of at most %d bytes", ErrQuestion, longestPurpose)
+	}
+	q, err := config.Decode[question]("question", []byte(text), nil)
+	if err != nil {
+		return discreet.Config{}, err
+	}
+	c := d.part
+	if err := errors.Join(d.allows(q), s.uploaded(ctx, d, analyst, &q)); err != nil {
+		return discreet.Config{}, err
+	}
+	c.Target, c.Targets, c.Levels, c.Contrasts, c.Select, c.Start, c.Method = q.Target, q.Targets, q.Levels, q.Contrasts, q.Select, q.Start, q.Method
+	if q.By != nil {
+		if c.By != nil || q.By.Group == "fixed" {
+			return discreet.Config{}, fmt.Errorf("%w: by: fixed groups are the steward's to state", ErrQuestion)
+		}
+		c.By = q.By
+	}
+	c.Privacy.Epsilon, c.Privacy.Delta = q.Privacy.Epsilon, q.Privacy.Delta
+	c.Justification = q.Justification
+	c.Ledger = &discreet.Ledger{Path: d.location, Dataset: d.part.Ledger.Dataset, Analyst: analyst, Purpose: purpose}
+	return c, nil
+}
+
+// allows holds a question against the dataset's rules.
+func (d *dataset) allows(q question) error {
+	switch {
+	case q.Method.Name == "":
+		return fmt.Errorf("%w: method is missing, such as {name: dp-wis}", ErrQuestion)
+	case len(d.methods) > 0 && !slices.Contains(d.methods, q.Method.Name):
+		return fmt.Errorf("%w: method %s; the steward allows %s", ErrQuestion, q.Method.Name, strings.Join(d.methods, ", "))
+	case !(q.Privacy.Epsilon > 0):
+		return fmt.Errorf("%w: privacy.epsilon is missing", ErrQuestion)
+	case d.LargestEpsilon > 0 && q.Privacy.Epsilon > d.LargestEpsilon:
+		return fmt.Errorf("%w: privacy.epsilon is %g; the steward allows at most %g an ask", ErrQuestion, q.Privacy.Epsilon, d.LargestEpsilon)
+	case d.LargestDelta > 0 && q.Privacy.Delta > d.LargestDelta:
+		return fmt.Errorf("%w: privacy.delta is %g; the steward allows at most %g an ask", ErrQuestion, q.Privacy.Delta, d.LargestDelta)
+	}
+	return nil
+}
+
+// uploaded puts the files of the analyst's own policies in place of their names. No other
+// file of this machine can be named.
+func (s *Service) uploaded(ctx context.Context, d *dataset, analyst string, q *question) error {
+	paths := []*string{&q.Target.Path}
+	for i := range q.Targets {
+		paths = append(paths, &q.Targets[i].Path)
+	}
+	for _, p := range paths {
+		if *p == "" {
+			continue
+		}
+		if !policyName.MatchString(*p) {
+			return fmt.Errorf("%w: path %q; want the name of a policy that you uploaded (discreet remote policy)", ErrQuestion, *p)
+		}
+		content, err := s.store.Policy(ctx, d.name, analyst, *p)
+		if errors.Is(err, asks.ErrNone) {
+			return fmt.Errorf("%w: path %q: you uploaded no policy of this name to dataset %s", ErrQuestion, *p, d.name)
+		}
+		if err != nil {
+			return err
+		}
+		if *p, err = s.policyFile(*p, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// policyFile writes a policy under its hash, so that a file never changes, and returns its
+// path.
+func (s *Service) policyFile(name string, content []byte) (string, error) {
+	sum := sha256.Sum256(content)
+	dir := filepath.Join(s.files, hex.EncodeToString(sum[:]))
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return path, atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// public takes the places of files on this machine out of a message.
+func (s *Service) public(d *dataset, text string) string {
+	for _, dir := range []string{s.files, d.part.Dir, s.config.Dir} {
+		if abs, err := filepath.Abs(dir); err == nil && len(abs) > 1 {
+			text = strings.ReplaceAll(text, abs+string(filepath.Separator), "")
+		}
+		if len(dir) > 1 {
+			text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+		}
+	}
+	return hashDir.ReplaceAllString(text, "")
+}
+
+var hashDir = regexp.MustCompile(`[0-9a-f]{64}/`)

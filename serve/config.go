@@ -1,0 +1,279 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/service"
+)
+
+// ErrConfig marks a configuration of the service that cannot be.
+var ErrConfig = fault.Input("invalid configuration of the service")
+
+// Role is what a person may do with a dataset.
+type Role string
+
+// The roles.
+const (
+	// Analyst plans and asks, and sees their own asks and releases.
+	Analyst Role = "analyst"
+	// Steward decides, grants, and sees everything of the dataset.
+	Steward Role = "steward"
+	// Auditor reads releases, asks and the audit log, and asks nothing.
+	Auditor Role = "auditor"
+)
+
+// Config is the configuration of the service, in YAML. Its fields are its keys.
+type Config struct {
+	// Listen is host:port; 127.0.0.1:8420 by default. Outside loopback it needs TLS.
+	Listen string `yaml:"listen"`
+	// TLS names the PEM files of the server.
+	TLS *struct {
+		Certificate string `yaml:"certificate"`
+		Key         string `yaml:"key"`
+		// ClientRoots are authorities whose certificates identify people by their common
+		// name; without them people have tokens alone.
+		ClientRoots string `yaml:"client_roots"`
+	} `yaml:"tls"`
+	// Store is a SQLite file, for one process, or a postgres:// URL.
+	Store string `yaml:"store"`
+	// Files is a directory for the policies that analysts upload.
+	Files string `yaml:"files"`
+	// Tokens is the file of bearer tokens, which discreet serve token writes.
+	Tokens string `yaml:"tokens"`
+	// Workers answer so many asks at a time; 1 by default.
+	Workers int `yaml:"workers"`
+	// Datasets by name.
+	Datasets map[string]Dataset `yaml:"datasets"`
+
+	// Dir is what relative paths are relative to: the directory of the file.
+	Dir string `yaml:"-"`
+}
+
+// Dataset is what a steward says of a dataset.
+type Dataset struct {
+	// Title tells people what it is.
+	Title string `yaml:"title"`
+	// Config is the file of the steward's part of an evaluation: data, problem, features,
+	// privacy without epsilon, ledger; and contract, with the methods that may be asked for.
+	Config string `yaml:"config"`
+	// Budget begins the ledger where it is not there yet.
+	Budget *struct {
+		Epsilon float64 `yaml:"epsilon"`
+		Delta   float64 `yaml:"delta"`
+	} `yaml:"budget"`
+	// People and their roles. Names are of lower-case letters, digits, and any of "._-".
+	People map[string]Role `yaml:"people"`
+	// LargestEpsilon and LargestDelta bound one ask; 0 for no other bound than the budget.
+	LargestEpsilon float64 `yaml:"largest_epsilon"`
+	LargestDelta   float64 `yaml:"largest_delta"`
+	// Approval by a steward: none (the default), steward, or above EPSILON, such as
+	// "above 0.5".
+	Approval string `yaml:"approval"`
+	// Publish tells the end of an ask at once (the default), or "every 1h": at the next
+	// full hour.
+	Publish string `yaml:"publish"`
+	// OpenAt and CloseAt bound when asks are taken, such as 2026-11-30T08:00:00Z.
+	OpenAt  string `yaml:"open_at"`
+	CloseAt string `yaml:"close_at"`
+	// AsksPerHour bounds an analyst; 60 by default.
+	AsksPerHour int `yaml:"asks_per_hour"`
+}
+
+const (
+	defaultListen = "127.0.0.1:8420"
+	defaultAsks   = 60
+)
+
+// Load reads a configuration, as strictly as every other: an unknown key is an error.
+func Load(path string) (Config, error) {
+	c, err := config.Load[Config](path, nil)
+	if err != nil {
+		return Config{}, err
+	}
+	c.Dir = filepath.Dir(path)
+	return c, c.Validate()
+}
+
+// nameForm is what people and datasets are called.
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,63}$`)
+
+// Validate tells everything that is wrong, wrapping [ErrConfig].
+func (c Config) Validate() error {
+	var wrong []error
+	say := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+	}
+	if c.Store == "" {
+		say("store is missing; name a SQLite file, such as curator.db, or a postgres:// URL")
+	}
+	if c.Files == "" {
+		say("files is missing; name a directory for the policies that analysts upload")
+	}
+	if c.Tokens == "" {
+		say("tokens is missing; name a file for the hashes of bearer tokens")
+	}
+	if c.Workers < 0 {
+		say("workers is %d; want 1 or more", c.Workers)
+	}
+	if c.TLS != nil && (c.TLS.Certificate == "" || c.TLS.Key == "") {
+		say("tls needs certificate and key, two PEM files")
+	}
+	if len(c.Datasets) == 0 {
+		say("datasets is empty; a service without data has nothing to say")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Datasets)) {
+		if !nameForm.MatchString(name) {
+			say("datasets: %q; want lower-case letters, digits and any of ._-, a letter first, at most 64", name)
+		}
+		if err := c.Datasets[name].validate(); err != nil {
+			wrong = append(wrong, fmt.Errorf("%w: datasets.%s: %w", ErrConfig, name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (d Dataset) validate() error {
+	var wrong []error
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if d.Config == "" {
+		say("config is missing; name the file of the steward's part")
+	}
+	if d.Budget != nil {
+		if err := (dp.Budget{Epsilon: d.Budget.Epsilon, Delta: d.Budget.Delta}).Validate(); err != nil {
+			say("budget: %w", err)
+		}
+	}
+	steward := false
+	for _, name := range slices.Sorted(maps.Keys(d.People)) {
+		if !nameForm.MatchString(name) {
+			say("people: %q; want lower-case letters, digits and any of ._-, a letter first, at most 64", name)
+		}
+		switch d.People[name] {
+		case Analyst, Auditor:
+		case Steward:
+			steward = true
+		default:
+			say("people.%s is %q; want analyst, steward or auditor", name, d.People[name])
+		}
+	}
+	if !steward {
+		say("people has no steward; somebody has to look at what goes wrong")
+	}
+	if d.LargestEpsilon < 0 || d.LargestDelta < 0 || d.LargestDelta >= 1 {
+		say("largest_epsilon is %g and largest_delta %g; want 0, for no bound, or above, and a delta below 1", d.LargestEpsilon, d.LargestDelta)
+	}
+	if _, err := d.approval(); err != nil {
+		say("%w", err)
+	}
+	if _, err := d.every(); err != nil {
+		say("%w", err)
+	}
+	if _, _, err := d.window(); err != nil {
+		say("%w", err)
+	}
+	if d.AsksPerHour < 0 {
+		say("asks_per_hour is %d; want 1 or more", d.AsksPerHour)
+	}
+	return errors.Join(wrong...)
+}
+
+// approval returns the epsilon above which a steward has to decide: negative where all
+// asks wait, and infinite, as a negative ok, where none does.
+func (d Dataset) approval() (above approvalRule, err error) {
+	switch word, number, _ := strings.Cut(d.Approval, " "); word {
+	case "", "none":
+		if number == "" {
+			return approvalRule{}, nil
+		}
+	case "steward":
+		if number == "" {
+			return approvalRule{needed: true}, nil
+		}
+	case "above":
+		var epsilon float64
+		if n, err := fmt.Sscanf(number, "%g", &epsilon); n == 1 && err == nil && epsilon >= 0 {
+			return approvalRule{needed: true, above: epsilon}, nil
+		}
+	}
+	return approvalRule{}, fmt.Errorf("approval is %q; want none, steward, or above EPSILON, such as above 0.5", d.Approval)
+}
+
+// approvalRule says which asks wait for a steward.
+type approvalRule struct {
+	needed bool
+	above  float64
+}
+
+func (r approvalRule) waits(epsilon float64) bool { return r.needed && epsilon > r.above }
+
+// every is the time between publications, 0 where they are made at once.
+func (d Dataset) every() (time.Duration, error) {
+	if d.Publish == "" || d.Publish == "at once" {
+		return 0, nil
+	}
+	number, ok := strings.CutPrefix(d.Publish, "every ")
+	every, err := time.ParseDuration(number)
+	if !ok || err != nil || every < time.Second || every > 24*time.Hour {
+		return 0, fmt.Errorf("publish is %q; want at once, or every DURATION from 1s to 24h, such as every 1h", d.Publish)
+	}
+	return every, nil
+}
+
+// window is when asks are taken; zero times are no bounds.
+func (d Dataset) window() (open, end time.Time, err error) {
+	for _, one := range []struct {
+		key, text string
+		to        *time.Time
+	}{{"open_at", d.OpenAt, &open}, {"close_at", d.CloseAt, &end}} {
+		if one.text == "" {
+			continue
+		}
+		t, err := time.Parse(time.RFC3339, one.text)
+		if err != nil {
+			return open, end, fmt.Errorf("%s is %q; want a time such as 2026-11-30T08:00:00Z", one.key, one.text)
+		}
+		*one.to = t
+	}
+	if !open.IsZero() && !end.IsZero() && !open.Before(end) {
+		return open, end, fmt.Errorf("open_at %s is not before close_at %s", d.OpenAt, d.CloseAt)
+	}
+	return open, end, nil
+}
+
+func (d Dataset) asksPerHour() int { return cmp.Or(d.AsksPerHour, defaultAsks) }
+
+// path resolves a path of the configuration.
+func (c Config) path(p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(c.Dir, p)
+}
+
+// place resolves a store.
+func (c Config) place(location string) string {
+	if u, err := url.Parse(location); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+		return location
+	}
+	return c.path(location)
+}
+
+// tls is the server's certificate; nil without one.
+func (c Config) tls() *service.TLS {
+	if c.TLS == nil {
+		return nil
+	}
+	return &service.TLS{Certificate: c.path(c.TLS.Certificate), Key: c.path(c.TLS.Key), ClientRoots: c.path(c.TLS.ClientRoots)}
+}

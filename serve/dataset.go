@@ -1,0 +1,176 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
+)
+
+// dataset is a dataset that is ready to be asked about.
+type dataset struct {
+	Dataset
+	name      string
+	part      discreet.Config // the steward's
+	location  string          // of the ledger
+	approval  approvalRule
+	every     time.Duration
+	open, end time.Time
+	facts     []byte // public, as JSON
+	methods   []string
+	unit      string
+	adjacency string
+}
+
+// openDataset reads the steward's part, begins the ledger and the contract where they are
+// not there, and holds the one against the other.
+func openDataset(ctx context.Context, c Config, name string) (*dataset, error) {
+	d := &dataset{Dataset: c.Datasets[name], name: name}
+	var err error
+	if d.part, err = discreet.Load(c.path(d.Config)); err != nil {
+		return nil, err
+	}
+	if err := d.stewardsPart(); err != nil {
+		return nil, err
+	}
+	d.location = d.part.Ledger.Path
+	if !strings.Contains(d.location, "://") && !filepath.IsAbs(d.location) {
+		d.location = filepath.Join(d.part.Dir, d.location)
+	}
+	for _, step := range []func(context.Context) error{d.beginLedger, d.beginContract, d.agree} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if d.approval, err = d.Dataset.approval(); err != nil {
+		return nil, err
+	}
+	if d.every, err = d.Dataset.every(); err != nil {
+		return nil, err
+	}
+	d.open, d.end, err = d.window()
+	return d, err
+}
+
+// stewardsPart refuses a configuration that asks something itself.
+func (d *dataset) stewardsPart() error {
+	p := d.part
+	switch {
+	case p.Target.Kind != "" || len(p.Targets) > 0 || p.Method.Name != "":
+		return fmt.Errorf("%w: it asks a question; target, targets and method are the analysts'", ErrConfig)
+	case p.Privacy.None || p.Privacy.Epsilon != 0 || p.Privacy.Delta != 0:
+		return fmt.Errorf("%w: privacy holds unit, adjacency, noise and large_delta here; epsilon and delta are the analysts', up to largest_epsilon and largest_delta", ErrConfig)
+	case p.Ledger == nil:
+		return fmt.Errorf("%w: ledger is missing; nothing is answered without a budget", ErrConfig)
+	case p.Ledger.Analyst != "" || p.Ledger.Purpose != "":
+		return fmt.Errorf("%w: ledger.analyst and ledger.purpose are those of each ask", ErrConfig)
+	case p.Output.Dir != "":
+		return fmt.Errorf("%w: output.dir is not used; releases are kept in the ledger and in the store of the service", ErrConfig)
+	}
+	return nil
+}
+
+// beginLedger creates the ledger if a budget is given and there is none.
+func (d *dataset) beginLedger(ctx context.Context) error {
+	name := d.part.Ledger.Dataset
+	if name == "" {
+		name = d.name
+		d.part.Ledger.Dataset = name
+	}
+	l, err := ledger.Open(ctx, d.location, name)
+	if err == nil {
+		return l.Close()
+	}
+	missing := errors.Is(err, ledger.ErrNoDataset) || errors.Is(err, ledger.ErrNotLedger)
+	if !missing {
+		return err
+	}
+	if d.Budget == nil {
+		return fmt.Errorf("%w; begin it with discreet ledger init, or give budget here", err)
+	}
+	adjacency, err := dp.ParseAdjacency(d.part.Privacy.Adjacency)
+	if err != nil {
+		return err
+	}
+	l, err = ledger.Create(ctx, d.location, ledger.Config{
+		Dataset: name, Unit: d.part.Privacy.Unit, Adjacency: adjacency, Budget: dp.Budget{Epsilon: d.Budget.Epsilon, Delta: d.Budget.Delta},
+	})
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// beginContract stores the steward's part as the first version of the contract.
+func (d *dataset) beginContract(ctx context.Context) error {
+	l, err := ledger.Open(ctx, d.location, d.part.Ledger.Dataset)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	body, err := l.Contract(ctx)
+	if err == nil && body == nil {
+		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")
+	}
+	if err != nil {
+		return err
+	}
+	d.unit, d.adjacency = l.Config().Unit, l.Config().Adjacency.String()
+	return d.publish(body.Terms)
+}
+
+// publish keeps of a contract what analysts may see: all but where the data are.
+func (d *dataset) publish(terms json.RawMessage) error {
+	var tree map[string]any
+	if err := json.Unmarshal(terms, &tree); err != nil {
+		return fmt.Errorf("%w: contract: %w", ErrConfig, err)
+	}
+	if data, ok := tree["data"].(map[string]any); ok {
+		delete(data, "path")
+		if b, ok := data["behavior"].(map[string]any); ok {
+			delete(b, "path")
+		}
+	}
+	if c, ok := tree["contract"].(map[string]any); ok {
+		if methods, ok := c["methods"].([]any); ok {
+			for _, m := range methods {
+				d.methods = append(d.methods, fmt.Sprint(m))
+			}
+		}
+		delete(tree, "contract")
+	}
+	var err error
+	d.facts, err = json.Marshal(tree)
+	return err
+}
+
+// agree refuses to start where the contract in force is another than the configuration
+// says: every ask would be refused.
+func (d *dataset) agree(ctx context.Context) error {
+	c := d.part
+	c.Target, c.Method = discreet.Target{Kind: "logged"}, discreet.Method{Name: "dp-is"}
+	if len(d.methods) > 0 && !slices.Contains(d.methods, "dp-is") {
+		return nil // the first question tells
+	}
+	c.Privacy.Epsilon, c.Privacy.Delta, c.Privacy.LargeDelta = 1e-3, 1e-12, d.part.Privacy.LargeDelta
+	own := *c.Ledger
+	own.Path = d.location
+	c.Ledger = &own
+	plan, err := discreet.Plan(c)
+	if err != nil {
+		return err
+	}
+	funds, err := discreet.Budget(ctx, c, plan)
+	if err == nil && errors.Is(funds.Refused, ledger.ErrContract) {
+		err = funds.Refused
+	}
+	return err
+}

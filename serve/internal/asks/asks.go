@@ -1,0 +1,350 @@
+package asks
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/discreet-rl/discreet/internal/service/database"
+)
+
+// State of an ask.
+type State string
+
+// The states. An ask ends as released, pending, refused or withdrawn, and each ask ends
+// once.
+const (
+	Waiting   State = "waiting"   // for a steward
+	Queued    State = "queued"    // for a worker
+	Running   State = "running"   // a worker has it
+	Released  State = "released"  // charged, with a release
+	Pending   State = "pending"   // charged, without one
+	Refused   State = "refused"   // nothing was spent
+	Withdrawn State = "withdrawn" // nothing was spent
+)
+
+// Ended reports that nothing comes after the state.
+func (s State) Ended() bool {
+	return s == Released || s == Pending || s == Refused || s == Withdrawn
+}
+
+// Ask is a question on its way to an answer.
+type Ask struct {
+	// ID is a UUID of version 7, and the key under which the ledger is charged.
+	ID string
+	// Number orders asks by their time.
+	Number            int64
+	Key               string // of the client's call
+	Analyst, Dataset  string
+	Question, Purpose string
+	Epsilon, Delta    float64
+	State             State
+	Reason            string
+	Asked, Ended      time.Time
+	// Told is from when on its analyst learns of the end.
+	Told time.Time
+}
+
+// Lease is a worker's hold on an ask: a later one has a higher fence.
+type Lease struct {
+	Ask
+	fence int64
+}
+
+const columns = `id, number, client_key, analyst, dataset, question, purpose, epsilon, delta, state, reason, asked, ended, told`
+
+func scan(row interface{ Scan(...any) error }, a *Ask, more ...any) error {
+	var asked, ended, told int64
+	err := row.Scan(append([]any{&a.ID, &a.Number, &a.Key, &a.Analyst, &a.Dataset, &a.Question, &a.Purpose, &a.Epsilon, &a.Delta, &a.State, &a.Reason, &asked, &ended, &told}, more...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNone
+	}
+	a.Asked, a.Ended, a.Told = inTime(asked), inTime(ended), inTime(told)
+	return err
+}
+
+// newID returns a UUID of version 7 (RFC 9562).
+func newID(now time.Time) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	ms := now.UnixMilli()
+	for i := range 6 {
+		b[i] = byte(ms >> (40 - 8*i))
+	}
+	b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// Known returns what became of an analyst's key: [ErrNone] if it is new, [ErrKey] if it was
+// used for another ask.
+func (s *Store) Known(ctx context.Context, a Ask) (*Ask, error) {
+	var old Ask
+	err := scan(s.db.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE analyst = $1 AND client_key = $2`, a.Analyst, a.Key), &old)
+	if err == nil {
+		err = a.same(old)
+	}
+	return &old, err
+}
+
+// same tells whether an ask is the same question as one that was asked under its key.
+func (a Ask) same(old Ask) error {
+	if old.Dataset != a.Dataset || old.Question != a.Question || old.Purpose != a.Purpose {
+		return fmt.Errorf("%w: %s", ErrKey, a.Key)
+	}
+	return nil
+}
+
+// Add hands in an ask, in state Waiting or Queued. An analyst's key that was used for the
+// same question returns what became of it; for another it is [ErrKey].
+func (s *Store) Add(ctx context.Context, by By, a Ask) (*Ask, error) {
+	var out Ask
+	err := s.update(ctx, func(tx *database.Tx) error {
+		old := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE analyst = $1 AND client_key = $2`, a.Analyst, a.Key), &out)
+		if old == nil {
+			return a.same(out)
+		}
+		if !errors.Is(old, ErrNone) {
+			return old
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		a.ID, a.Asked = newID(inTime(now)), inTime(now)
+		if _, err := write(ctx, tx, by, a.Dataset, a.ID, string(a.State)); err != nil {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) + 1 FROM curator_ask`).Scan(&a.Number)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO curator_ask (`+columns+`, fence, lease_until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11, 0, 0, 0, 0)`,
+			a.ID, a.Number, a.Key, a.Analyst, a.Dataset, a.Question, a.Purpose, a.Epsilon, a.Delta, a.State, now)
+		out = a
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Get returns an ask; [ErrNone] if there is none of the id.
+func (s *Store) Get(ctx context.Context, id string) (*Ask, error) {
+	var a Ask
+	if err := scan(s.db.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE id = $1`, id), &a); err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// List returns up to n asks of a dataset below a number, newest first; those of one
+// analyst unless that is empty.
+func (s *Store) List(ctx context.Context, dataset, analyst string, below int64, n int) ([]Ask, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE dataset = $1 AND number < $2 AND ($3 = '' OR analyst = $3) ORDER BY number DESC LIMIT $4`, dataset, below, analyst, n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Ask
+	for rows.Next() {
+		var a Ask
+		if err := scan(rows, &a); err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}
+
+// Release returns the bytes of the release of an ask.
+func (s *Store) Release(ctx context.Context, id string) ([]byte, error) {
+	var text []byte
+	err := s.db.QueryRowContext(ctx, `SELECT release FROM curator_ask WHERE id = $1 AND release IS NOT NULL`, id).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNone
+	}
+	return text, err
+}
+
+// Move changes the state of an ask that is in one of the states from, and says why.
+// [ErrState] if it is in none of them.
+func (s *Store) Move(ctx context.Context, by By, id string, from []State, to State, reason string) (*Ask, error) {
+	var a Ask
+	err := s.update(ctx, func(tx *database.Tx) error {
+		if err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), id), &a); err != nil {
+			return err
+		}
+		in := false
+		for _, f := range from {
+			in = in || a.State == f
+		}
+		if !in {
+			return fmt.Errorf("%w: %s", ErrState, a.State)
+		}
+		now, err := write(ctx, tx, by, a.Dataset, id, string(to))
+		if err != nil {
+			return err
+		}
+		a.State, a.Reason = to, reason
+		if to.Ended() {
+			a.Ended, a.Told = inTime(now), inTime(now)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5 WHERE id = $1`, id, to, reason, micros(a.Ended), micros(a.Told))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// Take leases the oldest ask that is queued, or whose worker has not been heard of, of
+// one of the datasets; [ErrNone] if there is none. Whoever takes over an ask runs it
+// under the same key, so that the ledger decides whether it was charged.
+func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration) (*Lease, error) {
+	var l Lease
+	err := s.update(ctx, func(tx *database.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		found := ErrNone
+		for _, dataset := range datasets {
+			var a Ask
+			var fence int64
+			err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+`, fence FROM curator_ask WHERE dataset = $1 AND (state = 'queued' OR state = 'running' AND lease_until < $2) ORDER BY number LIMIT 1`+tx.Locking("FOR UPDATE SKIP LOCKED"), dataset, now), &a, &fence)
+			if errors.Is(err, ErrNone) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if found != nil || a.Number < l.Number {
+				l, found = Lease{a, fence + 1}, nil
+			}
+		}
+		if found != nil {
+			return found
+		}
+		if l.State == Queued {
+			if _, err := write(ctx, tx, By{Who: "worker"}, l.Dataset, l.ID, string(Running)); err != nil {
+				return err
+			}
+		}
+		l.State = Running
+		_, err = tx.ExecContext(ctx, `UPDATE curator_ask SET state = 'running', fence = $2, lease_until = $3 WHERE id = $1`, l.ID, l.fence, now+hold.Microseconds())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// Extend holds a lease for longer; [ErrLost] if another has it.
+func (s *Store) Extend(ctx context.Context, l *Lease, hold time.Duration) error {
+	return s.update(ctx, func(tx *database.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		r, err := tx.ExecContext(ctx, `UPDATE curator_ask SET lease_until = $3 WHERE id = $1 AND fence = $2 AND state = 'running'`, l.ID, l.fence, now+hold.Microseconds())
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(ErrLost, err)
+		}
+		return nil
+	})
+}
+
+// Outcome is what a run came to.
+type Outcome struct {
+	// State is Released, Pending or Refused; or Queued, to be run again.
+	State State
+	// Reason is what the analyst is told.
+	Reason string
+	// Release is set where there is one.
+	Release []byte
+	// Notices are for the steward alone.
+	Notices []string
+	// Every holds the news back until the next multiple of it since 1970; 0 tells at once.
+	Every time.Duration
+}
+
+// Finish ends a lease. It is [ErrLost] where another took the ask over: then nothing is
+// written.
+func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
+	return s.update(ctx, func(tx *database.Tx) error {
+		var is State
+		var fence int64
+		err := tx.QueryRowContext(ctx, `SELECT state, fence FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), l.ID).Scan(&is, &fence)
+		if err != nil {
+			return err
+		}
+		if is != Running || fence != l.fence {
+			return ErrLost
+		}
+		now, err := write(ctx, tx, By{Who: "worker"}, l.Dataset, l.ID, string(o.State))
+		if err != nil {
+			return err
+		}
+		var ended, told int64
+		if o.State.Ended() {
+			ended, told = now, until(now, o.Every)
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = 0 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release); err != nil {
+			return err
+		}
+		for _, text := range o.Notices {
+			if err := addNotice(ctx, tx, l.Dataset, l.ID, now, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// until is the next multiple of a duration after a time.
+func until(now int64, every time.Duration) int64 {
+	step := every.Microseconds()
+	if step <= 0 {
+		return now
+	}
+	return (now/step + 1) * step
+}
+
+// Now is the store's clock, which decides from when on an end is told.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	var now int64
+	err := s.update(ctx, func(tx *database.Tx) error {
+		var err error
+		now, err = tx.Now(ctx)
+		return err
+	})
+	return inTime(now), err
+}
+
+// Asked counts the asks of an analyst on a dataset since a time.
+func (s *Store) Asked(ctx context.Context, dataset, analyst string, since time.Time) (int, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`, dataset, analyst, micros(since)).Scan(&n)
+	return n, err
+}
+
+// Recover frees the leases of the process before, where this process has the store to
+// itself; on PostgreSQL they run out.
+func (s *Store) Recover(ctx context.Context) error {
+	if !s.db.Lite {
+		return nil
+	}
+	return s.update(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE curator_ask SET lease_until = 0 WHERE state = 'running'`)
+		return err
+	})
+}

@@ -1,0 +1,152 @@
+package asks_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"context"
+
+	"github.com/discreet-rl/discreet/internal/service/database"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+)
+
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "asks")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	s, err := asks.Open(ctx, filepath.Join(dir, "curator.db"), database.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	ann := asks.By{Who: "ann"}
+	if _, err := s.Add(ctx, ann, asks.Ask{Key: "0123456789abcdef", Analyst: "ann", Dataset: "trial", Question: "...", State: asks.Queued}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := s.Take(ctx, []string{"trial"}, time.Minute)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.State, s.Finish(ctx, l, asks.Outcome{State: asks.Released, Release: []byte("{}")}))
+	// Output: running <nil>
+}
+
+var ann = asks.By{Who: "ann", Address: "192.0.2.1:9"}
+
+// onEach runs a test on each kind of store, with a clock that the test moves where the
+// store has none of its own.
+func onEach(t *testing.T, f func(t *testing.T, s *asks.Store, later func(time.Duration))) {
+	for name, location := range locations(t) {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			s, err := asks.Open(t.Context(), location, database.Options{Now: func() time.Time { return now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			f(t, s, func(d time.Duration) { now = now.Add(d) })
+		})
+	}
+}
+
+func ask(key string) asks.Ask {
+	return asks.Ask{Key: key, Analyst: "ann", Dataset: "trial", Question: "q", Purpose: "p", Epsilon: 1, Delta: 1e-6, State: asks.Queued}
+}
+
+// A key is one ask, whoever repeats it, and another question under it is refused.
+func TestAKeyIsOneAsk(t *testing.T) {
+	onEach(t, func(t *testing.T, s *asks.Store, _ func(time.Duration)) {
+		a, err := s.Add(t.Context(), ann, ask("k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Add(t.Context(), ann, ask("k"))
+		if err != nil || again.ID != a.ID {
+			t.Errorf("%v, %v; want %s", again, err, a.ID)
+		}
+		other := ask("k")
+		other.Question = "another"
+		if _, err := s.Add(t.Context(), ann, other); !errors.Is(err, asks.ErrKey) {
+			t.Errorf("another question: %v", err)
+		}
+		list, err := s.List(t.Context(), "trial", "", math.MaxInt64, 10)
+		if err != nil || len(list) != 1 {
+			t.Errorf("%d asks, %v", len(list), err)
+		}
+	})
+}
+
+// A lease that ran out goes to another worker, and the first writes nothing any more.
+func TestALeaseThatWasTakenOverWritesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, s *asks.Store, later func(time.Duration)) {
+		if _, err := s.Add(t.Context(), ann, ask("k")); err != nil {
+			t.Fatal(err)
+		}
+		first, err := s.Take(t.Context(), []string{"trial", "other"}, time.Microsecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later(time.Second)
+		second, err := s.Take(t.Context(), []string{"trial"}, time.Hour)
+		if err != nil || second.ID != first.ID {
+			t.Fatalf("%v, %v", second, err)
+		}
+		if _, err := s.Take(t.Context(), []string{"trial"}, time.Hour); !errors.Is(err, asks.ErrNone) {
+			t.Errorf("a third worker has %v", err)
+		}
+		if err := s.Extend(t.Context(), first, time.Hour); !errors.Is(err, asks.ErrLost) {
+			t.Errorf("extended: %v", err)
+		}
+		if err := s.Finish(t.Context(), first, asks.Outcome{State: asks.Pending}); !errors.Is(err, asks.ErrLost) {
+			t.Errorf("finished: %v", err)
+		}
+		if err := s.Finish(t.Context(), second, asks.Outcome{State: asks.Released, Release: []byte("r"), Notices: []string{"n"}}); err != nil {
+			t.Error(err)
+		}
+		if text, err := s.Release(t.Context(), second.ID); string(text) != "r" || err != nil {
+			t.Errorf("release %q, %v", text, err)
+		}
+		if n, err := s.Notices(t.Context(), "trial", math.MaxInt64, 10); len(n) != 1 || err != nil || n[0].Text != "n" {
+			t.Errorf("notices %v, %v", n, err)
+		}
+		if _, err := s.Move(t.Context(), ann, second.ID, []asks.State{asks.Waiting, asks.Queued}, asks.Withdrawn, ""); !errors.Is(err, asks.ErrState) {
+			t.Errorf("withdrawn after its end: %v", err)
+		}
+		if n, err := s.VerifyAudit(t.Context()); n != 3 || err != nil {
+			t.Errorf("%d lines, %v; want queued, running, released", n, err)
+		}
+	})
+}
+
+// The end of an ask is told at the next multiple of a time, never before it ended.
+func TestTheEndIsToldAtAMultiple(t *testing.T) {
+	onEach(t, func(t *testing.T, s *asks.Store, _ func(time.Duration)) {
+		a, err := s.Add(t.Context(), ann, ask("k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.Take(t.Context(), []string{"trial"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Refused, Every: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Get(t.Context(), a.ID)
+		if err != nil || !got.Told.Equal(got.Ended.Truncate(time.Hour).Add(time.Hour)) {
+			t.Errorf("ended %v, told %v, %v", got.Ended, got.Told, err)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+//go:build slow
+
+package asks_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/discreet-rl/discreet/internal/pgtest"
+	"github.com/discreet-rl/discreet/internal/service/database"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+)
+
+var server = sync.OnceValues(func() (*pgtest.Postgres, error) { return pgtest.Start(pgtest.Memory()) })
+
+func TestMain(m *testing.M) {
+	m.Run()
+	if p, err := server(); err == nil {
+		p.Stop()
+	}
+}
+
+func postgres(t *testing.T) string {
+	t.Helper()
+	p, err := server()
+	if errors.Is(err, pgtest.ErrUnavailable) && !pgtest.Required() {
+		t.Skipf("NOT TESTED ON POSTGRESQL: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, err := p.NewSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// locations are both kinds of stores.
+func locations(t *testing.T) map[string]string {
+	return map[string]string{"sqlite": filepath.Join(t.TempDir(), "curator.db"), "postgres": postgres(t)}
+}
+
+// Eight workers of two processes, as it were, on one queue: each ask is taken once, and the
+// audit log is one chain.
+func TestReplicasShareAQueue(t *testing.T) {
+	url := postgres(t)
+	var stores []*asks.Store
+	for range 2 {
+		s, err := asks.Open(t.Context(), url, database.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		stores = append(stores, s)
+	}
+	const all = 60
+	for i := range all {
+		if _, err := stores[i%2].Add(t.Context(), ann, ask(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var mu sync.Mutex
+	taken := map[string]int{}
+	var workers sync.WaitGroup
+	for i := range 8 {
+		workers.Go(func() {
+			s := stores[i%2]
+			for {
+				l, err := s.Take(t.Context(), []string{"trial"}, time.Minute)
+				if errors.Is(err, asks.ErrNone) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				taken[l.ID]++
+				mu.Unlock()
+				if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Released}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	// A worker that met a row which another had locked may have found nothing else.
+	for {
+		l, err := stores[0].Take(t.Context(), []string{"trial"}, time.Minute)
+		if errors.Is(err, asks.ErrNone) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken[l.ID]++
+		if err := stores[0].Finish(t.Context(), l, asks.Outcome{State: asks.Released}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, n := range taken {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", id, n)
+		}
+	}
+	if len(taken) != all {
+		t.Errorf("%d of %d were taken", len(taken), all)
+	}
+	if n, err := stores[1].VerifyAudit(t.Context()); n != 3*all || err != nil {
+		t.Errorf("%d lines, %v; want %d", n, err, 3*all)
+	}
+}

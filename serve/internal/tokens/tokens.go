@@ -1,0 +1,236 @@
+package tokens
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/filelock"
+)
+
+var (
+	// ErrFile marks a file that is no list of tokens.
+	ErrFile = fault.Input("not a file of tokens")
+	// ErrExists marks a person's label that another token has.
+	ErrExists = fault.Input("token is there already")
+	// ErrNone marks a token that there is not.
+	ErrNone = fault.Input("there is no such token")
+	// ErrBusy marks a file that another process is just changing.
+	ErrBusy = errors.New("the file of tokens is being changed; try again")
+)
+
+// Prefix begins every token, so that people and scanners for secrets know what it is.
+const Prefix = "discreet_"
+
+// Longest is the most bytes that a token has.
+const Longest = 64
+
+// Token is what the file says of one.
+type Token struct {
+	SHA256  string     `json:"sha256"`
+	Person  string     `json:"person"`
+	Label   string     `json:"label"`
+	Made    time.Time  `json:"made"`
+	Expires time.Time  `json:"expires"`
+	Revoked *time.Time `json:"revoked,omitempty"`
+}
+
+// Valid reports that a token is good at a time.
+func (t Token) Valid(now time.Time) bool { return t.Revoked == nil && now.Before(t.Expires) }
+
+// Hash is what stands for a token.
+func Hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
+// New returns 256 random bits as text that begins with a prefix.
+func New(prefix string) string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// List reads a file; one that is not there holds no token.
+func List(path string) ([]Token, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	var out []Token
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		var t Token
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.DisallowUnknownFields()
+		sum, err := []byte(nil), d.Decode(&t)
+		if err == nil {
+			sum, err = hex.DecodeString(t.SHA256)
+		}
+		if err != nil || len(sum) != sha256.Size || t.Person == "" {
+			return nil, fmt.Errorf("%w: %s, line %d: %v", ErrFile, path, n, err)
+		}
+		out = append(out, t)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+	}
+	return out, nil
+}
+
+// change rewrites the file under a lock.
+func change(path string, f func([]Token) ([]Token, error)) error {
+	lock, err := filelock.Take(path + ".lock")
+	if errors.Is(err, filelock.ErrHeld) {
+		return ErrBusy
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	all, err := List(path)
+	if err == nil {
+		all, err = f(all)
+	}
+	if err == nil {
+		err = atomicfile.Write(path, 0o600, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			for _, t := range all {
+				if err := e.Encode(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return errors.Join(err, lock.Release())
+}
+
+// Create adds a token for a person under a label, and returns it: it cannot be shown again.
+func Create(path, person, label string, lifetime time.Duration) (string, error) {
+	token := New(Prefix)
+	sum := Hash(token)
+	now := time.Now().UTC().Truncate(time.Second)
+	err := change(path, func(all []Token) ([]Token, error) {
+		for _, t := range all {
+			if t.Person == person && t.Label == label && t.Valid(now) {
+				return nil, fmt.Errorf("%w: %s has one with label %q; revoke it, or choose another label", ErrExists, person, label)
+			}
+		}
+		return append(all, Token{SHA256: hex.EncodeToString(sum[:]), Person: person, Label: label, Made: now, Expires: now.Add(lifetime)}), nil
+	})
+	return token, err
+}
+
+// Revoke takes back a person's token of a label.
+func Revoke(path, person, label string) error {
+	now := time.Now().UTC().Truncate(time.Second)
+	return change(path, func(all []Token) ([]Token, error) {
+		for i, t := range all {
+			if t.Person == person && t.Label == label && t.Revoked == nil {
+				all[i].Revoked = &now
+				return all, nil
+			}
+		}
+		return nil, fmt.Errorf("%w: %s, label %q, that is not revoked", ErrNone, person, label)
+	})
+}
+
+// File follows a file of tokens.
+type File struct {
+	path string
+	now  func() time.Time
+
+	mu     sync.Mutex
+	looked time.Time
+	stamp  stamp
+	tokens map[[sha256.Size]byte]Token
+}
+
+type stamp struct {
+	at   time.Time
+	size int64
+}
+
+// every is how often the file is looked at: so long a revoked token is still good.
+const every = time.Second
+
+// Open reads the file and follows it from then on; now is the clock, time.Now if nil.
+func Open(path string, now func() time.Time) (*File, error) {
+	if now == nil {
+		now = time.Now
+	}
+	f := &File{path: path, now: now}
+	return f, f.load()
+}
+
+// load reads the file if it has changed.
+func (f *File) load() error {
+	var seen stamp
+	info, err := os.Stat(f.path)
+	switch {
+	case err == nil:
+		seen = stamp{info.ModTime(), info.Size()}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if f.tokens != nil && seen == f.stamp {
+		return nil
+	}
+	all, err := List(f.path)
+	if err != nil {
+		return err
+	}
+	f.tokens = map[[sha256.Size]byte]Token{}
+	for _, t := range all {
+		var key [sha256.Size]byte
+		sum, err := hex.DecodeString(t.SHA256)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrFile, err)
+		}
+		copy(key[:], sum)
+		f.tokens[key] = t
+	}
+	f.stamp = seen
+	return nil
+}
+
+// Person tells whose a presented token is. An error is that of the file: nobody is let in
+// on what it said before.
+func (f *File) Person(presented string) (person string, ok bool, err error) {
+	if len(presented) > Longest || !strings.HasPrefix(presented, Prefix) {
+		return "", false, nil
+	}
+	return f.PersonOf(Hash(presented))
+}
+
+// PersonOf is Person by the token's hash.
+func (f *File) PersonOf(hash [sha256.Size]byte) (person string, ok bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	if now.Sub(f.looked) >= every {
+		if err := f.load(); err != nil {
+			return "", false, err
+		}
+		f.looked = now
+	}
+	t, known := f.tokens[hash]
+	if !known || !t.Valid(now) {
+		return "", false, nil
+	}
+	return t.Person, true, nil
+}

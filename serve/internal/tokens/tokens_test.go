@@ -1,0 +1,115 @@
+package tokens_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-rl/discreet/serve/internal/tokens"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "tokens")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tokens")
+	token, err := tokens.Create(path, "ann", "laptop", time.Hour)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := tokens.Open(path, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(f.Person(token))
+	// Output: ann true <nil>
+}
+
+// A token is good from its making to its end, or until it is revoked; the file holds
+// nothing that could be presented.
+func TestALifeOfAToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	now := time.Now()
+	f, err := tokens.Open(path, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(token, want string) {
+		t.Helper()
+		got, ok, err := f.Person(token)
+		if err != nil || got != want || ok != (want != "") {
+			t.Errorf("person %q, %v, %v; want %q", got, ok, err, want)
+		}
+	}
+	one, err := tokens.Create(path, "ann", "laptop", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.Create(path, "ann", "laptop", time.Hour); !errors.Is(err, tokens.ErrExists) {
+		t.Errorf("the same label twice: %v", err)
+	}
+	two, err := tokens.Create(path, "bob", "laptop", 3*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), one) || strings.Contains(string(text), strings.TrimPrefix(two, tokens.Prefix)) {
+		t.Errorf("the file shows a token: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+	now = now.Add(2 * time.Second)
+	is(one, "ann")
+	is(two, "bob")
+	is(one+"x", "")
+	is(strings.TrimPrefix(one, tokens.Prefix), "")
+	is("", "")
+	if err := tokens.Revoke(path, "bob", "laptop"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tokens.Revoke(path, "bob", "laptop"); !errors.Is(err, tokens.ErrNone) {
+		t.Errorf("revoked twice: %v", err)
+	}
+	now = now.Add(2 * time.Second)
+	is(two, "")
+	is(one, "ann")
+	now = now.Add(time.Hour)
+	is(one, "")
+}
+
+// A file that somebody broke lets nobody in.
+func TestABrokenFileLetsNobodyIn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	now := time.Now()
+	token, err := tokens.Create(path, "ann", "laptop", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := tokens.Open(path, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"{", `{"sha256": "00", "person": "ann", "label": "x"}`, `{"sha256": "", "unknown": 1}`} {
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(2 * time.Second)
+		if person, ok, err := f.Person(token); ok || !errors.Is(err, tokens.ErrFile) {
+			t.Errorf("%s: %q, %v", text, person, err)
+		}
+		if _, err := tokens.Create(path, "bob", "x", time.Hour); !errors.Is(err, tokens.ErrFile) {
+			t.Errorf("%s: a token was added: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/service/database"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+	"github.com/discreet-rl/discreet/serve/internal/tokens"
+)
+
+// Service is open: its datasets are ready to be asked about.
+type Service struct {
+	config   Config
+	files    string
+	store    *asks.Store
+	tokens   *tokens.File
+	datasets map[string]*dataset
+	names    []string
+	server   *service.Server
+	log      *slog.Logger
+	metrics  *service.Metrics
+	running  prometheus.Gauge
+	ended    map[asks.State]prometheus.Counter
+	wake     chan struct{}
+	changed  *broadcast
+}
+
+// logged are the keys that the log takes. None is of a user, and none of data.
+var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number}
+
+// Open opens the store, the ledgers and the contracts. Its errors are for the steward.
+func Open(ctx context.Context, c Config) (*Service, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast()}
+	if err := os.MkdirAll(s.files, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
+	}
+	s.names = slices.Sorted(maps.Keys(c.Datasets))
+	for _, name := range s.names {
+		d, err := openDataset(ctx, c, name)
+		if err != nil {
+			return nil, fmt.Errorf("dataset %s: %w", name, err)
+		}
+		s.datasets[name] = d
+	}
+	var err error
+	if s.tokens, err = tokens.Open(c.path(c.Tokens), nil); err != nil {
+		return nil, err
+	}
+	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
+		return nil, err
+	}
+	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
+	if err := s.mount(); err != nil {
+		return nil, errors.Join(err, s.store.Close())
+	}
+	return s, nil
+}
+
+// Close closes the store.
+func (s *Service) Close() error { return s.store.Close() }
+
+// mount makes the server and its routes.
+func (s *Service) mount() error {
+	s.metrics = service.NewMetrics("discreet_curator")
+	s.running = s.metrics.Gauge("running", "Asks that are being answered.")
+	var ends []string
+	for _, e := range ending {
+		ends = append(ends, string(e))
+	}
+	counters := s.metrics.Counters("asks_ended_total", "Asks by how they ended.", "state", ends...)
+	s.ended = map[asks.State]prometheus.Counter{}
+	for _, e := range ending {
+		s.ended[e] = counters[string(e)]
+	}
+	listen := s.config.Listen
+	if listen == "" {
+		listen = defaultListen
+	}
+	var err error
+	s.server, err = service.New(service.Config{
+		Listen: listen, TLS: s.config.tls(), Operators: personRole, Identify: s.identify, Ready: s.store.Ping, Log: s.log, Metrics: s.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	s.routes()
+	return nil
+}
+
+// ending are the states in which the work on an ask may end; queued is for again.
+var ending = []asks.State{asks.Released, asks.Pending, asks.Refused, asks.Withdrawn, asks.Queued}
+
+// Listen opens the port, so that its number is known before Run serves it.
+func (s *Service) Listen(ctx context.Context) (net.Addr, error) { return s.server.Listen(ctx) }
+
+// Run serves and answers until ctx ends. Then no ask is begun, and those that are being
+// answered are brought to their end.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.store.Recover(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	workers := max(1, s.config.Workers)
+	s.log.Info("ready", "workers", workers)
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() { s.work(context.WithoutCancel(ctx), ctx.Done()) })
+	}
+	err := s.server.Run(ctx)
+	working.Wait()
+	return err
+}
+
+// call has a worker look at the queue.
+func (s *Service) call() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// broadcast wakes everybody who waits.
+type broadcast struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func newBroadcast() *broadcast { return &broadcast{ch: make(chan struct{})} }
+
+// C is closed at the next Broadcast.
+func (b *broadcast) C() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ch
+}
+
+// Broadcast wakes who waits on C.
+func (b *broadcast) Broadcast() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.ch)
+	b.ch = make(chan struct{})
+}

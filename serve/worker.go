@@ -1,0 +1,130 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+)
+
+const (
+	// hold is how long a worker that is not heard of keeps its ask.
+	hold = 30 * time.Second
+	// look is how often workers look for asks that another process took in.
+	look = time.Second
+)
+
+// What an analyst is told. None of it depends on what is in the data, but for the fact
+// that a check failed.
+const (
+	toldChecks  = "the data could not be read as the steward's configuration says, or a check of them failed; the steward has been told, and nothing was spent"
+	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; nothing was spent"
+	toldPending = "the budget is spent and there is no answer: the run was interrupted after the charge; the steward has been told"
+	toldStore   = "the ledger could not be reached; nothing was spent, and the question can be asked again"
+)
+
+// work answers asks until stop is closed, one at a time. An ask that is being answered
+// then is brought to its end.
+func (s *Service) work(ctx context.Context, stop <-chan struct{}) {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		l, err := s.store.Take(ctx, s.names, hold)
+		if err == nil {
+			s.answer(ctx, l)
+			continue
+		}
+		if !errors.Is(err, asks.ErrNone) {
+			s.log.Error("the store gives out no ask", "error", err)
+		}
+		select {
+		case <-stop:
+			return
+		case <-s.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// answer runs one ask and writes down what became of it. Its lease is held meanwhile.
+func (s *Service) answer(ctx context.Context, l *asks.Lease) {
+	s.running.Inc()
+	defer s.running.Dec()
+	held, done := context.WithCancel(ctx)
+	var holding sync.WaitGroup
+	holding.Go(func() { s.extend(held, l) })
+	o := s.outcome(ctx, l)
+	done()
+	holding.Wait()
+	if o.State.Ended() {
+		o.Every = s.datasets[l.Dataset].every
+	}
+	if err := s.store.Finish(ctx, l, o); err != nil {
+		// It stays running; whoever takes it over finds in the ledger what became of it.
+		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
+		return
+	}
+	s.ended[o.State].Inc()
+	s.changed.Broadcast()
+}
+
+// extend holds a lease until ctx ends.
+func (s *Service) extend(ctx context.Context, l *asks.Lease) {
+	tick := time.NewTicker(hold / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.store.Extend(ctx, l, hold); err != nil && ctx.Err() == nil {
+				s.log.Warn("a lease could not be extended", "ask", l.ID, "error", err)
+			}
+		}
+	}
+}
+
+// outcome asks the question. The key is the ask's id: whatever was charged for it before
+// is not charged again.
+func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
+	d := s.datasets[l.Dataset]
+	c, err := s.compose(ctx, d, l.Analyst, l.Question, l.Purpose)
+	if err != nil {
+		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
+	}
+	result, err := discreet.Evaluate(ctx, c, discreet.WithKey(l.ID))
+	if err == nil {
+		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
+	}
+	return s.failure(d, err)
+}
+
+// failure says what an error of a run means.
+func (s *Service) failure(d *dataset, err error) asks.Outcome {
+	var pending *discreet.PendingError
+	var refused *discreet.RefusedError
+	switch {
+	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
+		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}
+	case errors.Is(err, ledger.ErrUnknown):
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns it
+	case errors.As(err, &refused):
+		return asks.Outcome{State: asks.Refused, Reason: s.public(d, refused.Error())}
+	case errors.Is(err, ledger.ErrAnalyst), errors.Is(err, ledger.ErrContract):
+		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error()), Notices: []string{err.Error()}}
+	case errors.Is(err, ledger.ErrChecks):
+		return asks.Outcome{State: asks.Refused, Reason: toldStop, Notices: []string{err.Error()}}
+	case errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness):
+		return asks.Outcome{State: asks.Refused, Reason: toldStore, Notices: []string{err.Error()}}
+	}
+	return asks.Outcome{State: asks.Refused, Reason: toldChecks, Notices: []string{err.Error()}}
+}
