@@ -81,8 +81,8 @@ const (
 
 // EnrolServiceClient is a client for the discreet.fleet.v1.EnrolService service.
 type EnrolServiceClient interface {
-	// Enrol takes a code, which is good for one device. The same code with the same certificate request has the same
-	// answer until the code expires, so that an answer that was lost can be asked for again.
+	// Enrol takes a code, which is good for one device. Until the code expires the same code with the same certificate request
+	// makes a certificate of the same device again, so that an answer that was lost can be asked for again.
 	Enrol(context.Context, *EnrolRequest) (*EnrolResponse, error)
 	// Renew gives a device that has a certificate its next one.
 	Renew(context.Context, *RenewRequest) (*RenewResponse, error)
@@ -140,8 +140,8 @@ func (c *enrolServiceClient) Renew(ctx context.Context, req *RenewRequest) (*Ren
 
 // EnrolServiceHandler is an implementation of the discreet.fleet.v1.EnrolService service.
 type EnrolServiceHandler interface {
-	// Enrol takes a code, which is good for one device. The same code with the same certificate request has the same
-	// answer until the code expires, so that an answer that was lost can be asked for again.
+	// Enrol takes a code, which is good for one device. Until the code expires the same code with the same certificate request
+	// makes a certificate of the same device again, so that an answer that was lost can be asked for again.
 	Enrol(context.Context, *EnrolRequest) (*EnrolResponse, error)
 	// Renew gives a device that has a certificate its next one.
 	Renew(context.Context, *RenewRequest) (*RenewResponse, error)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"math/big"
 	"net/http"
 )
 
@@ -46,12 +47,16 @@ func CertificateIdentity(c *x509.Certificate) (Identity, bool) {
 }
 
 // SerialOf is the serial of a certificate.
-func SerialOf(c *x509.Certificate) Serial {
+func SerialOf(c *x509.Certificate) Serial { return SerialNumber(c.AuthorityKeyId, c.SerialNumber) }
+
+// SerialNumber is that of the certificate with the number, of the authority with the key
+// identifier.
+func SerialNumber(authority []byte, number *big.Int) Serial {
 	h := sha256.New()
 	h.Write([]byte("discreet certificate 1\x00"))
-	h.Write([]byte{byte(len(c.AuthorityKeyId))})
-	h.Write(c.AuthorityKeyId)
-	h.Write(c.SerialNumber.Bytes())
+	h.Write([]byte{byte(len(authority))})
+	h.Write(authority)
+	h.Write(number.Bytes())
 	return Serial(h.Sum(nil))
 }
 

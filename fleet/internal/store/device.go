@@ -43,42 +43,46 @@ func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) 
 	})
 }
 
-// Redeem spends a code on a request and returns the answer that issue makes of it. The
-// same code and request get the same answer again, until the code expires; the same
-// code with another request, or one that there is not, is [ErrCode].
-func (s *Store) Redeem(ctx context.Context, code, request Hash, issue func(now int64) (Certificate, []byte, error)) (answer []byte, err error) {
-	err = s.db.Update(ctx, func(tx *database.Tx) error {
+// Redeem spends a code on a request and adds the certificate that issue makes. The same
+// code with the same request is good again, until the code expires, for an answer that
+// was lost; the same code with another request, or one that there is not, is
+// [ErrCode].
+func (s *Store) Redeem(ctx context.Context, code, request Hash, issue func(now int64) (Certificate, error)) error {
+	return s.db.Update(ctx, func(tx *database.Tx) error {
 		now, err := millis(ctx, tx)
 		if err != nil {
 			return err
 		}
 		var expires int64
 		var before []byte
-		err = tx.QueryRowContext(ctx, `SELECT expires, request, answer FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&expires, &before, &answer)
+		err = tx.QueryRowContext(ctx, `SELECT expires, request FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&expires, &before)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) || err == nil && expires < now:
 			return fmt.Errorf("%w: unknown or expired; ask the operator for another", ErrCode)
 		case err != nil:
 			return err
-		case before != nil && bytes.Equal(before, request[:]):
-			return nil
-		case before != nil:
+		case before != nil && !bytes.Equal(before, request[:]):
 			return fmt.Errorf("%w: it was used; ask the operator for another", ErrCode)
 		}
-		var c Certificate
-		if c, answer, err = issue(now); err != nil {
+		c, err := issue(now)
+		if err != nil {
 			return err
+		}
+		if before != nil {
+			var revoked int
+			if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_certificate WHERE device = $1 AND revoked`, c.Device[:]).Scan(&revoked); err != nil {
+				return err
+			}
+			if revoked > 0 {
+				return ErrRevoked
+			}
 		}
 		if err := addCertificate(ctx, tx, c); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2, answer = $3 WHERE code = $1`, code[:], request[:], answer)
+		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2 WHERE code = $1`, code[:], request[:])
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
 }
 
 func addCertificate(ctx context.Context, tx *database.Tx, c Certificate) error {

@@ -337,28 +337,40 @@ func codes(t *testing.T, p place) {
 		t.Fatal(err)
 	}
 	issued := 0
-	issue := func(int64) (store.Certificate, []byte, error) {
+	issue := func(int64) (store.Certificate, error) {
 		issued++
-		return store.Certificate{Serial: hash(fmt.Sprint("serial", issued)), Device: hash("device"), Expires: 1 << 60}, []byte(fmt.Sprint("answer ", issued)), nil
+		return store.Certificate{Serial: hash(fmt.Sprint("serial", issued)), Device: hash("device"), Expires: 1 << 60}, nil
 	}
-	for _, c := range []struct{ code, request, want string }{
-		{"good", "mine", "answer 1"}, {"good", "mine", "answer 1"}, {"good", "other", ""}, {"good", "mine", "answer 1"}, {"old", "mine", ""}, {"never", "mine", ""},
+	redeem := func(code, request string) error { return s.Redeem(ctx, hash(code), hash(request), issue) }
+	for _, c := range []struct {
+		code, request string
+		want          error
+	}{
+		{"good", "mine", nil}, {"good", "mine", nil}, {"good", "other", store.ErrCode}, {"good", "mine", nil}, {"old", "mine", store.ErrCode}, {"never", "mine", store.ErrCode},
 	} {
-		got, err := s.Redeem(ctx, hash(c.code), hash(c.request), issue)
-		if string(got) != c.want || (c.want == "") != errors.Is(err, store.ErrCode) {
-			t.Errorf("%s for %s: %q, %v", c.code, c.request, got, err)
+		if err := redeem(c.code, c.request); !errors.Is(err, c.want) {
+			t.Errorf("%s for %s: %v", c.code, c.request, err)
 		}
 	}
+	if issued != 3 {
+		t.Errorf("%d certificates; want 3", issued)
+	}
+	if err := s.Revoke(ctx, hash("serial1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := redeem("good", "mine"); !errors.Is(err, store.ErrRevoked) {
+		t.Errorf("a revoked device enrols again with its code: %v", err)
+	}
 	fail := errors.New("no")
-	if _, err := s.Redeem(ctx, hash("raced"), hash("x"), func(int64) (store.Certificate, []byte, error) { return store.Certificate{}, nil, fail }); !errors.Is(err, fail) {
+	if err := s.Redeem(ctx, hash("raced"), hash("x"), func(int64) (store.Certificate, error) { return store.Certificate{}, fail }); !errors.Is(err, fail) {
 		t.Error(err)
 	}
 	var good atomic.Int64
 	var wg sync.WaitGroup
 	for n := range 16 {
 		wg.Go(func() {
-			_, err := s.Redeem(context.Background(), hash("raced"), hash(fmt.Sprint(n)), func(int64) (store.Certificate, []byte, error) {
-				return store.Certificate{Serial: hash(fmt.Sprint("raced", n)), Expires: 1 << 60}, []byte("yes"), nil
+			err := s.Redeem(context.Background(), hash("raced"), hash(fmt.Sprint(n)), func(int64) (store.Certificate, error) {
+				return store.Certificate{Serial: hash(fmt.Sprint("raced", n)), Expires: 1 << 60}, nil
 			})
 			if err == nil {
 				good.Add(1)
@@ -392,10 +404,7 @@ func revocation(t *testing.T, p place) {
 		if err := s.AddCodes(ctx, []store.Hash{name}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Redeem(ctx, name, name, func(now int64) (store.Certificate, []byte, error) {
-			c, err := cert(0)(now)
-			return c, []byte("a"), err
-		}); err != nil {
+		if err := s.Redeem(ctx, name, name, cert(0)); err != nil {
 			t.Fatal(err)
 		}
 		renewed := make(chan int)

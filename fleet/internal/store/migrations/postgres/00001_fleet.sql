@@ -59,6 +59,5 @@ CREATE INDEX fleet_certificate_device ON fleet_certificate (device);
 CREATE TABLE fleet_code (
   code BYTEA PRIMARY KEY,
   expires BIGINT NOT NULL,
-  request BYTEA,
-  answer BYTEA
+  request BYTEA
 );

@@ -59,6 +59,5 @@ CREATE INDEX fleet_certificate_device ON fleet_certificate (device);
 CREATE TABLE fleet_code (
   code BLOB PRIMARY KEY,
   expires INTEGER NOT NULL,
-  request BLOB,
-  answer BLOB
+  request BLOB
 );
