@@ -109,12 +109,16 @@ func answered(p Public, answers []plannedAnswer, xs, zs [][]float64, src *noise.
 			return nil, err
 		}
 	}
-	return joint(p, answers, estimates), nil
+	return joint(p, answers, estimates)
 }
 
 // joint is the release of all answers. It is post-processing of their estimates.
-func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) *Release {
+func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Release, error) {
 	r := &Release{JointConfidence: scalar.Confidence(1)}
+	guarded, err := guardedAlike(answers, estimates)
+	if err != nil {
+		return nil, err
+	}
 	doubted(p, answers, estimates)
 	for i, a := range answers {
 		var one *Release
@@ -132,10 +136,31 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) *Rel
 			r.Notes = append(r.Notes, a.name+": "+note)
 		}
 	}
+	if guarded {
+		r.Notes = append(r.Notes, "All intervals are guarded: they rest on the same design and the same statement, and the missing mass of one answer contradicts these.")
+	}
 	if p.Targets.Best {
 		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(p.Targets, r.Answers)})
 	}
-	return r
+	return r, nil
+}
+
+// guardedAlike brings the guard back in all answers where one of them lacks more than
+// chance makes.
+func guardedAlike(answers []plannedAnswer, estimates []*scalar.Estimate) (bool, error) {
+	if !slices.ContainsFunc(estimates, func(e *scalar.Estimate) bool { return e != nil && e.Missing.Doubted }) {
+		return false, nil
+	}
+	for i, a := range answers {
+		if e := estimates[i]; e != nil && e.Missing.Unguarded {
+			a.bounds.Uncut = nil
+			var err error
+			if estimates[i], err = a.bounds.Again(e); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 // doubted lengthens, where one estimate refutes the logged probabilities, the intervals
@@ -172,7 +197,7 @@ func answersAgain(p Public, answers []plannedAnswer) outcome {
 			}
 			estimates[i] = e
 		}
-		return joint(p, answers, estimates), nil
+		return joint(p, answers, estimates)
 	}
 }
 

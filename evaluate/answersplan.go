@@ -18,7 +18,8 @@ import (
 // mechanism.Pair with an equal share of mu^2, beside a histogram where its cap is
 // chosen. A contrast of two values that are answers themselves is made of their
 // intervals where that is expected to be narrower. docs/proofs/contrasts.md says why a
-// joint bound on all of them would gain nothing.
+// joint bound on all of them would gain nothing, and docs/proofs/overlap.md when answers
+// need no guard.
 func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 	if m.Diagnostics != 0 {
 		return nil, fmt.Errorf("%w: %s: diagnostics are of one policy; with targets leave the parameter out", ErrMethod, method)
@@ -27,7 +28,7 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %s: targets need known probabilities of the logged actions, and these are to be estimated; ask about one target at a time", ErrMethod, method)
 	}
 	of.confounding = m.Confounding
-	answers, event, err := m.answersFor(method, &p, of)
+	answers, event, guard, err := m.answersFor(method, &p, of)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +48,15 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 		return nil, err
 	}
 	plan.Facts["max_weight"] = caps.Above // of one policy
+	if guard.number == 0 {
+		plan.uncut = true
+		plan.Facts["max_weight"] = of.weights.largest
+	}
 	plan.tellDesign()
-	if err := plan.describeAnswers(answers, m.Confounding); err != nil {
+	if err := plan.describeAnswers(answers, m.Confounding, guard.number == 0); err != nil {
 		return nil, err
 	}
-	tier{number: 2, why: "several policies are asked about, whose answers share sums and caps"}.describe(plan, nil)
+	guard.describe(plan, nil)
 	return plan, nil
 }
 
@@ -59,23 +64,23 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 // contrasts made of values, and takes what is expected to be narrower for those
 // contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
-func (m DPIS) answersFor(method string, p *Public, of vouched) ([]plannedAnswer, dp.Event, error) {
-	own, event, err := m.answers(method, p, of, false)
+func (m DPIS) answersFor(method string, p *Public, of vouched) ([]plannedAnswer, dp.Event, tier, error) {
+	own, event, guard, err := m.answers(method, p, of, false)
 	if err != nil || !slices.ContainsFunc(own, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
-		return own, event, err
+		return own, event, guard, err
 	}
 	q := *p
-	subtracted, cheaper, err := m.answers(method, &q, of, true)
+	subtracted, cheaper, other, err := m.answers(method, &q, of, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, guard, err
 	}
 	mine, err := expectedAnswers(own, nearCap)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, guard, err
 	}
 	theirs, err := expectedAnswers(subtracted, nearCap)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, guard, err
 	}
 	apart, together := 0.0, 0.0
 	for i, a := range subtracted {
@@ -85,14 +90,15 @@ func (m DPIS) answersFor(method string, p *Public, of vouched) ([]plannedAnswer,
 		}
 	}
 	if apart <= together {
-		return own, event, nil
+		return own, event, guard, nil
 	}
 	*p = q
-	return subtracted, cheaper, nil
+	return subtracted, cheaper, other, nil
 }
 
-// answers fixes range, caps and noise of every answer.
-func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]plannedAnswer, dp.Event, error) {
+// answers fixes range, caps and noise of every answer, and leaves the guard out of all of
+// them where it is needless and they are expected to be narrower without it.
+func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]plannedAnswer, dp.Event, tier, error) {
 	out := p.Targets.planned(subtract)
 	p.answers = 0
 	for _, a := range out {
@@ -100,9 +106,10 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]pl
 			p.answers++
 		}
 	}
+	guard := tier{number: 2}
 	caps, share, err := m.caps(method, *p, of.weights.largest)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, guard, err
 	}
 	for i := range out {
 		a := &out[i]
@@ -115,7 +122,85 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]pl
 		}
 	}
 	event, err := shareAlike(*p.Privacy, out)
+	if guard.why = m.needsGuard(*p, of); guard.why != "" || err != nil {
+		return out, event, guard, err
+	}
+	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
+	if err != nil {
+		return nil, nil, guard, err
+	}
+	with, without, err := p.Targets.widths(out, bare, of.weights)
+	if err != nil {
+		return nil, nil, guard, err
+	}
+	told := fmt.Sprintf(": half widths that add up to %.3g are expected without a guard, to %.3g with it", without, with)
+	if guard.why = costs(*p, of, with, without); guard.why != "" {
+		guard.why += told
+		return out, event, guard, nil
+	}
+	return bare, cheaper, tier{why: needless(of) + told}, nil
+}
+
+// unguarded are answers whose weights are never cut.
+func (t *Targets) unguarded(q Privacy, answers []plannedAnswer, w weightBound) ([]plannedAnswer, dp.Event, error) {
+	out := slices.Clone(answers)
+	for i := range out {
+		a := &out[i]
+		a.share, a.bounds.Noise = 0, scalar.Stages{}
+		a.bounds.Caps = scalar.Nest{Above: t.cap(a.policies, w.largest)}
+		a.bounds.Uncut = &scalar.Uncut{Square: t.weights(a.policies, w).square}
+	}
+	event, err := shareAlike(q, out)
 	return out, event, err
+}
+
+// widths are the half widths that are expected of all releases with and without a guard.
+func (t *Targets) widths(guarded, bare []plannedAnswer, w weightBound) (with, without float64, err error) {
+	for i, a := range bare {
+		if a.values != nil {
+			continue
+		}
+		half, err := guarded[i].bounds.ExpectedGuarded(t.weights(a.policies, w).law)
+		if err != nil {
+			return 0, 0, err
+		}
+		narrow, err := a.bounds.ExpectedUncut()
+		if err != nil {
+			return 0, 0, err
+		}
+		with += half * a.bounds.Range.Width()
+		without += narrow * a.bounds.Range.Width()
+	}
+	return with, without, nil
+}
+
+// weights are those of an answer where w bounds the ones of every policy: that of the
+// logged policy is 1, and that of a contrast the mean of both. The law is a guess.
+func (t *Targets) weights(places []int, w weightBound) weightBound {
+	logged := func(k int) bool { return policy.OnPolicy(t.Policies[k].Policy) }
+	switch {
+	case len(places) == 1 && logged(places[0]):
+		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}}
+	case len(places) == 1:
+		return w
+	}
+	a, b := places[0], places[1]
+	out := weightBound{largest: t.cap(places, w.largest), square: w.square}
+	switch {
+	case apart(t.Policies[a].Policy, t.Policies[b].Policy): // one of both weights is 0
+		out.square /= 2
+		for _, x := range w.law {
+			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/2, 1), Share: min(2*x.Share, 1)})
+		}
+	case logged(a) || logged(b):
+		out.square = (out.square + 3) / 4
+		for _, x := range w.law {
+			out.law = append(out.law, scalar.Atom{Weight: (x.Weight + 1) / 2, Share: x.Share})
+		}
+	default:
+		out.law = w.law
+	}
+	return out
 }
 
 // planned lists the answers; subtract makes contrasts of values where both are answers.
@@ -236,13 +321,20 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 			return nil, err
 		}
 		f.HalfWidth = a.bounds.Z() * math.Hypot(f.StdPrivacy, f.StdSampling)
+		if u := a.bounds.Uncut; u != nil {
+			f.StdSampling = a.bounds.Range.Width() / 2 * math.Sqrt(u.Square/float64(a.bounds.Public.Persons))
+			if f.HalfWidth, err = a.bounds.ExpectedUncut(); err != nil {
+				return nil, err
+			}
+			f.HalfWidth *= a.bounds.Range.Width()
+		}
 		told = append(told, f)
 	}
 	return told, nil
 }
 
 // describeAnswers tells what is known beforehand.
-func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64) error {
+func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, uncut bool) error {
 	affordable, err := affordableWeight(p.public)
 	if err != nil {
 		return err
@@ -258,7 +350,11 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64) err
 	for _, a := range told {
 		p.Expected.Constant = max(p.Expected.Constant, a.Range.Width()/2)
 	}
-	p.Notes = append(p.Notes, jointNote(len(answers), confounding))
+	whatever := whateverWords + restsOn(confounding) + "."
+	if uncut {
+		whatever = ", resting on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing in one answer than chance makes, all are guarded and notes say so."
+	}
+	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {
 		p.Notes = append(p.Notes, "A contrast is an estimate of its own: what two policies do alike cancels in it, person by person, and its interval is not made of those of the two.")
@@ -269,8 +365,9 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64) err
 	return nil
 }
 
-func jointNote(intervals int, confounding float64) string {
-	whatever := ", whatever weights are cut and whatever the logs never tried; resting on " + restsOn(confounding) + "."
+const whateverWords = ", whatever weights are cut and whatever the logs never tried; resting on "
+
+func jointNote(intervals int, whatever string) string {
 	if intervals == 1 {
 		return "The interval holds with 95%" + whatever
 	}

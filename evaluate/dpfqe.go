@@ -3,7 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -25,7 +25,8 @@ import (
 // the policy whatever the model says; the answer is the model's where it lies in
 // that interval, else the nearer end. With Interval "none" nothing is paid for, and the
 // interval is the whole public range. The standard deviations are those that noise and
-// sampling make in the model's answer, if the model is right.
+// sampling make in the model's answer, if the model is right. Where a public design and the
+// curator's statement make a guard needless, the interval has none, as that of [DPPDIS].
 //
 // Released: a scalar with a 95% interval, and the model's values by state. Unit: a
 // person. Adjacency: either. Assumes: features over numbered states; right logged
@@ -91,6 +92,7 @@ func (m DPFQE) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	plan.needsEnds = p.decisions() > 1
+	plan.onMeans, plan.uncut = d.vouched.needsEnds, d.bounds != nil && d.bounds.Uncut != nil
 	plan.outcome = d.again
 	return plan, d.describe(plan)
 }
@@ -130,40 +132,61 @@ func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) 
 	if start == 0 {
 		start = defaultStartShare
 	}
-	var stages []float64
-	if m.Interval != intervalNone {
-		if interval == 0 {
-			interval = defaultIntervalShare
-		}
-		caps, clip, err := DPIS{MaxWeight: m.MaxWeight}.caps(method, p, math.Inf(1))
-		if err != nil {
-			return d, err
-		}
-		d.bounds = &scalar.Bounds{Public: p.numbers(), Caps: caps, SelfNormalised: true}
-		if clip > 0 {
-			stages = append(stages, clip*interval)
-		}
-		stages = append(stages, (1-clip)*interval)
+	if m.Interval != intervalNone && interval == 0 {
+		interval = defaultIntervalShare
 	}
 	if start+interval >= 1 {
 		return d, fmt.Errorf("%w: %s: start_share and interval_share add up to %v; want below 1, so that something is left for the model", ErrMethod, method, start+interval)
 	}
-	d.shares = append([]float64{1 - start - interval, start}, stages...)
+	d.shares = []float64{1 - start - interval, start}
+	if m.Interval != intervalNone {
+		clip, err := m.bound(method, p, interval, &d)
+		if err != nil {
+			return d, err
+		}
+		d.shares = d.withInterval(interval, clip)
+	}
 	var err error
 	if d.multipliers, err = multipliers(*p.Privacy, d.shares...); err != nil {
 		return d, err
 	}
 	d.start.Multiplier = d.multipliers[1]
-	if d.bounds != nil {
-		d.vouched = narrowest(p)
-		d.bounds.Range = d.vouched.within
-		d.bounds.Noise.Main = d.multipliers[len(d.multipliers)-1]
-		if len(d.multipliers) == 4 {
-			d.bounds.Noise.Clip = d.multipliers[2]
-		}
-	}
 	d.table, err = m.tableFor(method, p, f, d.multipliers[0])
 	return d, err
+}
+
+// withInterval adds, to the shares of model and first states, those of the interval's stages.
+func (d direct) withInterval(interval, clip float64) []float64 {
+	shares := slices.Clone(d.shares)
+	if clip > 0 {
+		shares = append(shares, clip*interval)
+	}
+	return append(shares, (1-clip)*interval)
+}
+
+// bound plans the interval at its share of the budget, of which the choice of a cap gets
+// the share clip.
+func (m DPFQE) bound(method string, p Public, interval float64, d *direct) (clip float64, err error) {
+	d.vouched = narrowest(p)
+	is := DPIS{MaxWeight: m.MaxWeight}
+	caps, clip, err := is.caps(method, p, d.vouched.weights.largest)
+	if err != nil {
+		return 0, err
+	}
+	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true}
+	split := func(s scalar.Stages) (scalar.Stages, error) {
+		found, err := multipliers(*p.Privacy, d.withInterval(interval, s.Clip)...)
+		if err != nil {
+			return s, err
+		}
+		if s.Main = found[len(found)-1]; s.Clip > 0 {
+			s.Clip = found[2]
+		}
+		return s, nil
+	}
+	b, d.tier, err = is.tier(p, d.vouched, b, scalar.Stages{Clip: clip}, split)
+	d.bounds = &b
+	return d.tier.clip, err
 }
 
 // tableFor chooses the form.
@@ -233,9 +256,20 @@ func (d direct) describe(plan *Plan) error {
 		return nil
 	}
 	plan.Facts["max_weight"] = d.bounds.Caps.At(0).Max
+	if d.bounds.Uncut != nil {
+		if err := plan.describeUncut(*d.bounds); err != nil {
+			return err
+		}
+		plan.Notes = append(plan.Notes, "That value is not the model's, but one of importance sampling at a share of the budget. A value of the model that its interval excludes is moved to the nearer end. The expected errors are those of the interval; that of the model is not known beforehand.")
+		d.tier.describe(plan, nil)
+		return nil
+	}
 	cap, err := plan.expectBounds(*d.bounds)
 	if err != nil {
 		return err
+	}
+	if !policy.OnPolicy(plan.public.Target) {
+		defer d.tier.describe(plan, nil)
 	}
 	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; that of the model is not known beforehand.", cap))
 	return nil

@@ -21,6 +21,7 @@ type direct struct {
 	target      []float64
 	bounds      *scalar.Bounds // nil where no interval is paid for
 	vouched     vouched
+	tier        tier
 	multipliers []float64
 	shares      []float64
 }

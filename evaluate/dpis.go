@@ -203,7 +203,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
 	of.confounding = m.Confounding
-	b, tier, err := m.tier(method, p, of, b, stages)
+	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
 		return nil, err
 	}

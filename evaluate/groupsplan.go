@@ -221,7 +221,7 @@ func (p *Plan) groupsNote(k int, confounded bool) string {
 		if confounded {
 			factor, _ = p.Facts["confounding"].(float64)
 		}
-		rests = ", whatever weights are cut and whatever the logs never tried; resting on " + restsOn(factor)
+		rests = whateverWords + restsOn(factor)
 	}
 	return fmt.Sprintf("All %d intervals, one a group, hold together with 95%%%s. A person is in one group at most, so that groups share the error and not the budget.", k, rests)
 }

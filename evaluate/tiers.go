@@ -16,26 +16,29 @@ type tier struct {
 	half   float64 // half the width that is expected; 0 where the design does not tell
 }
 
+// splitter turns shares of the budget into noise multipliers.
+type splitter func(scalar.Stages) (scalar.Stages, error)
+
 // tier fixes the noise of every stage, and leaves the guard out where it is needless and
 // the interval expected to be narrower without it: docs/proofs/overlap.md.
-func (m DPIS) tier(method string, p Public, of vouched, b scalar.Bounds, stages scalar.Stages) (scalar.Bounds, tier, error) {
+func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, split splitter) (scalar.Bounds, tier, error) {
 	t := tier{number: 2, why: m.needsGuard(p, of), clip: stages.Clip}
 	var err error
-	if b.Noise, err = splitStages(method, *p.Privacy, stages); err != nil || t.why != "" {
+	if b.Noise, err = split(stages); err != nil || t.why != "" {
 		return b, t, err
 	}
 	bare := b
 	bare.Uncut, bare.Caps = &scalar.Uncut{Square: of.weights.square}, scalar.Nest{Above: of.weights.largest}
 	uncapped := stages
 	uncapped.Clip = 0
-	if bare.Noise, err = splitStages(method, *p.Privacy, uncapped); err != nil {
+	if bare.Noise, err = split(uncapped); err != nil {
 		return b, t, err
 	}
 	without, err := bare.ExpectedUncut()
 	if err != nil {
 		return b, t, err
 	}
-	b, with, err := m.narrowest(method, p, of, b, stages)
+	b, with, err := m.narrowest(p, of, b, stages, split)
 	if err != nil {
 		return b, t, err
 	}
@@ -45,15 +48,25 @@ func (m DPIS) tier(method string, p Public, of vouched, b scalar.Bounds, stages 
 	width := of.within.Width()
 	expected := fmt.Sprintf("half a width of %.3g is expected without a guard, %.3g with it", width*without, width*with)
 	t.half = min(with, 0.5) * width
+	if t.why = costs(p, of, with, without); t.why != "" {
+		t.why += ": " + expected
+		return b, t, nil
+	}
+	return bare, tier{half: min(without, 0.5) * width, why: needless(of) + ": " + expected}, nil
+}
+
+// costs says why a guard that would be needless stays: the interval is expected to be
+// narrower with it, or nobody states that no record is lost; "" where it goes.
+func costs(p Public, of vouched, with, without float64) string {
 	if without >= with {
-		t.why = fmt.Sprintf("the design allows for weights of %.4g, and noise for these costs more than cutting them: %s", of.weights.largest, expected)
-		return b, t, nil
+		return fmt.Sprintf("the design allows for weights of %.4g, and noise for these costs more than cutting them", of.weights.largest)
 	}
-	if lost := lost(p, of); lost != "" {
-		t.why = lost + ": " + expected
-		return b, t, nil
-	}
-	return bare, tier{half: min(without, 0.5) * width, why: fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, and by the curator's statement no record is lost (problem.records: complete): %s", of.weights.largest, expected)}, nil
+	return lost(p, of)
+}
+
+// needless says why no guard is needed.
+func needless(of vouched) string {
+	return fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, and by the curator's statement no record is lost (problem.records: complete)", of.weights.largest)
 }
 
 // lost says how records may yet be lost where the design alone would need no guard, and
@@ -74,7 +87,7 @@ func lost(p Public, of vouched) string {
 
 // narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
 // no cap is chosen though the design bounds the weights, with a choice below that bound.
-func (m DPIS) narrowest(method string, p Public, of vouched, b scalar.Bounds, stages scalar.Stages) (scalar.Bounds, float64, error) {
+func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, split splitter) (scalar.Bounds, float64, error) {
 	with, err := b.ExpectedGuarded(of.weights.law)
 	if err != nil || stages.Clip != 0 || m.Clip != "" || m.MaxWeight != 0 || capSteps(b.Caps.Above) < 1 {
 		return b, with, err
@@ -85,7 +98,7 @@ func (m DPIS) narrowest(method string, p Public, of vouched, b scalar.Bounds, st
 	}
 	chosen := b
 	chosen.Caps.Steps, stages.Clip = capSteps(b.Caps.Above), m.shareOfCaps()
-	if chosen.Noise, err = splitStages(method, *p.Privacy, stages); err != nil {
+	if chosen.Noise, err = split(stages); err != nil {
 		return b, with, err
 	}
 	narrower, err := chosen.ExpectedGuarded(of.weights.law)

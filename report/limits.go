@@ -103,7 +103,9 @@ func group(s *evaluate.Statement) string {
 
 func biases(r *evaluate.Release, public map[string]any, add adder) {
 	clip, clipped := public["clip"]
-	if share, sd, ok := Missing(r); ok {
+	if share, sd, ok := Missing(r); ok && Unguarded(r) {
+		add(unmeasured, "Missing mass", fmt.Sprintf("The mean weight is %.0f%% below 1, with a standard error of %s, of noise and of the choice of persons. By the public design nothing is missing, and by the curator’s statement (problem.records: complete) no record is lost; the interval allows for neither. It does not hold the value where one of them is false and the mean weight does not show it.", 100*share, significant(sd, digits, up)))
+	} else if ok {
 		text := "The interval holds the value whatever is missing: it allows there for anything in the public range."
 		if e := r.Estimate; e != nil && !PlugIn(r) {
 			text += " For that it is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."

@@ -122,3 +122,29 @@ func TestRefutedProbabilitiesAreTheHeadline(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatNeedsNoGuardAllowsForNothing: where by the design nothing is missing the page does
+// not say that the interval allows for it, unless the mean weight contradicts the design.
+func TestWhatNeedsNoGuardAllowsForNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		share, sd float64
+		tier      int
+		unguarded bool
+	}{
+		"by the design":         {0.03, 0.02, 0, true},
+		"a lack of next to nil": {0.004, 0.001, 0, true},
+		"contradicted":          {0.3, 0.02, 0, false},
+		"guarded":               {0.03, 0.02, 2, false},
+	} {
+		r := missingRelease(c.share, c.sd)
+		r.Public["tier"] = c.tier
+		var page bytes.Buffer
+		if err := report.Write(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		text := page.String()
+		if got := report.Unguarded(r); got != c.unguarded || strings.Contains(text, "allows for neither") != c.unguarded || strings.Contains(text, "holds the value whatever is missing") == c.unguarded {
+			t.Errorf("%s: unguarded %v, want %v; the page says\n%s", name, got, c.unguarded, text)
+		}
+	}
+}

@@ -196,12 +196,12 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
-			if report.PlugIn(r) {
-				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: the interval allows for it\n", 100*share, 100*sd)
-			} else if fmt.Sprint(r.Public["tier"]) == "0" && share < 2*sd {
+			if report.Unguarded(r) {
 				if report.Unanswered(r) == "" {
 					fmt.Fprintf(w, "missing   nothing, if the design and problem.records hold; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
 				}
+			} else if report.PlugIn(r) {
+				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: the interval allows for it\n", 100*share, 100*sd)
 			} else {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
 			}

@@ -4,6 +4,7 @@ package truthbench_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"strings"
@@ -24,6 +25,18 @@ type rivals struct {
 	names  [2]string
 	policy [2]policy.Policy
 	worth  [2]float64
+}
+
+var designed = flag.Bool("truth-design", false, "with the design by which actions were drawn, and the statement that no record is lost")
+
+// knowing adds the design, where the flags ask for it.
+func knowing(p truthbench.Problem, public evaluate.Public, targets ...policy.Policy) evaluate.Public {
+	if *designed {
+		if public.Design = evaluate.NewDesign(p.Behavior, true, true, targets...); public.Design != nil {
+			public.Design.Complete = true
+		}
+	}
+	return public
 }
 
 func rivalsOf(p truthbench.Problem) []rivals {
@@ -71,7 +84,7 @@ func released(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noi
 // two releases at half of the budget each, whose intervals are subtracted.
 func ways(t *testing.T, p truthbench.Problem, r rivals, public evaluate.Public) []asking {
 	several := func(levels []string) func(d *trajectory.Dataset, src *noise.Source) ([2]float64, bool) {
-		q := public
+		q := knowing(p, public, r.policy[:]...)
 		q.Target = nil
 		q.Targets = &evaluate.Targets{Levels: levels, Contrasts: [][2]string{r.names}}
 		for k := range 2 {
@@ -91,7 +104,7 @@ func ways(t *testing.T, p truthbench.Problem, r rivals, public evaluate.Public) 
 	}
 	var alone [2]*evaluate.Plan
 	for k := range 2 {
-		q := public
+		q := knowing(p, public, r.policy[k])
 		half := *public.Privacy
 		half.Budget = halved(t, half.Budget)
 		q.Privacy, q.Target = &half, r.policy[k]
