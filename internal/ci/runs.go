@@ -39,7 +39,19 @@ func runs() []run {
 			}},
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
+		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
+			[]string{"./rl/value", "./evaluate", "./dp/account"}, pythonPeers},
 	}
+}
+
+// pythonPeers holds the Python package against others; it needs a Python 3.10 as well.
+func pythonPeers(ctx context.Context, releases int) error {
+	cmd := exec.CommandContext(ctx, "python3", "python/peers/run.py", strconv.Itoa(releases))
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("python/peers/run.py: %w", err)
+	}
+	return nil
 }
 
 // addTrials goes on with the trials of the papers for so many minutes.
