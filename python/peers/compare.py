@@ -1,4 +1,4 @@
-"""This package's side: answer the same as the peers, hold both together, print a table, fail where they differ.
+"""Answer the same as the peers, hold both together, print a table, fail where they differ.
 
 python compare.py DIRECTORY RELEASES     where reference.py wrote, and how many releases of a mean
 """

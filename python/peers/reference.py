@@ -1,4 +1,4 @@
-"""The peers' side, in Python 3.10: data, policies, models of the reward, and what OBP, SCOPE-RL and Opacus make of them.
+"""The peers' side, in Python 3.10: data, policies, models, and what OBP, SCOPE-RL and Opacus make of them.
 
     python reference.py DIRECTORY
 

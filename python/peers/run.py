@@ -4,7 +4,7 @@
 
 Two environments are made, 4 GB: one of Python 3.10, which OBP 0.5.7 needs, in which the peers estimate on data of their
 own (``reference.py``), and one of this Python, in which this package answers the same and both are held together
-(``compare.py``). It fails where they differ. They are temporary, unless DISCREET_PEERS names a directory to keep them in.
+(``compare.py``). It fails where they differ. They are temporary, unless DISCREET_PEERS names a directory for them.
 """
 
 from __future__ import annotations
