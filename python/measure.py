@@ -1,10 +1,13 @@
 """Measure what a call costs over the binary itself, and an import; docs/results/python.md has the figures.
 
-python measure.py [ROWS]
+python measure.py [ROWS]             all of it
+python measure.py polars [ROWS]      a polars frame alone, with times of the processor too
 """
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -57,22 +60,44 @@ def compare(what: str, table: pa.Table, times: int) -> None:
     print(f"  fastest of each: {min(ours):.3f} s and {min(own):.3f} s: {1000 * (min(ours) - min(own)):+.0f} ms")
 
 
-def main() -> None:
-    """Print all figures."""
-    warnings.simplefilter("ignore")
-    code = "import time; t = time.perf_counter(); import discreet; print(time.perf_counter() - t)"
-    runs = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(15)
-    ]
-    print(f"import: {statistics.median(runs):.3f} s, fastest {min(runs):.3f} s (of 15)")
-    columns = ["unit_id", "episode_id", "step", "action", "behavior_prob", "reward", "terminated", "truncated"]
-    from pyarrow import csv
+def processor() -> float:
+    """Give the time of the processor that this process and its ended children took, in seconds."""
+    used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
-    compare("PBC, 1945 rows", csv.read_csv(ROOT / "examples/pbc/trajectories.csv").select(columns), 25)
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+
+def polars(rows: int, times: int = 3) -> None:
+    """Time a question about a polars frame, and the binary about the Parquet file that polars writes of it, in turn."""
+    import polars as pl
+
+    frame = pl.from_arrow(made_up(rows))
+    known = {**KNOWN, "persons": rows // 10, "delta": 1e-9}
+    question = dt.Question(dt.logs(frame, person="unit_id", behavior="design"), dt.policy.constant(1), **known)
+    with tempfile.TemporaryDirectory() as place:
+        frame.write_parquet(f"{place}/x.parquet")
+        of_file = dt.logs(f"{place}/x.parquet", person="unit_id", behavior="design")
+        dt.Question(of_file, dt.policy.constant(1), **known).write(f"{place}/q.yaml")
+        command = [_binary.path(), "evaluate", "--json", f"{place}/q.yaml"]
+        work = (question.evaluate, lambda: subprocess.run(command, capture_output=True, check=True))
+        found: list[list[tuple[float, float]]] = [[], []]
+        for _ in range(times):
+            for kind, one in enumerate(work):
+                before = processor()
+                took = seconds(one, 1)[0]
+                found[kind].append((took, processor() - before))
+    for name, at in (("elapsed", 0), ("processor", 1)):
+        ours, own = ([x[at] for x in kind] for kind in found)
+        each = ", ".join(f"{a:.2f}/{b:.2f}" for a, b in zip(ours, own, strict=True))
+        print(
+            f"polars, {rows} rows, {name}: {each} s; fastest {min(ours) / min(own):.2f} times, load {os.getloadavg()}"
+        )
+
+
+def made_up(rows: int) -> pa.Table:
+    """Make up logs: persons of one episode of ten decisions each."""
     draw = np.random.default_rng(1)
     episode = np.arange(rows) // 10
-    table = pa.table(
+    return pa.table(
         {
             "unit_id": episode,
             "episode_id": episode,
@@ -83,7 +108,25 @@ def main() -> None:
             "terminated": np.arange(rows) % 10 == 9,
         }
     )
-    compare(f"{rows} rows", table, 3)
+
+
+def main() -> None:
+    """Print all figures."""
+    warnings.simplefilter("ignore")
+    if sys.argv[1:2] == ["polars"]:
+        polars(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000)
+        return
+    code = "import time; t = time.perf_counter(); import discreet; print(time.perf_counter() - t)"
+    runs = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(15)
+    ]
+    print(f"import: {statistics.median(runs):.3f} s, fastest {min(runs):.3f} s (of 15)")
+    columns = ["unit_id", "episode_id", "step", "action", "behavior_prob", "reward", "terminated", "truncated"]
+    from pyarrow import csv
+
+    compare("PBC, 1945 rows", csv.read_csv(ROOT / "examples/pbc/trajectories.csv").select(columns), 25)
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+    compare(f"{rows} rows", made_up(rows), 3)
 
 
 if __name__ == "__main__":

@@ -139,6 +139,60 @@ def test_a_d3rlpy_dataset() -> None:
         convert.d3rlpy(dataset, person=[1, 2], behavior_prob=None)
 
 
+def rlds(*lengths: int, stacked: bool = False) -> list[dict[str, Any]]:
+    """Episodes of so many decisions in the layout of RLDS: one more step, whose action and reward mean nothing."""
+    out = []
+    for n in lengths:
+        steps = [
+            {
+                "observation": np.array([10.0 * n + t, -t], dtype=np.float32),
+                "action": np.int64(t % 2 if t < n else 99),
+                "reward": np.float32(t + 0.5 if t < n else -77),
+                "is_first": t == 0,
+                "is_last": t == n,
+                "is_terminal": t == n and n == 2,
+                "discount": np.float32(1),
+            }
+            for t in range(n + 1)
+        ]
+        together = {name: np.stack([s[name] for s in steps]) for name in steps[0]}
+        out.append({"steps": together if stacked else iter(steps)})
+    return out
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_episodes_of_rlds(stacked: bool) -> None:
+    with pytest.raises(dt.InputError, match="does not hold the probabilities"):
+        convert.rlds(rlds(2), person=["a"])
+    table = convert.rlds(rlds(2, 3, stacked=stacked), person=["a", "b"], behavior_prob=[0.5] * 5)
+    frame = table.to_pandas()
+    assert list(frame["unit_id"]) == ["a", "a", "b", "b", "b"]
+    assert list(frame["action"]) == [0, 1, 0, 1, 0]
+    assert list(frame["reward"]) == [0.5, 1.5, 0.5, 1.5, 2.5]
+    assert list(frame["obs_0"]) == [20, 21, 30, 31, 32]
+    assert list(frame["next_obs_0"]) == [21, 22, 31, 32, 33]
+    assert list(frame["terminated"]) == [False, True, False, False, False]
+    assert list(frame["truncated"]) == [False, False, False, False, True]
+    # By hand: a earned 2 and b 4.5.
+    assert reference(table, dt.policy.logged()) == pytest.approx(3.25)
+
+
+def test_what_is_not_rlds() -> None:
+    for change, match in (
+        ({"is_last": [False] * 3}, "is_last is not true"),
+        ({"is_last": [True, False, True]}, "is_last is not true"),
+        ({"reward": None}, "has no reward"),
+        ({"observation": {"image": [1, 2, 3]}}, "parts with names"),
+        ({"action": [[0.5], [0.25], [0.0]]}, "continuous"),
+    ):
+        episode = rlds(2, stacked=True)[0]
+        episode["steps"].update(change)
+        with pytest.raises(dt.InputError, match=match):
+            convert.rlds([episode], person=["a"], behavior_prob=None)
+    with pytest.raises(dt.InputError, match="no steps"):
+        convert.rlds([{}], person=["a"], behavior_prob=None)
+
+
 def test_a_logged_dataset_of_scope_rl() -> None:
     logged = {
         "n_trajectories": 2,

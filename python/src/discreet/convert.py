@@ -9,7 +9,7 @@ column. Whose an episode is (`person`) is in none of these formats, and is requi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet._errors import InputError
@@ -162,6 +162,72 @@ def d3rlpy(dataset: Any, *, person: Sequence[str | int], behavior_prob: Any = _U
     names = ("observations", "actions", "rewards", "terminated")
     episodes = [{name: getattr(e, name) for name in names} for e in dataset.episodes]
     return _episodes("the dataset", episodes, person, given)
+
+
+def rlds(episodes: Iterable[Mapping[str, Any]], *, person: Sequence[str | int], behavior_prob: Any = _UNSAID) -> Any:
+    """Convert episodes in the layout of RLDS, as ``tfds.as_numpy(tfds.load(...))`` gives them.
+
+    TensorFlow is not needed here: what is iterated over may be anything that has this layout.
+
+    Parameters
+    ----------
+    episodes
+        Each has ``steps``: an iterable of mappings, or one mapping of stacked arrays, with ``observation`` (numbers),
+        ``action`` (a number from 0), ``reward``, ``is_last`` and ``is_terminal``.
+    person
+        Whose each episode is.
+    behavior_prob
+        A number a decision, or None: RLDS has no name for it. A decision is a step that is not the last of an episode:
+        in this layout the last one holds the last observation, and its action and reward mean nothing.
+
+    Returns
+    -------
+    pyarrow.Table
+        The last decision is `terminated` where the last step says ``is_terminal``, and truncated otherwise.
+
+    Raises
+    ------
+    InputError
+        Probabilities are not given, an episode has not this layout, or actions are continuous.
+    """
+    import numpy as np
+
+    given = _missing("a dataset of RLDS", behavior_prob)
+    names = ("observation", "action", "reward", "is_last", "is_terminal")
+    found = []
+    for at, episode in enumerate(episodes):
+        if "steps" not in episode:
+            raise InputError(f"episode {at} has no steps", column="steps")
+        steps = episode["steps"]
+        rows: dict[str, Any] = (
+            {name: steps.get(name) for name in names} if isinstance(steps, Mapping) else _stacked(steps, names)
+        )
+        for name in names:
+            if rows[name] is None:
+                raise InputError(f"a step of episode {at} has no {name}", column=name)
+            if isinstance(rows[name], Mapping) or any(isinstance(row, Mapping) for row in rows[name]):
+                raise InputError(f"{name} of episode {at} has parts with names; make it one array first", column=name)
+        last = np.asarray(rows["is_last"], dtype=bool)
+        n = len(last) - 1
+        if n < 1 or not last[n] or last[:n].any():
+            raise InputError(
+                f"episode {at} has no decision, or is_last is not true at its last step alone", column="is_last"
+            )
+        found.append(
+            {
+                "observations": np.asarray(rows["observation"]),
+                "actions": np.asarray(rows["action"])[:n],
+                "rewards": np.asarray(rows["reward"])[:n],
+                "terminated": bool(np.asarray(rows["is_terminal"])[n]),
+            }
+        )
+    return _episodes("the dataset", found, person, given)
+
+
+def _stacked(steps: Iterable[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any] | None]:
+    """Gather steps by name; None where one of them has no such part."""
+    rows = list(steps)
+    return {name: [row[name] for row in rows] if all(name in row for row in rows) else None for name in names}
 
 
 def scope_rl(logged: Mapping[str, Any], *, person: Sequence[str | int]) -> Any:
