@@ -102,7 +102,7 @@ func TestOneOfManyBodiesCounts(t *testing.T) {
 // TestWhatIsWrongWithAReport: each fault has its verdict, and the good report is
 // accepted after all of them.
 func TestWhatIsWrongWithAReport(t *testing.T) {
-	_, o, ds := oneOpenRound(t, nil, 2)
+	w, o, ds := oneOpenRound(t, nil, 2)
 	d := ds[0]
 	run, round, _, err := d.follow(t.Context())
 	if err != nil {
@@ -159,8 +159,19 @@ func TestWhatIsWrongWithAReport(t *testing.T) {
 	if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := d.send(t.Context(), good); err != nil || v != fleetv1.Verdict_VERDICT_STALE {
-		t.Errorf("after the round: %v, %v", v, err)
+	for n := range 5 { // who did not get the answer is told until two more rounds have ended
+		want := fleetv1.Verdict_VERDICT_DUPLICATE
+		if n > 1 {
+			want = fleetv1.Verdict_VERDICT_STALE
+		}
+		if v, err := d.send(t.Context(), good); err != nil || v != want {
+			t.Errorf("%d rounds after it: %v, %v; want %v", n, v, err, want)
+		}
+		w.await(t, o, uint64(n+1))
+		openRound(t, o, nil)
+		if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: uint64(n + 2)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	big := proto.CloneOf(good)
 	big.Sealed = make([]byte, 5000)

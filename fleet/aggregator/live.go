@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,10 +27,14 @@ type live struct {
 	specs    []*fleetv1.SignedSpec
 	rounds   []*fleetv1.SignedSpec // all of them; that of round n at n-1
 	last     *fleet.Round          // nil before the first
+	recent   []*fleet.Round        // it and the ones before it whose reports the store still has
 	weights  []byte                // of the last round
 	count    uint64                // its reports, when they were last counted
 	mine     uint64                // accepted here since
 }
+
+// kept is the number of rounds whose reports the store has, the last one among them.
+const kept = 3
 
 func signed(g store.Signed) *fleetv1.SignedSpec {
 	return &fleetv1.SignedSpec{Spec: g.Spec, Key: g.Key, Signature: g.Signature}
@@ -83,7 +88,7 @@ func (a *Aggregator) refreshRun(ctx context.Context, l *live, r store.Run) error
 			return err
 		}
 	}
-	rounds, last, weights := l.rounds, l.last, l.weights
+	rounds, last, recent, weights := l.rounds, l.last, l.recent, l.weights
 	const page = 1000
 	for {
 		more, err := a.store.Rounds(ctx, r.ID, uint64(len(rounds)), page)
@@ -99,6 +104,7 @@ func (a *Aggregator) refreshRun(ctx context.Context, l *live, r store.Run) error
 				return fmt.Errorf("a round in the store: %w", err)
 			}
 			rounds = append(rounds, signed(row.Signed))
+			recent = append(recent, last)
 		}
 		if len(more) < page {
 			break
@@ -119,7 +125,8 @@ func (a *Aggregator) refreshRun(ctx context.Context, l *live, r store.Run) error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.run, l.specs, l.rounds, l.last, l.weights = run, specs, rounds, last, weights
+	recent = slices.Clone(recent[max(0, len(recent)-kept):])
+	l.run, l.specs, l.rounds, l.last, l.recent, l.weights = run, specs, rounds, last, recent, weights
 	l.ended, l.version, l.count, l.mine = r.Ended, r.Version, count, 0
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -235,11 +236,11 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	return fleetv1.Verdict_VERDICT_STALE, nil
 }
 
-// roundOf is the last round, if the number is its, or else the verdict.
+// roundOf is the round of the number, if it is one of the last, or else the verdict.
 func (a *Aggregator) roundOf(ctx context.Context, l *live, number uint64) (*fleet.Round, fleetv1.Verdict, error) {
 	for again := range 2 {
 		l.mu.RLock()
-		last, total := l.last, l.count+l.mine
+		last, recent, total := l.last, l.recent, l.count+l.mine
 		l.mu.RUnlock()
 		switch {
 		case last != nil && last.Number == number:
@@ -248,6 +249,10 @@ func (a *Aggregator) roundOf(ctx context.Context, l *live, number uint64) (*flee
 			}
 			return last, 0, nil
 		case last != nil && number < last.Number:
+			// Its answer may have been lost: the store knows.
+			if i := slices.IndexFunc(recent, func(r *fleet.Round) bool { return r.Number == number }); i >= 0 {
+				return recent[i], 0, nil
+			}
 			return nil, fleetv1.Verdict_VERDICT_STALE, nil
 		case again == 0:
 			if err := a.refresh(ctx); err != nil {

@@ -29,6 +29,10 @@ func runs() []run {
 			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-kills="+strconv.Itoa(size))
 			}},
+		{"fleet", "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store", 1000, "kills",
+			[]string{"./fleet/..."}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./fleet/aggregator", "-kills="+strconv.Itoa(size))
+			}},
 		{"mutants", "every seeded fault, killed by the tests that name it", 2, "at once",
 			[]string{"./internal/mutants"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestEveryMutantIsKilled$", "-parallel="+strconv.Itoa(size), "./internal/mutants", "-every", "-record")

@@ -55,11 +55,14 @@ func (s *Store) Commit(ctx context.Context, run RunID, round uint64, reports []R
 		if err != nil {
 			return err
 		}
-		if closed != 0 {
+		if closed == ReportEarly {
 			for i := range out {
 				out[i] = closed
 			}
 			return nil
+		}
+		if closed != 0 {
+			return find(ctx, tx, run, round, reports, closed, out)
 		}
 		if tx.Lite {
 			return addLite(ctx, tx, run, round, reports, order, out)
@@ -89,6 +92,24 @@ func gate(ctx context.Context, tx *database.Tx, run RunID, round uint64, grace t
 		return ReportLate, nil
 	}
 	return 0, nil
+}
+
+// find tells of reports that come after the end which were there before it: their
+// answers were lost. The rows of a round are kept until two more have ended.
+func find(ctx context.Context, tx *database.Tx, run RunID, round uint64, reports []Report, closed Outcome, out []Outcome) error {
+	for i, r := range reports {
+		var body []byte
+		err := tx.QueryRowContext(ctx, `SELECT body FROM fleet_report WHERE run = $1 AND round = $2 AND nullifier = $3`, run[:], int64(round), r.Nullifier[:]).Scan(&body)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			out[i] = closed
+		case err != nil:
+			return err
+		default:
+			out[i] = beside(body, r.Body)
+		}
+	}
+	return nil
 }
 
 func addLite(ctx context.Context, tx *database.Tx, run RunID, round uint64, reports []Report, order []int, out []Outcome) error {

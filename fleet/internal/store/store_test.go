@@ -150,8 +150,12 @@ func aLife(t *testing.T, p place) {
 			t.Errorf("version %d is %q, %v", v, p.Weights, err)
 		}
 	}
-	if out, err := s.Commit(ctx, run, 1, reports, 0); err != nil || out[0] != store.ReportStale {
-		t.Errorf("an applied round took a report: %v %v", out, err)
+	late := []store.Report{reports[0], {nullifier(2), []byte("c")}, {nullifier(3), []byte("c")}}
+	if out, err := s.Commit(ctx, run, 1, late, 0); err != nil || out[0] != store.ReportDuplicate || out[1] != store.ReportSpent || out[2] != store.ReportStale {
+		t.Errorf("an applied round says %v %v; want duplicate, spent, stale", out, err)
+	}
+	if n, err := s.Count(ctx, run, 1); err != nil || n != 2 {
+		t.Errorf("an applied round has %d reports, %v", n, err)
 	}
 	rounds, err := s.Rounds(ctx, run, 0, 10)
 	if err != nil || len(rounds) != 2 || rounds[0].State != store.StateApplied || rounds[0].Accepted != 2 || string(rounds[0].Digest) != "d" || rounds[1].State != store.StateOpen || rounds[1].Version != 1 {
