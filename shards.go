@@ -29,7 +29,8 @@ type Shards interface {
 	// Paid makes durable that the run may draw noise.
 	Paid(Begun) error
 	// Sums makes the sums of a run. Persons is their public number, 0 where there is none.
-	Sums(ctx context.Context, persons int64) noise.Sums
+	// Rounds, nil without a ledger, is told of each noisy sum before it is used.
+	Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) noise.Sums
 }
 
 // Begun is what a run in shards has to remember from its charge on.
@@ -211,7 +212,14 @@ func (j *job) continued(ctx context.Context, l *ledger.Ledger, ready *evaluate.R
 	if j.public.Privacy.Adjacency == dp.ReplaceOne {
 		persons = j.public.Persons
 	}
-	j.source.Join(j.shards.Sums(ctx, persons))
+	var rounds *ledger.Rounds
+	if begun.Entry != nil {
+		var err error
+		if rounds, err = l.Rounds(ctx, paid); err != nil {
+			return nil, begun.pending(err)
+		}
+	}
+	j.source.Join(j.shards.Sums(ctx, persons, rounds))
 	release, err := ready.Run(ctx, paid, j.source)
 	if err != nil {
 		return nil, begun.pending(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/filelock"
@@ -174,8 +176,8 @@ func (r *run) Paid(b discreet.Begun) error {
 }
 
 // Sums implements [discreet.Shards].
-func (r *run) Sums(ctx context.Context, persons int64) noise.Sums {
-	return &sums{ctx: ctx, run: r, persons: persons}
+func (r *run) Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) noise.Sums {
+	return &sums{ctx: ctx, run: r, persons: persons, rounds: rounds}
 }
 
 // sums makes the sums of the run one after the other. A method asks for them so deep
@@ -184,6 +186,7 @@ type sums struct {
 	ctx     context.Context
 	run     *run
 	persons int64
+	rounds  *ledger.Rounds // nil without a ledger
 	at      int
 	of      noise.Sum // that was gathered last
 }
@@ -195,9 +198,16 @@ func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 	if s.at > mostRounds {
 		return own, nil, fmt.Errorf("%w: more than %d rounds", ErrRun, mostRounds)
 	}
+	if err := s.agree(); err != nil {
+		return own, nil, err
+	}
 	if s.at <= len(s.run.transcript) {
 		n := s.run.transcript[s.at-1]
-		return noise.Sum{Persons: s.persons}, n.Sum, n.fits(own)
+		err := n.fits(own)
+		if err == nil {
+			err = s.bind(n)
+		}
+		return noise.Sum{Persons: s.persons}, n.Sum, err
 	}
 	_, all, err := s.run.round(s.ctx, s.at, s.persons)
 	if err == nil {
@@ -207,10 +217,40 @@ func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 	return all, nil, err
 }
 
+// agree holds the transcript that the run begins with against the ledger: the driver is
+// killed between a sum and its entry, and never between an entry and its sum.
+func (s *sums) agree() error {
+	if s.rounds == nil || s.at != 1 {
+		return nil
+	}
+	switch there, known := len(s.run.transcript), s.rounds.Len(); {
+	case known > there:
+		return fmt.Errorf("%w: %s has %d noisy sums and the ledger knows of %d: it is an earlier state of the run, or a copy; to go on would give two answers for one charge: put the directory back as it was last, or take a new one, which is charged anew", ErrRun, s.run.store.dir, there, known)
+	case there > known+1:
+		return fmt.Errorf("%w: %s has %d noisy sums and the ledger knows of %d: the ledger is an earlier one; put it back as it was last, or take a new directory, which is charged anew", ErrRun, s.run.store.dir, there, known)
+	}
+	return nil
+}
+
+// bind has the ledger know of a noisy sum that is durable, before it is used.
+func (s *sums) bind(n Noisy) error {
+	if s.rounds == nil {
+		return nil
+	}
+	text, err := json.Marshal(kept{s.run.store.run, n})
+	if err != nil {
+		return err
+	}
+	return s.rounds.Add(s.ctx, s.at, sha256.Sum256(text))
+}
+
 // Keep implements [noise.Sums].
 func (s *sums) Keep(noisy []int64) ([]int64, error) {
 	n, err := s.run.store.keep(s.at, Noisy{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.bind(n); err != nil {
 		return nil, err
 	}
 	s.run.transcript = append(s.run.transcript, n)

@@ -69,7 +69,8 @@ func TestDriveUntilKilled(t *testing.T) {
 // TestDriversKilledAtRandomInstants: whenever a driver is killed, the same command ends
 // with the release, at one charge, or the charge is pending and nothing was drawn for it.
 // A noisy sum never changes once it is there, and none was ever seen but those: every task
-// that left a driver quotes them. -kills sets how many are killed.
+// that left a driver quotes them, and the ledger has each of them once. -kills sets how
+// many are killed.
 func TestDriversKilledAtRandomInstants(t *testing.T) {
 	s := newStage(t)
 	l, err := ledger.Create(t.Context(), filepath.Join(s.dir, "budget.db"), ledger.Config{Dataset: "chain", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 500, Delta: 1e-3}})
@@ -80,7 +81,7 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	killed, released, pending, within := 0, 0, 0, map[int]int{}
+	killed, released, pending, drawn, within := 0, 0, 0, 0, map[int]int{}
 	for run := 0; killed < *kills; run++ {
 		name := fmt.Sprintf("run%d", run)
 		at := store{dir: filepath.Join(s.dir, name), key: RunKey{9}}
@@ -100,6 +101,7 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 			switch code := cmd.ProcessState.ExitCode(); code {
 			case exitReleased:
 				released++
+				drawn += sums
 				ended = true
 			case exitPending:
 				if sums != 0 {
@@ -124,7 +126,7 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 		}
 	}
 	t.Logf("%d killed, by sums that were durable then: %v; %d runs released, %d pending with nothing drawn", killed, within, released, pending)
-	charges, records := 0, 0
+	charges, records, rounds := 0, 0, 0
 	for n, err := range l.Entries(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -135,6 +137,12 @@ func TestDriversKilledAtRandomInstants(t *testing.T) {
 		if n.Entry.Record != nil {
 			records++
 		}
+		if n.Entry.Round != nil {
+			rounds++
+		}
+	}
+	if err := l.Verify(t.Context()); err != nil || rounds != drawn {
+		t.Errorf("the ledger has %d rounds, %v; %d sums were drawn", rounds, err, drawn)
 	}
 	if charges != released+pending || records != released {
 		t.Errorf("%d charges and %d records for %d runs released and %d pending", charges, records, released, pending)

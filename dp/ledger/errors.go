@@ -36,6 +36,9 @@ var (
 	// ErrRecorded marks a charge whose release is recorded already. From Charge
 	// the error is a [RecordedError], which holds the release.
 	ErrRecorded = errors.New("release is recorded already")
+	// ErrRound marks a noisy sum that is not the next of its charge, or another than the
+	// ledger has of that round: it may be a second draw, and must not be used.
+	ErrRound = fault.Refused("draw is not the run's next")
 	// ErrCopy marks data that the ledger knows under another dataset's name.
 	ErrCopy = fault.Refused("data are charged under another name")
 	// ErrConfig marks a configuration of a ledger that cannot be.

@@ -44,16 +44,9 @@ func (l *Ledger) Record(ctx context.Context, r *receipt.Receipt, release []byte)
 }
 
 func (l *Ledger) record(w *writer, stamp receipt.Stamp, release []byte, stated *claims) error {
-	charge, found, err := w.tx.ChargeAt(stamp.Seq)
+	charge, row, err := paidBy(w.tx, stamp)
 	if err != nil {
 		return err
-	}
-	row, err := w.tx.Entry(stamp.Seq)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if !found || toHash(row.Hash) != stamp.Entry {
-		return store.Abort(fmt.Errorf("%w: the ledger no longer holds the charge, entry %d; it was replaced by an older backup", ErrBehind, stamp.Seq))
 	}
 	paid, err := l.chargeIn(row)
 	if err != nil {
@@ -73,6 +66,22 @@ func (l *Ledger) record(w *writer, stamp receipt.Stamp, release []byte, stated *
 		return store.Abort(fmt.Errorf("%w: entry %d has another release", ErrRecorded, stamp.Seq))
 	}
 	return w.record(stamp.Seq, release)
+}
+
+// paidBy finds the charge of a receipt and its entry.
+func paidBy(tx *store.Tx, stamp receipt.Stamp) (store.ChargeRow, store.Row, error) {
+	charge, found, err := tx.ChargeAt(stamp.Seq)
+	if err != nil {
+		return charge, store.Row{}, err
+	}
+	row, err := tx.Entry(stamp.Seq)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return charge, row, err
+	}
+	if !found || toHash(row.Hash) != stamp.Entry {
+		return charge, row, store.Abort(fmt.Errorf("%w: the ledger no longer holds the charge, entry %d; it was replaced by an older backup", ErrBehind, stamp.Seq))
+	}
+	return charge, row, nil
 }
 
 // record appends the entry that ties a release to its charge, and stores both.

@@ -35,6 +35,7 @@ type replayed struct {
 	key      string
 	recorded int64
 	release  chain.Hash
+	rounds   int64
 }
 
 func newReplay(dataset string, key []byte) *replay {
@@ -105,6 +106,8 @@ func (r *replay) means(e *chain.Entry) error {
 		return r.restore(e)
 	case chain.Contract:
 		return r.contract(e)
+	case chain.Round:
+		return r.round(e)
 	}
 	return r.tampered(e.Seq, "it is of the unknown kind %q", e.Kind)
 }
@@ -190,6 +193,20 @@ func (r *replay) record(e *chain.Entry) error {
 		return r.tampered(e.Seq, "it records a second release of entry %d", e.Record.Charge)
 	}
 	c.recorded, c.release = e.Seq, e.Record.Release
+	return nil
+}
+
+func (r *replay) round(e *chain.Entry) error {
+	c, ok := r.charges[e.Round.Charge]
+	switch {
+	case !ok:
+		return r.tampered(e.Seq, "it is of a round of entry %d, which is no charge before it", e.Round.Charge)
+	case c.recorded != 0:
+		return r.tampered(e.Seq, "it is of a round of entry %d, whose release entry %d had recorded", e.Round.Charge, c.recorded)
+	case e.Round.Number != c.rounds+1:
+		return r.tampered(e.Seq, "it is of round %d of entry %d, after %d rounds", e.Round.Number, e.Round.Charge, c.rounds)
+	}
+	c.rounds++
 	return nil
 }
 

@@ -14,11 +14,10 @@ import (
 // more. It is for a run that made every draw durable before it used it, and that goes on
 // from these draws after it was killed: a run that draws anew for what was drawn before
 // would give two answers for one charge, so that the receipt is good for no other run
-// ([receipt.Receipt.Continue]). The ledger holds no draw:
-// where the caller's store of draws is copied, or put back as it was earlier, two runs go
-// on from one charge, and the guarantee is broken without a trace here. The charge must
-// ask what was asked then. Without such a charge the error is ErrCharge; where the release
-// was recorded it is the [RecordedError].
+// ([receipt.Receipt.Continue]). The ledger holds no draw, and by [Rounds] the hash of each:
+// a run that adds its draws there cannot go on from an older or another record of them.
+// The charge must ask what was asked then. Without such a charge the error is ErrCharge;
+// where the release was recorded it is the [RecordedError].
 func (l *Ledger) Resume(ctx context.Context, c Charge) (*receipt.Receipt, error) {
 	err := l.Fits(ctx, c)
 	if err == nil {

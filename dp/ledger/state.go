@@ -189,7 +189,7 @@ func (l *Ledger) History(ctx context.Context) ([]Point, error) {
 			return nil, err
 		}
 		e := n.Entry
-		if e.Kind == chain.Record || e.Kind == chain.Share || e.Kind == chain.Contract {
+		if e.Kind == chain.Record || e.Kind == chain.Share || e.Kind == chain.Contract || e.Kind == chain.Round {
 			continue
 		}
 		limits, err := l.limits(e.Totals.Budget)

@@ -33,6 +33,7 @@ const (
 	Restore Kind = "restore" // continues after a restore from a backup
 
 	Contract Kind = "contract" // says how the data are to be read
+	Round    Kind = "round"    // holds the hash of a noisy sum that a charge's run has drawn
 )
 
 // Cost is what one charge, or all charges so far, spend, rounded up.
@@ -75,6 +76,7 @@ type Entry struct {
 	Restore *RestoreBody `json:"restore,omitempty"`
 
 	Contract *ContractBody `json:"contract,omitempty"`
+	Round    *RoundBody    `json:"round,omitempty"`
 
 	// Totals is the state after the entry.
 	Totals Totals `json:"totals"`
@@ -136,6 +138,14 @@ type RecordBody struct {
 	Charge  int64 `json:"charge"`  // Seq of the charge
 	Release Hash  `json:"release"` // SHA-256 of the release's bytes
 	Size    int64 `json:"size"`    // in bytes
+}
+
+// RoundBody ties a noisy sum to the charge that paid for it. A run of several rounds has
+// one a round; no round of a charge has two.
+type RoundBody struct {
+	Charge int64 `json:"charge"` // Seq of the charge
+	Number int64 `json:"number"` // of the round, from 1 without gaps
+	Sum    Hash  `json:"sum"`    // the run's hash of the noisy sum
 }
 
 // ShareBody is what one analyst may spend of the budget.
@@ -218,7 +228,7 @@ func (e *Entry) check() error {
 	set := map[Kind]bool{
 		Open: e.Open != nil, Charge: e.Charge != nil, Record: e.Record != nil,
 		Share: e.Share != nil, Budget: e.Budget != nil, Restore: e.Restore != nil,
-		Contract: e.Contract != nil,
+		Contract: e.Contract != nil, Round: e.Round != nil,
 	}
 	n := 0
 	for _, is := range set {
