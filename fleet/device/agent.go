@@ -1,0 +1,377 @@
+package device
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/ledgerwallet"
+)
+
+// Config is what a device's owner decides.
+type Config struct {
+	// Dir is a directory of the device's own. What is in it must not be lost, nor an older copy put in its place.
+	Dir string
+	// Root is the key that signs runs, as the owner got it from the operator, not over the network.
+	Root ed25519.PublicKey
+	// Run is the run to take part in; nil for the server's only one.
+	Run *train.RunID
+	// Consent is what the owner agreed to.
+	Consent fleet.Consent
+	// Epsilon is what the device spends over its life, in all runs.
+	Epsilon float64
+	// Poll is how often the server is asked for a new round, on average; 10 s if 0.
+	Poll time.Duration
+	// BackOff is the wait after a first failure, doubled up to MostBackOff, and drawn uniformly below that; 1 s and 5 min if 0.
+	BackOff, MostBackOff time.Duration
+	// Log receives what happens; nil for nothing. It never gets a number that was learned.
+	Log *slog.Logger
+	// Noise is the source of a round's noise. Nil stands for the operating system's; anything else is for tests and reproductions.
+	Noise func(round uint64) *noise.Source
+}
+
+// The defaults.
+const (
+	defaultPoll        = 10 * time.Second
+	defaultBackOff     = time.Second
+	defaultMostBackOff = 5 * time.Minute
+	mostSkew           = 5 * time.Minute
+)
+
+// Validate tells what is missing or out of range, wrapping [ErrConfig].
+func (c Config) Validate() error {
+	switch {
+	case c.Dir == "":
+		return fmt.Errorf("%w: no directory to keep its state in", ErrConfig)
+	case len(c.Root) != ed25519.PublicKeySize:
+		return fmt.Errorf("%w: the root's key has %d bytes; want %d", ErrConfig, len(c.Root), ed25519.PublicKeySize)
+	case !(c.Epsilon > 0) || math.IsInf(c.Epsilon, 0):
+		return fmt.Errorf("%w: epsilon is %v; want a finite number above 0", ErrConfig, c.Epsilon)
+	case c.Poll < 0 || c.BackOff < 0 || c.MostBackOff < 0 || c.MostBackOff > 0 && c.MostBackOff < c.BackOff:
+		return fmt.Errorf("%w: it asks every %v and waits %v to %v; want none below 0, and no less at most than at least", ErrConfig, c.Poll, c.BackOff, c.MostBackOff)
+	}
+	return c.Consent.Validate()
+}
+
+// Agent is a device. Its methods are for one goroutine, but Certificate, which any may call.
+type Agent struct {
+	cfg         Config
+	store       *store
+	wallets     *ledgerwallet.Store
+	source      *noise.Source // nil while noise comes from the configuration
+	certificate atomic.Pointer[tls.Certificate]
+	pseudonym   [32]byte
+	idle        chan struct{} // of the last call of the learner; closed when it has returned
+	crash       func(point string) error
+}
+
+// LogKeys are what an agent logs, for service.NewLog: no value depends on what was learned but "answer", which says whether that could be
+// used.
+func LogKeys() map[string]service.Kind {
+	return map[string]service.Kind{
+		"round": service.Number, "state": service.Word, "reason": service.Word, "answer": service.Word, "wait": service.Number, "epsilon": service.Number,
+		"what": service.Word, "code": service.Word, "why": service.Text,
+	}
+}
+
+// walletName is the dataset of the device's ledger.
+const walletName = "device"
+
+// Open opens the device's state, or begins it. One process at a time has it.
+func Open(ctx context.Context, c Config) (*Agent, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Poll == 0 {
+		c.Poll = defaultPoll
+	}
+	if c.BackOff == 0 {
+		c.BackOff = defaultBackOff
+	}
+	if c.MostBackOff == 0 {
+		c.MostBackOff = max(defaultMostBackOff, c.BackOff)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	s, err := openStore(ctx, filepath.Join(c.Dir, "state.db"))
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{cfg: c, store: s, wallets: ledgerwallet.NewStore(filepath.Join(c.Dir, "wallet.db")), crash: func(string) error { return nil }}
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	return a, nil
+}
+
+func (a *Agent) prepare(ctx context.Context) (err error) {
+	if a.cfg.Noise == nil {
+		if a.source, err = noise.NewSource(); err != nil {
+			return err
+		}
+	}
+	if err := a.load(ctx); err != nil {
+		return err
+	}
+	return a.openWallet(ctx)
+}
+
+// openWallet makes the wallet of a new device, and finds that of an old one as it was left, or later.
+func (a *Agent) openWallet(ctx context.Context) error {
+	id, err := a.store.identity(ctx)
+	if err != nil {
+		return err
+	}
+	if id == nil {
+		if id, err = a.newIdentity(ctx); err != nil {
+			return err
+		}
+	}
+	var w *ledgerwallet.Wallet
+	if id.wallet {
+		w = a.wallets.Enrolled(walletName, a.budget(), "")
+	} else {
+		w = a.wallets.Wallet(walletName, a.budget(), "")
+	}
+	spent, err := w.Spent(ctx)
+	if errors.Is(err, ledgerwallet.ErrGone) {
+		return fmt.Errorf("%w: %w", ErrWallet, err)
+	}
+	if err != nil {
+		return err
+	}
+	if spent.Epsilon < id.debited {
+		return fmt.Errorf("%w: wallet.db says that epsilon %v was spent, and it was %v at least; put the latest copy back: what was spent is not forgotten with the file", ErrWallet, spent.Epsilon, id.debited)
+	}
+	if !id.wallet {
+		return a.store.walletMade(ctx)
+	}
+	return nil
+}
+
+func (a *Agent) budget() dp.Budget { return dp.Budget{Epsilon: a.cfg.Epsilon} }
+
+func (a *Agent) wallet(run train.RunID) *ledgerwallet.Wallet {
+	return a.wallets.Enrolled(walletName, a.budget(), fmt.Sprintf("run %x", run))
+}
+
+// Spent is what the device has spent, in all runs.
+func (a *Agent) Spent(ctx context.Context) (dp.Budget, error) {
+	return a.wallets.Enrolled(walletName, a.budget(), "").Spent(ctx)
+}
+
+// Close ends the agent's use of its directory.
+func (a *Agent) Close() error { return a.store.db.Close() }
+
+// Closer is a learner that may leave: then the agent finishes its round and ends.
+type Closer interface {
+	// Closed is closed when the learner has left.
+	Closed() <-chan struct{}
+}
+
+// Run takes part in the run until it has ended, the device has sent all its reports, its budget is used up, the learner has left, or ctx
+// ends. It goes on where an earlier call, or process, was stopped. What only the owner or the operator can mend is returned; what
+// may pass is logged, and tried again.
+func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
+	if _, err := a.Certificate(); err != nil {
+		return err
+	}
+	p := &participation{Agent: a, services: s, learner: l}
+	for failures := 0; ; {
+		over, err := p.step(ctx)
+		wait := time.Duration(0)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case over || err != nil && !passing(err):
+			return err
+		case err != nil:
+			wait = backOff(failures, a.cfg.BackOff, a.cfg.MostBackOff, err)
+			failures++
+			a.cfg.Log.Warn("not now", "what", p.doing, "code", connect.CodeOf(err).String(), "why", publicly(err), "wait", wait.Seconds())
+		case p.waiting:
+			wait = a.cfg.Poll/2 + uniform(a.cfg.Poll)
+			failures = 0
+		default:
+			failures = 0
+		}
+		if err := p.sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// passing tells whether an error may be gone later.
+func passing(err error) bool {
+	var remote *connect.Error
+	for _, sentinel := range []error{ErrClock, fleet.ErrSpec, fleet.ErrFork, fleet.ErrWeights} {
+		if errors.Is(err, sentinel) {
+			return true
+		}
+	}
+	return errors.As(err, &remote)
+}
+
+// publicly is an error as it may be logged: what the server said of itself is left out.
+func publicly(err error) string {
+	var remote *connect.Error
+	if errors.As(err, &remote) {
+		return "the server did not answer as it should"
+	}
+	return err.Error()
+}
+
+// participation is an agent in a run.
+type participation struct {
+	*Agent
+	services Services
+	learner  Learner
+	run      *fleet.Run
+	head     fleet.Head
+	prepared bool
+	waiting  bool   // for a new round
+	doing    string // for the log
+	spent    *float64
+}
+
+// step does the next thing that there is to do: a round that has begun, or else asking for a new one.
+func (p *participation) step(ctx context.Context) (over bool, err error) {
+	p.waiting, p.doing = false, "renewal"
+	if err := p.renew(ctx, p.services); err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		p.cfg.Log.Warn("certificate not renewed", "code", connect.CodeOf(err).String())
+	}
+	if p.run == nil {
+		p.doing = "run"
+		if err := p.fetchRun(ctx); err != nil {
+			return false, err
+		}
+	}
+	k, err := p.store.pending(ctx, p.run.ID)
+	if err != nil {
+		return false, err
+	}
+	if k != nil {
+		p.doing = "round"
+		return false, p.work(ctx, k)
+	}
+	if over, err := p.used(ctx); over || err != nil {
+		return over, err
+	}
+	if c, ok := p.learner.(Closer); ok {
+		select {
+		case <-c.Closed():
+			return true, nil
+		default:
+		}
+	}
+	p.doing = "poll"
+	return p.poll(ctx)
+}
+
+// used tells whether nothing can be paid for any more.
+func (p *participation) used(ctx context.Context) (bool, error) {
+	n, err := p.store.paid(ctx, p.run.ID)
+	if err != nil {
+		return false, err
+	}
+	if p.spent == nil {
+		spent, err := p.Spent(ctx)
+		if err != nil {
+			return false, err
+		}
+		p.spent = &spent.Epsilon
+	}
+	if n < p.run.Reports && *p.spent+p.run.Randomizer.Epsilon <= p.cfg.Epsilon {
+		return false, nil
+	}
+	p.cfg.Log.Info("this device has done its part", "epsilon", *p.spent)
+	return true, nil
+}
+
+// sleep waits, or until the learner leaves.
+func (p *participation) sleep(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return ctx.Err()
+	}
+	var closed <-chan struct{}
+	if c, ok := p.learner.(Closer); ok && p.waiting {
+		closed = c.Closed()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-closed:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// fetchRun gets the run and holds it against everything that the owner said.
+func (p *participation) fetchRun(ctx context.Context) error {
+	request := &fleetv1.GetRunRequest{}
+	if p.cfg.Run != nil {
+		request.Run = p.cfg.Run[:]
+	}
+	answer, err := p.services.Runs.GetRun(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := near(answer.GetNow()); err != nil {
+		return err
+	}
+	run, err := fleet.VerifyRun(p.cfg.Root, answer.GetSpecs())
+	if err != nil {
+		return err
+	}
+	if p.cfg.Run != nil && run.ID != *p.cfg.Run {
+		return fmt.Errorf("%w: the server gave another run than was asked for", fleet.ErrSpec)
+	}
+	if err := errors.Join(p.cfg.Consent.Check(run), enough(run.MinClient)); err != nil {
+		return err
+	}
+	if !p.prepared {
+		if err := p.learner.Prepare(run); err != nil {
+			return err
+		}
+		p.prepared = true
+	}
+	head, err := p.store.follow(ctx, run)
+	if err != nil {
+		return err
+	}
+	p.run, p.head = run, head
+	return nil
+}
+
+// near holds the server's clock against this one.
+func near(millis int64) error {
+	if d := time.Since(time.UnixMilli(millis)); d > mostSkew || d < -mostSkew {
+		return fmt.Errorf("%w: the server's is %v from this one; set the clock", ErrClock, d.Round(time.Second))
+	}
+	return nil
+}

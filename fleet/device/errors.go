@@ -1,0 +1,23 @@
+package device
+
+import (
+	"errors"
+
+	"github.com/discreet-rl/discreet/internal/fault"
+)
+
+// Sentinel errors.
+var (
+	// ErrConfig marks settings by which no device can be run.
+	ErrConfig = fault.Input("invalid settings of a device")
+	// ErrWallet marks a wallet that is gone, or older than what the device knows that it paid.
+	ErrWallet = errors.New("the wallet is not what it was")
+	// ErrIdentity marks a device that is not enrolled, or an answer that does not enrol it.
+	ErrIdentity = errors.New("not enrolled")
+	// ErrClock marks a clock that is more than five minutes from the server's.
+	ErrClock = errors.New("clocks differ")
+	// ErrClient marks a run that asks for a newer version of the agent.
+	ErrClient = fault.Input("the agent is too old for the run")
+	// ErrLearner marks an answer of a learner that cannot be reported.
+	ErrLearner = errors.New("unusable answer of the learner")
+)
