@@ -75,8 +75,8 @@ var table = []wing{
 	}},
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
 		{"fleet/fleetv1", "fleet/internal/store"}, // generated messages and services; the rows of an aggregator
-		{"fleet"},            // specs, consent, weights, sealed reports
-		{"fleet/aggregator"}, // the server
+		{"fleet"},                            // specs, consent, weights, sealed reports
+		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"serve/curatorv1", "serve/internal/asks", "serve/internal/tokens"}, // generated; what is kept of asks; who has which token
