@@ -31,4 +31,5 @@ func (s *Service) routes() {
 		prefix, handler := mount()
 		s.server.Handle(prefix, access, addressed(handler))
 	}
+	console{s}.routes()
 }

@@ -27,7 +27,7 @@ var unmarked = []string{
 	"evaluate.ErrImpure", "evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",
 	"evaluate/replay.ErrBroken", "evaluate/replay.ErrUncovered",
 	"fleet.ErrFork", "fleet.ErrReport", "fleet.ErrSpec", "fleet.ErrWeights",
-	"internal/filelock.ErrHeld",
+	"internal/chromium.ErrUnavailable", "internal/filelock.ErrHeld",
 	"internal/jcs.ErrForm",
 	"internal/papers/figure.ErrBusy", "internal/papers/figure.ErrDir", "internal/papers/figure.ErrItem", "internal/papers/figure.ErrJob", "internal/papers/figure.ErrStale",
 	"internal/parquet.ErrColumn", "internal/parquet.ErrEmpty", "internal/parquet.ErrFormat", "internal/parquet.ErrValue",

@@ -16,7 +16,7 @@ type wing struct {
 // package changes its line here in the same commit.
 var table = []wing{
 	{name: "ground", floors: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
+		{"internal/xmath", "internal/atomicfile", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
 	}},
 
@@ -79,7 +79,7 @@ var table = []wing{
 		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
-		{"serve/curatorv1", "serve/internal/asks", "serve/internal/tokens"}, // generated; what is kept of asks; who has which token
+		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages", "serve/internal/tokens"}, // generated; what is kept of asks; HTML; who has which token
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, floors: [][]string{

@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"embed"
+	"html/template"
+	"io"
+)
+
+//go:embed templates style.css
+var files embed.FS
+
+var all = template.Must(template.New("").ParseFS(files, "templates/*.html"))
+
+// Style is the one style sheet of all pages.
+func Style() []byte {
+	text, err := files.ReadFile("style.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return text
+}
+
+// Frame is what every page has.
+type Frame struct {
+	Title string
+	// Person is who is signed in.
+	Person string
+	// Problem and Done say what became of the last form.
+	Problem, Done string
+	// Refresh asks for the page again after so many seconds; 0 never.
+	Refresh int
+}
+
+// View is one of the views below.
+type View interface{ template() string }
+
+// Write renders a page.
+func Write(w io.Writer, v View) error { return all.ExecuteTemplate(w, v.template(), v) }
+
+// SignIn asks for a token.
+type SignIn struct{ Frame }
+
+// Datasets lists those that the reader has a role for.
+type Datasets struct {
+	Frame
+	Datasets []Dataset
+}
+
+// Dataset is what may be known of one.
+type Dataset struct {
+	Name, About, Role                           string
+	Budget                                      Bar
+	Unit, Adjacency, Approval, Publish, Methods string
+	Largest                                     string
+	Facts                                       string
+	Still                                       []Still
+}
+
+// Bar is a share of a whole, drawn.
+type Bar struct {
+	Percent float64
+	Words   string
+}
+
+// Still says whether one more ask would fit.
+type Still struct {
+	Epsilon, Delta string
+	Fits           bool
+}
+
+// OneDataset is the page of a dataset, with the form of a question.
+type OneDataset struct {
+	Frame
+	Dataset                  Dataset
+	MayAsk, Steward, Auditor bool
+	Key, Question, Purpose   string
+	Plan                     *Plan
+	Asks                     []Ask
+	Next                     string
+}
+
+// Plan is what a question would tell and spend.
+type Plan struct {
+	Sentence                string
+	Refusal                 string
+	NoAnswer, NeedsApproval bool
+	Notes                   []string
+	Plot                    template.HTML
+}
+
+// Ask is one ask.
+type Ask struct {
+	ID, Dataset, Analyst, State, Reason, Asked, Ended string
+	Epsilon, Delta, Purpose, Question                 string
+}
+
+// OneAsk is the page of an ask.
+type OneAsk struct {
+	Frame
+	Ask                              Ask
+	Plan                             *Plan
+	MayDecide, MayWithdraw, Released bool
+	Holds                            bool
+	Findings                         []string
+}
+
+// Notices are the steward's.
+type Notices struct {
+	Frame
+	Name         string
+	Failed, Most int64
+	Notices      []Notice
+	Next         string
+}
+
+// Notice is one of them.
+type Notice struct{ Time, Ask, Text string }
+
+// Audit is a part of the audit log.
+type Audit struct {
+	Frame
+	Name  string
+	Lines []Line
+	Next  string
+}
+
+// Line is a line of it.
+type Line struct {
+	Seq                           int64
+	Time, Who, Address, Ask, What string
+}
+
+// Sorry says that a page cannot be shown.
+type Sorry struct{ Frame }
+
+func (SignIn) template() string     { return "signin" }
+func (Datasets) template() string   { return "datasets" }
+func (OneDataset) template() string { return "dataset" }
+func (OneAsk) template() string     { return "ask" }
+func (Notices) template() string    { return "notices" }
+func (Audit) template() string      { return "audit" }
+func (Sorry) template() string      { return "sorry" }

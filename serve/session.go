@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
+	"github.com/discreet-rl/discreet/serve/internal/pages"
+	"github.com/discreet-rl/discreet/serve/internal/tokens"
+)
+
+const (
+	sessionCookie = "discreet_session"
+	sessionPrefix = "session_"
+	// sessionTime is how long a browser is signed in.
+	sessionTime = 12 * time.Hour
+)
+
+// signIn puts a session in the place of a token.
+func (c console) signIn(w http.ResponseWriter, r *http.Request) {
+	token := r.FormValue("token")
+	_, known, err := c.tokens.Person(token)
+	if err != nil {
+		c.log.Error("the file of tokens cannot be read; nobody is let in", "error", err)
+	}
+	if err != nil || !known {
+		c.show(w, http.StatusUnauthorized, pages.SignIn{Frame: pages.Frame{Title: "Sign in", Problem: "That is no token, or not any more. Ask your steward for one."}})
+		return
+	}
+	session := tokens.New(sessionPrefix)
+	if err := c.store.NewSession(r.Context(), tokens.Hash(session), tokens.Hash(token), sessionTime); err != nil {
+		c.sorry(w, r, c.broken(err))
+		return
+	}
+	http.SetCookie(w, c.cookie(session, int(sessionTime/time.Second)))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// cookie holds a session. On loopback, without TLS, browsers would not send a secure one.
+func (c console) cookie(value string, age int) *http.Cookie {
+	return &http.Cookie{Name: sessionCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.config.TLS != nil, SameSite: http.SameSiteStrictMode}
+}
+
+// signOut ends the session.
+func (c console) signOut(w http.ResponseWriter, r *http.Request) {
+	if k, err := r.Cookie(sessionCookie); err == nil {
+		if err := c.store.EndSession(r.Context(), tokens.Hash(k.Value)); err != nil {
+			c.sorry(w, r, c.broken(err))
+			return
+		}
+	}
+	http.SetCookie(w, c.cookie("", -1))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// signedIn lets a request through to its page for whoever is signed in, or has shown a
+// certificate; others are asked for a token.
+func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, known := service.IdentityOf(r.Context()); known {
+			next(w, r)
+			return
+		}
+		name, err := c.holder(r)
+		switch {
+		case errors.Is(err, asks.ErrNone):
+			c.show(w, http.StatusUnauthorized, pages.SignIn{Frame: pages.Frame{Title: "Sign in"}})
+		case err != nil:
+			c.sorry(w, r, c.broken(err))
+		default:
+			next(w, r.WithContext(service.WithIdentity(r.Context(), service.Identity{Role: personRole, Name: name})))
+		}
+	}
+}
+
+// holder is whose session a request belongs to: as long as the token is good that it was
+// begun with.
+func (c console) holder(r *http.Request) (string, error) {
+	k, err := r.Cookie(sessionCookie)
+	if err != nil || len(k.Value) > tokens.Longest {
+		return "", asks.ErrNone
+	}
+	token, err := c.store.Session(r.Context(), tokens.Hash(k.Value))
+	if err != nil {
+		return "", err
+	}
+	name, known, err := c.tokens.PersonOf(token)
+	if err == nil && !known {
+		err = asks.ErrNone
+	}
+	return name, err
+}
