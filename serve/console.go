@@ -414,7 +414,7 @@ func (c console) verifyForm(w http.ResponseWriter, r *http.Request) {
 
 // withdraw takes an ask back.
 func (c console) withdraw(w http.ResponseWriter, r *http.Request) {
-	_, err := curator{c.Service}.WithdrawAsk(r.Context(), &curatorv1.WithdrawAskRequest{Id: r.PathValue("ask")})
+	_, err := curator(c).WithdrawAsk(r.Context(), &curatorv1.WithdrawAskRequest{Id: r.PathValue("ask")})
 	c.back(w, r, "/asks/"+r.PathValue("ask"), err)
 }
 
@@ -425,7 +425,7 @@ func (c console) decideForm(w http.ResponseWriter, r *http.Request) {
 		c.sorry(w, r, invalid("decision", errors.New("want approve or refuse")))
 		return
 	}
-	_, err := steward{c.Service}.Decide(r.Context(), &curatorv1.DecideRequest{Id: r.PathValue("ask"), Approve: decision == "approve", Reason: r.FormValue("reason")})
+	_, err := steward(c).Decide(r.Context(), &curatorv1.DecideRequest{Id: r.PathValue("ask"), Approve: decision == "approve", Reason: r.FormValue("reason")})
 	c.back(w, r, "/asks/"+r.PathValue("ask"), err)
 }
 
@@ -440,7 +440,7 @@ func (c console) back(w http.ResponseWriter, r *http.Request, to string, err err
 
 // notices shows the steward what checks found.
 func (c console) notices(w http.ResponseWriter, r *http.Request) {
-	list, err := steward{c.Service}.ListNotices(r.Context(), &curatorv1.ListNoticesRequest{Dataset: r.PathValue("dataset"), PageToken: r.FormValue("page")})
+	list, err := steward(c).ListNotices(r.Context(), &curatorv1.ListNoticesRequest{Dataset: r.PathValue("dataset"), PageToken: r.FormValue("page")})
 	if err != nil {
 		c.sorry(w, r, err)
 		return
@@ -454,13 +454,13 @@ func (c console) notices(w http.ResponseWriter, r *http.Request) {
 
 // clear says that the steward has looked.
 func (c console) clear(w http.ResponseWriter, r *http.Request) {
-	_, err := steward{c.Service}.ClearChecks(r.Context(), &curatorv1.ClearChecksRequest{Dataset: r.PathValue("dataset")})
+	_, err := steward(c).ClearChecks(r.Context(), &curatorv1.ClearChecksRequest{Dataset: r.PathValue("dataset")})
 	c.back(w, r, "/datasets/"+r.PathValue("dataset")+"/notices", err)
 }
 
 // audit shows who did what.
 func (c console) audit(w http.ResponseWriter, r *http.Request) {
-	list, err := steward{c.Service}.ListAudit(r.Context(), &curatorv1.ListAuditRequest{Dataset: r.PathValue("dataset"), PageSize: 100, PageToken: r.FormValue("page")})
+	list, err := steward(c).ListAudit(r.Context(), &curatorv1.ListAuditRequest{Dataset: r.PathValue("dataset"), PageSize: 100, PageToken: r.FormValue("page")})
 	if err != nil {
 		c.sorry(w, r, err)
 		return
