@@ -2,16 +2,23 @@ package discreet
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/discreet-rl/discreet/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/train"
+	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
 
-// AuditOptions are those of [Audit].
+// AuditOptions are those of [Audit] and [AuditTraining].
 type AuditOptions struct {
 	// Seed makes another audit; the same one gets the same answer.
 	Seed uint64
+	// OneRun has many canaries report in one run as well; of training alone.
+	OneRun bool
 	// Runs of the plan on each of two neighbouring datasets; 0 for as many as are expected to
-	// show 93% of the mu that is claimed, at most 400,000.
+	// show 93% of the mu that is claimed, at most 400,000. Of training, reports on each of two vectors; 0 for 20,000.
 	Runs int
 	// Progress is called before each part of the audit; nil for none.
 	Progress func(part string)
@@ -31,3 +38,25 @@ func Audit(ctx context.Context, c Config, o AuditOptions) (*examine.Report, erro
 		Seed: o.Seed, Runs: o.Runs, Progress: o.Progress,
 	})
 }
+
+// AuditTraining holds the reports of a training run against what each of them costs its agent, see package
+// train/examine. No agent takes part, nothing is sent and no wallet is opened.
+func AuditTraining(ctx context.Context, t Training, o AuditOptions) (*trainexamine.Report, error) {
+	c, err := t.Config()
+	if err != nil {
+		return nil, err
+	}
+	net, err := learn.NewMLP(c.Local.Network)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", train.ErrConfig, err)
+	}
+	j := trainexamine.Job{Randomizer: c.Terms.Randomizer, Dim: net.Dim(), Seed: o.Seed, Runs: o.Runs, OneRun: o.OneRun, Progress: o.Progress}
+	if c.Success != nil {
+		j.Success = c.Success.Epsilon
+	}
+	return trainexamine.Randomizer(ctx, j)
+}
+
+// IsTraining tells whether a YAML file is that of a training run ([LoadTraining]), by its keys, and not of an
+// evaluation ([Load]).
+func IsTraining(path string) bool { return config.IsTrain(path) }

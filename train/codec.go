@@ -149,6 +149,24 @@ func (c *Codec) Encode(dst []byte, x []float64, seed local.Seed, paid *receipt.R
 	return c.vector.Randomize(dst, x, src), nil
 }
 
+// Law is the exact probability of every body that Encode makes of x for a task with the seed, for mechanisms of
+// few bits; ok is false for all others.
+func (c *Codec) Law(x []float64, seed local.Seed) (bodies map[string]float64, ok bool) {
+	switch c.agreed.Mechanism {
+	case OneBit:
+		return c.bit.Law(x[0]), true
+	case PRS:
+		if p, err := local.NewPRS(c.dim, c.filled.Rows, c.agreed.Clip, c.agreed.Epsilon, seed); err == nil {
+			return local.Law(p, x)
+		}
+	case SignPRS:
+		if p, err := local.NewSignPRS(c.dim, c.agreed.Epsilon, seed); err == nil {
+			return local.Law(p, x)
+		}
+	}
+	return nil, false
+}
+
 // plain clips x to l1 norm Clip/2, as Laplace does, and appends it.
 func (c *Codec) plain(dst []byte, x []float64) []byte {
 	norm := 0.0

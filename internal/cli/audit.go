@@ -16,6 +16,7 @@ import (
 // foreignAudit is an audit of a mechanism of which there are samples alone.
 type foreignAudit struct {
 	event, samples string
+	canaries       string
 	adjacency      string
 	delta          float64
 	falseAlarm     float64
@@ -30,7 +31,8 @@ func newAudit() *cobra.Command {
 		Short: "Does a mechanism show more than it claims? A bound from below",
 		Long: `Of CONFIG.yaml the plan is run on neighbouring datasets that are made up from public
 facts, and what the runs show is held against what the plan claims. No data and no
-ledger are opened. Mistakes are planted first, to see that they are found.
+ledger are opened. Mistakes are planted first, to see that they are found. Of a training
+configuration the reports of agents are looked at in that way.
 
 With --event and --samples the privacy of a mechanism of your own is bounded from
 below, by samples of what it released on two neighbouring datasets, and the bound is
@@ -38,9 +40,13 @@ held against an event. FILE is CSV with a header: a column world, 0 or 1, and on
 numbers; a row is the outcome of an independent run. A bound that passes the
 event's shows that the mechanism does not keep to it, but for the false-alarm
 rate. One that stays below shows nothing: other datasets may tell more.
-Exit code 1 where the bound passes the event's.`,
+Exit code 1 where the bound passes the event's.
+
+With --canaries in place of --samples one run is enough: FILE has a row for each of many
+records that a fair coin of its own put in or left out, the columns member, 0 or 1, and score, a number that is
+larger where the record looks like it is in (Steinke, Nasr, Jagielski 2023).`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 || len(args) == 1 && (foreign.event != "" || foreign.samples != "") {
+			if len(args) > 1 || len(args) == 1 && (foreign.event != "" || foreign.samples != "" || foreign.canaries != "") {
 				return usage(fmt.Errorf("audit: want one configuration, or --event and --samples"))
 			}
 			return nil
@@ -66,6 +72,7 @@ Exit code 1 where the bound passes the event's.`,
 	f := cmd.Flags()
 	f.StringVar(&foreign.event, "event", "", "the event that a mechanism of your own claims, a JSON file or -")
 	f.StringVar(&foreign.samples, "samples", "", "its outcomes on two neighbouring datasets, a CSV file")
+	f.StringVar(&foreign.canaries, "canaries", "", "in place of --samples: what one run shows of many canaries, a CSV file")
 	f.StringVar(&foreign.adjacency, "adjacency", "", "of --samples: how the two datasets differ, replace_one or add_remove_one")
 	f.Float64Var(&foreign.delta, "delta", 1e-5, "of --samples: delta of the epsilon that is bounded")
 	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "of --samples: probability that the bound is wrong")
@@ -73,6 +80,7 @@ Exit code 1 where the bound passes the event's.`,
 	f.IntVar(&own.runs, "runs", 0, "of a configuration: runs on each of two neighbours; as many as the claim needs where it is left out")
 	f.Uint64Var(&own.seed, "seed", 0, "of a configuration: another seed makes another audit")
 	f.StringVarP(&own.page, "output", "o", "", "of a configuration: also write a page (.html), a new file")
+	f.BoolVar(&own.oneRun, "one-run", false, "of a training configuration: also have many canaries report in one run")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
@@ -82,17 +90,20 @@ type foreignVerdict struct {
 	Event     dp.Event     `json:"event"`
 	Adjacency dp.Adjacency `json:"adjacency"`
 	Claim     audit.Claim  `json:"claim"`
-	Found     audit.Found  `json:"found"`
+	Found     *audit.Found `json:"found,omitempty"`
 	Power     *audit.Power `json:"power,omitempty"`
-	Broken    bool         `json:"broken"`
-	Reason    string       `json:"reason,omitempty"`
+	// Once and OncePower are of one run with canaries.
+	Once      *audit.Once      `json:"one_run,omitempty"`
+	OncePower *audit.OncePower `json:"one_run_power,omitempty"`
+	Broken    bool             `json:"broken"`
+	Reason    string           `json:"reason,omitempty"`
 
 	broken error
 }
 
 func (a foreignAudit) run(cmd *cobra.Command) (*foreignVerdict, error) {
-	if a.event == "" || a.samples == "" || a.adjacency == "" {
-		return nil, usage(fmt.Errorf("audit: want a configuration, or --event, --samples and --adjacency"))
+	if a.event == "" || (a.samples == "") == (a.canaries == "") || a.adjacency == "" {
+		return nil, usage(fmt.Errorf("audit: want a configuration, or --event, --adjacency and one of --samples and --canaries"))
 	}
 	adjacency, err := dp.ParseAdjacency(a.adjacency)
 	if err != nil {
@@ -109,23 +120,58 @@ func (a foreignAudit) run(cmd *cobra.Command) (*foreignVerdict, error) {
 	if v.Claim, err = audit.NewClaim(v.Event, adjacency, a.delta); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(a.samples)
+	if a.canaries != "" {
+		return v, a.once(v)
+	}
+	return v, a.many(v)
+}
+
+// many audits by samples of many runs.
+func (a foreignAudit) many(v *foreignVerdict) error {
+	samples, err := readFile(a.samples, audit.ReadSamples)
 	if err != nil {
-		return nil, usage(err)
+		return err
 	}
-	defer file.Close()
-	samples, err := audit.ReadSamples(file)
+	found, err := samples.Bound(audit.Options{Delta: a.delta, FalseAlarm: a.falseAlarm})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.samples, err)
+		return err
 	}
-	if v.Found, err = samples.Bound(audit.Options{Delta: a.delta, FalseAlarm: a.falseAlarm}); err != nil {
-		return nil, err
-	}
+	v.Found = &found
 	if v.Claim.Mu > 0 {
 		power := v.Claim.Power(min(len(samples.Worlds[0]), len(samples.Worlds[1])), a.falseAlarm)
 		v.Power = &power
 	}
-	return v, v.judge(v.Claim.Hold(v.Found))
+	return v.judge(v.Claim.Hold(found))
+}
+
+// once audits by one run with canaries.
+func (a foreignAudit) once(v *foreignVerdict) error {
+	run, err := readFile(a.canaries, audit.ReadOneRun)
+	if err != nil {
+		return err
+	}
+	found, err := run.Bound(audit.Options{Delta: a.delta, FalseAlarm: a.falseAlarm})
+	if err != nil {
+		return err
+	}
+	power := v.Claim.PowerOnce(found.Canaries, found.FalseAlarm)
+	v.Once, v.OncePower = &found, &power
+	return v.judge(v.Claim.HoldOnce(found))
+}
+
+// readFile reads a file by a function whose errors name places in it.
+func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
+	var none T
+	file, err := os.Open(path)
+	if err != nil {
+		return none, usage(err)
+	}
+	defer file.Close()
+	x, err := read(file)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
 }
 
 // judge keeps that a claim is broken; any other error is returned.
@@ -139,6 +185,10 @@ func (v *foreignVerdict) judge(err error) error {
 
 func (v *foreignVerdict) print(w io.Writer) {
 	fmt.Fprintf(w, "claim     %s, %v\n", claimText(v.Claim), v.Adjacency)
+	if v.Once != nil {
+		v.printOnce(w)
+		return
+	}
 	fmt.Fprintf(w, "found     epsilon at least %.4g", v.Found.Epsilon)
 	if v.Claim.Mu > 0 {
 		fmt.Fprintf(w, ", mu at least %.4g (%.0f%% of the claim)", v.Found.Mu, math.Floor(100*v.Found.Mu/v.Claim.Mu))
@@ -152,11 +202,34 @@ func (v *foreignVerdict) print(w io.Writer) {
 		fmt.Fprintf(w, "power     so many runs are expected to show %.0f%% of mu, and find noise of half the claimed with probability %.4f\n",
 			math.Floor(100*v.Power.Expected/v.Claim.Mu), v.Power.HalfNoise)
 	}
+	v.printVerdict(w, "other datasets")
+}
+
+func (v *foreignVerdict) printVerdict(w io.Writer, unseen string) {
 	if v.Broken {
 		fmt.Fprintf(w, "verdict   %s\n", alarm(w, "BROKEN: "+v.Reason))
 		return
 	}
-	fmt.Fprintln(w, "verdict   within the claim; that shows nothing of other datasets")
+	fmt.Fprintf(w, "verdict   within the claim; that shows nothing of %s\n", unseen)
+}
+
+func (v *foreignVerdict) printOnce(w io.Writer) {
+	fmt.Fprintf(w, "found     epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability %g at most\n",
+		v.Once.Epsilon, v.Once.Right, v.Once.Guessed, v.Once.Canaries, v.Once.FalseAlarm)
+	printOncePower(w, *v.OncePower, *v.Once, v.Claim)
+	v.printVerdict(w, "other canaries, or of other scores")
+}
+
+// printOncePower says what one run can find at all.
+func printOncePower(w io.Writer, p audit.OncePower, f audit.Once, c audit.Claim) {
+	fmt.Fprintf(w, "power     a mechanism that tells all would show epsilon %.4g, one that answers for each canary by randomised response of the claim %.4g\n", p.Most, p.Expected)
+	switch {
+	case p.Most > c.Epsilon:
+	case p.Most == 0:
+		fmt.Fprintf(w, "          so nothing can be found: delta %g is too large beside a false-alarm rate of %g\n", f.Delta, f.FalseAlarm)
+	default:
+		fmt.Fprintln(w, "          so this claim cannot be refuted by so few canaries: make more")
+	}
 }
 
 func claimText(c audit.Claim) string {

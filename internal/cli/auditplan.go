@@ -21,11 +21,18 @@ type planAudit struct {
 	runs      int
 	seed      uint64
 	page      string
+	oneRun    bool
 }
 
 func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 	if a.runs != 0 && a.runs < fewestRuns {
 		return usage(fmt.Errorf("audit: --runs is %d; want at least %d, or none for as many as the claim needs", a.runs, fewestRuns))
+	}
+	if discreet.IsTraining(path) {
+		return a.runTraining(cmd, path, asJSON)
+	}
+	if a.oneRun {
+		return usage(fmt.Errorf("audit: --one-run is of training: one release of an evaluation holds too few numbers to tell canaries apart by; leave it out, or audit by --canaries what you release yourself"))
 	}
 	c, err := discreet.Load(path, a.overrides...)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"path/filepath"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
@@ -89,6 +91,21 @@ type success struct {
 	Agents    int     `yaml:"agents"`
 	Epsilon   float64 `yaml:"epsilon"`
 	Threshold float64 `yaml:"threshold"`
+}
+
+// IsTrain tells whether a file is that of a training run: only that has an environment. What is
+// wrong with the file is for [LoadTrain] or [Load] to say.
+func IsTrain(path string) bool {
+	text, err := readText(path)
+	if err != nil {
+		return false
+	}
+	var keys map[string]any
+	if yaml.Load(text, &keys) != nil {
+		return false
+	}
+	_, ok := keys["environment"]
+	return ok
 }
 
 // LoadTrain reads a training configuration from a file and applies overrides of

@@ -58,6 +58,7 @@ var table = []wing{
 		{"train"},
 		{"train/device"},
 		{"train/ledgerwallet", "train/simulate"},
+		{"train/examine"}, // audits of a randomiser
 	}},
 
 	// The roofs.

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/train/examine"
+)
+
+// runTraining audits the reports of a training run.
+func (a planAudit) runTraining(cmd *cobra.Command, path string, asJSON bool) error {
+	if a.page != "" {
+		return usage(fmt.Errorf("audit: -o draws the page of an evaluation's audit; leave it out for training, or ask for --json"))
+	}
+	t, err := discreet.LoadTraining(path, a.overrides...)
+	if err != nil {
+		return err
+	}
+	r, err := discreet.AuditTraining(cmd.Context(), t, discreet.AuditOptions{Seed: a.seed, Runs: a.runs, OneRun: a.oneRun, Progress: tellParts(cmd.ErrOrStderr())})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(cmd.OutOrStdout(), r)
+	} else {
+		printTrainingAudit(cmd.OutOrStdout(), r)
+	}
+	if err == nil && len(r.Broken) > 0 {
+		err = fmt.Errorf("%w: %s", audit.ErrBroken, r.Broken[0])
+	}
+	return err
+}
+
+func printTrainingAudit(w io.Writer, r *examine.Report) {
+	fmt.Fprintf(w, "method    reports by %s of %d weights\n", r.Randomizer.Mechanism, r.Dim)
+	fmt.Fprintf(w, "claim     epsilon %.6g for a report, delta 0, local, %v\n", r.Claim.Epsilon, r.Adjacency)
+	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(r.SelfTest)-len(r.Missed), len(r.SelfTest))
+	for _, p := range r.SelfTest {
+		if p.Found {
+			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
+		} else {
+			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          %s: NOT FOUND", p.Mistake)))
+		}
+	}
+	if r.Exact != nil {
+		fmt.Fprintf(w, "exact     epsilon %.6g is the most that any of %d pairs of vectors shows, by the probabilities of all reports\n", *r.Exact, r.Pairs)
+	}
+	if r.Success != nil {
+		fmt.Fprintf(w, "success   an answer shows epsilon %.6g, exactly\n", *r.Success)
+	}
+	fmt.Fprintf(w, "found     epsilon at least %.4g (%.1f%% of the claim); %d pairs of vectors, %d reports on each of the worst (%s); wrong with probability %g at most\n",
+		r.Found.Epsilon, 100*r.Found.Epsilon/r.Claim.Epsilon, r.Pairs, r.Runs, r.WorstPair, audit.DefaultFalseAlarm)
+	if r.Once != nil {
+		fmt.Fprintf(w, "one run   epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability %g at most\n",
+			r.Once.Epsilon, r.Once.Right, r.Once.Guessed, r.Once.Canaries, r.Once.FalseAlarm)
+		printOncePower(w, *r.OncePower, *r.Once, r.Claim)
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "not seen  %s\n", m)
+	}
+	fmt.Fprintf(w, "seconds   %.1f\n", r.Seconds)
+	for _, b := range r.Broken {
+		fmt.Fprintln(w, alarm(w, "BROKEN    "+printable(b)))
+	}
+	verdict := "verdict   " + r.Verdict()
+	if len(r.Broken) > 0 || len(r.Missed) > 0 {
+		verdict = alarm(w, verdict)
+	}
+	fmt.Fprintln(w, verdict)
+}
