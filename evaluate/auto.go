@@ -36,6 +36,7 @@ type candidate struct {
 	plan      *Plan
 	err       error
 	expected  float64
+	averages  bool // its plan expects the error of noise alone
 }
 
 // Plan implements [Estimator].
@@ -93,6 +94,9 @@ func (m Auto) function(p Public) (*Plan, error) {
 		if !(c.expected > 0) {
 			c.expected = math.Inf(1)
 		}
+		if c.averages {
+			c.expected = math.Hypot(c.expected, sampled(p))
+		}
 		words = append(words, expectedWords(c.name, c.expected))
 		if best < 0 || c.expected < all[best].expected {
 			best = i
@@ -112,6 +116,18 @@ func (m Auto) function(p Public) (*Plan, error) {
 	return chosen(all[best].estimator, p, why)
 }
 
+// sampled is the error that finitely many persons make in averages of returns by state, on
+// the guesses of dp-refine: returns scatter about the value of their state by
+// defaultSpread of the range, and shares of visitors are spread evenly.
+func sampled(p Public) float64 {
+	n := p.Features.Dim()
+	most, sum := float64(min(int64(n), p.Horizon))/float64(n), 0.0
+	for i := range n {
+		sum += 1 / ((float64(i) + 0.5) / float64(n) * most)
+	}
+	return defaultSpread * p.Returns().Width() * math.Sqrt(sum/float64(n)/float64(p.Persons))
+}
+
 func expectedWords(name string, e float64) string {
 	if math.IsInf(e, 1) {
 		return name + " not predicted"
@@ -128,7 +144,7 @@ func (m Auto) candidates(p Public) []candidate {
 		return out
 	}
 	if p.Episodes == 1 || p.Episodes == 0 {
-		out = append(out, candidate{name: "dp-lsw", estimator: DPLSW{}}, candidate{name: "dp-lsl", estimator: DPLSL{}})
+		out = append(out, candidate{name: "dp-lsw", estimator: DPLSW{}, averages: true}, candidate{name: "dp-lsl", estimator: DPLSL{}, averages: true})
 	}
 	return out
 }

@@ -20,7 +20,7 @@ const (
 	defaultIntervalShare = 0.3  // of dp-fqe for its interval
 	defaultMaxRatio      = 5.0  // cap of dp-fqe on the ratio of one decision
 	defaultRounds        = 3    // of dp-refine after the counts
-	defaultSpread        = 0.04 // guesses of dp-refine, in units of the range of returns
+	defaultSpread        = 0.15 // guesses of dp-refine, in units of the range of returns
 	defaultDeviation     = 0.03
 	defaultPrior         = 100.0     // rows of the overall mean in an action's mean, of dr
 	defaultLambda        = 1.0       // penalty of lsl

@@ -49,7 +49,7 @@ type DPRefine struct {
 	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Spread is a public guess of the standard deviation of a return about its
 	// state's value, in units of the range of returns. The expected error depends
-	// on it; the release does not. 0 means 0.04.
+	// on it; the release does not. 0 means 0.15.
 	Spread float64 `json:"spread,omitempty"`
 	// Deviation is a public guess of the standard deviation of values about a line
 	// in the share of persons who visit their state, likewise. 0 means 0.03.

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
 
-// The value function of the chain from ten thousand persons at epsilon 1.
+// The value function of the chain from ten thousand persons at epsilon 1. Returns of a chain
+// scatter little about the value of their state, which Spread tells the plan.
 func ExampleDPRefine() {
 	data, err := chain.Simulate(chain.Options{Episodes: 10000, Seed: 1})
 	if err != nil {
@@ -24,7 +25,7 @@ func ExampleDPRefine() {
 	if err != nil {
 		panic(err)
 	}
-	plan, err := evaluate.DPRefine{}.Plan(evaluate.Public{
+	plan, err := evaluate.DPRefine{Spread: 0.04}.Plan(evaluate.Public{
 		Persons: 10000, Gamma: 0.99, Horizon: 250,
 		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &evaluate.Range{Min: 0, Max: 1},
 		Features: features, Target: policy.Logged{},

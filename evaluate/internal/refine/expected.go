@@ -12,6 +12,7 @@ func (r ByState) Expected() float64 {
 	n := r.Features.Dim()
 	scatter := r.Spread * width
 	levelSD := r.levelSum().SD() / m
+	levelSD *= math.Sqrt(r.levelKept(levelSD))
 	l := level{centre: r.Public.Returns.Mid(), sd: levelSD, persons: m,
 		variance: (r.Rule.State*width)*(r.Rule.State*width) + width/2*levelSD}
 	clip := r.firstClip(l.variance + l.sd*l.sd)

@@ -102,7 +102,7 @@ func rms(variances []float64) float64 {
 // the range, with its square, and under AddRemoveOne the number of persons.
 type level struct {
 	centre   float64 // the level found, within the range
-	sd       float64 // of the noise in it
+	sd       float64 // of its error
 	variance float64 // of persons' means about it, on the safe side
 	persons  float64
 }
@@ -122,12 +122,21 @@ func (r Rounds) newLevel(noisy []float64) level {
 	m := r.persons(noisy[len(noisy)-1] / half)
 	mean := noisy[0] / m
 	square := half * (noisy[1]/m + half)
+	keep := r.levelKept(sd / m)
 	return level{
-		centre:   min(max(r.Public.Returns.Mid()+mean, r.Public.Returns.Min), r.Public.Returns.Max),
-		sd:       sd / m,
+		centre:   min(max(r.Public.Returns.Mid()+keep*mean, r.Public.Returns.Min), r.Public.Returns.Max),
+		sd:       sd / m * math.Sqrt(keep),
 		variance: max(square-mean*mean, 0) + half*sd/m,
 		persons:  m,
 	}
+}
+
+// levelKept is the part of a noisy level that is kept: the rest of it is drawn to the middle
+// of the range, as far as a level anywhere in the range varies less than noise of that
+// standard deviation.
+func (r Rounds) levelKept(sd float64) float64 {
+	width := r.Public.Returns.Width()
+	return 1 / (1 + 12*sd*sd/(width*width))
 }
 
 func (r Rounds) releaseLevel(ctx context.Context, persons int, means func() func(person int) float64, src *noise.Source) (level, error) {
