@@ -49,6 +49,8 @@ type Behavior struct {
 	Column string `yaml:"column"`
 	// States is the number of cells, Floor the least upper limit of a probability and
 	// Share the part of the budget that pays for the counts (estimate).
+	// By is features where they are estimated by a regression on the features instead.
+	By     string  `yaml:"by" json:",omitempty"`
 	States int     `yaml:"states" json:",omitempty"`
 	Floor  float64 `yaml:"floor" json:",omitempty"`
 	Share  float64 `yaml:"share" json:",omitempty"`
@@ -69,7 +71,7 @@ func (b *Behavior) estimated() *evaluate.EstimatedBehavior {
 	if b == nil || b.Kind != kindEstimate {
 		return nil
 	}
-	return &evaluate.EstimatedBehavior{States: b.States, Column: b.Column, Actions: b.Actions, Floor: b.Floor, Share: b.Share, Once: b.once()}
+	return &evaluate.EstimatedBehavior{By: b.By, States: b.States, Column: b.Column, Actions: b.Actions, Floor: b.Floor, Share: b.Share, Once: b.once()}
 }
 
 // validate checks what is said of the source. Off-policy it must be said.
@@ -109,7 +111,7 @@ func (b *Behavior) onlyItsOwn() error {
 	uses := map[string]string{
 		"": "name once", "column": "name once", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
-		kindEstimate: "actions states column floor share once",
+		kindEstimate: "actions by states column floor share once",
 	}
 	own, known := uses[b.Kind]
 	if !known {
@@ -118,7 +120,7 @@ func (b *Behavior) onlyItsOwn() error {
 	return unused("data.behavior", orColumn(b.Kind), own, []given{
 		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once != nil},
 		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
-		{"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0},
+		{"by", b.By != ""}, {"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0},
 	})
 }
 

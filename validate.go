@@ -220,7 +220,7 @@ func (j *job) publicFacts(plan *evaluate.Plan) overview.Facts {
 	}
 	f.Cap = plan.TrajectoryCap()
 	f.Words = j.config.Data.words()
-	f.Estimated = j.public.Behavior
+	f.Estimated, f.Features = j.public.Behavior, j.public.Features
 	return f
 }
 

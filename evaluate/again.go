@@ -234,12 +234,15 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		return nil, errors.New("estimate is missing")
 	}
 	var d struct {
-		Clip      *Range          `json:"clip"`
-		MaxWeight *float64        `json:"max_weight"`
-		Overlap   *Overlap        `json:"overlap"`
-		Sums      *sums           `json:"sums"`
-		Behavior  *behaviorCounts `json:"behavior"`
-		Baseline  *struct {
+		Clip      *Range   `json:"clip"`
+		MaxWeight *float64 `json:"max_weight"`
+		Overlap   *Overlap `json:"overlap"`
+		Sums      *sums    `json:"sums"`
+		Behavior  *struct {
+			Counts [][]float64 `json:"counts"`
+			Sums   [][]float64 `json:"sums"`
+		} `json:"behavior"`
+		Baseline *struct {
 			Value  float64   `json:"value"`
 			Action []float64 `json:"action_values"`
 			State  []float64 `json:"state_values"`
@@ -254,7 +257,7 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		MaxWeight: d.MaxWeight, Overlap: (*scalar.Overlap)(d.Overlap), Sums: (*scalar.Sums)(d.Sums),
 	}
 	if d.Behavior != nil {
-		e.Counts = slices.Concat(d.Behavior.Counts...)
+		e.Counts, e.Rounds = slices.Concat(d.Behavior.Counts...), d.Behavior.Sums
 	}
 	if d.Clip != nil {
 		e.Clip = &facts.Range{Min: d.Clip.Min, Max: d.Clip.Max}

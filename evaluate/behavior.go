@@ -1,9 +1,7 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -14,9 +12,13 @@ import (
 // EstimatedBehavior asks for the probabilities of logged actions that nobody wrote down,
 // in public cells: within a cell every decision was made with the same probabilities,
 // whatever else was known of the person. They are estimated from paid counts of the
-// same persons, and the interval allows for the error of that.
+// same persons, or, with By, from the paid rounds of a regression, and the interval allows for the error of that.
 // docs/proofs/propensities.md has the argument.
 type EstimatedBehavior struct {
+	// By is "" for cells, or "features": then the probabilities are a multinomial logistic
+	// function of the features of the question, an intercept among them where these have
+	// one, and States and Column are left out.
+	By string `json:"by,omitempty"`
 	// States is the number of cells and Column the observation that holds the cell's
 	// number, from 0; 0 and "" where all decisions are of one cell.
 	States int    `json:"states,omitempty"`
@@ -26,10 +28,10 @@ type EstimatedBehavior struct {
 	// Floor is the least that a probability is taken to be, for its upper limit; 0
 	// means 0.02.
 	Floor float64 `json:"floor,omitempty"`
-	// Share is the share of the budget that pays for the counts; 0 means 0.2.
+	// Share is the share of the budget that pays for the counts or rounds; 0 means 0.2.
 	Share float64 `json:"share,omitempty"`
 	// Once says that the first decision of an episode was drawn and later ones followed
-	// from it, as in a trial: first decisions alone are counted, and later ones have
+	// from it, as in a trial: first decisions alone count, and later ones have
 	// probability 1, which none exceeds, so that the interval holds for those too who
 	// left the arm that was drawn. Without it every decision is taken for drawn.
 	Once bool `json:"once,omitempty"`
@@ -38,8 +40,18 @@ type EstimatedBehavior struct {
 // mostBins bounds the number of cells times that of actions.
 const mostBins = 1 << 16
 
-func (e EstimatedBehavior) validate() error {
+// byFeatures asks for a regression.
+const byFeatures = "features"
+
+func (e EstimatedBehavior) validate(f feature.Map) error {
+	if e.By == byFeatures {
+		if err := e.regresses(f); err != nil {
+			return err
+		}
+	}
 	switch {
+	case e.By != "" && e.By != byFeatures:
+		return fmt.Errorf("%w: estimated behaviour: by is %q; want features, or leave it out to count in cells", ErrPublic, e.By)
 	case (e.States == 0) != (e.Column == "") || e.States < 0:
 		return fmt.Errorf("%w: estimated behaviour: %d states in column %q; give both, the number of cells and the column that holds the number of the cell, or neither for a single cell", ErrPublic, e.States, e.Column)
 	case e.Actions < 2:
@@ -70,8 +82,8 @@ func (e EstimatedBehavior) share() float64 {
 	return e.Share
 }
 
-// behavior are the numerics of the estimation, at a noise multiplier.
-func (p Public) behavior(multiplier float64) *scalar.Behavior {
+// counting are the numerics of counts, at a noise multiplier.
+func (p Public) counting(multiplier float64) *scalar.Behavior {
 	e := p.Behavior
 	b := &scalar.Behavior{Cells: max(e.States, 1), Actions: e.Actions, Floor: e.Floor, Noise: multiplier, Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise}
 	b.Most = int(min(int64(b.Cells), p.Horizon))
@@ -85,21 +97,17 @@ func (p Public) behavior(multiplier float64) *scalar.Behavior {
 }
 
 // unestimated is the data with probabilities of 1, for the target's ratios to be
-// divided by what is estimated, and the bin of every row.
-func (p Public) unestimated(d *trajectory.Dataset) (*trajectory.Dataset, scalar.Visits, error) {
+// divided by what is estimated.
+func (p Public) unestimated(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 	if d.Action == nil {
-		return nil, nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
-	}
-	visits, err := p.Behavior.visits(d)
-	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
 	}
 	out := *d
 	out.BehaviorProb = make([]float64, d.Rows())
 	for row := range out.BehaviorProb {
 		out.BehaviorProb[row] = 1
 	}
-	return &out, visits, nil
+	return &out, nil
 }
 
 // visits are the bins of all rows.
@@ -131,9 +139,16 @@ func (e EstimatedBehavior) visits(d *trajectory.Dataset) (scalar.Visits, error) 
 }
 
 // Shares are, row by row, the share of the decisions of the same cell that took the
-// same action, and 1 where a decision follows from another. They are not private: they
-// are for the curator of the data alone.
-func (e EstimatedBehavior) Shares(d *trajectory.Dataset) ([]float64, error) {
+// same action, or what a regression on the features says of it, and 1 where a decision
+// follows from another. They are not private: they are for the curator of the data alone.
+func (e EstimatedBehavior) Shares(d *trajectory.Dataset, features feature.Map) ([]float64, error) {
+	if e.By == byFeatures {
+		c, err := e.choices(d, features)
+		if err != nil {
+			return nil, err
+		}
+		return scalar.Logistic{Dim: features.Dim(), Actions: e.Actions}.Unprotected(c), nil
+	}
 	visits, err := e.visits(d)
 	if err != nil {
 		return nil, err
@@ -155,18 +170,17 @@ func (e EstimatedBehavior) Shares(d *trajectory.Dataset) ([]float64, error) {
 }
 
 // withBehavior is the release of a number for which the probabilities of logged actions
-// may have been estimated: it tells their counts and limits, by cell.
-func withBehavior(e *scalar.Estimate, b *scalar.Behavior) (*Release, error) {
+// may have been estimated: it tells what they were estimated from.
+func withBehavior(e *scalar.Estimate, b propensities) (*Release, error) {
 	r := estimated(e)
 	if b == nil {
 		return r, nil
 	}
-	upper, err := b.Upper(e.Counts)
+	told, err := b.told(e)
 	if err != nil {
 		return nil, err
 	}
-	byCell := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, b.Actions)) }
-	r.Diagnostics["behavior"] = behaviorCounts{byCell(e.Counts), byCell(upper)}
+	r.Diagnostics["behavior"] = told
 	return r, nil
 }
 
@@ -178,20 +192,17 @@ type behaviorCounts struct {
 }
 
 // guardedAgain makes an estimate from below and above again.
-func guardedAgain(g guarded, b *scalar.Behavior) outcome {
+func guardedAgain(g guarded, b propensities) outcome {
 	return func(r *Release) (*Release, error) {
 		e, err := paid(r)
 		if err != nil {
 			return nil, err
 		}
-		counts := e.Counts
-		if b != nil && len(counts) != b.Cells*b.Actions {
-			return nil, errors.New("diagnostics.behavior.counts are not those of the cells and actions")
-		}
+		counts, rounds := e.Counts, e.Rounds
 		if e, err = g.Again(e); err != nil {
 			return nil, err
 		}
-		e.Counts = counts
+		e.Counts, e.Rounds = counts, rounds
 		return withBehavior(e, b)
 	}
 }

@@ -199,7 +199,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		baseline.stages(&stages)
 	}
 	if p.Behavior != nil {
-		stages.Behavior = p.Behavior.share()
+		p.Behavior.stages(&stages)
 	}
 	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
 	of.confounding = m.Confounding
@@ -210,8 +210,11 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	clip = tier.clip
 	b.Noise = p.share.moved(b.Noise)
 	if p.Behavior != nil {
-		b.Behavior, p.estimates = p.behavior(b.Noise.Behavior), true
-		of.behavior = b.Behavior
+		if of.behavior, err = p.propensities(method, b.Noise); err != nil {
+			return nil, err
+		}
+		of.behavior.into(&b)
+		p.estimates = true
 	}
 	if baseline != nil && baseline.model != nil {
 		if err := baseline.model.fix(method, p, b.Noise); err != nil {
@@ -233,7 +236,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	plan.guessable = m.Guess == nil && tier.half == 0 && p.share == nil && p.Behavior == nil && !b.Confounded
 	plan.pairs, plan.onMeans, plan.uncut = apart, of.needsEnds, b.Uncut != nil
-	plan.outcome, plan.needsEnds = guardedAgain(g, b.Behavior), of.needsEnds
+	plan.outcome, plan.needsEnds = guardedAgain(g, of.behavior), of.needsEnds
 	if p.share != nil {
 		plan.bounds = &b
 	}

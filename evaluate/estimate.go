@@ -201,7 +201,7 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 		return err
 	}
 	rests := restsOn(confounding)
-	if b.Behavior != nil {
+	if b.Estimates() {
 		rests = strings.Replace(rests, "logged", "estimated", 1)
 	}
 	cuts := fmt.Sprintf("whatever weights are cut (here above %.4g)", widest)
@@ -221,12 +221,16 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 		words += fmt.Sprintf(" The half width is the one that the guess of weights makes expect, an effective sample size of %.3g of the persons and %.3g missing, with weights cut at %.3g.", guess.Effective, guess.Missing, at)
 	}
 	p.Notes = append(p.Notes, words)
-	if b.Behavior != nil {
+	if b.Estimates() {
 		drawn := "every decision was made"
 		if p.public.Behavior.Once {
 			drawn = "the first decision of every episode was made"
 		}
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions, drawn)))
+		if b.Logistic != nil {
+			p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; no data of this release can tell whether they are.", b.Logistic.Actions, b.Logistic.Dim, scalar.LogisticRounds, drawn)))
+		} else {
+			p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions, drawn)))
+		}
 		if p.public.Behavior.Once {
 			p.Notes = append(p.Notes, "Actions were drawn once an episode: later decisions have probability 1, which is an upper limit too, so that the interval holds whoever left what was drawn.")
 		}

@@ -14,13 +14,13 @@ import (
 // vouches for, in shares of a range.
 type vouched struct {
 	each           func(x, z []float64, s *value.Sample)
-	within         facts.Range      // what the shares 0 and 1 stand for
-	selfNormalised bool             // the value is the ratio of sums
-	needsEnds      bool             // it matters how episodes end
-	confounding    float64          // by how much hidden circumstances may move odds; 0 for none
-	behavior       *scalar.Behavior // estimates the probabilities of logged actions; nil where they are known
-	weights        weightBound      // what the design says of weights
-	cutOff         bool             // what follows a record that was cut off is missing
+	within         facts.Range  // what the shares 0 and 1 stand for
+	selfNormalised bool         // the value is the ratio of sums
+	needsEnds      bool         // it matters how episodes end
+	confounding    float64      // by how much hidden circumstances may move odds; 0 for none
+	behavior       propensities // estimates the probabilities of logged actions; nil where they are known
+	weights        weightBound  // what the design says of weights
+	cutOff         bool         // what follows a record that was cut off is missing
 }
 
 // wholeReturns weighs returns by the weights of whole trajectories.
@@ -86,13 +86,16 @@ func boundsApart(b scalar.Bounds, of vouched, p Public) *pairs {
 
 // prepareGuarded binds the plan to data. Whatever may fail, fails here.
 func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
-	var visits scalar.Visits
+	var estimate func(*value.Sample, *scalar.Estimate, *noise.Source) error
 	if of.behavior != nil {
 		var err error
-		if d, visits, err = p.unestimated(d); err != nil {
+		if d, err = p.unestimated(d); err != nil {
 			return nil, err
 		}
-		if err := roomFor(d.Persons(), of.behavior.Cells*of.behavior.Actions); err != nil {
+		if estimate, err = of.behavior.bind(d, p); err != nil {
+			return nil, err
+		}
+		if err := roomFor(d.Persons(), of.behavior.size()); err != nil {
 			return nil, err
 		}
 	}
@@ -113,9 +116,9 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 		of.weigh(x, z, s)
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		var counts []float64
+		var paid scalar.Estimate
 		if of.behavior != nil {
-			if counts, err = of.behavior.Estimate(s, visits, src); err != nil {
+			if err := estimate(s, &paid, src); err != nil {
 				return nil, err
 			}
 			of.weigh(x, z, s)
@@ -124,7 +127,7 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 		if err != nil {
 			return nil, err
 		}
-		e.Counts = counts
+		e.Counts, e.Rounds = paid.Counts, paid.Rounds
 		return withBehavior(e, of.behavior)
 	}, nil
 }

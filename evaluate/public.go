@@ -199,7 +199,7 @@ func (p Public) Validate() error {
 		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
 	}
 	if p.Behavior != nil {
-		if err := p.Behavior.validate(); err != nil {
+		if err := p.Behavior.validate(p.Features); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -110,6 +111,8 @@ type Facts struct {
 	Words map[int]string
 	// Estimated says how behaviour probabilities are estimated, nil where they are known.
 	Estimated *evaluate.EstimatedBehavior
+	// Features are those that a regression of them uses, nil for none.
+	Features feature.Map
 }
 
 // mostSteps and mostActions bound the tables of a report.

@@ -93,7 +93,7 @@ func watched(d *trajectory.Dataset, f Facts) (*Watch, error) {
 	prob := d.BehaviorProb
 	if f.Estimated != nil && d.Action != nil {
 		var err error
-		if prob, err = f.Estimated.Shares(d); err != nil {
+		if prob, err = f.Estimated.Shares(d, f.Features); err != nil {
 			return nil, err
 		}
 	}

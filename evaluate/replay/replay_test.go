@@ -35,6 +35,8 @@ func options() map[string]map[string]any {
 		"dp-wis estimated":     {"name": "dp-wis", "estimated": true, "max_weight": 3},
 		"dp-pdis estimated":    {"name": "dp-pdis", "estimated": true, "clip": "auto", "confounding": 1.5},
 		"dp-dr estimated":      {"name": "dp-dr", "estimated": true, "baseline": "value"},
+		"dp-wis regressed":     {"name": "dp-wis", "regressed": true, "linear": true, "max_weight": 3},
+		"dp-dr regressed":      {"name": "dp-dr", "regressed": true, "linear": true, "baseline": "value"},
 		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":      {"name": "dp-pdis", "several": true},
@@ -112,6 +114,9 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Privacy.Noise = mechanism.Fast
 		case "estimated":
 			p.Behavior = &evaluate.EstimatedBehavior{States: states, Column: "obs_state", Actions: 2, Share: 0.5}
+		case "regressed":
+			p.Behavior = &evaluate.EstimatedBehavior{By: "features", Actions: 2, Share: 0.6}
+			p.Privacy.Budget = dp.Budget{Epsilon: 40, Delta: 1e-2}
 		case "linear":
 			p.Features = linear
 		case "policy":

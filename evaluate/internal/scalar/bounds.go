@@ -28,6 +28,8 @@ type Bounds struct {
 	SelfNormalised bool
 	// Behavior estimates the probabilities of logged actions; nil where they are known.
 	Behavior *Behavior
+	// Logistic estimates them as a function of features instead.
+	Logistic *Logistic
 	// Confounded tells that ratios were lowered by [Confound].
 	Confounded bool
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
@@ -50,9 +52,12 @@ const rare = 3
 // (Bonferroni).
 func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) }
 
+// Estimates tells that the probabilities of logged actions are estimated.
+func (b Bounds) Estimates() bool { return b.Behavior != nil || b.Logistic != nil }
+
 // Z is how many standard deviations each end allows for.
 func (b Bounds) Z() float64 {
-	if b.Behavior != nil {
+	if b.Estimates() {
 		// Both ends together miss with 5%, less what the limits of estimated probabilities
 		// miss with.
 		return xmath.NormQuantile(1 - (0.05-bandMiss)/2)

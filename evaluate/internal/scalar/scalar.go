@@ -28,6 +28,8 @@ type Estimate struct {
 	// Counts are what the probabilities of logged actions were estimated from, by cell
 	// and action; nil where these were known.
 	Counts []float64
+	// Rounds are the noisy sums that they were estimated from by a regression.
+	Rounds [][]float64
 
 	// Clip and MaxWeight are what a paid histogram chose, Baseline what a baseline's
 	// share bought; nil where nothing was paid for it.
@@ -44,6 +46,8 @@ type Estimate struct {
 // before it.
 type Stages struct {
 	Behavior float64 // counts that the probabilities of logged actions are estimated from
+	// Rounds are those of the regression that they are estimated by instead.
+	Rounds   [LogisticRounds]float64
 	Baseline float64 // what doubly robust contributions are centred on
 	Start    float64 // what a baseline that is a model is worth at the start
 	Clip     float64 // histogram that the clip is chosen from
@@ -54,7 +58,11 @@ type Stages struct {
 
 // Each lists all stages, in order.
 func (s *Stages) Each() []*float64 {
-	return []*float64{&s.Behavior, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Main}
+	out := []*float64{&s.Behavior}
+	for k := range s.Rounds {
+		out = append(out, &s.Rounds[k])
+	}
+	return append(out, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Main)
 }
 
 // Taken lists the stages that are not left out, in order.

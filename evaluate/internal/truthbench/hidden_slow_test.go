@@ -7,3 +7,6 @@ const hiddenProblems, hiddenLogs = 6, 200
 
 // Of the test without logged probabilities: every so many problems, and logs of each.
 const withheldEach, withheldLogs = 1, 100
+
+// Of the test of a regression: every so many problems, and logs of each.
+const regressedEach, regressedLogs = 1, 60

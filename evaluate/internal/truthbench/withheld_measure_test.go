@@ -66,3 +66,36 @@ func tally(t *testing.T, method string, p truthbench.Problem, public evaluate.Pu
 		c.add(p, r.Estimate)
 	}
 }
+
+// TestRegressionTable prints the same of problems in which logged actions follow
+// features, on which they are regressed. It judges nothing.
+func TestRegressionTable(t *testing.T) {
+	fmt.Println("problem\tpersons\tepsilon\tadjacency\tmethod\tprobabilities\tdraws\tcovered %\twidth\tRMSE")
+	for _, size := range strings.Split(*persons, ",") {
+		n := int(number(t, size))
+		for _, p := range truthbench.RegressedProblems() {
+			if !strings.Contains(p.Name, *only) {
+				continue
+			}
+			for _, adjacency := range strings.Split(*adjacent, ",") {
+				for _, epsilon := range strings.Split(*epsilons, ",") {
+					kind := dp.ReplaceOne
+					if adjacency == "add_remove_one" {
+						kind = dp.AddRemoveOne
+					}
+					for _, method := range strings.Split(*methods, ",") {
+						public := p.Public(n, number(t, epsilon), kind)
+						known, estimated := cell{}, cell{}
+						tally(t, method, p.Problem, public, &known, func(d *trajectory.Dataset) *trajectory.Dataset { return d })
+						tally(t, method, p.Problem, regressing(p, public), &estimated, withhold)
+						for i, c := range []cell{known, estimated} {
+							k := float64(c.draws)
+							fmt.Printf("%s\t%d\t%s\t%s\t%s\t%s\t%d\t%.1f\t%.4g\t%.4g\n", p.Name, n, epsilon, adjacency, method, []string{"known", "estimated"}[i],
+								c.draws, 100*float64(c.covered)/k, c.width/k, math.Sqrt(c.square/k))
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
+)
+
+// propensities are a way to estimate the probabilities of logged actions.
+type propensities interface {
+	// bind binds it to data. What it returns makes the releases, divides the ratios of the
+	// sample by upper limits, and notes what was paid for.
+	bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error)
+	// size is how many numbers a sum has.
+	size() int
+	// told is what a release says of it, made from what was paid for.
+	told(e *scalar.Estimate) (any, error)
+	// into tells the bounds whose ratios it divides.
+	into(b *scalar.Bounds)
+}
+
+// counted are probabilities from counts.
+type counted struct{ scalar.Behavior }
+
+func (c counted) size() int             { return c.Cells * c.Actions }
+func (c counted) into(b *scalar.Bounds) { b.Behavior = &c.Behavior }
+
+func (c counted) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error) {
+	visits, err := p.Behavior.visits(d)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
+		e.Counts, err = c.Estimate(s, visits, src)
+		return err
+	}, nil
+}
+
+func (c counted) told(e *scalar.Estimate) (any, error) {
+	if len(e.Counts) != c.size() {
+		return nil, errors.New("diagnostics.behavior.counts are not those of the cells and actions")
+	}
+	upper, err := c.Upper(e.Counts)
+	if err != nil {
+		return nil, err
+	}
+	byCell := func(x []float64) [][]float64 { return slices.Collect(slices.Chunk(x, c.Actions)) }
+	return behaviorCounts{byCell(e.Counts), byCell(upper)}, nil
+}
+
+// regressed are probabilities from a regression.
+type regressed struct{ scalar.Logistic }
+
+func (r regressed) size() int             { return r.Size() }
+func (r regressed) into(b *scalar.Bounds) { b.Logistic = &r.Logistic }
+
+func (r regressed) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error) {
+	choices, err := p.Behavior.choices(d, p.Features)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
+		e.Rounds, err = r.Estimate(s, choices, src)
+		return err
+	}, nil
+}
+
+// behaviorModel is a regression of logged actions: the noisy sums of its rounds, and the
+// coefficients that follow from them, by action from 1. Those of action 0 are 0.
+type behaviorModel struct {
+	Sums         [][]float64 `json:"sums"`
+	Coefficients [][]float64 `json:"coefficients"`
+}
+
+func (r regressed) told(e *scalar.Estimate) (any, error) {
+	fits := len(e.Rounds) == scalar.LogisticRounds
+	for _, sum := range e.Rounds {
+		fits = fits && len(sum) == r.Size()
+	}
+	if !fits {
+		return nil, errors.New("diagnostics.behavior.sums are not those of the rounds of the regression")
+	}
+	return behaviorModel{e.Rounds, slices.Collect(slices.Chunk(r.Fit(e.Rounds).Theta, r.Dim))}, nil
+}
+
+// stages are the shares of the budget that the estimation takes.
+func (e EstimatedBehavior) stages(s *scalar.Stages) {
+	if e.By != byFeatures {
+		s.Behavior = e.share()
+		return
+	}
+	for k, part := range scalar.LogisticShares() {
+		s.Rounds[k] = part * e.share()
+	}
+}
+
+// propensities are the numerics of the estimation, at noise multipliers.
+func (p Public) propensities(method string, noise scalar.Stages) (propensities, error) {
+	if p.Behavior.By != byFeatures {
+		return counted{*p.counting(noise.Behavior)}, nil
+	}
+	l := scalar.Logistic{
+		Dim: p.Features.Dim(), Actions: p.Behavior.Actions, Decisions: int(p.Horizon), Floor: p.Behavior.Floor, Noise: noise.Rounds,
+		Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise,
+	}
+	if p.Behavior.Once && p.Episodes > 0 {
+		l.Decisions = int(min(p.Horizon, p.Episodes))
+	}
+	if l.Floor == 0 {
+		l.Floor = defaultFloor
+	}
+	if !l.Resolves(p.Persons) {
+		return nil, fmt.Errorf("%w: %s: data.behavior: with %d %ss at this budget noise drowns a regression of %d actions on %d features, and no probability could be limited below 1; use fewer features, a larger share or budget, or count in cells (states and column)",
+			ErrMethod, method, p.Persons, p.Privacy.Unit, l.Actions, l.Dim)
+	}
+	return regressed{l}, nil
+}
+
+// mostCoefficients bounds a regression.
+const mostCoefficients = 64
+
+// regresses refuses what a regression cannot use.
+func (e EstimatedBehavior) regresses(f feature.Map) error {
+	switch _, finite := f.(feature.Finite); {
+	case f == nil:
+		return fmt.Errorf("%w: estimated behaviour: by is features, and features are missing; give features, such as {kind: columns, names: [obs_age], low: [0], high: [100], intercept: true}", ErrPublic)
+	case finite:
+		return fmt.Errorf("%w: estimated behaviour: by is features, and the features number states: count in these instead; give states and column, and leave by out", ErrPublic)
+	case math.IsInf(f.NormBound(), 0):
+		return fmt.Errorf("%w: estimated behaviour: by is features, and the features have no public bound; give their ranges", ErrPublic)
+	case e.States != 0 || e.Column != "":
+		return fmt.Errorf("%w: estimated behaviour: states and column are of cells, and by is features; leave either out", ErrPublic)
+	case e.Actions > 1 && (e.Actions-1)*f.Dim() > mostCoefficients:
+		return fmt.Errorf("%w: estimated behaviour: %d actions and %d features make %d coefficients; want %d at most: use fewer features", ErrPublic, e.Actions, f.Dim(), (e.Actions-1)*f.Dim(), mostCoefficients)
+	}
+	return nil
+}
+
+// choices are what was done in all rows, with the features scaled to norm 1 at most.
+func (e EstimatedBehavior) choices(d *trajectory.Dataset, f feature.Map) (scalar.Choices, error) {
+	bound, err := f.Bind(d.Columns)
+	if err != nil {
+		return scalar.Choices{}, err
+	}
+	dim, scale := f.Dim(), f.NormBound()
+	c := scalar.Choices{Action: make([]int, d.Rows()), X: make([]float64, d.Rows()*dim)}
+	for episode := range d.Episodes() {
+		for row := d.EpisodeStart[episode]; row < d.EpisodeStart[episode+1]; row++ {
+			x := c.X[row*dim : (row+1)*dim]
+			if known := bound.Apply(x, d.Observation(row)); e.Once && row > d.EpisodeStart[episode] {
+				c.Action[row] = scalar.Sure
+			} else if c.Action[row] = -1; known && d.Action[row] >= 0 && int(d.Action[row]) < e.Actions {
+				c.Action[row] = int(d.Action[row])
+			}
+			for i := range x {
+				x[i] /= scale
+			}
+		}
+	}
+	return c, nil
+}
