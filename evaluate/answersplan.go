@@ -122,7 +122,11 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]pl
 		}
 	}
 	event, err := shareAlike(*p.Privacy, out)
-	if guard.why = m.needsGuard(*p, of); guard.why != "" || err != nil {
+	guard.why = m.needsGuard(*p, of)
+	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
+		guard.why = fmt.Sprintf("the design allows for weights of %.4g, and how many come near that is not known beforehand where policies are no constants: noise for all of them may cost more than cutting them", of.weights.largest)
+	}
+	if guard.why != "" || err != nil {
 		return out, event, guard, err
 	}
 	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
@@ -172,6 +176,15 @@ func (t *Targets) widths(guarded, bare []plannedAnswer, w weightBound) (with, wi
 		without += narrow * a.bounds.Range.Width()
 	}
 	return with, without, nil
+}
+
+// constant tells that every policy always takes the same action, or is the logged one: a
+// weight is then 0 or what the design says, and the law of weights is no guess.
+func (t *Targets) constant() bool {
+	return !slices.ContainsFunc(t.Policies, func(a NamedPolicy) bool {
+		_, constant := a.Policy.(policy.Constant)
+		return !constant && !policy.OnPolicy(a.Policy)
+	})
 }
 
 // weights are those of an answer where w bounds the ones of every policy: that of the

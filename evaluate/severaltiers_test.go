@@ -42,6 +42,9 @@ func TestSeveralAnswersFollowTheDesign(t *testing.T) {
 		"no design":      {func(p *evaluate.Public) { p.Design = nil }, evaluate.DPWIS{}, 2, "no public design"},
 		"an untried arm": {func(p *evaluate.Public) { p.Design.Supported = false }, evaluate.DPWIS{}, 2, "does not say that all"},
 		"a smaller cap":  {func(*evaluate.Public) {}, evaluate.DPWIS{MaxWeight: 1.5}, 2, "max_weight is 1.5"},
+		"no constants": {func(p *evaluate.Public) {
+			p.Targets.Policies[0].Policy, p.Design.Ratios = must(policy.NewUniform(2)), []float64{5}
+		}, evaluate.DPWIS{}, 2, "where policies are no constants"},
 		"large and costly": {func(p *evaluate.Public) {
 			p.Horizon, p.Design.Ratios, p.Design.Squares = 12, []float64{2}, []float64{2}
 		}, evaluate.DPWIS{}, 2, "noise for these costs more"},
