@@ -54,6 +54,8 @@ type Config struct {
 	Tokens string `yaml:"tokens"`
 	// Workers answer so many asks at a time; 1 by default.
 	Workers int `yaml:"workers"`
+	// CallsPerSecond bounds each person; 50 by default, and four times as many at once.
+	CallsPerSecond int `yaml:"calls_per_second"`
 	// Datasets by name.
 	Datasets map[string]Dataset `yaml:"datasets"`
 
@@ -94,6 +96,8 @@ type Dataset struct {
 const (
 	defaultListen = "127.0.0.1:8420"
 	defaultAsks   = 60
+	defaultCalls  = 50
+	mostCalls     = 1_000_000
 )
 
 // Load reads a configuration, as strictly as every other: an unknown key is an error.
@@ -126,6 +130,9 @@ func (c Config) Validate() error {
 	}
 	if c.Workers < 0 {
 		say("workers is %d; want 1 or more", c.Workers)
+	}
+	if c.CallsPerSecond < 0 || c.CallsPerSecond > mostCalls {
+		say("calls_per_second is %d; want 1 to %d, or 0 for %d", c.CallsPerSecond, mostCalls, defaultCalls)
 	}
 	if c.TLS != nil && (c.TLS.Certificate == "" || c.TLS.Key == "") {
 		say("tls needs certificate and key, two PEM files")

@@ -16,7 +16,7 @@ import (
 
 // browser keeps cookies, and follows redirections as one does.
 type browser struct {
-	t    *testing.T
+	t    testing.TB
 	h    *house
 	http *http.Client
 }

@@ -411,12 +411,7 @@ func (s *Service) verify(ctx context.Context, d *dataset, text []byte) (holds bo
 	if v.Replanned {
 		findings = append(findings, "its plan was made again, and every field that follows from it agrees")
 	}
-	l, err := ledger.Open(ctx, d.location, d.part.Ledger.Dataset)
-	if err != nil {
-		return false, nil, s.broken(err)
-	}
-	defer l.Close()
-	if wrong := l.VerifyRelease(ctx, text); wrong != nil {
+	if wrong := d.ledger.VerifyRelease(ctx, text); wrong != nil {
 		return false, append(findings, s.public(d, wrong.Error())), nil
 	}
 	findings = append(findings, "its ledger entry is that of its charge")
@@ -434,12 +429,7 @@ func (s curator) GetBudget(ctx context.Context, r *curatorv1.GetBudgetRequest) (
 
 // budget is what is left for a caller: of their share, or of the whole.
 func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudgetResponse, error) {
-	l, err := ledger.Open(ctx, who.location, who.part.Ledger.Dataset)
-	if err != nil {
-		return nil, s.broken(err)
-	}
-	defer l.Close()
-	state, err := l.State(ctx)
+	state, err := who.ledger.State(ctx)
 	if err != nil {
 		return nil, s.broken(err)
 	}

@@ -21,6 +21,7 @@ type dataset struct {
 	name      string
 	part      discreet.Config // the steward's
 	location  string          // of the ledger
+	ledger    *ledger.Ledger
 	approval  approvalRule
 	every     time.Duration
 	open, end time.Time
@@ -45,19 +46,29 @@ func openDataset(ctx context.Context, c Config, name string) (*dataset, error) {
 	if !strings.Contains(d.location, "://") && !filepath.IsAbs(d.location) {
 		d.location = filepath.Join(d.part.Dir, d.location)
 	}
-	for _, step := range []func(context.Context) error{d.beginLedger, d.beginContract, d.agree} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if d.approval, err = d.Dataset.approval(); err != nil {
 		return nil, err
 	}
 	if d.every, err = d.Dataset.every(); err != nil {
 		return nil, err
 	}
-	d.open, d.end, err = d.window()
-	return d, err
+	if d.open, d.end, err = d.window(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{d.beginLedger, d.beginContract, d.agree} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	return d, nil
+}
+
+// close closes the ledger, where it was opened.
+func (d *dataset) close() error {
+	if d.ledger == nil {
+		return nil
+	}
+	return d.ledger.Close()
 }
 
 // stewardsPart refuses a configuration that asks something itself.
@@ -115,7 +126,7 @@ func (d *dataset) beginContract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer l.Close()
+	d.ledger = l
 	body, err := l.Contract(ctx)
 	if err == nil && body == nil {
 		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")

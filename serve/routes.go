@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -13,13 +14,16 @@ import (
 // largestCall is the size of a request, a policy's file included.
 const largestCall = 4 << 20
 
-// plans a minute and calls a second of one person, in all.
-var callRate = service.Rate{Every: 20 * time.Millisecond, Burst: 200}
+// callRate is how often a person may call.
+func (c Config) callRate() service.Rate {
+	n := cmp.Or(c.CallsPerSecond, defaultCalls)
+	return service.Rate{Every: time.Second / time.Duration(n), Burst: 4 * n}
+}
 
 // routes mounts the calls. Each of the two services is one handler of its prefix.
 func (s *Service) routes() {
 	options := []connect.HandlerOption{connect.WithReadMaxBytes(largestCall), connect.WithRecover(s.recovered)}
-	access := service.Access{Roles: []string{personRole}, Body: largestCall + 64<<10, Rate: callRate}
+	access := service.Access{Roles: []string{personRole}, Body: largestCall + 64<<10, Rate: s.config.callRate()}
 	for _, mount := range []func() (string, http.Handler){
 		func() (string, http.Handler) {
 			return curatorv1.NewCuratorServiceHandler(curator{s}, options...)

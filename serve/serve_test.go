@@ -36,6 +36,7 @@ ledger: {path: budget.db, dataset: pbc}
 
 const configuration = `
 listen: 127.0.0.1:0
+calls_per_second: 100000
 store: curator.db
 files: policies
 tokens: tokens
@@ -58,7 +59,7 @@ func wish(epsilon float64) string {
 
 // house is a service with the directory that it lives in.
 type house struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 	url string
 	// tokens by person.
@@ -67,7 +68,7 @@ type house struct {
 }
 
 // furnish writes the files of a service about the trial.
-func furnish(t *testing.T, rules string) *house {
+func furnish(t testing.TB, rules string) *house {
 	t.Helper()
 	data, err := filepath.Abs(trial)
 	if err != nil {
@@ -137,7 +138,7 @@ func (h *house) open() *house {
 	return h
 }
 
-func opened(t *testing.T, rules string) *house { return furnish(t, rules).open() }
+func opened(t testing.TB, rules string) *house { return furnish(t, rules).open() }
 
 // bearer presents a token with every request.
 type bearer string

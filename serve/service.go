@@ -52,26 +52,35 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	for _, name := range s.names {
 		d, err := openDataset(ctx, c, name)
 		if err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", name, err)
+			return nil, errors.Join(fmt.Errorf("dataset %s: %w", name, err), s.Close())
 		}
 		s.datasets[name] = d
 	}
 	var err error
 	if s.tokens, err = tokens.Open(c.path(c.Tokens), nil); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
 	if err := s.mount(); err != nil {
-		return nil, errors.Join(err, s.store.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Close closes the store.
-func (s *Service) Close() error { return s.store.Close() }
+// Close closes the store and the ledgers.
+func (s *Service) Close() error {
+	var err error
+	for _, d := range s.datasets {
+		err = errors.Join(err, d.close())
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
+}
 
 // mount makes the server and its routes.
 func (s *Service) mount() error {

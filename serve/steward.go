@@ -46,12 +46,7 @@ func (s *Service) decide(ctx context.Context, who *caller, id string, approve bo
 
 // withLedger runs f on the ledger of a dataset.
 func (s *Service) withLedger(ctx context.Context, d *dataset, f func(*ledger.Ledger) error) error {
-	l, err := ledger.Open(ctx, d.location, d.part.Ledger.Dataset)
-	if err != nil {
-		return s.broken(err)
-	}
-	defer l.Close()
-	err = f(l)
+	err := f(d.ledger)
 	switch {
 	case err == nil:
 		return nil

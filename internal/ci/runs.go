@@ -33,6 +33,10 @@ func runs() []run {
 			[]string{"./fleet/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./fleet/aggregator", "-kills="+strconv.Itoa(size))
 			}},
+		{"curator-kills", "processes of the curator's service killed while asks come in and are answered", 500, "kills",
+			[]string{"./serve", "./serve/internal/asks"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./serve", "-v", "-kills="+strconv.Itoa(size))
+			}},
 		{"mutants", "every seeded fault, killed by the tests that name it", 2, "at once",
 			[]string{"./internal/mutants"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestEveryMutantIsKilled$", "-parallel="+strconv.Itoa(size), "./internal/mutants", "-every", "-record")
