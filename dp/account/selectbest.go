@@ -31,7 +31,12 @@ func selectBestCurve(ctx context.Context, adj dp.Adjacency, e dp.SelectBest) (fu
 	case "logarithmic":
 		return negativeBinomial(ctx, one, e.Gamma, 0, (1-e.Gamma)/e.Gamma/-math.Log(e.Gamma)), nil
 	}
-	return poissonRuns(one, e.Mean), nil
+	exact := func(float64) float64 { return 1 }
+	if square, ok := muTree(adj, e.Event); ok { // of Gaussian noise delta is known without a conversion
+		mu := squareRoot(square).Upper
+		exact = func(epsilon float64) float64 { return GaussianDelta(mu, epsilon).Upper }
+	}
+	return poissonRuns(one, e.Mean, exact), nil
 }
 
 // negativeBinomial is Theorem 2 there: truncated negative binomial numbers of runs of
@@ -49,8 +54,8 @@ func negativeBinomial(ctx context.Context, one *RDP, gamma, eta, mean float64) f
 }
 
 // poissonRuns is Theorem 6 there, with the probability e^-mean of no run added: for
-// any (epsilon, delta) of one run with e^epsilon <= 1 + 1/(order-1).
-func poissonRuns(one *RDP, mean float64) func(order float64) float64 {
+// any (epsilon, delta) of one run with e^epsilon <= 1 + 1/(order-1). Where delta is known at every epsilon exact says it.
+func poissonRuns(one *RDP, mean float64, exact func(epsilon float64) float64) func(order float64) float64 {
 	// Delta is converted at a few orders that are fixed once: any of them is sound.
 	orders := append([]float64{}, one.stated...)
 	for t := -3.0; t <= 14; t += 0.25 {
@@ -69,7 +74,7 @@ func poissonRuns(one *RDP, mean float64) func(order float64) float64 {
 				log = l
 			}
 		}
-		delta := xmath.Up(math.Exp(log), 4)
+		delta := min(xmath.Up(math.Exp(log), 4), exact(epsilon))
 		moment := xmath.MulUp(order-1, xmath.AddUp(one.Renyi(order), xmath.MulUp(mean, delta)))
 		size := math.Abs(logMean) + moment + 1
 		return xmath.Up((xmath.LogAdd(-mean, logMean+moment)+size*0x1p-48)/(order-1), 4)
