@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -37,12 +38,17 @@ func (o *drawsOnce) add(d *trajectory.Dataset, prob []float64) {
 	for e := range d.Episodes() {
 		lo := d.EpisodeStart[e]
 		o.begins(d.Action[lo], prob[lo])
-		for row := lo + 1; row < d.EpisodeStart[e+1]; row++ {
-			if d.Action[row] == d.Action[row-1] {
-				o.expected += 1 - prob[row]
-			} else {
-				o.changes++
+		// Whether an action is that before it is hard to foretell: there is no branch on it.
+		before := d.Action[lo]
+		probs := prob[lo+1 : d.EpisodeStart[e+1]]
+		for i, a := range d.Action[lo+1 : d.EpisodeStart[e+1]] {
+			kept := uint64(0)
+			if a == before {
+				kept = 1
 			}
+			before = a
+			o.expected += math.Float64frombits(math.Float64bits(1-probs[i]) & -kept)
+			o.changes += 1 - int(kept)
 		}
 	}
 }

@@ -89,9 +89,24 @@ func (c *Column) keys(dst Runs, n int, there bool) error {
 }
 
 func (c *Column) indexedKeys(dst Runs, n int) error {
+	runs := &c.values.runs
 	for n > 0 {
+		if runs.width > 0 {
+			i, same, err := runs.constant(n)
+			if err != nil {
+				return err
+			}
+			if same > 0 {
+				if err := c.key(dst, c.dictionary.entry(uint32(i)), same); err != nil {
+					return err
+				}
+				runs.pass(same)
+				n -= same
+				continue
+			}
+		}
 		index := c.file.index[:min(n, some)]
-		if err := fill(&c.values.runs, index); err != nil {
+		if err := fill(runs, index); err != nil {
 			return err
 		}
 		for i := 0; i < len(index); {

@@ -61,10 +61,7 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		if n > 8*len(v.data)-v.at {
 			return errValuesShort
 		}
-		for i := range n {
-			dst[i*stride] = float64(v.data[v.at/8] >> (v.at % 8) & 1)
-			v.at++
-		}
+		v.bits(dst, stride, n)
 		return nil
 	}
 	for i := 0; i < n; {
@@ -76,6 +73,28 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		i += len(index)
 	}
 	return nil
+}
+
+// bits puts the next n booleans into every stride-th place of dst.
+func (v *values) bits(dst []float64, stride, n int) {
+	at, end := v.at, v.at+n
+	v.at = end
+	for i := 0; at < end; {
+		b, some := v.data[at/8]>>(at%8), min(8-at%8, end-at)
+		at += some
+		if b == 0 { // flags are mostly down
+			for range some {
+				dst[i] = 0
+				i += stride
+			}
+			continue
+		}
+		for range some {
+			dst[i] = float64(b & 1)
+			b >>= 1
+			i += stride
+		}
+	}
 }
 
 // look puts the numbers that have the indices into dst.
@@ -94,27 +113,38 @@ func (c *Column) look(dst []float64, stride int, index []uint32) {
 
 // spread puts n numbers from b into every stride-th place of dst.
 func spread(dst []float64, stride int, kind numeric, b []byte, n int) {
-	if kind == doubles { // by far the most common
-		for i := range n {
-			dst[i*stride] = own(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+	at := 0
+	switch kind {
+	case doubles:
+		for b = b[:8*n]; len(b) >= 8; b = b[8:] {
+			dst[at] = own(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+			at += stride
 		}
-		return
-	}
-	for i := range n {
-		var x float64
-		switch kind {
-		case int32s:
-			x = float64(int32(binary.LittleEndian.Uint32(b[4*i:])))
-		case int64s:
-			x = float64(int64(binary.LittleEndian.Uint64(b[8*i:])))
-		case uint32s:
-			x = float64(binary.LittleEndian.Uint32(b[4*i:]))
-		case uint64s:
-			x = float64(binary.LittleEndian.Uint64(b[8*i:]))
-		case floats:
-			x = own(float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))))
+	case int64s:
+		for b = b[:8*n]; len(b) >= 8; b = b[8:] {
+			dst[at] = float64(int64(binary.LittleEndian.Uint64(b)))
+			at += stride
 		}
-		dst[i*stride] = x
+	case uint64s:
+		for b = b[:8*n]; len(b) >= 8; b = b[8:] {
+			dst[at] = float64(binary.LittleEndian.Uint64(b))
+			at += stride
+		}
+	case int32s:
+		for b = b[:4*n]; len(b) >= 4; b = b[4:] {
+			dst[at] = float64(int32(binary.LittleEndian.Uint32(b)))
+			at += stride
+		}
+	case uint32s:
+		for b = b[:4*n]; len(b) >= 4; b = b[4:] {
+			dst[at] = float64(binary.LittleEndian.Uint32(b))
+			at += stride
+		}
+	case floats:
+		for b = b[:4*n]; len(b) >= 4; b = b[4:] {
+			dst[at] = own(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+			at += stride
+		}
 	}
 }
 
