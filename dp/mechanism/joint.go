@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 )
@@ -48,6 +49,11 @@ func (a *accumulator) drawn(all noise.Sum, src *noise.Source) ([]int64, error) {
 	return src.Sums().Keep(noisy)
 }
 
+// farthest is how many standard deviations of noise a sum over processes has to leave
+// room for: its exact sampler goes beyond with a probability below 2^-2900. In one process
+// the capacity keeps sums below 2^62, which the sum of others' sums is not certain to be.
+const farthest = 64
+
 // possible refuses a total that persons of this mechanism cannot make. It names no
 // number of them.
 func (a *accumulator) possible(all noise.Sum) error {
@@ -58,7 +64,9 @@ func (a *accumulator) possible(all noise.Sum) error {
 		return fmt.Errorf("%w: at most %d fit; a smaller dimension or fewer persons are needed", ErrCapacity, a.grid.capacity())
 	}
 	// A person adds at most the radius in a coordinate of a plain sum, and at most twice
-	// that in the weighted coordinates of the others.
+	// that in the weighted coordinates of the others. What is refused is four times the
+	// radius: the bound finds faults of arithmetic, and nobody who lies.
+	room := uint64(farthest * math.Ceil(a.grid.sigma)) // at most 2^45
 	most := uint64(all.Persons) * a.grid.radius
 	for _, v := range all.Values {
 		u := uint64(v)
@@ -67,6 +75,9 @@ func (a *accumulator) possible(all noise.Sum) error {
 		}
 		if u/4 > most {
 			return fmt.Errorf("%w: the sum of all persons is larger than they can make it", ErrMismatch)
+		}
+		if u > math.MaxInt64-room {
+			return fmt.Errorf("%w: the sum of all persons leaves no room for its noise", ErrMismatch)
 		}
 	}
 	return nil

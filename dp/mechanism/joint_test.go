@@ -66,7 +66,13 @@ func TestJointReleaseOfASum(t *testing.T) {
 	if c, _, err := release(lost); err != nil || c[0] != 5*step || c[1] != 6*step {
 		t.Errorf("another process kept 5 and 6 steps before, and %v is released, %v", c, err)
 	}
+	grid, err := NewVectorSum(2, 1, 2, Exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := grid.Capacity()
 	for name, bad := range map[string]noise.Sum{
+		"without room":    {Values: []int64{math.MinInt64 + 7, 0}, Persons: most}, // and of as many persons as fit
 		"too long":        {Values: []int64{1, 2, 3}, Persons: 3},
 		"too large":       {Values: []int64{0, math.MaxInt64}, Persons: 1},
 		"of minus one":    {Values: []int64{0, 0}, Persons: -1},

@@ -225,7 +225,7 @@ func TestEndsOfEpisodes(t *testing.T) {
 		{3, []step{{0, 0, 1, 1}}, false, -1},               // no transition at all
 	}
 	s := sample(t, build(all), value.Options{Gamma: 1, Features: tabular(3)})
-	if want := []int32{1, value.Terminal, 3, 7, 5, value.Unknown, value.Unknown}; !slices.Equal(s.Next, want) {
+	if want := []int{1, value.Terminal, 3, 7, 5, value.Unknown, value.Unknown}; !slices.Equal(s.Next, want) {
 		t.Errorf("Next = %v, want %v", s.Next, want)
 	}
 	if s.State[7] != 2 || s.Unknown() != 2 {

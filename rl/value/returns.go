@@ -26,7 +26,7 @@ type FirstVisits struct {
 	Returns []float64
 
 	s       *Sample
-	episode []int32   // by state: 1 + the episode that visited it last
+	episode []int     // by state: 1 + the episode that visited it last
 	slot    []int32   // by state: 1 + its place in States, 0 when not there
 	first   []float64 // by state: return from the first visit in this episode
 	visits  []float64 // by place in States: episodes that visit the state
@@ -45,7 +45,7 @@ func NewFirstVisits(s *Sample) (*FirstVisits, error) {
 	}
 	return &FirstVisits{
 		s:       s,
-		episode: make([]int32, s.States),
+		episode: make([]int, s.States),
 		slot:    make([]int32, s.States),
 		first:   make([]float64, s.States),
 	}, nil
@@ -74,7 +74,7 @@ func (f *FirstVisits) Person(p int) {
 func (f *FirstVisits) walk(e int) {
 	f.touched = f.touched[:0]
 	lo, hi := f.s.Rows(e)
-	stamp := int32(e + 1)
+	stamp := e + 1
 	reward, states := f.s.Data.Reward, f.s.State
 	g := 0.0
 	for row := hi - 1; row >= lo; row-- {

@@ -2,7 +2,6 @@ package value
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -27,10 +26,10 @@ var (
 // Marks in [Sample.Next] in place of a point.
 const (
 	// Terminal: the episode terminated, phi of what follows is zero.
-	Terminal int32 = -1
+	Terminal = -1
 	// Unknown: the episode was truncated and what followed was not recorded.
 	// Bootstrapping methods leave the transition out; returns keep its reward.
-	Unknown int32 = -2
+	Unknown = -2
 )
 
 // NoCell is the cell of a zero feature vector, and the state of an observation
@@ -81,7 +80,7 @@ type Sample struct {
 
 	// Next holds, by row, the point that follows the decision, or Terminal or
 	// Unknown; nil without features.
-	Next []int32
+	Next []int
 	// Rho holds the importance ratio of every row; nil when on-policy.
 	Rho []float64
 
@@ -93,9 +92,6 @@ type Sample struct {
 func NewSample(d *trajectory.Dataset, o Options) (*Sample, error) {
 	if !(o.Gamma >= 0 && o.Gamma <= 1) {
 		return nil, fmt.Errorf("%w: gamma is %v; want 0 to 1", ErrOptions, o.Gamma)
-	}
-	if o.Features != nil && int64(d.Rows())+int64(d.Episodes()) > math.MaxInt32 { // points are numbered by int32
-		return nil, fmt.Errorf("%w: %d rows; want at most %d with features: split the data", ErrOptions, d.Rows(), math.MaxInt32)
 	}
 	s := &Sample{Data: d, Policy: o.Policy, Features: o.Features, gamma: o.Gamma}
 	if s.Policy == nil {
@@ -132,17 +128,17 @@ func NewSample(d *trajectory.Dataset, o Options) (*Sample, error) {
 // link fills Next and returns the episodes whose final observation is a point.
 func (s *Sample) link() (finals []int) {
 	d := s.Data
-	s.Next = make([]int32, d.Rows())
+	s.Next = make([]int, d.Rows())
 	for e := range d.Episodes() {
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
 		for row := lo; row < hi-1; row++ {
-			s.Next[row] = int32(row + 1)
+			s.Next[row] = row + 1
 		}
 		switch {
 		case d.Ended(e):
 			s.Next[hi-1] = Terminal
 		case d.FinalObservation(e) != nil:
-			s.Next[hi-1] = int32(d.Rows() + len(finals))
+			s.Next[hi-1] = d.Rows() + len(finals)
 			finals = append(finals, e)
 		default:
 			s.Next[hi-1] = Unknown
