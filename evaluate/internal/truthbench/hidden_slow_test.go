@@ -9,4 +9,4 @@ const hiddenProblems, hiddenLogs = 6, 200
 const withheldEach, withheldLogs = 1, 100
 
 // Of the test of a regression: every so many problems, and logs of each.
-const regressedEach, regressedLogs = 1, 60
+const regressedEach, regressedLogs = 1, 25
