@@ -1,6 +1,8 @@
 package device
 
 import (
+	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"crypto/rand"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 )
@@ -37,25 +38,39 @@ func Dial(address string, roots *x509.CertPool, certificate func() (*tls.Certifi
 	if err != nil || u.Scheme != "https" || u.Host == "" {
 		return Services{}, fmt.Errorf("%w: the server is %q; want https://host:port", ErrConfig, address)
 	}
-	t := &http.Transport{
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots,
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-				c, err := certificate()
-				if errors.Is(err, ErrIdentity) { // it is about to enrol
-					return &tls.Certificate{}, nil
-				}
-				return c, err
-			}},
-		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-	}
-	client := &http.Client{Transport: t, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	// What was connected without a certificate stays so: enrolment has connections of its own.
+	anonymous, _ := connectTo(roots, nil)
+	identified, forget := connectTo(roots, func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate() })
 	limit := connect.WithReadMaxBytes(mostAnswer)
 	return Services{
-		Enrol:   fleetv1.NewEnrolServiceClient(client, u.String(), limit),
-		Runs:    fleetv1.NewRunServiceClient(client, u.String(), limit),
-		Reports: fleetv1.NewReportServiceClient(client, u.String(), limit),
-		Forget:  t.CloseIdleConnections,
+		Enrol: enrolment{
+			EnrolServiceClient: fleetv1.NewEnrolServiceClient(identified, u.String(), limit),
+			anonymous:          fleetv1.NewEnrolServiceClient(anonymous, u.String(), limit),
+		},
+		Runs:    fleetv1.NewRunServiceClient(identified, u.String(), limit),
+		Reports: fleetv1.NewReportServiceClient(identified, u.String(), limit),
+		Forget:  forget,
 	}, nil
+}
+
+// enrolment enrols without a certificate and renews with one.
+type enrolment struct {
+	fleetv1.EnrolServiceClient
+	anonymous fleetv1.EnrolServiceClient
+}
+
+func (e enrolment) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleetv1.EnrolResponse, error) {
+	return e.anonymous.Enrol(ctx, r)
+}
+
+// connectTo makes a client, and what ends its idle connections.
+func connectTo(roots *x509.CertPool, certificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)) (client *http.Client, forget func()) {
+	t := &http.Transport{
+		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, GetClientCertificate: certificate},
+		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
+		DisableKeepAlives: certificate == nil,
+	}
+	return &http.Client{Transport: t, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t.CloseIdleConnections
 }
 
 // final tells whether asking again with the same request cannot help.

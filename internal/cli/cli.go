@@ -115,7 +115,7 @@ func newRoot() *cobra.Command {
 		}
 		return usage(err)
 	})
-	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote())
+	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote(), newFleet())
 	return root
 }
 

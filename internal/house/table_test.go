@@ -88,6 +88,6 @@ var table = []wing{
 		{"cmd/discreet"},
 	}},
 	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, floors: [][]string{
-		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol"}, // tests of the whole
+		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol", "internal/fleetstack"}, // tests of the whole
 	}},
 }
