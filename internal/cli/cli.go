@@ -34,13 +34,14 @@ const (
 )
 
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal
-// that ends a service, cancel the context that commands run under.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// that ends a service, cancel the context that commands run under. A program that links
+// more than discreet does brings its engines.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engine) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
-	root := newRoot()
+	root := newRoot(more...)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -90,7 +91,7 @@ func printable(text string) string {
 	}, text)
 }
 
-func newRoot() *cobra.Command {
+func newRoot(more ...Engine) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "discreet",
 		Short:         "Reinforcement learning on people's data with proven privacy",
@@ -115,7 +116,10 @@ func newRoot() *cobra.Command {
 		}
 		return usage(err)
 	})
-	root.AddCommand(newInit(), newEvaluate(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote(), newFleet())
+	root.AddCommand(newInit(), newEvaluate(more), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote(), newFleet())
+	for _, e := range more {
+		root.AddCommand(e.Commands...)
+	}
 	return root
 }
 

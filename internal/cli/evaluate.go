@@ -19,11 +19,11 @@ import (
 	"github.com/discreet-rl/discreet/report"
 )
 
-func newEvaluate() *cobra.Command {
+func newEvaluate(more []Engine) *cobra.Command {
 	var overrides []string
 	var asJSON bool
 	var key, signKey string
-	var apart shardFlags
+	apart := shardFlags{more: more}
 	cmd := &cobra.Command{
 		Use:   "evaluate CONFIG.yaml",
 		Short: "Plan, check, charge, run and report",
@@ -59,10 +59,11 @@ goes on when the same command is given again (docs/scale.md).`,
 			}
 			var run evaluation = discreet.Evaluate
 			if apart.shards != "" {
-				d, err := apart.driver(cmd, c, args[0], overrides)
+				d, end, err := apart.driver(cmd, c, args[0], overrides)
 				if err != nil {
 					return err
 				}
+				defer end()
 				run = func(ctx context.Context, _ discreet.Config, options ...discreet.Option) (*discreet.Result, error) {
 					return d.Evaluate(ctx, options...)
 				}

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -19,17 +22,37 @@ import (
 // shardFlags are the flags of evaluate about data in shards.
 type shardFlags struct {
 	shards, on, command, dir string
+	more                     []Engine
+}
+
+// Engine is one more choice for evaluate --on, of a program that links what discreet does
+// not, with the commands that go with it.
+type Engine struct {
+	// Name is the word after --on, and About what help says of it.
+	Name, About string
+	// Flags adds its flags to evaluate; all of them begin with its name.
+	Flags func(*pflag.FlagSet)
+	// Open makes it ready. Tell says something to the caller in a line. End is called
+	// when the run is over.
+	Open     func(ctx context.Context, tell func(string)) (engine scale.Engine, end func(), err error)
+	Commands []*cobra.Command
 }
 
 // The engines of --on.
 const (
 	onLocal = "local"
 	onExec  = "exec"
+	onBeam  = "beam" // of cmd/discreet-beam in the module beam
 )
 
 func (f *shardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.shards, "shards", "", "files that discreet shard made, in place of data.path: a file or a glob, relative to the configuration")
-	cmd.Flags().StringVar(&f.on, "on", onLocal, "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round")
+	who := "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round"
+	for _, e := range f.more {
+		who += ", or " + e.Name + ", " + e.About
+		e.Flags(cmd.Flags())
+	}
+	cmd.Flags().StringVar(&f.on, "on", onLocal, who)
 	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
 	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards, the directory of the run's transcript; run in the output directory by default")
 }
@@ -40,16 +63,41 @@ func (f *shardFlags) validate(cmd *cobra.Command) error {
 			return usage(fmt.Errorf("evaluate: --%s is about data in shards; name them with --shards", name))
 		}
 	}
+	_, known := f.engine()
+	names := []string{onLocal, onExec}
+	for _, e := range f.more {
+		names = append(names, e.Name)
+		var wrong string
+		cmd.Flags().Visit(func(g *pflag.Flag) {
+			if strings.HasPrefix(g.Name, e.Name+"-") && (f.shards == "" || f.on != e.Name) {
+				wrong = g.Name
+			}
+		})
+		if wrong != "" {
+			return usage(fmt.Errorf("evaluate: --%s is for --shards with --on %s", wrong, e.Name))
+		}
+	}
 	switch {
 	case f.shards == "":
-	case f.on != onLocal && f.on != onExec:
-		return usage(fmt.Errorf("evaluate: --on %s; want local or exec", f.on))
+	case f.on == onBeam && !known:
+		return usage(fmt.Errorf("evaluate: --on beam is in a program of its own, discreet-beam, with these commands; docs/scale.md says how to build it"))
+	case f.on != onLocal && f.on != onExec && !known:
+		return usage(fmt.Errorf("evaluate: --on %s; want %s", f.on, strings.Join(names, " or ")))
 	case f.on == onExec && f.command == "":
 		return usage(fmt.Errorf("evaluate: --on exec runs a command for each round; give it with --command (docs/scale.md has some)"))
-	case f.on == onLocal && f.command != "":
+	case f.on != onExec && f.command != "":
 		return usage(fmt.Errorf("evaluate: --command is for --on exec"))
 	}
 	return nil
+}
+
+// engine is the one of --on that the program brought.
+func (f *shardFlags) engine() (Engine, bool) {
+	at := slices.IndexFunc(f.more, func(e Engine) bool { return e.Name == f.on })
+	if at < 0 {
+		return Engine{}, false
+	}
+	return f.more[at], true
 }
 
 // overrides put the shards in the place of the data.
@@ -60,9 +108,9 @@ func (f *shardFlags) overrides() []string {
 	return []string{"data.path=" + strconv.Quote(f.shards), "data.format=parquet"}
 }
 
-// driver makes the driver of a configuration.
-func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, overrides []string) (scale.Driver, error) {
-	d := scale.Driver{Config: c, Dir: f.dir}
+// driver makes the driver of a configuration; end is to be called when it is done.
+func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, overrides []string) (d scale.Driver, end func(), err error) {
+	d, end = scale.Driver{Config: c, Dir: f.dir}, func() {}
 	in := func(p string) string {
 		if filepath.IsAbs(p) {
 			return p
@@ -71,35 +119,31 @@ func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, 
 	}
 	if d.Dir == "" {
 		if c.Output.Dir == "" {
-			return d, usage(fmt.Errorf("evaluate: a run in shards keeps its transcript; name a directory for it with --run, or give output.dir"))
+			return d, end, usage(fmt.Errorf("evaluate: a run in shards keeps its transcript; name a directory for it with --run, or give output.dir"))
 		}
 		d.Dir = filepath.Join(in(c.Output.Dir), "run")
 	}
-	var err error
 	if d.Shards, err = filepath.Glob(in(f.shards)); err != nil {
-		return d, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
+		return d, end, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
 	}
 	if len(d.Shards) == 0 {
-		return d, usage(fmt.Errorf("evaluate: --shards %s: no file matches; a relative pattern starts at the configuration's directory", f.shards))
+		return d, end, usage(fmt.Errorf("evaluate: --shards %s: no file matches; a relative pattern starts at the configuration's directory", f.shards))
 	}
 	if d.Question, err = discreet.Question(path, overrides...); err != nil {
-		return d, err
+		return d, end, err
 	}
 	key, found, err := scale.KeyFromEnvironment()
 	switch {
 	case err != nil:
-		return d, err
-	case f.on == onExec && !found:
-		return d, noRunKey()
+		return d, end, err
+	case f.on != onLocal && !found:
+		return d, end, noRunKey()
 	case !found:
 		if key, err = scale.KeyOfRun(d.Dir); err != nil {
-			return d, err
+			return d, end, err
 		}
 	}
-	d.Key, d.Engine = key, scale.Local{}
-	if f.on == onExec {
-		d.Engine = scale.Command{Shell: f.command, Output: cmd.ErrOrStderr()}
-	}
+	d.Key = key
 	d.Progress = func(round int) {
 		what := "check of all shards"
 		if round > 0 {
@@ -107,7 +151,15 @@ func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, 
 		}
 		notify(cmd, forAnyone, what)
 	}
-	return d, nil
+	switch e, ok := f.engine(); {
+	case ok:
+		d.Engine, end, err = e.Open(cmd.Context(), func(line string) { notify(cmd, forAnyone, line) })
+	case f.on == onExec:
+		d.Engine = scale.Command{Shell: f.command, Output: cmd.ErrOrStderr()}
+	default:
+		d.Engine = scale.Local{}
+	}
+	return d, end, err
 }
 
 func noRunKey() error {

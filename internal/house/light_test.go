@@ -31,6 +31,38 @@ func TestWhatComputesLinksNoDatabase(t *testing.T) {
 	}
 }
 
+// cluster is what the command must not link: engines are in modules of their own.
+var cluster = []string{"github.com/apache/", "google.golang.org/grpc", "k8s.io/", module + "/beam"}
+
+// TestTheCommandLinksNoEngine by its whole tree of imports.
+func TestTheCommandLinksNoEngine(t *testing.T) {
+	for _, dep := range dependencies(t, nil, "./cmd/discreet") {
+		if anyOf(cluster, func(c string) bool { return strings.HasPrefix(dep, c) }) {
+			t.Errorf("cmd/discreet links %s", dep)
+		}
+	}
+	requires, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cluster {
+		if strings.Contains(string(requires), c) {
+			t.Errorf("go.mod requires %s", c)
+		}
+	}
+}
+
+// TestTheModulesAgree: what go.mod requires here, the module beam has too.
+func TestTheModulesAgree(t *testing.T) {
+	list := exec.Command("go", "list", "-mod=readonly", "-deps", "./...")
+	list.Dir = "../../beam"
+	var said strings.Builder
+	list.Stderr = &said
+	if err := list.Run(); err != nil {
+		t.Errorf("%v: %s; run go mod tidy in beam/", err, said.String())
+	}
+}
+
 // TestOnlyTheLedgerIssuesReceipts of charges.
 func TestOnlyTheLedgerIssuesReceipts(t *testing.T) {
 	for _, s := range sources(t) {

@@ -1,0 +1,165 @@
+package beam
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/scale"
+)
+
+func init() {
+	register.DoFn2x2[context.Context, string, []byte, error](&answerShard{})
+	register.DoFn1x1[[]byte, error](&keepAnswer{})
+	register.Combiner1[[]byte](&mergeAnswers{})
+}
+
+// An answer is what workers say of some shards, and what a runner moves between machines:
+// a tag, and a merged partial in its one form, or what workers have against their shards,
+// a line for each. It is bytes, which every runner takes as they are: Flink returned
+// structures shifted.
+const (
+	tagPart    = 'p'
+	tagRefused = 'r'
+)
+
+func refusal(lines []string) []byte {
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	return append([]byte{tagRefused}, strings.Join(lines[:min(len(lines), mostRefused)], "\n")...)
+}
+
+// pipeline is the job of a round. Out is the name, without its suffix, of the file that it
+// leaves.
+func pipeline(task string, hash scale.Hash, shards []string, out string) *sdk.Pipeline {
+	p, s := sdk.NewPipelineWithRoot()
+	// Without the reshuffle, all shards would be answered where their list was made.
+	spread := sdk.Reshuffle(s, sdk.CreateList(s, shards))
+	answers := sdk.ParDo(s, &answerShard{Task: task, Hash: hash.String()}, spread)
+	sdk.ParDo0(s, &keepAnswer{Out: out}, sdk.Combine(s, &mergeAnswers{}, answers))
+	return p
+}
+
+// answerShard answers the task for a shard.
+type answerShard struct {
+	Task, Hash string
+}
+
+// ProcessElement is a worker's life. What is the curator's to mend is an answer, which no
+// runner tries again; an error is of the machine, and the runner may.
+func (f *answerShard) ProcessElement(ctx context.Context, shard string) ([]byte, error) {
+	part, err := f.answer(ctx, shard)
+	if fault.Of(err) == fault.InputFault {
+		return refusal([]string{strings.ReplaceAll(fmt.Sprintf("%s: %v", shard, err), "\n", " ")}), nil
+	}
+	return append([]byte{tagPart}, part...), err
+}
+
+func (f *answerShard) answer(ctx context.Context, shard string) ([]byte, error) {
+	key, found, err := scale.KeyFromEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("%w: the worker has none; set %s, or %s to a file of mode 0600, in its environment", scale.ErrKey, scale.KeyVariable, scale.KeyFileVariable)
+	}
+	task, hash, err := scale.ReadTask(f.Task)
+	if err != nil {
+		return nil, err
+	}
+	if hash.String() != f.Hash {
+		return nil, fmt.Errorf("%w: %s is not the task that the driver wrote; workers and driver need one run directory", scale.ErrTask, f.Task)
+	}
+	p, err := scale.Answer(ctx, task, hash, shard, key)
+	if err != nil {
+		return nil, err
+	}
+	return p.Encode()
+}
+
+// mostRefused bounds how many refusals are told.
+const mostRefused = 8
+
+// mergeAnswers adds partials. A runner calls it in any order and as a tree.
+type mergeAnswers struct{}
+
+// MergeAccumulators adds two answers. A refusal outweighs what others answered.
+func (*mergeAnswers) MergeAccumulators(a, b []byte) ([]byte, error) {
+	if len(a) == 0 || len(b) == 0 { // of nobody yet
+		return append(a, b...), nil
+	}
+	var lines []string
+	for _, x := range [][]byte{a, b} {
+		if x[0] == tagRefused {
+			lines = append(lines, strings.Split(string(x[1:]), "\n")...)
+		}
+	}
+	if len(lines) > 0 {
+		return refusal(lines), nil
+	}
+	p, err := scale.ParsePartial(a[1:])
+	if err != nil {
+		return nil, err
+	}
+	q, err := scale.ParsePartial(b[1:])
+	if err != nil {
+		return nil, err
+	}
+	sum, err := scale.Merge(p, q)
+	if err != nil {
+		return nil, err
+	}
+	text, err := sum.Encode()
+	return append([]byte{tagPart}, text...), err
+}
+
+// The files that a job leaves.
+const (
+	partSuffix    = ".part"
+	refusedSuffix = ".refused"
+)
+
+// keepAnswer leaves the answer of all shards where the driver finds it.
+type keepAnswer struct {
+	Out string
+}
+
+// ProcessElement writes one file, whole. A runner may do that twice: one answer is as
+// good as the other.
+func (f *keepAnswer) ProcessElement(all []byte) error {
+	switch {
+	case len(all) > 0 && all[0] == tagRefused:
+		return leave(f.Out+refusedSuffix, all[1:])
+	case len(all) > 0 && all[0] == tagPart:
+		return leave(f.Out+partSuffix, all[1:])
+	}
+	return fmt.Errorf("%w: what workers answered came back as something else", ErrJob)
+}
+
+func leave(path string, text []byte) error {
+	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// longestRefusal bounds what is read of refusals.
+const longestRefusal = 1 << 16
+
+func readRefusal(out string) (string, error) {
+	f, err := os.Open(out + refusedSuffix)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, longestRefusal))
+	return string(text), err
+}
