@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
+	"github.com/discreet-rl/discreet/serve/internal/tokens"
 )
 
 // personRole is the role of everybody who is somebody: what a person may do depends on the
@@ -91,7 +92,8 @@ func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, 
 	return who, a, err
 }
 
-// identify tells who asks: by a bearer token, or by a certificate.
+// identify tells who asks: by a bearer token, this service's or the issuer's, or by a
+// certificate.
 func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	presented, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -100,6 +102,13 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 			return service.Identity{}, service.ErrAnonymous
 		}
 		return service.Identity{Role: personRole, Name: id.Name, Serial: id.Serial}, nil
+	}
+	if s.issuer != nil && !strings.HasPrefix(presented, tokens.Prefix) {
+		person, err := s.issuer.person(r.Context(), presented)
+		if err != nil || !s.config.knows(person) {
+			return service.Identity{}, service.ErrAnonymous
+		}
+		return service.Identity{Role: personRole, Name: person}, nil
 	}
 	person, known, err := s.tokens.Person(presented)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -52,6 +53,8 @@ type Config struct {
 	Files string `yaml:"files"`
 	// Tokens is the file of bearer tokens, which discreet serve token writes.
 	Tokens string `yaml:"tokens"`
+	// OIDC names an issuer of OpenID Connect whose tokens identify people.
+	OIDC *OIDC `yaml:"oidc"`
 	// Workers answer so many asks at a time; 1 by default.
 	Workers int `yaml:"workers"`
 	// CallsPerSecond bounds each person; 50 by default, and four times as many at once.
@@ -61,6 +64,54 @@ type Config struct {
 
 	// Dir is what relative paths are relative to: the directory of the file.
 	Dir string `yaml:"-"`
+}
+
+// OIDC is an issuer of OpenID Connect.
+type OIDC struct {
+	// Issuer is its URL, of https, or of http on loopback.
+	Issuer string `yaml:"issuer"`
+	// Audience has to be among those of a token. It is the client that pages sign in as.
+	Audience string `yaml:"audience"`
+	// Claim is the one that holds a person's name, as it stands in people: sub, or one
+	// that the issuer lets nobody choose for themselves.
+	Claim string `yaml:"claim"`
+	// Address is that of this service for browsers, such as https://curator.example.org:
+	// the issuer sends them back to Address/signin/callback. The one that is listened to
+	// by default, on loopback; without it elsewhere, pages are for tokens alone.
+	Address string `yaml:"address"`
+}
+
+func (o OIDC) validate() error {
+	var wrong []error
+	if err := secureURL(o.Issuer); err != nil {
+		wrong = append(wrong, fmt.Errorf("%w: oidc.issuer %w", ErrConfig, err))
+	}
+	if o.Audience == "" {
+		wrong = append(wrong, fmt.Errorf("%w: oidc.audience is missing; name the client of this service at the issuer", ErrConfig))
+	}
+	if o.Claim == "" {
+		wrong = append(wrong, fmt.Errorf("%w: oidc.claim is missing; name the claim that holds a person's name, such as sub", ErrConfig))
+	}
+	if o.Address != "" {
+		u, err := url.Parse(o.Address)
+		if secureURL(o.Address) != nil || err != nil || u.Path != "" || u.RawQuery != "" {
+			wrong = append(wrong, fmt.Errorf("%w: oidc.address is %q; want scheme and host alone, such as https://curator.example.org", ErrConfig, o.Address))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// secureURL refuses what could be read or changed on the way.
+func secureURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return fmt.Errorf("is %q; want a URL such as https://login.example.org", text)
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme != "https" && (u.Scheme != "http" || ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("is %q; want https, or http on loopback such as http://127.0.0.1:8080", text)
+	}
+	return nil
 }
 
 // Dataset is what a steward says of a dataset.
@@ -136,6 +187,11 @@ func (c Config) Validate() error {
 	}
 	if c.TLS != nil && (c.TLS.Certificate == "" || c.TLS.Key == "") {
 		say("tls needs certificate and key, two PEM files")
+	}
+	if c.OIDC != nil {
+		if err := c.OIDC.validate(); err != nil {
+			wrong = append(wrong, err)
+		}
 	}
 	if len(c.Datasets) == 0 {
 		say("datasets is empty; a service without data has nothing to say")

@@ -34,9 +34,10 @@ const (
 
 // routes mounts the pages.
 func (c console) routes() {
-	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) {
-		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10}, http.NewCrossOriginProtection().Handler(addressed(http.HandlerFunc(h))))
+	at := func(rate service.Rate, pattern string, h func(http.ResponseWriter, *http.Request)) {
+		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, http.NewCrossOriginProtection().Handler(addressed(http.HandlerFunc(h))))
 	}
+	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) { at(service.Rate{}, pattern, h) }
 	page := func(pattern string, h func(http.ResponseWriter, *http.Request)) { open(pattern, c.signedIn(h)) }
 	open("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
@@ -44,6 +45,10 @@ func (c console) routes() {
 	})
 	open("POST /signin", c.signIn)
 	open("POST /signout", c.signOut)
+	if c.issuer != nil {
+		open("GET /signin/issuer", c.toIssuer)
+		at(returnRate, "GET /signin/callback", c.fromIssuer)
+	}
 	page("GET /{$}", c.list)
 	page("GET /datasets/{dataset}", c.dataset)
 	page("POST /datasets/{dataset}/plan", c.planForm)

@@ -25,6 +25,8 @@ type Service struct {
 	files    string
 	store    *asks.Store
 	tokens   *tokens.File
+	issuer   *issuer // nil for none
+	address  string  // for browsers, where there is an issuer
 	datasets map[string]*dataset
 	names    []string
 	server   *service.Server
@@ -60,10 +62,17 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	if s.tokens, err = tokens.Open(c.path(c.Tokens), nil); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
+	if c.OIDC != nil {
+		told := func(err error) { s.log.Warn("the issuer cannot be reached", "error", err) }
+		if s.issuer, err = openIssuer(ctx, *c.OIDC, told); err != nil {
+			return nil, err
+		}
+		s.address = c.OIDC.Address
+	}
 	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
 	if err := s.mount(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -114,7 +123,16 @@ func (s *Service) mount() error {
 var ending = []asks.State{asks.Released, asks.Pending, asks.Refused, asks.Withdrawn, asks.Queued}
 
 // Listen opens the port, so that its number is known before Run serves it.
-func (s *Service) Listen(ctx context.Context) (net.Addr, error) { return s.server.Listen(ctx) }
+func (s *Service) Listen(ctx context.Context) (net.Addr, error) {
+	a, err := s.server.Listen(ctx)
+	if tcp, ok := a.(*net.TCPAddr); ok && s.address == "" && tcp.IP.IsLoopback() {
+		s.address = "http://" + a.String()
+		if s.config.TLS != nil {
+			s.address = "https://" + a.String()
+		}
+	}
+	return a, err
+}
 
 // Run serves and answers until ctx ends. Then no ask is begun, and those that are being
 // answered are brought to their end.

@@ -26,16 +26,21 @@ func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.log.Error("the file of tokens cannot be read; nobody is let in", "error", err)
 	}
 	if err != nil || !known {
-		c.show(w, http.StatusUnauthorized, pages.SignIn{Frame: pages.Frame{Title: "Sign in", Problem: "That is no token, or not any more. Ask your steward for one."}})
+		c.askWho(w, "That is no token, or not any more. Ask your steward for one.")
 		return
 	}
 	session := tokens.New(sessionPrefix)
-	if err := c.store.NewSession(r.Context(), tokens.Hash(session), tokens.Hash(token), sessionTime); err != nil {
+	if err := c.store.NewSession(r.Context(), tokens.Hash(session), asks.Session{Token: tokens.Hash(token)}, sessionTime); err != nil {
 		c.sorry(w, r, c.broken(err))
 		return
 	}
 	http.SetCookie(w, c.cookie(session, int(sessionTime/time.Second)))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// askWho shows the ways to sign in.
+func (c console) askWho(w http.ResponseWriter, problem string) {
+	c.show(w, http.StatusUnauthorized, pages.SignIn{Frame: pages.Frame{Title: "Sign in", Problem: problem}, Issuer: c.issuer != nil})
 }
 
 // cookie holds a session. On loopback, without TLS, browsers would not send a secure one.
@@ -66,7 +71,7 @@ func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(ht
 		name, err := c.holder(r)
 		switch {
 		case errors.Is(err, asks.ErrNone):
-			c.show(w, http.StatusUnauthorized, pages.SignIn{Frame: pages.Frame{Title: "Sign in"}})
+			c.askWho(w, "")
 		case err != nil:
 			c.sorry(w, r, c.broken(err))
 		default:
@@ -75,18 +80,24 @@ func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(ht
 	}
 }
 
-// holder is whose session a request belongs to: as long as the token is good that it was
-// begun with.
+// holder is whose session a request belongs to. One that was begun with a token is good as
+// long as the token is.
 func (c console) holder(r *http.Request) (string, error) {
 	k, err := r.Cookie(sessionCookie)
 	if err != nil || len(k.Value) > tokens.Longest {
 		return "", asks.ErrNone
 	}
-	token, err := c.store.Session(r.Context(), tokens.Hash(k.Value))
+	of, err := c.store.Session(r.Context(), tokens.Hash(k.Value))
 	if err != nil {
 		return "", err
 	}
-	name, known, err := c.tokens.PersonOf(token)
+	if of.Person != "" {
+		if c.issuer == nil || !c.config.knows(of.Person) {
+			return "", asks.ErrNone // the configuration changed since
+		}
+		return of.Person, nil
+	}
+	name, known, err := c.tokens.PersonOf(of.Token)
 	if err == nil && !known {
 		err = asks.ErrNone
 	}

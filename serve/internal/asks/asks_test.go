@@ -150,3 +150,46 @@ func TestTheEndIsToldAtAMultiple(t *testing.T) {
 		}
 	})
 }
+
+// A session says what it was begun with until it ends, and a number is used once.
+func TestSessionsAndNumbersUsedOnce(t *testing.T) {
+	for kind, location := range locations(t) {
+		t.Run(kind, func(t *testing.T) {
+			s, err := asks.Open(t.Context(), location, database.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			for i, of := range []asks.Session{{Token: [32]byte{1, 2}}, {Person: "ann"}} {
+				key := [32]byte{byte(i)}
+				if err := s.NewSession(t.Context(), key, of, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := s.Session(t.Context(), key); err != nil || got != of {
+					t.Errorf("%v, %v; want %v", got, err, of)
+				}
+				if err := s.EndSession(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := s.Session(t.Context(), key); !errors.Is(err, asks.ErrNone) {
+					t.Errorf("after its end: %v, %v", got, err)
+				}
+			}
+			if err := s.NewSession(t.Context(), [32]byte{9}, asks.Session{Person: "ann"}, 0); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Session(t.Context(), [32]byte{9}); !errors.Is(err, asks.ErrNone) {
+				t.Errorf("of no time: %v, %v", got, err)
+			}
+			number := [32]byte{7}
+			for i, want := range []error{nil, asks.ErrExists, asks.ErrExists} {
+				if err := s.UseOnce(t.Context(), number, time.Hour); !errors.Is(err, want) {
+					t.Errorf("use %d: %v; want %v", i+1, err, want)
+				}
+			}
+			if err := s.UseOnce(t.Context(), [32]byte{8}, time.Hour); err != nil {
+				t.Errorf("another number: %v", err)
+			}
+		})
+	}
+}

@@ -10,9 +10,16 @@ import (
 	"github.com/discreet-rl/discreet/internal/service/database"
 )
 
-// NewSession begins a browser's session under the hash of its secret, for whoever holds
-// the token of another hash. Sessions that are over are forgotten.
-func (s *Store) NewSession(ctx context.Context, session, token [sha256.Size]byte, lifetime time.Duration) error {
+// Session is whose a browser's session is: whoever holds the token of a hash, or, of a
+// session that began without one, a person.
+type Session struct {
+	Token  [sha256.Size]byte
+	Person string
+}
+
+// NewSession begins a browser's session under the hash of its secret. Sessions that are
+// over are forgotten.
+func (s *Store) NewSession(ctx context.Context, session [sha256.Size]byte, of Session, lifetime time.Duration) error {
 	return s.update(ctx, func(tx *database.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -21,33 +28,56 @@ func (s *Store) NewSession(ctx context.Context, session, token [sha256.Size]byte
 		if _, err := tx.ExecContext(ctx, `DELETE FROM curator_session WHERE expires <= $1`, now); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO curator_session (sha256, token, expires) VALUES ($1, $2, $3)`, session[:], token[:], now+lifetime.Microseconds())
+		_, err = tx.ExecContext(ctx, `INSERT INTO curator_session (sha256, token, person, expires) VALUES ($1, $2, $3, $4)`, session[:], of.Token[:], of.Person, now+lifetime.Microseconds())
 		return err
 	})
 }
 
-// Session returns the hash of the token that a session was begun with; [ErrNone] if it is
-// over.
-func (s *Store) Session(ctx context.Context, session [sha256.Size]byte) (token [sha256.Size]byte, err error) {
+// Session returns whose a session is; [ErrNone] if it is over.
+func (s *Store) Session(ctx context.Context, session [sha256.Size]byte) (Session, error) {
 	var found []byte
-	err = s.update(ctx, func(tx *database.Tx) error {
+	var of Session
+	err := s.update(ctx, func(tx *database.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `SELECT token FROM curator_session WHERE sha256 = $1 AND expires > $2`, session[:], now).Scan(&found)
+		return tx.QueryRowContext(ctx, `SELECT token, person FROM curator_session WHERE sha256 = $1 AND expires > $2`, session[:], now).Scan(&found, &of.Person)
 	})
-	if errors.Is(err, sql.ErrNoRows) || err == nil && len(found) != len(token) {
-		return token, ErrNone
+	if errors.Is(err, sql.ErrNoRows) || err == nil && len(found) != len(of.Token) {
+		return Session{}, ErrNone
 	}
-	copy(token[:], found)
-	return token, err
+	copy(of.Token[:], found)
+	return of, err
 }
 
 // EndSession forgets a session.
 func (s *Store) EndSession(ctx context.Context, session [sha256.Size]byte) error {
 	return s.update(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM curator_session WHERE sha256 = $1`, session[:])
+		return err
+	})
+}
+
+// UseOnce notes that the number of a hash was used; [ErrExists] if it was before, within
+// the time that is given then.
+func (s *Store) UseOnce(ctx context.Context, number [sha256.Size]byte, keep time.Duration) error {
+	return s.update(ctx, func(tx *database.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM curator_nonce WHERE expires <= $1`, now); err != nil {
+			return err
+		}
+		r, err := tx.ExecContext(ctx, `INSERT INTO curator_nonce (sha256, expires) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING`, number[:], now+keep.Microseconds())
+		if err != nil {
+			return err
+		}
+		n, err := r.RowsAffected()
+		if err == nil && n == 0 {
+			err = ErrExists
+		}
 		return err
 	})
 }

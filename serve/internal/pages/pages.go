@@ -29,6 +29,8 @@ type Frame struct {
 	Problem, Done string
 	// Refresh asks for the page again after so many seconds; 0 never.
 	Refresh int
+	// Onward is a path of this site that is shown next, at once.
+	Onward string
 }
 
 // View is one of the views below.
@@ -37,8 +39,15 @@ type View interface{ template() string }
 // Write renders a page.
 func Write(w io.Writer, v View) error { return all.ExecuteTemplate(w, v.template(), v) }
 
-// SignIn asks for a token.
-type SignIn struct{ Frame }
+// SignIn asks for a token, or leads to the issuer where there is one.
+type SignIn struct {
+	Frame
+	Issuer bool
+}
+
+// SignedIn leads to the pages. It is a page of its own because a browser that comes from
+// another site keeps the session's cookie back until a page of this one asks for more.
+type SignedIn struct{ Frame }
 
 // Datasets lists those that the reader has a role for.
 type Datasets struct {
@@ -134,6 +143,7 @@ type Line struct {
 type Sorry struct{ Frame }
 
 func (SignIn) template() string     { return "signin" }
+func (SignedIn) template() string   { return "signedin" }
 func (Datasets) template() string   { return "datasets" }
 func (OneDataset) template() string { return "dataset" }
 func (OneAsk) template() string     { return "ask" }

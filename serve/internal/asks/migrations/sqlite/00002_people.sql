@@ -1,0 +1,5 @@
+ALTER TABLE curator_session ADD COLUMN person TEXT NOT NULL DEFAULT '';
+CREATE TABLE curator_nonce (
+	sha256 BLOB PRIMARY KEY,
+	expires BIGINT NOT NULL
+);
