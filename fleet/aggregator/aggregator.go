@@ -41,8 +41,12 @@ type Config struct {
 	// PerDevice is how often one device may ask for something; once a second with a burst
 	// of 5 if zero.
 	PerDevice service.Rate
-	Log       *slog.Logger
-	Metrics   *service.Metrics
+	// PerAddress is how often one address may ask for enrolment, before it has a
+	// certificate; 20 times a second with a burst of 200 if zero: a whole fleet may be
+	// behind it.
+	PerAddress service.Rate
+	Log        *slog.Logger
+	Metrics    *service.Metrics
 	// Now is the clock of a SQLite store and of certificates, for tests; time.Now if nil.
 	Now func() time.Time
 }
@@ -76,6 +80,9 @@ func (c Config) withDefaults() Config {
 	if c.PerDevice.Every == 0 {
 		c.PerDevice = service.Rate{Every: time.Second, Burst: 5}
 	}
+	if c.PerAddress.Every == 0 {
+		c.PerAddress = service.Rate{Every: 50 * time.Millisecond, Burst: 200}
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -89,7 +96,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: no store; name a file, or a postgres:// URL", ErrConfig)
 	case c.Keys == nil:
 		return fmt.Errorf("%w: no keys", ErrConfig)
-	case c.Grace < 0 || c.Tick < 0 || c.Valid < 0 || c.PerDevice.Every < 0 || c.PerDevice.Burst < 0:
+	case c.Grace < 0 || c.Tick < 0 || c.Valid < 0 || c.PerDevice.Every < 0 || c.PerDevice.Burst < 0 || c.PerAddress.Every < 0 || c.PerAddress.Burst < 0:
 		return fmt.Errorf("%w: grace %v, tick %v, valid %v, one request a device in %v: want times above 0", ErrConfig, c.Grace, c.Tick, c.Valid, c.PerDevice.Every)
 	case c.Queue < 0 || c.Batch < 0 || c.MostRequest < 0 || c.MostRequest > 1<<21:
 		return fmt.Errorf("%w: queue %d, batch %d, requests of %d bytes: want numbers above 0, and 2 MiB at most", ErrConfig, c.Queue, c.Batch, c.MostRequest)
@@ -159,7 +166,7 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 	a.revoked = &service.Revocations{Every: loadRevoked, Oldest: oldestRevoked, Load: a.loadRevoked,
 		Failed: func(err error) { c.Log.Error("the list of revoked certificates cannot be read", "error", err) }}
 	a.server, err = service.New(service.Config{
-		Listen: c.Listen, TLS: c.Keys.TLS(), Operators: RoleOperator, Limits: c.Limits, Admit: a.revoked.Check,
+		Listen: c.Listen, TLS: c.Keys.TLS(), OneRequest: true, Operators: RoleOperator, Limits: c.Limits, Admit: a.revoked.Check,
 		Ready: a.store.Ready, Log: c.Log, Metrics: m, Now: c.Now,
 	})
 	if err == nil {
@@ -213,10 +220,6 @@ func (a *Aggregator) Run(ctx context.Context) error {
 	return err
 }
 
-// enrolments bounds the requests for enrolment of one address: a whole fleet may be
-// behind it.
-var enrolments = service.Rate{Every: 50 * time.Millisecond, Burst: 200}
-
 // mostOther is the largest request of an operator: a run with a million weights.
 const mostOther = 9 << 20
 
@@ -234,7 +237,7 @@ func (a *Aggregator) mount() {
 		h http.Handler
 		a service.Access
 	}{
-		fleetv1.EnrolServiceEnrolProcedure:  {enrol, service.Access{Anonymous: true, Rate: enrolments}},
+		fleetv1.EnrolServiceEnrolProcedure:  {enrol, service.Access{Anonymous: true, Rate: a.cfg.PerAddress}},
 		fleetv1.EnrolServiceRenewProcedure:  {enrol, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.RunServiceGetRunProcedure:   {run, asks},
 		fleetv1.RunServiceGetRoundProcedure: {run, asks},

@@ -31,14 +31,18 @@ import (
 
 var kills = flag.Int("kills", 12, "processes that TestKilledAtAnyMoment kills, on each kind of store")
 
-// process is a server that is killed and started again under one address.
+// process is a server that is killed and started again under one address, and that is
+// started again when it ends by itself, as one does that begins while there is no
+// database.
 type process struct {
 	t             *testing.T
 	w             *world
 	listen, store string
 
-	mu  sync.Mutex
-	cmd *exec.Cmd
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when cmd is gone
+	down  bool          // on purpose
 }
 
 func (p *process) start() {
@@ -50,13 +54,26 @@ func (p *process) start() {
 		return
 	}
 	defer log.Close()
-	p.cmd = exec.Command(os.Args[0])
-	p.cmd.Env = append(os.Environ(), listenVariable+"="+p.listen, storeVariable+"="+p.store, keysVariable+"="+p.w.keysDir())
-	p.cmd.Stderr = log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), listenVariable+"="+p.listen, storeVariable+"="+p.store, keysVariable+"="+p.w.keysDir())
+	cmd.Stderr = log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
 		p.t.Error(err)
+		return
 	}
+	ended := make(chan struct{})
+	p.cmd, p.ended, p.down = cmd, ended, false
+	go func() {
+		_ = cmd.Wait() // killed, or for want of a database
+		close(ended)
+		p.mu.Lock()
+		again := p.cmd == cmd && !p.down
+		p.mu.Unlock()
+		if again {
+			p.start()
+		}
+	}()
 }
 
 func (p *process) signal(s syscall.Signal) {
@@ -67,11 +84,14 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
+// kill ends it, and returns when it is gone.
 func (p *process) kill() {
-	p.signal(syscall.SIGKILL)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	_ = p.cmd.Wait() // killed
+	p.down = true
+	ended := p.ended
+	p.mu.Unlock()
+	p.signal(syscall.SIGKILL)
+	<-ended
 }
 
 // address is a port that is free.

@@ -85,7 +85,7 @@ func (w *world) open(t testing.TB) {
 func (w *world) config() aggregator.Config {
 	return aggregator.Config{
 		Listen: "127.0.0.1:0", Store: filepath.Join(w.dir, "fleet.db"), Keys: w.keys, Tick: 5 * time.Millisecond, Grace: time.Millisecond,
-		PerDevice: service.Rate{Every: time.Microsecond, Burst: 1000}, Metrics: service.NewMetrics("fleet"), Log: service.NewLog(w.log, slog.LevelInfo, aggregator.LogKeys()),
+		PerDevice: service.Rate{Every: time.Microsecond, Burst: 1000}, PerAddress: service.Rate{Every: time.Microsecond, Burst: 1000}, Metrics: service.NewMetrics("fleet"), Log: service.NewLog(w.log, slog.LevelInfo, aggregator.LogKeys()),
 	}
 }
 
@@ -200,10 +200,12 @@ func (w *world) enrol(t testing.TB, n int) []*device {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := fleetv1.NewEnrolServiceClient(w.client(t, nil), w.url).Enrol(t.Context(), &fleetv1.EnrolRequest{Csr: csr, Code: code})
+		c := w.client(t, nil)
+		answer, err := fleetv1.NewEnrolServiceClient(c, w.url).Enrol(t.Context(), &fleetv1.EnrolRequest{Csr: csr, Code: code})
 		if err != nil {
 			t.Fatal(err)
 		}
+		c.CloseIdleConnections()
 		d := &device{w: w, pair: tls.Certificate{Certificate: answer.GetChain(), PrivateKey: key}, noise: noise.NewSeeded(uint64(i))}
 		copy(d.pseudonym[:], answer.GetPseudonymKey())
 		if d.cert, err = x509.ParseCertificate(answer.GetChain()[0]); err != nil {

@@ -1,13 +1,187 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/fleet/aggregator"
+	"github.com/discreet-rl/discreet/fleet/operator"
+	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+	"github.com/discreet-rl/discreet/train/simulate"
+)
 
 func newFleet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Train over a network: devices and an aggregator",
+		Short: "Train a policy on devices over a network, under local privacy",
+		Long:  "docs/fleet.md explains the configuration and the order of the commands: keys, serve, create, enrol, status.",
+		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFleetAgent())
+	cmd.AddCommand(newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(), newFleetRevoke(), newFleetRotate(), newFleetPolicy(), newFleetAgent())
 	return cmd
+}
+
+// fleetFile is the YAML of a fleet: the server, and the run.
+type fleetFile struct {
+	Listen string   `yaml:"listen"`
+	Hosts  []string `yaml:"hosts"`
+	Server string   `yaml:"server"`
+	Keys   string   `yaml:"keys"`
+	Store  string   `yaml:"store"`
+	Limits struct {
+		Queue       int     `yaml:"queue"`
+		Batch       int     `yaml:"batch"`
+		Request     int     `yaml:"request_bytes"`
+		Connections int     `yaml:"connections"`
+		Grace       float64 `yaml:"grace_seconds"`
+		PerDevice   float64 `yaml:"seconds_between_requests"`
+	} `yaml:"limits"`
+	CertificateDays float64 `yaml:"certificate_days"`
+
+	Purpose  string              `yaml:"purpose"`
+	KeyDays  float64             `yaml:"key_days"`
+	Client   string              `yaml:"min_client"`
+	Training config.Train        `yaml:"training"`
+	Learner  map[string]any      `yaml:"learner"`
+	Weights  int                 `yaml:"weights"`
+	Schedule aggregator.Schedule `yaml:"schedule"`
+	Looks    uint32              `yaml:"evaluations"`
+
+	dir string
+}
+
+func loadFleet(path string, overrides []string) (fleetFile, error) {
+	f, err := config.Load[fleetFile](path, overrides)
+	f.dir = filepath.Dir(path)
+	return f, err
+}
+
+// path resolves a path of the file; a URL stays what it is.
+func (f fleetFile) path(p string) string {
+	if p == "" || filepath.IsAbs(p) || len(p) > 8 && (p[:9] == "postgres:" || p[:9] == "postgresq") {
+		return p
+	}
+	return filepath.Join(f.dir, p)
+}
+
+func (f fleetFile) keysDir() (string, error) {
+	if f.Keys == "" {
+		return "", fmt.Errorf("%w: keys is missing; name the directory of the fleet's keys", config.ErrSyntax)
+	}
+	return f.path(f.Keys), nil
+}
+
+// url is where the server is reached: as it says, or the first host and the port that it
+// listens on.
+func (f fleetFile) url() (string, error) {
+	if f.Server != "" {
+		return f.Server, nil
+	}
+	_, port, err := net.SplitHostPort(f.Listen)
+	if err != nil || len(f.Hosts) == 0 {
+		return "", fmt.Errorf("%w: server is missing, and does not follow from hosts and listen; write the URL, such as https://fleet.example.org:8443", config.ErrSyntax)
+	}
+	return "https://" + net.JoinHostPort(f.Hosts[0], port), nil
+}
+
+// dial speaks to the server as the operator.
+func (f fleetFile) dial() (operator.Services, error) {
+	dir, err := f.keysDir()
+	if err != nil {
+		return operator.Services{}, err
+	}
+	url, err := f.url()
+	if err != nil {
+		return operator.Services{}, err
+	}
+	return operator.Dial(dir, url)
+}
+
+// learning is what the devices learn: in an environment of this module, or something of
+// which it knows the number of weights alone.
+type learning struct {
+	run       operator.Run
+	fleet     *fleet.Learning // nil for a learner of its own
+	simulated simulate.Config
+	optimizer train.Optimizer
+	influence train.Influence
+	theta     []float64
+}
+
+// defaultKeyDays is how long a run's keys are good: longer than most runs.
+const defaultKeyDays = 365
+
+func days(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
+
+func (f fleetFile) learning() (learning, error) {
+	keyDays := f.KeyDays
+	if keyDays == 0 {
+		keyDays = defaultKeyDays
+	}
+	var l learning
+	t, err := f.Training.OfFleet()
+	if err != nil {
+		return l, err
+	}
+	l.run = operator.Run{Purpose: f.Purpose, Reports: t.Reports(), Valid: days(keyDays), MinClient: f.Client}
+	if f.Purpose == "" {
+		return l, fmt.Errorf("%w: purpose is missing; say in words what the run is for: owners of devices consent to it", config.ErrSyntax)
+	}
+	if !t.Learns() {
+		return f.own(l, t)
+	}
+	if f.Learner != nil || f.Weights != 0 {
+		return l, fmt.Errorf("%w: learner and weights belong to a learner of its own, and training.environment names one of this program; keep one of them", config.ErrSyntax)
+	}
+	c, err := t.Config()
+	if err != nil {
+		return l, err
+	}
+	d, err := device.New(c.Local, c.Terms.Randomizer)
+	if err != nil {
+		return l, err
+	}
+	l.simulated, l.optimizer, l.influence = c, c.Terms.Optimizer, c.Terms.Influence
+	l.fleet = &fleet.Learning{Environment: f.Training.Environment.Name, Local: c.Local}
+	l.run.Randomizer, l.run.Dim = c.Terms.Randomizer, d.Dim()
+	if l.run.Local, err = l.fleet.JSON(); err != nil {
+		return l, err
+	}
+	l.theta = make([]float64, d.Dim())
+	d.Init(l.theta, c.Init, rand.New(rand.NewPCG(c.Seed, 0x666c656574))) // public: it chooses where training begins
+	return l, nil
+}
+
+// own is a learner that speaks to the agent and that this program knows nothing of.
+func (f fleetFile) own(l learning, t config.Train) (learning, error) {
+	var err error
+	if f.Weights < 1 {
+		return l, fmt.Errorf("%w: weights is %d; say how many the learner has, or name training.environment", config.ErrSyntax, f.Weights)
+	}
+	if l.run.Randomizer, err = t.Randomizer(); err != nil {
+		return l, err
+	}
+	l.run.Dim, l.optimizer = f.Weights, t.Optimizer()
+	if t.Server.Influence != nil {
+		l.influence = *t.Server.Influence
+	}
+	learner := f.Learner
+	if learner == nil {
+		learner = map[string]any{}
+	}
+	if l.run.Local, err = json.Marshal(learner); err != nil {
+		return l, fmt.Errorf("%w: learner: %w", config.ErrSyntax, err)
+	}
+	l.theta = make([]float64, f.Weights)
+	return l, nil
 }

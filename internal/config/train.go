@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
@@ -240,6 +242,44 @@ func (t Train) enough(c simulate.Config) error {
 	}
 	return nil
 }
+
+// Randomizer makes each of the agent's reports, which number Reports.
+func (t Train) Randomizer() (train.Randomizer, error) {
+	if err := t.Privacy.clipped(); err != nil {
+		return train.Randomizer{}, err
+	}
+	return t.Privacy.randomizer()
+}
+
+// Reports is how often an agent reports at most.
+func (t Train) Reports() int { return max(1, t.Privacy.Reports) }
+
+// Optimizer is the server's.
+func (t Train) Optimizer() train.Optimizer { return t.Server.optimizer() }
+
+// Learns tells whether the configuration names an environment that this module
+// simulates.
+func (t Train) Learns() bool { return t.Environment.Name != "" }
+
+// OfFleet refuses what belongs to a simulation in one process and not to a fleet, and
+// fills in what Config asks for: of the same grammar, environment, network, local,
+// privacy, seed, and the server's optimizer and influence are meant.
+func (t Train) OfFleet() (Train, error) {
+	foreign := map[string]bool{
+		"agents": t.Agents != 0, "workers": t.Workers != 0, "success": t.Success != nil, "ledger": t.Ledger != nil, "output": t.Output.Dir != "",
+		"server.submissions": t.Server.Submissions != 0, "server.buffer": t.Server.Buffer != 0, "server.growth": t.Server.Growth != 0, "server.staleness": t.Server.Staleness != nil,
+	}
+	for _, key := range slices.Sorted(maps.Keys(foreign)) {
+		if foreign[key] {
+			return t, fmt.Errorf("%w: training.%s belongs to a run in one process; a fleet's rounds are in schedule: remove it", ErrSyntax, key)
+		}
+	}
+	t.Agents, t.Server.Submissions, t.Server.Buffer = mostFleet, 1, 1
+	return t, nil
+}
+
+// mostFleet stands for the devices of a fleet, whose number is not known.
+const mostFleet = 1 << 40
 
 func (p protection) randomizer() (train.Randomizer, error) {
 	if p.Unit != "" && p.Unit != "agent" {

@@ -78,6 +78,7 @@ var table = []wing{
 		{"fleet/fleetv1", "fleet/internal/store"}, // generated messages and services; the rows of an aggregator
 		{"fleet"},                            // specs, consent, weights, sealed reports
 		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
+		{"fleet/operator"},                   // runs, plans, the operator's side of the wire
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages", "serve/internal/tokens"}, // generated; what is kept of asks; HTML; who has which token

@@ -27,6 +27,9 @@ type Config struct {
 	// anybody may.
 	Operators string
 	Limits    Limits
+	// OneRequest says that clients mostly come, ask once and go: then HTTP/1.1 alone is
+	// spoken, which costs less to begin and holds less memory than HTTP/2.
+	OneRequest bool
 	// Drain is how long requests may take to end when the service stops; 10 s if 0.
 	Drain time.Duration
 	// Identify tells who asks; [FromCertificate] if nil. Where it fails, the request is
@@ -122,7 +125,7 @@ func New(c Config) (*Server, error) {
 	}
 	if c.TLS != nil {
 		var err error
-		if s.keeper, err = newKeeper(*c.TLS, func(err error) {
+		if s.keeper, err = newKeeper(*c.TLS, c.OneRequest, func(err error) {
 			c.Log.Error("a TLS file cannot be used; what was read before stays in force", "error", err)
 		}); err != nil {
 			return nil, err
@@ -284,6 +287,10 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		h.TLSConfig = base()
 		h.TLSConfig.GetConfigForClient = s.keeper.config
+		if s.cfg.OneRequest {
+			h.Protocols = new(http.Protocols)
+			h.Protocols.SetHTTP1(true)
+		}
 		h.TLSConfig.Certificates = s.keeper.made.Certificates
 		ended <- h.ServeTLS(s.listener, "", "")
 	}()

@@ -296,6 +296,30 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
+// TestProtocols: HTTP/2 where clients ask often, and not where they ask once.
+func TestProtocols(t *testing.T) {
+	p := newParty(t)
+	for once, want := range map[bool]string{false: "HTTP/2.0", true: "HTTP/1.1"} {
+		cfg := p.config(io.Discard)
+		cfg.OneRequest = once
+		s, err := service.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url, _ := run(t, s)
+		c, _ := p.client(t, "", time.Now(), 0)
+		c.Transport.(*http.Transport).ForceAttemptHTTP2 = true
+		r, err := c.Get(url + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.Proto != want {
+			t.Errorf("once %v: %s; want %s", once, r.Proto, want)
+		}
+	}
+}
+
 // TestStopLetsRequestsEnd: one that is under way is answered, and no new one is
 // begun.
 func TestStopLetsRequestsEnd(t *testing.T) {

@@ -28,6 +28,8 @@ type keeper struct {
 	files TLS
 	now   func() time.Time
 	every time.Duration // between looks at the files
+	// protocols are offered, in the order of preference.
+	protocols []string
 
 	mu     sync.Mutex
 	looked time.Time
@@ -41,13 +43,16 @@ type stamp struct {
 	size int64
 }
 
-func newKeeper(t TLS, told func(error)) (*keeper, error) {
-	k := &keeper{files: t, now: time.Now, every: reloadEvery, told: told}
+func newKeeper(t TLS, oneRequest bool, told func(error)) (*keeper, error) {
+	k := &keeper{files: t, protocols: []string{"h2", "http/1.1"}, now: time.Now, every: reloadEvery, told: told}
+	if oneRequest {
+		k.protocols = k.protocols[1:]
+	}
 	seen, err := k.stamps()
 	if err != nil {
 		return nil, err
 	}
-	if k.made, err = t.config(); err != nil {
+	if k.made, err = t.config(k.protocols); err != nil {
 		return nil, err
 	}
 	k.seen, k.looked = seen, k.now()
@@ -83,7 +88,7 @@ func (k *keeper) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}
 	var fresh *tls.Config
 	if err == nil {
-		fresh, err = k.files.config()
+		fresh, err = k.files.config(k.protocols)
 	}
 	if err != nil {
 		k.told(err)
@@ -94,12 +99,13 @@ func (k *keeper) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 }
 
 // config reads the files.
-func (t TLS) config() (*tls.Config, error) {
+func (t TLS) config(protocols []string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
 	if err != nil {
 		return nil, fmt.Errorf("%w: tls: %w", ErrConfig, err)
 	}
 	c := base()
+	c.NextProtos = protocols
 	c.Certificates = []tls.Certificate{pair}
 	if t.ClientRoots != "" {
 		if c.ClientCAs, err = readRoots(t.ClientRoots); err != nil {
@@ -114,7 +120,7 @@ func (t TLS) config() (*tls.Config, error) {
 // base is what every connection keeps to, on both sides: TLS 1.3, and a full
 // handshake each time, in which certificates are held against the clock.
 func base() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS13, SessionTicketsDisabled: true, NextProtos: []string{"h2", "http/1.1"}}
+	return &tls.Config{MinVersion: tls.VersionTLS13, SessionTicketsDisabled: true}
 }
 
 // ClientTLS is for clients that know the server by the authorities in the file

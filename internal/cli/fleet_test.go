@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/service/authority"
+	"net/http"
+)
+
+// startFleet serves the example's fleet on a free port and returns its configuration, with
+// the address in it. schedule false leaves the rounds to the operator.
+func startFleet(t *testing.T, schedule bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../examples/fleet-network/fleet.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "127.0.0.1:8443", "127.0.0.1:0", 1)
+	if !schedule {
+		changed = changed[:strings.Index(changed, "schedule:")]
+	}
+	path := filepath.Join(dir, "fleet.yaml")
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fleetRuns(t, 0, "fleet", "keys", path)
+	ctx, cancel := context.WithCancel(context.Background())
+	log, w := io.Pipe()
+	root := newRoot()
+	root.SetArgs([]string{"fleet", "serve", path})
+	root.SetErr(w)
+	ended := make(chan error, 1)
+	go func() { ended <- root.ExecuteContext(ctx); w.Close() }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if m := regexp.MustCompile(`"listen":"([^"]+)"`).FindStringSubmatch(lines.Text()); m != nil {
+			go io.Copy(io.Discard, log)
+			if err := os.WriteFile(path, []byte("server: https://"+m[1]+"\n"+changed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+	}
+	t.Fatalf("the server did not begin: %v", <-ended)
+	return ""
+}
+
+func fleetRuns(t *testing.T, wantCode int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := Main(args, nil, &out, &errs); code != wantCode {
+		t.Fatalf("discreet %s: exit code %d; want %d: %s%s", strings.Join(args, " "), code, wantCode, &out, &errs)
+	}
+	return out.String() + errs.String()
+}
+
+// TestAFleetByItsCommands: an operator makes keys and a run, opens, looks, closes,
+// revokes, rotates, exports, and is told what is wrong.
+func TestAFleetByItsCommands(t *testing.T) {
+	path := startFleet(t, false)
+	keys := filepath.Join(filepath.Dir(path), "keys")
+	has := func(text string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !regexp.MustCompile(w).MatchString(text) {
+				t.Errorf("no %q in\n%s", w, text)
+			}
+		}
+	}
+	has(fleetRuns(t, 2, "fleet", "keys", path), "holds keys already")
+	has(fleetRuns(t, 2, "fleet", "status", path), "not in the store")
+	root := filepath.Join(keys, "root.key")
+	has(fleetRuns(t, 0, "fleet", "create", path, "--root", root), `^run [0-9a-f]{32}\n8 reports a device at most, each sign-prs at epsilon 1: epsilon 8 a device, delta 0, local, replace_one\nconsent: \{"local_sha256":"[0-9a-f]{64}","purpose":"Carts learn to balance a pole.","randomizer":\{"mechanism":"sign-prs","epsilon":0.99+[0-9]*\},"reports":8,"weights":8\}\n$`)
+	has(fleetRuns(t, 0, "fleet", "status", path), "version 0\n$")
+	has(fleetRuns(t, 2, "fleet", "round", "open", path), "0 reports|1 to 0 reports")
+	has(fleetRuns(t, 0, "fleet", "round", "open", path, "--max", "10", "--train", "0s", "--upload", "1h"), `round 1  train     open       until 20`)
+	has(fleetRuns(t, 2, "fleet", "round", "open", path, "--max", "10"), "round 1 is open")
+	has(fleetRuns(t, 2, "fleet", "round", "open", path, "--kind", "play"), "want train or evaluate")
+
+	// Codes are good for a certificate, which is revoked by its file.
+	codes := strings.Fields(fleetRuns(t, 0, "fleet", "enrol", path, "--codes", "2"))
+	if len(codes) != 2 || codes[0] == codes[1] {
+		t.Fatalf("codes are %q", codes)
+	}
+	key, err := authority.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := authority.Request(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tls, err := service.ClientTLS(filepath.Join(keys, "ca.pem"), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := regexp.MustCompile(`server: (\S+)`).FindStringSubmatch(textOf(t, path))[1]
+	answer, err := fleetv1.NewEnrolServiceClient(&http.Client{Transport: &http.Transport{TLSClientConfig: tls}}, url).Enrol(t.Context(), &fleetv1.EnrolRequest{Csr: csr, Code: codes[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := filepath.Join(filepath.Dir(path), "device.pem")
+	if err := os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: answer.GetChain()[0]}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	has(fleetRuns(t, 0, "fleet", "revoke", path, "--certificate", certificate), "^revoked\n$")
+	has(fleetRuns(t, 2, "fleet", "revoke", path, "--certificate", filepath.Join(keys, "operator.pem")), "not in the store")
+	has(fleetRuns(t, 2, "fleet", "revoke", path, "--certificate", path), "no certificate in PEM")
+
+	has(fleetRuns(t, 0, "fleet", "rotate", path, "--root", root), "^revision 1 of the run, with 4 keys\n$")
+	has(fleetRuns(t, 0, "fleet", "round", "close", path, "--round", "1"), `round 1  train     (closing|abandoned)`)
+	has(fleetRuns(t, 2, "fleet", "round", "close", path, "--round", "7"), "round 7: not in the store|not in the store")
+	policy := filepath.Join(filepath.Dir(path), "policy.json")
+	has(fleetRuns(t, 0, "fleet", "policy", path, "-o", policy), "^version 0, of round 0, is in ")
+	has(fleetRuns(t, 2, "fleet", "policy", path, "-o", policy+"2", "--version-number", "3"), "version 3 of the weights: not in the store")
+	episodes := filepath.Join(filepath.Dir(path), "episodes.csv")
+	fleetRuns(t, 0, "simulate", "cart-pole", "--episodes", "2", "--seed", "1", "--policy", "softmax", "--policy-file", policy, "-o", episodes)
+	var status struct {
+		Run   string
+		Ended bool
+	}
+	if err := json.Unmarshal([]byte(fleetRuns(t, 0, "fleet", "round", "end", path, "--json")), &status); err != nil || len(status.Run) != 32 || !status.Ended {
+		t.Errorf("in the end %+v, %v", status, err)
+	}
+	has(fleetRuns(t, 2, "fleet", "round", "open", path, "--max", "10"), "the run has ended")
+}
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestFleetConfigurationsThatAreRefused names the key.
+func TestFleetConfigurationsThatAreRefused(t *testing.T) {
+	text := textOf(t, "../../examples/fleet-network/fleet.yaml")
+	path := filepath.Join(t.TempDir(), "fleet.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan := func(code int, set ...string) string {
+		args := []string{"fleet", "plan", path}
+		for _, s := range set {
+			args = append(args, "--set", s)
+		}
+		return fleetRuns(t, code, args...)
+	}
+	for set, want := range map[string]string{
+		"training.agents=5": "training.agents belongs", "training.server.buffer=5": "training.server.buffer belongs", "purpose=''": "purpose is missing",
+		"schedule.rounds=0": "rounds is 0", "schedule.max_reports=1": "5 to 1 reports", "weights=7": "keep one of them", "training.privacy.epsilon=0": "epsilon is 0",
+		"training.environment.name=chess": "want cart-pole", "listn=x": "listn",
+	} {
+		if got := plan(2, set); !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %q", set, got, want)
+		}
+	}
+	if got := plan(0); !strings.Contains(got, "epsilon 8 at most for a device") || !strings.Contains(got, "first after 127 reports, 192 in half") || !strings.Contains(got, "400 at most, of 50 devices at least, in 5m20s") {
+		t.Errorf("the plan of the example is\n%s", got)
+	}
+	own := "purpose: x\nweights: 20\nlearner: {game: go}\ntraining:\n  privacy: {epsilon: 1}\nschedule: {rounds: 2, train_seconds: 1, upload_seconds: 1, sample_rate: 1, min_reports: 1, max_reports: 9}\n"
+	if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := plan(0); !strings.Contains(got, "not known: only cart-pole was measured") {
+		t.Errorf("the plan of another learner is\n%s", got)
+	}
+	if got := plan(2, "weights=0"); !strings.Contains(got, "weights is 0") {
+		t.Errorf("no weights: %s", got)
+	}
+}

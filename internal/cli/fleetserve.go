@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/fleet/aggregator"
+	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/signature"
+)
+
+// fleetCommand is one that reads the configuration of a fleet.
+func fleetCommand(use, short, long string, run func(cmd *cobra.Command, f fleetFile, asJSON bool) error) *cobra.Command {
+	var overrides []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: exactly(1, "one configuration"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := loadFleet(args[0], overrides)
+			if err != nil {
+				return err
+			}
+			return run(cmd, f, asJSON)
+		},
+	}
+	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON and nothing else")
+	return cmd
+}
+
+func newFleetKeys() *cobra.Command {
+	return fleetCommand("keys FLEET.yaml", "Make the keys of a fleet",
+		"Makes the directory `keys`: a root that signs runs, an authority with certificates for the server and an operator,\n"+
+			"the secret of pseudonyms, and the first keys that sign rounds and open reports. Take root.key away from the\n"+
+			"server and keep it: only `create` and `rotate` need it.",
+		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
+			dir, err := f.keysDir()
+			if err != nil {
+				return err
+			}
+			if err := aggregator.CreateKeys(dir, f.Hosts, time.Now()); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"keys": dir, "root": filepath.Join(dir, "root.key")})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "keys are in %s; move root.key from there to a place of its own\ndevices need root.pub and ca.pem, the operator ca.pem, operator.pem and operator.key\n", dir)
+			return nil
+		})
+}
+
+func newFleetServe() *cobra.Command {
+	return fleetCommand("serve FLEET.yaml", "Serve a fleet until interrupted",
+		"Enrols devices, announces rounds, takes reports and moves the weights. Several servers may share one PostgreSQL\n"+
+			"store and one directory of keys. Logs are lines of JSON on standard error; /healthz, /readyz and, with an operator's\n"+
+			"certificate, /metrics tell how it is.",
+		func(cmd *cobra.Command, f fleetFile, _ bool) error {
+			dir, err := f.keysDir()
+			if err != nil {
+				return err
+			}
+			keys, err := aggregator.OpenKeys(dir)
+			if err != nil {
+				return err
+			}
+			l := f.Limits
+			c := aggregator.Config{
+				Listen: f.Listen, Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
+				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections},
+				PerDevice: service.Rate{Every: seconds(l.PerDevice), Burst: 5}, Metrics: service.NewMetrics("fleet"),
+				Log: service.NewLog(cmd.ErrOrStderr(), slog.LevelInfo, aggregator.LogKeys()),
+			}
+			a, err := aggregator.New(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			addr, err := a.Listen(cmd.Context())
+			if err != nil {
+				return joined(err, a.Close())
+			}
+			c.Log.Info("serving", "listen", addr.String())
+			return a.Run(cmd.Context())
+		})
+}
+
+func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+
+func newFleetCreate() *cobra.Command {
+	var root string
+	cmd := fleetCommand("create FLEET.yaml --root root.key", "Create the run on the server",
+		"Signs the run that the configuration describes with the root's key, and gives it to the server, with weights to\n"+
+			"begin with. Prints what owners of devices are asked to consent to, as it stands in a device's configuration.\n"+
+			"Rounds follow by the schedule, or by `round`.",
+		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
+			l, err := f.learning()
+			if err != nil {
+				return err
+			}
+			if err := f.Schedule.Validate(); err != nil {
+				return err
+			}
+			dir, err := f.keysDir()
+			if err != nil {
+				return err
+			}
+			keys, err := aggregator.OpenKeys(dir)
+			if err != nil {
+				return err
+			}
+			key, err := signature.LoadPrivate(root)
+			if err != nil {
+				return err
+			}
+			spec, err := l.run.Spec(keys, time.Now())
+			if err != nil {
+				return err
+			}
+			signed, err := fleet.SignRun(key, spec)
+			if err != nil {
+				return err
+			}
+			request := &fleetv1.CreateRunRequest{Spec: signed, Weights: fleet.EncodeWeights(l.theta), Evaluations: max(f.Looks, uint32(f.Schedule.Evaluations()))}
+			if request.OptimizerJson, err = json.Marshal(l.optimizer); err != nil {
+				return err
+			}
+			if request.InfluenceJson, err = json.Marshal(l.influence); err != nil {
+				return err
+			}
+			if request.ScheduleJson, err = json.Marshal(f.Schedule); err != nil {
+				return err
+			}
+			s, err := f.dial()
+			if err != nil {
+				return err
+			}
+			if _, err := s.Operator.CreateRun(cmd.Context(), request); err != nil {
+				return ofServer(err)
+			}
+			consent := map[string]any{"purpose": l.run.Purpose, "randomizer": l.run.Randomizer, "reports": l.run.Reports, "weights": l.run.Dim, "local_sha256": fmt.Sprintf("%x", sha256.Sum256(l.run.Local))}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"run": fmt.Sprintf("%x", spec.GetRun()), "consent": consent, "epsilon_report": l.run.Randomizer.Epsilon, "epsilon_device": float64(l.run.Reports) * l.run.Randomizer.Epsilon})
+			}
+			text, err := json.Marshal(consent)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "run %x\n%d reports a device at most, each %s at epsilon %.6g: epsilon %.6g a device, delta 0, local, replace_one\nconsent: %s\n",
+				spec.GetRun(), l.run.Reports, l.run.Randomizer.Mechanism, l.run.Randomizer.Epsilon, float64(l.run.Reports)*l.run.Randomizer.Epsilon, text)
+			return nil
+		})
+	cmd.Flags().StringVar(&root, "root", "", "the root's private key")
+	return cmd
+}
