@@ -169,15 +169,18 @@ func TestRoundsThatNobodyTakesPartIn(t *testing.T) {
 		change func(*fleetv1.RoundSpec)
 		want   error
 	}{
-		"as it should be":    {func(*fleetv1.RoundSpec) {}, nil},
-		"another run":        {func(s *fleetv1.RoundSpec) { s.Run = make([]byte, 16) }, fleet.ErrSpec},
-		"a later round":      {func(s *fleetv1.RoundSpec) { s.Round++ }, fleet.ErrFork},
-		"another previous":   {func(s *fleetv1.RoundSpec) { s.Previous = bytes.Repeat([]byte{1}, 32) }, fleet.ErrFork},
-		"no previous":        {func(s *fleetv1.RoundSpec) { s.Previous = nil }, fleet.ErrFork},
-		"more epsilon":       {func(s *fleetv1.RoundSpec) { s.Epsilon, s.Randomizer.Epsilon = 2, 2 }, fleet.ErrConsent},
-		"two epsilons":       {func(s *fleetv1.RoundSpec) { s.Epsilon = 2 }, fleet.ErrConsent},
-		"another randomizer": {func(s *fleetv1.RoundSpec) { s.Randomizer.Mechanism = "privunit" }, fleet.ErrConsent},
-		"no randomizer":      {func(s *fleetv1.RoundSpec) { s.Randomizer = nil }, fleet.ErrConsent},
+		"as it should be":                 {func(*fleetv1.RoundSpec) {}, nil},
+		"another run":                     {func(s *fleetv1.RoundSpec) { s.Run = make([]byte, 16) }, fleet.ErrSpec},
+		"a later round":                   {func(s *fleetv1.RoundSpec) { s.Round++ }, fleet.ErrFork},
+		"another previous":                {func(s *fleetv1.RoundSpec) { s.Previous = bytes.Repeat([]byte{1}, 32) }, fleet.ErrFork},
+		"no previous":                     {func(s *fleetv1.RoundSpec) { s.Previous = nil }, fleet.ErrFork},
+		"more epsilon":                    {func(s *fleetv1.RoundSpec) { s.Epsilon, s.Randomizer.Epsilon = 2, 2 }, fleet.ErrConsent},
+		"epsilon of the randomizer alone": {func(s *fleetv1.RoundSpec) { s.Randomizer.Epsilon = 2 }, fleet.ErrConsent},
+		"a clip":                          {func(s *fleetv1.RoundSpec) { s.Randomizer.Clip = 1 }, fleet.ErrConsent},
+		"rows":                            {func(s *fleetv1.RoundSpec) { s.Randomizer.Rows = 2 }, fleet.ErrConsent},
+		"two epsilons":                    {func(s *fleetv1.RoundSpec) { s.Epsilon = 2 }, fleet.ErrConsent},
+		"another randomizer":              {func(s *fleetv1.RoundSpec) { s.Randomizer.Mechanism = "privunit" }, fleet.ErrConsent},
+		"no randomizer":                   {func(s *fleetv1.RoundSpec) { s.Randomizer = nil }, fleet.ErrConsent},
 		"evaluation by the wrong randomizer": {func(s *fleetv1.RoundSpec) {
 			s.Kind = fleetv1.Kind_KIND_EVALUATE
 		}, fleet.ErrConsent},

@@ -46,6 +46,9 @@ type server struct {
 	before, after func(n int) error
 }
 
+// mostReports is how many the run asks of a device.
+const mostReports = 1 << 20
+
 // upload is one attempt.
 type upload struct {
 	at   time.Time
@@ -66,7 +69,7 @@ func newServer(t testing.TB, r train.Randomizer, dim int, local []byte) *server 
 	from, until := now.Add(-time.Hour).UnixMilli(), now.Add(1000*time.Hour).UnixMilli()
 	s.spec, err = fleet.SignRun(s.root, &fleetv1.RunSpec{
 		Run: bytes.Repeat([]byte{7}, 16), Schema: 1, Purpose: "tests", LocalJson: local, Randomizer: fleet.RandomizerMessage(r), EpsilonReport: r.Epsilon,
-		ReportsPerDevice: 100, Dim: uint32(dim), ReportBytes: 64, Mode: fleetv1.Mode_MODE_LINKED,
+		ReportsPerDevice: mostReports, Dim: uint32(dim), ReportBytes: 64, Mode: fleetv1.Mode_MODE_LINKED,
 		Keys: []*fleetv1.Key{
 			{Id: 1, Use: fleetv1.Use_USE_SIGN, Public: s.signer.Public().(ed25519.PublicKey), ValidFrom: from, ValidUntil: until},
 			{Id: 2, Use: fleetv1.Use_USE_SEAL, Public: s.seal.PublicKey().Bytes(), ValidFrom: from, ValidUntil: until},
@@ -226,7 +229,7 @@ func (s *server) services() device.Services {
 func (s *server) config(dir string) device.Config {
 	return device.Config{
 		Dir: dir, Root: s.root.Public().(ed25519.PublicKey), Epsilon: 100,
-		Consent: fleet.Consent{Purpose: "tests", Randomizer: s.randomize, Reports: 100, Dim: len(s.theta)},
+		Consent: fleet.Consent{Purpose: "tests", Randomizer: s.randomize, Reports: mostReports, Dim: len(s.theta)},
 	}
 }
 

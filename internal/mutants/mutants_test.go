@@ -409,7 +409,7 @@ func mutants() []mutant {
 }
 
 func allMutants() []mutant {
-	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants())
+	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants(), fleetMutants())
 }
 
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.
