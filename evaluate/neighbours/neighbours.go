@@ -62,6 +62,9 @@ func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint
 	for _, t := range s.targets {
 		s.actions = max(s.actions, t.Actions())
 	}
+	if behaviour != nil {
+		s.actions = max(s.actions, behaviour.Actions())
+	}
 	if !(s.rewards.Width() > 0) {
 		s.rewards = p.Returns()
 	}
@@ -88,8 +91,9 @@ func targets(p evaluate.Public) []policy.Policy {
 }
 
 // Pair draws the next pair. Episodes with a record that policies or features cannot
-// read are left out, and their persons stay, as a private run does by default. An error
-// says what the policies or the features lack.
+// read are left out, and their persons stay, as a private run does by default; where the
+// facts say that nothing is lost there are none. An error says what the policies or the
+// features lack.
 func (s *Source) Pair() (Pair, error) {
 	kind := kinds[s.drawn%len(kinds)]
 	s.drawn++
@@ -99,10 +103,14 @@ func (s *Source) Pair() (Pair, error) {
 		people = make([]person, s.public.Persons+1)
 	}
 	for i := range people {
-		if people[i] = s.person(kind.others); kind.alike && i > 0 {
-			people[i] = people[0]
+		if kind.alike && i > 0 {
+			people[i] = s.grouped(people[0], s.groupOf(i))
+			continue
 		}
-		people[i] = s.grouped(people[i], s.groupOf(i))
+		var err error
+		if people[i], err = s.record(kind.others, i); err != nil {
+			return Pair{}, err
+		}
 	}
 	at := s.below(len(people))
 	switch kind.at {
@@ -111,18 +119,20 @@ func (s *Source) Pair() (Pair, error) {
 	case last:
 		at = len(people) - 1
 	}
-	people[at] = s.grouped(s.person(kind.one), s.groupOf(at))
+	var err error
+	if people[at], err = s.record(kind.one, at); err != nil {
+		return Pair{}, err
+	}
 	other := slices.Clone(people)
 	if add {
 		other = slices.Delete(other, at, at+1)
-	} else {
-		other[at] = s.grouped(s.person(kind.another), s.groupOf(at))
+	} else if other[at], err = s.record(kind.another, at); err != nil {
+		return Pair{}, err
 	}
 	if s.below(2) == 0 {
 		people, other = other, people
 	}
 	pair := Pair{Kind: kind.name}
-	var err error
 	if pair.Data, err = s.repaired(people); err != nil {
 		return pair, err
 	}

@@ -43,8 +43,8 @@ func (s *Source) person(e extreme) person {
 			e = empty
 		}
 	}
-	if s.fixed() && (e == empty || e == unreadable) {
-		e = heavyMost // whoever has no record that can be read has no group, and sizes are public
+	if s.stated() && (e == empty || e == unreadable) {
+		e = heavyMost
 	}
 	if e == empty {
 		return out
@@ -62,7 +62,7 @@ func (s *Source) person(e extreme) person {
 			rows = append(rows, row)
 		}
 		out.episodes = append(out.episodes, rows)
-		out.ended = append(out.ended, s.below(4) > 0)
+		out.ended = append(out.ended, s.below(4) > 0 || s.ended())
 		var final []float64
 		if s.below(2) == 0 {
 			final = s.observation(e)
