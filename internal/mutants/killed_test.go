@@ -30,8 +30,7 @@ const killedFile = "docs/results/runs/killed.ndjson"
 
 // killed are fingerprints of mutants that were killed. A mutant that was, is again, as
 // long as its fault, the package that it is in and the tests that kill it are the same:
-// only a change between these two could save it, which is why every mutant is killed
-// again by the long run mutants.
+// only a change between these two could save it, for which there is -every.
 type killed struct {
 	mu    sync.Mutex
 	lines map[string]string
