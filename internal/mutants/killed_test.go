@@ -60,10 +60,15 @@ func readKilled(t *testing.T, root string) *killed {
 
 func (k *killed) holds(m mutant, print string) bool { return k.lines[m.name] == print }
 
-func (k *killed) add(m mutant, print string) {
+// add notes a mutant that was killed, in the file too where that is asked for: a run that
+// is cut off keeps what it did.
+func (k *killed) add(t *testing.T, root string, m mutant, print string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lines[m.name] = print
+	if *record {
+		k.write(t, root)
+	}
 }
 
 // write forgets mutants that are no more.
