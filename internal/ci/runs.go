@@ -48,16 +48,22 @@ func runs() []run {
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
 		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
-			[]string{"./rl/value", "./evaluate", "./dp/account"}, pythonPeers},
+			[]string{"./rl/value", "./evaluate", "./dp/account"}, func(ctx context.Context, size int) error {
+				return python(ctx, "python/peers/run.py", size)
+			}},
+		{"schemathesis", "generated requests to the calls of the curator's service, by each role and by nobody, held against its OpenAPI description", 100, "requests a call",
+			[]string{"./serve/..."}, func(ctx context.Context, size int) error {
+				return python(ctx, "serve/schemathesis/run.py", size)
+			}},
 	}
 }
 
-// pythonPeers holds the Python package against others; it needs a Python 3.10 as well.
-func pythonPeers(ctx context.Context, releases int) error {
-	cmd := exec.CommandContext(ctx, "python3", "python/peers/run.py", strconv.Itoa(releases))
+// python runs a script, which makes the environments that it needs.
+func python(ctx context.Context, script string, size int) error {
+	cmd := exec.CommandContext(ctx, "python3", script, strconv.Itoa(size))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("python/peers/run.py: %w", err)
+		return fmt.Errorf("%s: %w", script, err)
 	}
 	return nil
 }
