@@ -107,13 +107,14 @@ func TestSilenceTellsNothing(t *testing.T) {
 			c.Epsilon = 1e6
 			a := enrolled(t, s, c)
 			defer a.Close()
-			var sendAt time.Time
+			given := make(chan time.Time, 1)
 			r := s.open(time.Minute, time.Minute, nil)
 			go func() { time.Sleep(150 * time.Second); s.end() }()
 			tolerate(t, a.Run(t.Context(), s.services(), learner(func(ctx context.Context, w device.Work) ([]float64, error) {
-				sendAt = w.SendAt
+				given <- w.SendAt
 				return l(ctx, w)
 			})))
+			sendAt := <-given
 			if len(s.uploads) != 1 || s.uploads[0].size != s.run.SealedSize() || !s.uploads[0].at.Equal(sendAt) || sendAt.Before(r.UploadFrom) || !sendAt.Before(r.UploadUntil) {
 				t.Fatalf("%s: sent %+v; want once, %d bytes, at %v", name, s.uploads, s.run.SealedSize(), sendAt)
 			}
