@@ -73,10 +73,12 @@ func (r regressed) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *s
 }
 
 // behaviorModel is a regression of logged actions: the noisy sums of its rounds, and the
-// coefficients that follow from them, by action from 1. Those of action 0 are 0.
+// coefficients that follow from them, by action from 1. Those of action 0 are 0. Unlimited
+// tells that the rounds did not reach the coefficients, so that every limit is 1.
 type behaviorModel struct {
 	Sums         [][]float64 `json:"sums"`
 	Coefficients [][]float64 `json:"coefficients"`
+	Unlimited    bool        `json:"unlimited,omitempty"`
 }
 
 func (r regressed) told(e *scalar.Estimate) (any, error) {
@@ -87,7 +89,8 @@ func (r regressed) told(e *scalar.Estimate) (any, error) {
 	if !fits {
 		return nil, errors.New("diagnostics.behavior.sums are not those of the rounds of the regression")
 	}
-	return behaviorModel{e.Rounds, slices.Collect(slices.Chunk(r.Fit(e.Rounds).Theta, r.Dim))}, nil
+	f := r.Fit(e.Rounds)
+	return behaviorModel{e.Rounds, slices.Collect(slices.Chunk(f.Theta, r.Dim)), !f.Settled}, nil
 }
 
 // stages are the shares of the budget that the estimation takes.

@@ -219,13 +219,14 @@ func (l Logistic) information(sum []float64) *mat.SymDense {
 const longestStep = 4
 
 // step moves coefficients by Newton's step from the noisy sum of a round, no eigenvalue
-// of the information below what noise makes of nothing.
-func (l Logistic) step(theta, sum []float64, round int) (values []float64, vectors *mat.Dense) {
+// of the information below what noise makes of nothing. It reports whether that is the
+// whole step, or it was cut.
+func (l Logistic) step(theta, sum []float64, round int) (values []float64, vectors *mat.Dense, whole bool) {
 	n := l.Coefficients()
 	var e mat.EigenSym
 	vectors = mat.NewDense(n, n, nil)
 	if !e.Factorize(l.information(sum), true) {
-		return make([]float64, n), vectors // no information
+		return make([]float64, n), vectors, false // no information
 	}
 	e.VectorsTo(vectors)
 	values = e.Values(nil)
@@ -248,7 +249,7 @@ func (l Logistic) step(theta, sum []float64, round int) (values []float64, vecto
 	for i := range theta {
 		theta[i] += short * move[i]
 	}
-	return values, vectors
+	return values, vectors, short == 1
 }
 
 // at are the coefficients that the noisy sums of so many rounds lead to.
@@ -292,6 +293,26 @@ type Fitted struct {
 	Theta   []float64
 	spread  []float64  // variance along each direction, times the region's quantile
 	vectors *mat.Dense // the directions
+	// Settled tells that the last step was no longer than noise makes it. Where it was,
+	// the coefficients are still on their way and nothing is known of how far they have to
+	// go, so that every limit is 1.
+	Settled bool
+}
+
+// unsettledMiss is how often coefficients that have settled are taken for others.
+const unsettledMiss = 1e-3
+
+// settled tests the gradient of the last round. The coefficients that it is asked at are
+// those at which the round before, which used the same persons, would have found no
+// gradient but for its noise: so it is the noise of both rounds, to first order.
+func (l Logistic) settled(sum []float64) bool {
+	const last = LogisticRounds - 1
+	square := 0.0
+	for _, v := range sum[:l.Coefficients()] {
+		square += v * v
+	}
+	q := distuv.ChiSquared{K: float64(l.Coefficients())}.Quantile(1 - unsettledMiss)
+	return square <= q*(l.sd(last-1)*l.sd(last-1)+l.sd(last)*l.sd(last))
 }
 
 // Fit is the model that the noisy sums of all rounds make. The last gradient, less its
@@ -301,9 +322,10 @@ type Fitted struct {
 // and a half deviations of its noise.
 func (l Logistic) Fit(sums [][]float64) *Fitted {
 	const last = LogisticRounds - 1
-	f := &Fitted{l: l, Theta: l.at(sums[:last])}
-	values, vectors := l.step(f.Theta, sums[last], last)
-	f.vectors = vectors
+	f := &Fitted{l: l, Theta: l.at(sums[:last-1])}
+	_, _, before := l.step(f.Theta, sums[last-1], last-1)
+	values, vectors, after := l.step(f.Theta, sums[last], last)
+	f.vectors, f.Settled = vectors, before && after && l.settled(sums[last])
 	q := distuv.ChiSquared{K: float64(l.Coefficients())}.Quantile(1 - bandMiss)
 	for _, v := range values {
 		v = max(v-1.5*l.sd(last)/l.height(), math.SmallestNonzeroFloat32)
@@ -316,6 +338,9 @@ func (l Logistic) Fit(sums [][]float64) *Fitted {
 // action against it are the least in the region, with the square of the error of the
 // log-odds for what is not linear.
 func (f *Fitted) Upper(x []float64, action int) float64 {
+	if !f.Settled {
+		return 1
+	}
 	l, others := f.l, 0.0
 	n := l.Coefficients()
 	v := make([]float64, n)

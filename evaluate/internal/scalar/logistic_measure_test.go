@@ -122,3 +122,53 @@ func TestWaysToFit(t *testing.T) {
 		}
 	}
 }
+
+// TestSteepRegressions prints in how many logs some limit is below what it limits, where
+// log-odds are slope (u - 1/2) over u in [low, high], fitted on (1, u)/sqrt 2.
+func TestSteepRegressions(t *testing.T) {
+	fmt.Println("slope\tu\tpersons\tmu\tnorm\tlogs\tsettled\tmissed\tby up to")
+	for _, c := range []struct {
+		slope, low, high float64
+		persons, logs    int
+		mu               float64
+	}{
+		{4, 0, 1, 2000, 60, .5}, {8, 0, 1, 2000, 60, .5}, {8, 0, 1, 20000, 40, .5},
+		{12, -.4, .6, 3000, 40, .12}, {12, 0, 1, 2000, 60, .5}, {12, 0, 1, 10000, 40, .5},
+		{15, 0, 1, 2000, 60, .5}, {15, 0, 1, 2000, 60, 1.5}, {15, 0, 1, 20000, 40, .5}, {30, 0, 1, 20000, 40, .5}, {30, .4, .6, 100000, 8, 1},
+	} {
+		l := logistic(2, 2, 1, c.mu)
+		rng, src := rand.New(rand.NewPCG(11, 7)), noise.NewSeeded(5)
+		// choicesOf draws z in [-1, 1]; log-odds in terms of u = middle + half z.
+		middle, half := (c.low+c.high)/2, (c.high-c.low)/2
+		theta := []float64{-c.slope / 2 * math.Sqrt2, c.slope * math.Sqrt2}
+		at := []float64{theta[0] + theta[1]*middle, theta[1] * half}
+		settled, missed, worst := 0, 0, 1.0
+		p := make([]float64, l.Actions)
+		for range c.logs {
+			s, choices := choicesOf(rng, l, at, c.persons)
+			for row := range c.persons {
+				choices.X[2*row+1] = middle/math.Sqrt2 + half*choices.X[2*row+1]
+			}
+			sums, err := l.release(s, choices, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, off := l.Fit(sums), 1.0
+			for row := 0; row < c.persons; row += c.persons / 200 {
+				x := choices.X[2*row : 2*row+2]
+				l.probabilities(p, theta, x)
+				for a, right := range p {
+					off = max(off, right/f.Upper(x, a))
+				}
+			}
+			if off > 1 {
+				missed++
+			}
+			if f.Settled {
+				settled++
+			}
+			worst = max(worst, off)
+		}
+		fmt.Printf("%g\t%g to %g\t%d\t%g\t%.0f\t%d\t%d\t%d\t%.1f%%\n", c.slope, c.low, c.high, c.persons, c.mu, math.Hypot(theta[0], theta[1]), c.logs, settled, missed, 100*(worst-1))
+	}
+}

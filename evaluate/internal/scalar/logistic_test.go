@@ -105,6 +105,49 @@ func TestLimitsOfARegressionHoldTogether(t *testing.T) {
 	}
 }
 
+// TestSteepLogsAreNotLimitedByCoefficientsOnTheirWay: log-odds of 40 z, z in [-1, 1], are
+// farther away than five steps go. No limit may be below what it limits because the steps
+// ended too soon, and the fit says that they did. Of 1% more than 4 of 20 are a chance of
+// less than 2e-6. Log-odds of 2 z are reached, but for the test's own miss of 0.1%.
+func TestSteepLogsAreNotLimitedByCoefficientsOnTheirWay(t *testing.T) {
+	const logs = 20
+	for _, slope := range []float64{2, 40} {
+		l := logistic(2, 2, 1, 1)
+		rng, src := rand.New(rand.NewPCG(4, 7)), noise.NewSeeded(3)
+		// choicesOf has (1, z)/sqrt 2.
+		theta := []float64{0, slope * math.Sqrt2}
+		missed, settled := 0, 0
+		p := make([]float64, l.Actions)
+		for range logs {
+			s, choices := choicesOf(rng, l, theta, 4000)
+			sums, err := l.release(s, choices, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, miss := l.Fit(sums), false
+			for row := 0; row < len(choices.Action); row += 37 {
+				x := choices.X[row*l.Dim : (row+1)*l.Dim]
+				l.probabilities(p, theta, x)
+				for a, right := range p {
+					miss = miss || f.Upper(x, a) < right
+				}
+			}
+			if miss {
+				missed++
+			}
+			if f.Settled {
+				settled++
+			}
+		}
+		if missed > 4 {
+			t.Errorf("slope %v: limits miss in %d of %d logs", slope, missed, logs)
+		}
+		if reached := settled > logs/2; reached != (slope == 2) {
+			t.Errorf("slope %v: %d of %d fits settled", slope, settled, logs)
+		}
+	}
+}
+
 // TestContributionsKeepTheClip: whatever is chosen and believed, the norm of what a
 // person adds is at most the clip, and a single decision counts in full.
 func TestContributionsKeepTheClip(t *testing.T) {
