@@ -74,8 +74,9 @@ def calls(tools: Path, address: str, token: str, person: str, examples: str, ask
     done = subprocess.run(
         [
             tools / "st", "run", ROOT / "docs" / "schema" / "curator.v1.openapi.json",
-            "--url", address, "-H", f"Authorization: Bearer {token}", "--checks", CHECKS, "--phases", "coverage,fuzzing",
-            "--max-examples", examples, "--rate-limit", "40/s", "--continue-on-failure", "--suppress-health-check", "all",
+            "--url", address, "-H", f"Authorization: Bearer {token}", "--checks", CHECKS,
+            "--phases", "coverage,fuzzing", "--max-examples", examples, "--rate-limit", "40/s",
+            "--continue-on-failure", "--suppress-health-check", "all",
         ],
         check=False,
         env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "DISCREET_ASKED": asked},

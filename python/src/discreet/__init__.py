@@ -11,6 +11,7 @@ from discreet import account, policy
 from discreet._binary import version
 from discreet._data import Logs, logs
 from discreet._errors import (
+    AskRefused,
     BudgetRefused,
     CuratorNotice,
     DiscreetError,
@@ -22,10 +23,12 @@ from discreet._errors import (
 from discreet._ledger import Ledger
 from discreet._question import Plan, Question, compare
 from discreet._release import Answer, Release
+from discreet._remote import Remote, RemoteAsk, RemotePlan
 from discreet._training import audit, audit_samples, train
 
 __all__ = [
     "Answer",
+    "AskRefused",
     "BudgetRefused",
     "CuratorNotice",
     "DiscreetError",
@@ -38,6 +41,9 @@ __all__ = [
     "PrivacyError",
     "Question",
     "Release",
+    "Remote",
+    "RemoteAsk",
+    "RemotePlan",
     "account",
     "audit",
     "audit_samples",

@@ -75,15 +75,31 @@ class PendingError(DiscreetError):
     ----------
     dataset : str
         Whose budget paid.
-    entry : int
-        The entry of the ledger.
+    entry : int or None
+        The entry of the ledger; None of a curator's service, which does not tell it.
     key : str
         The key of the charge, which is never run again.
     """
 
-    def __init__(self, message: str, *, dataset: str, entry: int, key: str) -> None:
+    def __init__(self, message: str, *, dataset: str, entry: int | None, key: str) -> None:
         super().__init__(message)
         self.dataset, self.entry, self.key = dataset, entry, key
+
+
+class AskRefused(DiscreetError):  # noqa: N818 - what happened, not an error of the caller's
+    """A curator's service ended an ask without an answer; nothing was spent.
+
+    Attributes
+    ----------
+    ask : str
+        The id of the ask.
+    state : str
+        ``refused`` or ``withdrawn``.
+    """
+
+    def __init__(self, message: str, *, ask: str, state: str) -> None:
+        super().__init__(message)
+        self.ask, self.state = ask, state
 
 
 class PrivacyError(DiscreetError):
