@@ -36,7 +36,8 @@ type Config struct {
 	// Tick is how often a replica looks at its runs, 1 s if 0.
 	Tick time.Duration
 	// Certificates of devices are good for Valid, 30 days if 0.
-	Valid  time.Duration
+	Valid time.Duration
+	// Limits of connections; one without a request is closed after 5 s if IdleTime is 0.
 	Limits service.Limits
 	// PerDevice is how often one device may ask for something; once a second with a burst
 	// of 5 if zero.
@@ -79,6 +80,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PerDevice.Every == 0 {
 		c.PerDevice = service.Rate{Every: time.Second, Burst: 5}
+	}
+	if c.Limits.IdleTime == 0 {
+		c.Limits.IdleTime = 5 * time.Second // who has reported comes back in the next round
 	}
 	if c.PerAddress.Every == 0 {
 		c.PerAddress = service.Rate{Every: 50 * time.Millisecond, Burst: 200}

@@ -533,6 +533,55 @@ func TestNothingTellsOfADevice(t *testing.T) {
 	}
 }
 
+// TestANullifierIsOfOneRound: what the store holds of a device in two rounds is what the
+// device computes, and never the same.
+func TestANullifierIsOfOneRound(t *testing.T) {
+	w, o, ds := oneOpenRound(t, nil, 1)
+	want := map[uint64][32]byte{}
+	for number := uint64(1); number <= 2; number++ {
+		if number > 1 {
+			openRound(t, o, nil)
+		}
+		run, round, _, err := ds[0].follow(t.Context())
+		if err != nil || round.Number != number {
+			t.Fatal(round, err)
+		}
+		ds[0].report(t, run, round, []float64{1, 2, 3})
+		want[number] = fleet.Nullifier(ds[0].pseudonym, runID, number)
+		if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: number}); err != nil {
+			t.Fatal(err)
+		}
+		w.await(t, o, number)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "fleet.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(`SELECT round, nullifier FROM fleet_report`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	n := 0
+	for ; rows.Next(); n++ {
+		var round uint64
+		var got []byte
+		if err := rows.Scan(&round, &got); err != nil {
+			t.Fatal(err)
+		}
+		if [32]byte(got) != want[round] {
+			t.Errorf("in round %d the store has the nullifier %x; the device has %x", round, got, want[round])
+		}
+	}
+	if rows.Err() != nil || n != 2 || want[1] == want[2] {
+		t.Errorf("%d reports: %v", n, rows.Err())
+	}
+}
+
 // allOf is everything in all tables of a SQLite file.
 func allOf(t *testing.T, path string) (text string, columns map[string][]string) {
 	t.Helper()

@@ -412,7 +412,7 @@ func mutants() []mutant {
 }
 
 func allMutants() []mutant {
-	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants(), fleetMutants())
+	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants())
 }
 
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.
