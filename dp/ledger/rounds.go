@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/ledger/chain"
@@ -23,7 +24,9 @@ type Rounds struct {
 	next   int64 // the first entry that was not looked at
 }
 
-// Rounds reads what the ledger knows of the rounds of a receipt's charge.
+// Rounds reads what the ledger knows of the rounds of a receipt's charge. Where it knows
+// of any, witnesses are asked and told of the head again: who was killed after such an
+// entry was committed and before they were told goes on from a sum that they must know of.
 func (l *Ledger) Rounds(ctx context.Context, r *receipt.Receipt) (*Rounds, error) {
 	switch {
 	case !r.Charged():
@@ -38,7 +41,11 @@ func (l *Ledger) Rounds(ctx context.Context, r *receipt.Receipt) (*Rounds, error
 		}
 		return x.read(tx)
 	})
-	return x, err
+	if err != nil || len(x.sums) == 0 {
+		return x, err
+	}
+	told, err := l.extend(ctx, func(*writer) error { return nil })
+	return x, errors.Join(err, told)
 }
 
 // Len is how many rounds the ledger was known to have.

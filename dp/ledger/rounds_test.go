@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -135,6 +137,49 @@ func TestTwoRunsOfAChargeDoNotBothDraw(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAWitnessKnowsOfARoundBeforeItsSumIsUsedAgain: a run that was killed after a round's entry was
+// committed and before its witness was told goes on only when that was made good, so that a
+// ledger that is put back behind that round is refused.
+func TestAWitnessKnowsOfARoundBeforeItsSumIsUsedAgain(t *testing.T) {
+	location := stores[0].make(t)
+	l := create(t, location, plain(someBudget))
+	place := filepath.Join(t.TempDir(), "head")
+	if err := l.AddWitness(t.Context(), place); err != nil {
+		t.Fatal(err)
+	}
+	asked := ask(little)
+	r, _ := rounds(t, l, asked)
+	earlier := filepath.Join(t.TempDir(), "ledger")
+	copyFile(t, location, earlier)
+	untold, err := os.ReadFile(place)
+	if err == nil {
+		err = r.Add(t.Context(), 1, chain.Hash{1})
+	}
+	if err == nil {
+		err = os.WriteFile(place, untold, 0o600) // killed before it was told
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := rounds(t, l, asked); r.Len() != 1 {
+		t.Fatalf("%d rounds; want 1", r.Len())
+	}
+	state, err := l.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Witnesses(t.Context())
+	if err != nil || len(all) != 1 || all[0].Head != state.Head {
+		t.Fatalf("%v, %v; want the head %v", all, err, state.Head)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, earlier, location)
+	old := open(t, location, "")
+	refusedByWitness(t, old, ledger.ErrBehind)
 }
 
 func TestRoundsAreOfAChargeOfTheLedger(t *testing.T) {
