@@ -270,6 +270,22 @@ func leaves(tree map[string]any) (map[string]string, error) {
 	return out, walk("", tree)
 }
 
+// CheckContract holds the steward's part of a configuration against the contract in force
+// of a ledger, if there is one: nil where they agree. The error, which wraps
+// ledger.ErrContract, names the keys in which they differ.
+func CheckContract(ctx context.Context, c Config, l *ledger.Ledger) error {
+	body, err := l.Contract(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := agreedIn(body)
+	if err != nil {
+		return err
+	}
+	a.terms.Methods = nil // which methods may be asked for is not the question
+	return a.keepsTo(c)
+}
+
 // contracted holds the job against the contract of its ledger, and against the
 // checks that failed.
 func (j *job) contracted(ctx context.Context, l *ledger.Ledger) error {

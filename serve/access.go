@@ -19,6 +19,9 @@ import (
 // dataset.
 const personRole = "person"
 
+// operatorRole is that of a certificate which may read the metrics, and nothing else.
+const operatorRole = "operator"
+
 // everyone may use a call of any dataset that they have a role for.
 var everyone = []Role{Analyst, Steward, Auditor}
 
@@ -98,10 +101,10 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	presented, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
 		id, err := service.FromCertificate(r)
-		if err != nil || !nameForm.MatchString(id.Name) {
+		if err != nil || !nameForm.MatchString(id.Name) || id.Role != personRole && id.Role != operatorRole {
 			return service.Identity{}, service.ErrAnonymous
 		}
-		return service.Identity{Role: personRole, Name: id.Name, Serial: id.Serial}, nil
+		return id, nil
 	}
 	if s.issuer != nil && !strings.HasPrefix(presented, tokens.Prefix) {
 		person, err := s.issuer.person(r.Context(), presented)

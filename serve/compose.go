@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
@@ -55,7 +56,7 @@ func (s *Service) compose(ctx context.Context, d *dataset, analyst, text, purpos
 	if len(text) > longestQuestion {
 		return discreet.Config{}, fmt.Errorf("%w: it is longer than 64 KiB; upload tables as policies", ErrQuestion)
 	}
-	if len(purpose) > longestPurpose || strings.ContainsFunc(purpose, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if len(purpose) > longestPurpose || strings.ContainsFunc(purpose, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return discreet.Config{}, fmt.Errorf("%w: purpose: want one line of at most %d bytes", ErrQuestion, longestPurpose)
 	}
 	q, err := config.Decode[question]("question", []byte(text), nil)
@@ -90,8 +91,47 @@ func (d *dataset) allows(q question) error {
 		return fmt.Errorf("%w: privacy.epsilon is missing", ErrQuestion)
 	case d.LargestEpsilon > 0 && q.Privacy.Epsilon > d.LargestEpsilon:
 		return fmt.Errorf("%w: privacy.epsilon is %g; the steward allows at most %g an ask", ErrQuestion, q.Privacy.Epsilon, d.LargestEpsilon)
+	case !(q.Privacy.Epsilon <= 1e6) || !(q.Privacy.Delta >= 0 && q.Privacy.Delta < 1):
+		return fmt.Errorf("%w: privacy: epsilon is %g and delta %g; want finite numbers, a delta below 1", ErrQuestion, q.Privacy.Epsilon, q.Privacy.Delta)
 	case d.LargestDelta > 0 && q.Privacy.Delta > d.LargestDelta:
 		return fmt.Errorf("%w: privacy.delta is %g; the steward allows at most %g an ask", ErrQuestion, q.Privacy.Delta, d.LargestDelta)
+	}
+	return d.columns(q)
+}
+
+// mostActions of a policy that a question states by their number.
+const mostActions = 1024
+
+// columns refuses columns that the steward does not offer: one that is not in the data would
+// count as a failed check of them. And it bounds the tables that a number of actions makes.
+func (d *dataset) columns(q question) error {
+	type policy struct {
+		kind    string
+		actions int
+		names   []string
+	}
+	all := []policy{{q.Target.Kind, q.Target.Actions, append(slices.Clone(q.Target.Names), q.Target.Name)}}
+	for _, t := range q.Targets {
+		all = append(all, policy{t.Kind, t.Actions, append(slices.Clone(t.Names), t.Column)})
+	}
+	for _, p := range all {
+		if p.actions > mostActions {
+			return fmt.Errorf("%w: actions is %d; want at most %d", ErrQuestion, p.actions, mostActions)
+		}
+		if p.kind != "column" && p.kind != "columns" {
+			continue
+		}
+		for _, name := range p.names {
+			if name != "" && !slices.Contains(d.PolicyColumns, name) {
+				return fmt.Errorf("%w: column %q; the steward offers %q as columns of policies", ErrQuestion, name, d.PolicyColumns)
+			}
+		}
+		if p.kind == "column" && p.names[0] == "" && !slices.Contains(d.PolicyColumns, "target_prob") {
+			return fmt.Errorf("%w: column target_prob; the steward offers %q as columns of policies", ErrQuestion, d.PolicyColumns)
+		}
+	}
+	if q.By != nil && !slices.Contains(d.GroupColumns, strings.TrimPrefix(q.By.Column, "obs_")) {
+		return fmt.Errorf("%w: by.column %q; the steward offers %q as columns of groups", ErrQuestion, q.By.Column, d.GroupColumns)
 	}
 	return nil
 }

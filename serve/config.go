@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -131,6 +132,10 @@ type Dataset struct {
 	// LargestEpsilon and LargestDelta bound one ask; 0 for no other bound than the budget.
 	LargestEpsilon float64 `yaml:"largest_epsilon"`
 	LargestDelta   float64 `yaml:"largest_delta"`
+	// PolicyColumns are columns of the data with probabilities that questions may name as
+	// policies, and GroupColumns those by which they may ask for groups, without "obs_".
+	PolicyColumns []string `yaml:"policy_columns"`
+	GroupColumns  []string `yaml:"group_columns"`
 	// Approval by a steward: none (the default), steward, or above EPSILON, such as
 	// "above 0.5".
 	Approval string `yaml:"approval"`
@@ -157,7 +162,10 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Dir = filepath.Dir(path)
+	// Another directory that the process works in later changes nothing.
+	if c.Dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
+		return Config{}, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
 	return c, c.Validate()
 }
 
@@ -234,7 +242,7 @@ func (d Dataset) validate() error {
 	if !steward {
 		say("people has no steward; somebody has to look at what goes wrong")
 	}
-	if d.LargestEpsilon < 0 || d.LargestDelta < 0 || d.LargestDelta >= 1 {
+	if !(d.LargestEpsilon >= 0 && d.LargestEpsilon <= 1e6) || !(d.LargestDelta >= 0 && d.LargestDelta < 1) {
 		say("largest_epsilon is %g and largest_delta %g; want 0, for no bound, or above, and a delta below 1", d.LargestEpsilon, d.LargestDelta)
 	}
 	if _, err := d.approval(); err != nil {
@@ -252,9 +260,8 @@ func (d Dataset) validate() error {
 	return errors.Join(wrong...)
 }
 
-// approval returns the epsilon above which a steward has to decide: negative where all
-// asks wait, and infinite, as a negative ok, where none does.
-func (d Dataset) approval() (above approvalRule, err error) {
+// approval returns which asks wait for a steward.
+func (d Dataset) approval() (approvalRule, error) {
 	switch word, number, _ := strings.Cut(d.Approval, " "); word {
 	case "", "none":
 		if number == "" {
@@ -265,8 +272,7 @@ func (d Dataset) approval() (above approvalRule, err error) {
 			return approvalRule{needed: true}, nil
 		}
 	case "above":
-		var epsilon float64
-		if n, err := fmt.Sscanf(number, "%g", &epsilon); n == 1 && err == nil && epsilon >= 0 {
+		if epsilon, err := strconv.ParseFloat(number, 64); err == nil && epsilon >= 0 && epsilon <= 1e6 {
 			return approvalRule{needed: true, above: epsilon}, nil
 		}
 	}

@@ -265,6 +265,11 @@ func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n
 
 // planView is a plan in words, and drawn against epsilon.
 func (c console) planView(ctx context.Context, who *caller, analyst, question, purpose string, draw bool) (*pages.Plan, error) {
+	leave, err := c.enterPlanning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	cfg, err := c.compose(ctx, who.dataset, analyst, question, purpose)
 	if err != nil {
 		return nil, c.wrong(who.dataset, err)
@@ -283,20 +288,26 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 	if m.GetHalfWidth() > 0 {
 		out.Sentence += fmt.Sprintf(" The interval is expected to reach %s to each side; an answer made up without data is off by at most %s.", number(m.GetHalfWidth()), number(m.GetConstant()))
 	}
+	for _, a := range m.GetAnswers() {
+		out.Sentence += fmt.Sprintf(" %s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))
+	}
 	if draw {
-		out.Plot = curve(cfg, p).Plot()
+		out.Plot = curve(ctx, cfg, p).Plot()
 	}
 	return out, nil
 }
 
 // curve plans the question again at epsilons around its own.
-func curve(cfg discreet.Config, p *evaluate.Plan) pages.Curve {
+func curve(ctx context.Context, cfg discreet.Config, p *evaluate.Plan) pages.Curve {
 	own := cfg.Privacy.Epsilon
 	c := pages.Curve{Constant: p.Expected.Constant, Sampling: halfWidth * p.Expected.StdSampling, At: own}
 	if p.Expected.HalfWidth == 0 {
 		return pages.Curve{}
 	}
 	for _, factor := range []float64{.1, .2, .4, .7, 1, 1.5, 2.5, 5, 10} {
+		if ctx.Err() != nil {
+			break // nobody looks at it any more
+		}
 		cfg.Privacy.Epsilon = own * factor
 		at, err := discreet.Plan(cfg)
 		if err != nil {
@@ -350,7 +361,7 @@ func (c console) oneAsk(r *http.Request, procedure string) (pages.OneAsk, *calle
 	}
 	v := pages.OneAsk{Frame: c.frame(r, "Ask"), Ask: c.askView(r.Context(), who, a)}
 	v.MayDecide = who.role == Steward && a.State == asks.Waiting
-	v.MayWithdraw = who.role == Analyst && (a.State == asks.Waiting || a.State == asks.Queued)
+	v.MayWithdraw = who.role == Analyst && slices.Contains(who.withdrawable(), a.State)
 	v.Released = v.Ask.State == string(asks.Released)
 	if v.Ask.Ended == "" {
 		v.Refresh = 2

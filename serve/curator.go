@@ -80,8 +80,16 @@ func (s curator) Plan(ctx context.Context, r *curatorv1.PlanRequest) (*curatorv1
 	return s.planned(who.dataset, plan, funds), nil
 }
 
+// mostPlans are made at a time: they cost memory and processor, and no budget.
+const mostPlans = 4
+
 // plan makes the plan of a question, and asks the ledger whether it fits.
 func (s *Service) plan(ctx context.Context, who *caller, question, purpose string) (*evaluate.Plan, *discreet.Funds, error) {
+	leave, err := s.enterPlanning(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
 	c, err := s.compose(ctx, who.dataset, who.name, question, purpose)
 	if err != nil {
 		return nil, nil, s.wrong(who.dataset, err)
@@ -97,6 +105,16 @@ func (s *Service) plan(ctx context.Context, who *caller, question, purpose strin
 	return plan, funds, nil
 }
 
+// enterPlanning waits for a place among those who plan.
+func (s *Service) enterPlanning(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.planning <- struct{}{}:
+		return func() { <-s.planning }, nil
+	case <-ctx.Done():
+		return nil, s.broken(ctx.Err())
+	}
+}
+
 func (s *Service) planned(d *dataset, p *evaluate.Plan, f *discreet.Funds) *curatorv1.PlanResponse {
 	e := p.Expected
 	out := &curatorv1.PlanResponse{
@@ -104,6 +122,11 @@ func (s *Service) planned(d *dataset, p *evaluate.Plan, f *discreet.Funds) *cura
 		StdSampling: e.StdSampling, Constant: e.Constant, Rmse: e.RMSE, Notes: p.Notes, Fits: f.Refused == nil,
 		NoAnswer:      e.Constant > 0 && (e.HalfWidth >= e.Constant || e.RMSE >= e.Constant),
 		NeedsApproval: d.approval.waits(p.Privacy.Budget.Epsilon),
+	}
+	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	for _, a := range answers {
+		out.Answers = append(out.Answers, &curatorv1.PlannedAnswer{Name: a.Name, HalfWidth: a.HalfWidth, StdPrivacy: a.StdPrivacy, StdSampling: a.StdSampling})
+		out.NoAnswer = out.NoAnswer || a.HalfWidth >= a.Range.Width()/2
 	}
 	if f.Refused != nil {
 		out.Refusal = s.refusal(d, f.Refused)
@@ -164,13 +187,17 @@ func (s *Service) ask(ctx context.Context, who *caller, question, purpose, key s
 	if err := s.mayAsk(ctx, who, funds); err != nil {
 		return nil, err
 	}
-	added, err := s.store.Add(ctx, who.by, a)
+	added, err := s.store.Add(ctx, who.by, a, who.asksPerHour())
+	if errors.Is(err, asks.ErrMany) {
+		return nil, connect.NewError(connect.CodeResourceExhausted, errors.New("too many asks in an hour; wait, or ask the steward"))
+	}
 	if errors.Is(err, asks.ErrKey) {
 		return nil, invalid("key", err)
 	}
 	if err != nil {
 		return nil, s.broken(err)
 	}
+	s.taken.Inc()
 	s.call()
 	s.changed.Broadcast()
 	return added, nil
@@ -186,14 +213,8 @@ func (s *Service) mayAsk(ctx context.Context, who *caller, funds *discreet.Funds
 	if !who.open.IsZero() && now.Before(who.open) || !who.end.IsZero() && !now.Before(who.end) {
 		return connect.NewError(connect.CodeFailedPrecondition, errors.New("the dataset takes no asks at this time"))
 	}
-	n, err := s.store.Asked(ctx, who.dataset.name, who.name, now.Add(-time.Hour))
-	if err != nil {
-		return s.broken(err)
-	}
-	if n >= who.asksPerHour() {
-		return connect.NewError(connect.CodeResourceExhausted, errors.New("too many asks in an hour; wait, or ask the steward"))
-	}
-	if funds.Refused != nil {
+	// A check that is running counts as one that failed: the worker looks when it has ended.
+	if funds.Refused != nil && !errors.Is(funds.Refused, ledger.ErrChecks) {
 		return connect.NewError(connect.CodeResourceExhausted, errors.New(s.refusal(who.dataset, funds.Refused)))
 	}
 	return nil
@@ -333,11 +354,20 @@ func (s curator) WithdrawAsk(ctx context.Context, r *curatorv1.WithdrawAskReques
 	if err != nil {
 		return nil, err
 	}
-	a, err = s.move(ctx, who, a.ID, []asks.State{asks.Waiting, asks.Queued}, asks.Withdrawn, "")
+	a, err = s.move(ctx, who, a.ID, who.withdrawable(), asks.Withdrawn, "")
 	if err != nil {
 		return nil, err
 	}
 	return &curatorv1.WithdrawAskResponse{Ask: s.told(ctx, who, a)}, nil
+}
+
+// withdrawable are the states in which an ask can be taken back. Where ends are held back,
+// whether an ask has begun to run is not told either.
+func (d *dataset) withdrawable() []asks.State {
+	if d.every > 0 {
+		return []asks.State{asks.Waiting}
+	}
+	return []asks.State{asks.Waiting, asks.Queued}
 }
 
 // move changes the state of an ask for a caller.
@@ -348,9 +378,6 @@ func (s *Service) move(ctx context.Context, who *caller, id string, from []asks.
 	}
 	if err != nil {
 		return nil, s.broken(err)
-	}
-	if to.Ended() {
-		s.ended[to].Inc()
 	}
 	s.call()
 	s.changed.Broadcast()
@@ -459,8 +486,11 @@ func (s curator) PutPolicy(ctx context.Context, r *curatorv1.PutPolicyRequest) (
 		return nil, invalid("content", errors.New("the file is empty"))
 	}
 	hash, err := s.store.PutPolicy(ctx, who.by, who.dataset.name, r.GetName(), r.GetContent())
-	if errors.Is(err, asks.ErrExists) {
+	switch {
+	case errors.Is(err, asks.ErrExists):
 		return nil, connect.NewError(connect.CodeAlreadyExists, err)
+	case errors.Is(err, asks.ErrFull):
+		return nil, connect.NewError(connect.CodeResourceExhausted, err)
 	}
 	if err != nil {
 		return nil, s.broken(err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +82,8 @@ func (d *dataset) stewardsPart() error {
 		return fmt.Errorf("%w: ledger is missing; nothing is answered without a budget", ErrConfig)
 	case p.Ledger.Analyst != "" || p.Ledger.Purpose != "":
 		return fmt.Errorf("%w: ledger.analyst and ledger.purpose are those of each ask", ErrConfig)
+	case p.Justification != "":
+		return fmt.Errorf("%w: justification is that of each ask", ErrConfig)
 	case p.Output.Dir != "":
 		return fmt.Errorf("%w: output.dir is not used; releases are kept in the ledger and in the store of the service", ErrConfig)
 	}
@@ -166,22 +167,5 @@ func (d *dataset) publish(terms json.RawMessage) error {
 // agree refuses to start where the contract in force is another than the configuration
 // says: every ask would be refused.
 func (d *dataset) agree(ctx context.Context) error {
-	c := d.part
-	c.Target, c.Method = discreet.Target{Kind: "logged"}, discreet.Method{Name: "dp-is"}
-	if len(d.methods) > 0 && !slices.Contains(d.methods, "dp-is") {
-		return nil // the first question tells
-	}
-	c.Privacy.Epsilon, c.Privacy.Delta, c.Privacy.LargeDelta = 1e-3, 1e-12, d.part.Privacy.LargeDelta
-	own := *c.Ledger
-	own.Path = d.location
-	c.Ledger = &own
-	plan, err := discreet.Plan(c)
-	if err != nil {
-		return err
-	}
-	funds, err := discreet.Budget(ctx, c, plan)
-	if err == nil && errors.Is(funds.Refused, ledger.ErrContract) {
-		err = funds.Refused
-	}
-	return err
+	return discreet.CheckContract(ctx, d.part, d.ledger)
 }

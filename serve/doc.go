@@ -18,8 +18,8 @@
 // # The life of an ask
 //
 // waiting (for a steward) -> queued -> running -> released | pending | refused, or
-// withdrawn before it runs. Its id is its key in the ledger, so that whatever is killed,
-// and whoever takes it over, it is charged once: what was charged ends as released, with
+// withdrawn before it runs. Its key in the ledger follows from the client's, so that whatever
+// is killed, and whoever takes it over, it is charged once: what was charged ends as released, with
 // the bytes that the ledger has, or as pending, with no answer. What fails before the
 // charge is told to the steward; its analyst learns that nothing was spent, and each
 // such refusal is a failed check of the dataset, which the ledger counts.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -32,8 +33,8 @@ type Service struct {
 	server   *service.Server
 	log      *slog.Logger
 	metrics  *service.Metrics
-	running  prometheus.Gauge
-	ended    map[asks.State]prometheus.Counter
+	taken    prometheus.Counter
+	planning chan struct{}
 	wake     chan struct{}
 	changed  *broadcast
 }
@@ -46,19 +47,29 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast()}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	c.Dir = dir
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans)}
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}
 	s.names = slices.Sorted(maps.Keys(c.Datasets))
+	budgets := map[string]string{}
 	for _, name := range s.names {
 		d, err := openDataset(ctx, c, name)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("dataset %s: %w", name, err), s.Close())
 		}
 		s.datasets[name] = d
+		budget := d.location + "\x00" + d.part.Ledger.Dataset
+		if other := budgets[budget]; other != "" {
+			return nil, errors.Join(fmt.Errorf("%w: datasets %s and %s have one budget, dataset %q of one ledger; their rules would contradict each other", ErrConfig, other, name, d.part.Ledger.Dataset), s.Close())
+		}
+		budgets[budget] = name
 	}
-	var err error
 	if s.tokens, err = tokens.Open(c.path(c.Tokens), nil); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -94,23 +105,15 @@ func (s *Service) Close() error {
 // mount makes the server and its routes.
 func (s *Service) mount() error {
 	s.metrics = service.NewMetrics("discreet_curator")
-	s.running = s.metrics.Gauge("running", "Asks that are being answered.")
-	var ends []string
-	for _, e := range ending {
-		ends = append(ends, string(e))
-	}
-	counters := s.metrics.Counters("asks_ended_total", "Asks by how they ended.", "state", ends...)
-	s.ended = map[asks.State]prometheus.Counter{}
-	for _, e := range ending {
-		s.ended[e] = counters[string(e)]
-	}
+	// How asks end is for their analysts, and when they are told; so is how long one runs.
+	s.taken = s.metrics.Counter("asks_total", "Asks that were taken in.")
 	listen := s.config.Listen
 	if listen == "" {
 		listen = defaultListen
 	}
 	var err error
 	s.server, err = service.New(service.Config{
-		Listen: listen, TLS: s.config.tls(), Operators: personRole, Identify: s.identify, Ready: s.store.Ping, Log: s.log, Metrics: s.metrics,
+		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Ready: s.store.Ping, Log: s.log, Metrics: s.metrics,
 	})
 	if err != nil {
 		return err
@@ -118,9 +121,6 @@ func (s *Service) mount() error {
 	s.routes()
 	return nil
 }
-
-// ending are the states in which the work on an ask may end; queued is for again.
-var ending = []asks.State{asks.Released, asks.Pending, asks.Refused, asks.Withdrawn, asks.Queued}
 
 // Listen opens the port, so that its number is known before Run serves it.
 func (s *Service) Listen(ctx context.Context) (net.Addr, error) {

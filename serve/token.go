@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/discreet-rl/discreet/internal/service/database"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
 	"github.com/discreet-rl/discreet/serve/internal/tokens"
 )
 
@@ -36,6 +40,18 @@ func (c Config) RevokeToken(person, label string) error {
 
 // ListTokens lists the tokens.
 func (c Config) ListTokens() ([]Token, error) { return tokens.List(c.path(c.Tokens)) }
+
+// VerifyAudit recomputes the chain of the audit log and returns its length and the hash of
+// its last line, to be noted elsewhere: lines that are missing at the end show by it alone. A
+// SQLite store is open in one process, so that the service has to be stopped.
+func (c Config) VerifyAudit(ctx context.Context) (lines int64, last []byte, err error) {
+	store, err := asks.Open(ctx, c.place(c.Store), database.Options{})
+	if err != nil {
+		return 0, nil, err
+	}
+	lines, last, err = store.VerifyAudit(ctx)
+	return lines, last, errors.Join(err, store.Close())
+}
 
 func (c Config) knows(person string) bool {
 	for _, d := range c.Datasets {

@@ -24,7 +24,6 @@ const (
 	toldChecks  = "the data could not be read as the steward's configuration says, or a check of them failed; the steward has been told, and nothing was spent"
 	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; nothing was spent"
 	toldPending = "the budget is spent and there is no answer: the run was interrupted after the charge; the steward has been told"
-	toldStore   = "the ledger could not be reached; nothing was spent, and the question can be asked again"
 )
 
 // work answers asks until stop is closed, one at a time. An ask that is being answered
@@ -57,8 +56,6 @@ func (s *Service) work(ctx context.Context, stop <-chan struct{}) {
 
 // answer runs one ask and writes down what became of it. Its lease is held meanwhile.
 func (s *Service) answer(ctx context.Context, l *asks.Lease) {
-	s.running.Inc()
-	defer s.running.Dec()
 	held, done := context.WithCancel(ctx)
 	var holding sync.WaitGroup
 	holding.Go(func() { s.extend(held, l) })
@@ -73,7 +70,6 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
 		return
 	}
-	s.ended[o.State].Inc()
 	s.changed.Broadcast()
 }
 
@@ -93,19 +89,42 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 	}
 }
 
-// outcome asks the question. The key is the ask's id: whatever was charged for it before
-// is not charged again.
+// outcome asks the question, under the ledger's key of the ask: whatever was charged for it
+// before is not charged again. An ask that ran before, and one whose key was charged, ends as
+// the ledger has it.
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
+	if l.Again() {
+		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
+			return s.orLater(o, err)
+		}
+	}
 	c, err := s.compose(ctx, d, l.Analyst, l.Question, l.Purpose)
+	if err == nil {
+		_, err = discreet.Plan(c) // without the data, so that what is wrong with the question is known to be that
+	}
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := discreet.Evaluate(ctx, c, discreet.WithKey(l.ID))
+	result, err := discreet.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
+	if errors.Is(err, ledger.ErrKeyReused) {
+		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
+			return s.orLater(o, err)
+		}
+	}
 	return s.failure(d, err)
+}
+
+// orLater puts an ask back whose ledger does not answer.
+func (s *Service) orLater(o asks.Outcome, err error) asks.Outcome {
+	if err != nil {
+		s.log.Error("the ledger does not tell what became of an ask", "error", err)
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
+	}
+	return o
 }
 
 // failure says what an error of a run means.
@@ -115,16 +134,14 @@ func (s *Service) failure(d *dataset, err error) asks.Outcome {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
 		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}
-	case errors.Is(err, ledger.ErrUnknown):
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns it
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused):
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns what became of it
 	case errors.As(err, &refused):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, refused.Error())}
 	case errors.Is(err, ledger.ErrAnalyst), errors.Is(err, ledger.ErrContract):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error()), Notices: []string{err.Error()}}
 	case errors.Is(err, ledger.ErrChecks):
 		return asks.Outcome{State: asks.Refused, Reason: toldStop, Notices: []string{err.Error()}}
-	case errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness):
-		return asks.Outcome{State: asks.Refused, Reason: toldStore, Notices: []string{err.Error()}}
 	}
 	return asks.Outcome{State: asks.Refused, Reason: toldChecks, Notices: []string{err.Error()}}
 }

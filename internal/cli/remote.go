@@ -43,7 +43,7 @@ nobody else may read (--token-file).`,
 	}
 	cmd.PersistentFlags().StringVar(&r.server, "server", "http://127.0.0.1:8420", "address of the service")
 	cmd.PersistentFlags().StringVar(&r.tokenFile, "token-file", "", "file with the bearer token, mode 0600")
-	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.watch(), r.release(), r.budget(), r.policy())
+	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.watch(), r.release(), r.budget(), r.policy(), r.decide(), r.share(), r.notices(), r.clear(), r.audit())
 	return cmd
 }
 
@@ -80,20 +80,29 @@ func (b bearing) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 func (r *remote) client() (curatorv1.CuratorServiceClient, error) {
-	u, err := url.Parse(r.server)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, usage(fmt.Errorf("remote: --server is %q; want an address such as https://curator.example", r.server))
-	}
-	if host := u.Hostname(); u.Scheme == "http" && host != "127.0.0.1" && host != "::1" && host != "localhost" {
-		return nil, usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
-	}
-	token, err := r.token()
+	h, server, err := r.dial()
 	if err != nil {
 		return nil, err
 	}
+	return curatorv1.NewCuratorServiceClient(h, server), nil
+}
+
+// dial checks the address and presents the token.
+func (r *remote) dial() (*http.Client, string, error) {
+	u, err := url.Parse(r.server)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, "", usage(fmt.Errorf("remote: --server is %q; want an address such as https://curator.example", r.server))
+	}
+	if host := u.Hostname(); u.Scheme == "http" && host != "127.0.0.1" && host != "::1" && host != "localhost" {
+		return nil, "", usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
+	}
+	token, err := r.token()
+	if err != nil {
+		return nil, "", err
+	}
 	// A redirect could carry the token elsewhere.
 	h := &http.Client{Transport: bearing{token}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return curatorv1.NewCuratorServiceClient(h, strings.TrimSuffix(r.server, "/")), nil
+	return h, strings.TrimSuffix(r.server, "/"), nil
 }
 
 // remoteError is what the service said, with the class that the exit code goes by.
@@ -180,7 +189,15 @@ func (r *remote) plan() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
-		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), p.GetStdSampling(), p.GetHalfWidth(), p.GetConstant())
+		for _, a := range p.GetAnswers() {
+			fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g\n", printable(a.GetName()), a.GetStdPrivacy(), a.GetStdSampling(), a.GetHalfWidth())
+		}
+		if p.GetHalfWidth() > 0 {
+			fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), p.GetStdSampling(), p.GetHalfWidth(), p.GetConstant())
+		}
+		if p.GetRmse() > 0 {
+			fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", p.GetRmse())
+		}
 		if p.GetNoAnswer() {
 			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data"))
 		}

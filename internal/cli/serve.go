@@ -29,7 +29,7 @@ once, which spends nothing twice. docs/serve.md explains the keys.`,
 			return runServe(cmd.Context(), cmd.OutOrStdout(), c, args[0])
 		},
 	}
-	cmd.AddCommand(newServeToken())
+	cmd.AddCommand(newServeToken(), newServeAudit())
 	return cmd
 }
 
@@ -52,6 +52,26 @@ func runServe(ctx context.Context, w io.Writer, c serve.Config, path string) (er
 		fmt.Fprintf(w, "sign in   nobody has a token yet: discreet serve token create %s PERSON, and enter it at %s://%s\n", path, scheme, address)
 	}
 	return s.Run(ctx)
+}
+
+func newServeAudit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "audit CONFIG.yaml",
+		Short: "Recompute the chain of the audit log; print its length and last hash, to be noted elsewhere",
+		Args:  exactly(1, "one configuration"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := serve.Load(args[0])
+			if err != nil {
+				return err
+			}
+			lines, last, err := c.VerifyAudit(cmd.Context())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "audit     %d lines, each holds the hash of the one before; the last is %x\n", lines, last)
+			return err
+		},
+	}
 }
 
 func newServeToken() *cobra.Command {

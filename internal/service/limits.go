@@ -15,7 +15,8 @@ type Limits struct {
 	// request and its answer, 30 s if 0; IdleTime a connection without a request, 60 s
 	// if 0.
 	HeaderTime, RequestTime, IdleTime time.Duration
-	// Connections are open at the same time at most; 32768 if 0.
+	// Connections are open at the same time at most; 32768 if 0, or three quarters of the
+	// files that the process may have open, if these are fewer: stores need the rest.
 	Connections int
 }
 
@@ -33,7 +34,7 @@ func (l Limits) withDefaults() Limits {
 		l.IdleTime = time.Minute
 	}
 	if l.Connections == 0 {
-		l.Connections = 32 << 10
+		l.Connections = min(32<<10, max(1, openFiles()/4*3))
 	}
 	return l
 }

@@ -15,10 +15,13 @@ type Metrics struct {
 	registry *prometheus.Registry
 }
 
-// NewMetrics returns an empty set whose names all begin with the prefix, and with it
-// what the Go runtime and the operating system say of the process.
-func NewMetrics(prefix string) *Metrics {
-	m := &Metrics{prefix + "_", prometheus.NewRegistry()}
+// NewMetrics returns an empty set whose names all begin with the prefix.
+func NewMetrics(prefix string) *Metrics { return &Metrics{prefix + "_", prometheus.NewRegistry()} }
+
+// WithProcess adds what the Go runtime and the operating system say of the process: memory
+// and processor time. They tell how much a process has to do, so that they are not for one
+// that reads private data.
+func (m *Metrics) WithProcess() *Metrics {
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

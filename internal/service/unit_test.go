@@ -68,7 +68,7 @@ func TestALogSaysNothingThatIsNotOnItsList(t *testing.T) {
 }
 
 func TestALabelHasTheValuesThatItWasMadeWith(t *testing.T) {
-	m := service.NewMetrics("test")
+	m := service.NewMetrics("test").WithProcess()
 	m.Counters("uploads_total", "Uploads.", "verdict", "accepted", "spent")["spent"].Add(3)
 	m.GaugeFunc("age_seconds", "Age.", func() float64 { return 2.5 })
 	m.Histogram("commit_seconds", "Commits.", []float64{.1, 1}).Observe(.5)

@@ -529,7 +529,9 @@ type PlanResponse struct {
 	NeedsApproval bool     `protobuf:"varint,11,opt,name=needs_approval,json=needsApproval,proto3" json:"needs_approval,omitempty"`
 	Notes         []string `protobuf:"bytes,12,rep,name=notes,proto3" json:"notes,omitempty"`
 	// rmse is the expected error over states of a value function; 0 where there is none.
-	Rmse          float64 `protobuf:"fixed64,13,opt,name=rmse,proto3" json:"rmse,omitempty"`
+	Rmse float64 `protobuf:"fixed64,13,opt,name=rmse,proto3" json:"rmse,omitempty"`
+	// answers, where the question asks for several.
+	Answers       []*PlannedAnswer `protobuf:"bytes,14,rep,name=answers,proto3" json:"answers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -655,6 +657,83 @@ func (x *PlanResponse) GetRmse() float64 {
 	return 0
 }
 
+func (x *PlanResponse) GetAnswers() []*PlannedAnswer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+// PlannedAnswer is what is expected of one of several answers.
+type PlannedAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// half_width of the joint interval, without missing mass.
+	HalfWidth     float64 `protobuf:"fixed64,2,opt,name=half_width,json=halfWidth,proto3" json:"half_width,omitempty"`
+	StdPrivacy    float64 `protobuf:"fixed64,3,opt,name=std_privacy,json=stdPrivacy,proto3" json:"std_privacy,omitempty"`
+	StdSampling   float64 `protobuf:"fixed64,4,opt,name=std_sampling,json=stdSampling,proto3" json:"std_sampling,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlannedAnswer) Reset() {
+	*x = PlannedAnswer{}
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlannedAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlannedAnswer) ProtoMessage() {}
+
+func (x *PlannedAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlannedAnswer.ProtoReflect.Descriptor instead.
+func (*PlannedAnswer) Descriptor() ([]byte, []int) {
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PlannedAnswer) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PlannedAnswer) GetHalfWidth() float64 {
+	if x != nil {
+		return x.HalfWidth
+	}
+	return 0
+}
+
+func (x *PlannedAnswer) GetStdPrivacy() float64 {
+	if x != nil {
+		return x.StdPrivacy
+	}
+	return 0
+}
+
+func (x *PlannedAnswer) GetStdSampling() float64 {
+	if x != nil {
+		return x.StdSampling
+	}
+	return 0
+}
+
 type AskRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Dataset  string                 `protobuf:"bytes,1,opt,name=dataset,proto3" json:"dataset,omitempty"`
@@ -669,7 +748,7 @@ type AskRequest struct {
 
 func (x *AskRequest) Reset() {
 	*x = AskRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[8]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +760,7 @@ func (x *AskRequest) String() string {
 func (*AskRequest) ProtoMessage() {}
 
 func (x *AskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[8]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +773,7 @@ func (x *AskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
 func (*AskRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{8}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AskRequest) GetDataset() string {
@@ -734,7 +813,7 @@ type AskResponse struct {
 
 func (x *AskResponse) Reset() {
 	*x = AskResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[9]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +825,7 @@ func (x *AskResponse) String() string {
 func (*AskResponse) ProtoMessage() {}
 
 func (x *AskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[9]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +838,7 @@ func (x *AskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
 func (*AskResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{9}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AskResponse) GetAsk() *AskState {
@@ -789,7 +868,7 @@ type AskState struct {
 
 func (x *AskState) Reset() {
 	*x = AskState{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[10]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +880,7 @@ func (x *AskState) String() string {
 func (*AskState) ProtoMessage() {}
 
 func (x *AskState) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[10]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +893,7 @@ func (x *AskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskState.ProtoReflect.Descriptor instead.
 func (*AskState) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{10}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AskState) GetId() string {
@@ -903,7 +982,7 @@ type GetAskRequest struct {
 
 func (x *GetAskRequest) Reset() {
 	*x = GetAskRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[11]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +994,7 @@ func (x *GetAskRequest) String() string {
 func (*GetAskRequest) ProtoMessage() {}
 
 func (x *GetAskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[11]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +1007,7 @@ func (x *GetAskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAskRequest.ProtoReflect.Descriptor instead.
 func (*GetAskRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{11}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetAskRequest) GetId() string {
@@ -947,7 +1026,7 @@ type GetAskResponse struct {
 
 func (x *GetAskResponse) Reset() {
 	*x = GetAskResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[12]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1038,7 @@ func (x *GetAskResponse) String() string {
 func (*GetAskResponse) ProtoMessage() {}
 
 func (x *GetAskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[12]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1051,7 @@ func (x *GetAskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAskResponse.ProtoReflect.Descriptor instead.
 func (*GetAskResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{12}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetAskResponse) GetAsk() *AskState {
@@ -991,7 +1070,7 @@ type WatchAskRequest struct {
 
 func (x *WatchAskRequest) Reset() {
 	*x = WatchAskRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[13]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1082,7 @@ func (x *WatchAskRequest) String() string {
 func (*WatchAskRequest) ProtoMessage() {}
 
 func (x *WatchAskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[13]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1095,7 @@ func (x *WatchAskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAskRequest.ProtoReflect.Descriptor instead.
 func (*WatchAskRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{13}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WatchAskRequest) GetId() string {
@@ -1035,7 +1114,7 @@ type WatchAskResponse struct {
 
 func (x *WatchAskResponse) Reset() {
 	*x = WatchAskResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[14]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1126,7 @@ func (x *WatchAskResponse) String() string {
 func (*WatchAskResponse) ProtoMessage() {}
 
 func (x *WatchAskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[14]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1139,7 @@ func (x *WatchAskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAskResponse.ProtoReflect.Descriptor instead.
 func (*WatchAskResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{14}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchAskResponse) GetAsk() *AskState {
@@ -1082,7 +1161,7 @@ type ListAsksRequest struct {
 
 func (x *ListAsksRequest) Reset() {
 	*x = ListAsksRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[15]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1094,7 +1173,7 @@ func (x *ListAsksRequest) String() string {
 func (*ListAsksRequest) ProtoMessage() {}
 
 func (x *ListAsksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[15]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1107,7 +1186,7 @@ func (x *ListAsksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAsksRequest.ProtoReflect.Descriptor instead.
 func (*ListAsksRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{15}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListAsksRequest) GetDataset() string {
@@ -1141,7 +1220,7 @@ type ListAsksResponse struct {
 
 func (x *ListAsksResponse) Reset() {
 	*x = ListAsksResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[16]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1232,7 @@ func (x *ListAsksResponse) String() string {
 func (*ListAsksResponse) ProtoMessage() {}
 
 func (x *ListAsksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[16]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1245,7 @@ func (x *ListAsksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAsksResponse.ProtoReflect.Descriptor instead.
 func (*ListAsksResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{16}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAsksResponse) GetAsks() []*AskState {
@@ -1192,7 +1271,7 @@ type WithdrawAskRequest struct {
 
 func (x *WithdrawAskRequest) Reset() {
 	*x = WithdrawAskRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[17]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1283,7 @@ func (x *WithdrawAskRequest) String() string {
 func (*WithdrawAskRequest) ProtoMessage() {}
 
 func (x *WithdrawAskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[17]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1296,7 @@ func (x *WithdrawAskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawAskRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawAskRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{17}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WithdrawAskRequest) GetId() string {
@@ -1236,7 +1315,7 @@ type WithdrawAskResponse struct {
 
 func (x *WithdrawAskResponse) Reset() {
 	*x = WithdrawAskResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[18]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1327,7 @@ func (x *WithdrawAskResponse) String() string {
 func (*WithdrawAskResponse) ProtoMessage() {}
 
 func (x *WithdrawAskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[18]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1340,7 @@ func (x *WithdrawAskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawAskResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawAskResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{18}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WithdrawAskResponse) GetAsk() *AskState {
@@ -1280,7 +1359,7 @@ type GetReleaseRequest struct {
 
 func (x *GetReleaseRequest) Reset() {
 	*x = GetReleaseRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[19]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1371,7 @@ func (x *GetReleaseRequest) String() string {
 func (*GetReleaseRequest) ProtoMessage() {}
 
 func (x *GetReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[19]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1384,7 @@ func (x *GetReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReleaseRequest.ProtoReflect.Descriptor instead.
 func (*GetReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{19}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetReleaseRequest) GetId() string {
@@ -1325,7 +1404,7 @@ type GetReleaseResponse struct {
 
 func (x *GetReleaseResponse) Reset() {
 	*x = GetReleaseResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[20]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1416,7 @@ func (x *GetReleaseResponse) String() string {
 func (*GetReleaseResponse) ProtoMessage() {}
 
 func (x *GetReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[20]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1429,7 @@ func (x *GetReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReleaseResponse.ProtoReflect.Descriptor instead.
 func (*GetReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{20}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetReleaseResponse) GetRelease() []byte {
@@ -1369,7 +1448,7 @@ type VerifyReleaseRequest struct {
 
 func (x *VerifyReleaseRequest) Reset() {
 	*x = VerifyReleaseRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[21]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1460,7 @@ func (x *VerifyReleaseRequest) String() string {
 func (*VerifyReleaseRequest) ProtoMessage() {}
 
 func (x *VerifyReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[21]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1473,7 @@ func (x *VerifyReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReleaseRequest.ProtoReflect.Descriptor instead.
 func (*VerifyReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{21}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifyReleaseRequest) GetId() string {
@@ -1415,7 +1494,7 @@ type VerifyReleaseResponse struct {
 
 func (x *VerifyReleaseResponse) Reset() {
 	*x = VerifyReleaseResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[22]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1427,7 +1506,7 @@ func (x *VerifyReleaseResponse) String() string {
 func (*VerifyReleaseResponse) ProtoMessage() {}
 
 func (x *VerifyReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[22]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1440,7 +1519,7 @@ func (x *VerifyReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReleaseResponse.ProtoReflect.Descriptor instead.
 func (*VerifyReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{22}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *VerifyReleaseResponse) GetHolds() bool {
@@ -1466,7 +1545,7 @@ type GetBudgetRequest struct {
 
 func (x *GetBudgetRequest) Reset() {
 	*x = GetBudgetRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[23]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1557,7 @@ func (x *GetBudgetRequest) String() string {
 func (*GetBudgetRequest) ProtoMessage() {}
 
 func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[23]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1570,7 @@ func (x *GetBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetRequest.ProtoReflect.Descriptor instead.
 func (*GetBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{23}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetBudgetRequest) GetDataset() string {
@@ -1513,7 +1592,7 @@ type GetBudgetResponse struct {
 
 func (x *GetBudgetResponse) Reset() {
 	*x = GetBudgetResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[24]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1604,7 @@ func (x *GetBudgetResponse) String() string {
 func (*GetBudgetResponse) ProtoMessage() {}
 
 func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[24]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1538,7 +1617,7 @@ func (x *GetBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBudgetResponse.ProtoReflect.Descriptor instead.
 func (*GetBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{24}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetBudgetResponse) GetBudget() *Budget {
@@ -1567,7 +1646,7 @@ type PutPolicyRequest struct {
 
 func (x *PutPolicyRequest) Reset() {
 	*x = PutPolicyRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[25]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1658,7 @@ func (x *PutPolicyRequest) String() string {
 func (*PutPolicyRequest) ProtoMessage() {}
 
 func (x *PutPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[25]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1671,7 @@ func (x *PutPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutPolicyRequest.ProtoReflect.Descriptor instead.
 func (*PutPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{25}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PutPolicyRequest) GetDataset() string {
@@ -1625,7 +1704,7 @@ type PutPolicyResponse struct {
 
 func (x *PutPolicyResponse) Reset() {
 	*x = PutPolicyResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[26]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1637,7 +1716,7 @@ func (x *PutPolicyResponse) String() string {
 func (*PutPolicyResponse) ProtoMessage() {}
 
 func (x *PutPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[26]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1650,7 +1729,7 @@ func (x *PutPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutPolicyResponse.ProtoReflect.Descriptor instead.
 func (*PutPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{26}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PutPolicyResponse) GetSha256() string {
@@ -1671,7 +1750,7 @@ type DecideRequest struct {
 
 func (x *DecideRequest) Reset() {
 	*x = DecideRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[27]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1762,7 @@ func (x *DecideRequest) String() string {
 func (*DecideRequest) ProtoMessage() {}
 
 func (x *DecideRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[27]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1775,7 @@ func (x *DecideRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideRequest.ProtoReflect.Descriptor instead.
 func (*DecideRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{27}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DecideRequest) GetId() string {
@@ -1729,7 +1808,7 @@ type DecideResponse struct {
 
 func (x *DecideResponse) Reset() {
 	*x = DecideResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[28]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1820,7 @@ func (x *DecideResponse) String() string {
 func (*DecideResponse) ProtoMessage() {}
 
 func (x *DecideResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[28]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1833,7 @@ func (x *DecideResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideResponse.ProtoReflect.Descriptor instead.
 func (*DecideResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{28}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DecideResponse) GetAsk() *AskState {
@@ -1775,7 +1854,7 @@ type SetShareRequest struct {
 
 func (x *SetShareRequest) Reset() {
 	*x = SetShareRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[29]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +1866,7 @@ func (x *SetShareRequest) String() string {
 func (*SetShareRequest) ProtoMessage() {}
 
 func (x *SetShareRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[29]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +1879,7 @@ func (x *SetShareRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetShareRequest.ProtoReflect.Descriptor instead.
 func (*SetShareRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{29}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SetShareRequest) GetDataset() string {
@@ -1832,7 +1911,7 @@ type SetShareResponse struct {
 
 func (x *SetShareResponse) Reset() {
 	*x = SetShareResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[30]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +1923,7 @@ func (x *SetShareResponse) String() string {
 func (*SetShareResponse) ProtoMessage() {}
 
 func (x *SetShareResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[30]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +1936,7 @@ func (x *SetShareResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetShareResponse.ProtoReflect.Descriptor instead.
 func (*SetShareResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{30}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{31}
 }
 
 type SetBudgetRequest struct {
@@ -1871,7 +1950,7 @@ type SetBudgetRequest struct {
 
 func (x *SetBudgetRequest) Reset() {
 	*x = SetBudgetRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[31]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1962,7 @@ func (x *SetBudgetRequest) String() string {
 func (*SetBudgetRequest) ProtoMessage() {}
 
 func (x *SetBudgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[31]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +1975,7 @@ func (x *SetBudgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetBudgetRequest.ProtoReflect.Descriptor instead.
 func (*SetBudgetRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{31}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SetBudgetRequest) GetDataset() string {
@@ -1928,7 +2007,7 @@ type SetBudgetResponse struct {
 
 func (x *SetBudgetResponse) Reset() {
 	*x = SetBudgetResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[32]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2019,7 @@ func (x *SetBudgetResponse) String() string {
 func (*SetBudgetResponse) ProtoMessage() {}
 
 func (x *SetBudgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[32]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2032,7 @@ func (x *SetBudgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetBudgetResponse.ProtoReflect.Descriptor instead.
 func (*SetBudgetResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{32}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{33}
 }
 
 type Notice struct {
@@ -1967,7 +2046,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[33]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1979,7 +2058,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[33]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1992,7 +2071,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{33}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Notice) GetTime() *timestamppb.Timestamp {
@@ -2027,7 +2106,7 @@ type ListNoticesRequest struct {
 
 func (x *ListNoticesRequest) Reset() {
 	*x = ListNoticesRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[34]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2039,7 +2118,7 @@ func (x *ListNoticesRequest) String() string {
 func (*ListNoticesRequest) ProtoMessage() {}
 
 func (x *ListNoticesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[34]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2052,7 +2131,7 @@ func (x *ListNoticesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNoticesRequest.ProtoReflect.Descriptor instead.
 func (*ListNoticesRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{34}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListNoticesRequest) GetDataset() string {
@@ -2089,7 +2168,7 @@ type ListNoticesResponse struct {
 
 func (x *ListNoticesResponse) Reset() {
 	*x = ListNoticesResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[35]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2180,7 @@ func (x *ListNoticesResponse) String() string {
 func (*ListNoticesResponse) ProtoMessage() {}
 
 func (x *ListNoticesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[35]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2114,7 +2193,7 @@ func (x *ListNoticesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNoticesResponse.ProtoReflect.Descriptor instead.
 func (*ListNoticesResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{35}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListNoticesResponse) GetNotices() []*Notice {
@@ -2154,7 +2233,7 @@ type ClearChecksRequest struct {
 
 func (x *ClearChecksRequest) Reset() {
 	*x = ClearChecksRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[36]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2166,7 +2245,7 @@ func (x *ClearChecksRequest) String() string {
 func (*ClearChecksRequest) ProtoMessage() {}
 
 func (x *ClearChecksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[36]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2179,7 +2258,7 @@ func (x *ClearChecksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearChecksRequest.ProtoReflect.Descriptor instead.
 func (*ClearChecksRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{36}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ClearChecksRequest) GetDataset() string {
@@ -2198,7 +2277,7 @@ type ClearChecksResponse struct {
 
 func (x *ClearChecksResponse) Reset() {
 	*x = ClearChecksResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[37]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2210,7 +2289,7 @@ func (x *ClearChecksResponse) String() string {
 func (*ClearChecksResponse) ProtoMessage() {}
 
 func (x *ClearChecksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[37]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2223,7 +2302,7 @@ func (x *ClearChecksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearChecksResponse.ProtoReflect.Descriptor instead.
 func (*ClearChecksResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{37}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ClearChecksResponse) GetCleared() int64 {
@@ -2250,7 +2329,7 @@ type AuditEntry struct {
 
 func (x *AuditEntry) Reset() {
 	*x = AuditEntry{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[38]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2262,7 +2341,7 @@ func (x *AuditEntry) String() string {
 func (*AuditEntry) ProtoMessage() {}
 
 func (x *AuditEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[38]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2275,7 +2354,7 @@ func (x *AuditEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditEntry.ProtoReflect.Descriptor instead.
 func (*AuditEntry) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{38}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AuditEntry) GetSeq() int64 {
@@ -2345,7 +2424,7 @@ type ListAuditRequest struct {
 
 func (x *ListAuditRequest) Reset() {
 	*x = ListAuditRequest{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[39]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2357,7 +2436,7 @@ func (x *ListAuditRequest) String() string {
 func (*ListAuditRequest) ProtoMessage() {}
 
 func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[39]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2370,7 +2449,7 @@ func (x *ListAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListAuditRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{39}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListAuditRequest) GetDataset() string {
@@ -2404,7 +2483,7 @@ type ListAuditResponse struct {
 
 func (x *ListAuditResponse) Reset() {
 	*x = ListAuditResponse{}
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[40]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2495,7 @@ func (x *ListAuditResponse) String() string {
 func (*ListAuditResponse) ProtoMessage() {}
 
 func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_curator_v1_curator_proto_msgTypes[40]
+	mi := &file_discreet_curator_v1_curator_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2508,7 @@ func (x *ListAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListAuditResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{40}
+	return file_discreet_curator_v1_curator_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListAuditResponse) GetEntries() []*AuditEntry {
@@ -2477,7 +2556,7 @@ const file_discreet_curator_v1_curator_proto_rawDesc = "" +
 	"\adataset\x18\x01 \x01(\v2\x1c.discreet.curator.v1.DatasetR\adataset\"C\n" +
 	"\vPlanRequest\x12\x18\n" +
 	"\adataset\x18\x01 \x01(\tR\adataset\x12\x1a\n" +
-	"\bquestion\x18\x02 \x01(\tR\bquestion\"\xf1\x02\n" +
+	"\bquestion\x18\x02 \x01(\tR\bquestion\"\xaf\x03\n" +
 	"\fPlanResponse\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x18\n" +
 	"\aepsilon\x18\x02 \x01(\x01R\aepsilon\x12\x14\n" +
@@ -2494,7 +2573,15 @@ const file_discreet_curator_v1_curator_proto_rawDesc = "" +
 	" \x01(\tR\arefusal\x12%\n" +
 	"\x0eneeds_approval\x18\v \x01(\bR\rneedsApproval\x12\x14\n" +
 	"\x05notes\x18\f \x03(\tR\x05notes\x12\x12\n" +
-	"\x04rmse\x18\r \x01(\x01R\x04rmse\"n\n" +
+	"\x04rmse\x18\r \x01(\x01R\x04rmse\x12<\n" +
+	"\aanswers\x18\x0e \x03(\v2\".discreet.curator.v1.PlannedAnswerR\aanswers\"\x86\x01\n" +
+	"\rPlannedAnswer\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"half_width\x18\x02 \x01(\x01R\thalfWidth\x12\x1f\n" +
+	"\vstd_privacy\x18\x03 \x01(\x01R\n" +
+	"stdPrivacy\x12!\n" +
+	"\fstd_sampling\x18\x04 \x01(\x01R\vstdSampling\"n\n" +
 	"\n" +
 	"AskRequest\x12\x18\n" +
 	"\adataset\x18\x01 \x01(\tR\adataset\x12\x1a\n" +
@@ -2652,7 +2739,7 @@ func file_discreet_curator_v1_curator_proto_rawDescGZIP() []byte {
 }
 
 var file_discreet_curator_v1_curator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_discreet_curator_v1_curator_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_discreet_curator_v1_curator_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_discreet_curator_v1_curator_proto_goTypes = []any{
 	(State)(0),                    // 0: discreet.curator.v1.State
 	(*Budget)(nil),                // 1: discreet.curator.v1.Budget
@@ -2663,104 +2750,106 @@ var file_discreet_curator_v1_curator_proto_goTypes = []any{
 	(*GetDatasetResponse)(nil),    // 6: discreet.curator.v1.GetDatasetResponse
 	(*PlanRequest)(nil),           // 7: discreet.curator.v1.PlanRequest
 	(*PlanResponse)(nil),          // 8: discreet.curator.v1.PlanResponse
-	(*AskRequest)(nil),            // 9: discreet.curator.v1.AskRequest
-	(*AskResponse)(nil),           // 10: discreet.curator.v1.AskResponse
-	(*AskState)(nil),              // 11: discreet.curator.v1.AskState
-	(*GetAskRequest)(nil),         // 12: discreet.curator.v1.GetAskRequest
-	(*GetAskResponse)(nil),        // 13: discreet.curator.v1.GetAskResponse
-	(*WatchAskRequest)(nil),       // 14: discreet.curator.v1.WatchAskRequest
-	(*WatchAskResponse)(nil),      // 15: discreet.curator.v1.WatchAskResponse
-	(*ListAsksRequest)(nil),       // 16: discreet.curator.v1.ListAsksRequest
-	(*ListAsksResponse)(nil),      // 17: discreet.curator.v1.ListAsksResponse
-	(*WithdrawAskRequest)(nil),    // 18: discreet.curator.v1.WithdrawAskRequest
-	(*WithdrawAskResponse)(nil),   // 19: discreet.curator.v1.WithdrawAskResponse
-	(*GetReleaseRequest)(nil),     // 20: discreet.curator.v1.GetReleaseRequest
-	(*GetReleaseResponse)(nil),    // 21: discreet.curator.v1.GetReleaseResponse
-	(*VerifyReleaseRequest)(nil),  // 22: discreet.curator.v1.VerifyReleaseRequest
-	(*VerifyReleaseResponse)(nil), // 23: discreet.curator.v1.VerifyReleaseResponse
-	(*GetBudgetRequest)(nil),      // 24: discreet.curator.v1.GetBudgetRequest
-	(*GetBudgetResponse)(nil),     // 25: discreet.curator.v1.GetBudgetResponse
-	(*PutPolicyRequest)(nil),      // 26: discreet.curator.v1.PutPolicyRequest
-	(*PutPolicyResponse)(nil),     // 27: discreet.curator.v1.PutPolicyResponse
-	(*DecideRequest)(nil),         // 28: discreet.curator.v1.DecideRequest
-	(*DecideResponse)(nil),        // 29: discreet.curator.v1.DecideResponse
-	(*SetShareRequest)(nil),       // 30: discreet.curator.v1.SetShareRequest
-	(*SetShareResponse)(nil),      // 31: discreet.curator.v1.SetShareResponse
-	(*SetBudgetRequest)(nil),      // 32: discreet.curator.v1.SetBudgetRequest
-	(*SetBudgetResponse)(nil),     // 33: discreet.curator.v1.SetBudgetResponse
-	(*Notice)(nil),                // 34: discreet.curator.v1.Notice
-	(*ListNoticesRequest)(nil),    // 35: discreet.curator.v1.ListNoticesRequest
-	(*ListNoticesResponse)(nil),   // 36: discreet.curator.v1.ListNoticesResponse
-	(*ClearChecksRequest)(nil),    // 37: discreet.curator.v1.ClearChecksRequest
-	(*ClearChecksResponse)(nil),   // 38: discreet.curator.v1.ClearChecksResponse
-	(*AuditEntry)(nil),            // 39: discreet.curator.v1.AuditEntry
-	(*ListAuditRequest)(nil),      // 40: discreet.curator.v1.ListAuditRequest
-	(*ListAuditResponse)(nil),     // 41: discreet.curator.v1.ListAuditResponse
-	(*timestamppb.Timestamp)(nil), // 42: google.protobuf.Timestamp
+	(*PlannedAnswer)(nil),         // 9: discreet.curator.v1.PlannedAnswer
+	(*AskRequest)(nil),            // 10: discreet.curator.v1.AskRequest
+	(*AskResponse)(nil),           // 11: discreet.curator.v1.AskResponse
+	(*AskState)(nil),              // 12: discreet.curator.v1.AskState
+	(*GetAskRequest)(nil),         // 13: discreet.curator.v1.GetAskRequest
+	(*GetAskResponse)(nil),        // 14: discreet.curator.v1.GetAskResponse
+	(*WatchAskRequest)(nil),       // 15: discreet.curator.v1.WatchAskRequest
+	(*WatchAskResponse)(nil),      // 16: discreet.curator.v1.WatchAskResponse
+	(*ListAsksRequest)(nil),       // 17: discreet.curator.v1.ListAsksRequest
+	(*ListAsksResponse)(nil),      // 18: discreet.curator.v1.ListAsksResponse
+	(*WithdrawAskRequest)(nil),    // 19: discreet.curator.v1.WithdrawAskRequest
+	(*WithdrawAskResponse)(nil),   // 20: discreet.curator.v1.WithdrawAskResponse
+	(*GetReleaseRequest)(nil),     // 21: discreet.curator.v1.GetReleaseRequest
+	(*GetReleaseResponse)(nil),    // 22: discreet.curator.v1.GetReleaseResponse
+	(*VerifyReleaseRequest)(nil),  // 23: discreet.curator.v1.VerifyReleaseRequest
+	(*VerifyReleaseResponse)(nil), // 24: discreet.curator.v1.VerifyReleaseResponse
+	(*GetBudgetRequest)(nil),      // 25: discreet.curator.v1.GetBudgetRequest
+	(*GetBudgetResponse)(nil),     // 26: discreet.curator.v1.GetBudgetResponse
+	(*PutPolicyRequest)(nil),      // 27: discreet.curator.v1.PutPolicyRequest
+	(*PutPolicyResponse)(nil),     // 28: discreet.curator.v1.PutPolicyResponse
+	(*DecideRequest)(nil),         // 29: discreet.curator.v1.DecideRequest
+	(*DecideResponse)(nil),        // 30: discreet.curator.v1.DecideResponse
+	(*SetShareRequest)(nil),       // 31: discreet.curator.v1.SetShareRequest
+	(*SetShareResponse)(nil),      // 32: discreet.curator.v1.SetShareResponse
+	(*SetBudgetRequest)(nil),      // 33: discreet.curator.v1.SetBudgetRequest
+	(*SetBudgetResponse)(nil),     // 34: discreet.curator.v1.SetBudgetResponse
+	(*Notice)(nil),                // 35: discreet.curator.v1.Notice
+	(*ListNoticesRequest)(nil),    // 36: discreet.curator.v1.ListNoticesRequest
+	(*ListNoticesResponse)(nil),   // 37: discreet.curator.v1.ListNoticesResponse
+	(*ClearChecksRequest)(nil),    // 38: discreet.curator.v1.ClearChecksRequest
+	(*ClearChecksResponse)(nil),   // 39: discreet.curator.v1.ClearChecksResponse
+	(*AuditEntry)(nil),            // 40: discreet.curator.v1.AuditEntry
+	(*ListAuditRequest)(nil),      // 41: discreet.curator.v1.ListAuditRequest
+	(*ListAuditResponse)(nil),     // 42: discreet.curator.v1.ListAuditResponse
+	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
 }
 var file_discreet_curator_v1_curator_proto_depIdxs = []int32{
-	42, // 0: discreet.curator.v1.Dataset.open_at:type_name -> google.protobuf.Timestamp
-	42, // 1: discreet.curator.v1.Dataset.close_at:type_name -> google.protobuf.Timestamp
+	43, // 0: discreet.curator.v1.Dataset.open_at:type_name -> google.protobuf.Timestamp
+	43, // 1: discreet.curator.v1.Dataset.close_at:type_name -> google.protobuf.Timestamp
 	2,  // 2: discreet.curator.v1.ListDatasetsResponse.datasets:type_name -> discreet.curator.v1.Dataset
 	2,  // 3: discreet.curator.v1.GetDatasetResponse.dataset:type_name -> discreet.curator.v1.Dataset
-	11, // 4: discreet.curator.v1.AskResponse.ask:type_name -> discreet.curator.v1.AskState
-	0,  // 5: discreet.curator.v1.AskState.state:type_name -> discreet.curator.v1.State
-	42, // 6: discreet.curator.v1.AskState.asked:type_name -> google.protobuf.Timestamp
-	42, // 7: discreet.curator.v1.AskState.ended:type_name -> google.protobuf.Timestamp
-	11, // 8: discreet.curator.v1.GetAskResponse.ask:type_name -> discreet.curator.v1.AskState
-	11, // 9: discreet.curator.v1.WatchAskResponse.ask:type_name -> discreet.curator.v1.AskState
-	11, // 10: discreet.curator.v1.ListAsksResponse.asks:type_name -> discreet.curator.v1.AskState
-	11, // 11: discreet.curator.v1.WithdrawAskResponse.ask:type_name -> discreet.curator.v1.AskState
-	1,  // 12: discreet.curator.v1.GetBudgetResponse.budget:type_name -> discreet.curator.v1.Budget
-	1,  // 13: discreet.curator.v1.GetBudgetResponse.spent:type_name -> discreet.curator.v1.Budget
-	11, // 14: discreet.curator.v1.DecideResponse.ask:type_name -> discreet.curator.v1.AskState
-	1,  // 15: discreet.curator.v1.SetShareRequest.share:type_name -> discreet.curator.v1.Budget
-	1,  // 16: discreet.curator.v1.SetBudgetRequest.budget:type_name -> discreet.curator.v1.Budget
-	42, // 17: discreet.curator.v1.Notice.time:type_name -> google.protobuf.Timestamp
-	34, // 18: discreet.curator.v1.ListNoticesResponse.notices:type_name -> discreet.curator.v1.Notice
-	42, // 19: discreet.curator.v1.AuditEntry.time:type_name -> google.protobuf.Timestamp
-	39, // 20: discreet.curator.v1.ListAuditResponse.entries:type_name -> discreet.curator.v1.AuditEntry
-	3,  // 21: discreet.curator.v1.CuratorService.ListDatasets:input_type -> discreet.curator.v1.ListDatasetsRequest
-	5,  // 22: discreet.curator.v1.CuratorService.GetDataset:input_type -> discreet.curator.v1.GetDatasetRequest
-	7,  // 23: discreet.curator.v1.CuratorService.Plan:input_type -> discreet.curator.v1.PlanRequest
-	9,  // 24: discreet.curator.v1.CuratorService.Ask:input_type -> discreet.curator.v1.AskRequest
-	12, // 25: discreet.curator.v1.CuratorService.GetAsk:input_type -> discreet.curator.v1.GetAskRequest
-	14, // 26: discreet.curator.v1.CuratorService.WatchAsk:input_type -> discreet.curator.v1.WatchAskRequest
-	16, // 27: discreet.curator.v1.CuratorService.ListAsks:input_type -> discreet.curator.v1.ListAsksRequest
-	18, // 28: discreet.curator.v1.CuratorService.WithdrawAsk:input_type -> discreet.curator.v1.WithdrawAskRequest
-	20, // 29: discreet.curator.v1.CuratorService.GetRelease:input_type -> discreet.curator.v1.GetReleaseRequest
-	22, // 30: discreet.curator.v1.CuratorService.VerifyRelease:input_type -> discreet.curator.v1.VerifyReleaseRequest
-	24, // 31: discreet.curator.v1.CuratorService.GetBudget:input_type -> discreet.curator.v1.GetBudgetRequest
-	26, // 32: discreet.curator.v1.CuratorService.PutPolicy:input_type -> discreet.curator.v1.PutPolicyRequest
-	28, // 33: discreet.curator.v1.StewardService.Decide:input_type -> discreet.curator.v1.DecideRequest
-	30, // 34: discreet.curator.v1.StewardService.SetShare:input_type -> discreet.curator.v1.SetShareRequest
-	32, // 35: discreet.curator.v1.StewardService.SetBudget:input_type -> discreet.curator.v1.SetBudgetRequest
-	35, // 36: discreet.curator.v1.StewardService.ListNotices:input_type -> discreet.curator.v1.ListNoticesRequest
-	37, // 37: discreet.curator.v1.StewardService.ClearChecks:input_type -> discreet.curator.v1.ClearChecksRequest
-	40, // 38: discreet.curator.v1.StewardService.ListAudit:input_type -> discreet.curator.v1.ListAuditRequest
-	4,  // 39: discreet.curator.v1.CuratorService.ListDatasets:output_type -> discreet.curator.v1.ListDatasetsResponse
-	6,  // 40: discreet.curator.v1.CuratorService.GetDataset:output_type -> discreet.curator.v1.GetDatasetResponse
-	8,  // 41: discreet.curator.v1.CuratorService.Plan:output_type -> discreet.curator.v1.PlanResponse
-	10, // 42: discreet.curator.v1.CuratorService.Ask:output_type -> discreet.curator.v1.AskResponse
-	13, // 43: discreet.curator.v1.CuratorService.GetAsk:output_type -> discreet.curator.v1.GetAskResponse
-	15, // 44: discreet.curator.v1.CuratorService.WatchAsk:output_type -> discreet.curator.v1.WatchAskResponse
-	17, // 45: discreet.curator.v1.CuratorService.ListAsks:output_type -> discreet.curator.v1.ListAsksResponse
-	19, // 46: discreet.curator.v1.CuratorService.WithdrawAsk:output_type -> discreet.curator.v1.WithdrawAskResponse
-	21, // 47: discreet.curator.v1.CuratorService.GetRelease:output_type -> discreet.curator.v1.GetReleaseResponse
-	23, // 48: discreet.curator.v1.CuratorService.VerifyRelease:output_type -> discreet.curator.v1.VerifyReleaseResponse
-	25, // 49: discreet.curator.v1.CuratorService.GetBudget:output_type -> discreet.curator.v1.GetBudgetResponse
-	27, // 50: discreet.curator.v1.CuratorService.PutPolicy:output_type -> discreet.curator.v1.PutPolicyResponse
-	29, // 51: discreet.curator.v1.StewardService.Decide:output_type -> discreet.curator.v1.DecideResponse
-	31, // 52: discreet.curator.v1.StewardService.SetShare:output_type -> discreet.curator.v1.SetShareResponse
-	33, // 53: discreet.curator.v1.StewardService.SetBudget:output_type -> discreet.curator.v1.SetBudgetResponse
-	36, // 54: discreet.curator.v1.StewardService.ListNotices:output_type -> discreet.curator.v1.ListNoticesResponse
-	38, // 55: discreet.curator.v1.StewardService.ClearChecks:output_type -> discreet.curator.v1.ClearChecksResponse
-	41, // 56: discreet.curator.v1.StewardService.ListAudit:output_type -> discreet.curator.v1.ListAuditResponse
-	39, // [39:57] is the sub-list for method output_type
-	21, // [21:39] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	9,  // 4: discreet.curator.v1.PlanResponse.answers:type_name -> discreet.curator.v1.PlannedAnswer
+	12, // 5: discreet.curator.v1.AskResponse.ask:type_name -> discreet.curator.v1.AskState
+	0,  // 6: discreet.curator.v1.AskState.state:type_name -> discreet.curator.v1.State
+	43, // 7: discreet.curator.v1.AskState.asked:type_name -> google.protobuf.Timestamp
+	43, // 8: discreet.curator.v1.AskState.ended:type_name -> google.protobuf.Timestamp
+	12, // 9: discreet.curator.v1.GetAskResponse.ask:type_name -> discreet.curator.v1.AskState
+	12, // 10: discreet.curator.v1.WatchAskResponse.ask:type_name -> discreet.curator.v1.AskState
+	12, // 11: discreet.curator.v1.ListAsksResponse.asks:type_name -> discreet.curator.v1.AskState
+	12, // 12: discreet.curator.v1.WithdrawAskResponse.ask:type_name -> discreet.curator.v1.AskState
+	1,  // 13: discreet.curator.v1.GetBudgetResponse.budget:type_name -> discreet.curator.v1.Budget
+	1,  // 14: discreet.curator.v1.GetBudgetResponse.spent:type_name -> discreet.curator.v1.Budget
+	12, // 15: discreet.curator.v1.DecideResponse.ask:type_name -> discreet.curator.v1.AskState
+	1,  // 16: discreet.curator.v1.SetShareRequest.share:type_name -> discreet.curator.v1.Budget
+	1,  // 17: discreet.curator.v1.SetBudgetRequest.budget:type_name -> discreet.curator.v1.Budget
+	43, // 18: discreet.curator.v1.Notice.time:type_name -> google.protobuf.Timestamp
+	35, // 19: discreet.curator.v1.ListNoticesResponse.notices:type_name -> discreet.curator.v1.Notice
+	43, // 20: discreet.curator.v1.AuditEntry.time:type_name -> google.protobuf.Timestamp
+	40, // 21: discreet.curator.v1.ListAuditResponse.entries:type_name -> discreet.curator.v1.AuditEntry
+	3,  // 22: discreet.curator.v1.CuratorService.ListDatasets:input_type -> discreet.curator.v1.ListDatasetsRequest
+	5,  // 23: discreet.curator.v1.CuratorService.GetDataset:input_type -> discreet.curator.v1.GetDatasetRequest
+	7,  // 24: discreet.curator.v1.CuratorService.Plan:input_type -> discreet.curator.v1.PlanRequest
+	10, // 25: discreet.curator.v1.CuratorService.Ask:input_type -> discreet.curator.v1.AskRequest
+	13, // 26: discreet.curator.v1.CuratorService.GetAsk:input_type -> discreet.curator.v1.GetAskRequest
+	15, // 27: discreet.curator.v1.CuratorService.WatchAsk:input_type -> discreet.curator.v1.WatchAskRequest
+	17, // 28: discreet.curator.v1.CuratorService.ListAsks:input_type -> discreet.curator.v1.ListAsksRequest
+	19, // 29: discreet.curator.v1.CuratorService.WithdrawAsk:input_type -> discreet.curator.v1.WithdrawAskRequest
+	21, // 30: discreet.curator.v1.CuratorService.GetRelease:input_type -> discreet.curator.v1.GetReleaseRequest
+	23, // 31: discreet.curator.v1.CuratorService.VerifyRelease:input_type -> discreet.curator.v1.VerifyReleaseRequest
+	25, // 32: discreet.curator.v1.CuratorService.GetBudget:input_type -> discreet.curator.v1.GetBudgetRequest
+	27, // 33: discreet.curator.v1.CuratorService.PutPolicy:input_type -> discreet.curator.v1.PutPolicyRequest
+	29, // 34: discreet.curator.v1.StewardService.Decide:input_type -> discreet.curator.v1.DecideRequest
+	31, // 35: discreet.curator.v1.StewardService.SetShare:input_type -> discreet.curator.v1.SetShareRequest
+	33, // 36: discreet.curator.v1.StewardService.SetBudget:input_type -> discreet.curator.v1.SetBudgetRequest
+	36, // 37: discreet.curator.v1.StewardService.ListNotices:input_type -> discreet.curator.v1.ListNoticesRequest
+	38, // 38: discreet.curator.v1.StewardService.ClearChecks:input_type -> discreet.curator.v1.ClearChecksRequest
+	41, // 39: discreet.curator.v1.StewardService.ListAudit:input_type -> discreet.curator.v1.ListAuditRequest
+	4,  // 40: discreet.curator.v1.CuratorService.ListDatasets:output_type -> discreet.curator.v1.ListDatasetsResponse
+	6,  // 41: discreet.curator.v1.CuratorService.GetDataset:output_type -> discreet.curator.v1.GetDatasetResponse
+	8,  // 42: discreet.curator.v1.CuratorService.Plan:output_type -> discreet.curator.v1.PlanResponse
+	11, // 43: discreet.curator.v1.CuratorService.Ask:output_type -> discreet.curator.v1.AskResponse
+	14, // 44: discreet.curator.v1.CuratorService.GetAsk:output_type -> discreet.curator.v1.GetAskResponse
+	16, // 45: discreet.curator.v1.CuratorService.WatchAsk:output_type -> discreet.curator.v1.WatchAskResponse
+	18, // 46: discreet.curator.v1.CuratorService.ListAsks:output_type -> discreet.curator.v1.ListAsksResponse
+	20, // 47: discreet.curator.v1.CuratorService.WithdrawAsk:output_type -> discreet.curator.v1.WithdrawAskResponse
+	22, // 48: discreet.curator.v1.CuratorService.GetRelease:output_type -> discreet.curator.v1.GetReleaseResponse
+	24, // 49: discreet.curator.v1.CuratorService.VerifyRelease:output_type -> discreet.curator.v1.VerifyReleaseResponse
+	26, // 50: discreet.curator.v1.CuratorService.GetBudget:output_type -> discreet.curator.v1.GetBudgetResponse
+	28, // 51: discreet.curator.v1.CuratorService.PutPolicy:output_type -> discreet.curator.v1.PutPolicyResponse
+	30, // 52: discreet.curator.v1.StewardService.Decide:output_type -> discreet.curator.v1.DecideResponse
+	32, // 53: discreet.curator.v1.StewardService.SetShare:output_type -> discreet.curator.v1.SetShareResponse
+	34, // 54: discreet.curator.v1.StewardService.SetBudget:output_type -> discreet.curator.v1.SetBudgetResponse
+	37, // 55: discreet.curator.v1.StewardService.ListNotices:output_type -> discreet.curator.v1.ListNoticesResponse
+	39, // 56: discreet.curator.v1.StewardService.ClearChecks:output_type -> discreet.curator.v1.ClearChecksResponse
+	42, // 57: discreet.curator.v1.StewardService.ListAudit:output_type -> discreet.curator.v1.ListAuditResponse
+	40, // [40:58] is the sub-list for method output_type
+	22, // [22:40] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_discreet_curator_v1_curator_proto_init() }
@@ -2774,7 +2863,7 @@ func file_discreet_curator_v1_curator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_discreet_curator_v1_curator_proto_rawDesc), len(file_discreet_curator_v1_curator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

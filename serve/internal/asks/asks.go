@@ -3,7 +3,9 @@ package asks
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -33,7 +35,7 @@ func (s State) Ended() bool {
 
 // Ask is a question on its way to an answer.
 type Ask struct {
-	// ID is a UUID of version 7, and the key under which the ledger is charged.
+	// ID is a UUID of version 7.
 	ID string
 	// Number orders asks by their time.
 	Number            int64
@@ -48,11 +50,21 @@ type Ask struct {
 	Told time.Time
 }
 
+// LedgerKey is the key under which the ledger is charged. It follows from what the client
+// gave, so that an ask whose store was lost finds its charge.
+func (a Ask) LedgerKey() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "discreet ask 1\x00%s\x00%s\x00%s", a.Dataset, a.Analyst, a.Key))
+	return "ask-" + hex.EncodeToString(sum[:16])
+}
+
 // Lease is a worker's hold on an ask: a later one has a higher fence.
 type Lease struct {
 	Ask
 	fence int64
 }
+
+// Again reports that the ask was run before, and may have been charged.
+func (l *Lease) Again() bool { return l.fence > 1 }
 
 const columns = `id, number, client_key, analyst, dataset, question, purpose, epsilon, delta, state, reason, asked, ended, told`
 
@@ -98,8 +110,9 @@ func (a Ask) same(old Ask) error {
 }
 
 // Add hands in an ask, in state Waiting or Queued. An analyst's key that was used for the
-// same question returns what became of it; for another it is [ErrKey].
-func (s *Store) Add(ctx context.Context, by By, a Ask) (*Ask, error) {
+// same question returns what became of it; for another it is [ErrKey]. An analyst who asked
+// most times about the dataset in the hour before is [ErrMany].
+func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 	var out Ask
 	err := s.update(ctx, func(tx *database.Tx) error {
 		old := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE analyst = $1 AND client_key = $2`, a.Analyst, a.Key), &out)
@@ -109,9 +122,21 @@ func (s *Store) Add(ctx context.Context, by By, a Ask) (*Ask, error) {
 		if !errors.Is(old, ErrNone) {
 			return old
 		}
+		if !tx.Lite {
+			if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_ask IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+		}
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
+		}
+		var n int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`, a.Dataset, a.Analyst, now-time.Hour.Microseconds()).Scan(&n); err != nil {
+			return err
+		}
+		if n >= most {
+			return ErrMany
 		}
 		a.ID, a.Asked = newID(inTime(now)), inTime(now)
 		if _, err := write(ctx, tx, by, a.Dataset, a.ID, string(a.State)); err != nil {
@@ -203,11 +228,17 @@ func (s *Store) Move(ctx context.Context, by By, id string, from []State, to Sta
 }
 
 // Take leases the oldest ask that is queued, or whose worker has not been heard of, of
-// one of the datasets; [ErrNone] if there is none. Whoever takes over an ask runs it
-// under the same key, so that the ledger decides whether it was charged.
+// one of the datasets; [ErrNone] if there is none. The asks of one dataset run one after the
+// other, for each check of its data counts as failed until it is paid. Whoever takes over an
+// ask runs it under the same key, so that the ledger decides whether it was charged.
 func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration) (*Lease, error) {
 	var l Lease
 	err := s.update(ctx, func(tx *database.Tx) error {
+		if !tx.Lite {
+			if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_ask IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+		}
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
@@ -216,7 +247,8 @@ func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration)
 		for _, dataset := range datasets {
 			var a Ask
 			var fence int64
-			err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+`, fence FROM curator_ask WHERE dataset = $1 AND (state = 'queued' OR state = 'running' AND lease_until < $2) ORDER BY number LIMIT 1`+tx.Locking("FOR UPDATE SKIP LOCKED"), dataset, now), &a, &fence)
+			err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+`, fence FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
+				AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY number LIMIT 1`, dataset, now), &a, &fence)
 			if errors.Is(err, ErrNone) {
 				continue
 			}
@@ -277,6 +309,9 @@ type Outcome struct {
 	Every time.Duration
 }
 
+// pause is how long an ask waits that is to be run again.
+const pause = 10 * time.Second
+
 // Finish ends a lease. It is [ErrLost] where another took the ask over: then nothing is
 // written.
 func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
@@ -294,11 +329,14 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 		if err != nil {
 			return err
 		}
-		var ended, told int64
+		var ended, told, wait int64
+		if o.State == Queued {
+			wait = now + pause.Microseconds()
+		}
 		if o.State.Ended() {
 			ended, told = now, until(now, o.Every)
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = 0 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release, wait); err != nil {
 			return err
 		}
 		for _, text := range o.Notices {
@@ -328,13 +366,6 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 		return err
 	})
 	return inTime(now), err
-}
-
-// Asked counts the asks of an analyst on a dataset since a time.
-func (s *Store) Asked(ctx context.Context, dataset, analyst string, since time.Time) (int, error) {
-	var n int
-	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`, dataset, analyst, micros(since)).Scan(&n)
-	return n, err
 }
 
 // Recover frees the leases of the process before, where this process has the store to

@@ -30,7 +30,7 @@ func Example() {
 	}
 	defer s.Close()
 	ann := asks.By{Who: "ann"}
-	if _, err := s.Add(ctx, ann, asks.Ask{Key: "0123456789abcdef", Analyst: "ann", Dataset: "trial", Question: "...", State: asks.Queued}); err != nil {
+	if _, err := s.Add(ctx, ann, asks.Ask{Key: "0123456789abcdef", Analyst: "ann", Dataset: "trial", Question: "...", State: asks.Queued}, 100); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -68,17 +68,17 @@ func ask(key string) asks.Ask {
 // A key is one ask, whoever repeats it, and another question under it is refused.
 func TestAKeyIsOneAsk(t *testing.T) {
 	onEach(t, func(t *testing.T, s *asks.Store, _ func(time.Duration)) {
-		a, err := s.Add(t.Context(), ann, ask("k"))
+		a, err := s.Add(t.Context(), ann, ask("k"), 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.Add(t.Context(), ann, ask("k"))
+		again, err := s.Add(t.Context(), ann, ask("k"), 100)
 		if err != nil || again.ID != a.ID {
 			t.Errorf("%v, %v; want %s", again, err, a.ID)
 		}
 		other := ask("k")
 		other.Question = "another"
-		if _, err := s.Add(t.Context(), ann, other); !errors.Is(err, asks.ErrKey) {
+		if _, err := s.Add(t.Context(), ann, other, 100); !errors.Is(err, asks.ErrKey) {
 			t.Errorf("another question: %v", err)
 		}
 		list, err := s.List(t.Context(), "trial", "", math.MaxInt64, 10)
@@ -91,7 +91,7 @@ func TestAKeyIsOneAsk(t *testing.T) {
 // A lease that ran out goes to another worker, and the first writes nothing any more.
 func TestALeaseThatWasTakenOverWritesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, s *asks.Store, later func(time.Duration)) {
-		if _, err := s.Add(t.Context(), ann, ask("k")); err != nil {
+		if _, err := s.Add(t.Context(), ann, ask("k"), 100); err != nil {
 			t.Fatal(err)
 		}
 		first, err := s.Take(t.Context(), []string{"trial", "other"}, time.Microsecond)
@@ -124,7 +124,7 @@ func TestALeaseThatWasTakenOverWritesNothing(t *testing.T) {
 		if _, err := s.Move(t.Context(), ann, second.ID, []asks.State{asks.Waiting, asks.Queued}, asks.Withdrawn, ""); !errors.Is(err, asks.ErrState) {
 			t.Errorf("withdrawn after its end: %v", err)
 		}
-		if n, err := s.VerifyAudit(t.Context()); n != 3 || err != nil {
+		if n, _, err := s.VerifyAudit(t.Context()); n != 3 || err != nil {
 			t.Errorf("%d lines, %v; want queued, running, released", n, err)
 		}
 	})
@@ -133,7 +133,7 @@ func TestALeaseThatWasTakenOverWritesNothing(t *testing.T) {
 // The end of an ask is told at the next multiple of a time, never before it ended.
 func TestTheEndIsToldAtAMultiple(t *testing.T) {
 	onEach(t, func(t *testing.T, s *asks.Store, _ func(time.Duration)) {
-		a, err := s.Add(t.Context(), ann, ask("k"))
+		a, err := s.Add(t.Context(), ann, ask("k"), 100)
 		if err != nil {
 			t.Fatal(err)
 		}

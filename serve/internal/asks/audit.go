@@ -101,22 +101,22 @@ func (s *Store) lines(ctx context.Context, query string, args ...any) ([]Line, e
 // auditPage is how many lines are checked at a time.
 const auditPage = 1000
 
-// VerifyAudit recomputes the chain of the whole log and returns its length. Lines that
-// are missing at the end cannot be seen here: note the last hash elsewhere.
-func (s *Store) VerifyAudit(ctx context.Context) (int64, error) {
+// VerifyAudit recomputes the chain of the whole log and returns its length and last hash.
+// Lines that are missing at the end cannot be seen here: note the last hash elsewhere.
+func (s *Store) VerifyAudit(ctx context.Context) (int64, []byte, error) {
 	sum := sha256.Sum256(nil)
 	previous, next := sum[:], int64(0)
 	for {
 		lines, err := s.lines(ctx, `SELECT line, hash FROM curator_audit WHERE seq >= $1 ORDER BY seq LIMIT $2`, next, auditPage)
 		if err != nil {
-			return next, err
+			return next, nil, err
 		}
 		if len(lines) == 0 {
-			return next, nil
+			return next, previous, nil
 		}
 		for _, l := range lines {
 			if l.Seq != next || !bytes.Equal(l.Previous, previous) {
-				return next, fmt.Errorf("%w: line %d does not follow line %d", ErrAudit, l.Seq, next-1)
+				return next, nil, fmt.Errorf("%w: line %d does not follow line %d", ErrAudit, l.Seq, next-1)
 			}
 			previous, next = l.Hash, next+1
 		}

@@ -11,6 +11,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/service/database"
 )
 
+// mostPolicies is how many bytes an analyst may upload to a dataset.
+const mostPolicies = 64 << 20
+
 // PutPolicy keeps an analyst's policy file and returns its SHA-256. A name that stands
 // for other bytes is [ErrExists].
 func (s *Store) PutPolicy(ctx context.Context, by By, dataset, name string, content []byte) (string, error) {
@@ -24,6 +27,13 @@ func (s *Store) PutPolicy(ctx context.Context, by By, dataset, name string, cont
 			return fmt.Errorf("%w: %s holds another policy; give this one another name", ErrExists, name)
 		case !errors.Is(err, sql.ErrNoRows):
 			return err
+		}
+		var size int64
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(sum(length(content)), 0) FROM curator_policy WHERE dataset = $1 AND analyst = $2`, dataset, by.Who).Scan(&size); err != nil {
+			return err
+		}
+		if size+int64(len(content)) > mostPolicies {
+			return fmt.Errorf("%w: of dataset %s you hold %d bytes of at most %d", ErrFull, dataset, size, mostPolicies)
 		}
 		if _, err := write(ctx, tx, by, dataset, "", "uploads policy "+name); err != nil {
 			return err

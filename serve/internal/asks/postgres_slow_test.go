@@ -46,7 +46,7 @@ func locations(t *testing.T) map[string]string {
 }
 
 // Eight workers of two processes, as it were, on one queue: each ask is taken once, and the
-// audit log is one chain.
+// audit log is one chain. Of one dataset one ask runs at a time.
 func TestReplicasShareAQueue(t *testing.T) {
 	url := postgres(t)
 	var stores []*asks.Store
@@ -59,19 +59,23 @@ func TestReplicasShareAQueue(t *testing.T) {
 		stores = append(stores, s)
 	}
 	const all = 60
+	datasets := []string{"a", "b", "c", "d"}
 	for i := range all {
-		if _, err := stores[i%2].Add(t.Context(), ann, ask(fmt.Sprint(i))); err != nil {
+		a := ask(fmt.Sprint(i))
+		a.Dataset = datasets[i%len(datasets)]
+		if _, err := stores[i%2].Add(t.Context(), ann, a, 100); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var mu sync.Mutex
 	taken := map[string]int{}
+	running := map[string]int{}
 	var workers sync.WaitGroup
 	for i := range 8 {
 		workers.Go(func() {
 			s := stores[i%2]
 			for {
-				l, err := s.Take(t.Context(), []string{"trial"}, time.Minute)
+				l, err := s.Take(t.Context(), datasets, time.Minute)
 				if errors.Is(err, asks.ErrNone) {
 					return
 				}
@@ -81,6 +85,12 @@ func TestReplicasShareAQueue(t *testing.T) {
 				}
 				mu.Lock()
 				taken[l.ID]++
+				if running[l.Dataset]++; running[l.Dataset] > 1 {
+					t.Errorf("two asks of dataset %s run at once", l.Dataset)
+				}
+				mu.Unlock()
+				mu.Lock()
+				running[l.Dataset]--
 				mu.Unlock()
 				if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Released}); err != nil {
 					t.Error(err)
@@ -89,9 +99,9 @@ func TestReplicasShareAQueue(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	// A worker that met a row which another had locked may have found nothing else.
+	// A worker may have found nothing while each dataset had an ask that ran.
 	for {
-		l, err := stores[0].Take(t.Context(), []string{"trial"}, time.Minute)
+		l, err := stores[0].Take(t.Context(), datasets, time.Minute)
 		if errors.Is(err, asks.ErrNone) {
 			break
 		}
@@ -111,7 +121,7 @@ func TestReplicasShareAQueue(t *testing.T) {
 	if len(taken) != all {
 		t.Errorf("%d of %d were taken", len(taken), all)
 	}
-	if n, err := stores[1].VerifyAudit(t.Context()); n != 3*all || err != nil {
+	if n, _, err := stores[1].VerifyAudit(t.Context()); n != 3*all || err != nil {
 		t.Errorf("%d lines, %v; want %d", n, err, 3*all)
 	}
 }

@@ -22,6 +22,9 @@ var (
 	ErrExists = fault.Input("name is taken")
 	// ErrAudit marks an audit log that contradicts itself.
 	ErrAudit = errors.New("audit log was changed")
+	// ErrMany marks an analyst who asked too often, and ErrFull one who uploaded too much.
+	ErrMany = fault.Refused("too many asks in an hour")
+	ErrFull = fault.Refused("too many policies")
 	// ErrLost marks a lease that another process took over.
 	ErrLost = errors.New("lease was taken over")
 )

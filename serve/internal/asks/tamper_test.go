@@ -29,7 +29,7 @@ func TestAChangedAuditLogIsNoticed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if n, err := s.VerifyAudit(t.Context()); n != 3 || err != nil {
+			if n, _, err := s.VerifyAudit(t.Context()); n != 3 || err != nil {
 				t.Fatalf("%d lines, %v", n, err)
 			}
 			if err := s.Close(); err != nil {
@@ -49,7 +49,7 @@ func TestAChangedAuditLogIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if _, err := s.VerifyAudit(t.Context()); !errors.Is(err, asks.ErrAudit) {
+			if _, _, err := s.VerifyAudit(t.Context()); !errors.Is(err, asks.ErrAudit) {
 				t.Errorf("nobody notices: %v", err)
 			}
 		})

@@ -64,10 +64,14 @@ func New(prefix string) string {
 
 // List reads a file; one that is not there holds no token.
 func List(path string) ([]Token, error) {
-	text, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		return nil, fmt.Errorf("%w: %s can be written by others (mode %v), who could make tokens; chmod 600 it", ErrFile, path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
