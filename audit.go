@@ -3,10 +3,13 @@ package discreet
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/probe"
 	"github.com/discreet-rl/discreet/train"
 	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
@@ -35,8 +38,37 @@ func Audit(ctx context.Context, c Config, o AuditOptions) (*examine.Report, erro
 	}
 	return examine.Plan(ctx, examine.Job{
 		Estimator: j.estimator, Public: j.public, Columns: j.options.Observations, Behaviour: j.behaviour,
-		Seed: o.Seed, Runs: o.Runs, Progress: o.Progress,
+		Seed: o.Seed, Runs: o.Runs, Progress: o.Progress, Reading: j.reading(o.Seed),
 	})
+}
+
+// reading is how the data of a job are read, for an audit of small files that it makes
+// up: format, options, and what is left out after reading.
+func (j *job) reading(seed uint64) *probe.Job {
+	r := &probe.Job{Format: j.format(), Options: j.options, After: j.fit, Seed: seed}
+	if j.behaviour != nil {
+		r.Actions = j.behaviour.Actions()
+	}
+	for _, p := range policies(j.public) {
+		r.Actions = max(r.Actions, p.Actions())
+	}
+	return r
+}
+
+// format is the name of the format of the data, by the configuration alone; "" where no
+// format has the extension of the first path.
+func (j *job) format() string {
+	if name := j.config.Data.Format; name != "" {
+		return name
+	}
+	for _, f := range file.Formats() {
+		for _, extension := range f.Extensions {
+			if len(j.config.Data.Path) > 0 && strings.HasSuffix(strings.ToLower(j.config.Data.Path[0]), extension) {
+				return f.Name
+			}
+		}
+	}
+	return ""
 }
 
 // AuditTraining holds the reports of a training run against what each of them costs its agent, see package

@@ -86,6 +86,9 @@ func newAuditPage(a Audit) auditPage {
 	if r.Power != nil {
 		say("Power", "mu %.4g is expected to be shown; noise of half the claimed is found with probability %.4f", r.Power.Expected, r.Power.HalfNoise)
 	}
+	if r.Reading != nil {
+		say("Reading", "%s; %.1f seconds", sentence(r.Reading.String()), r.Reading.Seconds)
+	}
 	say("Seconds", "%.1f", r.Seconds)
 	return p
 }

@@ -2,6 +2,7 @@ package examine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/replay"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory/probe"
 )
 
 // ErrJob marks a plan that cannot be audited.
@@ -56,6 +58,8 @@ type Job struct {
 	// Runs of each world for the lower bound; 0 for as many as are expected to show 93%
 	// of mu, at most 400,000.
 	Runs int
+	// Reading is how the data are read; nil where that is not looked at.
+	Reading *probe.Job
 	// Progress is called before each part; nil for none.
 	Progress func(part string)
 
@@ -86,7 +90,9 @@ type Report struct {
 	Found *audit.Found `json:"found,omitempty"`
 	Runs  int          `json:"runs"`
 	Power *audit.Power `json:"power,omitempty"`
-	// Broken lists what refutes the claim, and Missing what was not looked at.
+	// Reading is what was seen of reading; nil where it was not looked at.
+	Reading *probe.Report `json:"reading,omitempty"`
+	// Broken lists what refutes the claim, or is wrong about reading, and Missing what was not looked at.
 	Broken  []string `json:"broken"`
 	Missing []string `json:"not_looked_at"`
 	Seconds float64  `json:"seconds"`
@@ -138,8 +144,42 @@ func Plan(ctx context.Context, j Job) (*Report, error) {
 	if err := j.whole(ctx, whole, s, r); err != nil {
 		return nil, err
 	}
+	if err := j.reading(ctx, r); err != nil {
+		return nil, err
+	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
+}
+
+// reading looks at how small files are read in which one record is odd.
+func (j *Job) reading(ctx context.Context, r *Report) error {
+	if j.Reading == nil {
+		r.Missing = append(r.Missing, "reading: whether a record changes how others are read")
+		return nil
+	}
+	j.tell("reading")
+	seen, err := probe.Reader(ctx, *j.Reading)
+	if errors.Is(err, probe.ErrJob) {
+		r.Missing = append(r.Missing, "reading: "+err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.Reading = seen
+	for _, m := range seen.SelfTest {
+		planted := Planted{Mistake: m.Mistake, Found: m.Found}
+		if m.Found {
+			planted.By = "reader replay"
+		} else {
+			r.Missed = append(r.Missed, m.Mistake)
+		}
+		r.SelfTest = append(r.SelfTest, planted)
+	}
+	for _, b := range seen.Broken {
+		r.Broken = append(r.Broken, "reader replay: "+b)
+	}
+	return nil
 }
 
 func (j *Job) tell(format string, args ...any) {
@@ -343,7 +383,7 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 
 // missing says what no look can see of a plan.
 func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
-	out := []string{"reading: that a record does not change how others are read is tested in rl/trajectory/file, not here", "time, memory and messages to the curator"}
+	out := []string{"time, memory and messages to the curator"}
 	if !s.sums {
 		why := "is no composition of Gaussian sums"
 		if plan.Privacy.Noise != mechanism.Exact {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -114,6 +115,9 @@ func (a foreignAudit) run(cmd *cobra.Command) (*foreignVerdict, error) {
 		return nil, err
 	}
 	v := &foreignVerdict{Adjacency: adjacency}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("%s: %w: the input is empty; write an event, such as {\"kind\": \"gaussian\", \"noise_multiplier\": 1.1}", a.event, dp.ErrEvent)
+	}
 	if v.Event, err = dp.ParseEvent(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.event, err)
 	}

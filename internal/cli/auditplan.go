@@ -94,6 +94,9 @@ func printAudit(w io.Writer, r *examine.Report) {
 	if r.Power != nil {
 		fmt.Fprintf(w, "power     %.0f%% of mu expected; noise of half the claimed is found with probability %.4f\n", math.Floor(100*r.Power.Expected/r.Claim.Mu), r.Power.HalfNoise)
 	}
+	if r.Reading != nil {
+		fmt.Fprintf(w, "reading   %v; %.1f s\n", r.Reading, r.Reading.Seconds)
+	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not seen  %s\n", m)
 	}

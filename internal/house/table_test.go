@@ -39,6 +39,7 @@ var table = []wing{
 		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
 		{"rl/trajectory/csvfile", "rl/trajectory/ndjsonfile", "rl/trajectory/parquetfile", "rl/trajectory/minarifile"},
 		{"rl/trajectory/file"},
+		{"rl/trajectory/probe"},
 		{"rl/feature"},
 		{"rl/policy"},
 		{"rl/value", "rl/sim"},

@@ -1,0 +1,12 @@
+// Package probe holds reading against what privacy asks of it: one person's record never
+// changes how that of another is read, and data are refused for a record only where the
+// options say so.
+//
+// Call [Reader] with the options of a configuration. It opens no data: it writes small
+// files in the format at hand, of persons whose values are made up from the options
+// alone, reads them without and with one more person whose record is odd (values
+// missing, of another type, out of range, no number, words that no vocabulary lists; steps twice,
+// out of order or with gaps; rows too many, or apart; ids missing; keys and fields too
+// many or too few), and compares what was read of all others bit by bit. It looks at the
+// pairs that it tries, and proves nothing of others.
+package probe
