@@ -16,7 +16,7 @@ func notChecked(r *evaluate.Release) []string {
 		out = append(out, "public.by: which column was read, and which of its values make a group")
 	}
 	if r.Diagnostics["model"] != nil {
-		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts that it was made of are not in the release; the interval does not rest on them")
+		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values, constant, weights), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts or moments that it was made of are not in the release; the interval does not rest on them")
 	}
 	if b, ok := r.Diagnostics["baseline"].(map[string]any); ok && (b["state_values"] != nil || b["action_values"] != nil) {
 		out = append(out, "diagnostics.baseline (state_values, action_values): the estimate uses one number made of them")

@@ -28,19 +28,25 @@ import (
 // sampling make in the model's answer, if the model is right. Where a public design and the
 // curator's statement make a guard needless, the interval has none, as that of [DPPDIS].
 //
-// Released: a scalar with a 95% interval, and the model's values by state. Unit: a
-// person. Adjacency: either. Assumes: features over numbered states; right logged
-// probabilities; known ends of episodes. Clip: a person's weights by state and action to
-// an l2 norm that the mechanism enforces; then as DPPDIS. Event: composed dp.Gaussian.
+// Where features are vectors the model is linear in them: ridge regressions, step by step,
+// made of one release of noisy second moments ([mechanism.VectorSum]).
+//
+// Released: a scalar with a 95% interval, and the model's values by state, or its weights. Unit: a
+// person. Adjacency: either. Assumes: features over numbered states, or of bounded norm; right logged
+// probabilities; known ends of episodes. Clip: a person's weights by state and action, or
+// moments, to an l2 norm that the mechanism enforces; then as DPPDIS. Event: composed dp.Gaussian.
 // Proofs: docs/proofs/fqe.md, docs/proofs/overlap.md.
 type DPFQE struct {
 	// Form says what the model tells apart: "action" (what follows each action in each
 	// state; the target policy must be a public function of the state), "state" (what
 	// follows each state, weighted by the ratio of the decision) or "pooled" (all
 	// states for one). "" and "auto" take the first that the public number of persons
-	// and the budget can resolve; see [DPFQE.Plan].
+	// and the budget can resolve; see [DPFQE.Plan]. "linear-state" fits a value that is
+	// linear in any features of bounded norm, decisions weighted by their ratios, and is
+	// what "auto" takes for features that are not over numbered states; "linear" fits one
+	// to features and action, and needs the policy's probability of every action.
 	Form string `json:"form,omitempty"`
-	// MaxRatio is the public cap on the ratio of one decision in forms state and pooled.
+	// MaxRatio is the public cap on the ratio of one decision in all forms but action and linear.
 	// 0 means 5; on-policy it is 1.
 	MaxRatio float64 `json:"max_ratio,omitempty"`
 	// StartShare is the share of the budget (of mu^2) for the mean over first states.
@@ -70,16 +76,22 @@ func (m DPFQE) Plan(p Public) (*Plan, error) {
 	if err := needPrivacy(method, p); err != nil {
 		return nil, err
 	}
-	f, err := m.check(method, p)
-	if err != nil {
+	if err := m.checkAsked(method, p); err != nil {
 		return nil, err
+	}
+	var f feature.Finite
+	var err error
+	if !m.isLinear(p) {
+		if f, err = m.check(method, p); err != nil {
+			return nil, err
+		}
 	}
 	d, err := m.split(method, p, f)
 	if err != nil {
 		return nil, err
 	}
 	var target []float64
-	if d.table.Form == fqe.ByAction {
+	if d.linear == nil && d.table.Form == fqe.ByAction {
 		if target, err = fqe.Target(p.Target, f); err != nil {
 			return nil, fmt.Errorf("%w: %s: form action: %w; give the policy as uniform, constant or table over the column of the states, or use form state", ErrMethod, method, err)
 		}
@@ -97,29 +109,35 @@ func (m DPFQE) Plan(p Public) (*Plan, error) {
 	return plan, d.describe(plan)
 }
 
-// check refuses what the public facts do not allow.
+// check refuses what the public facts do not allow a table.
 func (m DPFQE) check(method string, p Public) (feature.Finite, error) {
 	f, ok := p.Features.(feature.Finite)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, fmt.Errorf("%w: %s needs features over numbered states; give features of kind tabular or aggregate", ErrPublic, method)
+	}
+	return f, m.checkAsked(method, p)
+}
+
+// checkAsked refuses what the public facts do not allow any model.
+func (m DPFQE) checkAsked(method string, p Public) error {
+	switch {
 	case !(p.Reward.Width() > 0):
-		return nil, fmt.Errorf("%w: %s makes values of rewards and needs problem.reward, the public range of one", ErrPublic, method)
+		return fmt.Errorf("%w: %s makes values of rewards and needs problem.reward, the public range of one", ErrPublic, method)
 	case p.decisions() > longestInduction:
-		return nil, fmt.Errorf("%w: %s takes at most %d decisions an episode, and problem.horizon is %d", ErrPublic, method, longestInduction, p.Horizon)
+		return fmt.Errorf("%w: %s takes at most %d decisions an episode, and problem.horizon is %d", ErrPublic, method, longestInduction, p.Horizon)
 	case m.Interval != "" && m.Interval != intervalBounds && m.Interval != intervalNone:
-		return nil, fmt.Errorf("%w: %s: interval is %q; want bounds or none", ErrMethod, method, m.Interval)
+		return fmt.Errorf("%w: %s: interval is %q; want bounds or none", ErrMethod, method, m.Interval)
 	case m.Interval == intervalNone && (m.IntervalShare != 0 || m.MaxWeight != 0):
-		return nil, fmt.Errorf("%w: %s: interval is none, but interval_share or max_weight is given; leave them out", ErrMethod, method)
+		return fmt.Errorf("%w: %s: interval is none, but interval_share or max_weight is given; leave them out", ErrMethod, method)
 	case m.MaxRatio != 0 && !(m.MaxRatio >= 1 && m.MaxRatio <= 1e6):
-		return nil, fmt.Errorf("%w: %s: max_ratio is %v; want 1 to 1e6", ErrMethod, method, m.MaxRatio)
+		return fmt.Errorf("%w: %s: max_ratio is %v; want 1 to 1e6", ErrMethod, method, m.MaxRatio)
 	}
 	for _, x := range []float64{m.StartShare, m.IntervalShare} {
 		if !(x >= 0 && x < 1) {
-			return nil, fmt.Errorf("%w: %s: a share of the budget is %v; want between 0 and 1", ErrMethod, method, x)
+			return fmt.Errorf("%w: %s: a share of the budget is %v; want between 0 and 1", ErrMethod, method, x)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // longestInduction keeps values by decision within memory.
@@ -151,7 +169,11 @@ func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) 
 		return d, err
 	}
 	d.start.Multiplier = d.multipliers[1]
-	d.table, err = m.tableFor(method, p, f, d.multipliers[0])
+	if f == nil {
+		d.linear, err = m.linearFor(method, p, d.multipliers[0])
+	} else {
+		d.table, err = m.tableFor(method, p, f, d.multipliers[0])
+	}
 	return d, err
 }
 
@@ -220,7 +242,7 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 		return of(m.Form), nil
 	case "", "auto":
 	default:
-		return t, fmt.Errorf("%w: %s: form is %q; want auto, action, state or pooled", ErrMethod, method, m.Form)
+		return t, fmt.Errorf("%w: %s: form is %q; want auto, action, state, pooled, linear or linear-state", ErrMethod, method, m.Form)
 	}
 	forms := []string{fqe.ByAction, fqe.ByState}
 	if p.Target.Actions() == 0 {
@@ -241,15 +263,13 @@ const largestTable = 1 << 20
 
 // describe tells the plan.
 func (d direct) describe(plan *Plan) error {
-	plan.Facts["form"] = d.table.Form
 	plan.Facts["shares"] = d.shares
-	plan.Facts["coordinates"] = d.table.Coordinates()
-	plan.Facts["model_norm"] = d.table.Most()
-	if d.table.Form != fqe.ByAction {
-		plan.Facts["max_ratio"] = d.table.MaxWeight
-	}
 	plan.Expected.Constant = plan.public.Returns().Width() / 2
-	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state and the number of decisions left matters, and nothing here bounds that. The standard deviations are the model's own, if it is right."+d.endWords())
+	if d.linear != nil {
+		d.describeLinear(plan)
+	} else {
+		d.describeTable(plan)
+	}
 	if d.bounds == nil {
 		plan.Facts["clip"] = plan.public.Returns()
 		plan.Notes = append(plan.Notes, "No interval was paid for: the one given is the whole public range of a return.")
@@ -275,12 +295,23 @@ func (d direct) describe(plan *Plan) error {
 	return nil
 }
 
+// describeTable tells of the table.
+func (d direct) describeTable(plan *Plan) {
+	plan.Facts["form"] = d.table.Form
+	plan.Facts["coordinates"] = d.table.Coordinates()
+	plan.Facts["model_norm"] = d.table.Most()
+	if d.table.Form != fqe.ByAction {
+		plan.Facts["max_ratio"] = d.table.MaxWeight
+	}
+	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state and the number of decisions left matters, and nothing here bounds that. The standard deviations are the model's own, if it is right."+endWords(d.table.Decisions))
+}
+
 // endWords say what ends of episodes mean to the model.
-func (d direct) endWords() string {
-	if d.table.Decisions <= 1 {
+func endWords(decisions int64) string {
+	if decisions <= 1 {
 		return ""
 	}
-	return fmt.Sprintf(" An end before decision %d, the last that problem.horizon allows, is taken for an outcome of the state, and what followed that decision is not asked: where all episodes end after the same number of decisions, problem.horizon must be that number.", d.table.Decisions)
+	return fmt.Sprintf(" An end before decision %d, the last that problem.horizon allows, is taken for an outcome of the state, and what followed that decision is not asked: where all episodes end after the same number of decisions, problem.horizon must be that number.", decisions)
 }
 
 func rowWords(form string) string {

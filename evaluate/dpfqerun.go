@@ -17,6 +17,7 @@ import (
 // direct is a planned run of [DPFQE].
 type direct struct {
 	table       fqe.Table
+	linear      *fqe.Linear // in place of the table, where the model is linear
 	start       fqe.Start
 	target      []float64
 	bounds      *scalar.Bounds // nil where no interval is paid for
@@ -43,6 +44,9 @@ func (d direct) fits(p Public, data *trajectory.Dataset) error {
 	if err := feature.Check(p.Features, data); err != nil {
 		return err
 	}
+	if d.linear != nil {
+		return d.fitsLinear(p, data)
+	}
 	if d.table.Form == fqe.ByAction && data.Action == nil {
 		return fmt.Errorf("%w: a model by action needs the logged actions; map the column action", ErrData)
 	}
@@ -62,7 +66,7 @@ func (d direct) says(s *value.Sample, src *noise.Source) (*fqe.Model, fqe.Values
 
 // run makes the releases in the order of the event.
 func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
-	model, values, start, err := d.says(s, src)
+	said, err := d.plugIn(s, src)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +78,23 @@ func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
 			return nil, err
 		}
 	}
+	return d.release(e, said), nil
+}
+
+// plugIn makes the releases of the model and reads them.
+func (d direct) plugIn(s *value.Sample, src *noise.Source) (plugIn, error) {
+	if d.linear != nil {
+		return d.plugInLinear(s, src)
+	}
+	model, values, start, err := d.says(s, src)
+	if err != nil {
+		return plugIn{}, err
+	}
 	private, sampling := model.Errors(values, d.target)
-	return d.release(e, plugIn{
+	return plugIn{
 		Value: start.Value, StdSampling: math.Hypot(sampling, start.StdSampling), StdPrivacy: math.Hypot(private, start.StdPrivacy),
 		States: values.Last(), Actions: values.LastByAction(),
-	}), nil
+	}, nil
 }
 
 // plugIn is what a model says, as a release tells it: all of it follows from noisy
@@ -87,13 +103,16 @@ type plugIn struct {
 	Value       float64   `json:"value"`
 	StdSampling float64   `json:"std_sampling"`
 	StdPrivacy  float64   `json:"std_privacy"`
-	States      []float64 `json:"state_values"`
+	States      []float64 `json:"state_values,omitempty"`
 	Actions     []float64 `json:"action_values,omitempty"` // of each action in each state
+	// Constant and Weights are those of a linear model.
+	Constant *float64  `json:"constant,omitempty"`
+	Weights  []float64 `json:"weights,omitempty"`
 }
 
 // release is what the model says, in the interval of the bounds.
 func (d direct) release(bounds *scalar.Estimate, m plugIn) *Release {
-	within := d.table.Public.Returns
+	within := d.start.Public.Returns
 	e := &scalar.Estimate{Interval: [2]float64{within.Min, within.Max}}
 	if bounds != nil {
 		copied := *bounds
@@ -135,6 +154,12 @@ func (d direct) again(r *Release) (*Release, error) {
 
 // plausible refuses what no model says.
 func (d direct) plausible(m plugIn) error {
+	if !(m.StdSampling >= 0) || !(m.StdPrivacy > 0) || math.IsInf(m.StdSampling+m.StdPrivacy, 0) {
+		return errors.New("diagnostics.model: standard deviations are missing")
+	}
+	if d.linear != nil {
+		return d.plausibleLinear(m)
+	}
 	within := d.table.Bounds(d.table.Decisions)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range append(append([]float64{m.Value}, m.States...), m.Actions...) {
@@ -151,8 +176,8 @@ func (d direct) plausible(m plugIn) error {
 		return fmt.Errorf("diagnostics.model: %d and %d values for %d states and %d actions", len(m.States), len(m.Actions), places, actions)
 	case m.Value < low || m.Value > high:
 		return fmt.Errorf("diagnostics.model: value %v is outside those of the states, [%v, %v]", m.Value, low, high)
-	case !(m.StdSampling >= 0) || !(m.StdPrivacy > 0) || math.IsInf(m.StdSampling+m.StdPrivacy, 0):
-		return errors.New("diagnostics.model: standard deviations are missing")
+	case m.Constant != nil || m.Weights != nil:
+		return errors.New("diagnostics.model: a table has no weights of features")
 	}
 	return nil
 }

@@ -61,6 +61,8 @@ func options() map[string]map[string]any {
 		"dp-fqe state":         {"name": "dp-fqe", "form": "state", "interval": "none"},
 		"dp-fqe pooled":        {"name": "dp-fqe", "form": "pooled", "max_ratio": 2},
 		"dp-fqe on-policy":     {"name": "dp-fqe", "form": "state", "on": true, "start_share": 0.2},
+		"dp-fqe linear":        {"name": "dp-fqe", "form": "linear", "linear": true, "policy": true},
+		"dp-fqe linear-state":  {"name": "dp-fqe", "linear": true, "max_ratio": 2},
 		"dp-refine":            {"name": "dp-refine", "rounds": 4},
 		"dp-refine on-policy":  {"name": "dp-refine", "on": true},
 		"dp-refine regression": {"name": "dp-refine", "form": "regression", "linear": true},

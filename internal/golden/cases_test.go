@@ -84,6 +84,8 @@ func private() []question {
 		{name: "dp-fqe", log: "visits", target: table, method: "{name: dp-fqe}", more: states},
 		{name: "dp-fqe-action", log: "visits", target: first, method: "{name: dp-fqe, form: action, interval: none}", more: pairs},
 		{name: "dp-fqe-state", log: "visits", target: column, method: "{name: dp-fqe, form: state, max_ratio: 3, interval_share: 0.5, start_share: 0.1}", more: states},
+		{name: "dp-fqe-linear", log: "visits", target: softmax, method: "{name: dp-fqe, form: linear, interval: none}", more: linear},
+		{name: "dp-fqe-linear-state", log: "visits", target: column, method: "{name: dp-fqe, max_ratio: 3}", more: fourier},
 		{name: "dp-fqe-pooled", log: "single", target: logged, method: "{name: dp-fqe, form: pooled}", more: states},
 
 		{name: "dp-lsw", log: "single", target: logged, method: "{name: dp-lsw}", more: states},

@@ -24,7 +24,7 @@ type freedom struct {
 
 var free = []freedom{
 	{"noisy numbers: values by state, their deviations, baselines, overlap, counts",
-		regexp.MustCompile(`/theta\[|/diagnostics\.(std_by_coordinate|std_privacy_by_coordinate|persons_by_coordinate|spread_of_returns|baseline|behavior\.counts|model\.(state_values|action_values)|overlap\.(mean_weight|clipped_share) )`)},
+		regexp.MustCompile(`/theta\[|/diagnostics\.(std_by_coordinate|std_privacy_by_coordinate|persons_by_coordinate|spread_of_returns|baseline|behavior\.counts|model\.(state_values|action_values|constant|weights)|overlap\.(mean_weight|clipped_share) )`)},
 	{"noisy sums that no other number shows, where a bound or the range cuts it", regexp.MustCompile(`/(answers\[\d+\]\.)?diagnostics\.sums\.`)},
 	{"value or error of an estimate whose interval is the whole public range", regexp.MustCompile(`/(answers\[\d+\]\.)?estimate\.(value|std_sampling) `)},
 	{"that the noise came from a seed", regexp.MustCompile(`/privacy\.seeded_for_tests removed`)},

@@ -250,19 +250,44 @@ func (q Start) Release(t Table, s *value.Sample, values []float64, src *noise.So
 	for _, v := range values {
 		within = facts.Range{Min: min(within.Min, v), Max: max(within.Max, v)}
 	}
+	walk := walker{t: t, s: s}
+	return q.over(s, within, func(e int) (float64, bool) {
+		c := walk.start(e)
+		if c < 0 {
+			return 0, false
+		}
+		return values[c], true
+	}, src)
+}
+
+// ReleaseLinear is Release for the value of a linear model.
+func (q Start) ReleaseLinear(l Linear, s *value.Sample, v LinearValue, src *noise.Source) (Mean, error) {
+	read, err := l.walk(s)
+	if err != nil {
+		return Mean{}, err
+	}
+	within := l.Within(v)
+	return q.over(s, within, func(e int) (float64, bool) {
+		lo, _ := s.Rows(e)
+		return read.at(v, lo, within)
+	}, src)
+}
+
+// over pays for the mean over persons of the mean over their episodes of values within
+// a range.
+func (q Start) over(s *value.Sample, within facts.Range, worth func(e int) (float64, bool), src *noise.Source) (Mean, error) {
 	// Where all values are one the mean is known, but a release needs a width.
 	pad := narrowest * q.Public.Returns.Width()
 	m, err := mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
 	if err != nil {
 		return Mean{}, err
 	}
-	walk := walker{t: t, s: s}
 	for p := range s.Data.Persons() {
 		from, to := s.Episodes(p)
 		mean, known := 0.0, 0
 		for e := from; e < to; e++ {
-			if c := walk.start(e); c >= 0 {
-				mean += values[c]
+			if v, ok := worth(e); ok {
+				mean += v
 				known++
 			}
 		}
