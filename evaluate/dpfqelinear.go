@@ -23,8 +23,9 @@ func (m DPFQE) isLinear(p Public) bool {
 	return p.Features != nil && !finite && (m.Form == "" || m.Form == "auto")
 }
 
-// linearFor is the linear model. Form auto weights decisions by their ratios: on the problems measured
-// that lost nothing to features by action, which make four times the noisy numbers of two actions.
+// linearFor is the linear model. Form auto weights decisions by their ratios, which takes any
+// target and was better where noise leaves much to tell; to tell two actions apart takes three
+// times the noisy numbers.
 func (m DPFQE) linearFor(method string, p Public, multiplier float64) (*fqe.Linear, error) {
 	f := p.Features
 	if f == nil {
@@ -115,7 +116,7 @@ func (d direct) plausibleLinear(m plugIn) error {
 	within := l.Bounds(l.Decisions)
 	switch {
 	case m.Constant == nil || len(m.Weights) != l.Weights():
-		return fmt.Errorf("diagnostics.model: a constant and %d weights, please; found %d", l.Weights(), len(m.Weights))
+		return fmt.Errorf("diagnostics.model: found %d weights; want a constant and %d", len(m.Weights), l.Weights())
 	case m.States != nil || m.Actions != nil:
 		return errors.New("diagnostics.model: a linear model has no values by state")
 	case !(*m.Constant >= within.Min && *m.Constant <= within.Max):

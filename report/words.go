@@ -46,7 +46,7 @@ func methodWords(name string) string {
 		"dr":        "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
 		"lstd":      "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
 		"dp-dr":     "Rewards and losses are weighted by how much more often the target policy would have done what was done, as far as the data vouch for it; a noisy or public guess of the value stands for the rest. Noise hides each person’s part in the sums.",
-		"dp-fqe":    "Noisy counts of what followed each decision make a model, and the model’s value of the policy is the answer. The interval is not the model’s: it comes from noisy weighted rewards and losses.",
+		"dp-fqe":    "Noisy counts of what followed each decision, or noisy second moments of features, make a model, and the model’s value of the policy is the answer. The interval is not the model’s: it comes from noisy weighted rewards and losses.",
 		"dp-refine": "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s part in every step.",
 		"gpope":     "Many small steps follow the gradient of how far values disagree with what happened; each person’s part in a step is clipped, and noise hides it.",
 		"wis-lstd":  "Least squares makes the value of each state agree with the reward that follows and the value of the next state, with self-normalised weights.",

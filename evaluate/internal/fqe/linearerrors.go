@@ -8,7 +8,7 @@ import (
 
 // Errors are the standard deviations, to first order, that noise and finitely many
 // persons make in the mean over decisions of the value with all decisions to go, if the
-// model is right; where noise hides everything, half the range. That of sampling is made of
+// model is right; half the range at most. That of sampling is made of
 // bounds on how much rewards and values vary.
 //
 // The value is differentiated by every noisy number, backward through the induction; the
@@ -50,8 +50,9 @@ func (m *LinearModel) Errors(values []LinearValue) (private, sampling float64) {
 			}
 		}
 	}
-	private = by.sum() * l.SD()
-	return private, math.Hypot(sampling, math.Sqrt(m.spread(together, 0)*m.count*(1-m.mean*m.mean))*half)
+	sampling = math.Hypot(sampling, math.Sqrt(m.spread(together, 0)*m.count*(1-m.mean*m.mean))*half)
+	most := l.Bounds(l.Decisions).Width() / 2
+	return min(by.sum()*l.SD(), most), min(sampling, most)
 }
 
 // first are the mean features of what follows decisions, in place of the first ones.

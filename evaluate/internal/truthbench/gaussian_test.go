@@ -35,6 +35,9 @@ func gaussianValue(horizon int, p float64) float64 {
 		variance = keep*keep*variance + spread*spread
 		sum := 0.0
 		for a, q := range single(p) {
+			if q == 0 {
+				continue
+			}
 			m := keep*mean + push*float64(2*a-1)
 			sum += q * (normal(m/math.Sqrt(1+variance)) + from(t+1, m, variance))
 		}
@@ -44,10 +47,19 @@ func gaussianValue(horizon int, p float64) float64 {
 }
 
 func linearGaussian(horizon int) Problem {
-	const logged, target = 0.4, 0.7
+	return gaussian(fmt.Sprintf("linear-Gaussian %d", horizon), horizon, 0.7)
+}
+
+// FarGaussian always acts 1, whose logged probability is .4 at every decision.
+func FarGaussian(horizon int) Problem {
+	return gaussian(fmt.Sprintf("linear-Gaussian %d, always 1", horizon), horizon, 1)
+}
+
+func gaussian(name string, horizon int, target float64) Problem {
+	const logged = 0.4
 	behavior, wanted := single(logged), single(target)
 	return Problem{
-		Name: fmt.Sprintf("linear-Gaussian %d", horizon), J: gaussianValue(horizon, target), Logged: gaussianValue(horizon, logged),
+		Name: name, J: gaussianValue(horizon, target), Logged: gaussianValue(horizon, logged),
 		Horizon: horizon, Gamma: 1, Target: policy.ProbColumn{},
 		simulate: func(rng *rand.Rand, w *writer) {
 			x := wide * rng.NormFloat64()
