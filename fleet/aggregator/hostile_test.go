@@ -3,6 +3,7 @@ package aggregator_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -288,6 +289,72 @@ func TestWhoIsNoDevice(t *testing.T) {
 	}
 	if v, err := ds[2].send(t.Context(), r); err != nil || v != fleetv1.Verdict_VERDICT_ACCEPTED {
 		t.Errorf("another device: %v, %v", v, err)
+	}
+}
+
+// TestACodeAfterALostAnswer: the device signs its request again, with the key it kept. The
+// code is that device's alone, and an operator who has nothing but the code revokes it.
+func TestACodeAfterALostAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.serve(t, w.config())
+	o := w.operator(t)
+	codes, err := o.CreateCodes(t.Context(), &fleetv1.CreateCodesRequest{Count: 2, ValidFor: 60_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, unused := codes.GetCodes()[0], codes.GetCodes()[1]
+	client := fleetv1.NewEnrolServiceClient(w.client(t, nil), w.url)
+	enrol := func(key *ecdsa.PrivateKey, code string) (*fleetv1.EnrolResponse, error) {
+		csr, err := authority.Request(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Enrol(t.Context(), &fleetv1.EnrolRequest{Csr: csr, Code: code})
+	}
+	var keys [2]*ecdsa.PrivateKey
+	for i := range keys {
+		if keys[i], err = authority.NewKey(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := enrol(keys[0], mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := enrol(keys[0], mine)
+	if err != nil {
+		t.Fatalf("the same key again: %v", err)
+	}
+	if !bytes.Equal(first.GetPseudonymKey(), again.GetPseudonymKey()) {
+		t.Error("the second answer is of another device")
+	}
+	if _, err := enrol(keys[1], mine); connect.CodeOf(err) != connect.CodePermissionDenied {
+		t.Errorf("another key: %v", err)
+	}
+	for _, r := range []*fleetv1.RevokeRequest{{}, {Serial: []byte{1}, Code: mine}} {
+		if _, err := o.Revoke(t.Context(), r); connect.CodeOf(err) != connect.CodeInvalidArgument {
+			t.Errorf("%v: %v", r, err)
+		}
+	}
+	if _, err := o.Revoke(t.Context(), &fleetv1.RevokeRequest{Code: "never"}); connect.CodeOf(err) != connect.CodeNotFound {
+		t.Errorf("an unknown code is revoked: %v", err)
+	}
+	for _, code := range []string{" " + strings.ToLower(mine), unused} {
+		if _, err := o.Revoke(t.Context(), &fleetv1.RevokeRequest{Code: code}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, answer := range []*fleetv1.EnrolResponse{first, again} {
+		d := &device{w: w, pair: tls.Certificate{Certificate: answer.GetChain(), PrivateKey: keys[0]}}
+		d.dial(t)
+		if _, err := d.askRun(t.Context()); connect.CodeOf(err) != connect.CodePermissionDenied {
+			t.Errorf("certificate %d of a revoked device: %v", i, err)
+		}
+	}
+	for i, code := range []string{mine, unused} {
+		if _, err := enrol(keys[i], code); connect.CodeOf(err) != connect.CodePermissionDenied {
+			t.Errorf("code %d of a revoked device: %v", i, err)
+		}
 	}
 }
 

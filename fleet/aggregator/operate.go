@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -160,8 +161,19 @@ func (o operatorServer) CloseRound(ctx context.Context, r *fleetv1.CloseRoundReq
 
 // Revoke implements the protocol.
 func (o operatorServer) Revoke(ctx context.Context, r *fleetv1.RevokeRequest) (*fleetv1.RevokeResponse, error) {
-	serial := service.SerialNumber(o.a.cfg.Keys.ca.Certificate().SubjectKeyId, new(big.Int).SetBytes(r.GetSerial()))
-	err := o.a.store.Revoke(ctx, serial)
+	code := normal(r.GetCode())
+	var err error
+	switch {
+	case (code == "") == (len(r.GetSerial()) == 0):
+		return nil, o.a.told(fmt.Errorf("%w: want either a certificate's serial number or a code, to revoke its device", ErrConfig))
+	case code != "":
+		if err = o.a.store.RevokeCode(ctx, hashed("code", code), hashed("device", o.a.cfg.Keys.deviceOf(code))); errors.Is(err, store.ErrUnknown) {
+			err = fmt.Errorf("the code: %w", err)
+		}
+	default:
+		serial := service.SerialNumber(o.a.cfg.Keys.ca.Certificate().SubjectKeyId, new(big.Int).SetBytes(r.GetSerial()))
+		err = o.a.store.Revoke(ctx, serial)
+	}
 	if err == nil {
 		err = o.a.revoked.Refresh(ctx) // here at once, and elsewhere within 30 s
 	}

@@ -3,6 +3,7 @@ package aggregator
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"errors"
 	"slices"
 	"strconv"
@@ -61,15 +62,24 @@ func hashed(context, name string) store.Hash {
 	return sha256.Sum256([]byte("discreet fleet " + context + " 1\x00" + name))
 }
 
+// normal is a code as it is hashed.
+func normal(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }
+
 // Enrol implements the protocol.
 func (e enrolServer) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleetv1.EnrolResponse, error) {
-	if _, err := authority.CheckRequest(r.GetCsr()); err != nil {
+	public, err := authority.CheckRequest(r.GetCsr())
+	if err != nil {
 		return nil, e.a.told(err)
 	}
-	code := strings.ToUpper(strings.TrimSpace(r.GetCode()))
+	key, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return nil, e.a.told(err)
+	}
+	code := normal(r.GetCode())
 	name := e.a.cfg.Keys.deviceOf(code)
 	answer := &fleetv1.EnrolResponse{}
-	err := e.a.store.Redeem(ctx, hashed("code", code), sha256.Sum256(r.GetCsr()), func(int64) (c store.Certificate, err error) {
+	// Whoever asks again signs again, and every signature is another: the key tells who it is.
+	err = e.a.store.Redeem(ctx, hashed("code", code), sha256.Sum256(key), func(int64) (c store.Certificate, err error) {
 		answer.Chain, c, err = e.a.issue(r.GetCsr(), name)
 		return c, err
 	})

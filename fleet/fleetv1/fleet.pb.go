@@ -1796,8 +1796,10 @@ func (x *CloseRoundResponse) GetRound() *RoundStatus {
 
 type RevokeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The serial number of a certificate of the device, big-endian.
-	Serial        []byte `protobuf:"bytes,1,opt,name=serial,proto3" json:"serial,omitempty"`
+	// The serial number of a certificate of the device, big-endian. Either this or a code.
+	Serial []byte `protobuf:"bytes,1,opt,name=serial,proto3" json:"serial,omitempty"`
+	// The code that the device was given for its enrolment, used or not.
+	Code          string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1837,6 +1839,13 @@ func (x *RevokeRequest) GetSerial() []byte {
 		return x.Serial
 	}
 	return nil
+}
+
+func (x *RevokeRequest) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
 }
 
 type RevokeResponse struct {
@@ -2637,9 +2646,10 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\x04R\x05round\"J\n" +
 	"\x12CloseRoundResponse\x124\n" +
-	"\x05round\x18\x01 \x01(\v2\x1e.discreet.fleet.v1.RoundStatusR\x05round\"'\n" +
+	"\x05round\x18\x01 \x01(\v2\x1e.discreet.fleet.v1.RoundStatusR\x05round\";\n" +
 	"\rRevokeRequest\x12\x16\n" +
-	"\x06serial\x18\x01 \x01(\fR\x06serial\"\x10\n" +
+	"\x06serial\x18\x01 \x01(\fR\x06serial\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\"\x10\n" +
 	"\x0eRevokeResponse\"E\n" +
 	"\x10RotateKeyRequest\x121\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x04spec\"\x13\n" +

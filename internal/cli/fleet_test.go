@@ -125,6 +125,9 @@ func TestAFleetByItsCommands(t *testing.T) {
 	has(fleetRuns(t, 0, "fleet", "revoke", path, "--certificate", certificate), "^revoked\n$")
 	has(fleetRuns(t, 2, "fleet", "revoke", path, "--certificate", filepath.Join(keys, "operator.pem")), "not in the store")
 	has(fleetRuns(t, 2, "fleet", "revoke", path, "--certificate", path), "no certificate in PEM")
+	has(fleetRuns(t, 0, "fleet", "revoke", path, "--code", codes[1]), "^revoked\n$")
+	has(fleetRuns(t, 2, "fleet", "revoke", path, "--code", "never"), "the code: not in the store")
+	has(fleetRuns(t, 2, "fleet", "revoke", path), "either --code or --certificate")
 
 	has(fleetRuns(t, 0, "fleet", "rotate", path, "--root", root), "^revision 1 of the run, with 4 keys\n$")
 	has(fleetRuns(t, 0, "fleet", "round", "close", path, "--round", "1"), `round 1  train     (closing|abandoned)`)

@@ -199,23 +199,22 @@ func showStatus(cmd *cobra.Command, s operator.Services, rounds uint32, asJSON b
 func lower(name, prefix string) string { return strings.ToLower(strings.TrimPrefix(name, prefix)) }
 
 func newFleetRevoke() *cobra.Command {
-	var path string
-	cmd := operate("revoke FLEET.yaml --certificate DEVICE.pem", "Take a device out of the fleet",
-		"Takes any of the device's certificates. All of them are refused, at this server at once and at its replicas within\n30 seconds. Reports that were accepted stay.",
+	var path, code string
+	cmd := operate("revoke FLEET.yaml --code CODE", "Take a device out of the fleet",
+		"Takes the code that the device was given, used or not, or any of its certificates. All its certificates are refused,\nat this server at once and at its replicas within 30 seconds, and its code enrols nobody. Reports that were accepted stay.",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
+			r := &fleetv1.RevokeRequest{Code: code}
+			if (code == "") == (path == "") {
+				return usage(errors.New("fleet revoke: want either --code or --certificate"))
 			}
-			block, _ := pem.Decode(text)
-			if block == nil {
-				return fmt.Errorf("%w: %s: no certificate in PEM", config.ErrSyntax, path)
+			if path != "" {
+				c, err := readCertificate(path)
+				if err != nil {
+					return err
+				}
+				r.Serial = c.SerialNumber.Bytes()
 			}
-			c, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				return fmt.Errorf("%w: %s: %w", config.ErrSyntax, path, err)
-			}
-			if _, err := s.Operator.Revoke(cmd.Context(), &fleetv1.RevokeRequest{Serial: c.SerialNumber.Bytes()}); err != nil {
+			if _, err := s.Operator.Revoke(cmd.Context(), r); err != nil {
 				return err
 			}
 			if asJSON {
@@ -224,8 +223,25 @@ func newFleetRevoke() *cobra.Command {
 			fmt.Fprintln(cmd.OutOrStdout(), "revoked")
 			return nil
 		})
-	cmd.Flags().StringVar(&path, "certificate", "", "a certificate of the device, in PEM")
+	cmd.Flags().StringVar(&code, "code", "", "the device's code of enrolment")
+	cmd.Flags().StringVar(&path, "certificate", "", "a certificate of the device, in PEM, in place of its code")
 	return cmd
+}
+
+func readCertificate(path string) (*x509.Certificate, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%w: %s: no certificate in PEM", config.ErrSyntax, path)
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", config.ErrSyntax, path, err)
+	}
+	return c, nil
 }
 
 func newFleetRotate() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/service/database"
 )
 
-// Hash is SHA-256 of a name, a code, a request or a certificate's serial number: the
+// Hash is SHA-256 of a name, a code, a key or a certificate's serial number: the
 // store knows none of these themselves.
 type Hash = [32]byte
 
@@ -22,7 +23,7 @@ type Certificate struct {
 }
 
 // AddCodes adds enrolment codes that are good for the time, and forgets codes and
-// certificates that have expired.
+// certificates that have expired, but never that a device was revoked.
 func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) error {
 	return s.db.Update(ctx, func(tx *database.Tx) error {
 		now, err := millis(ctx, tx)
@@ -43,11 +44,10 @@ func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) 
 	})
 }
 
-// Redeem spends a code on a request and adds the certificate that issue makes. The same
-// code with the same request is good again, until the code expires, for an answer that
-// was lost; the same code with another request, or one that there is not, is
-// [ErrCode].
-func (s *Store) Redeem(ctx context.Context, code, request Hash, issue func(now int64) (Certificate, error)) error {
+// Redeem spends a code on a device's key and adds the certificate that issue makes. The
+// same code with the same key is good again, until the code expires, for an answer that
+// was lost; the same code with another key, or one that there is not, is [ErrCode].
+func (s *Store) Redeem(ctx context.Context, code, key Hash, issue func(now int64) (Certificate, error)) error {
 	return s.db.Update(ctx, func(tx *database.Tx) error {
 		now, err := millis(ctx, tx)
 		if err != nil {
@@ -61,32 +61,50 @@ func (s *Store) Redeem(ctx context.Context, code, request Hash, issue func(now i
 			return fmt.Errorf("%w: unknown or expired; ask the operator for another", ErrCode)
 		case err != nil:
 			return err
-		case before != nil && !bytes.Equal(before, request[:]):
+		case before != nil && !bytes.Equal(before, key[:]):
 			return fmt.Errorf("%w: it was used; ask the operator for another", ErrCode)
 		}
 		c, err := issue(now)
 		if err != nil {
 			return err
 		}
-		if before != nil {
-			var revoked int
-			if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_certificate WHERE device = $1 AND revoked`, c.Device[:]).Scan(&revoked); err != nil {
-				return err
-			}
-			if revoked > 0 {
-				return ErrRevoked
-			}
+		if err := admit(ctx, tx, c.Device); err != nil {
+			return err
 		}
 		if err := addCertificate(ctx, tx, c); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2 WHERE code = $1`, code[:], request[:])
+		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2 WHERE code = $1`, code[:], key[:])
 		return err
 	})
 }
 
 func addCertificate(ctx context.Context, tx *database.Tx, c Certificate) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO fleet_certificate (serial, device, expires, revoked) VALUES ($1, $2, $3, FALSE)`, c.Serial[:], c.Device[:], c.Expires)
+	return err
+}
+
+// admit locks the device, or says [ErrRevoked]. Whether it was revoked is asked after the lock was had.
+func admit(ctx context.Context, tx *database.Tx, device Hash) error {
+	if err := lock(ctx, tx, device[:]); err != nil {
+		return err
+	}
+	var revoked int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_revoked WHERE device = $1`, device[:]).Scan(&revoked); err != nil {
+		return err
+	}
+	if revoked > 0 {
+		return ErrRevoked
+	}
+	return nil
+}
+
+// lock keeps others from the device until the transaction ends. SQLite has one writer in any case.
+func lock(ctx context.Context, tx *database.Tx, device []byte) error {
+	if tx.Lite {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(binary.BigEndian.Uint64(device)))
 	return err
 }
 
@@ -98,23 +116,14 @@ func (s *Store) Reissue(ctx context.Context, device Hash, issue func(now int64) 
 		if err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT revoked FROM fleet_certificate WHERE device = $1`+tx.Locking("FOR UPDATE"), device[:])
-		if err != nil {
+		if err := admit(ctx, tx, device); err != nil {
 			return err
 		}
-		known, revoked := 0, false
-		for rows.Next() {
-			var r bool
-			if err := rows.Scan(&r); err != nil {
-				return errors.Join(err, rows.Close())
-			}
-			known++
-			revoked = revoked || r
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		var known int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_certificate WHERE device = $1`, device[:]).Scan(&known); err != nil {
 			return err
 		}
-		if known == 0 || revoked {
+		if known == 0 {
 			return ErrRevoked
 		}
 		c, err := issue(now)
@@ -137,14 +146,38 @@ func (s *Store) Revoke(ctx context.Context, serial Hash) error {
 		if err != nil {
 			return unknown(err)
 		}
-		// Whoever renews at this moment holds these rows. What they added is seen by the
-		// statement after this one.
-		if _, err := tx.ExecContext(ctx, `SELECT serial FROM fleet_certificate WHERE device = $1`+tx.Locking("FOR UPDATE"), device); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE fleet_certificate SET revoked = TRUE WHERE device = $1`, device)
-		return err
+		return revoke(ctx, tx, device)
 	})
+}
+
+// RevokeCode revokes all certificates of the device that the code is for, or the code if
+// it was not used, or says [ErrUnknown].
+func (s *Store) RevokeCode(ctx context.Context, code, device Hash) error {
+	return s.db.Update(ctx, func(tx *database.Tx) error {
+		// Whoever enrols at this moment holds the code.
+		var known []byte
+		err := tx.QueryRowContext(ctx, `SELECT code FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&known)
+		if errors.Is(err, sql.ErrNoRows) { // it expired; the device may have renewed since
+			err = tx.QueryRowContext(ctx, `SELECT serial FROM fleet_certificate WHERE device = $1 LIMIT 1`, device[:]).Scan(&known)
+		}
+		if err != nil {
+			return unknown(err)
+		}
+		return revoke(ctx, tx, device[:])
+	})
+}
+
+func revoke(ctx context.Context, tx *database.Tx, device []byte) error {
+	// Whoever renews at this moment holds the lock. What they added is seen by the
+	// statements after this one.
+	if err := lock(ctx, tx, device); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO fleet_revoked (device) VALUES ($1) ON CONFLICT DO NOTHING`, device); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE fleet_certificate SET revoked = TRUE WHERE device = $1`, device)
+	return err
 }
 
 // Revoked lists the serials of certificates that are revoked and have not expired.

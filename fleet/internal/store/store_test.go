@@ -112,7 +112,7 @@ func lead(t testing.TB, s *store.Store, id uint64, r store.Result) {
 func eachTest(t *testing.T, fresh func(testing.TB) place) {
 	for name, test := range map[string]func(*testing.T, place){
 		"a round's life": aLife, "fence": aFence, "one body of many": oneBody, "close races commits": closeRaces,
-		"codes": codes, "revocation": revocation, "model of commits": model,
+		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "model of commits": model,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
@@ -386,6 +386,65 @@ func codes(t *testing.T, p place) {
 	wg.Wait()
 	if good.Load() != 1 {
 		t.Errorf("a code was good for %d devices", good.Load())
+	}
+}
+
+// forgotten: a revoked device stays out when its certificates have expired before its
+// code, and were swept; and a code is revoked with its device, used or not.
+func forgotten(t *testing.T, p place) {
+	ctx := t.Context()
+	s := open(t, p)
+	names := []string{"by serial", "by code", "unused", "free"}
+	var all []store.Hash
+	for _, n := range names {
+		all = append(all, hash(n))
+	}
+	if err := s.AddCodes(ctx, all, 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	issued := 0
+	redeem := func(n string) error {
+		return s.Redeem(ctx, hash(n), hash("key"), func(int64) (store.Certificate, error) {
+			issued++
+			return store.Certificate{Serial: hash(fmt.Sprint(n, issued)), Device: hash("device " + n), Expires: 1}, nil // long ago
+		})
+	}
+	for _, n := range []string{"by serial", "by code", "free"} {
+		if err := redeem(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Revoke(ctx, hash("by serial1")); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"by code", "unused"} {
+		if err := s.RevokeCode(ctx, hash(n), hash("device "+n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.RevokeCode(ctx, hash("never"), hash("device never")); !errors.Is(err, store.ErrUnknown) {
+		t.Errorf("a code that there never was: %v", err)
+	}
+	if err := s.AddCodes(ctx, []store.Hash{hash("another")}, time.Hour); err != nil { // sweeps
+		t.Fatal(err)
+	}
+	for n, want := range map[string]error{"by serial": store.ErrRevoked, "by code": store.ErrRevoked, "unused": store.ErrRevoked, "free": nil} {
+		if err := redeem(n); !errors.Is(err, want) {
+			t.Errorf("%s: %v; want %v", n, err, want)
+		}
+		err := s.Reissue(ctx, hash("device "+n), func(int64) (store.Certificate, error) {
+			return store.Certificate{Serial: hash("renewed " + n), Device: hash("device " + n), Expires: 1 << 60}, nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s renews: %v; want %v", n, err, want)
+		}
+	}
+	// The code is gone, and its device renewed before.
+	if err := s.RevokeCode(ctx, hash("swept"), hash("device free")); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.Revoked(ctx); err != nil || len(list) != 1 || list[0] != hash("renewed free") {
+		t.Errorf("revoked: %d certificates, %v; want the one that has not expired", len(list), err)
 	}
 }
 
