@@ -61,7 +61,7 @@ func splitStages(method string, q Privacy, s scalar.Stages) (scalar.Stages, erro
 		behavior += x
 	}
 	if behavior > 0 && used >= 1 && used-behavior < 1 {
-		return s, fmt.Errorf("%w: %s: data.behavior.share is %.4g, and the other shares of the budget add up to %.4g; want below 1 together, so that something is left for the estimate", ErrMethod, method, behavior, used-behavior)
+		return s, fmt.Errorf("%w: %s: data.behavior.share is %.7g, and the other shares of the budget add up to %.4g; want below 1 together, so that something is left for the estimate", ErrMethod, method, behavior, used-behavior)
 	}
 	if used >= 1 {
 		return s, fmt.Errorf("%w: %s: the shares of the budget for baseline, clip, diagnostics and sampling error add up to %v; want below 1, so that something is left for the estimate", ErrMethod, method, used)
