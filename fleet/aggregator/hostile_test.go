@@ -292,6 +292,46 @@ func TestWhoIsNoDevice(t *testing.T) {
 	}
 }
 
+// TestAFullRoundKnowsItsReports: who was accepted and asks again, because the answer was
+// lost, is told so when the round takes no more.
+func TestAFullRoundKnowsItsReports(t *testing.T) {
+	w := newWorld(t)
+	c := w.config()
+	c.Tick, c.Batch = time.Hour, 1 // it is full, and nobody looks
+	w.serve(t, c)
+	o := w.operator(t)
+	w.create(t, w.spec(3, train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1}), "", 0)
+	openRound(t, o, func(r *fleetv1.OpenRoundRequest) { r.MaxReports = 1 })
+	ds := w.enrol(t, 3)
+	run, round, _ := ds[0].uploading(t, 0)
+	send := func(d *device, body []byte) fleetv1.Verdict {
+		r, err := d.request(run, round, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := d.send(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	first := ds[0].report(t, run, round, []float64{1, 2, 3})
+	ds[1].report(t, run, round, []float64{1, 2, 3}) // with the batch there is no more room
+	late, err := ds[2].body(round, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := send(ds[2], late); v != fleetv1.Verdict_VERDICT_CLOSED {
+		t.Errorf("a report too many: %v", v)
+	}
+	if v := send(ds[0], first); v != fleetv1.Verdict_VERDICT_DUPLICATE {
+		t.Errorf("one that was accepted, again: %v", v)
+	}
+	if v := send(ds[0], flipped(first)); v != fleetv1.Verdict_VERDICT_SPENT {
+		t.Errorf("another in its place: %v", v)
+	}
+}
+
 // TestACodeAfterALostAnswer: the device signs its request again, with the key it kept. The
 // code is that device's alone, and an operator who has nothing but the code revokes it.
 func TestACodeAfterALostAnswer(t *testing.T) {

@@ -84,8 +84,9 @@ func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundReque
 	if r.GetTrainFor() < 0 || r.GetUploadFor() <= 0 {
 		return nil, o.a.told(fmt.Errorf("%w: %d ms to train and %d to upload", ErrConfig, r.GetTrainFor(), r.GetUploadFor()))
 	}
+	counted := uint64(0)
 	if r.GetKind() == fleetv1.Kind_KIND_EVALUATE {
-		if err := o.a.looksLeft(ctx, l); err != nil {
+		if counted, err = o.a.looksLeft(ctx, l); err != nil {
 			return nil, o.a.told(err)
 		}
 	}
@@ -105,6 +106,9 @@ func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundReque
 		if run.Version != current.Version {
 			return store.Round{}, fmt.Errorf("%w: the weights have moved meanwhile; ask again", store.ErrState)
 		}
+		if r.GetKind() == fleetv1.Kind_KIND_EVALUATE && last != nil && last.ID != counted {
+			return store.Round{}, fmt.Errorf("%w: another round was opened meanwhile; ask again", store.ErrState)
+		}
 		return o.a.makeRound(l, r, p, now, last)
 	})
 	if err == nil {
@@ -116,16 +120,18 @@ func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundReque
 	return &fleetv1.OpenRoundResponse{Spec: signed(opened.Signed)}, nil
 }
 
-// looksLeft tells whether another evaluation was announced.
-func (a *Aggregator) looksLeft(ctx context.Context, l *live) error {
+// looksLeft tells whether the next round may evaluate: with those that the schedule makes
+// after it, there are to be no more evaluations than were announced. It returns the last
+// round that it counted.
+func (a *Aggregator) looksLeft(ctx context.Context, l *live) (last uint64, err error) {
 	n := uint64(0)
-	for after := uint64(0); ; {
-		rounds, err := a.store.Rounds(ctx, l.id, after, pageOfRounds)
+	for {
+		rounds, err := a.store.Rounds(ctx, l.id, last, pageOfRounds)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, r := range rounds {
-			after = r.ID
+			last = r.ID
 			if r.Kind == int32(fleetv1.Kind_KIND_EVALUATE) {
 				n++
 			}
@@ -134,10 +140,14 @@ func (a *Aggregator) looksLeft(ctx context.Context, l *live) error {
 			break
 		}
 	}
-	if l.settings.Evaluations <= n {
-		return fmt.Errorf("%w: %d evaluations were announced and made; intervals hold for no more", store.ErrState, n)
+	later := uint64(0)
+	if s := l.settings.Schedule; s.EvaluateEvery > 0 && last+1 < s.Rounds {
+		later = s.Evaluations() - (last+1)/s.EvaluateEvery
 	}
-	return nil
+	if l.settings.Evaluations < n+1+later {
+		return 0, fmt.Errorf("%w: of %d evaluations that were announced %d are made and %d follow by the schedule; intervals hold for no more", store.ErrState, l.settings.Evaluations, n, later)
+	}
+	return last, nil
 }
 
 // CloseRound implements the protocol.

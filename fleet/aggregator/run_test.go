@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -234,6 +235,23 @@ func TestEvaluationsAreThoseThatWereAnnounced(t *testing.T) {
 	w.await(t, o, 1)
 	if _, err := o.OpenRound(t.Context(), evaluate); connect.CodeOf(err) != connect.CodeFailedPrecondition {
 		t.Errorf("a second evaluation: %v", err)
+	}
+}
+
+// TestNoLookBesideTheSchedule: an evaluation by hand leaves those of the schedule as many
+// as were announced, or is refused.
+func TestNoLookBesideTheSchedule(t *testing.T) {
+	for announced, want := range map[uint32]connect.Code{2: connect.CodeFailedPrecondition, 3: 0} {
+		w := newWorld(t)
+		c := w.config()
+		c.Tick = time.Hour // the schedule does not begin by itself
+		w.serve(t, c)
+		o := w.operator(t)
+		w.create(t, w.spec(3, train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1}), `{"rounds":4,"train_seconds":1,"upload_seconds":600,"sample_rate":1,"min_reports":1,"max_reports":9,"evaluate_every":2,"threshold":1}`, announced)
+		_, err := o.OpenRound(t.Context(), &fleetv1.OpenRoundRequest{Kind: fleetv1.Kind_KIND_EVALUATE, SampleRate: 1, UploadFor: 600_000, MinReports: 1, MaxReports: 9, Threshold: 1})
+		if err == nil && want != 0 || err != nil && connect.CodeOf(err) != want {
+			t.Errorf("an evaluation before two of the schedule, with %d announced: %v", announced, err)
+		}
 	}
 }
 

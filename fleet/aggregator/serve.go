@@ -200,7 +200,7 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	} else if err != nil {
 		return 0, err
 	}
-	round, mine, err := a.roundOf(ctx, l, r.GetRound())
+	round, full, mine, err := a.roundOf(ctx, l, r.GetRound())
 	if err != nil || round == nil {
 		return mine, err
 	}
@@ -216,6 +216,17 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	codec := round.Codec()
 	if codec.Decode(make([]float64, codec.Dim()), body, round.Seed(nullifier)) != nil {
 		return fleetv1.Verdict_VERDICT_MALFORMED, nil
+	}
+	if full { // one that was accepted is answered as before
+		switch outcome, err := a.store.Find(ctx, l.id, round.Number, store.Report{Nullifier: nullifier, Body: body}); {
+		case err != nil:
+			return 0, err
+		case outcome == store.ReportDuplicate:
+			return fleetv1.Verdict_VERDICT_DUPLICATE, nil
+		case outcome == store.ReportSpent:
+			return fleetv1.Verdict_VERDICT_SPENT, nil
+		}
+		return fleetv1.Verdict_VERDICT_CLOSED, nil
 	}
 	outcome, err := a.commits.submit(ctx, place{l.id, round.Number}, store.Report{Nullifier: nullifier, Body: body})
 	switch {
@@ -246,29 +257,27 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	return fleetv1.Verdict_VERDICT_STALE, nil
 }
 
-// roundOf is the round of the number, if it is one of the last, or else the verdict.
-func (a *Aggregator) roundOf(ctx context.Context, l *live, number uint64) (*fleet.Round, fleetv1.Verdict, error) {
+// roundOf is the round of the number, if it is one of the last, or else the verdict. A full
+// one takes no more reports.
+func (a *Aggregator) roundOf(ctx context.Context, l *live, number uint64) (round *fleet.Round, full bool, v fleetv1.Verdict, err error) {
 	for again := range 2 {
 		l.mu.RLock()
 		last, recent, total := l.last, l.recent, l.count+l.mine
 		l.mu.RUnlock()
 		switch {
 		case last != nil && last.Number == number:
-			if total >= uint64(last.MaxReports)+uint64(a.cfg.Batch) {
-				return nil, fleetv1.Verdict_VERDICT_CLOSED, nil
-			}
-			return last, 0, nil
+			return last, total >= uint64(last.MaxReports)+uint64(a.cfg.Batch), 0, nil
 		case last != nil && number < last.Number:
 			// Its answer may have been lost: the store knows.
 			if i := slices.IndexFunc(recent, func(r *fleet.Round) bool { return r.Number == number }); i >= 0 {
-				return recent[i], 0, nil
+				return recent[i], false, 0, nil
 			}
-			return nil, fleetv1.Verdict_VERDICT_STALE, nil
+			return nil, false, fleetv1.Verdict_VERDICT_STALE, nil
 		case again == 0:
 			if err := a.refresh(ctx); err != nil {
-				return nil, 0, err
+				return nil, false, 0, err
 			}
 		}
 	}
-	return nil, fleetv1.Verdict_VERDICT_FORGED, nil
+	return nil, false, fleetv1.Verdict_VERDICT_FORGED, nil
 }

@@ -72,6 +72,16 @@ func (s *Store) Commit(ctx context.Context, run RunID, round uint64, reports []R
 	return out, err
 }
 
+// Find tells what became of a report before: [ReportDuplicate], [ReportSpent], or
+// [ReportStale] where its place is free.
+func (s *Store) Find(ctx context.Context, run RunID, round uint64, r Report) (Outcome, error) {
+	out := make([]Outcome, 1)
+	err := s.db.Update(ctx, func(tx *database.Tx) error {
+		return find(ctx, tx, run, round, []Report{r}, ReportStale, out)
+	})
+	return out[0], err
+}
+
 // gate locks the round against closing and says why it takes no reports, 0 if it does.
 func gate(ctx context.Context, tx *database.Tx, run RunID, round uint64, grace time.Duration) (Outcome, error) {
 	var from, until int64
