@@ -2,9 +2,11 @@ package aggregator
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -131,7 +133,30 @@ func (a *Aggregator) refreshRun(ctx context.Context, l *live, r store.Run) error
 	return nil
 }
 
-// find is the run of an identifier, the only one for none.
+// meant is the run of an identifier that an operator gave: none is good for an only run, for
+// what is done to a run should never be done to another.
+func (a *Aggregator) meant(ctx context.Context, id []byte) (*live, error) {
+	l, err := a.find(ctx, id)
+	if err != nil || len(id) > 0 {
+		return l, err
+	}
+	if err := a.refresh(ctx); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.runs) > 1 {
+		var names []string
+		for id := range a.runs {
+			names = append(names, hex.EncodeToString(id[:]))
+		}
+		slices.Sort(names)
+		return nil, fmt.Errorf("%w: there are %d runs; name one: %s", ErrConfig, len(names), strings.Join(names, ", "))
+	}
+	return l, nil
+}
+
+// find is the run of an identifier, the oldest for none.
 func (a *Aggregator) find(ctx context.Context, id []byte) (*live, error) {
 	l := a.known(id)
 	if l == nil && (len(id) == 0 || len(id) == len(store.RunID{})) {

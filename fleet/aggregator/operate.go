@@ -77,7 +77,7 @@ func (a *Aggregator) keysFor(run *fleet.Run) error {
 
 // OpenRound implements the protocol.
 func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundRequest) (*fleetv1.OpenRoundResponse, error) {
-	l, err := o.a.find(ctx, r.GetRun())
+	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
 		return nil, o.a.told(err)
 	}
@@ -152,7 +152,7 @@ func (a *Aggregator) looksLeft(ctx context.Context, l *live) (last uint64, err e
 
 // CloseRound implements the protocol.
 func (o operatorServer) CloseRound(ctx context.Context, r *fleetv1.CloseRoundRequest) (*fleetv1.CloseRoundResponse, error) {
-	l, err := o.a.find(ctx, r.GetRun())
+	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
 		return nil, o.a.told(err)
 	}
@@ -218,7 +218,7 @@ func (o operatorServer) RotateKey(ctx context.Context, r *fleetv1.RotateKeyReque
 
 // Status implements the protocol.
 func (o operatorServer) Status(ctx context.Context, r *fleetv1.StatusRequest) (*fleetv1.StatusResponse, error) {
-	l, err := o.a.find(ctx, r.GetRun())
+	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
 		return nil, o.a.told(err)
 	}
@@ -256,7 +256,7 @@ func (l *live) status(r store.Round) *fleetv1.RoundStatus {
 
 // EndRun implements the protocol.
 func (o operatorServer) EndRun(ctx context.Context, r *fleetv1.EndRunRequest) (*fleetv1.EndRunResponse, error) {
-	l, err := o.a.find(ctx, r.GetRun())
+	l, err := o.a.meant(ctx, r.GetRun())
 	if err == nil {
 		err = o.a.store.End(ctx, l.id)
 	}
@@ -293,7 +293,7 @@ func (o operatorServer) CreateCodes(ctx context.Context, r *fleetv1.CreateCodesR
 
 // GetPolicy implements the protocol.
 func (o operatorServer) GetPolicy(ctx context.Context, r *fleetv1.GetPolicyRequest) (*fleetv1.GetPolicyResponse, error) {
-	l, err := o.a.find(ctx, r.GetRun())
+	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
 		return nil, o.a.told(err)
 	}

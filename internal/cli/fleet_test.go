@@ -147,6 +147,35 @@ func TestAFleetByItsCommands(t *testing.T) {
 	has(fleetRuns(t, 2, "fleet", "round", "open", path, "--max", "10"), "the run has ended")
 }
 
+// TestOperatorsOfSeveralRuns name one, and nothing is done to another.
+func TestOperatorsOfSeveralRuns(t *testing.T) {
+	path := startFleet(t, false)
+	root := filepath.Join(filepath.Dir(path), "keys", "root.key")
+	var runs [2]string
+	for i := range runs {
+		runs[i] = regexp.MustCompile("[0-9a-f]{32}").FindString(fleetRuns(t, 0, "fleet", "create", path, "--root", root))
+	}
+	policy := filepath.Join(filepath.Dir(path), "policy.json")
+	commands := [][]string{
+		{"status"}, {"round", "open", "--max", "10", "--train", "0s", "--upload", "1h"}, {"round", "close", "--round", "1"},
+		{"policy", "-o", policy}, {"rotate", "--root", root}, {"round", "end"},
+	}
+	for _, c := range commands {
+		args := append(append([]string{"fleet"}, c...), path)
+		text := fleetRuns(t, 2, args...)
+		if !strings.Contains(text, "there are 2 runs; name one") || !strings.Contains(text, runs[0]) || !strings.Contains(text, runs[1]) {
+			t.Errorf("%v says %s", c, text)
+		}
+		fleetRuns(t, 2, append(args, "--run", "12")...)
+		fleetRuns(t, 0, append(args, "--run", runs[1])...)
+	}
+	for i, want := range []string{", version 0\n", ", version 0, ended\nround 1  train     abandoned  0 reports\n"} {
+		if text := fleetRuns(t, 0, "fleet", "status", path, "--run", runs[i]); text != "run "+runs[i]+want {
+			t.Errorf("run %d: %s", i, text)
+		}
+	}
+}
+
 func textOf(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -54,6 +54,32 @@ func operate(use, short, long string, run func(cmd *cobra.Command, f fleetFile, 
 	})
 }
 
+// runID is a run's identifier in hexadecimal digits, as a flag.
+type runID []byte
+
+// String implements [pflag.Value].
+func (r *runID) String() string { return hex.EncodeToString(*r) }
+
+// Type implements [pflag.Value].
+func (r *runID) Type() string { return "run" }
+
+// Set implements [pflag.Value].
+func (r *runID) Set(s string) error {
+	id, err := hex.DecodeString(s)
+	if err != nil || len(id) != 16 {
+		return errors.New("want 32 hexadecimal digits, as `create` and `status` print them")
+	}
+	*r = id
+	return nil
+}
+
+// runFlag lets a command name one of several runs.
+func runFlag(cmd *cobra.Command) *runID {
+	r := &runID{}
+	cmd.Flags().Var(r, "run", "the run, where the server has several")
+	return r
+}
+
 func newFleetEnrol() *cobra.Command {
 	var count uint32
 	var valid time.Duration
@@ -78,6 +104,7 @@ func newFleetEnrol() *cobra.Command {
 func newFleetRound() *cobra.Command {
 	var kind string
 	var trainFor, uploadFor time.Duration
+	var opened, closed, ended *runID
 	r := &fleetv1.OpenRoundRequest{}
 	cmd := &cobra.Command{
 		Use: "round", Short: "Open and close rounds, and end the run", Args: cobra.NoArgs,
@@ -93,12 +120,13 @@ func newFleetRound() *cobra.Command {
 			default:
 				return usage(fmt.Errorf("fleet round open: --kind is %q; want train or evaluate", kind))
 			}
-			r.TrainFor, r.UploadFor = trainFor.Milliseconds(), uploadFor.Milliseconds()
+			r.Run, r.TrainFor, r.UploadFor = *opened, trainFor.Milliseconds(), uploadFor.Milliseconds()
 			if _, err := s.Operator.OpenRound(cmd.Context(), r); err != nil {
 				return err
 			}
-			return showStatus(cmd, s, 1, asJSON)
+			return showStatus(cmd, s, r.Run, 1, asJSON)
 		})
+	opened = runFlag(open)
 	flags := open.Flags()
 	flags.StringVar(&kind, "kind", "train", "train, or evaluate")
 	flags.DurationVar(&trainFor, "train", time.Minute, "time to train")
@@ -111,29 +139,34 @@ func newFleetRound() *cobra.Command {
 	closing := &fleetv1.CloseRoundRequest{}
 	closeIt := operate("close FLEET.yaml --round N", "Close a round before its time", "Reports that were accepted count; devices that have not sent theirs have trained for nothing.",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {
+			closing.Run = *closed
 			if _, err := s.Operator.CloseRound(cmd.Context(), closing); err != nil {
 				return err
 			}
-			return showStatus(cmd, s, 1, asJSON)
+			return showStatus(cmd, s, closing.Run, 1, asJSON)
 		})
+	closed = runFlag(closeIt)
 	closeIt.Flags().Uint64Var(&closing.Round, "round", 0, "the round's number")
 	end := operate("end FLEET.yaml", "Let no further round follow", "A round that is open is closed and applied at its time.",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {
-			if _, err := s.Operator.EndRun(cmd.Context(), &fleetv1.EndRunRequest{}); err != nil {
+			if _, err := s.Operator.EndRun(cmd.Context(), &fleetv1.EndRunRequest{Run: *ended}); err != nil {
 				return err
 			}
-			return showStatus(cmd, s, 1, asJSON)
+			return showStatus(cmd, s, *ended, 1, asJSON)
 		})
+	ended = runFlag(end)
 	cmd.AddCommand(open, closeIt, end)
 	return cmd
 }
 
 func newFleetStatus() *cobra.Command {
 	var rounds uint32
+	var run *runID
 	cmd := operate("status FLEET.yaml", "Show the run and its last rounds", "",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {
-			return showStatus(cmd, s, rounds, asJSON)
+			return showStatus(cmd, s, *run, rounds, asJSON)
 		})
+	run = runFlag(cmd)
 	cmd.Flags().Uint32Var(&rounds, "rounds", 10, "how many rounds, the last first")
 	return cmd
 }
@@ -155,8 +188,8 @@ type successJSON struct {
 	Interval [2]float64 `json:"interval"`
 }
 
-func showStatus(cmd *cobra.Command, s operator.Services, rounds uint32, asJSON bool) error {
-	answer, err := s.Operator.Status(cmd.Context(), &fleetv1.StatusRequest{Rounds: rounds})
+func showStatus(cmd *cobra.Command, s operator.Services, run runID, rounds uint32, asJSON bool) error {
+	answer, err := s.Operator.Status(cmd.Context(), &fleetv1.StatusRequest{Run: run, Rounds: rounds})
 	if err != nil {
 		return err
 	}
@@ -246,6 +279,7 @@ func readCertificate(path string) (*x509.Certificate, error) {
 
 func newFleetRotate() *cobra.Command {
 	var root string
+	var run *runID
 	cmd := operate("rotate FLEET.yaml --root root.key", "Give the run its next keys",
 		"Makes the next key that signs rounds and the next that opens reports, in the directory of keys, which all servers\n"+
 			"share, and announces them by a revision of the run that the root signs. The earlier keys stay good until they expire.",
@@ -262,7 +296,12 @@ func newFleetRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := s.Runs.GetRun(cmd.Context(), &fleetv1.GetRunRequest{})
+			// The server tells an operator that there are several runs, and a device nothing of others.
+			status, err := s.Operator.Status(cmd.Context(), &fleetv1.StatusRequest{Run: *run})
+			if err != nil {
+				return err
+			}
+			answer, err := s.Runs.GetRun(cmd.Context(), &fleetv1.GetRunRequest{Run: status.GetRun()})
 			if err != nil {
 				return err
 			}
@@ -291,11 +330,13 @@ func newFleetRotate() *cobra.Command {
 			return nil
 		})
 	cmd.Flags().StringVar(&root, "root", "", "the root's private key")
+	run = runFlag(cmd)
 	return cmd
 }
 
 func newFleetPolicy() *cobra.Command {
 	var out string
+	var run *runID
 	version := int64(-1)
 	cmd := operate("policy FLEET.yaml -o POLICY.json", "Write the policy of a version",
 		"Writes what evaluate reads as a target and simulate plays. Of a learner of its own it writes the weights alone.",
@@ -303,7 +344,7 @@ func newFleetPolicy() *cobra.Command {
 			if out == "" {
 				return usage(errors.New("fleet policy: -o is missing; name the file"))
 			}
-			p, err := s.Operator.GetPolicy(cmd.Context(), &fleetv1.GetPolicyRequest{Version: uint64(max(0, version)), Latest: version < 0})
+			p, err := s.Operator.GetPolicy(cmd.Context(), &fleetv1.GetPolicyRequest{Run: *run, Version: uint64(max(0, version)), Latest: version < 0})
 			if err != nil {
 				return err
 			}
@@ -330,6 +371,7 @@ func newFleetPolicy() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "version %d, of round %d, is in %s\n", p.GetVersion(), p.GetRound(), out)
 			return nil
 		})
+	run = runFlag(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write")
 	cmd.Flags().Int64Var(&version, "version-number", -1, "the version; the current one unless set")
 	return cmd
