@@ -37,10 +37,6 @@ func runs() []run {
 			[]string{"./serve", "./serve/internal/asks"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./serve", "-v", "-kills="+strconv.Itoa(size))
 			}},
-		{"mutants", "seeded faults that are not recorded as killed, killed by the tests that name them", 2, "at once",
-			[]string{"./internal/mutants"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestEveryMutantIsKilled$", "-parallel="+strconv.Itoa(size), "./internal/mutants", "-record")
-			}},
 		{"replay", "pairs of logs a format, of which a record of one differs and no other may be read otherwise", 20_000, "pairs",
 			[]string{"./rl/trajectory/file", "./rl/trajectory/internal/ingest"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestReaderReplayAtLength$", "./rl/trajectory/file", "-pairs="+strconv.Itoa(size))
