@@ -24,7 +24,7 @@ type freedom struct {
 
 var free = []freedom{
 	{"noisy numbers: values by state, their deviations, baselines, overlap, counts",
-		regexp.MustCompile(`/theta\[|/diagnostics\.(std_by_coordinate|std_privacy_by_coordinate|persons_by_coordinate|spread_of_returns|baseline|behavior\.counts|model\.(state_values|action_values|constant|weights)|overlap\.(mean_weight|clipped_share) )`)},
+		regexp.MustCompile(`/theta\[|/diagnostics\.(std_by_coordinate|std_privacy_by_coordinate|persons_by_coordinate|spread_of_returns|baseline|behavior\.(counts|sums)|model\.(state_values|action_values|constant|weights)|overlap\.(mean_weight|clipped_share) )`)},
 	{"noisy sums that no other number shows, where a bound or the range cuts it", regexp.MustCompile(`/(answers\[\d+\]\.)?diagnostics\.sums\.`)},
 	{"value or error of an estimate whose interval is the whole public range", regexp.MustCompile(`/(answers\[\d+\]\.)?estimate\.(value|std_sampling) `)},
 	{"that the noise came from a seed", regexp.MustCompile(`/privacy\.seeded_for_tests removed`)},
@@ -32,6 +32,7 @@ var free = []freedom{
 		regexp.MustCompile(`/public\.behavior[. ]|/disclosure\.code_version changed`)},
 	{"names and scales of columns; policy files, and how many actions they know",
 		regexp.MustCompile(`/public\.(features\.(column|names|low|high|intercept|order)|target(\[\d+\])? changed|actions|targets\.policies\[\d+\]\.actions|by\.(column|groups\[\d+\]\.number))`)},
+	{"how episodes end, where it bounds weights no further", regexp.MustCompile(`/public\.design\.ended`)},
 	{"features that the method was given and does not use", regexp.MustCompile(`^((dp-)?dr[-a-z]*|dp-fqe-action)/public\.features`)},
 	{"parameters that are the default or idle, or that show in no other fact", regexp.MustCompile(`/public\.parameters`)},
 	{"how a range of returns that was given came about",
