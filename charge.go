@@ -87,29 +87,17 @@ func (j *job) recorded(ctx context.Context, l *ledger.Ledger) error {
 	if !j.retry {
 		return nil
 	}
-	old, err := chargeOf(ctx, l, j.key)
-	if old == nil || err != nil {
+	paid, err := l.ChargeOf(ctx, j.key)
+	if paid == nil || err != nil {
 		return err
 	}
+	old := paid.Entry.Charge
 	// The question is told by the hash of its configuration; event and data are
 	// those of the first time.
 	if err := l.Fits(ctx, j.charge(old.Event, old.Fingerprint)); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: key %s is that of a charge and not known as one; run discreet ledger verify", ledger.ErrTampered, j.key)
-}
-
-// chargeOf finds the charge of a key, nil if there is none.
-func chargeOf(ctx context.Context, l *ledger.Ledger, key string) (*chain.ChargeBody, error) {
-	for n, err := range l.Entries(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if c := n.Entry.Charge; c != nil && c.Key == key {
-			return c, nil
-		}
-	}
-	return nil, nil
 }
 
 // begin asks the ledger, before the data are opened, all that a charge would ask of it,

@@ -238,6 +238,11 @@ func (a *agreed) keepsTo(c Config) error {
 		slices.Sort(differ)
 		return fmt.Errorf("%w: the configuration differs from version %d in %s; these keys are the steward's (discreet ledger contract shows them): take them over, or have a new version made", ledger.ErrContract, a.Number, strings.Join(differ, ", "))
 	}
+	return a.allows(c)
+}
+
+// allows refuses a method that the contract does not list.
+func (a *agreed) allows(c Config) error {
 	if m := a.terms.Methods; len(m) > 0 && !slices.Contains(m, c.Method.Name) {
 		return fmt.Errorf("%w: version %d does not allow method %s; choose one of %s", ErrConfig, a.Number, c.Method.Name, strings.Join(m, ", "))
 	}
@@ -289,19 +294,31 @@ func CheckContract(ctx context.Context, c Config, l *ledger.Ledger) error {
 // contracted holds the job against the contract of its ledger, and against the
 // checks that failed.
 func (j *job) contracted(ctx context.Context, l *ledger.Ledger) error {
-	body, err := l.Contract(ctx)
+	a, err := j.agree(ctx, l)
 	if err != nil {
 		return err
+	}
+	return j.under(ctx, l, a)
+}
+
+// agree holds the job against the contract of its ledger.
+func (j *job) agree(ctx context.Context, l *ledger.Ledger) (*agreed, error) {
+	body, err := l.Contract(ctx)
+	if err != nil {
+		return nil, err
 	}
 	a, err := agreedIn(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.keepsTo(j.config); err != nil {
-		return err
-	}
-	if body != nil {
-		j.version = body.Number
+	return a, a.keepsTo(j.config)
+}
+
+// under takes over what a contract says of its charges and checks, and asks whether
+// there may be one more check.
+func (j *job) under(ctx context.Context, l *ledger.Ledger, a *agreed) error {
+	if a.ContractBody != nil {
+		j.version = a.Number
 	}
 	j.mayFail = a.terms.FailedChecks
 	return l.MayCheck(ctx, j.mayFail)

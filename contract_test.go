@@ -19,6 +19,24 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
+// stewardsKeys change what is the steward's of the configuration of onChain, one key each,
+// and questionKeys what is the question's.
+var (
+	stewardsKeys = []string{
+		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
+		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.episode_per_person=true",
+		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
+		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
+		"by={column: obs_state, values: [0, 1], group: fixed, persons: {0: 1, 1: 1}}",
+	}
+	questionKeys = []string{
+		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
+		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
+		"method={name: dp-is}; by={column: obs_state, values: [0, 1], group: may_change}",
+		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",
+	}
+)
+
 // Every key that a configuration has is in the contract but those that are listed
 // here: a new one is the steward's until somebody decides otherwise. What an
 // evaluation changes of them is refused by name, before the data are opened.
@@ -30,13 +48,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 	if err := os.Rename(filepath.Join(c.Dir, c.Data.Path[0]), filepath.Join(t.TempDir(), "away")); err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []string{
-		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
-		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.episode_per_person=true",
-		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
-		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
-		"by={column: obs_state, values: [0, 1], group: fixed, persons: {0: 1, 1: 1}}",
-	} {
+	for _, set := range stewardsKeys {
 		bad := change(t, c, set)
 		_, err := discreet.Evaluate(context.Background(), bad)
 		key, _, _ := strings.Cut(set, "=")
@@ -44,12 +56,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 			t.Errorf("%s: %v; want a refusal that names it", set, err)
 		}
 	}
-	for _, set := range []string{
-		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
-		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
-		"method={name: dp-is}; by={column: obs_state, values: [0, 1], group: may_change}",
-		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",
-	} {
+	for _, set := range questionKeys {
 		if _, err := discreet.Evaluate(context.Background(), change(t, c, set)); errors.Is(err, ledger.ErrContract) || err == nil {
 			t.Errorf("%s: %v; want an error about the data that are away", set, err)
 		}

@@ -56,11 +56,16 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 		return nil, err
 	}
 	if f.Refused = j.contracted(ctx, l); f.Refused == nil {
-		charge := j.charge(p.Event, "")
-		charge.Key = ""
-		f.Refused = j.remedied(l.Fits(ctx, charge))
+		f.Refused = j.fits(ctx, l, p)
 	}
 	return f, nil
+}
+
+// fits asks the ledger whether it would take the charge of a plan under a new key.
+func (j *job) fits(ctx context.Context, l *ledger.Ledger, p *evaluate.Plan) error {
+	charge := j.charge(p.Event, "")
+	charge.Key = ""
+	return j.remedied(l.Fits(ctx, charge))
 }
 
 // Result is a release and what only the curator may see.

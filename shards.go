@@ -85,10 +85,14 @@ func (j *job) sharded(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 	}
 	paid := receipt.None()
 	if begun.Entry != nil {
-		old, err := chargeOf(ctx, l, begun.Key)
+		known, err := l.ChargeOf(ctx, begun.Key)
+		if err == nil && known == nil {
+			err = fmt.Errorf("%w: the run directory is of key %s, which this ledger never charged", ledger.ErrBehind, begun.Key)
+		}
 		if err != nil {
 			return nil, err
 		}
+		old := known.Entry.Charge
 		if paid, err = l.Resume(ctx, j.charge(old.Event, old.Fingerprint)); err != nil {
 			return nil, err
 		}

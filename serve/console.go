@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
@@ -159,15 +160,14 @@ func (c console) still(ctx context.Context, who *caller) []pages.Still {
 		cfg.Target, cfg.Method = discreet.Target{Kind: "logged"}, discreet.Method{Name: append(slices.Clone(who.methods), "dp-is")[0]}
 		cfg.Privacy.Epsilon, cfg.Privacy.Delta = epsilon, 1e-6
 		cfg.Ledger = &discreet.Ledger{Path: who.location, Dataset: who.part.Ledger.Dataset, Analyst: who.name}
-		plan, err := discreet.Plan(cfg)
-		if err != nil || who.LargestEpsilon > 0 && epsilon > who.LargestEpsilon {
+		if who.LargestEpsilon > 0 && epsilon > who.LargestEpsilon {
 			continue // nobody could ask it
 		}
-		funds, err := discreet.Budget(ctx, cfg, plan)
+		q, err := who.desk.Quote(ctx, cfg)
 		if err != nil {
-			return nil
+			continue // no method that is allowed can be asked so
 		}
-		out = append(out, pages.Still{Epsilon: number(epsilon), Delta: "1e-06", Fits: funds.Refused == nil})
+		out = append(out, pages.Still{Epsilon: number(epsilon), Delta: "1e-06", Fits: q.Refused == nil})
 	}
 	return out
 }
@@ -265,24 +265,11 @@ func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n
 
 // planView is a plan in words, and drawn against epsilon.
 func (c console) planView(ctx context.Context, who *caller, analyst, question, purpose string, draw bool) (*pages.Plan, error) {
-	leave, err := c.enterPlanning(ctx)
+	q, err := c.quote(ctx, who.dataset, analyst, question, purpose)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	cfg, err := c.compose(ctx, who.dataset, analyst, question, purpose)
-	if err != nil {
-		return nil, c.wrong(who.dataset, err)
-	}
-	p, err := discreet.Plan(cfg)
-	if err != nil {
-		return nil, c.wrong(who.dataset, err)
-	}
-	funds, err := discreet.Budget(ctx, cfg, p)
-	if err != nil {
-		return nil, c.broken(err)
-	}
-	m := c.planned(who.dataset, p, funds)
+	p, m := q.Plan, c.planned(who.dataset, q)
 	out := &pages.Plan{Refusal: m.GetRefusal(), NoAnswer: m.GetNoAnswer(), NeedsApproval: m.GetNeedsApproval(), Notes: m.GetNotes()}
 	out.Sentence = fmt.Sprintf("%s spends epsilon at most %s at delta %s.", p.Method, number(m.GetEpsilon()), number(m.GetDelta()))
 	if m.GetHalfWidth() > 0 {
@@ -292,9 +279,25 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 		out.Sentence += fmt.Sprintf(" %s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))
 	}
 	if draw {
-		out.Plot = curve(ctx, cfg, p).Plot()
+		if out.Plot, err = c.drawn(ctx, who, analyst, question, p); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// drawn is the curve of a question.
+func (c console) drawn(ctx context.Context, who *caller, analyst, question string, p *evaluate.Plan) (template.HTML, error) {
+	leave, err := c.enterPlanning(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	cfg, err := c.compose(ctx, who.dataset, analyst, question, "")
+	if err != nil {
+		return "", c.wrong(who.dataset, err)
+	}
+	return curve(ctx, cfg, p).Plot(), nil
 }
 
 // curve plans the question again at epsilons around its own.

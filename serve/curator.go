@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
@@ -73,36 +74,37 @@ func (s curator) Plan(ctx context.Context, r *curatorv1.PlanRequest) (*curatorv1
 	if err != nil {
 		return nil, err
 	}
-	plan, funds, err := s.plan(ctx, who, r.GetQuestion(), "")
+	q, err := s.quote(ctx, who.dataset, who.name, r.GetQuestion(), "")
 	if err != nil {
 		return nil, err
 	}
-	return s.planned(who.dataset, plan, funds), nil
+	return s.planned(who.dataset, q), nil
 }
 
 // mostPlans are made at a time: they cost memory and processor, and no budget.
 const mostPlans = 4
 
-// plan makes the plan of a question, and asks the ledger whether it fits.
-func (s *Service) plan(ctx context.Context, who *caller, question, purpose string) (*evaluate.Plan, *discreet.Funds, error) {
+// quote makes the plan of a question, and asks the ledger whether it fits.
+func (s *Service) quote(ctx context.Context, d *dataset, analyst, question, purpose string) (*discreet.Quote, error) {
 	leave, err := s.enterPlanning(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer leave()
-	c, err := s.compose(ctx, who.dataset, who.name, question, purpose)
+	c, err := s.compose(ctx, d, analyst, question, purpose)
 	if err != nil {
-		return nil, nil, s.wrong(who.dataset, err)
+		return nil, s.wrong(d, err)
 	}
-	plan, err := discreet.Plan(c)
+	q, err := d.desk.Quote(ctx, c)
 	if err != nil {
-		return nil, nil, s.wrong(who.dataset, err)
+		return nil, s.wrong(d, err)
 	}
-	funds, err := discreet.Budget(ctx, c, plan)
-	if err != nil {
-		return nil, nil, s.broken(err)
+	for _, away := range []error{ledger.ErrStore, ledger.ErrBusy, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(q.Refused, away) {
+			return nil, s.broken(q.Refused)
+		}
 	}
-	return plan, funds, nil
+	return q, nil
 }
 
 // enterPlanning waits for a place among those who plan.
@@ -115,11 +117,12 @@ func (s *Service) enterPlanning(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-func (s *Service) planned(d *dataset, p *evaluate.Plan, f *discreet.Funds) *curatorv1.PlanResponse {
+func (s *Service) planned(d *dataset, q *discreet.Quote) *curatorv1.PlanResponse {
+	p := q.Plan
 	e := p.Expected
 	out := &curatorv1.PlanResponse{
 		Method: p.Method, Epsilon: p.Epsilon.Upper, Delta: p.Privacy.Budget.Delta, HalfWidth: e.HalfWidth, StdPrivacy: e.StdPrivacy,
-		StdSampling: e.StdSampling, Constant: e.Constant, Rmse: e.RMSE, Notes: p.Notes, Fits: f.Refused == nil,
+		StdSampling: e.StdSampling, Constant: e.Constant, Rmse: e.RMSE, Notes: p.Notes, Fits: q.Refused == nil,
 		NoAnswer:      e.Constant > 0 && (e.HalfWidth >= e.Constant || e.RMSE >= e.Constant),
 		NeedsApproval: d.approval.waits(p.Privacy.Budget.Epsilon),
 	}
@@ -128,18 +131,34 @@ func (s *Service) planned(d *dataset, p *evaluate.Plan, f *discreet.Funds) *cura
 		out.Answers = append(out.Answers, &curatorv1.PlannedAnswer{Name: a.Name, HalfWidth: a.HalfWidth, StdPrivacy: a.StdPrivacy, StdSampling: a.StdSampling})
 		out.NoAnswer = out.NoAnswer || a.HalfWidth >= a.Range.Width()/2
 	}
-	if f.Refused != nil {
-		out.Refusal = s.refusal(d, f.Refused)
+	if q.Refused != nil {
+		out.Refusal = s.refusal(d, q.Refused)
 	}
 	return out
 }
 
-// refusal says why the ledger would not take a charge, in words for the analyst.
+// toldLedger is what an analyst is told where the ledger is not in order. What is wrong
+// with it names places of the curator's.
+const toldLedger = "the ledger of this dataset takes no charges at the moment, for a reason that is the steward's to mend; nothing was spent"
+
+// refusal says why the ledger would not take a charge, in words for the analyst: of the
+// budget, the share, the analyst or the contract. What else stands in the way is told to
+// the log.
 func (s *Service) refusal(d *dataset, err error) string {
-	if errors.Is(err, ledger.ErrChecks) {
+	var budget *discreet.RefusedError
+	switch {
+	case errors.Is(err, ledger.ErrChecks):
 		return toldStop
+	case errors.As(err, &budget):
+		return s.public(d, err.Error())
 	}
-	return s.public(d, err.Error())
+	for _, own := range []error{ledger.ErrAnalyst, ledger.ErrContract, ledger.ErrCharge, discreet.ErrConfig, account.ErrUnsupported} {
+		if errors.Is(err, own) {
+			return s.public(d, err.Error())
+		}
+	}
+	s.log.Error("the ledger would take no charge", "dataset", d.name, "error", err)
+	return toldLedger
 }
 
 // keyForm is an idempotency key.
@@ -164,13 +183,13 @@ func (s *Service) ask(ctx context.Context, who *caller, question, purpose, key s
 	if !keyForm.MatchString(key) {
 		return nil, invalid("key", errors.New("want 16 to 64 letters, digits and hyphens, other ones for each ask"))
 	}
-	plan, funds, err := s.plan(ctx, who, question, purpose)
+	q, err := s.quote(ctx, who.dataset, who.name, question, purpose)
 	if err != nil {
 		return nil, err
 	}
 	a := asks.Ask{
 		Key: key, Analyst: who.name, Dataset: who.dataset.name, Question: question, Purpose: purpose, State: asks.Queued,
-		Epsilon: plan.Privacy.Budget.Epsilon, Delta: plan.Privacy.Budget.Delta,
+		Epsilon: q.Plan.Privacy.Budget.Epsilon, Delta: q.Plan.Privacy.Budget.Delta,
 	}
 	if who.approval.waits(a.Epsilon) {
 		a.State = asks.Waiting
@@ -184,7 +203,7 @@ func (s *Service) ask(ctx context.Context, who *caller, question, purpose, key s
 	case !errors.Is(err, asks.ErrNone):
 		return nil, s.broken(err)
 	}
-	if err := s.mayAsk(ctx, who, funds); err != nil {
+	if err := s.mayAsk(ctx, who, q.Refused); err != nil {
 		return nil, err
 	}
 	added, err := s.store.Add(ctx, who.by, a, who.asksPerHour())
@@ -205,7 +224,7 @@ func (s *Service) ask(ctx context.Context, who *caller, question, purpose, key s
 
 // mayAsk holds a new ask against the dataset's times, the analyst's number of asks, and what
 // the ledger says now. Asks before it may spend the budget first.
-func (s *Service) mayAsk(ctx context.Context, who *caller, funds *discreet.Funds) error {
+func (s *Service) mayAsk(ctx context.Context, who *caller, refused error) error {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return s.broken(err)
@@ -214,10 +233,14 @@ func (s *Service) mayAsk(ctx context.Context, who *caller, funds *discreet.Funds
 		return connect.NewError(connect.CodeFailedPrecondition, errors.New("the dataset takes no asks at this time"))
 	}
 	// A check that is running counts as one that failed: the worker looks when it has ended.
-	if funds.Refused != nil && !errors.Is(funds.Refused, ledger.ErrChecks) {
-		return connect.NewError(connect.CodeResourceExhausted, errors.New(s.refusal(who.dataset, funds.Refused)))
+	if refused == nil || errors.Is(refused, ledger.ErrChecks) {
+		return nil
 	}
-	return nil
+	told := s.refusal(who.dataset, refused)
+	if told == toldLedger {
+		return connect.NewError(connect.CodeUnavailable, errors.New(told))
+	}
+	return connect.NewError(connect.CodeResourceExhausted, errors.New(told))
 }
 
 // told is an ask as the caller may see it: its analyst learns of the end when it is told,

@@ -21,6 +21,7 @@ type dataset struct {
 	part      discreet.Config // the steward's
 	location  string          // of the ledger
 	ledger    *ledger.Ledger
+	desk      *discreet.Desk
 	approval  approvalRule
 	every     time.Duration
 	open, end time.Time
@@ -127,7 +128,7 @@ func (d *dataset) beginContract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.ledger = l
+	d.ledger, d.desk = l, discreet.NewDesk(l)
 	body, err := l.Contract(ctx)
 	if err == nil && body == nil {
 		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")

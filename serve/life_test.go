@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -301,5 +302,59 @@ func TestAnotherContractStartsNoService(t *testing.T) {
 	h.write("pbc.yaml", strings.Replace(h.read("pbc.yaml"), "horizon: 16", "horizon: 15", 1))
 	if _, err := serve.Open(t.Context(), h.config()); err == nil || !strings.Contains(err.Error(), "contract") {
 		t.Errorf("another horizon: %v", err)
+	}
+}
+
+// What is wrong with a ledger's witness is the steward's: an analyst reads that the ledger
+// takes no charges, on every way to that answer, and nothing of where the witness is.
+func TestAWitnessIsNotNamedToAnalysts(t *testing.T) {
+	h := opened(t, "approval: steward")
+	waiting := h.ask("ann", oneKey, wish(0.4))
+	l, err := ledger.Open(t.Context(), filepath.Join(h.dir, "budget.db"), "pbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	place := filepath.Join(t.TempDir(), "elsewhere.ndjson")
+	if err := l.AddWitness(t.Context(), place); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(place); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := h.client("ann").Plan(t.Context(), &curatorv1.PlanRequest{Dataset: "pbc", Question: wish(0.5)})
+	if err != nil || plan.GetFits() || !strings.Contains(plan.GetRefusal(), "nothing was spent") {
+		t.Errorf("plan %v, %v", plan, err)
+	}
+	_, refused := h.client("ann").Ask(t.Context(), &curatorv1.AskRequest{Dataset: "pbc", Question: wish(0.5), Key: oneKey + "-2"})
+	if code(refused) != connect.CodeUnavailable {
+		t.Errorf("asked: %v", refused)
+	}
+	if _, err := h.steward().Decide(t.Context(), &curatorv1.DecideRequest{Id: waiting, Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	for ended := false; !ended; { // until the worker has met the witness
+		list, err := h.steward().ListNotices(t.Context(), &curatorv1.ListNoticesRequest{Dataset: "pbc"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range list.GetNotices() {
+			ended = ended || strings.Contains(n.GetText(), place)
+		}
+	}
+	a, err := h.client("ann").GetAsk(t.Context(), &curatorv1.GetAskRequest{Id: waiting})
+	if err != nil || a.GetAsk().GetState() != curatorv1.State_STATE_QUEUED {
+		t.Errorf("the approved ask is %v, %v; want it in the queue", a, err)
+	}
+	ann := h.browser().signIn("ann")
+	_, page, _ := ann.get("/datasets/pbc")
+	_, planned := ann.post("/datasets/pbc/plan", url.Values{"question": {wish(0.5)}}, nil)
+	if !strings.Contains(planned, "This ask would be refused") {
+		t.Errorf("the page of the plan: %s", planned)
+	}
+	for name, text := range map[string]string{"plan": plan.String(), "ask": refused.Error(), "its state": a.String(), "page": page, "page of the plan": planned} {
+		if strings.Contains(text, "elsewhere") || strings.Contains(text, filepath.Dir(place)) {
+			t.Errorf("%s names the witness: %s", name, text)
+		}
 	}
 }

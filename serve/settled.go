@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
@@ -13,10 +12,11 @@ import (
 // read as now: with the release that the ledger has, or pending. ok is false where its key
 // was never charged.
 func settled(ctx context.Context, l *ledger.Ledger, key string) (o asks.Outcome, ok bool, err error) {
-	charge, err := chargeOf(ctx, l, key)
-	if charge == nil || err != nil {
+	entry, err := l.ChargeOf(ctx, key)
+	if entry == nil || err != nil {
 		return asks.Outcome{}, false, err
 	}
+	charge := entry.Entry.Charge
 	err = l.Fits(ctx, ledger.Charge{
 		Key: key, Analyst: charge.Analyst, Purpose: charge.Purpose, Event: charge.Event, Adjacency: charge.Adjacency, Unit: charge.Unit,
 		CodeVersion: charge.CodeVersion, ConfigHash: charge.ConfigHash, Fingerprint: charge.Fingerprint, Contract: charge.Contract,
@@ -31,17 +31,4 @@ func settled(ctx context.Context, l *ledger.Ledger, key string) (o asks.Outcome,
 		err = errors.New("a key that is charged is not known as one; run discreet ledger verify")
 	}
 	return asks.Outcome{}, false, err
-}
-
-// chargeOf finds the charge of a key, nil if there is none.
-func chargeOf(ctx context.Context, l *ledger.Ledger, key string) (*chain.ChargeBody, error) {
-	for n, err := range l.Entries(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if c := n.Entry.Charge; c != nil && c.Key == key {
-			return c, nil
-		}
-	}
-	return nil, nil
 }

@@ -26,21 +26,19 @@ func (l *Ledger) Resume(ctx context.Context, c Charge) (*receipt.Receipt, error)
 	if !errors.Is(err, ErrPending) {
 		return nil, err
 	}
-	for n, err := range l.Entries(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		body := n.Entry.Charge
-		if body == nil || body.Key != c.Key {
-			continue
-		}
-		event, err := dp.MarshalEvent(body.Event)
-		if err != nil {
-			return nil, err
-		}
-		return receipt.IssueAgain(issue.New(), body.Adjacency, event, receipt.Stamp{
-			Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Entry.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Entry.Seq, Hash: n.Hash},
-		}), nil
+	n, err := l.ChargeOf(ctx, c.Key)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: key %q is that of a charge and not found among the entries; run discreet ledger verify", ErrTampered, c.Key)
+	if n == nil {
+		return nil, fmt.Errorf("%w: key %q was charged and is gone; run discreet ledger verify", ErrTampered, c.Key)
+	}
+	body := n.Entry.Charge
+	event, err := dp.MarshalEvent(body.Event)
+	if err != nil {
+		return nil, err
+	}
+	return receipt.IssueAgain(issue.New(), body.Adjacency, event, receipt.Stamp{
+		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Entry.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Entry.Seq, Hash: n.Hash},
+	}), nil
 }
