@@ -130,17 +130,24 @@ func upShare(lo, mid, hi Loss) float64 {
 // measure, where the upper's is larger. Cells that reach infinity do not count.
 func (b *Bins) excess(terms []func(loss float64) float64, n int) []float64 {
 	out := make([]float64, n)
+	at, known := make([]float64, len(terms)), -1 // the terms at a knot
 	for i, c := range b.Cell {
 		lo, hi := b.Knot[i].Value, b.Knot[i+1].Value
 		if c.Base < 0 || c.Base >= n || c.P == 0 || math.IsInf(lo, -1) || math.IsInf(hi, 1) {
 			continue
 		}
 		up := upShare(b.Knot[i], c.Mid, b.Knot[i+1])
-		for _, g := range terms {
-			if e := c.P * ((1-up)*g(lo) + up*g(hi) - g(c.Mid.Value)); e > 0 {
+		for t, g := range terms {
+			if known != i {
+				at[t] = g(lo)
+			}
+			next := g(hi)
+			if e := c.P * ((1-up)*at[t] + up*next - g(c.Mid.Value)); e > 0 {
 				out[c.Base] += e
 			}
+			at[t] = next
 		}
+		known = i + 1
 	}
 	return out
 }
@@ -153,9 +160,10 @@ type Measure struct {
 	MassError float64
 
 	total   float64 // of the finite masses
-	gain    float64 // sum of mass (1 - e^-loss)
-	size    float64 // sum of |mass (1 - e^-loss)|
 	highest float64
+
+	gained     bool
+	gain, size float64 // of gains, once it was asked for
 }
 
 func newMeasure(n int, massError float64) *Measure {
@@ -178,19 +186,16 @@ func (m *Measure) add(loss, mass float64) {
 	}
 }
 
-// finish sorts the atoms by loss and fixes the sums.
+// finish sorts the atoms by loss and fixes the sum of the masses.
 func (m *Measure) finish() *Measure {
-	if !sort.IsSorted(byLoss{m}) {
+	if !slices.IsSorted(m.Loss) {
 		sort.Sort(byLoss{m})
 	}
 	sum, low := 0.0, 0.0
-	for i, w := range m.Mass {
+	for _, w := range m.Mass {
 		var e float64
 		sum, e = xmath.TwoSum(sum, w)
 		low += e
-		g := w * -math.Expm1(-m.Loss[i])
-		m.gain += g
-		m.size += math.Abs(g)
 	}
 	m.total = sum + low
 	m.highest = 0
@@ -198,6 +203,19 @@ func (m *Measure) finish() *Measure {
 		m.highest = m.Loss[n-1]
 	}
 	return m
+}
+
+// gains is the sum of mass (1 - e^-loss), and that of its absolute values.
+func (m *Measure) gains() (gain, size float64) {
+	if !m.gained {
+		m.gained, m.gain, m.size = true, 0, 0
+		for i, w := range m.Mass {
+			g := w * -math.Expm1(-m.Loss[i])
+			m.gain += g
+			m.size += math.Abs(g)
+		}
+	}
+	return m.gain, m.size
 }
 
 type byLoss struct{ *Measure }
@@ -222,7 +240,7 @@ func (m *Measure) trim(what float64, upper bool) *Measure {
 	if upper {
 		m.Infinite += mass * (1 + 64*ulp)
 	}
-	m.total, m.gain, m.size = 0, 0, 0
+	m.gained = false
 	return m.finish()
 }
 

@@ -165,8 +165,12 @@ func highest(parts []side, gaussian float64) (float64, bool) {
 func (s *state) copies(set settings) func(epsilon float64) float64 {
 	a, period := set.tilt, 2*math.Pi/set.step
 	left := math.Exp(-a*period) / -math.Expm1(-a*period)
-	var logs [len(steeper)]float64
-	for i, f := range steeper {
+	factors := steeper[:]
+	if len(s.near) > mostModelled {
+		factors = s.steepest(a, period)
+	}
+	logs := make([]float64, len(factors))
+	for i, f := range factors {
 		logs[i] = payoffBound(a*f) + composed(s.near, s.comp.Gaussian[1], a*f)
 	}
 	top, bounded := highest(s.near, s.comp.Gaussian[1])
@@ -175,13 +179,27 @@ func (s *state) copies(set settings) func(epsilon float64) float64 {
 			return left * 1.01
 		}
 		right := math.Inf(1)
-		for i, f := range steeper {
+		for i, f := range factors {
 			b := a * f
 			gap := (b - a) * period
 			right = min(right, math.Exp(logs[i]-b*epsilon-gap)/-math.Expm1(-gap))
 		}
 		return (left + right) * 1.01
 	}
+}
+
+// steepest are the few of the steeper tilts at which, by the model, the bound on the
+// copies is smallest: of many parts each tilt costs a pass over all of them, and the
+// bound holds at any.
+func (s *state) steepest(a, period float64) []float64 {
+	best, least := 0, math.Inf(1)
+	for i, f := range steeper {
+		b := a * f
+		if log := payoffBound(b) + s.cumulant(b) - b*s.guess.epsilon - (b-a)*period; log < least {
+			best, least = i, log
+		}
+	}
+	return steeper[max(best-1, 0):min(best+2, len(steeper))]
 }
 
 // Delta bounds the hockey-stick divergence of the composition at epsilon. How

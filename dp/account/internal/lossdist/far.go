@@ -28,14 +28,15 @@ func newFar(parts []side, cutoff, gaussian float64, upper bool) *far {
 	for _, p := range parts {
 		m := p.measure
 		s := m.beyond(cutoff)
+		gain, size := m.gains()
 		whole += p.count * math.Log1p(m.total-1)
-		drift += p.count * math.Log1p(-m.gain/m.total)
+		drift += p.count * math.Log1p(-gain/m.total)
 		near += p.count * math.Log1p(m.total-1-s.p)
-		tilt += p.count * math.Log1p((s.gain-m.gain)/(m.total-s.p))
-		keep += p.count * math.Log1p(-s.q/(m.total-m.gain))
+		tilt += p.count * math.Log1p((s.gain-gain)/(m.total-s.p))
+		keep += p.count * math.Log1p(-s.q/(m.total-gain))
 		n := float64(len(m.Mass))
 		f.relative += p.count*(m.MassError+8*ulp) + 16*ulp
-		sums += 4 * ulp * (n + 8) * p.count * m.size
+		sums += 4 * ulp * (n + 8) * p.count * size
 		f.error += 4 * ulp * (n + 8) * p.count * s.gain
 	}
 	x, y := -math.Exp(whole)*math.Expm1(drift), math.Exp(near)*math.Expm1(tilt)

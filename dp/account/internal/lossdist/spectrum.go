@@ -46,6 +46,7 @@ func newSpectrum(ctx context.Context, parts []side, gaussian float64, upper bool
 	for i, p := range parts {
 		k, slack := p.measure.cumulant(a)
 		waves[i] = newWave(p.measure, p.count, a, k, set.step)
+		waves[i].strides = len(parts) > mostModelled
 		s.cumulant += p.count * k
 		s.logError += p.count * (slack + p.measure.MassError + 8*ulp*a*waves[i].size + 2*ulp*math.Abs(k))
 	}
@@ -79,14 +80,15 @@ func (s *spectrum) sum(ctx context.Context, waves []*wave, total float64, set se
 	n := int(math.Ceil(set.limit / set.step))
 	skipped := math.Inf(1)
 	size := math.Abs(s.zero)
-	atoms := 0.0
-	for _, w := range waves {
-		atoms += float64(len(w.loss))
-	}
 	for k := 1; k <= n && ctx.Err() == nil; {
 		u := float64(k) * set.step
 		v := multiply(waves, k, u, s.tilt, total)
-		s.work += atoms
+		s.work += v.atoms
+		if v.silent {
+			skipped = min(skipped, u)
+			k = v.skip(waves, k, set.step)
+			continue
+		}
 		re, im := s.kernel(u, set.extra)
 		scale := set.step / math.Pi
 		sin, cos := math.Sincos(v.phase)
@@ -150,19 +152,28 @@ type product struct {
 	logMod, phase float64
 	slack         float64   // absolute error of the value
 	modulus       []float64 // of each wave, with its error
+	atoms         float64   // of these waves
+	// silent reports that the first waves alone leave nothing: the others, which
+	// are not looked at, cannot make it more.
+	silent bool
 }
 
 func multiply(waves []*wave, k int, u, a, total float64) product {
 	p := product{logMod: -total * u * u / 2, phase: total * u * (a + 0.5)}
 	bound, wrong := p.logMod, 0.0
 	rounding := math.Abs(p.phase) + math.Abs(p.logMod)
-	p.modulus = make([]float64, len(waves))
-	for i, w := range waves {
+	p.modulus = make([]float64, 0, len(waves))
+	for _, w := range waves {
+		if bound < 2*silence && w.strides {
+			p.silent = true
+			return p
+		}
 		re, im, slack := w.zeta(k)
+		p.atoms += float64(len(w.loss))
 		log := 0.5 * math.Log1p(max(2*re+re*re+im*im, faintest))
 		turn := math.Atan2(im, 1+re)
 		mod := math.Exp(log) + slack
-		p.modulus[i] = mod
+		p.modulus = append(p.modulus, mod)
 		p.logMod += w.count * log
 		p.phase += w.count * turn
 		rounding += w.count * (math.Abs(log) + math.Abs(turn) + re*re + im*im)
@@ -179,8 +190,8 @@ func multiply(waves []*wave, k int, u, a, total float64) product {
 func (p product) skip(waves []*wave, k int, step float64) int {
 	quiet := func(far float64) bool {
 		log := 0.0
-		for i, w := range waves {
-			log += w.count * math.Log(min(1, p.modulus[i]+far*w.spread))
+		for i, modulus := range p.modulus {
+			log += waves[i].count * math.Log(min(1, modulus+far*waves[i].spread))
 			if log <= silence {
 				return true
 			}
@@ -188,8 +199,12 @@ func (p product) skip(waves []*wave, k int, step float64) int {
 		return false
 	}
 	// The distances tried are few: a step too short costs one more frequency.
-	far := 0.0
-	for try := step; try < 1e12*step && quiet(try*(1+1e-9)); try *= 1.5 {
+	// Where there are many waves a frequency costs far more than a try.
+	far, growth := 0.0, 1.5
+	if len(waves) > mostModelled {
+		growth = 1.1
+	}
+	for try := step; try < 1e12*step && quiet(try*(1+1e-9)); try *= growth {
 		far = try
 	}
 	return k + 1 + int(far/step)

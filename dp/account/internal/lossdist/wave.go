@@ -6,6 +6,10 @@ import "math"
 // phases are computed afresh.
 const restart = 32
 
+// longest is how many steps are cheaper than computing phases afresh, where there are
+// many waves.
+const longest = 8
+
 // wave is the characteristic function of one part of a composition under the
 // tilted law: phi(u) = sum of weight exp(i u loss), kept as phi - 1 so that a
 // part that hardly moves keeps its relative accuracy when it is raised to the
@@ -17,6 +21,7 @@ type wave struct {
 	stepRe       []float64 // exp(i step loss) - 1
 	stepIm       []float64
 	step         float64
+	strides      bool    // several steps may be made at once
 	at, fresh    int     // frequency index, and steps since the last restart
 	size         float64 // mean |loss|
 	spread       float64 // mean |loss - mean|
@@ -59,9 +64,11 @@ func expm1i(x float64) (re, im float64) {
 
 // zeta returns phi - 1 at frequency index k, and a bound on its error.
 func (w *wave) zeta(k int) (re, im, slack float64) {
-	if k == w.at+1 && w.fresh < restart {
-		re, im = w.advance()
-		w.fresh++
+	if steps := k - w.at; w.at >= 0 && 0 < steps && (steps == 1 || w.strides && steps <= longest) && w.fresh+steps <= restart {
+		for range steps {
+			re, im = w.advance()
+		}
+		w.fresh += steps
 	} else {
 		re, im = w.jump(float64(k) * w.step)
 		w.fresh = 0
@@ -72,8 +79,12 @@ func (w *wave) zeta(k int) (re, im, slack float64) {
 }
 
 func (w *wave) jump(u float64) (re, im float64) {
+	first := u == w.step
 	for i, l := range w.loss {
-		x, y := expm1i(u * l)
+		x, y := w.stepRe[i], w.stepIm[i]
+		if !first {
+			x, y = expm1i(u * l)
+		}
 		w.re[i], w.im[i] = x, y
 		re += w.weight[i] * x
 		im += w.weight[i] * y
