@@ -95,3 +95,12 @@ func asConfig(err error) error {
 	}
 	return fmt.Errorf("%w: %v", ErrConfig, err)
 }
+
+// returnContext begins what a device signs that comes back after its certificate has ended.
+const returnContext = "discreet fleet return 1\x00"
+
+// ReturnDigest is what a device signs with the key of its last certificate to get one for the request, by a code.
+func ReturnDigest(csr []byte, code string) [sha256.Size]byte {
+	request := sha256.Sum256(csr)
+	return sha256.Sum256(append(append([]byte(returnContext), request[:]...), code...))
+}

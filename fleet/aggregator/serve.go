@@ -2,14 +2,17 @@ package aggregator
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
@@ -37,6 +40,8 @@ func (a *Aggregator) told(err error) error {
 		return connect.NewError(connect.CodeAlreadyExists, err)
 	case errors.Is(err, store.ErrState), errors.Is(err, store.ErrFence):
 		return connect.NewError(connect.CodeFailedPrecondition, err)
+	case errors.Is(err, store.ErrMany):
+		return connect.NewError(connect.CodeResourceExhausted, err)
 	case errors.Is(err, store.ErrCode), errors.Is(err, store.ErrRevoked):
 		return connect.NewError(connect.CodePermissionDenied, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -76,10 +81,16 @@ func (e enrolServer) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleet
 		return nil, e.a.told(err)
 	}
 	code := normal(r.GetCode())
-	name := e.a.cfg.Keys.deviceOf(code)
+	begun := e.a.cfg.Keys.deviceOf(code)
+	name := begun
+	if len(r.GetPrevious()) > 0 {
+		if name, err = e.a.returned(r); err != nil {
+			return nil, e.a.told(err)
+		}
+	}
 	answer := &fleetv1.EnrolResponse{}
 	// Whoever asks again signs again, and every signature is another: the key tells who it is.
-	err = e.a.store.Redeem(ctx, hashed("code", code), sha256.Sum256(key), func(int64) (c store.Certificate, err error) {
+	err = e.a.store.Redeem(ctx, hashed("code", code), hashed("device", begun), sha256.Sum256(key), func(int64) (c store.Certificate, err error) {
 		answer.Chain, c, err = e.a.issue(r.GetCsr(), name)
 		return c, err
 	})
@@ -89,6 +100,21 @@ func (e enrolServer) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleet
 	pseudonym := e.a.cfg.Keys.pseudonymOf(name)
 	answer.PseudonymKey = pseudonym[:]
 	return answer, nil
+}
+
+// returned is the name of a device that was enrolled and proves that it still has the key of
+// its certificate, which may have ended. It stays that device: a new code is no second vote.
+func (a *Aggregator) returned(r *fleetv1.EnrolRequest) (string, error) {
+	c, err := a.cfg.Keys.ca.Issued(r.GetPrevious())
+	if err != nil {
+		return "", err
+	}
+	id, ok := service.CertificateIdentity(c)
+	key, is := c.PublicKey.(*ecdsa.PublicKey)
+	if digest := fleet.ReturnDigest(r.GetCsr(), r.GetCode()); !ok || id.Role != RoleDevice || !is || !ecdsa.VerifyASN1(key, digest[:], r.GetProof()) {
+		return "", fmt.Errorf("%w: the proof is not by the key of a device's certificate", authority.ErrRequest)
+	}
+	return id.Name, nil
 }
 
 // issue makes a certificate for a device.
@@ -145,7 +171,11 @@ func (s runServer) GetRound(ctx context.Context, r *fleetv1.GetRoundRequest) (*f
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	answer := &fleetv1.GetRoundResponse{Now: s.a.cfg.Now().UnixMilli(), Ended: l.ended}
+	answer := &fleetv1.GetRoundResponse{Now: s.a.cfg.Now().UnixMilli(), Ended: l.ended, Last: proto.Uint64(uint64(len(l.rounds)))}
+	if after := r.GetAfter(); after > 0 && after <= uint64(len(l.rounds)) {
+		hash := fleet.HashOf(l.rounds[after-1])
+		answer.AfterSha256 = hash[:]
+	}
 	if r.GetAfter() >= uint64(len(l.rounds)) {
 		return answer, nil
 	}

@@ -199,6 +199,7 @@ func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
 	p := &participation{Agent: a, services: s, learner: l}
 	for failures := 0; ; {
 		over, err := p.step(ctx)
+		err = p.lasting(err)
 		wait := time.Duration(0)
 		switch {
 		case ctx.Err() != nil:
@@ -221,9 +222,30 @@ func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
 	}
 }
 
+// forkPatience is how long a server may show another chain: a replica that is about to learn of the last round does.
+const forkPatience = time.Minute
+
+// lasting makes an [fleet.ErrFork] that does not pass the end of this run for the device.
+func (p *participation) lasting(err error) error {
+	switch {
+	case err == nil:
+		p.forked = time.Time{}
+	case !errors.Is(err, fleet.ErrFork):
+	case p.forked.IsZero():
+		p.forked = time.Now()
+	case time.Since(p.forked) >= forkPatience:
+		return fmt.Errorf("%w: %w; tell the operator: either the server's store was put back from an older copy, or devices are shown different rounds. "+
+			"Nothing more is sent in this run. A store that was put back goes on with a new run (docs/fleet.md, \"Restoring\")", ErrRunLost, err)
+	}
+	return err
+}
+
 // passing tells whether an error may be gone later.
 func passing(err error) bool {
 	var remote *connect.Error
+	if errors.Is(err, ErrRunLost) {
+		return false
+	}
 	for _, sentinel := range []error{ErrClock, fleet.ErrSpec, fleet.ErrFork, fleet.ErrWeights} {
 		if errors.Is(err, sentinel) {
 			return true
@@ -249,17 +271,22 @@ type participation struct {
 	run      *fleet.Run
 	head     fleet.Head
 	prepared bool
-	waiting  bool   // for a new round
-	doing    string // for the log
+	renewAt  time.Time // not before
+	forked   time.Time // since when the server shows another chain; zero while it does not
+	waiting  bool      // for a new round
+	doing    string    // for the log
 	spent    *float64
 }
 
 // step does the next thing that there is to do: a round that has begun, or else asking for a new one.
 func (p *participation) step(ctx context.Context) (over bool, err error) {
 	p.waiting, p.doing = false, "renewal"
-	if err := p.renew(ctx, p.services); err != nil {
+	if err := p.renewed(ctx); err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
+		}
+		if errors.Is(err, ErrExpired) {
+			return false, err
 		}
 		p.cfg.Log.Warn("certificate not renewed", "code", connect.CodeOf(err).String())
 	}
@@ -289,6 +316,19 @@ func (p *participation) step(ctx context.Context) (over bool, err error) {
 	}
 	p.doing = "poll"
 	return p.poll(ctx)
+}
+
+// renewed renews the certificate in time. After a failure it waits, for the server's sake: an answer that is lost leaves a
+// certificate there which nobody uses.
+func (p *participation) renewed(ctx context.Context) error {
+	if err := inTime(p.certificate.Load()); err != nil || time.Now().Before(p.renewAt) {
+		return err
+	}
+	err := p.renew(ctx, p.services)
+	if err != nil {
+		p.renewAt = time.Now().Add(p.cfg.MostBackOff)
+	}
+	return err
 }
 
 // used tells whether nothing can be paid for any more.
@@ -339,7 +379,7 @@ func (p *participation) fetchRun(ctx context.Context) error {
 	}
 	answer, err := p.services.Runs.GetRun(ctx, request)
 	if err != nil {
-		return err
+		return p.unknown(ctx, p.cfg.Run, err)
 	}
 	if err := near(answer.GetNow()); err != nil {
 		return err
@@ -366,6 +406,18 @@ func (p *participation) fetchRun(ctx context.Context) error {
 	}
 	p.run, p.head = run, head
 	return nil
+}
+
+// unknown makes a server that does not know a run in which the device has been one of another chain.
+func (p *participation) unknown(ctx context.Context, run *train.RunID, err error) error {
+	if run == nil || connect.CodeOf(err) != connect.CodeNotFound {
+		return err
+	}
+	known, failed := p.store.follows(ctx, *run)
+	if failed != nil || !known {
+		return errors.Join(err, failed)
+	}
+	return fmt.Errorf("%w: the server does not know run %x, in which this device has been", fleet.ErrFork, *run)
 }
 
 // near holds the server's clock against this one.

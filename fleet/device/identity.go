@@ -1,22 +1,30 @@
 package device
 
 import (
+	"bytes"
 	"context"
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 )
 
-// Enrol makes the device one of the fleet by a code that its operator gave out; it does nothing for a device that is enrolled. It
-// may be called again after any failure: the key stays, and with it the code's answer.
+// Enrol makes the device one of the fleet by a code that its operator gave out; it does nothing for a device that is enrolled. One
+// whose certificate has ended, because it was away for too long, comes back with a new code: it stays who it was, with its wallet,
+// its rounds and its pseudonym. Enrol may be called again after any failure: the key stays, and with it the code's answer.
 func (a *Agent) Enrol(ctx context.Context, enrol fleetv1.EnrolServiceClient, code string) error {
-	if a.certificate.Load() != nil {
+	if c := a.certificate.Load(); c != nil {
+		if err := inTime(c); err != nil {
+			return a.comeBack(ctx, enrol, code, err)
+		}
 		return nil
 	}
 	if code == "" {
@@ -50,6 +58,69 @@ func (a *Agent) Enrol(ctx context.Context, enrol fleetv1.EnrolServiceClient, cod
 		return err
 	}
 	return a.load(ctx)
+}
+
+// inTime tells whether a certificate has not ended.
+func inTime(c *tls.Certificate) error {
+	if now := time.Now(); !now.Before(c.Leaf.NotAfter) {
+		return fmt.Errorf("%w: the device's certificate ended at %s, and its clock says %s; ask the operator for a new code: wallet and rounds stay, and the device stays who it was",
+			ErrExpired, c.Leaf.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// comeBack gets a certificate for a device whose last one has ended: a new code says that the operator wants it back, and the key
+// of the last certificate that it is the same device.
+func (a *Agent) comeBack(ctx context.Context, enrol fleetv1.EnrolServiceClient, code string, ended error) error {
+	if code == "" {
+		return ended
+	}
+	id, err := a.store.identity(ctx)
+	if err != nil {
+		return err
+	}
+	key, request, err := a.nextKey(ctx, id)
+	if err != nil {
+		return err
+	}
+	last, err := a.Certificate()
+	if err != nil {
+		return err
+	}
+	digest := fleet.ReturnDigest(request, code)
+	proof, err := last.PrivateKey.(*ecdsa.PrivateKey).Sign(rand.Reader, digest[:], crypto.SHA256)
+	if err != nil {
+		return err
+	}
+	answer, err := enrol.Enrol(ctx, &fleetv1.EnrolRequest{Csr: request, Code: code, Previous: last.Certificate[0], Proof: proof})
+	if err != nil {
+		return fmt.Errorf("%w; with the code that it has: %w", ended, err)
+	}
+	chain, err := chainOf(answer.GetChain(), key)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(answer.GetPseudonymKey(), id.pseudonym) {
+		return fmt.Errorf("%w: the server takes the device for another one; a report of a round that was paid for could count twice", ErrIdentity)
+	}
+	if err := a.store.renewed(ctx, chain); err != nil {
+		return err
+	}
+	return a.load(ctx)
+}
+
+// nextKey is the key of the next certificate, with a request for it: kept before it is asked for, and the same until there is an
+// answer.
+func (a *Agent) nextKey(ctx context.Context, id *identity) (key *ecdsa.PrivateKey, request []byte, err error) {
+	if id.nextKey == nil {
+		if id.nextKey, err = newKey(); err != nil {
+			return nil, nil, err
+		}
+		if err := a.store.renewing(ctx, id.nextKey); err != nil {
+			return nil, nil, err
+		}
+	}
+	return requestOf(id.nextKey)
 }
 
 // newIdentity draws a key and keeps it.
@@ -133,11 +204,13 @@ func (a *Agent) Certificate() (*tls.Certificate, error) {
 	return nil, fmt.Errorf("%w: the device has no certificate", ErrIdentity)
 }
 
-// renew replaces a certificate of whose time less than a third is left. The key that the next one is for is kept before it is
-// asked for.
+// renew replaces a certificate of whose time less than a third is left. One that has ended is [ErrExpired].
 func (a *Agent) renew(ctx context.Context, s Services) error {
 	c, err := a.Certificate()
 	if err != nil {
+		return err
+	}
+	if err := inTime(c); err != nil {
 		return err
 	}
 	if left := time.Until(c.Leaf.NotAfter); left > c.Leaf.NotAfter.Sub(c.Leaf.NotBefore)/3 {
@@ -147,15 +220,7 @@ func (a *Agent) renew(ctx context.Context, s Services) error {
 	if err != nil {
 		return err
 	}
-	if id.nextKey == nil {
-		if id.nextKey, err = newKey(); err != nil {
-			return err
-		}
-		if err := a.store.renewing(ctx, id.nextKey); err != nil {
-			return err
-		}
-	}
-	key, request, err := requestOf(id.nextKey)
+	key, request, err := a.nextKey(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,12 @@ import (
 func (p *participation) poll(ctx context.Context) (over bool, err error) {
 	answer, err := p.services.Runs.GetRound(ctx, &fleetv1.GetRoundRequest{Run: p.run.ID[:], After: p.head.Round, Weights: true})
 	if err != nil {
-		return false, err
+		return false, p.unknown(ctx, &p.run.ID, err)
 	}
 	if err := near(answer.GetNow()); err != nil {
+		return false, err
+	}
+	if err := p.same(answer); err != nil {
 		return false, err
 	}
 	specs := answer.GetSpecs()
@@ -34,6 +38,20 @@ func (p *participation) poll(ctx context.Context) (over bool, err error) {
 	}
 	p.waiting = len(specs) == 0
 	return len(specs) == 0 && answer.GetEnded(), nil
+}
+
+// same holds the server's chain against the one that is known. An older server says nothing of it.
+func (p *participation) same(answer *fleetv1.GetRoundResponse) error {
+	if answer.Last == nil || p.head.Round == 0 {
+		return nil
+	}
+	if answer.GetLast() < p.head.Round {
+		return fmt.Errorf("%w: the server's last round is %d, and this device was shown round %d", fleet.ErrFork, answer.GetLast(), p.head.Round)
+	}
+	if !bytes.Equal(answer.GetAfterSha256(), p.head.Hash[:]) {
+		return fmt.Errorf("%w: the server's round %d is another than the one that this device was shown", fleet.ErrFork, p.head.Round)
+	}
+	return nil
 }
 
 // meet verifies a spec and notes what becomes of its round. What is refused is not noted, and nothing is spent.
@@ -134,6 +152,9 @@ func (p *participation) over(ctx context.Context, round uint64, s state, reason 
 func (p *participation) report(ctx context.Context, round *fleet.Round, k *known) error {
 	if err := until(ctx, k.sendAt); err != nil {
 		return err
+	}
+	if err := p.renewed(ctx); errors.Is(err, ErrExpired) {
+		return err // before anything is paid for that could not be sent
 	}
 	now := time.Now()
 	key, err := p.run.SealKey(now)

@@ -3,6 +3,7 @@ package device_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/hpke"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/device"
@@ -39,6 +41,9 @@ type server struct {
 	authority *authority.Authority
 	valid     time.Duration // of certificates
 	issued    int
+	returned  int  // devices that came back
+	older     bool // says nothing of its chain
+	gone      bool // knows no run
 
 	uploads []upload
 	taken   map[uint64][]byte
@@ -66,7 +71,7 @@ func newServer(t testing.TB, r train.Randomizer, dim int, local []byte) *server 
 		t.Fatal(err)
 	}
 	now := time.Now()
-	from, until := now.Add(-time.Hour).UnixMilli(), now.Add(1000*time.Hour).UnixMilli()
+	from, until := now.Add(-time.Hour).UnixMilli(), now.Add(10000*time.Hour).UnixMilli()
 	s.spec, err = fleet.SignRun(s.root, &fleetv1.RunSpec{
 		Run: bytes.Repeat([]byte{7}, 16), Schema: 1, Purpose: "tests", LocalJson: local, Randomizer: fleet.RandomizerMessage(r), EpsilonReport: r.Epsilon,
 		ReportsPerDevice: mostReports, Dim: uint32(dim), ReportBytes: 64, Mode: fleetv1.Mode_MODE_LINKED,
@@ -127,6 +132,9 @@ func (s *server) end() {
 }
 
 func (s *server) GetRun(context.Context, *fleetv1.GetRunRequest) (*fleetv1.GetRunResponse, error) {
+	if s.gone {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such run"))
+	}
 	return &fleetv1.GetRunResponse{Specs: []*fleetv1.SignedSpec{s.spec}, Now: time.Now().Add(s.skew).UnixMilli()}, nil
 }
 
@@ -134,6 +142,16 @@ func (s *server) GetRound(_ context.Context, r *fleetv1.GetRoundRequest) (*fleet
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &fleetv1.GetRoundResponse{Now: time.Now().Add(s.skew).UnixMilli(), Ended: s.ended}
+	if s.gone {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("no such run"))
+	}
+	if !s.older {
+		a.Last = proto.Uint64(uint64(len(s.specs)))
+	}
+	if n := r.GetAfter(); !s.older && n > 0 && n <= uint64(len(s.specs)) {
+		hash := fleet.HashOf(s.specs[n-1])
+		a.AfterSha256 = hash[:]
+	}
 	if r.GetAfter() < uint64(len(s.specs)) {
 		a.Specs = s.specs[r.GetAfter():]
 		a.Weights = fleet.EncodeWeights(s.theta)
@@ -190,7 +208,17 @@ func (s *server) body(round uint64) []byte {
 
 // certificates are issued by an authority of the test's own.
 func (s *server) Enrol(_ context.Context, r *fleetv1.EnrolRequest) (*fleetv1.EnrolResponse, error) {
-	if r.GetCode() != "right" {
+	if len(r.GetPrevious()) > 0 {
+		last, err := s.authority.Issued(r.GetPrevious())
+		if err != nil {
+			return nil, err
+		}
+		digest := fleet.ReturnDigest(r.GetCsr(), r.GetCode())
+		if r.GetCode() != "again" || !ecdsa.VerifyASN1(last.PublicKey.(*ecdsa.PublicKey), digest[:], r.GetProof()) {
+			return nil, connect.NewError(connect.CodePermissionDenied, errors.New("no such code"))
+		}
+		s.returned++
+	} else if r.GetCode() != "right" {
 		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("no such code"))
 	}
 	chain, err := s.issue(r.GetCsr())
@@ -207,7 +235,7 @@ func (s *server) issue(csr []byte) ([][]byte, error) {
 	defer s.mu.Unlock()
 	if s.authority == nil {
 		dir := s.t.TempDir()
-		a, err := authority.Create(dir+"/ca.pem", dir+"/ca.key", "tests", time.Now().Add(-time.Minute), 1000*time.Hour)
+		a, err := authority.Create(dir+"/ca.pem", dir+"/ca.key", "tests", time.Now().Add(-time.Minute), 10000*time.Hour)
 		if err != nil {
 			return nil, err
 		}

@@ -126,6 +126,13 @@ func (s *store) follow(ctx context.Context, run *fleet.Run) (head fleet.Head, er
 	return head, err
 }
 
+// follows tells whether the device has met a run.
+func (s *store) follows(ctx context.Context, run train.RunID) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM agent_run WHERE run = ?`, run[:]).Scan(&n)
+	return n > 0, err
+}
+
 // known is a round as it is kept.
 type known struct {
 	number   uint64

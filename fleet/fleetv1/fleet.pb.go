@@ -870,8 +870,14 @@ func (x *Key) GetValidUntil() int64 {
 type EnrolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PKCS #10, DER, of an ECDSA P-256 key.
-	Csr           []byte `protobuf:"bytes,1,opt,name=csr,proto3" json:"csr,omitempty"`
-	Code          string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	Csr  []byte `protobuf:"bytes,1,opt,name=csr,proto3" json:"csr,omitempty"`
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// Of a device that was enrolled and whose certificate has ended: the certificate, DER. The device stays who it was, and keeps
+	// its pseudonym key. Its code is a new one.
+	Previous []byte `protobuf:"bytes,3,opt,name=previous,proto3" json:"previous,omitempty"`
+	// With previous: ECDSA, ASN.1, by the key of that certificate, of the SHA-256 of "discreet fleet return 1\0", the SHA-256 of csr
+	// and the code.
+	Proof         []byte `protobuf:"bytes,4,opt,name=proof,proto3" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -918,6 +924,20 @@ func (x *EnrolRequest) GetCode() string {
 		return x.Code
 	}
 	return ""
+}
+
+func (x *EnrolRequest) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *EnrolRequest) GetProof() []byte {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
 }
 
 type EnrolResponse struct {
@@ -1234,7 +1254,11 @@ type GetRoundResponse struct {
 	// When the answer was made.
 	Now int64 `protobuf:"varint,4,opt,name=now,proto3" json:"now,omitempty"`
 	// The run has ended: there will be no further round.
-	Ended         bool `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended bool `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	// The last round that the server has, 0 for none, and the SHA-256 of the spec of round after, empty if it has no such round: a
+	// device that knows of more, or of another, is told that its chain is not the server's.
+	Last          *uint64 `protobuf:"varint,6,opt,name=last,proto3,oneof" json:"last,omitempty"`
+	AfterSha256   []byte  `protobuf:"bytes,7,opt,name=after_sha256,json=afterSha256,proto3" json:"after_sha256,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1302,6 +1326,20 @@ func (x *GetRoundResponse) GetEnded() bool {
 		return x.Ended
 	}
 	return false
+}
+
+func (x *GetRoundResponse) GetLast() uint64 {
+	if x != nil && x.Last != nil {
+		return *x.Last
+	}
+	return 0
+}
+
+func (x *GetRoundResponse) GetAfterSha256() []byte {
+	if x != nil {
+		return x.AfterSha256
+	}
+	return nil
 }
 
 type UploadRequest struct {
@@ -1555,8 +1593,10 @@ type OpenRoundRequest struct {
 	MinReports uint32  `protobuf:"varint,6,opt,name=min_reports,json=minReports,proto3" json:"min_reports,omitempty"`
 	MaxReports uint32  `protobuf:"varint,7,opt,name=max_reports,json=maxReports,proto3" json:"max_reports,omitempty"`
 	Threshold  float64 `protobuf:"fixed64,8,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// Start from the weights of an earlier version: a rollback. 0 stands for the current one.
-	FromVersion   uint64 `protobuf:"varint,9,opt,name=from_version,json=fromVersion,proto3" json:"from_version,omitempty"`
+	// Start from the weights of an earlier version: a rollback. 0 stands for the current one, unless roll_back is set.
+	FromVersion uint64 `protobuf:"varint,9,opt,name=from_version,json=fromVersion,proto3" json:"from_version,omitempty"`
+	// Start from from_version, 0 among them: the initial weights.
+	RollBack      bool `protobuf:"varint,10,opt,name=roll_back,json=rollBack,proto3" json:"roll_back,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1652,6 +1692,13 @@ func (x *OpenRoundRequest) GetFromVersion() uint64 {
 		return x.FromVersion
 	}
 	return 0
+}
+
+func (x *OpenRoundRequest) GetRollBack() bool {
+	if x != nil {
+		return x.RollBack
+	}
+	return false
 }
 
 type OpenRoundResponse struct {
@@ -2585,10 +2632,12 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\n" +
 	"valid_from\x18\x04 \x01(\x03R\tvalidFrom\x12\x1f\n" +
 	"\vvalid_until\x18\x05 \x01(\x03R\n" +
-	"validUntil\"4\n" +
+	"validUntil\"f\n" +
 	"\fEnrolRequest\x12\x10\n" +
 	"\x03csr\x18\x01 \x01(\fR\x03csr\x12\x12\n" +
-	"\x04code\x18\x02 \x01(\tR\x04code\"J\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x1a\n" +
+	"\bprevious\x18\x03 \x01(\fR\bprevious\x12\x14\n" +
+	"\x05proof\x18\x04 \x01(\fR\x05proof\"J\n" +
 	"\rEnrolResponse\x12\x14\n" +
 	"\x05chain\x18\x01 \x03(\fR\x05chain\x12#\n" +
 	"\rpseudonym_key\x18\x02 \x01(\fR\fpseudonymKey\" \n" +
@@ -2604,13 +2653,16 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x0fGetRoundRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\x12\x18\n" +
-	"\aweights\x18\x03 \x01(\bR\aweights\"\x9d\x01\n" +
+	"\aweights\x18\x03 \x01(\bR\aweights\"\xe2\x01\n" +
 	"\x10GetRoundResponse\x123\n" +
 	"\x05specs\x18\x01 \x03(\v2\x1d.discreet.fleet.v1.SignedSpecR\x05specs\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12\x18\n" +
 	"\aweights\x18\x03 \x01(\fR\aweights\x12\x10\n" +
 	"\x03now\x18\x04 \x01(\x03R\x03now\x12\x14\n" +
-	"\x05ended\x18\x05 \x01(\bR\x05ended\"a\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\x12\x17\n" +
+	"\x04last\x18\x06 \x01(\x04H\x00R\x04last\x88\x01\x01\x12!\n" +
+	"\fafter_sha256\x18\a \x01(\fR\vafterSha256B\a\n" +
+	"\x05_last\"a\n" +
 	"\rUploadRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x10\n" +
@@ -2625,7 +2677,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x0einfluence_json\x18\x04 \x01(\fR\rinfluenceJson\x12#\n" +
 	"\rschedule_json\x18\x05 \x01(\fR\fscheduleJson\x12 \n" +
 	"\vevaluations\x18\x06 \x01(\rR\vevaluations\"\x13\n" +
-	"\x11CreateRunResponse\"\xb1\x02\n" +
+	"\x11CreateRunResponse\"\xce\x02\n" +
 	"\x10OpenRoundRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.discreet.fleet.v1.KindR\x04kind\x12\x1f\n" +
@@ -2639,7 +2691,9 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\vmax_reports\x18\a \x01(\rR\n" +
 	"maxReports\x12\x1c\n" +
 	"\tthreshold\x18\b \x01(\x01R\tthreshold\x12!\n" +
-	"\ffrom_version\x18\t \x01(\x04R\vfromVersion\"F\n" +
+	"\ffrom_version\x18\t \x01(\x04R\vfromVersion\x12\x1b\n" +
+	"\troll_back\x18\n" +
+	" \x01(\bR\brollBack\"F\n" +
 	"\x11OpenRoundResponse\x121\n" +
 	"\x04spec\x18\x01 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x04spec\";\n" +
 	"\x11CloseRoundRequest\x12\x10\n" +
@@ -2854,6 +2908,7 @@ func file_discreet_fleet_v1_fleet_proto_init() {
 	if File_discreet_fleet_v1_fleet_proto != nil {
 		return
 	}
+	file_discreet_fleet_v1_fleet_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -30,8 +30,8 @@ func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) 
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"fleet_code", "fleet_certificate"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE expires < $1`, now); err != nil {
+		for _, sweep := range []string{`DELETE FROM fleet_code WHERE expires < $1 AND device IS NULL`, `DELETE FROM fleet_certificate WHERE expires < $1`} {
+			if _, err := tx.ExecContext(ctx, sweep, now); err != nil {
 				return err
 			}
 		}
@@ -44,10 +44,12 @@ func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) 
 	})
 }
 
-// Redeem spends a code on a device's key and adds the certificate that issue makes. The
+// Redeem spends a code on a device's key and adds the certificate that issue makes: of the
+// device that the code begins, begun, or of one that comes back with it. The
 // same code with the same key is good again, until the code expires, for an answer that
-// was lost; the same code with another key, or one that there is not, is [ErrCode].
-func (s *Store) Redeem(ctx context.Context, code, key Hash, issue func(now int64) (Certificate, error)) error {
+// was lost; the same code with another key, or one that there is not, is [ErrCode]. A code
+// that was revoked is good for nobody.
+func (s *Store) Redeem(ctx context.Context, code, begun, key Hash, issue func(now int64) (Certificate, error)) error {
 	return s.db.Update(ctx, func(tx *database.Tx) error {
 		now, err := millis(ctx, tx)
 		if err != nil {
@@ -68,18 +70,36 @@ func (s *Store) Redeem(ctx context.Context, code, key Hash, issue func(now int64
 		if err != nil {
 			return err
 		}
-		if err := admit(ctx, tx, c.Device); err != nil {
+		if err := admit(ctx, tx, begun); err != nil {
 			return err
 		}
-		if err := addCertificate(ctx, tx, c); err != nil {
+		var back []byte
+		if c.Device != begun {
+			if err := admit(ctx, tx, c.Device); err != nil {
+				return err
+			}
+			back = c.Device[:]
+		}
+		if err := addCertificate(ctx, tx, c, now); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2 WHERE code = $1`, code[:], key[:])
+		_, err = tx.ExecContext(ctx, `UPDATE fleet_code SET request = $2, device = $3 WHERE code = $1`, code[:], key[:], back)
 		return err
 	})
 }
 
-func addCertificate(ctx context.Context, tx *database.Tx, c Certificate) error {
+// MostCertificates is how many certificates of one device are good at the same time.
+const MostCertificates = 32
+
+// addCertificate adds one, or says [ErrMany]. The device is locked.
+func addCertificate(ctx context.Context, tx *database.Tx, c Certificate, now int64) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_certificate WHERE device = $1 AND expires >= $2`, c.Device[:], now).Scan(&n); err != nil {
+		return err
+	}
+	if n >= MostCertificates {
+		return fmt.Errorf("%w: the device has %d that are good, as many as it may; there is another when one of them has ended", ErrMany, n)
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO fleet_certificate (serial, device, expires, revoked) VALUES ($1, $2, $3, FALSE)`, c.Serial[:], c.Device[:], c.Expires)
 	return err
 }
@@ -133,7 +153,7 @@ func (s *Store) Reissue(ctx context.Context, device Hash, issue func(now int64) 
 		if _, err := tx.ExecContext(ctx, `DELETE FROM fleet_certificate WHERE device = $1 AND expires < $2`, device[:], now); err != nil {
 			return err
 		}
-		return addCertificate(ctx, tx, c)
+		return addCertificate(ctx, tx, c, now)
 	})
 }
 
@@ -150,18 +170,21 @@ func (s *Store) Revoke(ctx context.Context, serial Hash) error {
 	})
 }
 
-// RevokeCode revokes all certificates of the device that the code is for, or the code if
-// it was not used, or says [ErrUnknown].
+// RevokeCode revokes all certificates of the device that the code is for, or that came back
+// with it, or the code if it was not used, or says [ErrUnknown].
 func (s *Store) RevokeCode(ctx context.Context, code, device Hash) error {
 	return s.db.Update(ctx, func(tx *database.Tx) error {
 		// Whoever enrols at this moment holds the code.
-		var known []byte
-		err := tx.QueryRowContext(ctx, `SELECT code FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&known)
+		var known, back []byte
+		err := tx.QueryRowContext(ctx, `SELECT code, device FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&known, &back)
 		if errors.Is(err, sql.ErrNoRows) { // it expired; the device may have renewed since
 			err = tx.QueryRowContext(ctx, `SELECT serial FROM fleet_certificate WHERE device = $1 LIMIT 1`, device[:]).Scan(&known)
 		}
 		if err != nil {
 			return unknown(err)
+		}
+		if back != nil {
+			return revoke(ctx, tx, back)
 		}
 		return revoke(ctx, tx, device[:])
 	})

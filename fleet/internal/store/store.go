@@ -22,6 +22,8 @@ var (
 	ErrState = fault.Input("not possible in this state")
 	// ErrCode marks an enrolment code that is good for nothing.
 	ErrCode = fault.Input("enrolment code refused")
+	// ErrMany marks a device that has as many certificates as it may.
+	ErrMany = fault.Input("no further certificate")
 	// ErrRevoked marks a device that was revoked.
 	ErrRevoked = fault.Input("device was revoked")
 )

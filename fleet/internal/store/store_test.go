@@ -112,7 +112,7 @@ func lead(t testing.TB, s *store.Store, id uint64, r store.Result) {
 func eachTest(t *testing.T, fresh func(testing.TB) place) {
 	for name, test := range map[string]func(*testing.T, place){
 		"a round's life": aLife, "fence": aFence, "one body of many": oneBody, "close races commits": closeRaces,
-		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "model of commits": model,
+		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "many certificates": many, "model of commits": model,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
@@ -345,7 +345,9 @@ func codes(t *testing.T, p place) {
 		issued++
 		return store.Certificate{Serial: hash(fmt.Sprint("serial", issued)), Device: hash("device"), Expires: 1 << 60}, nil
 	}
-	redeem := func(code, request string) error { return s.Redeem(ctx, hash(code), hash(request), issue) }
+	redeem := func(code, request string) error {
+		return s.Redeem(ctx, hash(code), hash("device"), hash(request), issue)
+	}
 	for _, c := range []struct {
 		code, request string
 		want          error
@@ -366,15 +368,15 @@ func codes(t *testing.T, p place) {
 		t.Errorf("a revoked device enrols again with its code: %v", err)
 	}
 	fail := errors.New("no")
-	if err := s.Redeem(ctx, hash("raced"), hash("x"), func(int64) (store.Certificate, error) { return store.Certificate{}, fail }); !errors.Is(err, fail) {
+	if err := s.Redeem(ctx, hash("raced"), hash("device of raced"), hash("x"), func(int64) (store.Certificate, error) { return store.Certificate{}, fail }); !errors.Is(err, fail) {
 		t.Error(err)
 	}
 	var good atomic.Int64
 	var wg sync.WaitGroup
 	for n := range 16 {
 		wg.Go(func() {
-			err := s.Redeem(context.Background(), hash("raced"), hash(fmt.Sprint(n)), func(int64) (store.Certificate, error) {
-				return store.Certificate{Serial: hash(fmt.Sprint("raced", n)), Expires: 1 << 60}, nil
+			err := s.Redeem(context.Background(), hash("raced"), hash("device of raced"), hash(fmt.Sprint(n)), func(int64) (store.Certificate, error) {
+				return store.Certificate{Serial: hash(fmt.Sprint("raced", n)), Device: hash("device of raced"), Expires: 1 << 60}, nil
 			})
 			if err == nil {
 				good.Add(1)
@@ -404,7 +406,7 @@ func forgotten(t *testing.T, p place) {
 	}
 	issued := 0
 	redeem := func(n string) error {
-		return s.Redeem(ctx, hash(n), hash("key"), func(int64) (store.Certificate, error) {
+		return s.Redeem(ctx, hash(n), hash("device "+n), hash("key"), func(int64) (store.Certificate, error) {
 			issued++
 			return store.Certificate{Serial: hash(fmt.Sprint(n, issued)), Device: hash("device " + n), Expires: 1}, nil // long ago
 		})
@@ -467,7 +469,7 @@ func revocation(t *testing.T, p place) {
 		if err := s.AddCodes(ctx, []store.Hash{name}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Redeem(ctx, name, name, cert(0)); err != nil {
+		if err := s.Redeem(ctx, name, name, name, cert(0)); err != nil {
 			t.Fatal(err)
 		}
 		renewed := make(chan int)
@@ -476,6 +478,8 @@ func revocation(t *testing.T, p place) {
 				if err := s.Reissue(context.Background(), name, cert(n)); errors.Is(err, store.ErrRevoked) {
 					renewed <- n
 					return
+				} else if errors.Is(err, store.ErrMany) {
+					n--
 				} else if err != nil || n == 2000 {
 					t.Errorf("renewal %d after it was revoked: %v", n, err)
 					renewed <- n

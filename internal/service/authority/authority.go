@@ -37,6 +37,8 @@ const skew = 5 * time.Minute
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
+	// others are the roots that overlap with it.
+	others []*x509.Certificate
 }
 
 // Create makes an authority of the name, valid from now on for the time, and writes
@@ -66,7 +68,7 @@ func Create(certPath, keyPath, name string, now time.Time, valid time.Duration) 
 		return nil, err
 	}
 	cert, err := x509.ParseCertificate(der)
-	return &Authority{cert, key}, err
+	return &Authority{cert: cert, key: key}, err
 }
 
 // Open reads an authority that Create wrote. Of several certificates the first is
@@ -83,7 +85,7 @@ func Open(certPath, keyPath string) (*Authority, error) {
 	if public, ok := certs[0].PublicKey.(*ecdsa.PublicKey); !ok || !public.Equal(&key.PublicKey) || !certs[0].IsCA {
 		return nil, fmt.Errorf("%w: %s is not the key of the first certificate in %s", ErrFiles, keyPath, certPath)
 	}
-	return &Authority{certs[0], key}, nil
+	return &Authority{certs[0], key, certs[1:]}, nil
 }
 
 // Certificate is the authority's own.
@@ -133,6 +135,21 @@ func (a *Authority) Issue(request []byte, s Subject, now time.Time, valid time.D
 		return nil, err
 	}
 	return x509.ParseCertificate(der)
+}
+
+// Issued reads a certificate, in DER, that the authority issued, or one that overlaps with
+// it, whenever it ends or ended. The error wraps [ErrRequest].
+func (a *Authority) Issued(der []byte) (*x509.Certificate, error) {
+	c, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: not a certificate in DER", ErrRequest)
+	}
+	for _, by := range append([]*x509.Certificate{a.cert}, a.others...) {
+		if !c.IsCA && c.CheckSignatureFrom(by) == nil {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: the certificate is not of this authority", ErrRequest)
 }
 
 // newSerial is 127 random bits, which never repeat.

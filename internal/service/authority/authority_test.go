@@ -212,3 +212,50 @@ func FuzzCheckRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestIssuedKnowsItsOwn, whenever they end, and those of roots that overlap.
+func TestIssuedKnowsItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	now := time.Now()
+	make := func(name string) *authority.Authority {
+		a, err := authority.Create(at(name+".pem"), at(name+".key"), "same name", now, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	earlier, mine, foreign := make("earlier"), make("mine"), make("foreign")
+	if err := authority.WriteCertificates(at("both.pem"), mine.Certificate().Raw, earlier.Certificate().Raw); err != nil {
+		t.Fatal(err)
+	}
+	both, err := authority.Open(at("both.pem"), at("mine.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := authority.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := authority.Request(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		by   *authority.Authority
+		want error
+	}{"its own": {mine, nil}, "an earlier one's": {earlier, nil}, "a foreign one's": {foreign, authority.ErrRequest}} {
+		cert, err := c.by.Issue(csr, authority.Subject{Role: "device", Name: "d"}, now.Add(-1000*time.Hour), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := both.Issued(cert.Raw); !errors.Is(err, c.want) || err == nil && !got.Equal(cert) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, der := range map[string][]byte{"an authority": mine.Certificate().Raw, "nothing": nil, "a request": csr} {
+		if _, err := both.Issued(der); !errors.Is(err, authority.ErrRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
