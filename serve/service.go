@@ -40,7 +40,7 @@ type Service struct {
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
-var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number}
+var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number, service.StackKey: service.Text}
 
 // Open opens the store, the ledgers and the contracts. Its errors are for the steward.
 func Open(ctx context.Context, c Config) (*Service, error) {

@@ -56,7 +56,7 @@ type Config struct {
 func LogKeys() map[string]service.Kind {
 	return map[string]service.Kind{
 		"round": service.Number, "version": service.Number, "revision": service.Number, "accepted": service.Number, "fence": service.Number,
-		"state": service.Word, "kind": service.Word, "listen": service.Text, "store": service.Text, "error": service.Text,
+		"state": service.Word, "kind": service.Word, "listen": service.Text, "store": service.Text, "error": service.Text, service.StackKey: service.Text,
 	}
 }
 
@@ -100,10 +100,35 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: no store; name a file, or a postgres:// URL", ErrConfig)
 	case c.Keys == nil:
 		return fmt.Errorf("%w: no keys", ErrConfig)
-	case c.Grace < 0 || c.Tick < 0 || c.Valid < 0 || c.PerDevice.Every < 0 || c.PerDevice.Burst < 0 || c.PerAddress.Every < 0 || c.PerAddress.Burst < 0:
-		return fmt.Errorf("%w: grace %v, tick %v, valid %v, one request a device in %v: want times above 0", ErrConfig, c.Grace, c.Tick, c.Valid, c.PerDevice.Every)
-	case c.Queue < 0 || c.Batch < 0 || c.MostRequest < 0 || c.MostRequest > 1<<21:
-		return fmt.Errorf("%w: queue %d, batch %d, requests of %d bytes: want numbers above 0, and 2 MiB at most", ErrConfig, c.Queue, c.Batch, c.MostRequest)
+	case c.PerAddress.Every < 0 || c.PerAddress.Burst < 0 || c.PerDevice.Burst < 0:
+		return fmt.Errorf("%w: enrolments every %v, bursts of %d and %d; want none below 0", ErrConfig, c.PerAddress.Every, c.PerAddress.Burst, c.PerDevice.Burst)
+	}
+	for _, n := range []struct {
+		name            string
+		is, least, most int64
+	}{
+		{"limits.queue (reports that wait)", int64(c.Queue), 1, 1 << 18},
+		{"limits.batch (reports a commit)", int64(c.Batch), 1, 1 << 13},
+		{"limits.request_bytes", int64(c.MostRequest), 256, 1 << 21},
+		{"limits.connections", int64(c.Limits.Connections), 16, 1 << 20},
+		{"limits.connections_per_address", int64(c.Limits.AddressConnections), 1, 1 << 20},
+	} {
+		if n.is != 0 && (n.is < n.least || n.is > n.most) {
+			return fmt.Errorf("%w: %s is %d; want %d to %d", ErrConfig, n.name, n.is, n.least, n.most)
+		}
+	}
+	for _, d := range []struct {
+		name            string
+		is, least, most time.Duration
+	}{
+		{"limits.grace_seconds", c.Grace, time.Millisecond, time.Hour},
+		{"the time between looks at the runs", c.Tick, time.Millisecond, time.Hour},
+		{"limits.seconds_between_requests", c.PerDevice.Every, time.Microsecond, time.Hour},
+		{"certificate_days", c.Valid, time.Hour, 400 * 24 * time.Hour},
+	} {
+		if d.is != 0 && (d.is < d.least || d.is > d.most) {
+			return fmt.Errorf("%w: %s is %v; want %v to %v", ErrConfig, d.name, d.is, d.least, d.most)
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -829,10 +830,17 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"no store": func(c *aggregator.Config) { c.Store = "" }, "no keys": func(c *aggregator.Config) { c.Keys = nil },
 		"negative queue": func(c *aggregator.Config) { c.Queue = -1 }, "negative grace": func(c *aggregator.Config) { c.Grace = -1 },
 		"no log": func(c *aggregator.Config) { c.Log = nil }, "large requests": func(c *aggregator.Config) { c.MostRequest = 1 << 30 },
-		"no port": func(c *aggregator.Config) { c.Listen = "127.0.0.1" },
+		"no port":                func(c *aggregator.Config) { c.Listen = "127.0.0.1" },
+		"a queue for everything": func(c *aggregator.Config) { c.Queue = 1 << 30 }, "a batch of everything": func(c *aggregator.Config) { c.Batch = 1 << 20 },
+		"certificates of a minute": func(c *aggregator.Config) { c.Valid = time.Minute }, "certificates for ever": func(c *aggregator.Config) { c.Valid = 1e6 * time.Hour },
+		"grace of a day": func(c *aggregator.Config) { c.Grace = 24 * time.Hour }, "a request a week": func(c *aggregator.Config) { c.PerDevice.Every = 168 * time.Hour },
+		"one connection": func(c *aggregator.Config) { c.Limits.Connections = 1 }, "none of an address": func(c *aggregator.Config) { c.Limits.AddressConnections = -1 },
 	} {
 		c := w.config()
 		change(&c)
+		if err := c.Validate(); !errors.Is(err, aggregator.ErrConfig) && name != "no log" && name != "no port" {
+			t.Errorf("%s: %v", name, err)
+		}
 		if a, err := aggregator.New(t.Context(), c); err == nil {
 			t.Errorf("%s: served", name)
 			_ = a.Close()

@@ -42,7 +42,7 @@ func serveAlone() error {
 	}
 	a, err := aggregator.New(ctx, aggregator.Config{
 		Listen: os.Getenv(listenVariable), Store: os.Getenv(storeVariable), Keys: keys, Tick: 20 * time.Millisecond, Grace: time.Millisecond,
-		PerDevice: service.Rate{Every: time.Microsecond, Burst: 1000}, PerAddress: service.Rate{Every: time.Microsecond, Burst: 1000}, Metrics: service.NewMetrics("fleet"), Limits: service.Limits{IdleTime: time.Minute},
+		PerDevice: service.Rate{Every: time.Microsecond, Burst: 1000}, PerAddress: service.Rate{Every: time.Microsecond, Burst: 1000}, Metrics: service.NewMetrics("fleet"), Limits: service.Limits{IdleTime: time.Minute, AddressConnections: 1 << 14},
 		Log: service.NewLog(os.Stderr, slog.LevelInfo, aggregator.LogKeys()),
 	})
 	if err != nil {

@@ -45,6 +45,8 @@ type fleetFile struct {
 		Connections int     `yaml:"connections"`
 		Grace       float64 `yaml:"grace_seconds"`
 		PerDevice   float64 `yaml:"seconds_between_requests"`
+		OfAddress   int     `yaml:"connections_per_address"`
+		PerAddress  float64 `yaml:"requests_per_second_and_address"`
 	} `yaml:"limits"`
 	CertificateDays float64 `yaml:"certificate_days"`
 

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
@@ -72,9 +73,13 @@ func newFleetServe() *cobra.Command {
 				return err
 			}
 			l := f.Limits
+			each, err := f.perAddress()
+			if err != nil {
+				return err
+			}
 			c := aggregator.Config{
 				Listen: f.Listen, Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
-				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections},
+				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections, AddressConnections: l.OfAddress, AddressRate: each},
 				PerDevice: service.Rate{Every: seconds(l.PerDevice), Burst: 5}, Metrics: service.NewMetrics("fleet").WithProcess(),
 				Log: service.NewLog(cmd.ErrOrStderr(), slog.LevelInfo, aggregator.LogKeys()),
 			}
@@ -92,6 +97,18 @@ func newFleetServe() *cobra.Command {
 }
 
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+
+// perAddress is how often one address may ask; ten seconds' worth at once.
+func (f fleetFile) perAddress() (service.Rate, error) {
+	n := f.Limits.PerAddress
+	if n == 0 {
+		return service.Rate{}, nil
+	}
+	if !(n >= 1 && n <= 1e6) {
+		return service.Rate{}, fmt.Errorf("%w: limits.requests_per_second_and_address is %v; want 1 to 1000000", config.ErrSyntax, n)
+	}
+	return service.Rate{Every: seconds(1 / n), Burst: int(10 * n)}, nil
+}
 
 func newFleetCreate() *cobra.Command {
 	var root string

@@ -18,6 +18,13 @@ type Limits struct {
 	// Connections are open at the same time at most; 32768 if 0, or three quarters of the
 	// files that the process may have open, if these are fewer: stores need the rest.
 	Connections int
+	// AddressConnections of these may be of one address (of IPv6 the first 64 bits); others are
+	// closed at once. A quarter of Connections if 0, and 16 at least: what passes TCP through to the
+	// service, or a network of many clients, is one address too.
+	AddressConnections int
+	// AddressRate is how often one address may ask for anything; 2,000 times a second with a
+	// burst of 20,000 if zero.
+	AddressRate Rate
 }
 
 func (l Limits) withDefaults() Limits {
@@ -36,10 +43,19 @@ func (l Limits) withDefaults() Limits {
 	if l.Connections == 0 {
 		l.Connections = min(32<<10, max(1, openFiles()/4*3))
 	}
+	if l.AddressConnections == 0 {
+		l.AddressConnections = min(l.Connections, max(16, l.Connections/4))
+	}
+	if l.AddressRate == (Rate{}) {
+		l.AddressRate = Rate{Every: 500 * time.Microsecond, Burst: 20_000}
+	}
 	return l
 }
 
 func (l Limits) validate() error {
+	if l.AddressConnections < 1 || l.AddressRate.Every <= 0 || l.AddressRate.Burst < 1 {
+		return fmt.Errorf("%w: limits of an address: %d connections, a request in %v, %d at once; want numbers above 0", ErrConfig, l.AddressConnections, l.AddressRate.Every, l.AddressRate.Burst)
+	}
 	if l.Header < 1 || l.HeaderTime < 0 || l.RequestTime < 0 || l.IdleTime < 0 || l.Connections < 1 {
 		return fmt.Errorf("%w: limits: header %d bytes, %v, request %v, idle %v, %d connections; want numbers above 0", ErrConfig, l.Header, l.HeaderTime, l.RequestTime, l.IdleTime, l.Connections)
 	}
@@ -47,32 +63,63 @@ func (l Limits) validate() error {
 }
 
 // limited accepts no more than so many connections at a time; others wait in the
-// system's queue.
+// system's queue. Those of an address that has its share are closed.
 type limited struct {
 	net.Listener
-	free chan struct{}
-	open func(int)
-	done chan struct{}
-	once sync.Once
+	free    chan struct{}
+	each    int
+	open    func(int)
+	refused func()
+	done    chan struct{}
+	once    sync.Once
+
+	mu  sync.Mutex
+	per map[string]int // connections of each address that has any
 }
 
-func limit(l net.Listener, n int, open func(int)) net.Listener {
-	return &limited{Listener: l, free: make(chan struct{}, n), open: open, done: make(chan struct{})}
+func limit(l net.Listener, most Limits, open func(int), refused func()) net.Listener {
+	return &limited{Listener: l, free: make(chan struct{}, most.Connections), each: most.AddressConnections, open: open, refused: refused, done: make(chan struct{}), per: map[string]int{}}
 }
 
 func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.free <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
+	for {
+		select {
+		case l.free <- struct{}{}:
+		case <-l.done:
+			return nil, net.ErrClosed
+		}
+		c, err := l.Listener.Accept()
+		if err != nil {
+			<-l.free
+			return nil, err
+		}
+		who := network(c.RemoteAddr().String())
+		if l.enter(who) {
+			l.open(1)
+			return &limitedConn{Conn: c, release: func() { l.open(-1); l.leave(who); <-l.free }}, nil
+		}
+		l.refused()
+		_ = c.Close()
 		<-l.free
-		return nil, err
 	}
-	l.open(1)
-	return &limitedConn{Conn: c, release: func() { l.open(-1); <-l.free }}, nil
+}
+
+func (l *limited) enter(who string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.per[who] >= l.each {
+		return false
+	}
+	l.per[who]++
+	return true
+}
+
+func (l *limited) leave(who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.per[who]--; l.per[who] == 0 {
+		delete(l.per, who)
+	}
 }
 
 func (l *limited) Close() error {

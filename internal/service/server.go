@@ -97,10 +97,13 @@ type Server struct {
 	broken   prometheus.Counter
 	open     prometheus.Gauge
 	listener net.Listener
+	asked    *rates // by address
+	turned   prometheus.Counter
+	panics   prometheus.Counter
 }
 
 // reasons are why a request is refused before its handler sees it.
-var reasons = []string{"anonymous", "role", "revoked", "rate"}
+var reasons = []string{"anonymous", "role", "revoked", "rate", "address"}
 
 // New makes a server and reads its certificate. It serves /healthz and /readyz to
 // anybody, and /metrics.
@@ -122,6 +125,9 @@ func New(c Config) (*Server, error) {
 		refused: c.Metrics.Counters("refused_total", "Requests refused before they were looked at, by reason.", "reason", reasons...),
 		broken:  c.Metrics.Counter("connection_errors_total", "Connections that failed: handshakes, foreign certificates, broken requests."),
 		open:    c.Metrics.Gauge("connections", "Open connections."),
+		turned:  c.Metrics.Counter("connections_refused_total", "Connections closed at once, because their address had as many as it may."),
+		panics:  c.Metrics.Counter("panics_total", "Requests that ended in a panic; the log says where."),
+		asked:   newRates(c.Limits.AddressRate, c.Now),
 	}
 	if c.TLS != nil {
 		var err error
@@ -173,6 +179,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if wait := g.s.asked.allow(network(r.RemoteAddr)); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		g.refuse(w, "address", http.StatusTooManyRequests)
+		return
+	}
+	defer g.s.recovered()
 	id, err := g.s.cfg.Identify(r)
 	known := err == nil
 	who := ""
@@ -260,7 +272,7 @@ func (s *Server) Listen(ctx context.Context) (net.Addr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: listen: %w", ErrConfig, err)
 	}
-	s.listener = limit(l, s.cfg.Limits.Connections, func(n int) { s.open.Add(float64(n)) })
+	s.listener = limit(l, s.cfg.Limits, func(n int) { s.open.Add(float64(n)) }, s.turned.Inc)
 	return l.Addr(), nil
 }
 

@@ -218,14 +218,14 @@ func TestIssuedKnowsItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	now := time.Now()
-	make := func(name string) *authority.Authority {
+	fresh := func(name string) *authority.Authority {
 		a, err := authority.Create(at(name+".pem"), at(name+".key"), "same name", now, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	earlier, mine, foreign := make("earlier"), make("mine"), make("foreign")
+	earlier, mine, foreign := fresh("earlier"), fresh("mine"), fresh("foreign")
 	if err := authority.WriteCertificates(at("both.pem"), mine.Certificate().Raw, earlier.Certificate().Raw); err != nil {
 		t.Fatal(err)
 	}
