@@ -15,9 +15,9 @@ var (
 	// ErrIdentity marks a device that is not enrolled, or an answer that does not enrol it.
 	ErrIdentity = errors.New("not enrolled")
 	// ErrExpired marks a device whose certificate has ended.
-	ErrExpired = errors.New("away for too long")
+	ErrExpired = fault.Input("away for too long")
 	// ErrRunLost marks a server whose rounds are not those that the device was shown.
-	ErrRunLost = errors.New("the run is lost for this device")
+	ErrRunLost = fault.Refused("the run is lost for this device")
 	// ErrClock marks a clock that is more than five minutes from the server's.
 	ErrClock = errors.New("clocks differ")
 	// ErrClient marks a run that asks for a newer version of the agent.
