@@ -2,10 +2,12 @@
 
 python measure.py [ROWS]             all of it
 python measure.py polars [ROWS]      a polars frame alone, with times of the processor too
+python measure.py fleet [DEVICES]    processes of Python, a device each, train cart-pole through a server on loopback
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import statistics
@@ -93,6 +95,83 @@ def polars(rows: int, times: int = 3) -> None:
         )
 
 
+def device(place: str, number: int) -> None:
+    """Be one device of :func:`fleet_of_processes`."""
+    import gymnasium
+
+    from discreet import fleet
+
+    known = json.loads(Path(place, f"{number}.json").read_text())
+    world = gymnasium.make("CartPole-v1", max_episode_steps=200)
+    world.unwrapped.gravity = 9.7 + 0.1 * (number % 3)
+    agent = fleet.Agent(world, **known, state=f"{place}/{number}", epsilon=8, environment="cart-pole", poll_seconds=1.2)
+    print(agent.run())
+
+
+def fleet_of_processes(devices: int) -> None:
+    """Train cart-pole by devices that are a process each, with the learning of examples/fleet-network."""
+    from discreet import fleet
+
+    config = {
+        "purpose": "Carts learn to balance a pole.",
+        "training": {
+            "environment": {"name": "cart-pole"},
+            "local": {
+                "method": "policy-gradient",
+                "gamma": 0.99,
+                "steps": 30,
+                "episodes": 2,
+                "optimizer": {"kind": "momentum", "step": 0.1},
+            },
+            "privacy": {"epsilon": 8, "reports": 8, "mechanism": "sign-prs"},
+            "server": {"optimizer": {"kind": "momentum", "step": 0.3, "decay": 1000}},
+        },
+        "schedule": {
+            "rounds": 40,
+            "train_seconds": 8,
+            "upload_seconds": 4,
+            "sample_rate": min(1, 11 / devices),
+            "min_reports": 3,
+            "max_reports": devices,
+        },
+        "limits": {"grace_seconds": 1, "seconds_between_requests": 0.1},
+    }
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory() as place, fleet.Server(config, f"{place}/server") as server:
+        codes, consent = server.enrol(devices), server.create()
+        keys = server.directory / "keys"
+        known = {
+            "server": f"https://{server.address}",
+            "authority": f"{keys}/ca.pem",
+            "root": f"{keys}/root.pub",
+            "consent": consent,
+        }
+        processes = []
+        for number, code in enumerate(codes):
+            Path(place, f"{number}.json").write_text(json.dumps({**known, "code": code}))
+            command = [sys.executable, __file__, "device", place, str(number)]
+            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        told = [p.communicate() for p in processes]
+        spent = [float(out) for out, _ in told if out]
+        late = sum(err.count("late") for _, err in told)
+        status = server.status(rounds=40)
+        accepted = [r["accepted"] for r in status["rounds"]]
+        print(f"{devices} processes, {len(spent)} ended well; epsilon {min(spent):.4g} to {max(spent):.4g} a device")
+        print(f"{status['version']} rounds applied, {sum(accepted)} reports accepted, {late} times late")
+        for version in range(0, status["version"] + 1, max(1, status["version"] // 8)):
+            policy = server.policy(f"{place}/policy.json", version=version)
+            for out in Path(place).glob("episodes*.csv"):
+                out.unlink()
+            flags = ["--max-steps", "200", "--episodes", "200", "--seed", "1", "--policy", "softmax"]
+            simulate = ["simulate", "cart-pole", *flags, "--policy-file", str(policy), "-o", f"{place}/episodes.csv"]
+            _binary.run(simulate)
+            from pyarrow import csv
+
+            rewards = csv.read_csv(f"{place}/episodes.csv")["reward"]
+            print(f"  version {version}: mean score {float(rewards.to_numpy().sum()) / 200:.1f} of 200")
+    print(f"{time.perf_counter() - begun:.0f} s, load {os.getloadavg()}")
+
+
 def made_up(rows: int) -> pa.Table:
     """Make up logs: persons of one episode of ten decisions each."""
     draw = np.random.default_rng(1)
@@ -113,6 +192,12 @@ def made_up(rows: int) -> pa.Table:
 def main() -> None:
     """Print all figures."""
     warnings.simplefilter("ignore")
+    if sys.argv[1:2] == ["device"]:
+        device(sys.argv[2], int(sys.argv[3]))
+        return
+    if sys.argv[1:2] == ["fleet"]:
+        fleet_of_processes(int(sys.argv[2]) if len(sys.argv) > 2 else 50)
+        return
     if sys.argv[1:2] == ["polars"]:
         polars(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000)
         return

@@ -189,6 +189,12 @@ type Closer interface {
 	Closed() <-chan struct{}
 }
 
+// Starter is a learner that says when it is ready; before that the agent asks for no round, and nothing is paid.
+type Starter interface {
+	// Ready is closed when the learner takes part.
+	Ready() <-chan struct{}
+}
+
 // Run takes part in the run until it has ended, the device has sent all its reports, its budget is used up, the learner has left, or ctx
 // ends. It goes on where an earlier call, or process, was stopped. What only the owner or the operator can mend is returned; what
 // may pass is logged, and tried again.
@@ -307,12 +313,8 @@ func (p *participation) step(ctx context.Context) (over bool, err error) {
 	if over, err := p.used(ctx); over || err != nil {
 		return over, err
 	}
-	if c, ok := p.learner.(Closer); ok {
-		select {
-		case <-c.Closed():
-			return true, nil
-		default:
-		}
+	if gone, err := p.started(ctx); gone || err != nil {
+		return gone, err
 	}
 	p.doing = "poll"
 	return p.poll(ctx)
@@ -329,6 +331,33 @@ func (p *participation) renewed(ctx context.Context) error {
 		p.renewAt = time.Now().Add(p.cfg.MostBackOff)
 	}
 	return err
+}
+
+// started waits until the learner is ready, where it says so; gone is set when it has left.
+func (p *participation) started(ctx context.Context) (gone bool, err error) {
+	var ready, closed <-chan struct{}
+	if s, ok := p.learner.(Starter); ok {
+		ready = s.Ready()
+	}
+	if c, ok := p.learner.(Closer); ok {
+		closed = c.Closed()
+	}
+	select {
+	case <-closed:
+		return true, nil
+	default:
+	}
+	if ready == nil {
+		return false, nil
+	}
+	select {
+	case <-ready:
+		return false, nil
+	case <-closed:
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
 }
 
 // used tells whether nothing can be paid for any more.

@@ -20,7 +20,9 @@ const mostLine = 64 << 20
 
 // Stdio is a learner in another process, which speaks JSON, a line a message, and speaks first:
 //
-//	{"op":"next"}                              waits for a round
+//	{"op":"run"}                               asks, if it likes, what the run is about, before it takes part
+//	  {"run":"5e..","dimension":112,"local":{..}}
+//	{"op":"next"}                              waits for a round; takes part from the first of these on
 //	  {"round":3,"kind":"train","weights":[..],"numbers":112,"seed":"..","deadline":1800000001000,"send_at":..,"local":{..}}
 //	{"op":"report","round":3,"vector":[..]}    answers it: the direction of descent, or a score
 //	  {"round":3,"state":"trained","send_at":1800000003000}
@@ -33,10 +35,13 @@ type Stdio struct {
 	in     *bufio.Reader
 	out    io.Writer
 	work   chan assignment
+	known  chan struct{} // closed when what follows is set
+	ready  chan struct{}
 	ended  chan struct{}
 	closed chan struct{}
 	once   sync.Once
-	local  json.RawMessage
+	met    sync.Once
+	run    reply
 	bit    float64
 }
 
@@ -49,17 +54,24 @@ type assignment struct {
 
 // NewStdio returns a learner at the other end of in and out. [Stdio.Serve] carries what is said.
 func NewStdio(in io.Reader, out io.Writer) *Stdio {
-	return &Stdio{in: bufio.NewReader(in), out: out, work: make(chan assignment), ended: make(chan struct{}), closed: make(chan struct{})}
+	return &Stdio{in: bufio.NewReader(in), out: out, work: make(chan assignment), known: make(chan struct{}), ready: make(chan struct{}),
+		ended: make(chan struct{}), closed: make(chan struct{})}
 }
 
 // Prepare implements [Learner].
 func (s *Stdio) Prepare(run *fleet.Run) error {
-	s.local = run.Local
-	if run.Randomizer.Mechanism == train.OneBit {
-		s.bit = run.Randomizer.Clip
-	}
+	s.met.Do(func() {
+		s.run = reply{Run: hex.EncodeToString(run.ID[:]), Dim: run.Dim, Local: run.Local}
+		if run.Randomizer.Mechanism == train.OneBit {
+			s.bit = run.Randomizer.Clip
+		}
+		close(s.known)
+	})
 	return nil
 }
+
+// Ready implements [Starter].
+func (s *Stdio) Ready() <-chan struct{} { return s.ready }
 
 // Closed implements [Closer].
 func (s *Stdio) Closed() <-chan struct{} { return s.closed }
@@ -105,14 +117,16 @@ func parseRequest(line []byte) (request, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return request{}, fmt.Errorf("%w: something follows the message", ErrLearner)
 	}
-	if r.Op != "next" && r.Op != "report" {
-		return request{}, fmt.Errorf(`%w: want {"op":"next"} or {"op":"report","round":..,"vector":[..]}`, ErrLearner)
+	if r.Op != "run" && r.Op != "next" && r.Op != "report" {
+		return request{}, fmt.Errorf(`%w: want {"op":"run"}, {"op":"next"} or {"op":"report","round":..,"vector":[..]}`, ErrLearner)
 	}
 	return r, nil
 }
 
 // reply is what a learner is told.
 type reply struct {
+	Run       string          `json:"run,omitempty"`
+	Dim       int             `json:"dimension,omitempty"`
 	Round     uint64          `json:"round,omitempty"`
 	Kind      string          `json:"kind,omitempty"`
 	Threshold *float64        `json:"threshold,omitempty"`
@@ -149,6 +163,7 @@ func (s *Stdio) Serve(ctx context.Context) error {
 		}
 	}()
 	var current *assignment
+	started := false
 	for {
 		var line []byte
 		var ok bool
@@ -163,7 +178,13 @@ func (s *Stdio) Serve(ctx context.Context) error {
 		r, err := parseRequest(line)
 		var told reply
 		switch {
+		case r.Op == "run" && err == nil:
+			told = s.about(ctx, left)
 		case r.Op == "next" && err == nil:
+			if !started {
+				started = true
+				close(s.ready)
+			}
 			a, more := s.next(ctx, left)
 			if told = (reply{State: "ended"}); more {
 				current, told = &a, s.describe(a)
@@ -199,6 +220,18 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// about waits until the run is known, and says what it is.
+func (s *Stdio) about(ctx context.Context, left <-chan struct{}) reply {
+	select {
+	case <-s.known:
+		return s.run
+	case <-s.ended:
+	case <-left:
+	case <-ctx.Done():
+	}
+	return reply{State: "ended"}
+}
+
 // next waits for a round; more is false at the end.
 func (s *Stdio) next(ctx context.Context, left <-chan struct{}) (a assignment, more bool) {
 	select {
@@ -213,7 +246,7 @@ func (s *Stdio) next(ctx context.Context, left <-chan struct{}) (a assignment, m
 
 func (s *Stdio) describe(a assignment) reply {
 	told := reply{Round: a.Round, Kind: "train", Weights: a.Theta, Numbers: a.Len, Seed: hex.EncodeToString(a.Seed[:]), Clip: s.bit,
-		Deadline: a.Until.UnixMilli(), SendAt: a.SendAt.UnixMilli(), Local: s.local}
+		Deadline: a.Until.UnixMilli(), SendAt: a.SendAt.UnixMilli(), Local: s.run.Local}
 	if a.Evaluate {
 		told.Kind, told.Threshold, told.Clip = "evaluate", &a.Threshold, 0
 	}

@@ -3,6 +3,7 @@ package device_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -122,6 +123,37 @@ func TestAProgramTakesPartByLines(t *testing.T) {
 	})
 }
 
+// TestAProgramMayLookAtTheRunFirst: one that has no use for it leaves, and its device has met no round and paid nothing.
+func TestAProgramMayLookAtTheRunFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, train.Randomizer{Mechanism: train.Laplace, Epsilon: 64, Clip: 2}, 1, []byte(`{"gamma":0.99}`))
+		c := s.config(t.TempDir())
+		c.Epsilon = 1000
+		a := enrolled(t, s, c)
+		defer a.Close()
+		in, toAgent := io.Pipe()
+		fromAgent, out := io.Pipe()
+		l := device.NewStdio(in, out)
+		go func() { _ = l.Serve(t.Context()) }()
+		done := make(chan error)
+		s.open(time.Minute, time.Minute, nil)
+		go func() { done <- a.Run(t.Context(), s.services(), l) }()
+		p := program{t, toAgent, bufio.NewScanner(fromAgent)}
+		told := p.say(`{"op":"run"}`)
+		if told["dimension"] != 1. || told["local"].(map[string]any)["gamma"] != .99 || told["run"] != fmt.Sprintf("%x", s.run.ID) || told["weights"] != nil {
+			t.Errorf("the run is %v", told)
+		}
+		time.Sleep(10 * time.Minute) // the round is long over
+		toAgent.Close()
+		if err := <-done; err != nil {
+			t.Errorf("the agent ended with %v", err)
+		}
+		if spent, err := a.Spent(t.Context()); err != nil || spent.Epsilon != 0 {
+			t.Errorf("the device spent %v, %v", spent, err)
+		}
+	})
+}
+
 func TestTheEndOfARunIsTold(t *testing.T) {
 	in, toAgent := io.Pipe()
 	fromAgent, out := io.Pipe()
@@ -145,7 +177,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if op != "next" && op != "report" || !strings.Contains(string(line), "op") && !strings.Contains(strings.ToLower(string(line)), "op") && !strings.Contains(string(line), `\u`) {
+		if op != "run" && op != "next" && op != "report" || !strings.Contains(string(line), "op") && !strings.Contains(strings.ToLower(string(line)), "op") && !strings.Contains(string(line), `\u`) {
 			t.Errorf("%q is taken as %q", line, op)
 		}
 		for _, v := range vector {
