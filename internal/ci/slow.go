@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"path/filepath"
 	"slices"
@@ -20,9 +21,8 @@ import (
 const last = "internal/mutants"
 
 // slow runs what the tag slow adds to the tests of packages. A package of which no test
-// file depends on the tag is as it was without, and so is a test beside files that the
-// tag only adds. Where the tag takes files away, such as one of smaller sizes, all tests
-// of the package run.
+// file depends on the tag is as it was without, and so is a test that reaches nothing of
+// the files that the tag adds or takes away.
 func slow(ctx context.Context, args []string, out io.Writer) error {
 	at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, ".") })
 	if at < 0 {
@@ -64,15 +64,12 @@ func testFiles(ctx context.Context, tag string, patterns []string) (map[string][
 func added(fast, tagged map[string][]string) (packages, tests []string, err error) {
 	for dir, files := range tagged {
 		more := without(files, fast[dir])
-		gone := len(without(fast[dir], files)) > 0
-		if len(more) == 0 && !gone {
+		gone := without(fast[dir], files)
+		if len(more)+len(gone) == 0 {
 			continue
 		}
 		packages = append(packages, dir)
-		of, err := testsIn(dir, more)
-		if err == nil && (gone || len(of) == 0) {
-			of, err = testsIn(dir, files)
-		}
+		of, err := changed(dir, files, append(more, gone...), more)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -96,21 +93,141 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
-// testsIn are the names of the tests, fuzz targets and examples that files declare.
-func testsIn(dir string, files []string) ([]string, error) {
-	var names []string
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+// changed are the tests, fuzz targets and examples of files that are among more, or
+// reach a name that one of the differing files declares: a constant of another size, a
+// helper that uses it, and so on. Names are taken for the same wherever they are written
+// alike, so it may be too many tests and is never too few. What runs before all tests
+// reaches them all.
+func changed(dir string, files, differing, more []string) ([]string, error) {
+	var added, kept, gone []declared
+	for _, name := range append(slices.Clone(files), without(differing, files)...) {
+		of, err := declarations(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && isTest(f.Name.Name) {
-				names = append(names, f.Name.Name)
+		switch {
+		case slices.Contains(more, name):
+			added = append(added, of...)
+		case slices.Contains(files, name):
+			kept = append(kept, of...)
+		default:
+			gone = append(gone, of...)
+		}
+	}
+	reached, own := map[string]bool{}, map[string]bool{}
+	for _, d := range gone {
+		reach(reached, d)
+	}
+	for _, d := range added {
+		if !d.method {
+			reach(own, d)
+		}
+	}
+	for _, d := range added {
+		// The kept tests compile without it: they can come to what hides a name of the
+		// language, to methods of a type of theirs, and to what runs by itself.
+		if d.method && !own[d.names[len(d.names)-1]] || !d.method && d.found() {
+			reach(reached, d)
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, d := range kept {
+			if slices.ContainsFunc(d.uses, func(name string) bool { return reached[name] }) {
+				grown = reach(reached, d) || grown
 			}
 		}
 	}
-	return names, nil
+	everything := reached["init"] || reached["TestMain"] || reached["_"]
+	var tests []string
+	for _, d := range added {
+		if d.test {
+			tests = append(tests, d.names[0])
+		}
+	}
+	for _, d := range kept {
+		if d.test && (everything || reached[d.names[0]]) {
+			tests = append(tests, d.names[0])
+		}
+	}
+	return tests, nil
+}
+
+// reach marks the names of a declaration, and says whether one was not marked.
+func reach(reached map[string]bool, d declared) (grown bool) {
+	for _, name := range d.names {
+		grown = grown || !reached[name]
+		reached[name] = true
+	}
+	return grown
+}
+
+// declared is a declaration of a file: the names that it gives, of a method also its
+// type's, those that stand in it, and whether go test runs it.
+type declared struct {
+	names, uses  []string
+	method, test bool
+}
+
+// found says whether what was written without a function, a type or a value of the
+// package may yet come to it.
+func (d declared) found() bool {
+	return slices.ContainsFunc(d.names, func(name string) bool {
+		return name == "init" || name == "TestMain" || name == "_" || types.Universe.Lookup(name) != nil
+	})
+}
+
+func declarations(path string) ([]declared, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var all []declared
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			f := declared{names: []string{d.Name.Name}, uses: identifiers(d), test: d.Recv == nil && isTest(d.Name.Name)}
+			if f.method = d.Recv != nil; f.method {
+				f.names = append(f.names, identifiers(d.Recv.List[0].Type)...)
+			}
+			all = append(all, f)
+		case *ast.GenDecl:
+			if d.Tok == token.IMPORT {
+				continue
+			}
+			// A block is one: in a block of constants a line may repeat the one above.
+			block := declared{uses: identifiers(d)}
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					block.names = append(block.names, s.Name.Name)
+				case *ast.ValueSpec:
+					block.names = append(block.names, identifiersOf(s.Names)...)
+				}
+			}
+			all = append(all, block)
+		}
+	}
+	return all, nil
+}
+
+func identifiers(n ast.Node) []string {
+	var names []string
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			names = append(names, id.Name)
+		}
+		return true
+	})
+	return names
+}
+
+func identifiersOf(list []*ast.Ident) []string {
+	var names []string
+	for _, id := range list {
+		names = append(names, id.Name)
+	}
+	return names
 }
 
 // isTest tells a test by its name, as go test does.
