@@ -25,7 +25,7 @@ var (
 	//go:embed audit.html.tmpl
 	auditSource string
 
-	auditTemplate = template.Must(template.New("audit").Parse(auditSource))
+	auditTemplate = parsed("audit", &auditSource)
 )
 
 // WriteAudit renders an audit as one self-contained HTML page, like [Write]. Nothing on
@@ -35,7 +35,7 @@ func WriteAudit(w io.Writer, a Audit) error {
 		return fmt.Errorf("%w: no report of an audit", ErrRelease)
 	}
 	var buf bytes.Buffer
-	if err := auditTemplate.Execute(&buf, newAuditPage(a)); err != nil {
+	if err := auditTemplate().Execute(&buf, newAuditPage(a)); err != nil {
 		return err
 	}
 	_, err := bidi.WriteString(w, buf.String())

@@ -38,14 +38,14 @@ var (
 	//go:embed look.html.tmpl
 	lookSource string
 
-	lookTemplate = template.Must(template.New("look").Parse(lookSource))
+	lookTemplate = parsed("look", &lookSource)
 )
 
 // WriteLook renders a look as one self-contained HTML page, like [Write]. The page
 // is as private as the data.
 func WriteLook(w io.Writer, l Look) error {
 	var buf bytes.Buffer
-	if err := lookTemplate.Execute(&buf, newLookPage(l)); err != nil {
+	if err := lookTemplate().Execute(&buf, newLookPage(l)); err != nil {
 		return err
 	}
 	_, err := bidi.WriteString(w, buf.String())

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -23,8 +24,13 @@ var (
 	//go:embed style.css
 	styleSource string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageSource))
+	pageTemplate = parsed("page", &pageSource)
 )
+
+// parsed reads a template when it is first used: most commands render nothing.
+func parsed(name string, source *string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template { return template.Must(template.New(name).Parse(*source)) })
+}
 
 // Write renders r as one self-contained HTML page. Nothing is written to w
 // unless the whole page could be made. Errors wrap [ErrRelease], except those of
@@ -38,7 +44,7 @@ func Write(w io.Writer, r *evaluate.Release) error {
 		return err
 	}
 	var buf bytes.Buffer
-	if err := pageTemplate.Execute(&buf, p); err != nil {
+	if err := pageTemplate().Execute(&buf, p); err != nil {
 		return fmt.Errorf("%w: %w", ErrRelease, err)
 	}
 	_, err = bidi.WriteString(w, buf.String())

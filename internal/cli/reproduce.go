@@ -38,13 +38,6 @@ const everyPaper = "all"
 
 func newReproduce() *cobra.Command {
 	var o reproduceOptions
-	var about strings.Builder
-	for _, s := range reproductions() {
-		fmt.Fprintf(&about, "\n%s: %s\n", s.Paper, s.Title)
-		for _, item := range s.Items {
-			fmt.Fprintf(&about, "  %-14s %s\n", item.Name, item.Title)
-		}
-	}
 	cmd := &cobra.Command{
 		Use:   "reproduce PAPER|all [ITEM...]",
 		Short: "Run the figures and claims of a published paper",
@@ -53,7 +46,7 @@ func newReproduce() *cobra.Command {
 			"continues when the same command is given again. Noise is seeded: this protects nobody.\n\n" +
 			"With --resume DIR finished trials are kept in DIR/PAPER.ndjson, one line each, and runs on several\n" +
 			"days and machines add to it; --budget ends a run after so long; without -o nothing is drawn.\n" +
-			"Stored trials of other settings, or of code that gives other numbers, are refused.\n" + about.String(),
+			"Stored trials of other settings, or of code that gives other numbers, are refused.\n",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("reproduce: name a paper; discreet reproduce --help lists them"))
@@ -81,6 +74,10 @@ func newReproduce() *cobra.Command {
 			return reproduceAll(cmd, studies, o)
 		},
 	}
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.Long += listOfPapers()
+		c.Root().HelpFunc()(c, args)
+	})
 	f := cmd.Flags()
 	f.StringVarP(&o.Dir, "output", "o", "", "directory for the results; a run is continued in it")
 	f.BoolVar(&o.Quick, "quick", false, "fewer trials, smaller batches")
@@ -92,6 +89,19 @@ func newReproduce() *cobra.Command {
 	f.StringVar(&o.Page, "page", "", "directory for PAPER.md and its pictures, as docs/results/papers has them")
 	f.BoolVar(&o.asJSON, "json", false, "print the claims as JSON")
 	return cmd
+}
+
+// listOfPapers names the papers and their items, for the help: every start of the
+// program would wait for it otherwise.
+func listOfPapers() string {
+	var about strings.Builder
+	for _, s := range reproductions() {
+		fmt.Fprintf(&about, "\n%s: %s\n", s.Paper, s.Title)
+		for _, item := range s.Items {
+			fmt.Fprintf(&about, "  %-14s %s\n", item.Name, item.Title)
+		}
+	}
+	return about.String()
 }
 
 // builtFrom is the commit that the program was built from, where it is known.
