@@ -166,10 +166,13 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 	if len(rows) < 10 {
 		t.Fatalf("only %d rows", len(rows))
 	}
-	for _, r := range rows {
+	for i, r := range rows {
 		sigma, lambda, err := account.Xie19Sigma(r.M, r.Iterations, r.Epsilon, r.Delta)
 		if err != nil || math.Abs(sigma/r.Sigma-1) > 1e-9 || math.Abs(lambda/r.Lambda-1) > 1e-9 {
 			t.Errorf("m %d, N %d, epsilon %v: sigma %v, lambda %v, %v; want %v, %v", r.M, r.Iterations, r.Epsilon, sigma, lambda, err, r.Sigma, r.Lambda)
+		}
+		if i%everyRow != 0 {
+			continue
 		}
 		// A sound upper bound on the noise's true cost exceeds the true cost,
 		// under both readings of the algorithm.

@@ -239,7 +239,7 @@ func TestEpsilonIsMonotone(t *testing.T) {
 			dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: noise}},
 		}[kind]
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	few(t, func(t *rapid.T) {
 		kind := rapid.IntRange(0, 4).Draw(t, "kind")
 		noise := rapid.Float64Range(0.7, 20).Draw(t, "noise")
 		count := rapid.Int64Range(1, 1000).Draw(t, "count")

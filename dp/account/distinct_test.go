@@ -33,13 +33,13 @@ func checkDistinct(t *testing.T, n int) {
 	}
 }
 
-func TestDistinctPartsKeepANarrowBracket(t *testing.T) { checkDistinct(t, 70) }
+func TestDistinctPartsKeepANarrowBracket(t *testing.T) { checkDistinct(t, 40) }
 
 // TestPartsThatHardlyDifferAreLikeEqualOnes: the answer is continuous in the
 // parameters, so parts that differ by a billionth have that of equal ones, though
 // one takes a product of many laws and the other a power of one.
 func TestPartsThatHardlyDifferAreLikeEqualOnes(t *testing.T) {
-	const n = 70
+	const n = 40
 	var c dp.Composed
 	for i := range n {
 		c.Events = append(c.Events, sgd(.02, 1.1*(1+1e-11*float64(i))))

@@ -44,7 +44,7 @@ func few(t *testing.T, property func(t *rapid.T)) {
 	draws, passed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		// Once one has not passed, rapid needs all that follow to shrink it.
-		if draws == passed && passed >= 20 {
+		if draws == passed && passed >= firstDraws {
 			return
 		}
 		draws++

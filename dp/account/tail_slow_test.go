@@ -11,7 +11,7 @@ import (
 )
 
 func TestDeltaOfAnySamplingFallsWithEpsilon(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	few(t, func(t *rapid.T) {
 		adj := rapid.SampledFrom([]dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}).Draw(t, "adjacency")
 		noise := math.Exp(rapid.Float64Range(math.Log(.7), math.Log(8)).Draw(t, "ln noise"))
 		kinds := []dp.Event{dp.Gaussian{NoiseMultiplier: noise}, dp.Laplace{NoiseMultiplier: noise}}
@@ -28,7 +28,7 @@ func TestDeltaOfAnySamplingFallsWithEpsilon(t *testing.T) {
 }
 
 func TestDeltaOfAnyLeafFallsWithEpsilon(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	few(t, func(t *rapid.T) {
 		eps := math.Exp(rapid.Float64Range(math.Log(.1), math.Log(4)).Draw(t, "ln epsilon"))
 		leaf := rapid.SampledFrom([]dp.Event{dp.PureDP{Epsilon: eps}, dp.Exponential{Epsilon: eps}, dp.PermuteAndFlip{Epsilon: eps},
 			dp.ReportNoisyMax{Noise: "laplace", Scale: 1, Sensitivity: eps / 2}, responseLoss(eps),
