@@ -2,4 +2,4 @@
 
 package evaluate_test
 
-const datasets = 800
+const datasets = 400

@@ -247,7 +247,7 @@ func TestGPOPEConvergesToLSTD(t *testing.T) {
 	} {
 		yes, no := true, false
 		m.Average, m.Project = &yes, &no
-		seeds, tolerance := uint64(3), 0.1
+		seeds, tolerance := uint64(gpopeSeeds), 0.1*math.Sqrt(3./gpopeSeeds)
 		switch {
 		case m.Batch == persons:
 			p.Privacy.Budget.Epsilon, seeds, tolerance = 1e10, 1, 1e-3

@@ -71,7 +71,7 @@ func lineGuesses(states int, gamma float64) (spread, deviation float64) {
 // with the error made, over persons, budgets, states and horizons.
 func TestRefineExpectedError(t *testing.T) {
 	within, cells := 0, 0
-	for _, states := range []int{15, 25, 40, 60} {
+	for _, states := range expectedStates {
 		for _, horizon := range []int{3 * states, 6 * states} {
 			for _, persons := range []int{1000, 10000} {
 				d := make([]*trajectory.Dataset, expectedTrials)

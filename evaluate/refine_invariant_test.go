@@ -33,13 +33,11 @@ func TestRefineDoesNotDependOnWorkersOrOrder(t *testing.T) {
 		for _, form := range refineForms {
 			p := chainPublic(persons, 1, target)
 			want := perform(t, DPRefine{Form: form, workers: 1}, p, d, noise.NewSeeded(7)).Theta
-			for _, workers := range []int{2, 5} {
-				if got := perform(t, DPRefine{Form: form, workers: workers}, p, d, noise.NewSeeded(7)).Theta; !slices.Equal(got, want) {
-					t.Errorf("form %s: %d workers release something else than one", form, workers)
-				}
+			if got := perform(t, DPRefine{Form: form, workers: 5}, p, d, noise.NewSeeded(7)).Theta; !slices.Equal(got, want) {
+				t.Errorf("form %s: five workers release something else than one", form)
 			}
-			if got := perform(t, DPRefine{Form: form}, p, reversed, noise.NewSeeded(7)).Theta; !slices.Equal(got, want) {
-				t.Errorf("form %s: the order of persons matters", form)
+			if got := perform(t, DPRefine{Form: form, workers: 2}, p, reversed, noise.NewSeeded(7)).Theta; !slices.Equal(got, want) {
+				t.Errorf("form %s: two workers, or the order of persons, release something else", form)
 			}
 		}
 	}
@@ -157,7 +155,7 @@ func cosineError(t testing.TB, form string, n int, persons int64, epsilon float6
 func TestRefineWithDenseFeatures(t *testing.T) {
 	for _, form := range []string{refine.Regression, refine.LSTD} {
 		for _, advance := range []float64{0.5, 0.6} {
-			got := cosineError(t, form, 4, 1e4, 1, advance, 2)
+			got := cosineError(t, form, 4, 1e4, 1, advance, refineTrials/2)
 			t.Logf("form %s, target %v: RMSE %.4f", form, advance, got)
 			if !(got < 0.03) {
 				t.Errorf("form %s, target %v: RMSE %v; want below 0.03", form, advance, got)

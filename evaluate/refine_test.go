@@ -108,7 +108,10 @@ var refineCells = []struct {
 
 func TestRefineErrorOnTheChain(t *testing.T) {
 	for _, c := range refineCells {
-		trials := min(refineTrials, max(refinePersons/int(c.persons), 1))
+		trials := min(refineTrials, refinePersons/int(c.persons))
+		if trials == 0 {
+			continue
+		}
 		p := chainPublic(c.persons, c.epsilon, policy.Logged{})
 		mean, stderr := refineError(t, DPRefine{}, p, 0.5, trials)
 		plan := must(DPRefine{}.Plan(p))

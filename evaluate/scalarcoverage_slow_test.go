@@ -12,9 +12,9 @@ import (
 
 // TestDoublyRobustIntervalsCoverWithManyPersons is TestIntervalsCoverOnTheChain
 // where the clip is narrow and sampling makes most of the error: 10000 persons at
-// epsilon 1, 250 datasets.
+// epsilon 1, 120 datasets.
 func TestDoublyRobustIntervalsCoverWithManyPersons(t *testing.T) {
-	const persons, sets = 10000, 250
+	const persons, sets = 10000, 120
 	truth := chainWorth(0.6)
 	estimators := map[string]evaluate.Estimator{"by state": evaluate.DPDR{}, "one number": evaluate.DPDR{Baseline: "value"}}
 	covered := map[string]int{}

@@ -26,7 +26,7 @@ func chainWorth(advance float64) float64 {
 // whose weights have heavy tails.
 func TestIntervalsCoverOnTheChain(t *testing.T) {
 	n := datasets / 3
-	if datasets > 500 {
+	if datasets > 100 {
 		n = datasets
 	}
 	const persons = 1000

@@ -62,7 +62,7 @@ func TestStartIsALinearFunctionOfTheValues(t *testing.T) {
 func TestStartIsCheckedFromTheRelease(t *testing.T) {
 	p, data := chainPublic(t, 400, dp.ReplaceOne), chainData(t, 400, 1)
 	p.Start = firstStates()
-	for name, e := range map[string]evaluate.Estimator{"dp-refine": evaluate.DPRefine{}, "dp-lsl": evaluate.DPLSL{}, "gpope": evaluate.GPOPE{Iterations: 10}} {
+	for name, e := range map[string]evaluate.Estimator{"dp-refine": evaluate.DPRefine{}, "dp-lsl": evaluate.DPLSL{}, "gpope": evaluate.GPOPE{Iterations: 10, Sampling: "everyone"}} {
 		text, err := json.Marshal(run(t, e, p, data, noise.NewSeeded(1)))
 		if err != nil {
 			t.Fatal(err)
