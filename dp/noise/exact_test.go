@@ -63,7 +63,7 @@ func onlyExact(t *testing.T, c *cover, discrete bool, points uint, src *Source) 
 }
 
 func TestFilterAndExactPathGiveTheSameInteger(t *testing.T) {
-	const n = 2500
+	const n = 1000
 	for _, scale := range []float64{0.001, 0.6, 1, 64, 777.7, 1 << 30, 1 << 40} {
 		g, err := NewGaussian(scale)
 		if err != nil {
@@ -185,7 +185,7 @@ func TestTailFollowsTheConditionalLaw(t *testing.T) {
 		{"Laplace", laplaceCover(), func(x float64) float64 { return math.Exp(16 - x/32) }},
 	}
 	for _, tail := range tails {
-		const want, cells = 2500, 20
+		const want, cells = 1500, 20
 		src := NewSeeded(34)
 		counts, uniform := make([]int, cells), make([]float64, cells)
 		negative, trials := 0, 0

@@ -142,7 +142,7 @@ func (l law) fit(s integerSampler, src *Source, scale float64, n int) float64 {
 var testScales = []float64{0.001, 0.1, 0.3, 0.5, 1, 2.5, 10, 63.5, 64, 65, 1000, 1 << 20, 1<<30 + 12345, 1 << 40}
 
 func TestDrawsFollowTheExactLaw(t *testing.T) {
-	const n = 1 << 19
+	const n = 1 << 18
 	for _, l := range laws {
 		for i, scale := range testScales {
 			s, err := l.make(scale)

@@ -99,7 +99,7 @@ func TestBernoulliUsesEveryBitOfItsProbability(t *testing.T) {
 }
 
 func TestBernoulliOfExponentials(t *testing.T) {
-	const n = 8_000
+	const n = 4_000
 	for _, x := range []float64{0, 1e-3, 0.7, 1, 3} {
 		src := NewSeeded(42)
 		exp, logistic := 0, 0

@@ -109,12 +109,12 @@ func TestTrueEpsilonsInCaptions(t *testing.T) {
 // A trial repeats, its numbers are above 0, and each is on a curve of its panel.
 func TestTrialsRepeat(t *testing.T) {
 	ctx := context.Background()
-	samples, err := compare(ctx, 5, []int{200, 300})
+	samples, err := compare(ctx, 5, []int{80, 120})
 	if err != nil {
 		t.Fatal(err)
 	}
 	chainTrial = latest[*onTheChain]{}
-	if again, err := compare(ctx, 5, []int{200, 300}); err != nil || !slices.Equal(again, samples) {
+	if again, err := compare(ctx, 5, []int{80, 120}); err != nil || !slices.Equal(again, samples) {
 		t.Errorf("a second run differs (%v)", err)
 	}
 	checkDrawn(t, comparison(), samples)
