@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -27,6 +28,18 @@ type source struct {
 
 func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files found: the walk is broken", len(all))
+	}
+	return all
+}
+
+// readSources reads the sources once: most tests ask for them.
+var readSources = sync.OnceValues(func() ([]source, error) {
 	const root = "../.."
 	var all []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -52,14 +65,8 @@ func sources(t *testing.T) []source {
 		all = append(all, s)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 50 {
-		t.Fatalf("only %d files found: the walk is broken", len(all))
-	}
-	return all
-}
+	return all, err
+})
 
 func parse(path, rel string) (source, error) {
 	f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
