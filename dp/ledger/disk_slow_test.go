@@ -6,4 +6,4 @@ package ledger_test
 const inMemory = false
 
 // hostileMegabytes is how much a hostile store or backup holds in one place.
-const hostileMegabytes = 900
+const hostileMegabytes = 400

@@ -154,7 +154,7 @@ func TestAStoreIsOpenedWhileItIsMigrated(t *testing.T) {
 				}
 			})
 		}
-		for range 10 {
+		for range 6 {
 			for _, version := range []int64{1, ledger.SchemaVersion} {
 				if err := ledger.Migrate(ctx, location, version); err != nil {
 					t.Error(err)

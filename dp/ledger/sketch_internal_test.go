@@ -64,7 +64,7 @@ func binomialTails(n, k int, p float64) (below, above float64) {
 // 55 of 100 are in a large one. Each trial has a key of its own. The test fails by
 // chance once in a million times for a case.
 func TestAlarmsComeAsOftenAsTheLawSays(t *testing.T) {
-	const trials = 120
+	const trials = 60
 	for _, c := range []struct{ common, onlyA, onlyB int }{{45, 55, 5900}, {50, 50, 5900}, {55, 45, 5900}} {
 		n := 0
 		for i := range trials {
@@ -99,7 +99,7 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 
 // TestSharesAreEstimated within their standard errors, for large sets.
 func TestSharesAreEstimated(t *testing.T) {
-	const size, trials = 12000, 15
+	const size, trials = 12000, 6
 	for _, part := range []float64{0, 0.1, 0.5, 0.9, 1} {
 		shift := int(math.Round(size * (1 - part)))
 		var sum, off float64

@@ -283,7 +283,7 @@ func TestLinesAppendedHideNoHead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, n := range []int{600, 100_000} {
+	for _, n := range []int{600, 20_000} {
 		old := bytes.Repeat(one, n)
 		put(old)
 		g := release(t, l, ask(little), fmt.Sprint(n))

@@ -3,6 +3,6 @@
 package golden
 
 const (
-	editsTried  = 3
+	editsTried  = 1
 	editsOfSlow = 0
 )

@@ -3,6 +3,6 @@
 package golden
 
 const (
-	editsTried  = 30
-	editsOfSlow = 4
+	editsTried  = 15
+	editsOfSlow = 2
 )

@@ -3,4 +3,4 @@
 package parquet_test
 
 // damages is the number of damaged files made of every file.
-const damages = 20_000
+const damages = 6_000
