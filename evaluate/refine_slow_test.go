@@ -6,7 +6,7 @@ package evaluate
 const refineTrials = 8
 
 // expectedTrials is the number of trials of each setting of the expected error.
-const expectedTrials = 4
+const expectedTrials = 10
 
 // auditRuns is the number of runs on each side of an audit.
 const auditRuns = 25000
