@@ -170,8 +170,8 @@ func TestWhatIsTooLongIsNotWritten(t *testing.T) {
 	if err := l.Record(ctx, g.Receipt, make([]byte, 64<<20+1)); !errors.Is(err, ledger.ErrStore) {
 		t.Errorf("a release of more than 64 MiB: %v; want ErrStore", err)
 	}
-	if err := l.Record(ctx, g.Receipt, bytes.Repeat([]byte("0123456789abcdef"), 4<<20)); err != nil {
-		t.Errorf("a release of 64 MiB: %v", err)
+	if err := l.Record(ctx, g.Receipt, bytes.Repeat([]byte("0123456789abcdef"), largestRelease<<16)); err != nil {
+		t.Errorf("a release of %d MiB: %v", largestRelease, err)
 	}
 	verified(t, l)
 	if _, _, err := ledger.VerifyBackup(bytes.NewReader(backup(t, l))); err != nil {

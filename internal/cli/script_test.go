@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			e.Setenv("GOGC", "400") // commands are short, and few of them need their memory again
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

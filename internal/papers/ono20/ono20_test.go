@@ -201,12 +201,12 @@ func TestNobodyDishonestChangesNothing(t *testing.T) {
 // A trial ends with the tenth submission of its first success, but not before the least
 // number, and is the beginning of the longer trial.
 func TestTrialsGoOnToTheFirstSuccess(t *testing.T) {
-	c := ours(train.PrivUnit, 10, 1, 3000)
+	c := ours(train.PrivUnit, 10, 1, 1500)
 	long, err := play(context.Background(), c, 1)
 	if err != nil || long.fst == 0 {
 		t.Fatal(long.fst, err)
 	}
-	for _, least := range []uint64{1, 2000} {
+	for _, least := range []uint64{1, 1000} {
 		o, err := playOn(context.Background(), c, 1, least)
 		if want := max(int(least), long.fst+window-1); err != nil || len(o.scores) != want || o.fst != long.fst {
 			t.Errorf("least %d: %d submissions, first success %d, %v; want %d, %d", least, len(o.scores), o.fst, err, want, long.fst)
