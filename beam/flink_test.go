@@ -134,6 +134,15 @@ func TestAWorkerKilledInMidBundle(t *testing.T) {
 	}
 }
 
+// TestADriverKilledInMidRoundOfFlink, while a worker is in the midst of its bundle: another
+// goes on, with the bytes of a driver without Flink.
+func TestADriverKilledInMidRoundOfFlink(t *testing.T) {
+	s := newStage(t, 120, 4)
+	e, _ := onFlink(t)
+	t.Setenv(workersVariable, e.config.Workers)
+	goesOn(t, s, e, e.config.Jobs)
+}
+
 // TestARoundOnFlink is timed: of persons in pieces, with the release of one process.
 func TestARoundOnFlink(t *testing.T) {
 	start := time.Now()

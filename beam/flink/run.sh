@@ -40,6 +40,8 @@ taskmanager.memory.managed.size: 128m
 taskmanager.memory.jvm-metaspace.size: 256m
 taskmanager.memory.jvm-overhead.min: 192m
 taskmanager.memory.jvm-overhead.max: 192m
+pekko.startup-timeout: 120 s
+pekko.ask.timeout: 60 s
 restart-strategy.type: fixed-delay
 restart-strategy.fixed-delay.attempts: 2
 restart-strategy.fixed-delay.delay: 1 s
@@ -60,12 +62,12 @@ stop() {
 trap stop EXIT
 trap 'exit 0' TERM INT
 start() { # NAME HEAP CLASS ARGS
-	java "-Xmx$2" "${open[@]}" -cp "$dir/jars/*" "${@:3}" >"$dir/log/$1.log" 2>&1 &
+	java "-Xmx$2" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "${open[@]}" -cp "$dir/jars/*" "${@:3}" >"$dir/log/$1.log" 2>&1 &
 	children+=($!)
 }
 start jobmanager 512m org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$dir/conf"
 start taskmanager 512m org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$dir/conf"
-start jobserver 512m org.apache.beam.runners.flink.FlinkJobServerDriver --flink-master="localhost:$page" --flink-conf-dir="$dir/conf" \
+start jobserver 512m "$here/Server.java" --flink-master="localhost:$page" --flink-conf-dir="$dir/conf" \
 	--job-host=localhost --job-port="$jobs" --artifact-port="$artifacts" --expansion-port=-1 --artifacts-dir="$dir/tmp"
 until curl -sf "http://localhost:$page/overview" | grep -q '"taskmanagers":1' && grep -q 'Job server now running' "$dir/log/jobserver.log"; do
 	for child in "${children[@]}"; do
