@@ -36,7 +36,7 @@ func measured(t *testing.T, v *view) *yardstick {
 // Cells that all have the value c are the constant function c, whose weights are
 // c on the first feature: both have the same errors, on-policy and off-policy.
 func TestConstantCellsAreAConstant(t *testing.T) {
-	for _, of := range []func() (*view, error){carOn, carOff} {
+	for _, of := range views {
 		v := small(t, of)
 		y := measured(t, v)
 		for _, c := range []float64{0, -30, -80.5} {
@@ -62,7 +62,7 @@ func TestConstantCellsAreAConstant(t *testing.T) {
 // best constant's. dp-refine does so at a large budget.
 func TestMethodsApproachTheFixedPoint(t *testing.T) {
 	ctx := context.Background()
-	for _, of := range []func() (*view, error){carOn, carOff} {
+	for _, of := range views {
 		v := small(t, of)
 		y := measured(t, v)
 		p, err := v.people(ctx, 1, 2000)
