@@ -511,7 +511,7 @@ func TestKeysAreRotatedInMidRun(t *testing.T) {
 	spec.Revision, spec.Previous = 1, sum[:]
 	// Keys that the server does not have are refused.
 	elsewhere := newWorld(t)
-	if err := elsewhere.keys.CreateNext(); err != nil {
+	if _, err := elsewhere.keys.CreateNext(); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -528,7 +528,7 @@ func TestKeysAreRotatedInMidRun(t *testing.T) {
 	if err := rotate(foreign); connect.CodeOf(err) != connect.CodeInvalidArgument {
 		t.Errorf("foreign keys: %v", err)
 	}
-	if err := w.keys.CreateNext(); err != nil {
+	if _, err := w.keys.CreateNext(); err != nil {
 		t.Fatal(err)
 	}
 	spec.Keys = w.keys.Public(spec.GetKeys(), now.Add(-time.Minute), now.Add(time.Hour))

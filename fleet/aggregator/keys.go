@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +20,6 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
-	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/signature"
@@ -126,18 +123,15 @@ func issueFiles(ca *authority.Authority, certPath, keyPath string, s authority.S
 func createSecret(path string) error {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it ends the process rather than fail
-	return writeSecret(path, secret[:])
+	return writeHex(path, 0o600, secret[:])
 }
 
-func writeSecret(path string, secret []byte) error {
-	err := atomicfile.Create(path, 0o600, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%x\n", secret)
+// hexLine writes data in hexadecimal digits.
+func hexLine(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%x\n", data)
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrKeys, err)
 	}
-	return nil
 }
 
 func readSecret(path string) ([]byte, error) {
@@ -156,20 +150,12 @@ func readSecret(path string) ([]byte, error) {
 func createNumbered(dir, kind string, id uint32) error {
 	path := numbered(dir, kind, id)
 	if kind == "sign" {
-		if _, err := signature.Generate(path, strings.TrimSuffix(path, ".key")+".pub"); err != nil {
+		if _, err := signature.Generate(path, publicOf(path)); err != nil {
 			return fmt.Errorf("%w: %w", ErrKeys, err)
 		}
 		return nil
 	}
-	private, _, err := fleet.NewSealKey()
-	if err != nil {
-		return err
-	}
-	secret, err := private.Bytes()
-	if err != nil {
-		return err
-	}
-	return writeSecret(path, secret)
+	return createSeal(path)
 }
 
 func numbered(dir, kind string, id uint32) string {
@@ -278,8 +264,9 @@ func (k *Keys) holds(r *fleet.Run, now time.Time) error {
 }
 
 // CreateNext makes the next key of each kind, beside those that there are: the keys of a
-// run have numbers of their own.
-func (k *Keys) CreateNext() error {
+// run have numbers of their own. It returns the number of the key that signs; that of the
+// one that opens reports is the next.
+func (k *Keys) CreateNext() (uint32, error) {
 	k.mu.Lock()
 	next := uint32(1)
 	for id := range k.sign {
@@ -290,29 +277,9 @@ func (k *Keys) CreateNext() error {
 	}
 	k.mu.Unlock()
 	if err := errors.Join(createNumbered(k.dir, "sign", next), createNumbered(k.dir, "seal", next+1)); err != nil {
-		return err
+		return 0, err
 	}
-	return k.reload()
-}
-
-// Public adds the public halves of the keys that are missing in a spec, good between
-// the times.
-func (k *Keys) Public(have []*fleetv1.Key, from, until time.Time) []*fleetv1.Key {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	out := slices.Clone(have)
-	add := func(id uint32, use fleetv1.Use, public []byte) {
-		if !slices.ContainsFunc(have, func(key *fleetv1.Key) bool { return key.GetId() == id }) {
-			out = append(out, &fleetv1.Key{Id: id, Use: use, Public: public, ValidFrom: from.UnixMilli(), ValidUntil: until.UnixMilli()})
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(k.sign)) {
-		add(id, fleetv1.Use_USE_SIGN, k.sign[id].Public().(ed25519.PublicKey))
-	}
-	for _, id := range slices.Sorted(maps.Keys(k.seal)) {
-		add(id, fleetv1.Use_USE_SEAL, k.seal[id].PublicKey().Bytes())
-	}
-	return out
+	return next, k.reload()
 }
 
 // deviceOf is the name of the device that a code is for. It is random to whoever does

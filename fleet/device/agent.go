@@ -36,7 +36,8 @@ type Config struct {
 	Consent fleet.Consent
 	// Epsilon is what the device spends over its life, in all runs.
 	Epsilon float64
-	// Poll is how often the server is asked for a new round, on average; 10 s if 0.
+	// Poll is how often the server is asked for a new round, on average. If 0 it is 10 s, and no more than a third of the time
+	// that rounds give for training, of which a device begins with none that it hears of too late; 1 s at least.
 	Poll time.Duration
 	// BackOff is the wait after a first failure, doubled up to MostBackOff, and drawn uniformly below that; 1 s and 5 min if 0.
 	BackOff, MostBackOff time.Duration
@@ -48,7 +49,8 @@ type Config struct {
 
 // The defaults.
 const (
-	defaultPoll        = 10 * time.Second
+	longestPoll        = 10 * time.Second
+	shortestPoll       = time.Second
 	defaultBackOff     = time.Second
 	defaultMostBackOff = 5 * time.Minute
 	mostSkew           = 5 * time.Minute
@@ -86,7 +88,7 @@ type Agent struct {
 func LogKeys() map[string]service.Kind {
 	return map[string]service.Kind{
 		"round": service.Number, "state": service.Word, "reason": service.Word, "answer": service.Word, "wait": service.Number, "epsilon": service.Number,
-		"what": service.Word, "code": service.Word, "why": service.Text,
+		"what": service.Word, "code": service.Word, "why": service.Text, "reports": service.Number, "asked": service.Number, "window": service.Number, "poll": service.Number,
 	}
 }
 
@@ -97,9 +99,6 @@ const walletName = "device"
 func Open(ctx context.Context, c Config) (*Agent, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if c.Poll == 0 {
-		c.Poll = defaultPoll
 	}
 	if c.BackOff == 0 {
 		c.BackOff = defaultBackOff
@@ -180,6 +179,11 @@ func (a *Agent) Spent(ctx context.Context) (dp.Budget, error) {
 	return a.wallets.Enrolled(walletName, a.budget(), "").Spent(ctx)
 }
 
+// Budget is what the device may spend in all runs: what its wallet allows, which may be less than the configuration says.
+func (a *Agent) Budget(ctx context.Context) (dp.Budget, error) {
+	return a.wallets.Enrolled(walletName, a.budget(), "").Budget(ctx)
+}
+
 // Close ends the agent's use of its directory.
 func (a *Agent) Close() error { return a.store.db.Close() }
 
@@ -217,7 +221,8 @@ func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
 			failures++
 			a.cfg.Log.Warn("not now", "what", p.doing, "code", connect.CodeOf(err).String(), "why", publicly(err), "wait", wait.Seconds())
 		case p.waiting:
-			wait = a.cfg.Poll/2 + uniform(a.cfg.Poll)
+			poll := p.poll()
+			wait = poll/2 + uniform(poll)
 			failures = 0
 		default:
 			failures = 0
@@ -282,6 +287,8 @@ type participation struct {
 	waiting  bool      // for a new round
 	doing    string    // for the log
 	spent    *float64
+	allowed  float64       // by the wallet
+	window   time.Duration // that the last round gave for training
 }
 
 // step does the next thing that there is to do: a round that has begun, or else asking for a new one.
@@ -317,7 +324,54 @@ func (p *participation) step(ctx context.Context) (over bool, err error) {
 		return gone, err
 	}
 	p.doing = "poll"
-	return p.poll(ctx)
+	return p.ask(ctx)
+}
+
+// poll is the time between polls, on average.
+func (p *participation) poll() time.Duration {
+	if p.cfg.Poll > 0 {
+		return p.cfg.Poll
+	}
+	if p.window == 0 {
+		return longestPoll
+	}
+	return min(longestPoll, max(shortestPoll, p.window/3))
+}
+
+// shown notes how long a round gives for training.
+func (p *participation) shown(round *fleet.Round) {
+	before := p.window
+	p.window = round.TrainBy.Sub(round.Opens)
+	if poll := p.poll(); p.window != before && 3*poll/2 > p.window {
+		p.cfg.Log.Warn("rounds give less time for training than passes between polls; some will be missed", "window", p.window.Seconds(), "poll", poll.Seconds())
+	}
+}
+
+// affords tells, before anything is spent, how many reports of the run the wallet pays for.
+func (p *participation) affords(ctx context.Context, run *fleet.Run) error {
+	budget, err := p.Budget(ctx)
+	if err != nil {
+		return err
+	}
+	spent, err := p.Spent(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := p.store.paid(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	p.allowed = budget.Epsilon
+	if budget.Epsilon < p.cfg.Epsilon {
+		p.cfg.Log.Warn("the wallet allows less than the configuration says, and keeps to it", "epsilon", budget.Epsilon)
+	}
+	reports, asked := int(max(0, math.Floor((budget.Epsilon-spent.Epsilon)/run.Randomizer.Epsilon))), run.Reports-made
+	tell := p.cfg.Log.Info
+	if reports < asked {
+		tell = p.cfg.Log.Warn
+	}
+	tell("what is left of the lifetime budget pays for so many of the reports that the run may still ask for", "reports", min(reports, asked), "asked", asked, "epsilon", budget.Epsilon-spent.Epsilon)
+	return nil
 }
 
 // renewed renews the certificate in time. After a failure it waits, for the server's sake: an answer that is lost leaves a
@@ -373,7 +427,7 @@ func (p *participation) used(ctx context.Context) (bool, error) {
 		}
 		p.spent = &spent.Epsilon
 	}
-	if n < p.run.Reports && *p.spent+p.run.Randomizer.Epsilon <= p.cfg.Epsilon {
+	if n < p.run.Reports && *p.spent+p.run.Randomizer.Epsilon <= p.allowed {
 		return false, nil
 	}
 	p.cfg.Log.Info("this device has done its part", "epsilon", *p.spent)
@@ -424,6 +478,9 @@ func (p *participation) fetchRun(ctx context.Context) error {
 		return err
 	}
 	if !p.prepared {
+		if err := p.affords(ctx, run); err != nil {
+			return err
+		}
 		if err := p.learner.Prepare(run); err != nil {
 			return err
 		}

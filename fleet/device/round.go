@@ -16,8 +16,8 @@ import (
 	"github.com/discreet-rl/discreet/train"
 )
 
-// poll asks for new rounds and follows their chain; over is set when the run has ended.
-func (p *participation) poll(ctx context.Context) (over bool, err error) {
+// ask asks for new rounds and follows their chain; over is set when the run has ended.
+func (p *participation) ask(ctx context.Context) (over bool, err error) {
 	answer, err := p.services.Runs.GetRound(ctx, &fleetv1.GetRoundRequest{Run: p.run.ID[:], After: p.head.Round, Weights: true})
 	if err != nil {
 		return false, p.unknown(ctx, &p.run.ID, err)
@@ -60,6 +60,7 @@ func (p *participation) meet(ctx context.Context, signed *fleetv1.SignedSpec, cu
 	if round == nil {
 		return err
 	}
+	p.shown(round)
 	k := &known{signed: signed, state: skipped}
 	switch {
 	case err != nil:

@@ -2,8 +2,8 @@ package device
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
+
+	"github.com/discreet-rl/discreet/fleet"
 )
 
 // Version is that of the agent, against which a run's min_client is held.
@@ -14,11 +14,11 @@ func enough(least string) error {
 	if least == "" {
 		return nil
 	}
-	want, err := numbers(least)
+	want, err := fleet.ParseVersion(least)
 	if err != nil {
-		return fmt.Errorf("%w: it asks for version %q; want three numbers", ErrClient, least)
+		return fmt.Errorf("%w: it asks for a version that is none: %w", ErrClient, err)
 	}
-	have, err := numbers(Version)
+	have, err := fleet.ParseVersion(Version)
 	if err != nil {
 		return err
 	}
@@ -31,17 +31,4 @@ func enough(least string) error {
 		}
 	}
 	return nil
-}
-
-func numbers(text string) (n [3]uint64, err error) {
-	parts := strings.Split(text, ".")
-	if len(parts) != len(n) {
-		return n, strconv.ErrSyntax
-	}
-	for i, p := range parts {
-		if n[i], err = strconv.ParseUint(p, 10, 32); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
 }

@@ -3,9 +3,11 @@ package operator
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
+	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 )
@@ -16,6 +18,12 @@ type Plan struct {
 	// device at most.
 	Epsilon       float64 `json:"epsilon_report"`
 	DeviceEpsilon float64 `json:"epsilon_device"`
+	// ReportsPerDevice is the number of reports that a device makes at most, and Asked what the
+	// schedule asks of it on average.
+	ReportsPerDevice int     `json:"reports_per_device"`
+	Asked            float64 `json:"reports_asked"`
+	// Refused says why no such run is created; empty where it is.
+	Refused string `json:"refused,omitempty"`
 	// Reports is the number that the schedule wants at most, of both kinds, and Devices how
 	// many devices send them if each sends as many as it may.
 	Reports float64 `json:"reports"`
@@ -42,6 +50,9 @@ type Measured struct {
 	Share                float64
 	// Setting says what was measured.
 	Setting string
+	// Between are the two values of epsilon that were measured, where that of the run lies
+	// between them and the numbers are on a line; nil where it was measured itself.
+	Between []float64 `json:",omitempty"`
 }
 
 // row is a line of docs/results/training.md, "Training that works".
@@ -69,25 +80,59 @@ const (
 	localTraining = "30 local steps of two episodes a report"
 )
 
-// comparable names the table that a learning belongs to.
-func comparable(l *fleet.Learning) (string, string) {
-	switch {
-	case l == nil || l.Environment != "cart-pole":
-		return "", "only cart-pole was measured"
-	case l.Local.Method != device.PolicyGradient || len(l.Local.Network.Hidden) > 0 || l.Local.Network.Bias || l.Local.ZeroGradient || l.Local.Greedy:
-		return "", "only the policy gradient of a linear policy without bias was measured"
-	case l.Local.Steps == 1 && l.Local.Episodes == 1:
-		return oneEpisode, ""
-	case l.Local.Steps == 30 && l.Local.Episodes == 2:
-		return localTraining, ""
+// linear is the learning that was measured: a linear policy without bias by the policy gradient, in
+// one step of one episode or 30 of two.
+func linear(steps int) device.Local {
+	l := device.Local{Method: device.PolicyGradient, Network: learn.Network{Inputs: 4, Actions: 2}, Steps: steps, Episodes: 1, PolicyGradient: learn.PolicyGradient{Gamma: .99}}
+	if steps > 1 {
+		l.Episodes, l.Optimizer = 2, train.Optimizer{Kind: "momentum", Step: .1}
 	}
-	return "", "only one local step of one episode, and 30 of two, were measured"
+	return l
+}
+
+// firstBuffer is the number of reports of the first update that was measured; each later one has 1% more.
+func firstBuffer(setting string, epsilon float64) float64 {
+	n := 20.
+	if setting == localTraining {
+		n = 5
+	}
+	return math.Ceil(n*max(1/epsilon, 1)*min(1/math.Sqrt(epsilon), 1) - 1e-6)
+}
+
+// comparable names the table that a run belongs to, or says what about it nobody has measured.
+func comparable(l *fleet.Learning, by aggregator.Learning) (setting, why string) {
+	if l == nil || l.Environment != "cart-pole" {
+		return "", "only cart-pole was measured"
+	}
+	is := l.Local
+	if is.MaxSteps == 200 { // the environment's own
+		is.MaxSteps = 0
+	}
+	if is.Optimizer.Momentum == .9 { // the default
+		is.Optimizer.Momentum = 0
+	}
+	for name, steps := range map[string]int{oneEpisode: 1, localTraining: 30} {
+		if reflect.DeepEqual(is, linear(steps)) {
+			setting = name
+		}
+	}
+	server := by.Optimizer
+	if server.Momentum == .9 {
+		server.Momentum = 0
+	}
+	switch {
+	case setting == "":
+		return "", "only the policy gradient of a linear policy without bias was measured, with gamma .99, in one local step of one episode, or in 30 steps of two with momentum of step .1"
+	case server != train.Optimizer{Kind: "momentum", Step: .3, Decay: 1000} || by.Influence != train.Influence{}:
+		return "", "only server.optimizer {kind: momentum, step: 0.3, decay: 1000} was measured, without server.influence"
+	}
+	return setting, ""
 }
 
 // expected reads the tables at an epsilon, between two of theirs on a line in the
 // logarithms of both.
-func expected(l *fleet.Learning, r train.Randomizer) (*Measured, string) {
-	setting, why := comparable(l)
+func expected(l *fleet.Learning, by aggregator.Learning, r train.Randomizer, s aggregator.Schedule) (*Measured, string) {
+	setting, why := comparable(l, by)
 	if why != "" {
 		return nil, why
 	}
@@ -95,8 +140,19 @@ func expected(l *fleet.Learning, r train.Randomizer) (*Measured, string) {
 	if rows == nil {
 		return nil, "only sign-prs and privunit were measured"
 	}
-	if r.Epsilon < rows[0].epsilon || r.Epsilon > rows[len(rows)-1].epsilon {
+	// The epsilon of a randomizer is a little below what was asked for.
+	near := func(e float64) bool { return math.Abs(r.Epsilon-e) <= 1e-9*e }
+	first, last := rows[0].epsilon, rows[len(rows)-1].epsilon
+	if r.Epsilon < first && !near(first) || r.Epsilon > last && !near(last) {
 		return nil, fmt.Sprintf("reports at epsilon %.4g were not measured; those from .5 to 10 were", r.Epsilon)
+	}
+	if b := firstBuffer(setting, r.Epsilon); b < float64(s.MinReports) || b > float64(s.MaxReports) {
+		return nil, fmt.Sprintf("rounds of %d to %d reports were not measured; updates of %.0f and more were, at this epsilon", s.MinReports, s.MaxReports, b)
+	}
+	for _, row := range rows {
+		if near(row.epsilon) {
+			return &Measured{Lower: row.lower, Median: row.median, Upper: row.upper, Share: row.share, Setting: setting}, ""
+		}
 	}
 	i := 1
 	for r.Epsilon > rows[i].epsilon {
@@ -105,15 +161,20 @@ func expected(l *fleet.Learning, r train.Randomizer) (*Measured, string) {
 	a, b := rows[i-1], rows[i]
 	at := math.Log(r.Epsilon/a.epsilon) / math.Log(b.epsilon/a.epsilon)
 	between := func(x, y float64) float64 { return math.Exp((1-at)*math.Log(x) + at*math.Log(y)) }
-	return &Measured{between(a.lower, b.lower), between(a.median, b.median), between(a.upper, b.upper), min(a.share, b.share), setting}, ""
+	return &Measured{between(a.lower, b.lower), between(a.median, b.median), between(a.upper, b.upper), min(a.share, b.share), setting, []float64{a.epsilon, b.epsilon}}, ""
+}
+
+// Pays is how many reports a budget of epsilon pays for, of those that the run may ask for.
+func (p Plan) Pays(budget float64) int {
+	return int(min(math.Floor(budget/p.Epsilon), float64(p.ReportsPerDevice)))
 }
 
 // sizeOfSpec is about that of a signed round with its envelope, in bytes.
 const sizeOfSpec = 320
 
 // NewPlan says what is known of a run with the schedule; l is nil where devices learn
-// something of which this module knows nothing.
-func NewPlan(r Run, s aggregator.Schedule, l *fleet.Learning) (Plan, error) {
+// something of which this module knows nothing, and by is how the server learns.
+func NewPlan(r Run, s aggregator.Schedule, l *fleet.Learning, by aggregator.Learning) (Plan, error) {
 	if err := s.Validate(); err != nil {
 		return Plan{}, err
 	}
@@ -121,11 +182,12 @@ func NewPlan(r Run, s aggregator.Schedule, l *fleet.Learning) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	if r.Reports < 1 {
-		return Plan{}, fmt.Errorf("%w: %d reports a device; want 1 at least", ErrConfig, r.Reports)
+	if err := r.Validate(); err != nil {
+		return Plan{}, err
 	}
 	p := Plan{
 		Epsilon: r.Randomizer.Epsilon, DeviceEpsilon: float64(r.Reports) * r.Randomizer.Epsilon,
+		ReportsPerDevice: r.Reports, Asked: float64(s.Rounds) * s.SampleRate,
 		Reports: float64(s.Rounds) * float64(s.MaxReports),
 		Seconds: float64(s.Rounds) * (s.TrainSeconds + s.UploadSeconds),
 		BytesUp: size + fleet.Overhead + 32, BytesDown: 8*r.Dim + sizeOfSpec,
@@ -135,6 +197,9 @@ func NewPlan(r Run, s aggregator.Schedule, l *fleet.Learning) (Plan, error) {
 	if s.Evaluations() > 0 {
 		p.StdError = aggregator.NewSuccess(0, uint64(s.MaxReports), r.Randomizer.Epsilon, s.Evaluations()).StdError
 	}
-	p.Success, p.Unmeasured = expected(l, r.Randomizer)
+	if err := r.Suits(s); err != nil {
+		p.Refused = err.Error()
+	}
+	p.Success, p.Unmeasured = expected(l, by, r.Randomizer, s)
 	return p, nil
 }

@@ -21,6 +21,9 @@ import (
 // ErrConfig marks settings of which no run can be made.
 var ErrConfig = fault.Input("invalid fleet run")
 
+// ErrNoKeys marks a revision without a new key.
+var ErrNoKeys = fault.Input("no new keys")
+
 // Run is what an operator decides about a run. All of it is public.
 type Run struct {
 	// Purpose says in words what the run is for: owners consent to it.
@@ -38,6 +41,45 @@ type Run struct {
 	MinClient string
 }
 
+// The bounds of the time for which a run's keys are good.
+const (
+	leastKeys = time.Hour
+	mostKeys  = 10 * 365 * 24 * time.Hour
+)
+
+func validKeys(d time.Duration) error {
+	if d < leastKeys || d > mostKeys {
+		return fmt.Errorf("%w: keys are good for %v (key_days); want an hour to ten years", ErrConfig, d)
+	}
+	return nil
+}
+
+// Validate tells what is out of range, wrapping [ErrConfig].
+func (r Run) Validate() error {
+	if r.Reports < 1 {
+		return fmt.Errorf("%w: %d reports a device; want 1 at least", ErrConfig, r.Reports)
+	}
+	if r.MinClient != "" {
+		if _, err := fleet.ParseVersion(r.MinClient); err != nil {
+			return fmt.Errorf("%w: min_client: %w", ErrConfig, err)
+		}
+	}
+	return validKeys(r.Valid)
+}
+
+// Suits tells whether a schedule asks of devices what they have: keys that last as long as it does,
+// and on average no more reports than one makes. The error wraps [ErrConfig].
+func (r Run) Suits(s aggregator.Schedule) error {
+	if days := float64(s.Rounds) * (s.TrainSeconds + s.UploadSeconds) / (24 * 3600); days > r.Valid.Hours()/24 {
+		return fmt.Errorf("%w: the schedule takes %.3g days and the run's keys are good for %.3g; raise key_days", ErrConfig, days, r.Valid.Hours()/24)
+	}
+	if asked := float64(s.Rounds) * s.SampleRate; asked > float64(r.Reports)*(1+1e-9) {
+		return fmt.Errorf("%w: %d rounds at a sample_rate of %v ask a device for %.4g reports on average, and it makes %d (privacy.reports): the last rounds would find nobody; lower schedule.rounds or schedule.sample_rate (to %.4g), and have more devices",
+			ErrConfig, s.Rounds, s.SampleRate, asked, r.Reports, float64(r.Reports)/float64(s.Rounds))
+	}
+	return nil
+}
+
 // ReportBytes is the size of every report before it is sealed: the least power of two
 // that holds a body and its header.
 func (r Run) ReportBytes() (int, error) {
@@ -52,15 +94,20 @@ func (r Run) ReportBytes() (int, error) {
 	return size, nil
 }
 
+// Keys add the public halves of keys to those that a spec has: [aggregator.PublicKeys].
+type Keys interface {
+	Public(have []*fleetv1.Key, from, until time.Time) []*fleetv1.Key
+}
+
 // Spec is the first revision of a new run, of a fresh name, with the public halves of
 // the keys.
-func (r Run) Spec(keys *aggregator.Keys, now time.Time) (*fleetv1.RunSpec, error) {
+func (r Run) Spec(keys Keys, now time.Time) (*fleetv1.RunSpec, error) {
 	size, err := r.ReportBytes()
 	if err != nil {
 		return nil, err
 	}
-	if r.Valid <= 0 {
-		return nil, fmt.Errorf("%w: keys are good for %v; want a time above 0", ErrConfig, r.Valid)
+	if err := r.Validate(); err != nil {
+		return nil, err
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it ends the process rather than fail
@@ -71,12 +118,34 @@ func (r Run) Spec(keys *aggregator.Keys, now time.Time) (*fleetv1.RunSpec, error
 	}, nil
 }
 
+// Describes tells whether a spec is the first of a run like this one: all but its name and its keys.
+// The error wraps [ErrConfig].
+func (r Run) Describes(s *fleetv1.RunSpec) error {
+	size, err := r.ReportBytes()
+	if err != nil {
+		return err
+	}
+	want := &fleetv1.RunSpec{
+		Run: s.GetRun(), Schema: 1, Purpose: r.Purpose, LocalJson: r.Local, Randomizer: fleet.RandomizerMessage(r.Randomizer), EpsilonReport: r.Randomizer.Epsilon,
+		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED, Keys: s.GetKeys(), MinClient: r.MinClient,
+	}
+	if !proto.Equal(s, want) {
+		return fmt.Errorf("%w: what was signed is another run than the configuration says; make a new request", ErrConfig)
+	}
+	return nil
+}
+
 // allowance is how far clocks may be apart.
 const allowance = 5 * time.Minute
 
 // Revise is the next revision of a run: with the keys that were added to the directory,
 // good for the time from now on.
-func Revise(specs []*fleetv1.SignedSpec, keys *aggregator.Keys, now time.Time, valid time.Duration) (*fleetv1.RunSpec, error) {
+//
+// The error wraps [ErrNoKeys] where there is none.
+func Revise(specs []*fleetv1.SignedSpec, keys Keys, now time.Time, valid time.Duration) (*fleetv1.RunSpec, error) {
+	if err := validKeys(valid); err != nil {
+		return nil, err
+	}
 	if len(specs) == 0 {
 		return nil, fmt.Errorf("%w: the run has no spec", ErrConfig)
 	}
@@ -87,7 +156,11 @@ func Revise(specs []*fleetv1.SignedSpec, keys *aggregator.Keys, now time.Time, v
 	}
 	before := sha256.Sum256(last.GetSpec())
 	spec.Revision, spec.Previous = uint32(len(specs)), before[:]
+	had := len(spec.GetKeys())
 	spec.Keys = keys.Public(spec.GetKeys(), now.Add(-allowance), now.Add(valid))
+	if len(spec.GetKeys()) == had {
+		return nil, fmt.Errorf("%w: the directory holds none that the run does not have; make the next with `discreet fleet keys --next` where the servers' keys are, and copy the new .pub files here", ErrNoKeys)
+	}
 	return &spec, nil
 }
 

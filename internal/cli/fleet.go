@@ -23,11 +23,11 @@ func newFleet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Train a policy on devices over a network, under local privacy",
-		Long:  "docs/fleet.md explains the configuration and the order of the commands: keys, serve, create, enrol, status.",
+		Long:  "docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(), newFleetRevoke(), newFleetRotate(), newFleetPolicy(), newFleetAgent())
+	cmd.AddCommand(newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(), newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetAgent())
 	return cmd
 }
 
@@ -125,17 +125,21 @@ const defaultKeyDays = 365
 
 func days(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
 
-func (f fleetFile) learning() (learning, error) {
-	keyDays := f.KeyDays
-	if keyDays == 0 {
-		keyDays = defaultKeyDays
+// validKeys is how long the run's keys are good.
+func (f fleetFile) validKeys() time.Duration {
+	if f.KeyDays == 0 {
+		return days(defaultKeyDays)
 	}
+	return days(f.KeyDays)
+}
+
+func (f fleetFile) learning() (learning, error) {
 	var l learning
 	t, err := f.Training.OfFleet()
 	if err != nil {
 		return l, err
 	}
-	l.run = operator.Run{Purpose: f.Purpose, Reports: t.Reports(), Valid: days(keyDays), MinClient: f.Client}
+	l.run = operator.Run{Purpose: f.Purpose, Reports: t.Reports(), Valid: f.validKeys(), MinClient: f.Client}
 	if f.Purpose == "" {
 		return l, fmt.Errorf("%w: purpose is missing; say in words what the run is for: owners of devices consent to it", config.ErrSyntax)
 	}

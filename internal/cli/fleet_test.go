@@ -28,7 +28,7 @@ func startFleet(t *testing.T, schedule bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(text), "127.0.0.1:8443", "127.0.0.1:0", 1)
+	changed := "limits: {seconds_between_requests: 0.001}\n" + strings.Replace(string(text), "127.0.0.1:8443", "127.0.0.1:0", 1)
 	if !schedule {
 		changed = changed[:strings.Index(changed, "schedule:")]
 	}
@@ -130,6 +130,7 @@ func TestAFleetByItsCommands(t *testing.T) {
 	has(fleetRuns(t, 2, "fleet", "revoke", path), "either --code or --certificate")
 
 	has(fleetRuns(t, 0, "fleet", "rotate", path, "--root", root), "^revision 1 of the run, with 4 keys\n$")
+	rootElsewhere(t, path)
 	has(fleetRuns(t, 0, "fleet", "round", "close", path, "--round", "1"), `round 1  train     (closing|abandoned)`)
 	has(fleetRuns(t, 2, "fleet", "round", "close", path, "--round", "7"), "round 7: not in the store|not in the store")
 	policy := filepath.Join(filepath.Dir(path), "policy.json")
@@ -176,6 +177,97 @@ func TestOperatorsOfSeveralRuns(t *testing.T) {
 	}
 }
 
+// rootElsewhere: an operator who has neither the root's key nor the servers' makes the next keys of
+// the only run known, and a second run, by what travels in files; and certificates are renewed.
+func rootElsewhere(t *testing.T, path string) {
+	keys, dir := filepath.Join(filepath.Dir(path), "keys"), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.Mkdir(at("keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	copied := func() {
+		for _, pattern := range []string{"ca.pem", "operator.*", "root.pub", "s*-*.pub"} {
+			paths, err := filepath.Glob(filepath.Join(keys, pattern))
+			if err != nil || len(paths) == 0 {
+				t.Fatal(paths, err)
+			}
+			for _, p := range paths {
+				if err := os.WriteFile(at("keys/"+filepath.Base(p)), []byte(textOf(t, p)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	copied()
+	if err := os.WriteFile(at("fleet.yaml"), []byte(textOf(t, path)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := at("root.key")
+	if err := os.WriteFile(root, []byte(textOf(t, filepath.Join(keys, "root.key"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"))
+	fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"), "--root", root, "--request", at("x"))
+	if text := fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"), "--request", at("x")); !strings.Contains(text, "fleet keys --next") {
+		t.Errorf("no keys to announce: %s", text)
+	}
+	if text := fleetRuns(t, 0, "fleet", "keys", path, "--next"); !strings.HasPrefix(text, "sign-5 and seal-6 are in ") {
+		t.Errorf("the next keys: %s", text)
+	}
+	copied()
+	fleetRuns(t, 0, "fleet", "rotate", at("fleet.yaml"), "--request", at("request.json"))
+	fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"), "--signed", at("request.json")) // nobody signed it
+	if text := fleetRuns(t, 0, "fleet", "sign", at("request.json"), "--root", root, "-o", at("signed.json")); !strings.Contains(text, `revision 2: "Carts learn to balance a pole."`) || !strings.Contains(text, "key 6 seal ") || !strings.Contains(text, "epsilon 8 a device") {
+		t.Errorf("what is signed: %s", text)
+	}
+	if text := fleetRuns(t, 0, "fleet", "rotate", at("fleet.yaml"), "--signed", at("signed.json")); text != "revision 2 of the run, with 6 keys\n" {
+		t.Errorf("rotated: %s", text)
+	}
+	fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"), "--signed", at("signed.json")) // it is there already
+
+	// A run of another purpose than was signed is refused, and so is a changed request.
+	fleetRuns(t, 0, "fleet", "create", at("fleet.yaml"), "--request", at("run.json"))
+	changed := strings.Replace(textOf(t, at("run.json")), `"spec": "`, `"spec": "AAAA`, 1)
+	if err := os.WriteFile(at("changed.json"), []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fleetRuns(t, 2, "fleet", "sign", at("changed.json"), "--root", root, "-o", at("x"))
+	fleetRuns(t, 0, "fleet", "sign", at("run.json"), "--root", root, "-o", at("run-signed.json"))
+	if text := fleetRuns(t, 2, "fleet", "create", at("fleet.yaml"), "--signed", at("run-signed.json"), "--set", "purpose=another"); !strings.Contains(text, "another run than the configuration says") {
+		t.Errorf("another purpose: %s", text)
+	}
+	fleetRuns(t, 2, "fleet", "rotate", at("fleet.yaml"), "--signed", at("run-signed.json"))
+
+	for which, file := range map[string]string{"server": "server.pem", "operator": "operator.pem"} {
+		before := textOf(t, filepath.Join(keys, file))
+		if text := fleetRuns(t, 0, "fleet", "keys", path, "--renew", which); !strings.Contains(text, "is good until 20") || textOf(t, filepath.Join(keys, file)) == before {
+			t.Errorf("renewal of the %s: %s", which, text)
+		}
+	}
+	fleetRuns(t, 2, "fleet", "keys", path, "--renew", "device")
+	fleetRuns(t, 2, "fleet", "keys", path, "--renew", "server", "--next")
+	fleetRuns(t, 2, "fleet", "keys", at("fleet.yaml"), "--renew", "operator") // the authority's key is not here
+	fleetRuns(t, 0, "fleet", "status", path)                                  // by the new certificate
+}
+
+// TestServersThatAreRefused name the key, and the exit code is that of bad input.
+func TestServersThatAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleet.yaml")
+	if err := os.WriteFile(path, []byte(textOf(t, "../../examples/fleet-network/fleet.yaml")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fleetRuns(t, 0, "fleet", "keys", path)
+	for set, want := range map[string]string{
+		"limits.queue=1000000000": "limits.queue", "limits.batch=-1": "limits.batch", "limits.request_bytes=1": "limits.request_bytes", "limits.connections=2": "limits.connections",
+		"limits.connections_per_address=-3": "connections_per_address", "limits.requests_per_second_and_address=-1": "requests_per_second_and_address", "limits.grace_seconds=1e9": "grace_seconds",
+		"limits.grace_seconds=.nan": "grace_seconds", "limits.seconds_between_requests=1e6": "seconds_between_requests", "certificate_days=0.001": "certificate_days", "certificate_days=1e5": "certificate_days",
+	} {
+		if text := fleetRuns(t, 2, "fleet", "serve", path, "--set", set); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", set, text)
+		}
+	}
+}
+
 func textOf(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -201,21 +293,41 @@ func TestFleetConfigurationsThatAreRefused(t *testing.T) {
 	}
 	for set, want := range map[string]string{
 		"training.agents=5": "training.agents belongs", "training.server.buffer=5": "training.server.buffer belongs", "purpose=''": "purpose is missing",
-		"schedule.rounds=0": "rounds is 0", "schedule.max_reports=1": "5 to 1 reports", "weights=7": "keep one of them", "training.privacy.epsilon=0": "epsilon is 0",
+		"schedule.rounds=0": "rounds is 0", "schedule.max_reports=1": "5 to 1 reports", "key_days=0.01": "want an hour to ten years", "key_days=1e9": "want an hour to ten years", "min_client=new": "want three numbers", "weights=7": "keep one of them", "training.privacy.epsilon=0": "epsilon is 0",
 		"training.environment.name=chess": "want cart-pole", "listn=x": "listn",
 	} {
 		if got := plan(2, set); !strings.Contains(got, want) {
 			t.Errorf("%s: %s; want %q", set, got, want)
 		}
 	}
-	if got := plan(0); !strings.Contains(got, "epsilon 8 at most for a device") || !strings.Contains(got, "first after 127 reports, 192 in half") || !strings.Contains(got, "400 at most, of 50 devices at least, in 5m20s") {
+	if got := plan(0); !strings.Contains(got, "epsilon 8 at most for a device") || !strings.Contains(got, "first after 127 reports, 192 in half") || !strings.Contains(got, "800 at most, of 100 devices at least, in 5m20s") || !strings.Contains(got, "asked     8 reports of a device on average") || strings.Contains(got, "refused") || strings.Contains(got, "not measured") {
 		t.Errorf("the plan of the example is\n%s", got)
 	}
-	own := "purpose: x\nweights: 20\nlearner: {game: go}\ntraining:\n  privacy: {epsilon: 1}\nschedule: {rounds: 2, train_seconds: 1, upload_seconds: 1, sample_rate: 1, min_reports: 1, max_reports: 9}\n"
+	for set, want := range map[string]string{
+		"schedule.sample_rate=1":             "refused   by create: .*40 rounds at a sample_rate of 1 ask a device for 40 reports on average, and it makes 8",
+		"key_days=0.05,schedule.rounds=1000": "refused   by create: .*raise key_days",
+		"training.local.steps=20":            "success   not measured: only the policy gradient",
+		"training.server.optimizer.step=0.2": "success   not measured: only server.optimizer",
+		"schedule.max_reports=5":             "first after 127",
+		"schedule.min_reports=6":             "success   not measured: rounds of 6 to 20 reports",
+		"training.privacy.epsilon=12":        "on a line between 1 and 2",
+		"training.privacy.epsilon=100":       "success   not measured: reports at epsilon",
+	} {
+		if got := plan(0, strings.Split(set, ",")...); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: %s; want %q", set, got, want)
+		}
+	}
+	for epsilon, want := range map[string]string{"2": "pays for 2 of the 8 reports", "0.5": "pays for 0 of the 8", "8": "pays for 8 of the 8", "100": "pays for 8 of the 8"} {
+		if got := fleetRuns(t, 0, "fleet", "plan", path, "--device-epsilon", epsilon); !strings.Contains(got, "epsilon "+epsilon+" in its life "+want) {
+			t.Errorf("a device of epsilon %s: %s", epsilon, got)
+		}
+	}
+	fleetRuns(t, 2, "fleet", "plan", path, "--device-epsilon", "-1")
+	own := "purpose: x\nweights: 20\nlearner: {game: go}\ntraining:\n  privacy: {epsilon: 1}\nschedule: {rounds: 1, train_seconds: 1, upload_seconds: 1, sample_rate: 1, min_reports: 1, max_reports: 9}\n"
 	if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := plan(0); !strings.Contains(got, "not known: only cart-pole was measured") {
+	if got := plan(0); !strings.Contains(got, "not measured: only cart-pole was measured") {
 		t.Errorf("the plan of another learner is\n%s", got)
 	}
 	if got := plan(2, "weights=0"); !strings.Contains(got, "weights is 0") {

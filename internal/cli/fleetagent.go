@@ -97,9 +97,15 @@ func runFleetAgent(cmd *cobra.Command, f config.FleetAgent) (err error) {
 		return err
 	}
 	err = serve(ctx, func() error { return a.Run(ctx, services, learner) })
-	if spent, failed := a.Spent(context.WithoutCancel(ctx)); failed == nil {
-		fmt.Fprintf(told, "this device has spent epsilon %.6g of %.6g in its life\n", spent.Epsilon, f.Epsilon)
+	budget, failed := a.Budget(context.WithoutCancel(ctx))
+	if failed != nil {
+		return errors.Join(err, failed)
 	}
+	spent, failed := a.Spent(context.WithoutCancel(ctx))
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	fmt.Fprintf(told, "this device has spent epsilon %.6g of %.6g in its life\n", spent.Epsilon, budget.Epsilon)
 	return err
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
-	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -278,22 +277,14 @@ func readCertificate(path string) (*x509.Certificate, error) {
 }
 
 func newFleetRotate() *cobra.Command {
-	var root string
+	var by rootFlags
 	var run *runID
 	cmd := operate("rotate FLEET.yaml --root root.key", "Give the run its next keys",
-		"Makes the next key that signs rounds and the next that opens reports, in the directory of keys, which all servers\n"+
-			"share, and announces them by a revision of the run that the root signs. The earlier keys stay good until they expire.",
+		"Announces the keys in the directory that the run does not have, by a revision of the run that the root signs. Where\n"+
+			"there is none, it makes the next, if the servers' private keys are there; `keys --next` makes them elsewhere. The\n"+
+			"earlier keys stay good until they expire. --request and --signed are for a root's key that is on no network.",
 		func(cmd *cobra.Command, f fleetFile, s operator.Services, asJSON bool) error {
-			key, err := signature.LoadPrivate(root)
-			if err != nil {
-				return err
-			}
-			dir, err := f.keysDir()
-			if err != nil {
-				return err
-			}
-			keys, err := aggregator.OpenKeys(dir)
-			if err != nil {
+			if err := by.check("rotate"); err != nil {
 				return err
 			}
 			// The server tells an operator that there are several runs, and a device nothing of others.
@@ -305,19 +296,13 @@ func newFleetRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := keys.CreateNext(); err != nil {
-				return err
-			}
-			n := f.KeyDays
-			if n == 0 {
-				n = defaultKeyDays
-			}
-			spec, err := operator.Revise(answer.GetSpecs(), keys, time.Now(), days(n))
-			if err != nil {
-				return err
-			}
-			signed, err := fleet.SignRun(key, spec)
-			if err != nil {
+			signed, spec, err := by.sign(cmd, asJSON, func() (*fleetv1.RunSpec, error) { return f.revision(answer.GetSpecs()) }, func(spec *fleetv1.RunSpec) error {
+				if string(spec.GetRun()) != string(status.GetRun()) {
+					return fmt.Errorf("%w: what was signed is of run %x, and this is run %x", config.ErrSyntax, spec.GetRun(), status.GetRun())
+				}
+				return nil
+			})
+			if err != nil || signed == nil {
 				return err
 			}
 			if _, err := s.Operator.RotateKey(cmd.Context(), &fleetv1.RotateKeyRequest{Spec: signed}); err != nil {
@@ -329,9 +314,36 @@ func newFleetRotate() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "revision %d of the run, with %d keys\n", spec.GetRevision(), len(spec.GetKeys()))
 			return nil
 		})
-	cmd.Flags().StringVar(&root, "root", "", "the root's private key")
+	by.on(cmd)
 	run = runFlag(cmd)
 	return cmd
+}
+
+// revision is the next one of a run: with keys that it does not have, which are made where they can be.
+func (f fleetFile) revision(specs []*fleetv1.SignedSpec) (*fleetv1.RunSpec, error) {
+	dir, err := f.keysDir()
+	if err != nil {
+		return nil, err
+	}
+	revise := func() (*fleetv1.RunSpec, error) {
+		keys, err := aggregator.OpenPublicKeys(dir)
+		if err != nil {
+			return nil, err
+		}
+		return operator.Revise(specs, keys, time.Now(), f.validKeys())
+	}
+	spec, err := revise()
+	if !errors.Is(err, operator.ErrNoKeys) || !aggregator.HoldsPrivate(dir) {
+		return spec, err
+	}
+	keys, err := aggregator.OpenKeys(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := keys.CreateNext(); err != nil {
+		return nil, err
+	}
+	return revise()
 }
 
 func newFleetPolicy() *cobra.Command {
@@ -378,27 +390,51 @@ func newFleetPolicy() *cobra.Command {
 }
 
 func newFleetPlan() *cobra.Command {
-	return fleetCommand("plan FLEET.yaml", "Tell what a run costs, before it begins",
+	var budget float64
+	cmd := fleetCommand("plan FLEET.yaml", "Tell what a run costs, before it begins",
 		"Needs no server: epsilon of a device, reports that a policy has been seen to need, what travels, and how well private\nsuccess will be known.",
 		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
 			l, err := f.learning()
 			if err != nil {
 				return err
 			}
-			p, err := operator.NewPlan(l.run, f.Schedule, l.fleet)
+			p, err := operator.NewPlan(l.run, f.Schedule, l.fleet, aggregator.Learning{Optimizer: l.optimizer, Influence: l.influence})
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("device-epsilon") && !(budget > 0) {
+				return usage(fmt.Errorf("fleet plan: --device-epsilon is %v; want above 0", budget))
+			}
+			pays := p.Pays(budget)
 			w := cmd.OutOrStdout()
 			if asJSON {
-				return printJSON(w, p)
+				out := struct {
+					operator.Plan
+					Pays *int `json:"reports_paid,omitempty"`
+				}{Plan: p}
+				if budget > 0 {
+					out.Pays = &pays
+				}
+				return printJSON(w, out)
 			}
 			fmt.Fprintf(w, "privacy   epsilon %.6g at most for a device, delta 0, local, replace_one; each of %d reports %s at epsilon %.6g\n", p.DeviceEpsilon, l.run.Reports, l.run.Randomizer.Mechanism, p.Epsilon)
+			if budget > 0 {
+				fmt.Fprintf(w, "budget    a device that spends epsilon %.6g in its life pays for %d of the %d reports, if it has spent nothing yet\n", budget, pays, p.ReportsPerDevice)
+			} else {
+				fmt.Fprintf(w, "budget    a device that spends less than epsilon %.6g in its life pays for fewer reports, one for each %.6g (--device-epsilon)\n", p.DeviceEpsilon, p.Epsilon)
+			}
+			fmt.Fprintf(w, "asked     %.4g reports of a device on average\n", p.Asked)
 			fmt.Fprintf(w, "reports   %.0f at most, of %.0f devices at least, in %s\n", p.Reports, p.Devices, seconds(p.Seconds).Round(time.Second))
 			if p.Success != nil {
-				fmt.Fprintf(w, "success   first after %.0f reports, %.0f in half of the trials and %.0f in the slowest quarter; %.0f%% of trials succeed (%s; docs/results/training.md)\n", p.Success.Lower, p.Success.Median, p.Success.Upper, 100*p.Success.Share, p.Success.Setting)
+				fmt.Fprintf(w, "success   first after %.0f reports, %.0f in half of the trials and %.0f in the slowest quarter; %.0f%% of trials succeed (%s, 20 trials in one process, whose updates grow by 1%%; docs/results/training.md)\n", p.Success.Lower, p.Success.Median, p.Success.Upper, 100*p.Success.Share, p.Success.Setting)
+				if b := p.Success.Between; b != nil {
+					fmt.Fprintf(w, "          not measured at epsilon %.4g: on a line between %g and %g, which were\n", p.Epsilon, b[0], b[1])
+				}
 			} else {
-				fmt.Fprintf(w, "success   not known: %s\n", p.Unmeasured)
+				fmt.Fprintf(w, "success   not measured: %s\n", p.Unmeasured)
+			}
+			if p.Refused != "" {
+				fmt.Fprintf(w, "refused   by create: %s\n", p.Refused)
 			}
 			if p.StdError > 0 {
 				fmt.Fprintf(w, "evaluate  the share of successful devices within +- %.3f (one standard deviation at most) from a full round\n", p.StdError)
@@ -406,4 +442,6 @@ func newFleetPlan() *cobra.Command {
 			fmt.Fprintf(w, "network   %d bytes up and %d down a report, without TLS and HTTP\n", p.BytesUp, p.BytesDown)
 			return nil
 		})
+	cmd.Flags().Float64Var(&budget, "device-epsilon", 0, "what a device spends in its life, as its configuration says")
+	return cmd
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/service"
-	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // fleetCommand is one that reads the configuration of a fleet.
@@ -38,14 +38,25 @@ func fleetCommand(use, short, long string, run func(cmd *cobra.Command, f fleetF
 }
 
 func newFleetKeys() *cobra.Command {
-	return fleetCommand("keys FLEET.yaml", "Make the keys of a fleet",
+	var next bool
+	var renew string
+	cmd := fleetCommand("keys FLEET.yaml", "Make the keys of a fleet",
 		"Makes the directory `keys`: a root that signs runs, an authority with certificates for the server and an operator,\n"+
 			"the secret of pseudonyms, and the first keys that sign rounds and open reports. Take root.key away from the\n"+
-			"server and keep it: only `create` and `rotate` need it.",
+			"server and keep it: only `create` and `rotate` need it, by way of `sign` if it is on no network. With --next it makes\n"+
+			"the next keys that sign rounds and open reports, for `rotate`, and with --renew a certificate for two more years.",
 		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
 			dir, err := f.keysDir()
 			if err != nil {
 				return err
+			}
+			switch {
+			case next && renew != "":
+				return usage(errors.New("fleet keys: want one of --next and --renew"))
+			case next:
+				return nextKeys(cmd, dir, asJSON)
+			case renew != "":
+				return renewCertificate(cmd, dir, renew, f.Hosts, asJSON)
 			}
 			if err := aggregator.CreateKeys(dir, f.Hosts, time.Now()); err != nil {
 				return err
@@ -53,9 +64,41 @@ func newFleetKeys() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"keys": dir, "root": filepath.Join(dir, "root.key")})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "keys are in %s; move root.key from there to a place of its own\ndevices need root.pub and ca.pem, the operator ca.pem, operator.pem and operator.key\n", dir)
+			fmt.Fprintf(cmd.OutOrStdout(), "keys are in %s; move root.key from there to a place of its own\ndevices need root.pub and ca.pem, the operator ca.pem, operator.pem, operator.key, root.pub and the .pub files of sign and seal\n", dir)
 			return nil
 		})
+	cmd.Flags().BoolVar(&next, "next", false, "make the next keys that sign rounds and open reports")
+	cmd.Flags().StringVar(&renew, "renew", "", "renew the certificate of the server, or of the operator")
+	return cmd
+}
+
+// nextKeys adds keys to a directory; `rotate` announces them.
+func nextKeys(cmd *cobra.Command, dir string, asJSON bool) error {
+	keys, err := aggregator.OpenKeys(dir)
+	if err != nil {
+		return err
+	}
+	made, err := keys.CreateNext()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), map[string]any{"sign": made, "seal": made + 1})
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "sign-%d and seal-%d are in %s; the operator needs their .pub files for `rotate`\n", made, made+1, dir)
+	return nil
+}
+
+func renewCertificate(cmd *cobra.Command, dir, which string, hosts []string, asJSON bool) error {
+	until, err := aggregator.RenewCertificate(dir, which, hosts, time.Now())
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), map[string]any{"certificate": which, "until": until.UTC()})
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "the certificate of the %s is good until %s; servers that run take it up by themselves\n", which, until.UTC().Format(time.RFC3339))
+	return nil
 }
 
 func newFleetServe() *cobra.Command {
@@ -111,37 +154,32 @@ func (f fleetFile) perAddress() (service.Rate, error) {
 }
 
 func newFleetCreate() *cobra.Command {
-	var root string
+	var by rootFlags
 	cmd := fleetCommand("create FLEET.yaml --root root.key", "Create the run on the server",
 		"Signs the run that the configuration describes with the root's key, and gives it to the server, with weights to\n"+
 			"begin with. Prints what owners of devices are asked to consent to, as it stands in a device's configuration.\n"+
-			"Rounds follow by the schedule, or by `round`.",
+			"Rounds follow by the schedule, or by `round`. Where the root's key is on no network, --request writes what `sign`\n"+
+			"signs there, and --signed takes it back. Of the servers' keys it needs the .pub files alone.",
 		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
 			l, err := f.learning()
 			if err != nil {
 				return err
 			}
-			if err := f.Schedule.Validate(); err != nil {
+			if err := errors.Join(by.check("create"), f.Schedule.Validate(), l.run.Validate(), l.run.Suits(f.Schedule)); err != nil {
 				return err
 			}
 			dir, err := f.keysDir()
 			if err != nil {
 				return err
 			}
-			keys, err := aggregator.OpenKeys(dir)
-			if err != nil {
-				return err
-			}
-			key, err := signature.LoadPrivate(root)
-			if err != nil {
-				return err
-			}
-			spec, err := l.run.Spec(keys, time.Now())
-			if err != nil {
-				return err
-			}
-			signed, err := fleet.SignRun(key, spec)
-			if err != nil {
+			signed, spec, err := by.sign(cmd, asJSON, func() (*fleetv1.RunSpec, error) {
+				keys, err := aggregator.OpenPublicKeys(dir)
+				if err != nil {
+					return nil, err
+				}
+				return l.run.Spec(keys, time.Now())
+			}, l.run.Describes)
+			if err != nil || signed == nil {
 				return err
 			}
 			request := &fleetv1.CreateRunRequest{Spec: signed, Weights: fleet.EncodeWeights(l.theta), Evaluations: max(f.Looks, uint32(f.Schedule.Evaluations()))}
@@ -173,6 +211,6 @@ func newFleetCreate() *cobra.Command {
 				spec.GetRun(), l.run.Reports, l.run.Randomizer.Mechanism, l.run.Randomizer.Epsilon, float64(l.run.Reports)*l.run.Randomizer.Epsilon, text)
 			return nil
 		})
-	cmd.Flags().StringVar(&root, "root", "", "the root's private key")
+	by.on(cmd)
 	return cmd
 }

@@ -76,6 +76,7 @@ type Wallet struct {
 	open    *ledger.Ledger
 	checked bool       // its budget
 	spent   *dp.Budget // as of the last operation of this wallet
+	allowed dp.Budget  // what its ledger allows in all, as of then
 }
 
 // Debit implements [train.Wallet].
@@ -131,6 +132,17 @@ func (w *Wallet) Spent(ctx context.Context) (dp.Budget, error) {
 	return *w.spent, nil
 }
 
+// Budget is what the reports of the agent may come to in all: what its ledger says, which may be
+// less than the wallet was given.
+func (w *Wallet) Budget(ctx context.Context) (dp.Budget, error) {
+	if _, err := w.Spent(ctx); err != nil {
+		return dp.Budget{}, err
+	}
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	return w.allowed, nil
+}
+
 // ledger opens the agent's ledger, or makes it where there never was one.
 func (w *Wallet) ledger(ctx context.Context) (*ledger.Ledger, error) {
 	if w.open != nil {
@@ -183,7 +195,7 @@ func (w *Wallet) limited(ctx context.Context, l *ledger.Ledger) error {
 func (w *Wallet) close(ctx context.Context) error {
 	s, err := w.open.State(ctx)
 	if err == nil {
-		w.spent = &s.Spent
+		w.spent, w.allowed = &s.Spent, s.Budget
 	}
 	err = errors.Join(err, w.open.Close())
 	w.open = nil

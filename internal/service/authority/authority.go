@@ -212,6 +212,12 @@ func WriteCertificates(path string, ders ...[]byte) error {
 	return atomicfile.Create(path, 0o644, func(w io.Writer) error { return encodeAll(w, ders) })
 }
 
+// ReplaceCertificates is WriteCertificates to a name that may be taken: whoever reads it finds
+// the earlier certificates or these.
+func ReplaceCertificates(path string, ders ...[]byte) error {
+	return atomicfile.Write(path, 0o644, func(w io.Writer) error { return encodeAll(w, ders) })
+}
+
 func encodeAll(w io.Writer, ders [][]byte) error {
 	for _, der := range ders {
 		if err := pem.Encode(w, &pem.Block{Type: "CERTIFICATE", Bytes: der}); err != nil {
