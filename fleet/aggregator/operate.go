@@ -95,7 +95,11 @@ func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundReque
 		return nil, o.a.told(err)
 	}
 	version := current.Version
-	if r.GetFromVersion() != 0 {
+	if r.GetRollBack() || r.GetFromVersion() != 0 {
+		if l.settings.Schedule.Rounds > 0 && !current.Ended {
+			return nil, o.a.told(fmt.Errorf("%w: the run follows its schedule, whose rounds start from the current weights and follow each other at once; only a run without a schedule goes back to an earlier version. "+
+				"End this one (round end); every version stays in the store (policy --version-number)", store.ErrState))
+		}
 		version = r.GetFromVersion()
 	}
 	p, err := o.a.store.Policy(ctx, l.id, version)

@@ -109,7 +109,7 @@ func newFleetRound() *cobra.Command {
 		Use: "round", Short: "Open and close rounds, and end the run", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	open := operate("open FLEET.yaml", "Open a round", "Signs and announces the next round. With --from-version it starts from an older version of the weights: a rollback.",
+	open := operate("open FLEET.yaml", "Open a round", "Signs and announces the next round. With --from-version it starts from an older version of the weights: a rollback, in a run without a schedule.",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {
 			switch kind {
 			case "train":
@@ -119,6 +119,7 @@ func newFleetRound() *cobra.Command {
 			default:
 				return usage(fmt.Errorf("fleet round open: --kind is %q; want train or evaluate", kind))
 			}
+			r.RollBack = cmd.Flags().Changed("from-version")
 			r.Run, r.TrainFor, r.UploadFor = *opened, trainFor.Milliseconds(), uploadFor.Milliseconds()
 			if _, err := s.Operator.OpenRound(cmd.Context(), r); err != nil {
 				return err
@@ -134,7 +135,7 @@ func newFleetRound() *cobra.Command {
 	flags.Uint32Var(&r.MinReports, "min", 1, "reports below which the round is abandoned")
 	flags.Uint32Var(&r.MaxReports, "max", 0, "reports at which the round is closed")
 	flags.Float64Var(&r.Threshold, "threshold", 0, "score to reach, of an evaluation")
-	flags.Uint64Var(&r.FromVersion, "from-version", 0, "version of the weights to start from; 0 for the current one")
+	flags.Uint64Var(&r.FromVersion, "from-version", 0, "version of the weights to start from, 0 for the initial ones; the current one unless set")
 	closing := &fleetv1.CloseRoundRequest{}
 	closeIt := operate("close FLEET.yaml --round N", "Close a round before its time", "Reports that were accepted count; devices that have not sent theirs have trained for nothing.",
 		func(cmd *cobra.Command, _ fleetFile, s operator.Services, asJSON bool) error {

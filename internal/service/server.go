@@ -137,6 +137,9 @@ func New(c Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	if s.keeper != nil {
+		c.Metrics.GaugeFunc("certificate_remaining_seconds", "Time until the server's certificate ends.", func() float64 { return s.keeper.ends().Sub(c.Now()).Seconds() })
+	}
 	s.Handle("GET /healthz", Access{Anonymous: true}, http.HandlerFunc(s.healthz))
 	s.Handle("GET /readyz", Access{Anonymous: true}, http.HandlerFunc(s.readyz))
 	s.Handle("GET /metrics", Access{Roles: []string{c.Operators}, Anonymous: c.TLS == nil}, c.Metrics.Handler())

@@ -98,6 +98,13 @@ func (k *keeper) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return k.made, nil
 }
 
+// ends is when the certificate ends that is shown.
+func (k *keeper) ends() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.made.Certificates[0].Leaf.NotAfter
+}
+
 // config reads the files.
 func (t TLS) config(protocols []string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
