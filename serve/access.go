@@ -115,7 +115,7 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	}
 	person, known, err := s.tokens.Person(presented)
 	if err != nil {
-		s.log.Error("the file of tokens cannot be read; nobody is let in", "error", err)
+		s.log.Error("the tokens cannot be read; nobody is let in", "error", err)
 	}
 	if err != nil || !known {
 		return service.Identity{}, service.ErrAnonymous

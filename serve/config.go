@@ -52,7 +52,8 @@ type Config struct {
 	Store string `yaml:"store"`
 	// Files is a directory for the policies that analysts upload.
 	Files string `yaml:"files"`
-	// Tokens is the file of bearer tokens, which discreet serve token writes.
+	// Tokens is the file of bearer tokens, which discreet serve token writes; or the word
+	// store: they are kept in the store, a PostgreSQL database that services share.
 	Tokens string `yaml:"tokens"`
 	// OIDC names an issuer of OpenID Connect whose tokens identify people.
 	OIDC *OIDC `yaml:"oidc"`
@@ -185,7 +186,10 @@ func (c Config) Validate() error {
 		say("files is missing; name a directory for the policies that analysts upload")
 	}
 	if c.Tokens == "" {
-		say("tokens is missing; name a file for the hashes of bearer tokens")
+		say("tokens is missing; name a file for the hashes of bearer tokens, or write store to keep them in a postgres:// store")
+	}
+	if c.Tokens == inStore && c.Store != "" && !isPostgres(c.Store) {
+		say("tokens is store, and the store is a SQLite file, which the running service keeps from the commands that make tokens; name a file, or a postgres:// URL as the store")
 	}
 	if c.Workers < 0 {
 		say("workers is %d; want 1 or more", c.Workers)
@@ -333,10 +337,15 @@ func (c Config) path(p string) string {
 
 // place resolves a store.
 func (c Config) place(location string) string {
-	if u, err := url.Parse(location); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+	if isPostgres(location) {
 		return location
 	}
 	return c.path(location)
+}
+
+func isPostgres(location string) bool {
+	u, err := url.Parse(location)
+	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql")
 }
 
 // tls is the server's certificate; nil without one.

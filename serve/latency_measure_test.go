@@ -22,13 +22,13 @@ import (
 func TestLatencyOf200Clients(t *testing.T) {
 	h := opened(t, "")
 	const clients, seconds = 200, 10
-	calls := map[string]func(curatorv1.CuratorServiceClient) error{
-		"GetBudget": func(c curatorv1.CuratorServiceClient) error {
+	calls := map[string]func(curatorv1.CuratorServiceClient, int) error{
+		"GetBudget": func(c curatorv1.CuratorServiceClient, _ int) error {
 			_, err := c.GetBudget(t.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"})
 			return err
 		},
-		"Plan": func(c curatorv1.CuratorServiceClient) error {
-			_, err := c.Plan(t.Context(), &curatorv1.PlanRequest{Dataset: "pbc", Question: wish(0.5)})
+		"Plan": func(c curatorv1.CuratorServiceClient, n int) error { // no two questions are the same
+			_, err := c.Plan(t.Context(), &curatorv1.PlanRequest{Dataset: "pbc", Question: wish(0.1 + 1e-4*float64(n))})
 			return err
 		},
 	}
@@ -40,14 +40,14 @@ func TestLatencyOf200Clients(t *testing.T) {
 		for i := range clients {
 			group.Go(func() {
 				c := h.client("ann")
-				if err := call(c); err != nil { // the connection is made before the clock runs
+				if err := call(c, i); err != nil { // the connection is made before the clock runs
 					t.Error(err)
 				}
 				for second := range seconds {
 					at := begin.Add(2*time.Second + time.Duration(second)*time.Second + time.Duration(i)*time.Second/clients)
 					time.Sleep(time.Until(at))
 					start := time.Now()
-					if err := call(c); err != nil {
+					if err := call(c, (second+1)*clients+i); err != nil {
 						t.Error(err)
 					}
 					took := time.Since(start)
@@ -63,7 +63,7 @@ func TestLatencyOf200Clients(t *testing.T) {
 	}
 }
 
-// Memory after a thousand asks and after ten thousand.
+// Memory after a thousand asks and after ten thousand, of the service and its client.
 func TestMemoryOverTenThousandAsks(t *testing.T) {
 	h := furnish(t, "asks_per_hour: 1000000")
 	h.write("serve.yaml", strings.Replace(h.read("serve.yaml"), "budget: {epsilon: 3, delta: 1e-5}", "budget: {epsilon: 90, delta: 1e-5}", 1))
@@ -87,6 +87,7 @@ func TestMemoryOverTenThousandAsks(t *testing.T) {
 		return 0
 	}
 	c := h.client("ann")
+	var first float64
 	for i := range 10_000 {
 		r, err := c.Ask(context.Background(), &curatorv1.AskRequest{Dataset: "pbc", Question: wish(0.01), Key: fmt.Sprintf("%s-%d", oneKey, i)})
 		if err != nil {
@@ -95,8 +96,15 @@ func TestMemoryOverTenThousandAsks(t *testing.T) {
 		if a := h.end("ann", r.GetAsk().GetId()); a.GetState() != curatorv1.State_STATE_RELEASED {
 			t.Fatalf("ask %d: %v", i, a)
 		}
-		if i == 999 || i == 4999 || i == 9999 {
-			t.Logf("after %d asks: %.0f MiB resident", i+1, resident())
+		if i == 999 || i == 2499 || i == 4999 || i == 7499 || i == 9999 {
+			now := resident()
+			t.Logf("after %d asks: %.0f MiB resident", i+1, now)
+			if i == 999 {
+				first = now
+			}
+			if now > first+32 {
+				t.Errorf("it grew from %.0f MiB", first)
+			}
 		}
 	}
 }

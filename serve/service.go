@@ -25,7 +25,7 @@ type Service struct {
 	config   Config
 	files    string
 	store    *asks.Store
-	tokens   *tokens.File
+	tokens   *tokens.Roll
 	issuer   *issuer // nil for none
 	address  string  // for browsers, where there is an issuer
 	datasets map[string]*dataset
@@ -70,21 +70,26 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		}
 		budgets[budget] = name
 	}
-	if s.tokens, err = tokens.Open(c.path(c.Tokens), nil); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
 	if c.OIDC != nil {
 		told := func(err error) { s.log.Warn("the issuer cannot be reached", "error", err) }
 		if s.issuer, err = openIssuer(ctx, *c.OIDC, told); err != nil {
-			return nil, err
+			return nil, errors.Join(err, s.Close())
 		}
 		s.address = c.OIDC.Address
 	}
 	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := s.mount(); err != nil {
+	if c.Tokens == inStore {
+		s.tokens, err = tokens.Follow(follow(s.store), nil)
+	} else {
+		s.tokens, err = tokens.Open(c.path(c.Tokens), nil)
+	}
+	if err == nil {
+		err = s.mount()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

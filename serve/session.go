@@ -23,7 +23,7 @@ func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
 	_, known, err := c.tokens.Person(token)
 	if err != nil {
-		c.log.Error("the file of tokens cannot be read; nobody is let in", "error", err)
+		c.log.Error("the tokens cannot be read; nobody is let in", "error", err)
 	}
 	if err != nil || !known {
 		c.askWho(w, "That is no token, or not any more. Ask your steward for one.")

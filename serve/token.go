@@ -29,17 +29,60 @@ func (c Config) CreateToken(person, label string, lifetime time.Duration) (strin
 	if lifetime < time.Minute || lifetime > longestLifetime {
 		return "", fmt.Errorf("%w: lifetime is %v; want 1m to %v", ErrConfig, lifetime, longestLifetime)
 	}
-	return tokens.Create(c.path(c.Tokens), person, label, lifetime)
+	if c.Tokens != inStore {
+		return tokens.Create(c.path(c.Tokens), person, label, lifetime)
+	}
+	token, made := tokens.Make(person, label, lifetime)
+	return token, c.withStore(func(ctx context.Context, s *asks.Store) error { return s.AddToken(ctx, made) })
 }
 
 // RevokeToken takes a person's token of a label back. A service that runs refuses it within
 // a second.
 func (c Config) RevokeToken(person, label string) error {
-	return tokens.Revoke(c.path(c.Tokens), person, label)
+	if c.Tokens != inStore {
+		return tokens.Revoke(c.path(c.Tokens), person, label)
+	}
+	return c.withStore(func(ctx context.Context, s *asks.Store) error { return s.RevokeToken(ctx, person, label) })
 }
 
 // ListTokens lists the tokens.
-func (c Config) ListTokens() ([]Token, error) { return tokens.List(c.path(c.Tokens)) }
+func (c Config) ListTokens() (all []Token, err error) {
+	if c.Tokens != inStore {
+		return tokens.List(c.path(c.Tokens))
+	}
+	err = c.withStore(func(ctx context.Context, s *asks.Store) error {
+		all, err = s.Tokens(ctx)
+		return err
+	})
+	return all, err
+}
+
+// inStore, in place of the name of a file, has the tokens kept in the store.
+const inStore = "store"
+
+// storeTime is how long the store is waited for when tokens are asked for.
+const storeTime = 10 * time.Second
+
+// withStore runs f on the store beside the services that have it open.
+func (c Config) withStore(f func(context.Context, *asks.Store) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	s, err := asks.Open(ctx, c.place(c.Store), database.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, s), s.Close())
+}
+
+// follow reads the tokens of a store that is open.
+func follow(s *asks.Store) tokens.Source {
+	return func() ([]Token, bool, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+		defer cancel()
+		all, err := s.Tokens(ctx)
+		return all, false, err
+	}
+}
 
 // VerifyAudit recomputes the chain of the audit log and returns its length and the hash of
 // its last line, to be noted elsewhere: lines that are missing at the end show by it alone. A

@@ -82,7 +82,8 @@ var table = []wing{
 		{"fleet/operator"},                   // runs, plans, the operator's side of the wire
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
-		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages", "serve/internal/tokens"}, // generated; what is kept of asks; HTML; who has which token
+		{"serve/internal/tokens"}, // who has which token
+		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages"}, // generated; what is kept of asks; HTML
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, floors: [][]string{

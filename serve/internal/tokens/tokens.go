@@ -123,116 +123,153 @@ func change(path string, f func([]Token) ([]Token, error)) error {
 	return errors.Join(err, lock.Release())
 }
 
-// Create adds a token for a person under a label, and returns it: it cannot be shown again.
-func Create(path, person, label string, lifetime time.Duration) (string, error) {
+// Make returns a token for a person under a label, which cannot be shown again, and what
+// is kept of it.
+func Make(person, label string, lifetime time.Duration) (string, Token) {
 	token := New(Prefix)
 	sum := Hash(token)
 	now := time.Now().UTC().Truncate(time.Second)
-	err := change(path, func(all []Token) ([]Token, error) {
-		for _, t := range all {
-			if t.Person == person && t.Label == label && t.Valid(now) {
-				return nil, fmt.Errorf("%w: %s has one with label %q; revoke it, or choose another label", ErrExists, person, label)
-			}
+	return token, Token{SHA256: hex.EncodeToString(sum[:]), Person: person, Label: label, Made: now, Expires: now.Add(lifetime)}
+}
+
+// Add adds a token to a list. A label that another of the person's has, which is still
+// good, is [ErrExists].
+func Add(all []Token, made Token) ([]Token, error) {
+	for _, t := range all {
+		if t.Person == made.Person && t.Label == made.Label && t.Valid(made.Made) {
+			return nil, fmt.Errorf("%w: %s has one with label %q; revoke it, or choose another label", ErrExists, made.Person, made.Label)
 		}
-		return append(all, Token{SHA256: hex.EncodeToString(sum[:]), Person: person, Label: label, Made: now, Expires: now.Add(lifetime)}), nil
-	})
-	return token, err
+	}
+	return append(all, made), nil
+}
+
+// Take finds the place in a list of a person's token of a label that is to be revoked;
+// [ErrNone] if there is none.
+func Take(all []Token, person, label string) (int, error) {
+	for i, t := range all {
+		if t.Person == person && t.Label == label && t.Revoked == nil {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: %s, label %q, that is not revoked", ErrNone, person, label)
+}
+
+// Create makes a token and adds it to a file.
+func Create(path, person, label string, lifetime time.Duration) (string, error) {
+	token, made := Make(person, label, lifetime)
+	return token, change(path, func(all []Token) ([]Token, error) { return Add(all, made) })
 }
 
 // Revoke takes back a person's token of a label.
 func Revoke(path, person, label string) error {
 	now := time.Now().UTC().Truncate(time.Second)
 	return change(path, func(all []Token) ([]Token, error) {
-		for i, t := range all {
-			if t.Person == person && t.Label == label && t.Revoked == nil {
-				all[i].Revoked = &now
-				return all, nil
-			}
+		i, err := Take(all, person, label)
+		if err == nil {
+			all[i].Revoked = &now
 		}
-		return nil, fmt.Errorf("%w: %s, label %q, that is not revoked", ErrNone, person, label)
+		return all, err
 	})
 }
 
-// File follows a file of tokens.
-type File struct {
-	path string
-	now  func() time.Time
+// Source reads all tokens that there are; same says that they are those of the time before.
+type Source func() (all []Token, same bool, err error)
+
+// Roll knows the tokens of a source, and looks at it again every second.
+type Roll struct {
+	source Source
+	now    func() time.Time
 
 	mu     sync.Mutex
 	looked time.Time
-	stamp  stamp
+	err    error // of the last look
 	tokens map[[sha256.Size]byte]Token
 }
 
-type stamp struct {
-	at   time.Time
-	size int64
-}
-
-// every is how often the file is looked at: so long a revoked token is still good.
+// every is how often a source is looked at: so long a revoked token is still good.
 const every = time.Second
 
-// Open reads the file and follows it from then on; now is the clock, time.Now if nil.
-func Open(path string, now func() time.Time) (*File, error) {
+// Follow reads a source and follows it from then on; now is the clock, time.Now if nil.
+func Follow(source Source, now func() time.Time) (*Roll, error) {
 	if now == nil {
 		now = time.Now
 	}
-	f := &File{path: path, now: now}
-	return f, f.load()
+	r := &Roll{source: source, now: now}
+	return r, r.load()
 }
 
-// load reads the file if it has changed.
-func (f *File) load() error {
-	var seen stamp
-	info, err := os.Stat(f.path)
-	switch {
-	case err == nil:
-		seen = stamp{info.ModTime(), info.Size()}
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %w", ErrFile, err)
+// Open follows a file.
+func Open(path string, now func() time.Time) (*Roll, error) { return Follow(fileAt(path), now) }
+
+// fileAt reads a file if it has changed.
+func fileAt(path string) Source {
+	type stamp struct {
+		at   time.Time
+		size int64
 	}
-	if f.tokens != nil && seen == f.stamp {
-		return nil
+	var last *stamp
+	return func() ([]Token, bool, error) {
+		var seen stamp
+		info, err := os.Stat(path)
+		switch {
+		case err == nil:
+			seen = stamp{info.ModTime(), info.Size()}
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, false, fmt.Errorf("%w: %w", ErrFile, err)
+		}
+		if last != nil && seen == *last {
+			return nil, true, nil
+		}
+		all, err := List(path)
+		if err == nil {
+			last = &seen
+		}
+		return all, false, err
 	}
-	all, err := List(f.path)
-	if err != nil {
+}
+
+// load looks at the source.
+func (r *Roll) load() error {
+	all, same, err := r.source()
+	if err != nil || same {
 		return err
 	}
-	f.tokens = map[[sha256.Size]byte]Token{}
+	tokens := map[[sha256.Size]byte]Token{}
 	for _, t := range all {
 		var key [sha256.Size]byte
 		sum, err := hex.DecodeString(t.SHA256)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrFile, err)
+		if err != nil || len(sum) != len(key) {
+			return fmt.Errorf("%w: a hash of %d bytes, %v", ErrFile, len(sum), err)
 		}
 		copy(key[:], sum)
-		f.tokens[key] = t
+		tokens[key] = t
 	}
-	f.stamp = seen
+	r.tokens = tokens
 	return nil
 }
 
-// Person tells whose a presented token is. An error is that of the file: nobody is let in
-// on what it said before.
-func (f *File) Person(presented string) (person string, ok bool, err error) {
+// Person tells whose a presented token is. An error is that of the source: nobody is let
+// in on what it said before.
+func (r *Roll) Person(presented string) (person string, ok bool, err error) {
 	if len(presented) > Longest || !strings.HasPrefix(presented, Prefix) {
 		return "", false, nil
 	}
-	return f.PersonOf(Hash(presented))
+	return r.PersonOf(Hash(presented))
 }
 
 // PersonOf is Person by the token's hash.
-func (f *File) PersonOf(hash [sha256.Size]byte) (person string, ok bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.now()
-	if now.Sub(f.looked) >= every {
-		if err := f.load(); err != nil {
-			return "", false, err
-		}
-		f.looked = now
+func (r *Roll) PersonOf(hash [sha256.Size]byte) (person string, ok bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if now.Sub(r.looked) >= every {
+		r.err = r.load()
+		r.looked = now
 	}
-	t, known := f.tokens[hash]
+	if r.err != nil {
+		return "", false, r.err
+	}
+	t, known := r.tokens[hash]
 	if !known || !t.Valid(now) {
 		return "", false, nil
 	}

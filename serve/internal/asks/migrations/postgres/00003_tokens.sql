@@ -1,0 +1,8 @@
+CREATE TABLE curator_token (
+	sha256 BYTEA PRIMARY KEY,
+	person TEXT NOT NULL,
+	label TEXT NOT NULL,
+	made BIGINT NOT NULL,
+	expires BIGINT NOT NULL,
+	revoked BIGINT NOT NULL
+);
