@@ -20,7 +20,12 @@ import (
 
 var kills = flag.Int("kills", 25, "processes that TestKilledAtRandomMoments kills")
 
-const serveVariable = "DISCREET_TEST_SERVE"
+// The configuration of a process that serves, and how long it keeps an ask that it is
+// not heard of.
+const (
+	serveVariable = "DISCREET_TEST_SERVE"
+	holdVariable  = "DISCREET_TEST_HOLD"
+)
 
 func TestMain(m *testing.M) {
 	if config := os.Getenv(serveVariable); config != "" {
@@ -30,7 +35,11 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if p, err := server(); err == nil {
+		p.Stop()
+	}
+	os.Exit(code)
 }
 
 // serveHere is the process that is killed.
@@ -43,6 +52,13 @@ func serveHere(config string) error {
 	s, err := serve.Open(ctx, c)
 	if err != nil {
 		return err
+	}
+	if text := os.Getenv(holdVariable); text != "" {
+		hold, err := time.ParseDuration(text)
+		if err != nil {
+			return err
+		}
+		s.Hold(hold)
 	}
 	address, err := s.Listen(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -37,6 +38,7 @@ type Service struct {
 	planning chan struct{}
 	wake     chan struct{}
 	changed  *broadcast
+	hold     time.Duration // of a lease
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
@@ -52,7 +54,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	c.Dir = dir
-	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans)}
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold}
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}

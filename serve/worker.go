@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// hold is how long a worker that is not heard of keeps its ask.
-	hold = 30 * time.Second
+	// defaultHold is how long a worker that is not heard of keeps its ask.
+	defaultHold = 30 * time.Second
 	// look is how often workers look for asks that another process took in.
 	look = time.Second
 )
@@ -37,7 +37,7 @@ func (s *Service) work(ctx context.Context, stop <-chan struct{}) {
 			return
 		default:
 		}
-		l, err := s.store.Take(ctx, s.names, hold)
+		l, err := s.store.Take(ctx, s.names, s.hold)
 		if err == nil {
 			s.answer(ctx, l)
 			continue
@@ -75,14 +75,14 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 
 // extend holds a lease until ctx ends.
 func (s *Service) extend(ctx context.Context, l *asks.Lease) {
-	tick := time.NewTicker(hold / 3)
+	tick := time.NewTicker(s.hold / 3)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := s.store.Extend(ctx, l, hold); err != nil && ctx.Err() == nil {
+			if err := s.store.Extend(ctx, l, s.hold); err != nil && ctx.Err() == nil {
 				s.log.Warn("a lease could not be extended", "ask", l.ID, "error", err)
 			}
 		}

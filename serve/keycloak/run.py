@@ -43,8 +43,12 @@ def main() -> None:
         issuer, service = (f"http://127.0.0.1:{port}" for port in ports())
         password = secrets.token_urlsafe(12)
         realms(home, service, password)
-        admin = {"KC_BOOTSTRAP_ADMIN_USERNAME": "admin", "KC_BOOTSTRAP_ADMIN_PASSWORD": password}
-        start = [home / "bin" / "kc.sh", "start-dev", "--import-realm", "--http-host=127.0.0.1", f"--http-port={issuer.rsplit(':', 1)[1]}"]
+        admin = {
+            "KC_BOOTSTRAP_ADMIN_USERNAME": "admin",
+            "KC_BOOTSTRAP_ADMIN_PASSWORD": password,
+            "JAVA_OPTS_APPEND": "-XX:TieredStopAtLevel=1",  # it does not run for long
+        }
+        start = [home / "bin" / "kc.sh", "start-dev", "--db=dev-mem", "--import-realm", "--http-host=127.0.0.1", f"--http-port={issuer.rsplit(':', 1)[1]}"]
         with (place / "keycloak.log").open("w") as log, subprocess.Popen(start, stdout=log, stderr=log, env={**os.environ, **admin}) as keycloak:
             try:
                 answered(f"{issuer}/realms/hospital/.well-known/openid-configuration", keycloak, place / "keycloak.log")
