@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/service"
@@ -145,9 +147,38 @@ func (c console) about(ctx context.Context, who *caller) (pages.Dataset, error) 
 	if e := d.GetLargestEpsilon(); e > 0 {
 		out.Largest = number(e)
 	}
-	out.Budget = pages.Bar{
-		Percent: min(100, 100*b.GetSpent().GetEpsilon()/b.GetBudget().GetEpsilon()),
-		Words:   fmt.Sprintf("spent epsilon %s of %s, delta %s of %s", number(b.GetSpent().GetEpsilon()), number(b.GetBudget().GetEpsilon()), number(b.GetSpent().GetDelta()), number(b.GetBudget().GetDelta())),
+	out.Budget = bar(dp.Budget{Epsilon: b.GetSpent().GetEpsilon(), Delta: b.GetSpent().GetDelta()}, dp.Budget{Epsilon: b.GetBudget().GetEpsilon(), Delta: b.GetBudget().GetDelta()})
+	return out, nil
+}
+
+func bar(spent, of dp.Budget) pages.Bar {
+	return pages.Bar{
+		Percent: min(100, 100*spent.Epsilon/of.Epsilon),
+		Words:   fmt.Sprintf("spent epsilon %s of %s, delta %s of %s", number(spent.Epsilon), number(of.Epsilon), number(spent.Delta), number(of.Delta)),
+	}
+}
+
+// shares tell what each analyst spent: those whom the ledger knows, and those of the
+// configuration who have not asked yet.
+func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error) {
+	state, err := who.ledger.State(ctx)
+	if err != nil {
+		return nil, c.broken(err)
+	}
+	known := map[string]bool{}
+	var out []pages.Share
+	for _, a := range state.Analysts {
+		known[strings.ToLower(a.Analyst)] = true
+		s := pages.Share{Analyst: a.Analyst, Charges: a.Charges, Of: "the budget", Budget: bar(a.Spent, state.Budget)}
+		if a.Share != nil {
+			s.Of, s.Budget = "a share", bar(a.Spent, *a.Share)
+		}
+		out = append(out, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(who.People)) {
+		if who.People[name] == Analyst && !known[name] {
+			out = append(out, pages.Share{Analyst: name, Of: "the budget", Budget: bar(dp.Budget{}, state.Budget)})
+		}
 	}
 	return out, nil
 }
@@ -189,6 +220,11 @@ func (c console) oneDataset(r *http.Request, who *caller) (pages.OneDataset, err
 		return v, err
 	}
 	v.Dataset.Still = c.still(r.Context(), who)
+	if who.role != Analyst {
+		if v.Shares, err = c.shares(r.Context(), who); err != nil {
+			return v, err
+		}
+	}
 	const shown = 20
 	n, below, err := page(shown, r.FormValue("page"))
 	if err != nil {

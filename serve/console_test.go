@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -196,5 +197,28 @@ func TestASessionIsForThePagesAlone(t *testing.T) {
 	amy := h.browser().signIn("amy")
 	if status, _ := amy.post("/signout", nil, nil); status != http.StatusUnauthorized {
 		t.Errorf("after signing out: %d", status)
+	}
+}
+
+// A steward and an auditor see what each analyst spent, of a share where there is one;
+// an analyst sees nothing of the others.
+func TestTheBudgetByAnalyst(t *testing.T) {
+	h := opened(t, "")
+	if _, err := h.steward().SetShare(t.Context(), &curatorv1.SetShareRequest{Dataset: "pbc", Analyst: "ann", Share: &curatorv1.Budget{Epsilon: 2, Delta: 5e-6}}); err != nil {
+		t.Fatal(err)
+	}
+	h.end("ann", h.ask("ann", oneKey, wish(0.5)))
+	b, err := h.client("ann").GetBudget(t.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	anns := fmt.Sprintf("spent epsilon %.4g of 2, delta %.4g of 5e-06", b.GetSpent().GetEpsilon(), b.GetSpent().GetDelta())
+	for person, sees := range map[string]bool{"stella": true, "arthur": true, "amy": false} {
+		_, page, _ := h.browser().signIn(person).get("/datasets/pbc")
+		for _, want := range []string{">ann</td>", anns, ">amy</td>"} {
+			if strings.Contains(page, want) != sees {
+				t.Errorf("%s sees %q: %v; want %v", person, want, !sees, sees)
+			}
+		}
 	}
 }

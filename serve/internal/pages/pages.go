@@ -84,8 +84,18 @@ type OneDataset struct {
 	MayAsk, Steward, Auditor bool
 	Key, Question, Purpose   string
 	Plan                     *Plan
-	Asks                     []Ask
-	Next                     string
+	// Shares say what each analyst spent, for those who may see it.
+	Shares []Share
+	Asks   []Ask
+	Next   string
+}
+
+// Share is what an analyst spent of their share, or, without one, of the whole budget.
+type Share struct {
+	Analyst string
+	Charges int64
+	Of      string
+	Budget  Bar
 }
 
 // Plan is what a question would tell and spend.

@@ -34,7 +34,7 @@ func views() []pages.View {
 	plan := &pages.Plan{Sentence: hostile, Refusal: hostile, Notes: []string{hostile}, Plot: pages.Curve{Points: []pages.Point{{.1, 3}, {1, 2}, {10, 1}}, Sampling: .5, Constant: 4, At: 1}.Plot()}
 	return []pages.View{
 		pages.SignIn{Frame: f, Issuer: true}, pages.SignedIn{Frame: f}, pages.Sorry{Frame: f}, pages.Datasets{Frame: f, Datasets: []pages.Dataset{d}},
-		pages.OneDataset{Frame: f, Dataset: d, MayAsk: true, Steward: true, Key: hostile, Question: hostile, Purpose: hostile, Plan: plan, Asks: []pages.Ask{a}, Next: hostile},
+		pages.OneDataset{Frame: f, Dataset: d, MayAsk: true, Steward: true, Key: hostile, Question: hostile, Purpose: hostile, Plan: plan, Shares: []pages.Share{{Analyst: hostile, Of: hostile, Budget: pages.Bar{Words: hostile}}}, Asks: []pages.Ask{a}, Next: hostile},
 		pages.OneAsk{Frame: f, Ask: a, Plan: plan, MayDecide: true, MayWithdraw: true, Released: true, Findings: []string{hostile}},
 		pages.Notices{Frame: f, Name: hostile, Notices: []pages.Notice{{Ask: hostile, Text: hostile}}, Next: hostile},
 		pages.Audit{Frame: f, Name: hostile, Lines: []pages.Line{{Who: hostile, Address: hostile, Ask: hostile, What: hostile}}, Next: hostile},
