@@ -282,6 +282,11 @@ func TestAConfigurationSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	h = furnish(t, "")
+	h.write("serve.yaml", strings.Replace(h.read("serve.yaml"), "tokens: tokens", "tokens: store", 1))
+	if _, err := serve.Load(filepath.Join(h.dir, "serve.yaml")); err == nil || !strings.Contains(err.Error(), "tokens is store, and the store is a SQLite file") {
+		t.Errorf("tokens in a SQLite store: %v", err)
+	}
+	h = furnish(t, "")
 	h.write("serve.yaml", strings.Replace(h.read("serve.yaml"), "127.0.0.1:0", "0.0.0.0:0", 1))
 	if _, err := serve.Open(t.Context(), h.config()); err == nil || !strings.Contains(err.Error(), "TLS") {
 		t.Errorf("outside loopback without TLS: %v", err)
