@@ -231,3 +231,38 @@ func TestABlankIsNoWord(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsNoWordOrDateIsAFaultOfItsRow: true, a list or an object in a column of words or dates leaves one record out,
+// as an unknown word does, wherever its row stands, and the others are read as without it.
+func TestWhatIsNoWordOrDateIsAFaultOfItsRow(t *testing.T) {
+	const others = `{"unit_id":"a","episode_id":1,"step":"2024-01-02","obs_a":"low","action":0,"reward":1,"terminated":true}
+{"unit_id":"b","episode_id":2,"step":"2024-01-03","obs_a":"high","action":0,"reward":2,"terminated":true}
+`
+	o := trajectory.Options{Unit: trajectory.UnitPerson, Violation: trajectory.ViolationRepair, Missing: trajectory.MissingZero, Reward: &trajectory.Range{Max: 5},
+		Outside: trajectory.OutsideClip, Observations: []string{"obs_a"}, Steps: trajectory.Steps{Date: "%Y-%m-%d"},
+		Encode: map[string]trajectory.Vocabulary{"obs_a": {Words: []string{"low", "high"}}}}
+	for _, odd := range []string{"true", "[1,2]", `[]`, `{"a":1}`, "1e"} {
+		for column, row := range map[string]string{
+			"step":  `{"unit_id":"x","episode_id":9,"step":` + odd + `,"obs_a":"low","action":0,"reward":1,"terminated":true}` + "\n",
+			"obs_a": `{"unit_id":"x","episode_id":9,"step":"2024-01-02","obs_a":` + odd + `,"action":0,"reward":1,"terminated":true}` + "\n",
+		} {
+			for place, text := range []string{row + others, others + row} {
+				path := filepath.Join(t.TempDir(), "log.ndjson")
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				d, notices, err := file.Read(context.Background(), []string{path}, "", o)
+				if err != nil {
+					t.Errorf("%s %s at place %d: %v", column, odd, place, err)
+					continue
+				}
+				if d.Persons() != 3 || d.Rows() != 2 || d.Reward[0] != 1 || d.Reward[1] != 2 || d.Obs[0] != 0 || d.Obs[1] != 1 {
+					t.Errorf("%s %s at place %d: %+v", column, odd, place, d)
+				}
+				if all := fmt.Sprint(notices); !strings.Contains(all, "left out: 1 of 3") || !strings.Contains(all, column+": is neither text nor a number") {
+					t.Errorf("%s %s at place %d: notices %s", column, odd, place, all)
+				}
+			}
+		}
+	}
+}

@@ -235,10 +235,14 @@ func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 			}
 			// Ids, lists where others have numbers, and lists of another length are a
 			// matter of form: which of two rows is right is not to be told from one.
-			if number := f.picks[k].List > 0 || value[0] != '['; number && errors.Is(err, errNotNumber) || errors.Is(err, errNotFinite) {
+			number := (f.picks[k].List > 0 || value[0] != '[') && errors.Is(err, errNotNumber)
+			if number || errors.Is(err, errNotFinite) || f.picks[k].Word {
 				b.Fail(fault)
 			} else {
 				b.FailForm(fault)
+			}
+			if f.picks[k].Word {
+				t.keys[f.picks[k].key].text = nil
 			}
 			if f.picks[k].Kind == table.Number {
 				nulls(place(b, &f.picks[k]))
@@ -340,7 +344,11 @@ func (t *reader) wrong(column string, p *pick, err error) *trajectory.InputError
 	case errors.Is(err, errNotNumber):
 		return t.fault(column, "is not a number", p.Advise("write a number, true, false or null"), trajectory.ErrValue)
 	case errors.Is(err, errNotKey):
-		return t.fault(column, "is neither text nor a number", "write an id as a string or an integer", trajectory.ErrValue)
+		remedy := "write an id as a string or an integer"
+		if p.Word {
+			remedy = p.Advise("write a string or an integer")
+		}
+		return t.fault(column, "is neither text nor a number", remedy, trajectory.ErrValue)
 	case errors.Is(err, errLongKey):
 		return t.fault(column, "is longer than 4096 bytes", "write shorter ids", trajectory.ErrValue)
 	case errors.Is(err, errNotList):

@@ -87,6 +87,9 @@ type Pick struct {
 	// Advice says what a user does about values that are no numbers, in a column of
 	// this meaning; a format tells it before its own advice.
 	Advice string
+	// Word tells of a key that it stands for a number, as a date or a word of a vocabulary
+	// does, and names nobody: a value that is no key is then a fault of its row alone.
+	Word bool
 	// Found tells that nobody named the column: it is read because it is there. A
 	// format whose rows may lack a column, such as NDJSON, must refuse rows that
 	// lack this one.

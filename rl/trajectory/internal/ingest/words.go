@@ -135,7 +135,7 @@ func (x *binder) coded(field, block int, key string, v trajectory.Vocabulary) (*
 		x.b.column[blkCoded] = append(x.b.column[blkCoded], name)
 	} else {
 		w.text, w.key = texts(v), x.wordKey()
-		p.Kind, p.Block, p.Advice = table.Key, w.key, "write the values of its vocabulary without quotes, if they are numbers"
+		p.Kind, p.Word, p.Block, p.Advice = table.Key, true, w.key, "write the values of its vocabulary without quotes, if they are numbers"
 	}
 	x.b.picks, x.b.words = append(x.b.picks, p), append(x.b.words, w)
 	return w, nil
@@ -162,7 +162,7 @@ func (x *binder) dates(field int) {
 		}
 		return unlisted()
 	}
-	x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Key, Block: w.key, Part: x.part(blkStep)})
+	x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Key, Word: true, Block: w.key, Part: x.part(blkStep)})
 	x.b.words = append(x.b.words, w)
 	x.use(field, blkStep, w.field)
 }
