@@ -12,6 +12,8 @@ import (
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/evaluate/examine"
 	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/train"
+	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
 
 func renderAudit(t *testing.T, a report.Audit) string {
@@ -83,5 +85,36 @@ func TestAuditsDrawTheClaim(t *testing.T) {
 		if !found {
 			t.Errorf("%+v: no point at one half with %.3f hits", c.claim, c.hits)
 		}
+	}
+}
+
+// TestAuditsOfTrainingDrawWhatWasShown: a bar for each epsilon, as long as it is large, and the curve of the claim.
+func TestAuditsOfTrainingDrawWhatWasShown(t *testing.T) {
+	exact := 2.0
+	r := &trainexamine.Report{Randomizer: train.Randomizer{Mechanism: train.OneBit}, Dim: 3, Adjacency: dp.ReplaceOne, Claim: audit.Claim{Epsilon: 2}, Pairs: 5, Runs: 10, WorstPair: "<b>",
+		Exact: &exact, Found: audit.Found{Epsilon: 1.5, Regions: []audit.Region{{Power: 0.7, Level: 0.3}}}, Once: &audit.Once{Epsilon: 1, Canaries: 9}, OncePower: &audit.OncePower{Expected: 1.9},
+		SelfTest: []trainexamine.Planted{{Mistake: "a", Found: true, By: "look"}, {Mistake: "b"}}, Missed: []string{"b"}, Missing: []string{"c"}}
+	page := renderAudit(t, report.Audit{Of: "train.yaml", Training: r})
+	root := mustParse(t, page)
+	checkInert(t, root)
+	var widths []string
+	for _, bar := range root.find("rect", "") {
+		if bar.attrs["height"] == "4" {
+			widths = append(widths, bar.attrs["width"])
+		}
+	}
+	for i, want := range []float64{100, 100, 75, 50} {
+		if len(widths) != 4 {
+			t.Fatalf("%d bars; want 4", len(widths))
+		}
+		if got, err := number(widths[i]); err != nil || math.Abs(got-want) > 0.01 {
+			t.Errorf("bar %d is %q long; want %v", i, widths[i], want)
+		}
+	}
+	if !strings.Contains(page, "1 of 2 found") || !strings.Contains(page, "the self-test missed 1 of 2 mistakes: b") || len(root.find("polyline", "")) != 1 {
+		t.Error("the page lacks the self-test, the verdict or the curve")
+	}
+	if err := report.WriteAudit(new(strings.Builder), report.Audit{Report: audited("x", audit.Claim{Epsilon: 1}), Training: r}); !errors.Is(err, report.ErrRelease) {
+		t.Errorf("two reports: %v; want ErrRelease", err)
 	}
 }

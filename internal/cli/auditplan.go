@@ -42,11 +42,8 @@ func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if a.page != "" {
-		of := report.Audit{Of: filepath.Base(path), Report: r}
-		if err := newFile(a.page, 0o644, func(w io.Writer) error { return report.WriteAudit(w, of) }); err != nil {
-			return err
-		}
+	if err := a.writePage(report.Audit{Of: filepath.Base(path), Report: r}); err != nil {
+		return err
 	}
 	if asJSON {
 		err = printJSON(cmd.OutOrStdout(), r)
@@ -57,6 +54,14 @@ func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 		err = fmt.Errorf("%w: %s", audit.ErrBroken, r.Broken[0])
 	}
 	return err
+}
+
+// writePage draws the page of an audit, where one is asked for.
+func (a planAudit) writePage(of report.Audit) error {
+	if a.page == "" {
+		return nil
+	}
+	return newFile(a.page, 0o644, func(w io.Writer) error { return report.WriteAudit(w, of) })
 }
 
 // fewestRuns is the least that chooses a test and has some left to count.

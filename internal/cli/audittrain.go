@@ -3,25 +3,27 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/train/examine"
 )
 
 // runTraining audits the reports of a training run.
 func (a planAudit) runTraining(cmd *cobra.Command, path string, asJSON bool) error {
-	if a.page != "" {
-		return usage(fmt.Errorf("audit: -o draws the page of an evaluation's audit; leave it out for training, or ask for --json"))
-	}
 	t, err := discreet.LoadTraining(path, a.overrides...)
 	if err != nil {
 		return err
 	}
 	r, err := discreet.AuditTraining(cmd.Context(), t, discreet.AuditOptions{Seed: a.seed, Runs: a.runs, OneRun: a.oneRun, Progress: tellParts(cmd.ErrOrStderr())})
 	if err != nil {
+		return err
+	}
+	if err := a.writePage(report.Audit{Of: filepath.Base(path), Training: r}); err != nil {
 		return err
 	}
 	if asJSON {
