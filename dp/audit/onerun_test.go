@@ -164,3 +164,22 @@ func TestOrderTellsNothingInOneRun(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// TestOneRunOfFewNumbers: by one run a mechanism that tells everything shows what a p-th power below the
+// rate of false alarms allows, for each of six numbers of guesses: nothing of 22 canaries.
+func TestOneRunOfFewNumbers(t *testing.T) {
+	for n, most := range map[int]float64{22: 0, 40: 0.74, 100: 1.78} {
+		run := OneRun{Member: make([]bool, n), Score: make([]float64, n)}
+		for i := range n / 2 {
+			run.Member[2*i], run.Score[2*i] = true, 1
+		}
+		found, err := run.Bound(Options{FalseAlarm: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := math.Pow(1e-6/6, 1/float64(n))
+		if want := max(math.Log(p/(1-p)), 0); math.Abs(found.Epsilon-want) > 1e-6 || math.Abs(want-most) > 0.005 {
+			t.Errorf("%d canaries, all guessed: epsilon %v; want %v, about %v", n, found.Epsilon, want, most)
+		}
+	}
+}

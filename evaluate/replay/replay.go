@@ -31,8 +31,9 @@ type Result struct {
 	Ratio float64
 }
 
-// tolerance is for the rounding of the sum of squares.
-const tolerance = 1e-9
+// tolerance is for the rounding of the sum of squares: of as many terms as there are coordinates, each of them
+// right to a few units in the last place. A clip that lets through one step of the lattice exceeds it.
+const tolerance = 1e-11
 
 // Run makes a release of a dataset, or of its neighbour, with the noise of src. What
 // leaves is the JSON of what it returns.

@@ -418,7 +418,7 @@ func mutants() []mutant {
 }
 
 func allMutants() []mutant {
-	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants())
+	return slices.Concat(mutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), auditMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants())
 }
 
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.
@@ -457,7 +457,11 @@ func TestEveryMutantIsKilled(t *testing.T) {
 }
 
 func kill(t *testing.T, root string, m mutant) {
-	out, err := goTool(root, "test", "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
+	tags := ""
+	if strings.HasPrefix(m.run, plansStand) {
+		tags = "slow"
+	}
+	out, err := goTool(root, "test", "-tags", tags, "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
 	switch {
 	case err == nil:
 		t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)

@@ -1,0 +1,45 @@
+//go:build slow
+
+package mutants
+
+// plansStand begins the runs of tests that are of the slow suite.
+const plansStand = "PlansStand/"
+
+// auditMutants are defects of mechanisms that `discreet audit` has to refute a claim for. They were
+// written without a look at how it decides; nothing fails here but the audit of an honest plan.
+func auditMutants() []mutant {
+	const stand, reports = "./evaluate/examine", "./train/examine"
+	return []mutant{
+		{"audit: noise shared out among coordinates", "dp/mechanism/vectorsum.go",
+			[][2]string{{"newLattice(clip, clip*noiseMultiplier, dim)", "newLattice(clip, clip*noiseMultiplier/math.Sqrt(float64(dim)), dim)"}, {"import (\n\t\"fmt\"", "import (\n\t\"fmt\"\n\t\"math\""}},
+			stand, plansStand + "dp-refine_replace_one"},
+		{"audit: sums are clipped after the noise", "dp/mechanism/pair.go",
+			[][2]string{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum < 0 {"}, {"p.place(min(x, 1), min(z, 1))", "p.place(x, z)"}, {"o := max(1-x-z, 0)", "o := 1 - x - z"},
+				{"noisy[i] /= unit", "noisy[i] = min(max(noisy[i]/unit, -float64(p.total.persons)), float64(p.total.persons))"}},
+			stand, plansStand + "dp-wis_replace_one"},
+		{"audit: a sampling error that is not paid for", "evaluate/internal/scalar/bounds.go",
+			[][2]string{{"e.MaxWeight, e.Overlap = chosen, diagnostics", "e.MaxWeight, e.Overlap = chosen, diagnostics\n\tsum, squares := 0.0, 0.0\n\tfor _, v := range x {\n\t\tsum += v\n\t\tsquares += v * v\n\t}\n\te.StdSampling = math.Sqrt(max(squares-sum*sum/float64(len(x)), 0)) / float64(len(x))"}},
+			stand, plansStand + "dp-is_add_remove_one"},
+		{"audit: rounds share their noise", "evaluate/internal/refine/sum.go",
+			[][2]string{{"out, _, err := sums[0].Release(src)", "seed, _ := seeds.LoadOrStore(src, src.Uint64())\n\tout, _, err := sums[0].Release(noise.NewTaped(seed.(uint64), src.Tape()))"}, {"const chunk = 2048", "const chunk = 2048\n\nvar seeds sync.Map"}},
+			stand, plansStand + "dp-refine_replace_one"},
+		{"audit: half the noise in the last round", "evaluate/internal/refine/refine.go",
+			[][2]string{{"return Sum{Dim: dim, Clip: clip, Multiplier: r.Schedule.Multipliers[k],", "m := r.Schedule.Multipliers[k]\n\tif k == len(r.Schedule.Multipliers)-1 {\n\t\tm /= 2\n\t}\n\treturn Sum{Dim: dim, Clip: clip, Multiplier: m,"}},
+			stand, plansStand + "dp-refine_add_remove_one"},
+		{"audit: what is beyond the clip counts as of another person", "dp/mechanism/pair.go",
+			[][2]string{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum > 1 {\n\t\tp.place(x/sum, z/sum)\n\t\tif err := p.total.add(p.point[:len(p.total.sum)]); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tx, z = x-x/sum, z-z/sum\n\t}\n\tif sum := x + z; sum > 1 {"}},
+			stand, plansStand + "dp-pdis_replace_one"},
+		{"audit: weights are shares of those of all", "evaluate/guarded.go",
+			[][2]string{{"	of.each(x, z, s)\n", "	of.each(x, z, s)\n\tall := 0.0\n\tfor i := range x {\n\t\tall += x[i] + z[i]\n\t}\n\tif mean := all / float64(len(x)); mean > 1 {\n\t\tfor i := range x {\n\t\t\tx[i], z[i] = x[i]/mean, z[i]/mean\n\t\t}\n\t}\n"}},
+			stand, plansStand + "dp-wis_add_remove_one"},
+		{"audit: the exact number of persons", "dp/mechanism/pair.go",
+			[][2]string{{"out.Count = noisy[5] / p.shape.count", "out.Count = math.Round(float64(p.total.persons) + 0*noisy[5])"}},
+			stand, plansStand + "dp-wis_add_remove_one"},
+		{"audit: a coin of six bits", "dp/local/threshold.go",
+			[][2]string{{"uint64(math.Ceil(math.Ldexp(lie, 64)))", "uint64(math.Floor(math.Ldexp(lie, 6))) << 58"}},
+			reports, "BitsAreExamined"},
+		{"audit: coordinates are rounded up", "dp/mechanism/lattice.go",
+			[][2]string{{"dst[i] = int64(v * scale)", "dst[i] = int64(math.Copysign(math.Ceil(math.Abs(v*scale)), v))"}, {"if l.within(dst) {", "if len(dst) > 0 {"}},
+			stand, plansStand + "dp-refine_add_remove_one"},
+	}
+}
