@@ -35,10 +35,19 @@ func (s *Source) BernoulliExp(x float64) bool {
 	if !(x >= 0) || math.IsInf(x, 0) {
 		panic(fmt.Sprintf("noise: BernoulliExp(%v): want a finite number, 0 or above", x))
 	}
-	if x == 0 {
+	return s.BernoulliExpRat(new(big.Rat).SetFloat64(x))
+}
+
+// BernoulliExpRat is [Source.BernoulliExp] for any rational x, which it does not change.
+// It panics if x is negative.
+func (s *Source) BernoulliExpRat(x *big.Rat) bool {
+	switch x.Sign() {
+	case -1:
+		panic("noise: BernoulliExpRat: want a number of 0 or above")
+	case 0:
 		return true
 	}
-	c := curve{a: new(big.Rat).SetFloat64(x)}
+	c := curve{a: x}
 	one := &prefix{z: big.NewInt(1), exact: true}
 	u := &prefix{z: new(big.Int).SetUint64(s.Uint64()), n: 64}
 	return c.above(s, big.NewInt(1), one, u)

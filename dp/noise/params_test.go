@@ -150,3 +150,34 @@ func TestBernoulliRefusesWhatIsNoProbability(t *testing.T) {
 		}()
 	}
 }
+
+// TestBernoulliExpRatOfTheSameNumber: of a number that a float64 is, both forms answer
+// alike from the same bits; of others too, and x is kept.
+func TestBernoulliExpRatOfTheSameNumber(t *testing.T) {
+	a, b := NewSeeded(3), NewSeeded(3)
+	for range 200 {
+		if a.BernoulliExp(0.75) != b.BernoulliExpRat(big.NewRat(3, 4)) {
+			t.Fatal("exp(-3/4): the two forms part")
+		}
+	}
+	third, n, hits := big.NewRat(1, 3), 6000, 0.0
+	for range n {
+		if b.BernoulliExpRat(third) {
+			hits++
+		}
+	}
+	p := math.Exp(-1. / 3)
+	// Five standard deviations: a false alarm has a probability below 1e-6.
+	if sd := math.Sqrt(p * (1 - p) / float64(n)); math.Abs(hits/float64(n)-p) > 5*sd {
+		t.Errorf("exp(-1/3): %v of %d; want a share of %v", hits, n, p)
+	}
+	if third.Cmp(big.NewRat(1, 3)) != 0 {
+		t.Errorf("x became %v", third)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a negative x is taken")
+		}
+	}()
+	b.BernoulliExpRat(big.NewRat(-1, 3))
+}

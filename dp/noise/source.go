@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"math/bits"
 )
 
@@ -73,6 +74,16 @@ type Tape interface {
 	// noise, of standard deviation sigma steps, was added. What noisy holds when it
 	// returns is released. It keeps neither slice.
 	Release(step, sigma float64, sum, noisy []int64)
+}
+
+// ChoiceTape is a [Tape] that sees private choices too.
+type ChoiceTape interface {
+	Tape
+	// Choose is called with the exact scores of the candidates, with the rate, so that a
+	// coin of permute-and-flip falls with probability exp(-rate (largest score - score)),
+	// and with the candidate that was drawn. What it returns is released. It keeps
+	// neither scores nor rate.
+	Choose(scores []int64, rate *big.Rat, drawn int) int
 }
 
 // NewTaped is [NewSeeded] with a tape, and as unsafe: tests alone may use it.

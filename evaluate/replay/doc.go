@@ -14,10 +14,14 @@
 //     differ by dS: the sum of |dS|^2/sigma^2 over the releases is at most the mu^2
 //     of the plan's event (Dong, Roth and Su 2022, theorem 3).
 //
+// A run may also be one choice by permute-and-flip. The neighbour is then shown the same
+// candidate, and the probabilities of all candidates are computed from both totals of
+// scores ([CheckChoice]).
+//
 // [Draw] gives the log-likelihood ratio of one run and its noise, so that package
 // audit can bound from below what runs show.
 //
 // It is a test: what it does not try may still be wrong. Not covered are events
-// other than compositions of Gaussians (dp-lsw and dp-lsl with smooth sensitivity,
+// other than compositions of Gaussians and a single choice (dp-lsw and dp-lsl with smooth sensitivity,
 // gpope with subsampling, whose amplification no pair shows) and fast noise.
 package replay

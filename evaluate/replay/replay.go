@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
@@ -20,14 +21,15 @@ var (
 	// ErrBroken marks a pair that refutes the plan.
 	ErrBroken = errors.New("the run does not keep to its plan")
 	// ErrUncovered marks a plan that replay can say nothing of.
-	ErrUncovered = errors.New("not a composition of Gaussian sums")
+	ErrUncovered = errors.New("neither a composition of Gaussian sums nor one choice")
 )
 
 // Result is what a pair showed.
 type Result struct {
-	// Releases is the number of noisy sums.
+	// Releases is the number of noisy sums, or of choices.
 	Releases int
-	// Ratio is the mu^2 that the pair needed over that of the plan; at most 1.
+	// Ratio is the mu^2 that the pair needed over that of the plan, or of a choice the
+	// epsilon; at most 1.
 	Ratio float64
 }
 
@@ -68,6 +70,9 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if plan.Privacy == nil {
 		return Result{}, fmt.Errorf("%w: the plan promises no privacy", ErrUncovered)
 	}
+	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
+		return CheckChoice(ctx, Of(plan, d, neighbour), e.Epsilon, seed)
+	}
 	allowed, ok := audit.MuSquared(plan.Event, plan.Privacy.Adjacency)
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUncovered, plan.Event.Kind())
@@ -82,7 +87,7 @@ func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Resul
 	if err != nil {
 		return Result{}, err
 	}
-	forced := &forcer{kept: shown.kept}
+	forced := &forcer{kept: shown.kept, keptChoices: shown.choices}
 	got, err := run.text(ctx, true, noise.NewTaped(seed, forced))
 	if err != nil {
 		return Result{}, err
@@ -96,6 +101,8 @@ func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Resul
 		return result, fmt.Errorf("%w: %s", ErrBroken, forced.wrong)
 	case forced.next != len(shown.kept):
 		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour", ErrBroken, len(shown.kept), forced.next)
+	case len(shown.choices)+forced.choices > 0:
+		return result, fmt.Errorf("%w: a choice beside the sums that are paid for", ErrBroken)
 	case len(shown.kept) == 0 && allowed > 0:
 		return result, fmt.Errorf("%w: the run makes no exact noisy sum", ErrUncovered)
 	case !(forced.spent <= allowed*(1+tolerance)):
@@ -123,7 +130,10 @@ type kept struct {
 }
 
 // keeper keeps what a run shows.
-type keeper struct{ kept []kept }
+type keeper struct {
+	kept    []kept
+	choices []chosen
+}
 
 // Release implements noise.Tape.
 func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
@@ -140,6 +150,10 @@ type forcer struct {
 	// compare keeps the run's own sums.
 	compare bool
 	sums    [][]int64
+	// of choices: those that were kept, the number of the run's own, and what they need.
+	keptChoices []chosen
+	choices     int
+	loss        float64
 }
 
 // Release implements noise.Tape.
