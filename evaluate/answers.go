@@ -18,12 +18,14 @@ type PolicyAnswer struct {
 	Name string     `json:"name"`
 	Kind AnswerKind `json:"kind"`
 	// Estimate is the value of the policy, in the group where it is one, or the difference of two; nil for a
-	// selection. Its confidence is that of its interval alone; together all intervals
+	// selection and for a pick. Its confidence is that of its interval alone; together all intervals
 	// have that of the release, JointConfidence.
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// Diagnostics are as in a [Release], of this answer.
 	Diagnostics map[string]any `json:"diagnostics,omitempty"`
 	Selection   *Selection     `json:"selection,omitempty"`
+	// Pick is the policy that permute-and-flip drew; nil of other answers.
+	Pick *Pick `json:"pick,omitempty"`
 }
 
 // AnswerKind says what an answer is about.
@@ -34,6 +36,7 @@ const (
 	OfPolicy   AnswerKind = "policy"
 	OfContrast AnswerKind = "contrast"
 	OfChoice   AnswerKind = "selection"
+	OfPick     AnswerKind = "pick"
 	OfGroup    AnswerKind = "group"
 )
 

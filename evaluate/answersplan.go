@@ -28,6 +28,14 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %s: targets need known probabilities of the logged actions, and these are to be estimated; ask about one target at a time", ErrMethod, method)
 	}
 	of.confounding = m.Confounding
+	if p.Targets.byFlip() {
+		return m.choosing(method, p, of)
+	}
+	return m.byLimits(method, p, of)
+}
+
+// byLimits plans all intervals that are asked for, and which policy is best by them.
+func (m DPIS) byLimits(method string, p Public, of vouched) (*Plan, error) {
 	answers, event, guard, err := m.answersFor(method, &p, of)
 	if err != nil {
 		return nil, err

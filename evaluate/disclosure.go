@@ -83,6 +83,10 @@ func newDisclosure(p *Plan) *Disclosure {
 	if q.Budget.Delta == 0 {
 		d.Definition = "pure epsilon-differential privacy"
 	}
+	if _, ok := p.event.(dp.PermuteAndFlip); ok {
+		d.PostProcessing = "Nothing was computed from what was drawn: the release names it, and repeats public facts."
+		d.FloatingPoint = "Scores are clipped, rounded to a public lattice and summed as integers; the coins, of probabilities exp(-x) for rational x, are exact. No noisy number is made."
+	}
 	if q.Noise == mechanism.Fast {
 		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on their gaps are not excluded."
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/fault"
@@ -19,6 +20,9 @@ var ErrInParts = fault.Input("method needs all persons in one process")
 func (p *Plan) InParts() error {
 	if p.public.By != nil {
 		return fmt.Errorf("%w: by: who is in which group is looked at before the sums of the groups; leave by out, or read the data in one process", ErrInParts)
+	}
+	if _, ok := p.event.(dp.PermuteAndFlip); ok {
+		return fmt.Errorf("%w: permute-and-flip compares the scores of all persons and makes no noisy sum; set select to best, or read the data in one process", ErrInParts)
 	}
 	switch p.Method {
 	case "dp-is", "dp-pdis", "dp-wis", "dp-dr", "dp-refine", "dp-fqe":

@@ -21,6 +21,9 @@ type Targets struct {
 	// Best asks which policy of Levels is best, as far as the intervals tell. It costs
 	// nothing more, and needs two of them or more.
 	Best bool
+	// Choose says by which way; nil for that of limits. By permute-and-flip the policies of
+	// Levels are in question, and no value of them is an answer.
+	Choose *Choice
 }
 
 // NamedPolicy is one of several policies.
@@ -99,7 +102,7 @@ func (t *Targets) validateAnswers() error {
 	case t.Best && len(t.Levels) < 2:
 		return fmt.Errorf("%w: targets: which policy is best is told of those whose levels are asked for; ask for the levels of two or more", ErrPublic)
 	}
-	return nil
+	return t.validateChoice()
 }
 
 func goodName(name string) bool {
@@ -158,7 +161,16 @@ func (t *Targets) clone() *Targets {
 	if t == nil {
 		return nil
 	}
-	return &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best}
+	c := &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best, nil}
+	if t.Choose != nil {
+		choose := *t.Choose
+		if v := choose.Value; v != nil {
+			value := *v
+			choose.Value = &value
+		}
+		c.Choose = &choose
+	}
+	return c
 }
 
 // targetsFact is the public form of what is asked: all that a plan sees of policies.
@@ -167,6 +179,7 @@ type targetsFact struct {
 	Levels    []string     `json:"levels"`
 	Contrasts [][2]string  `json:"contrasts,omitempty"`
 	Best      bool         `json:"best,omitempty"`
+	Choose    *Choice      `json:"choose,omitempty"`
 }
 
 type policyFact struct {
@@ -178,7 +191,7 @@ type policyFact struct {
 }
 
 func (t *Targets) fact() targetsFact {
-	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best}
+	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best, Choose: t.Choose}
 	for _, a := range t.Policies {
 		_, constant := a.Policy.(policy.Constant)
 		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})
@@ -188,7 +201,7 @@ func (t *Targets) fact() targetsFact {
 
 // targets makes policies of which a plan sees the same.
 func (f targetsFact) targets() (*Targets, error) {
-	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best}
+	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose}
 	for _, p := range f.Policies {
 		like, err := targetLike(p.OnPolicy, p.Actions)
 		if p.Constant {

@@ -1,0 +1,327 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Choice says by which way the best policy is found, and what is publicly supposed for
+// the forecast of both ways. No guarantee rests on what is supposed.
+type Choice struct {
+	By ChoiceBy `json:"by"`
+	// Gap is by how much the best policy is supposed to be better than all others, in
+	// units of a return; 0 means a tenth of the public range of a return.
+	Gap float64 `json:"gap,omitempty"`
+	// Value is about what the policies are supposed to be worth, in units of a return; nil
+	// means the middle of the public range.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// ChoiceBy is a way to find the best policy.
+type ChoiceBy string
+
+// The ways to find the best policy.
+const (
+	// ByLimits takes the policy with the largest lower limit, after values and intervals of
+	// all are released.
+	ByLimits ChoiceBy = "limits"
+	// ByFlip draws it by permute-and-flip and releases nothing else.
+	ByFlip ChoiceBy = "permute-and-flip"
+	// ByForecast takes the way that is more likely to name the best policy, as supposed.
+	ByForecast ChoiceBy = "auto"
+)
+
+// Pick is a policy that was drawn, and no value of it.
+type Pick struct {
+	Policy string `json:"policy"`
+}
+
+// ChoiceForecast is what a plan knows of a choice beforehand: its public fact "choice".
+// Gap, Value and probabilities are suppositions.
+type ChoiceForecast struct {
+	// By is the way that is taken.
+	By    ChoiceBy `json:"by"`
+	Gap   float64  `json:"gap"`
+	Value float64  `json:"value"`
+	// Limits and Flip are the probabilities of naming the best policy by each way, 0
+	// where it cannot be taken.
+	Limits float64 `json:"limits"`
+	Flip   float64 `json:"permute_and_flip"`
+	// MaxWeight caps a person's weight, Center is what returns are measured from, in units
+	// of a return, and Spread, in shares of its range, clips the differences between one
+	// person's scores: of permute-and-flip.
+	MaxWeight float64 `json:"max_weight"`
+	Center    float64 `json:"center"`
+	Spread    float64 `json:"spread"`
+}
+
+// byFlip tells that the way is not that of limits alone.
+func (t *Targets) byFlip() bool { return t.Choose != nil && t.Choose.By != ByLimits }
+
+func (t *Targets) validateChoice() error {
+	c := t.Choose
+	switch {
+	case c == nil:
+		return nil
+	case !t.Best:
+		return fmt.Errorf("%w: targets: a way to find the best policy is given, and the best is not asked for", ErrPublic)
+	case c.By != ByLimits && c.By != ByFlip && c.By != ByForecast:
+		return fmt.Errorf("%w: targets: the best is found by %q; want limits, permute-and-flip or auto", ErrPublic, c.By)
+	case !(c.Gap >= 0) || math.IsInf(c.Gap, 0):
+		return fmt.Errorf("%w: targets: select.gap is %v; want by how much the best is supposed to be better than the others, a finite number above 0", ErrPublic, c.Gap)
+	case c.By == ByLimits && (c.Gap != 0 || c.Value != nil):
+		return fmt.Errorf("%w: targets: select.gap and select.value are for the forecast of permute-and-flip, and the best is found by limits; leave them out", ErrPublic)
+	case c.By != ByLimits && len(t.Contrasts) > 0:
+		return fmt.Errorf("%w: targets: permute-and-flip names a policy and releases no difference; leave contrasts out, or set select to best", ErrPublic)
+	}
+	return nil
+}
+
+// flip is a choice by permute-and-flip. Every person's scores follow from that person's
+// records and public facts; mechanism.PermuteAndFlip clips them, sums integers and draws.
+// docs/proofs/permuteflip.md.
+type flip struct {
+	public     Public
+	of         vouched
+	candidates []int     // places of the policies in question
+	caps       []float64 // on weights, of every candidate
+	center     float64   // in shares of the range
+	spread     float64   // public bound on the differences of one person's scores
+}
+
+// choosing plans the choice of the best policy by permute-and-flip or, where that is left
+// to the forecast, by limits.
+func (m DPIS) choosing(method string, p Public, of vouched) (*Plan, error) {
+	c := p.Targets.Choose
+	switch {
+	case m.Clip == clipAuto || m.ClipShare != 0:
+		return nil, fmt.Errorf("%w: %s: permute-and-flip pays for no histogram of weights; leave clip and clip_share out, or set select to best", ErrMethod, method)
+	case p.Privacy.Noise != mechanism.Exact:
+		return nil, fmt.Errorf("%w: %s: the coins of permute-and-flip are exact; set privacy.noise to exact", ErrMethod, method)
+	}
+	f, err := m.flip(method, p, of)
+	if err != nil {
+		return nil, err
+	}
+	told, err := m.forecast(method, f)
+	if err != nil {
+		return nil, err
+	}
+	if told.By = c.By; c.By == ByForecast {
+		if told.By = ByFlip; told.Limits >= told.Flip {
+			told.By = ByLimits
+		}
+	}
+	var plan *Plan
+	if told.By == ByFlip {
+		plan, err = f.plan(method)
+	} else {
+		plan, err = m.byLimits(method, p, of)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if told.By == ByFlip {
+		plan.Facts["max_weight"] = told.MaxWeight
+		if m.Confounding > 1 {
+			plan.Facts["confounding"] = m.Confounding
+		}
+	}
+	plan.Facts["choice"] = told
+	plan.Notes = append(plan.Notes, told.note(c))
+	return plan, nil
+}
+
+// flip fixes caps, center and spread.
+func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
+	most, err := weightCap(method, p, m.MaxWeight)
+	if err != nil {
+		return nil, err
+	}
+	if m.MaxWeight == 0 {
+		// A cap c puts noise of scale s c/(m epsilon) on each of two mean scores, s being 2
+		// where a person is replaced and else 1, and cuts at most E[w^2]/(4c) of the weight
+		// (affordableWeight); at E[w^2] = 4 the sum of the two scales and the cut are equal for
+		// c^2 = m epsilon/(2s).
+		reach := float64(p.Persons) * p.Privacy.Budget.Epsilon / p.Privacy.Adjacency.SumSensitivity(1)
+		most = max(1, min(defaultMaxWeight, math.Sqrt(reach/2)))
+	}
+	most = min(most, max(of.weights.largest, 1))
+	f := &flip{public: p, of: of}
+	// Where nothing is cut and nothing can be missing, the mean weight is 1 for all
+	// policies, and returns may be measured from anywhere. Elsewhere what is missing counts
+	// as the worst return.
+	if m.needsGuard(p, of) == "" && lost(p, of) == "" && most >= of.weights.largest {
+		f.center = f.share(f.value())
+	}
+	for _, name := range p.Targets.Levels {
+		k := p.Targets.place(name)
+		f.candidates = append(f.candidates, k)
+		f.caps = append(f.caps, p.Targets.cap([]int{k}, most))
+	}
+	for i, a := range f.candidates {
+		for j, b := range f.candidates {
+			if i == j {
+				continue
+			}
+			up, down := (1-f.center)*f.caps[i], f.center*f.caps[j]
+			if apart(p.Targets.Policies[a].Policy, p.Targets.Policies[b].Policy) {
+				f.spread = max(f.spread, up, down) // one of both scores is 0
+			} else {
+				f.spread = max(f.spread, up+down)
+			}
+		}
+	}
+	return f, nil
+}
+
+// value is about what policies are supposed to be worth.
+func (f *flip) value() float64 {
+	if v := f.public.Targets.Choose.Value; v != nil {
+		return *v
+	}
+	return f.public.Returns().Mid()
+}
+
+// share is the place of a return in the range that scores are shares of.
+func (f *flip) share(v float64) float64 {
+	return min(max((v-f.of.within.Min)/f.of.within.Width(), 0), 1)
+}
+
+// forecast supposes a gap and a value, and tells how likely either way names the best.
+func (m DPIS) forecast(method string, f *flip) (*ChoiceForecast, error) {
+	p, c := f.public, f.public.Targets.Choose
+	returns := p.Returns()
+	v := f.value()
+	if !(v >= returns.Min && v <= returns.Max) {
+		return nil, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
+	}
+	told := &ChoiceForecast{Gap: c.Gap, Value: v, MaxWeight: slices.Max(f.caps), Spread: f.spread, Center: f.of.within.Min + f.center*f.of.within.Width()}
+	if told.Gap == 0 {
+		told.Gap = returns.Width() / 10
+	}
+	supposed := scalar.Choosing{Candidates: len(f.candidates), Persons: p.Persons, Gap: told.Gap / f.of.within.Width(), Value: f.share(v), Center: f.center,
+		Square: min(told.MaxWeight, f.of.weights.square)}
+	told.Flip = supposed.ByFlip(f.spread, p.Privacy.Budget.Epsilon, p.Privacy.Adjacency)
+	if p.Privacy.Budget.Delta == 0 {
+		return told, nil // no Gaussian noise can be paid for
+	}
+	answers, _, _, err := m.answersFor(method, &p, f.of)
+	if err != nil {
+		return nil, err
+	}
+	affordable, err := affordableWeight(p)
+	if err != nil {
+		return nil, err
+	}
+	worst := 1.0
+	for _, a := range answers {
+		cap := a.bounds.Caps.At(0).Max
+		if a.share > 0 {
+			cap = min(cap, affordable)
+		}
+		noise, err := a.bounds.EndNoise(cap)
+		if err != nil {
+			return nil, err
+		}
+		supposed.Square, supposed.Center = min(cap, f.of.weights.square), 0
+		if a.bounds.Uncut != nil {
+			supposed.Center = 0.5
+			if f.of.selfNormalised {
+				supposed.Center = supposed.Value
+			}
+		}
+		worst = min(worst, supposed.ByNormal(noise))
+	}
+	told.Limits = worst
+	return told, nil
+}
+
+// note says what the forecast rests on.
+func (c *ChoiceForecast) note(asked *Choice) string {
+	limits := fmt.Sprintf("by the largest lower limit with probability %.2f", c.Limits)
+	if c.Limits == 0 {
+		limits = "by lower limits not at all, since Gaussian noise needs delta above 0"
+	}
+	why := "The configuration names the way."
+	if asked.By == ByForecast {
+		why = "The likelier way was taken."
+	}
+	return fmt.Sprintf("Forecast of the choice, on public suppositions and not on the data: were the best policy better than all others by %.4g, these alike and all worth about %.4g, and were nothing missing, the best would be named by permute-and-flip with probability %.2f, %s. %s",
+		c.Gap, c.Value, c.Flip, limits, why)
+}
+
+// noValue heads a release that names a policy alone.
+const noValue = "This release names a policy and nothing else: it has no value, no interval, and no bound on by how much another policy may be better. Which policy is named is random, and a better score makes a policy likelier."
+
+// plan is that of permute-and-flip.
+func (f *flip) plan(method string) (*Plan, error) {
+	p := f.public
+	epsilon := p.Privacy.Budget.Epsilon
+	plan, err := newPlan(method, p, dp.PermuteAndFlip{Epsilon: epsilon}, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		xs, zs, err := contributions(d, p, f.of)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xs, zs, src) }, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan.outcome, plan.needsEnds, plan.onMeans = f.again, f.of.needsEnds, f.of.needsEnds
+	plan.uncut = slices.Max(f.caps) >= f.of.weights.largest
+	plan.tellDesign()
+	plan.Notes = slices.Insert(plan.Notes, 0, noValue)
+	missing := "What weights lack, because they were cut or because the logs never tried it, counts as the worst return, as in a lower limit."
+	if f.center > 0 {
+		missing = "By the design nothing is cut or missing, and returns are measured from the value that is supposed, which moves no difference of two expected scores. It rests on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete)."
+	}
+	plan.Notes = append(plan.Notes, missing, "The choice is charged as a pure mechanism of this epsilon; it makes no use of delta.")
+	return plan, nil
+}
+
+// drawn adds everybody's scores and draws.
+func (f *flip) drawn(xs, zs [][]float64, src *noise.Source) (*Release, error) {
+	choice, err := mechanism.NewPermuteAndFlip(len(f.candidates), f.spread, f.public.Privacy.Budget.Epsilon, f.public.Privacy.Adjacency)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(f.candidates))
+	for i := range xs[0] {
+		for j, k := range f.candidates {
+			scores[j] = scalar.Score(xs[k][i], zs[k][i], f.caps[j], f.center)
+		}
+		if err := choice.Add(scores); err != nil {
+			return nil, err
+		}
+	}
+	best, _, err := choice.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	return picked(f.public.Targets.Levels[best]), nil
+}
+
+func picked(policy string) *Release {
+	return &Release{Answers: []PolicyAnswer{{Name: bestName, Kind: OfPick, Pick: &Pick{policy}}}}
+}
+
+// again takes the policy over, if it was in question.
+func (f *flip) again(r *Release) (*Release, error) {
+	if len(r.Answers) != 1 || r.Answers[0].Pick == nil {
+		return nil, fmt.Errorf("answers: want one, which names the policy that was drawn")
+	}
+	name := r.Answers[0].Pick.Policy
+	if !slices.Contains(f.public.Targets.Levels, name) {
+		return nil, fmt.Errorf("answers[0].pick.policy is %.60q, which was not in question", name)
+	}
+	return picked(name), nil
+}
