@@ -25,9 +25,9 @@ type Config struct {
 	Targets   []NamedTarget `yaml:"targets"`
 	Levels    *Levels       `yaml:"levels"`
 	Contrasts *Contrasts    `yaml:"contrasts"`
-	// Select may be best: which policy is, of those in Levels, as far as the intervals
-	// tell.
-	Select string `yaml:"select"`
+	// Select may ask which policy is best: of those in Levels, as far as the intervals
+	// tell, or of all by permute-and-flip, without a value.
+	Select Select `yaml:"select"`
 	// By asks for the value in each of several groups of persons, in one release.
 	By *By `yaml:"by"`
 

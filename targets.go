@@ -1,7 +1,9 @@
 package discreet
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
 	"fmt"
 	"slices"
 
@@ -86,7 +88,87 @@ func (c *Contrasts) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// Values of select, and the name of the logged policy where contrasts bring it in.
+// Select asks which policy is best, and by which way. The zero value asks for nothing.
+type Select struct {
+	// Best is limits, which is also what the word best in place of all keys means;
+	// permute-and-flip, which names a policy and releases no value; or auto, which takes
+	// the one that the plan expects to name the best policy more often.
+	Best string `json:"best"`
+	// Gap and Value are publicly supposed, for the forecast of permute-and-flip and auto,
+	// in units of a return: by how much the best policy is better than the others, and
+	// about what they are worth. Left out they are a tenth and the middle of the public
+	// range of a return.
+	Gap   *float64 `json:"gap,omitempty"`
+	Value *float64 `json:"value,omitempty"`
+}
+
+// UnmarshalYAML accepts the word best and a mapping.
+func (s *Select) UnmarshalYAML(decode func(any) error) error {
+	var word string
+	if decode(&word) == nil {
+		if word != selectBest {
+			return fmt.Errorf("select is %q; want best, or a mapping such as {best: permute-and-flip}", word)
+		}
+		*s = Select{Best: string(evaluate.ByLimits)}
+		return nil
+	}
+	var keys map[string]any
+	if decode(&keys) != nil {
+		return errors.New("select: want best, or a mapping such as {best: permute-and-flip}")
+	}
+	*s = Select{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		v := keys[key]
+		number := func() (*float64, error) {
+			switch x := v.(type) {
+			case float64:
+				return &x, nil
+			case int:
+				f := float64(x)
+				return &f, nil
+			}
+			return nil, fmt.Errorf("select.%s: want a number", key)
+		}
+		var err error
+		switch word, isWord := v.(string); key {
+		case selectBest:
+			if s.Best = word; !isWord || !slices.Contains([]evaluate.ChoiceBy{evaluate.ByLimits, evaluate.ByFlip, evaluate.ByForecast}, evaluate.ChoiceBy(word)) {
+				err = errors.New("select.best: want limits, permute-and-flip or auto")
+			}
+		case "gap":
+			s.Gap, err = number()
+		case "value":
+			s.Value, err = number()
+		default:
+			err = fmt.Errorf("select: unknown key %q; want best, gap or value", key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.Best == "" {
+		return errors.New("select: best is missing; want limits, permute-and-flip or auto")
+	}
+	return nil
+}
+
+// MarshalJSON gives the word for what the word asks, so that the question has the hash that
+// it had before there were other ways.
+func (s Select) MarshalJSON() ([]byte, error) {
+	switch s {
+	case Select{}:
+		return json.Marshal("")
+	case Select{Best: string(evaluate.ByLimits)}:
+		return json.Marshal(selectBest)
+	}
+	type plain Select
+	return json.Marshal(plain(s))
+}
+
+// byLimits tells that no other way is asked for.
+func (s Select) byLimits() bool { return s.Best == "" || s.Best == string(evaluate.ByLimits) }
+
+// Words of select, and the name of the logged policy where contrasts bring it in.
 const (
 	selectBest = "best"
 	loggedName = "logged"
@@ -121,12 +203,16 @@ func (c Config) validateTargets() error {
 	switch {
 	case several && c.Target.Kind != "":
 		return fmt.Errorf("%w: target and targets are both given; leave one of them out", ErrConfig)
-	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != ""):
+	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != Select{}):
 		return fmt.Errorf("%w: contrasts, levels and select are about several policies; name them in targets, or leave these keys out", ErrConfig)
 	case !several && c.Target.Kind == "":
 		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
-	case c.Select != "" && c.Select != selectBest:
-		return fmt.Errorf("%w: select is %q; want best, or leave the key out", ErrConfig, c.Select)
+	case c.Select.byLimits() && (c.Select.Gap != nil || c.Select.Value != nil):
+		return fmt.Errorf("%w: select.gap and select.value are for the forecast of permute-and-flip; leave them out, or set select.best to permute-and-flip or auto", ErrConfig)
+	case c.Select.Gap != nil && !(*c.Select.Gap > 0):
+		return fmt.Errorf("%w: select.gap is %v; want a number above 0", ErrConfig, *c.Select.Gap)
+	case !c.Select.byLimits() && (c.Contrasts != nil || c.Levels != nil):
+		return fmt.Errorf("%w: select.best is %s, which chooses among all targets and asks for no value; leave levels and contrasts out, or set select to best", ErrConfig, c.Select.Best)
 	}
 	columns := map[string]bool{}
 	for i, t := range c.asked() {
@@ -176,7 +262,13 @@ func (c Config) targets() (*evaluate.Targets, error) {
 	if len(c.Targets) == 0 {
 		return nil, nil
 	}
-	t := &evaluate.Targets{Best: c.Select == selectBest}
+	t := &evaluate.Targets{Best: c.Select.Best != ""}
+	if !c.Select.byLimits() {
+		t.Choose = &evaluate.Choice{By: evaluate.ChoiceBy(c.Select.Best), Value: c.Select.Value}
+		if c.Select.Gap != nil {
+			t.Choose.Gap = *c.Select.Gap
+		}
+	}
 	for _, n := range c.Targets {
 		p, err := c.with(n.target()).policy()
 		if err != nil {

@@ -39,6 +39,16 @@ type forestRow struct {
 	Persons                string // of a group
 }
 
+// Picked is the policy that permute-and-flip drew; empty where none was drawn.
+func Picked(r *evaluate.Release) string {
+	for _, a := range r.Answers {
+		if a.Pick != nil {
+			return a.Pick.Policy
+		}
+	}
+	return ""
+}
+
 // choiceView is which policy is best, in words.
 type choiceView struct{ Policy, Regret, MayBe string }
 

@@ -121,7 +121,7 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 	}
 	add(unmeasured, "Unmeasured causes", "If the target policy is not the one that made the data: whatever moved both the decisions and their outcomes but was not recorded biases the answer, as do recorded probabilities that are wrong.")
 	add(unmeasured, "Whom the data stand for", "The answer is about people like those in the data, under the conditions of that time.")
-	if r.Estimate != nil || len(r.Answers) > 0 {
+	if r.Estimate != nil || Intervals(r) > 0 {
 		add(unmeasured, "The normal curve", "The interval takes the sum of many persons and the noise to be normally distributed; with few persons or rare large weights it may cover less often than it says.")
 	}
 }
@@ -149,7 +149,13 @@ func checks(r *evaluate.Release) []verification {
 			Command: "discreet verify release.json --public-key KEY.pub.pem",
 		})
 	}
-	if len(r.Answers) > 0 {
+	if Picked(r) != "" {
+		out = append(out, verification{
+			What:    "The policy (answers[0].pick.policy) is one of those in question, and the plan follows from the public facts. That it was drawn as told nobody can see in the release.",
+			Command: "discreet verify release.json",
+		})
+	}
+	if Intervals(r) > 0 {
 		out = append(out, verification{
 			What:    "Each interval (answers[].estimate.interval) follows from the noisy sums beside it (answers[].diagnostics.sums), and the selection from the intervals. The command makes all of them again.",
 			Command: "discreet verify release.json",

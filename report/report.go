@@ -64,6 +64,7 @@ type page struct {
 	Estimate *estimateView
 	Answer   *answerView
 	Forest   *forestView
+	Picked   string // the policy that was drawn
 	Function *functionView
 	Promise  *promise
 	Event    *eventNode
@@ -117,7 +118,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 	if r.Answer != nil {
 		p.Answer = newAnswerView(r.Answer, public)
 	}
-	if len(r.Answers) > 0 {
+	if p.Picked = Picked(r); p.Picked == "" && len(r.Answers) > 0 {
 		p.Forest = newForestView(r)
 	}
 	if len(r.Values) > 0 || len(r.Theta) > 0 {

@@ -18,6 +18,8 @@ func title(r *evaluate.Release) string {
 		return "What a method of another author answers"
 	case len(r.Answers) > 0 && r.Answers[0].Kind == evaluate.OfGroup:
 		return "What the policy is worth, group by group"
+	case Picked(r) != "":
+		return "Which policy is best, without a value"
 	case len(r.Answers) > 0:
 		return "How policies compare"
 	case len(r.Values) > 0 || len(r.Theta) > 0:
@@ -89,6 +91,9 @@ func warnings(r *evaluate.Release) []warning {
 	}
 	if why := InPart(r); why != "" {
 		care("The data answer for a part of the question", why)
+	}
+	if Picked(r) != "" {
+		care("This release comes without a value", "It names a policy that was drawn at random, better ones being likelier. How much any policy is worth, and by how much another may be better, it does not say.")
 	}
 	if s == nil {
 		stop("No privacy: a reference, not for release",

@@ -18,6 +18,9 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	if len(r.Answers) == 0 {
 		return
 	}
+	if printPick(w, r) {
+		return
+	}
 	if n := report.Intervals(r); n == 1 {
 		fmt.Fprintf(w, "answers   1 interval that holds with %g%%\n", 100*r.JointConfidence)
 	} else {
@@ -48,8 +51,36 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	}
 }
 
+// printPick tells the policy that permute-and-flip named, if it did.
+func printPick(w io.Writer, r *evaluate.Release) bool {
+	for _, a := range r.Answers {
+		if a.Pick != nil {
+			fmt.Fprintf(w, "best      %s, drawn by permute-and-flip\n", printable(a.Pick.Policy))
+			fmt.Fprintln(w, "          NO VALUE: the release names a policy, without a value, an interval, or how much another may be better")
+			return true
+		}
+	}
+	return false
+}
+
+// printChoice tells what a plan supposes of a choice, and how likely either way is to
+// name the best policy.
+func printChoice(w io.Writer, p *evaluate.Plan) {
+	c, ok := p.Facts["choice"].(*evaluate.ChoiceForecast)
+	if !ok {
+		return
+	}
+	fmt.Fprintf(w, "choice    by %s; supposed, not measured: the best is better than all others by %.4g, and all are worth about %.4g\n", c.By, c.Gap, c.Value)
+	limits := fmt.Sprintf("%.2f by the largest lower limit", c.Limits)
+	if c.Limits == 0 {
+		limits = "the way of limits needs delta above 0"
+	}
+	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
+}
+
 // printExpected tells what a plan knows of each of several answers.
 func printExpected(w io.Writer, p *evaluate.Plan) {
+	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
 		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g, without missing mass\n",
