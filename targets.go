@@ -3,8 +3,8 @@ package discreet
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"

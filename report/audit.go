@@ -102,7 +102,11 @@ func planPage(r *examine.Report) auditPage {
 		say("Claimed mu", "%.4g", r.Claim.Mu)
 	}
 	if r.Replayed > 0 {
-		say("Replay", "%d pairs of neighbours; the worst (%s) needs %.4f of the mu² that is paid for", r.Replayed, r.WorstKind, r.Worst)
+		paid := "mu²"
+		if r.Claim.Mu == 0 {
+			paid = "epsilon"
+		}
+		say("Replay", "%d pairs of neighbours; the worst (%s) needs %.4f of the %s that is paid for", r.Replayed, r.WorstKind, r.Worst, paid)
 	}
 	if f := r.Found; f != nil {
 		say("Shown", "epsilon at least %.4g, mu at least %.4g, by %d runs of each of two neighbours", f.Epsilon, f.Mu, r.Runs)

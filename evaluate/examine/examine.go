@@ -81,8 +81,8 @@ type Report struct {
 	// Missed names the mistakes that the self-test did not find: of such this audit would
 	// not tell in the plan either.
 	Missed []string `json:"missed"`
-	// Replayed pairs, of which the worst needs Worst of the mu^2 that is paid for; 0
-	// where a replay cannot follow the plan.
+	// Replayed pairs, of which the worst needs Worst of the mu^2 that is paid for, or of
+	// the epsilon of a choice; 0 where a replay cannot follow the plan.
 	Replayed  int     `json:"replayed_pairs"`
 	Worst     float64 `json:"worst_share_of_mu_squared"`
 	WorstKind string  `json:"worst_pair"`
@@ -240,6 +240,9 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	s.sums = s.claim.Mu > 0 && public.Privacy.Noise == mechanism.Exact
+	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
+		s.chooses = e.Epsilon
+	}
 	if !s.sums {
 		s.pairs, s.outside = s.pairs[:pairsOutside], 2
 	}
@@ -336,7 +339,7 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 	}
 	r.Broken = append(r.Broken, o.broken...)
 	r.WorstKind = s.pairs[o.at].Kind
-	if s.sums {
+	if s.sums || s.chooses > 0 {
 		r.Replayed, r.Worst = len(s.pairs), o.worst
 	}
 	if o.sampled {
@@ -384,7 +387,7 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 // missing says what no look can see of a plan.
 func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 	out := []string{"time, memory and messages to the curator"}
-	if !s.sums {
+	if !s.sums && s.chooses == 0 {
 		why := "is no composition of Gaussian sums"
 		if plan.Privacy.Noise != mechanism.Exact {
 			why = "has fast noise"

@@ -29,7 +29,9 @@ type subject struct {
 	pairs []pair
 	// sums says that every run is a sequence of Gaussian sums that a replay can follow.
 	sums bool
-	runs int // of each world, for the lower bound
+	// chooses is the epsilon of a single choice by permute-and-flip, 0 of all else.
+	chooses float64
+	runs    int // of each world, for the lower bound
 	// outside is how many pairs are looked at from outside, where sums cannot be
 	// followed; each has its share of the false-alarm rate.
 	outside int
@@ -69,12 +71,32 @@ func (s *subject) look(ctx context.Context, early bool) (outcome, error) {
 		}
 		return o, s.draw(ctx, &o, early)
 	}
+	if s.chooses > 0 {
+		if err := s.certifyChoices(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
+	}
 	for o.at = range min(len(s.pairs), s.outside) {
 		if err := s.sample(ctx, &o); err != nil || len(o.broken) > 0 {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// certifyChoices holds the probabilities of every pair against the epsilon of the claim.
+func (s *subject) certifyChoices(ctx context.Context, o *outcome) error {
+	for i, p := range s.pairs {
+		r, err := replay.CheckChoice(ctx, p.run, s.chooses, s.seed+uint64(i))
+		if err != nil {
+			err = o.breaks("replay certificate", fmt.Errorf("%s: %w", p.Kind, err))
+		}
+		if err != nil || len(o.broken) > 0 {
+			return err
+		}
+		o.worst = max(o.worst, r.Ratio)
+	}
+	return nil
 }
 
 // replay holds every pair against the mu^2 of the claim, and takes for what follows the

@@ -40,6 +40,9 @@ func options() map[string]map[string]any {
 		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":      {"name": "dp-pdis", "several": true},
+		"dp-is choice":         {"name": "dp-is", "choice": true, "max_weight": 3},
+		"dp-wis choice":        {"name": "dp-wis", "choice": true},
+		"dp-pdis choice":       {"name": "dp-pdis", "choice": true, "confounding": 1.5},
 		"dp-is groups":         {"name": "dp-is", "groups": "", "clip": "public", "max_weight": 3},
 		"dp-is groups fixed":   {"name": "dp-is", "groups": "fixed", "clip": "public", "max_weight": 3},
 		"dp-wis groups":        {"name": "dp-wis", "groups": "", "max_weight": 64},
@@ -107,6 +110,12 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Target = nil
 			p.Targets = &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}},
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
+		case "choice":
+			constant, err := policy.NewConstant(1)
+			check(err)
+			p.Target = nil
+			p.Targets = &evaluate.Targets{Levels: []string{"a", "b", "logged"}, Best: true, Choose: &evaluate.Choice{By: evaluate.ByFlip},
+				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: constant}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
 		case "groups":
 			p.By = &evaluate.Groups{Column: "obs_x", Of: []evaluate.Group{{Name: "few", Number: 1}, {Name: "many", Number: -2}}}
 			if value == "fixed" && adjacency == dp.ReplaceOne {

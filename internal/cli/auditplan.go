@@ -87,7 +87,11 @@ func printAudit(w io.Writer, r *examine.Report) {
 		}
 	}
 	if r.Replayed > 0 {
-		fmt.Fprintf(w, "replay    %d pairs of neighbours, %d persons or all; the worst (%s) needs %.4f of the mu^2 that is paid for\n", r.Replayed, r.Persons, r.WorstKind, r.Worst)
+		paid := "mu^2"
+		if r.Claim.Mu == 0 {
+			paid = "epsilon"
+		}
+		fmt.Fprintf(w, "replay    %d pairs of neighbours, %d persons or all; the worst (%s) needs %.4f of the %s that is paid for\n", r.Replayed, r.Persons, r.WorstKind, r.Worst, paid)
 	}
 	if r.Found != nil {
 		fmt.Fprintf(w, "found     epsilon at least %.4g", r.Found.Epsilon)

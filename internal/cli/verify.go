@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/report"
 )
 
 // failure marks a check that did not hold: exit code 1, whatever it wraps.
@@ -93,6 +94,9 @@ checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 // unchecked is the first thing to know of a signature that was not held against a key.
 const unchecked = "signature NOT checked: anybody can write one, and the value could be anything; give --public-key to check it"
 
+// pickedAlone is what a release without a value has to say first.
+const pickedAlone = "NO VALUE: the release names a policy that was drawn, without a value or an interval"
+
 // release checks a release by itself and prints what held.
 func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*discreet.Verification, error) {
 	var signer ed25519.PublicKey
@@ -114,6 +118,9 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*d
 		}
 		if found.Envelope {
 			fmt.Fprintf(w, "envelope    DSSE, of type %s\n", discreet.ReleaseType)
+		}
+		if report.Picked(r) != "" {
+			v.note(w, pickedAlone)
 		}
 		fmt.Fprintf(w, "form        follows %s\n", r.Schema)
 	}

@@ -64,6 +64,8 @@ func private() []question {
 		{name: "dp-pdis-design", log: "trial", target: first, method: "{name: dp-pdis}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
 		{name: "several-design", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: first, kind: constant, action: 0}, {name: second, kind: constant, action: 1}]\ncontrasts: all\nselect: best\n"},
+		{name: "several-choice", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}, {name: as was, kind: logged}]\nselect: {best: permute-and-flip, gap: 0.25}\n"},
+		{name: "several-likelier", log: "drawn", method: "{name: auto}", more: "targets: [{name: first, kind: constant, action: 0}, {name: second, kind: constant, action: 1}]\nselect: {best: auto, value: 0.25}\n"},
 		{name: "several-pdis", log: "visits", method: "{name: dp-pdis}",
 			more: "targets: [{name: first, kind: constant, action: 1}, {name: none, kind: constant, action: 0}, {name: as was, kind: logged}]\nlevels: [first]\ncontrasts: all\n"},
 		{name: "several-auto", log: "visits", method: "{name: auto, max_weight: 4}", more: "targets: [{name: table, kind: table, path: table.csv, column: obs_state}]\nlevels: none\ncontrasts: logged\n"},

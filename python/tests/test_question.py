@@ -303,6 +303,28 @@ def test_the_best_policy_is_told() -> None:
     assert list(dt.Release(json.dumps(alone)).to_frame()["name"]) == ["even"]
 
 
+def test_a_policy_that_was_drawn_has_no_value(trial: dt.Logs) -> None:
+    arms = {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}
+    plan = dt.Question(trial, arms, **PRIVATE, select={"best": "permute-and-flip", "gap": 3}).plan()
+    assert "by permute-and-flip and" in repr(plan)
+    assert plan.event == {"kind": "permute_and_flip", "epsilon": plan.json["budget"]["epsilon"]}
+    with pytest.warns(dt.CuratorNotice):
+        release = dt.Question(trial, arms, **PRIVATE, select={"best": "permute-and-flip"}).evaluate()
+    assert release.drawn
+    assert release.best in arms
+    assert release.answers == []
+    assert "NO VALUE" in repr(release)
+    assert "NO VALUE" in release._repr_html_()
+    assert "lower limit" not in release._repr_html_().split("<details>")[0]
+    frame = release.to_frame()
+    assert list(frame["name"]) == [release.best]
+    assert list(frame["kind"]) == ["pick"]
+    with pytest.raises(dt.DiscreetError):
+        _ = release.value
+    assert release.verify()["valid"]
+    release.plot()
+
+
 def test_a_release_that_cannot_answer_says_so_everywhere(trial: dt.Logs) -> None:
     # The public range of a return is 16 wide; at epsilon 1/200 the noise alone passes it.
     lost = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.005})

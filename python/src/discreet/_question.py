@@ -40,6 +40,12 @@ class Plan:
         parts = [
             f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}, {self.json['unit']}, {self.json['adjacency']}"
         ]
+        choice = self.json["public"].get("choice")
+        if choice:
+            parts.append(
+                f"best named with probability {choice['permute_and_flip']:.2f} by permute-and-flip and "
+                f"{choice['limits']:.2f} by limits, as supposed; by {choice['by']}"
+            )
         parts += [self._of(a["name"], a, a.get("range")) for a in self.json["public"].get("answers") or []]
         if len(parts) == 1:
             parts.append(self._of("", self.json["expected"], None))
@@ -186,7 +192,8 @@ class Question:
     features
         The section ``features`` of docs/configuration.md.
     levels, contrasts, select
-        With several policies: whose values, which differences, and whether to tell which is best.
+        With several policies: whose values, which differences, and which is best. `select` is ``"best"``, by
+        the intervals, or a mapping: ``{"best": "permute-and-flip"}`` names a policy and releases no value.
     noise
         ``"exact"`` (the default) or ``"fast"``.
     justification
@@ -228,7 +235,7 @@ class Question:
         features: Mapping[str, Any] | None = None,
         levels: str | Sequence[str] | None = None,
         contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | None = None,
+        select: str | Mapping[str, Any] | None = None,
         noise: str | None = None,
         justification: str | None = None,
         more: Mapping[str, Any] | None = None,

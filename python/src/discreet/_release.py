@@ -141,11 +141,20 @@ class Release:
 
     @property
     def best(self) -> str | None:
-        """The policy that `select` found to have the largest lower limit; None where it was not asked for."""
+        """The policy that `select` found; None where it was not asked for.
+
+        It has the largest lower limit or, where :attr:`drawn`, was drawn by permute-and-flip.
+        """
         for a in self.json.get("answers", []):
-            if "selection" in a:
-                return str(a["selection"]["policy"])
+            for kind in ("selection", "pick"):
+                if kind in a:
+                    return str(a[kind]["policy"])
         return None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether :attr:`best` was drawn by permute-and-flip: the release then has no value and no interval."""
+        return any("pick" in a for a in self.json.get("answers", []))
 
     @functools.cached_property
     def _headline(self) -> Mapping[str, str]:
@@ -226,8 +235,8 @@ class Release:
         -------
         pandas.DataFrame
             ``attrs["unanswered"]`` is :attr:`unanswered`. Where `select` was asked for, the column ``best`` marks the
-            policy that it found; that has a row of the kind ``selection``, without numbers, where its own value was
-            not released.
+            policy that it found; that has a row of the kind ``selection``, or ``pick`` where it was drawn, without
+            numbers, where its own value was not released.
         """
         from discreet._plots import pandas
 
@@ -261,7 +270,8 @@ class Release:
         elif "theta" in self.json:
             out = pd.DataFrame({"theta": self.json["theta"]})
         else:
-            out = pd.DataFrame([{"name": self.best, "kind": "selection", "best": True}])
+            kind = "pick" if self.drawn else "selection"
+            out = pd.DataFrame([{"name": self.best, "kind": kind, "best": True}])
         out.attrs["unanswered"] = self.unanswered
         return out
 
@@ -280,7 +290,12 @@ class Release:
         from discreet._plots import axes
 
         answers = self.answers
-        if not answers:
+        if self.drawn:
+            ax = axes(ax, (6, 1.2))
+            ax.text(0.5, 0.5, f"{self.best}: drawn as the best, without a value", ha="center", va="center")
+            ax.set_xticks([])
+            ax.set_yticks([])
+        elif not answers:
             ax = axes(ax, (6, 3))
             values = self.json.get("values", self.json.get("theta", []))
             if "bands" in self.json:
@@ -322,7 +337,9 @@ class Release:
 
     def __repr__(self) -> str:
         told = [f"{a.name} {a.value:.6g} [{a.interval[0]:.6g}, {a.interval[1]:.6g}]" for a in self.answers]
-        if self.best is not None:
+        if self.drawn:
+            told.append(f"best {self.best}, drawn by permute-and-flip; NO VALUE")
+        elif self.best is not None:
             told.append(f"best {self.best}")
         if self.unanswered is not None:
             told.insert(0, f"answer NONE: this release cannot answer the question. {self.unanswered}")
@@ -340,7 +357,9 @@ class Release:
             f"<td>{a.std_sampling:.3g} ({escape(a.sampling.replace('_', ' '))})</td></tr>"
             for a in self.answers
         )
-        if not self.answers:
+        if self.drawn:
+            rows = "<tr><td colspan=5>NO VALUE: the release names a policy and nothing else</td></tr>"
+        elif not self.answers:
             count = len(self.json.get("values", self.json.get("theta", [])))
             rows = f"<tr><td colspan=5>a value function of {count} numbers: .plot(), .to_frame()</td></tr>"
         p = self.json["privacy"]
@@ -359,7 +378,8 @@ class Release:
             head = f"<p>{none} {escape(self.unanswered)}</p>"
         else:
             head = "" if self.in_part is None else f"<p><b>Answer in part:</b> {escape(self.in_part)}</p>"
-        best = "" if self.best is None else f"<p>Best by its lower limit: {escape(self.best)}.</p>"
+        how = "Drawn as the best by permute-and-flip" if self.drawn else "Best by its lower limit"
+        best = "" if self.best is None else f"<p>{how}: {escape(self.best)}.</p>"
         notes = "".join(f"<li>{escape(n)}</li>" for n in self.notes)
         held = f"{100 * self._confidence():g}% interval" if self.answers else ""
         return (

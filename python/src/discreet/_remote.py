@@ -277,7 +277,7 @@ class Remote:
         parameters: Mapping[str, Any] | None = None,
         levels: str | Sequence[str] | None = None,
         contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | None = None,
+        select: str | Mapping[str, Any] | None = None,
         justification: str | None = None,
     ) -> RemotePlan:
         """Say what a question would cost and how far off its answer will be. No data are opened, nothing is spent.
@@ -328,7 +328,7 @@ class Remote:
         parameters: Mapping[str, Any] | None = None,
         levels: str | Sequence[str] | None = None,
         contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | None = None,
+        select: str | Mapping[str, Any] | None = None,
         justification: str | None = None,
         purpose: str = "",
         key: str | None = None,
