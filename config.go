@@ -27,7 +27,7 @@ type Config struct {
 	Contrasts *Contrasts    `yaml:"contrasts"`
 	// Select may ask which policy is best: of those in Levels, as far as the intervals
 	// tell, or of all by permute-and-flip, without a value.
-	Select Select `yaml:"select"`
+	Select *Select `yaml:"select"`
 	// By asks for the value in each of several groups of persons, in one release.
 	By *By `yaml:"by"`
 

@@ -55,7 +55,7 @@ func (c Config) hashTargets(question map[string]any) error {
 		return c.hashFile(question, "policy", "target.path", c.Target.Path)
 	}
 	delete(question, "target")
-	question["targets"], question["levels"], question["contrasts"], question["select"] = c.Targets, c.Levels, c.Contrasts, c.Select
+	question["targets"], question["levels"], question["contrasts"], question["select"] = c.Targets, c.Levels, c.Contrasts, c.Select.hashed()
 	for i, t := range c.Targets {
 		key := c.key(i)
 		if err := c.hashFile(question, key+".policy", key+".path", t.Path); err != nil {

@@ -1,7 +1,6 @@
 package discreet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,7 +87,7 @@ func (c *Contrasts) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// Select asks which policy is best, and by which way. The zero value asks for nothing.
+// Select asks which policy is best, and by which way.
 type Select struct {
 	// Best is limits, which is also what the word best in place of all keys means;
 	// permute-and-flip, which names a policy and releases no value; or auto, which takes
@@ -129,6 +128,9 @@ func (s *Select) UnmarshalYAML(decode func(any) error) error {
 			}
 			return nil, fmt.Errorf("select.%s: want a number", key)
 		}
+		if v == nil {
+			continue
+		}
 		var err error
 		switch word, isWord := v.(string); key {
 		case selectBest:
@@ -152,21 +154,20 @@ func (s *Select) UnmarshalYAML(decode func(any) error) error {
 	return nil
 }
 
-// MarshalJSON gives the word for what the word asks, so that the question has the hash that
-// it had before there were other ways.
-func (s Select) MarshalJSON() ([]byte, error) {
-	switch s {
-	case Select{}:
-		return json.Marshal("")
-	case Select{Best: string(evaluate.ByLimits)}:
-		return json.Marshal(selectBest)
+// hashed is the form in which the question is hashed: the word for what the word asks, and
+// an empty one where nothing is asked, so that such a question keeps its hash.
+func (s *Select) hashed() any {
+	switch {
+	case s == nil:
+		return ""
+	case *s == Select{Best: string(evaluate.ByLimits)}:
+		return selectBest
 	}
-	type plain Select
-	return json.Marshal(plain(s))
+	return s
 }
 
 // byLimits tells that no other way is asked for.
-func (s Select) byLimits() bool { return s.Best == "" || s.Best == string(evaluate.ByLimits) }
+func (s *Select) byLimits() bool { return s == nil || s.Best == string(evaluate.ByLimits) }
 
 // Words of select, and the name of the logged policy where contrasts bring it in.
 const (
@@ -203,13 +204,13 @@ func (c Config) validateTargets() error {
 	switch {
 	case several && c.Target.Kind != "":
 		return fmt.Errorf("%w: target and targets are both given; leave one of them out", ErrConfig)
-	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != Select{}):
+	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != nil):
 		return fmt.Errorf("%w: contrasts, levels and select are about several policies; name them in targets, or leave these keys out", ErrConfig)
 	case !several && c.Target.Kind == "":
 		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", ErrConfig)
-	case c.Select.byLimits() && (c.Select.Gap != nil || c.Select.Value != nil):
+	case c.Select != nil && c.Select.byLimits() && (c.Select.Gap != nil || c.Select.Value != nil):
 		return fmt.Errorf("%w: select.gap and select.value are for the forecast of permute-and-flip; leave them out, or set select.best to permute-and-flip or auto", ErrConfig)
-	case c.Select.Gap != nil && !(*c.Select.Gap > 0):
+	case c.Select != nil && c.Select.Gap != nil && !(*c.Select.Gap > 0):
 		return fmt.Errorf("%w: select.gap is %v; want a number above 0", ErrConfig, *c.Select.Gap)
 	case !c.Select.byLimits() && (c.Contrasts != nil || c.Levels != nil):
 		return fmt.Errorf("%w: select.best is %s, which chooses among all targets and asks for no value; leave levels and contrasts out, or set select to best", ErrConfig, c.Select.Best)
@@ -262,7 +263,7 @@ func (c Config) targets() (*evaluate.Targets, error) {
 	if len(c.Targets) == 0 {
 		return nil, nil
 	}
-	t := &evaluate.Targets{Best: c.Select.Best != ""}
+	t := &evaluate.Targets{Best: c.Select != nil}
 	if !c.Select.byLimits() {
 		t.Choose = &evaluate.Choice{By: evaluate.ChoiceBy(c.Select.Best), Value: c.Select.Value}
 		if c.Select.Gap != nil {

@@ -30,7 +30,7 @@ type question struct {
 	Targets   []discreet.NamedTarget `yaml:"targets"`
 	Levels    *discreet.Levels       `yaml:"levels"`
 	Contrasts *discreet.Contrasts    `yaml:"contrasts"`
-	Select    discreet.Select        `yaml:"select"`
+	Select    *discreet.Select       `yaml:"select"`
 	By        *discreet.By           `yaml:"by"`
 	Start     *discreet.Start        `yaml:"start"`
 	Method    discreet.Method        `yaml:"method"`
