@@ -33,13 +33,19 @@ func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (*evaluate.Ready
 	}
 	o := j.options
 	o.Progress = j.progress
-	s, err := file.Open(ctx, j.paths(), j.config.Data.Format, o)
+	open := func() (*file.Stream, error) { return file.Open(ctx, j.paths(), j.config.Data.Format, o) }
+	s, a, err := j.inStretches(plan, open)
 	if err != nil {
 		return nil, nil, err
 	}
+	if s == nil {
+		if s, err = open(); err != nil {
+			return nil, nil, err
+		}
+		a = j.assembly(plan)
+		err = a.run(s)
+	}
 	defer s.Close()
-	a := &assembly{job: j, gathering: g, facts: j.publicFacts(plan), watch: overview.NewWatch(j.publicFacts(plan))}
-	err = a.run(s)
 	switch {
 	case s.Apart():
 		return nil, []string{"the episodes of a person do not stand together, so that all rows are held in memory; sort the data by person to have them read part by part"}, nil
@@ -48,6 +54,7 @@ func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (*evaluate.Ready
 	case err != nil:
 		return nil, nil, err
 	}
+	g = a.gathering
 	ready, err := g.Ready()
 	if err != nil {
 		return nil, nil, nil // the check of all data at once says what is wrong
@@ -68,9 +75,15 @@ type assembly struct {
 	failed    bool
 }
 
+// assembly begins one.
+func (j *job) assembly(plan *evaluate.Plan) *assembly {
+	facts := j.publicFacts(plan)
+	return &assembly{job: j, gathering: plan.Gather(), facts: facts, watch: overview.NewWatch(facts)}
+}
+
 // found is what a worker finds in a part.
 type found struct {
-	gathered        evaluate.Gathered
+	gathered        []evaluate.Gathered
 	watch           *overview.Watch
 	episodes, unfit int
 	err             error
@@ -144,7 +157,9 @@ func (a *assembly) add(f found) bool {
 		a.failed = true
 		return false
 	}
-	a.gathering.Add(f.gathered)
+	for _, x := range f.gathered {
+		a.gathering.Add(x)
+	}
 	a.watch.Merge(f.watch)
 	a.episodes += f.episodes
 	a.unfit += f.unfit
@@ -153,15 +168,23 @@ func (a *assembly) add(f found) bool {
 
 // look checks a part. The job is the worker's own.
 func (a *assembly) look(j *job, d *trajectory.Dataset) found {
-	f := found{episodes: d.Episodes(), watch: overview.NewWatch(a.facts)}
+	f := found{watch: overview.NewWatch(a.facts)}
+	a.lookInto(&f, j, d)
+	return f
+}
+
+// lookInto checks a part, and adds to what was found in those before it.
+func (a *assembly) lookInto(f *found, j *job, d *trajectory.Dataset) {
 	fit, rho, err := j.weighed(d)
 	if err != nil {
-		return found{err: err}
+		f.err = err
+		return
 	}
-	f.unfit = j.unfit.Episodes
+	f.episodes += d.Episodes()
+	f.unfit += j.unfit.Episodes
 	f.watch.Add(fit, rho)
-	f.gathered, f.err = a.gathering.Part(fit, rho)
-	return f
+	gathered, err := a.gathering.Part(fit, rho)
+	f.gathered, f.err = append(f.gathered, gathered), err
 }
 
 // weighed is fit with the ratios of what it keeps, nil on-policy. Where all ratios can

@@ -2,7 +2,6 @@ package overview
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -17,13 +16,16 @@ const (
 	fewSeen     = .25
 )
 
+// shares is how many shares of an expected change make one. They add up to 2^39 changes.
+const shares = 1 << 24
+
 // drawsOnce recognises a trial that drew an arm once for each episode and is told as
 // if every decision had been drawn: episodes keep their action although the behaviour
 // probabilities of the later decisions are not 1. The expected number of changes is
 // at least the sum of 1-p over the decisions that keep the action before them.
 type drawsOnce struct {
 	changes  int
-	expected float64
+	expected int64 // in shares of 1, so that sums do not depend on how they are made
 
 	// Of the first decisions of episodes.
 	begun    bool
@@ -42,12 +44,12 @@ func (o *drawsOnce) add(d *trajectory.Dataset, prob []float64) {
 		before := d.Action[lo]
 		probs := prob[lo+1 : d.EpisodeStart[e+1]]
 		for i, a := range d.Action[lo+1 : d.EpisodeStart[e+1]] {
-			kept := uint64(0)
+			kept := int64(0)
 			if a == before {
 				kept = 1
 			}
 			before = a
-			o.expected += math.Float64frombits(math.Float64bits(1-probs[i]) & -kept)
+			o.expected += int64((1-probs[i])*shares) & -kept
 			o.changes += 1 - int(kept)
 		}
 	}
@@ -87,7 +89,8 @@ func (o *drawsOnce) merge(other *drawsOnce) {
 // where none is given.
 func (w *Watch) drawnOnce(remedy string) []string {
 	o := &w.draws
-	if o.expected < fewExpected || float64(o.changes) > fewSeen*o.expected {
+	expected := float64(o.expected) / shares
+	if expected < fewExpected || float64(o.changes) > fewSeen*expected {
 		return nil
 	}
 	seen := "never changes"
@@ -98,7 +101,7 @@ func (w *Watch) drawnOnce(remedy string) []string {
 		remedy = fmt.Sprintf("data.behavior: {kind: constant_by_step, probs: %s}, or by once: true beside the name of the column", o.probs())
 	}
 	return []string{fmt.Sprintf("the action of an episode %s, and by the behaviour probabilities at least %.3g changes were to be expected: a trial that drew an arm once for each episode has probability 1 from the second decision on; say so by %s",
-		seen, o.expected, remedy)}
+		seen, expected, remedy)}
 }
 
 // leaving counts the episodes that leave their first action.

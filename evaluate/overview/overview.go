@@ -199,15 +199,16 @@ func bounded(x []float64, r *evaluate.Range) Bounded {
 func returns(d *trajectory.Dataset, gamma float64) []float64 {
 	out := make([]float64, d.Episodes())
 	for e := range out {
-		factor := 1.0
-		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
-			out[e] += factor * d.Reward[row]
+		sum, factor, lo := 0.0, 1.0, d.EpisodeStart[e]
+		for i, r := range d.Reward[lo:d.EpisodeStart[e+1]] {
+			sum += factor * r
 			if d.Discount != nil {
-				factor *= d.Discount[row]
+				factor *= d.Discount[lo+i]
 			} else {
 				factor *= gamma
 			}
 		}
+		out[e] = sum
 	}
 	return out
 }
@@ -276,10 +277,13 @@ const largestWeight = 1e140
 func weightsOf(d *trajectory.Dataset, rho []float64) []float64 {
 	w := make([]float64, d.Episodes())
 	for e := range w {
-		w[e] = 1
+		weight := 1.0
 		for _, r := range rho[d.EpisodeStart[e]:d.EpisodeStart[e+1]] {
-			w[e] = min(w[e]*r, largestWeight)
+			if weight *= r; weight > largestWeight {
+				weight = largestWeight
+			}
 		}
+		w[e] = weight
 	}
 	return w
 }

@@ -3,6 +3,7 @@ package parquet
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -17,9 +18,9 @@ type File struct {
 	groups []format.RowGroup
 	fields []field
 
-	held   int64 // bytes of pages in memory
-	text   int64 // bytes of keys delivered
-	values int64 // values of the columns that are read
+	held   int64         // bytes of pages in memory
+	text   *atomic.Int64 // bytes of keys delivered, by its forks too
+	values int64         // values of the columns that are read
 	codec  codec
 	// What columns use in turn.
 	index  [some]uint32
@@ -33,7 +34,7 @@ const some = 1 << 10
 // Open reads and checks the footer of the first size bytes of r, which stays the
 // caller's to close.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
-	f = &File{size: size, r: r}
+	f = &File{size: size, r: r, text: new(atomic.Int64)}
 	defer rescue("", &err)
 	if err := f.checkFooter(); err != nil {
 		return nil, err
@@ -47,6 +48,21 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 		f.fields = fieldsOf(f.fields, c, c.Name(), 0)
 	}
 	return f, nil
+}
+
+// Fork is the same file for another goroutine, with columns of its own. The bounds on
+// the memory of pages hold for each of them, that on the text of keys for all together.
+func (f *File) Fork() *File {
+	return &File{size: f.size, r: f.r, file: f.file, groups: f.groups, fields: f.fields, text: f.text}
+}
+
+// Groups are the numbers of rows of the row groups.
+func (f *File) Groups() []int64 {
+	out := make([]int64, len(f.groups))
+	for i := range f.groups {
+		out[i] = f.groups[i].NumRows
+	}
+	return out
 }
 
 // Field is a column as a user sees it.

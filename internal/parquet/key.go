@@ -139,7 +139,7 @@ func (c *Column) key(dst Runs, b []byte, n int) error {
 	if len(b) > maxKey {
 		return errLongKey
 	}
-	if c.file.text += int64(len(b)); c.file.text > c.file.mostBytes() {
+	if c.file.text.Add(int64(len(b))) > c.file.mostBytes() {
 		return errTooMuchText
 	}
 	dst.Append(b, n)

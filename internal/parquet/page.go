@@ -169,10 +169,9 @@ func (p *pages) next() (pageHeader, error) {
 			if h.kind == dataPage || h.kind == dataPageV2 || h.kind == dictionaryPage {
 				return h, p.admit(h)
 			}
-			if _, err := p.r.Discard(h.size); err != nil {
+			if err := p.pass(h.size); err != nil {
 				return h, err
 			}
-			p.bytes -= int64(h.size)
 			p.first = false
 			break
 		}

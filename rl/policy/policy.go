@@ -90,12 +90,7 @@ func CheckedRatios(dst []float64, p Policy, d *trajectory.Dataset) error {
 func ratios(dst []float64, b Bound, d *trajectory.Dataset) bool {
 	good := true
 	if t, ok := b.(*boundTable); ok {
-		for row := range dst { // without the detour by the interface
-			p, known := t.Prob(row)
-			dst[row], ok = divided(p, known, d.BehaviorProb[row])
-			good = good && ok
-		}
-		return good
+		return t.ratios(dst)
 	}
 	for row := range dst {
 		rho, ok := ratio(b, d, row)

@@ -197,6 +197,23 @@ func (b *boundTable) Prob(row int) (float64, bool) {
 	return b.probs[s*b.actions+int(a)], true
 }
 
+// ratios writes the ratios of the first rows, and tells whether all of them can be had.
+func (b *boundTable) ratios(dst []float64) bool {
+	good, width := true, len(b.d.Columns)
+	actions, behavior := b.d.Action[:len(dst)], b.d.BehaviorProb[:len(dst)]
+	for row := range dst {
+		s, known := b.reader.State(b.d.Obs[row*width : (row+1)*width])
+		a := int(actions[row])
+		p := 0.0
+		if known = known && a >= 0 && a < b.actions; known {
+			p = b.probs[s*b.actions+a]
+		}
+		rho, ok := divided(p, known, behavior[row])
+		dst[row], good = rho, good && ok
+	}
+	return good
+}
+
 func (b *boundTable) Distribution(dst []float64, row int) bool {
 	clear(dst)
 	s, ok := b.reader.State(b.d.Observation(row))

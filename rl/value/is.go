@@ -44,7 +44,9 @@ func (s *Sample) trajectoryRatio(episode int) float64 {
 	lo, hi := s.Rows(episode)
 	w := 1.0
 	for _, rho := range s.Rho[lo:hi] {
-		w = min(w*rho, limit)
+		if w *= rho; w > limit {
+			w = limit
+		}
 	}
 	return w
 }

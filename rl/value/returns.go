@@ -5,6 +5,13 @@ package value
 func (s *Sample) Return(episode int) float64 {
 	lo, hi := s.Rows(episode)
 	g := 0.0
+	if s.Data.Discount == nil {
+		rewards := s.Data.Reward[lo:hi]
+		for i := len(rewards) - 1; i >= 0; i-- {
+			g = rewards[i] + s.gamma*g
+		}
+		return g
+	}
 	for row := hi - 1; row >= lo; row-- {
 		g = s.Data.Reward[row] + s.Gamma(row)*g
 	}

@@ -24,18 +24,24 @@ func (n Nest) At(k int) facts.Range {
 	return facts.Range{Min: n.Anchor - n.Below*f, Max: n.Anchor + n.Above*f}
 }
 
+// ranges are those within the widest one, in order.
+func (n Nest) ranges() []facts.Range {
+	out := make([]facts.Range, n.Steps)
+	for k := range out {
+		out[k] = n.At(k + 1)
+	}
+	return out
+}
+
 // innermost is the number of the narrowest range that holds x, 0 where only the
 // widest does or none, and for what is not a number.
-func (n Nest) innermost(x float64) int {
-	k := 0
-	for k < n.Steps {
-		r := n.At(k + 1)
+func innermost(ranges []facts.Range, x float64) int {
+	for k, r := range ranges {
 		if !(x >= r.Min && x <= r.Max) {
 			return k
 		}
-		k++
 	}
-	return k
+	return len(ranges)
 }
 
 // clipper chooses one range of a Nest from a paid histogram of how many persons
@@ -80,8 +86,9 @@ func (c clipper) count(x []float64, n Nest, src *noise.Source) (counts []float64
 	if err != nil {
 		return nil, 0, err
 	}
+	ranges := n.ranges()
 	for _, v := range x {
-		if err := h.Add(n.innermost(v)); err != nil {
+		if err := h.Add(innermost(ranges, v)); err != nil {
 			return nil, 0, err
 		}
 	}

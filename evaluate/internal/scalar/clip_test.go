@@ -19,7 +19,7 @@ func TestNestRangesNarrowAroundTheirAnchor(t *testing.T) {
 			Steps:  rapid.IntRange(1, 12).Draw(t, "steps"),
 		}
 		x := rapid.Float64Range(-20, 20).Draw(t, "x")
-		k := n.innermost(x)
+		k := innermost(n.ranges(), x)
 		inside := func(k int) bool { r := n.At(k); return x >= r.Min && x <= r.Max }
 		if k > 0 && !inside(k) {
 			t.Fatalf("range %d = %v does not hold %v", k, n.At(k), x)
@@ -30,7 +30,7 @@ func TestNestRangesNarrowAroundTheirAnchor(t *testing.T) {
 	})
 	n := Nest{Below: 1, Above: 1, Steps: 4}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if k := n.innermost(x); k != 0 {
+		if k := innermost(n.ranges(), x); k != 0 {
 			t.Errorf("innermost(%v) = %d; want 0, a fixed shell", x, k)
 		}
 	}

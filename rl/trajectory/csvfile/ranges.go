@@ -121,7 +121,7 @@ func (r *ranges) look(p *piece, buf []byte) ([]byte, error) {
 	p.start = r.first
 	if p.number > 0 {
 		var err error
-		if p.start, err = r.lineFrom(r.first + int64(p.number)*r.step); err != nil {
+		if p.start, err = lineFrom(r.file, r.first+int64(p.number)*r.step, r.size); err != nil {
 			return buf, err
 		}
 	}
@@ -154,21 +154,21 @@ func (r *ranges) fill(p *piece, t *reader) error {
 }
 
 // lineFrom is the start of the first line that starts at a place or after it.
-func (r *ranges) lineFrom(place int64) (int64, error) {
+func lineFrom(file io.ReaderAt, place, size int64) (int64, error) {
 	var buf [1 << 12]byte
-	for at := place - 1; at < r.size; {
-		n, err := r.file.ReadAt(buf[:min(int64(len(buf)), r.size-at)], at)
+	for at := place - 1; at < size; {
+		n, err := file.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
 		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
 			return at + int64(i) + 1, nil
 		}
-		if at += int64(n); err != nil && at < r.size {
+		if at += int64(n); err != nil && at < size {
 			return 0, err
 		}
 		if at-place > rangeBuffer {
 			return 0, errGivenUp
 		}
 	}
-	return r.size, nil
+	return size, nil
 }
 
 // from is a reader of the same columns whose next record starts at a place of the file.

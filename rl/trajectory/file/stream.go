@@ -53,6 +53,28 @@ func (s *Stream) Part(d *trajectory.Dataset) error { return s.in.Part(d) }
 // Apart tells that Part failed because the episodes of a person do not stand together.
 func (s *Stream) Apart() bool { return s.in.Apart() }
 
+// Cut divides the reading by parts among streams, each of which another worker may read
+// to its end: [Stream.Part] of each gives the persons who begin in its stretch of the
+// file, and it is then given to [Stream.Join], in order. It is nil where one worker has to
+// read all, as of several files, of a compressed one, and where something is wrong with
+// the columns: s is then closed, and the data opened anew.
+func (s *Stream) Cut(workers int) []*Stream {
+	var out []*Stream
+	for _, x := range s.in.Cut(workers) {
+		out = append(out, &Stream{x})
+	}
+	return out
+}
+
+// Join takes over what the next of the streams of Cut has found. It reports false where
+// the data are to be read anew by one stream, which says whether anything is wrong, and
+// what comes first: ids of persons and episodes that come again, faults, a caller who
+// gives up.
+func (s *Stream) Join(next *Stream) bool { return s.in.Join(next.in) }
+
+// Joined ends the reading by the streams of Cut; it reports false as Join does.
+func (s *Stream) Joined() bool { return s.in.Joined() }
+
 // PersonIDs are the names of the persons met so far, nil where they have none. They are
 // private.
 func (s *Stream) PersonIDs() []string { return s.in.PersonIDs() }

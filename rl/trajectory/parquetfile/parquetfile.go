@@ -68,7 +68,7 @@ type reader struct {
 	size   int64
 	closer io.Closer
 	file   *parquet.File
-	rows   int64 // of the file
+	rows   int64 // up to which are read; of the file, mostly
 
 	picks   []table.Pick
 	columns []*parquet.Column // of picks

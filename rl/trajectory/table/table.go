@@ -44,6 +44,32 @@ type Divisible interface {
 	Divide(workers int, batch func() *Batch) Table
 }
 
+// Cuttable is a table that several workers may read, each a stretch of its rows.
+type Cuttable interface {
+	Table
+	// Cut is called before the first Select. It gives the stretches of the table in
+	// order, each to be opened when it is wanted, as a rule several for each worker;
+	// nil where there is only one. The table must stay open until all of them are
+	// closed, and is itself not read.
+	Cut(workers int) []func() (Stretch, error)
+}
+
+// Stretch is a part of the rows of a file, consecutive ones, as a table. Read returns
+// io.EOF at its end. Closing it leaves the file open.
+type Stretch interface {
+	Table
+	// Beyond is called when Read has returned io.EOF: from then on it delivers the rows
+	// after the stretch, up to the end of the file.
+	Beyond()
+	// Span tells where the rows of the stretch start and, after Beyond, where they end.
+	// Where a format has to guess, a stretch counts only if it starts where the one
+	// before it ends.
+	Span() (start, end int64)
+	// Numbered tells, after Beyond, what is to be added to the numbers of rows in the
+	// stretches after this one: 0 where all are numbered from the start of the file.
+	Numbered() int
+}
+
 // Format opens files of one kind.
 type Format struct {
 	// Name is what a user writes to choose the format, such as "csv".

@@ -97,7 +97,13 @@ func (c *checker) steps() {
 		c.rising(c.lo, c.hi)
 		return
 	}
-	for i, v := range c.s.values(blkStep, c.lo, c.hi) {
+	values := c.s.values(blkStep, c.lo, c.hi)
+	good := counted(values, st.step)
+	if good > 0 {
+		st.step = values[good-1]
+	}
+	for i, v := range values[good:] {
+		i += good
 		want := st.step + 1
 		if st.step = v; v == want {
 			continue
@@ -118,6 +124,17 @@ func (c *checker) steps() {
 			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
 		}
 	}
+}
+
+// counted is how many of the first values count up by one from the one before them.
+func counted(values []float64, before float64) int {
+	for i, v := range values {
+		if v != before+1 {
+			return i
+		}
+		before = v
+	}
+	return len(values)
 }
 
 // number says how steps are counted.
@@ -148,7 +165,7 @@ func (c *checker) rising(lo, hi int) {
 }
 
 func (c *checker) observations() {
-	if c.s.bound.has(blkObs) {
+	if c.s.bound.has(blkObs) && !c.s.sound[blkObs] {
 		c.observed(blkObs, c.s.values(blkObs, c.lo, c.hi), c.lo)
 	}
 }
@@ -210,13 +227,10 @@ func (c *checker) absent(row, block, offset int) {
 }
 
 func (c *checker) actions() {
-	if !c.s.bound.has(blkAction) {
+	if !c.s.bound.has(blkAction) || c.s.sound[blkAction] {
 		return
 	}
-	limit := float64(math.MaxInt32)
-	if k := c.s.ep.Actions; k > 0 {
-		limit = float64(k - 1)
-	}
+	limit := c.s.lastAction()
 	for i, v := range c.s.values(blkAction, c.lo, c.hi) {
 		if v >= 0 && v <= limit && v == math.Trunc(v) {
 			continue
@@ -245,7 +259,7 @@ const (
 
 // probability checks that a column lies in [low, 1].
 func (c *checker) probability(block int, low float64, remedy string) {
-	if !c.s.bound.has(block) {
+	if !c.s.bound.has(block) || c.s.sound[block] {
 		return
 	}
 	for i, v := range c.s.values(block, c.lo, c.hi) {
@@ -324,6 +338,9 @@ func (c *checker) agree(row int, p []float64) {
 }
 
 func (c *checker) rewards() {
+	if c.s.sound[blkReward] {
+		return
+	}
 	low, high := -math.MaxFloat64, math.MaxFloat64
 	r := c.s.o.Reward
 	if r != nil && c.s.o.Outside == trajectory.OutsideReject {
@@ -348,13 +365,16 @@ func (c *checker) rewards() {
 
 // flags checks a flag, and that it is down on all rows but the last.
 func (c *checker) flags(block int) {
-	if !c.s.bound.has(block) {
+	if !c.s.bound.has(block) || c.s.sound[block] {
 		return
 	}
 	for i, v := range c.s.values(block, c.lo, c.hi) {
+		if v == 0 {
+			continue
+		}
 		row, name := c.lo+i, c.s.name(block, 0)
 		switch {
-		case v == 0 || v == 1 && row == c.hi-1:
+		case v == 1 && row == c.hi-1:
 		case v == 1:
 			c.flagged(c.s.batch.Row[row], block)
 		case table.IsNull(v):
@@ -406,7 +426,7 @@ func (c *checker) follows(next, obs []float64, row int) {
 }
 
 func (c *checker) discounts() {
-	if !c.s.bound.has(blkDiscount) {
+	if !c.s.bound.has(blkDiscount) || c.s.sound[blkDiscount] {
 		return
 	}
 	for i, v := range c.s.values(blkDiscount, c.lo, c.hi) {

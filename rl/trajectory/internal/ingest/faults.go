@@ -31,20 +31,23 @@ func newFaults(most int) *faults {
 // need to be made.
 func (f *faults) count(at place, column, what string) bool {
 	f.total++
-	kind := trajectory.FaultKind{Column: column, What: what}
-	i, known := f.index[kind]
-	if !known {
-		if len(f.kinds) == mostKinds {
-			kind = trajectory.FaultKind{What: "other faults"}
-		}
-		if i, known = f.index[kind]; !known {
-			i = len(f.kinds)
-			f.index[kind] = i
-			f.kinds = append(f.kinds, kind)
-		}
-	}
-	f.kinds[i].Faults++
+	f.kinds[f.kind(trajectory.FaultKind{Column: column, What: what})].Faults++
 	return len(f.kept) < f.most || at.before(f.at[len(f.at)-1])
+}
+
+// kind is the place of a kind, or of the rest.
+func (f *faults) kind(kind trajectory.FaultKind) int {
+	i, known := f.index[kind]
+	if !known && len(f.kinds) == mostKinds {
+		kind = trajectory.FaultKind{What: "other faults"}
+		i, known = f.index[kind]
+	}
+	if !known {
+		i = len(f.kinds)
+		f.index[kind] = i
+		f.kinds = append(f.kinds, kind)
+	}
+	return i
 }
 
 // keep puts a fault that count reported among the first, behind those of its row.
@@ -63,6 +66,22 @@ func (f *faults) keep(at place, e *trajectory.InputError) {
 func (f *faults) add(at place, e *trajectory.InputError) {
 	if f.count(at, e.Column, e.What) {
 		f.keep(at, e)
+	}
+}
+
+// merge adds faults that come after all of f, in rows numbered from after the given one.
+func (f *faults) merge(o *faults, after int) {
+	for _, k := range o.kinds {
+		kind := trajectory.FaultKind{Column: k.Column, What: k.What}
+		f.kinds[f.kind(kind)].Faults += k.Faults
+	}
+	f.total += o.total
+	for i, e := range o.kept {
+		if len(f.kept) == f.most {
+			break
+		}
+		e.Row += after
+		f.kept, f.at = append(f.kept, e), append(f.at, place{o.at[i].file, o.at[i].row + after})
 	}
 }
 

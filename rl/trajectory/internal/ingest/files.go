@@ -18,7 +18,12 @@ func (s *Stream) fill() error {
 	s.at, s.run = 0, [keys]int{}
 	err := s.table.Read(s.batch)
 	s.bound.translate(s.batch)
+	s.survey()
 	s.rows += int64(s.batch.Rows)
+	if s.window != nil {
+		s.at = s.window.from
+		s.rows -= int64(s.at)
+	}
 	if s.rows-s.told >= 1<<16 {
 		s.progress()
 	}
@@ -39,36 +44,26 @@ func (s *Stream) open() error {
 		return err
 	}
 	if s.index+1 == len(s.files) {
+		if s.window != nil {
+			return io.EOF
+		}
 		if s.rows == 0 {
 			return &trajectory.InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
 		}
 		s.tellRepairs()
 		return io.EOF
 	}
-	s.index++
-	path := s.files[s.index]
-	s.opened, s.size = nil, 0
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		s.opened, s.size = info, info.Size()
-	}
-	t, err := s.format.Open(path)
+	b, err := s.bindNext()
 	if err != nil {
 		return err
 	}
-	s.table, s.before = t, s.rows
-	b, err := bind(t, path, &s.o)
-	if err != nil {
-		return err
-	}
-	if err := s.sameAsFirst(b); err != nil {
-		return err
-	}
+	t := s.table
 	if err := t.Select(b.picks); err != nil {
 		return err
 	}
 	s.bound, s.at = b, 0
 	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
-	if n := runtime.GOMAXPROCS(0); n > 1 {
+	if n := runtime.GOMAXPROCS(0); n > 1 && s.window == nil {
 		s.table = readAhead(t, n, b.width[:], keys+len(b.words))
 	}
 	for _, n := range b.notices {
@@ -78,9 +73,29 @@ func (s *Stream) open() error {
 	return nil
 }
 
+// bindNext opens the next file and decides what its columns are.
+func (s *Stream) bindNext() (*binding, error) {
+	s.index++
+	path := s.files[s.index]
+	s.opened, s.size = nil, 0
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		s.opened, s.size = info, info.Size()
+	}
+	t, err := s.format.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s.table, s.before = t, s.rows
+	b, err := bind(t, path, &s.o)
+	if err != nil {
+		return nil, err
+	}
+	return b, s.sameAsFirst(b)
+}
+
 func (s *Stream) endOfFile() error {
 	s.progress()
-	if s.rows == s.before {
+	if s.rows == s.before && s.window == nil {
 		s.notice(s.files[s.index] + " has no rows")
 	}
 	t := s.table

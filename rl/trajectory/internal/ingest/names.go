@@ -3,6 +3,8 @@ package ingest
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
+	"sort"
 )
 
 // names numbers distinct keys in order of first appearance. Their text lies in
@@ -12,13 +14,13 @@ type names struct {
 	seed maphash.Seed
 	text []byte
 	end  []int
-	// table is open addressed: half of the hash above the key's number + 1, or 0.
+	// table is open addressed: half of the hash above the key's number + 1, or 0. It is
+	// nil as long as every key was longer than the one before it, or as long and larger,
+	// as numbers are that count up: then a key that goes on so is new.
 	table []uint64
 }
 
-func newNames() *names {
-	return &names{seed: maphash.MakeSeed(), table: make([]uint64, 16)}
-}
+func newNames() *names { return &names{seed: maphash.MakeSeed()} }
 
 func (n *names) len() int { return len(n.end) }
 
@@ -31,8 +33,19 @@ func (n *names) at(i int) []byte {
 	return n.text[start:n.end[i]]
 }
 
+// order compares keys by length, and those of one length byte by byte.
+func order(a, b []byte) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return bytes.Compare(a, b)
+}
+
 // find gives the number of a key, if it has one.
 func (n *names) find(key []byte) (int, bool) {
+	if n.table == nil {
+		return sort.Find(len(n.end), func(i int) int { return order(key, n.at(i)) })
+	}
 	mask := uint64(len(n.table) - 1)
 	tag := maphash.Bytes(n.seed, key) >> 32
 	for h := tag & mask; n.table[h] != 0; h = (h + 1) & mask {
@@ -48,6 +61,22 @@ func (n *names) find(key []byte) (int, bool) {
 
 // add gives the number of a key, and whether it is new.
 func (n *names) add(key []byte) (int, bool) {
+	if n.table == nil {
+		last := len(n.end) - 1
+		c := 1
+		if last >= 0 {
+			c = order(key, n.at(last))
+		}
+		switch {
+		case c == 0:
+			return last, false
+		case c > 0:
+			n.text = append(n.text, key...)
+			n.end = append(n.end, len(n.text))
+			return last + 1, true
+		}
+		n.index()
+	}
 	mask := uint64(len(n.table) - 1)
 	tag := maphash.Bytes(n.seed, key) >> 32
 	h := tag & mask
@@ -66,6 +95,43 @@ func (n *names) add(key []byte) (int, bool) {
 		n.grow()
 	}
 	return len(n.end) - 1, true
+}
+
+// index makes the table.
+func (n *names) index() {
+	size := 16
+	for 4*(len(n.end)+1) > 3*size {
+		size *= 2
+	}
+	n.table = make([]uint64, size)
+	mask := uint64(size - 1)
+	for i := range n.end {
+		tag := maphash.Bytes(n.seed, n.at(i)) >> 32
+		h := tag & mask
+		for n.table[h] != 0 {
+			h = (h + 1) & mask
+		}
+		n.table[h] = tag<<32 | uint64(i+1)
+	}
+}
+
+// join adds all keys of another, in order. It reports false where one of them is known.
+func (n *names) join(o *names) bool {
+	if n.table == nil && o.table == nil && len(n.end) > 0 && len(o.end) > 0 && order(o.at(0), n.at(len(n.end)-1)) > 0 {
+		before := len(n.text)
+		n.text = append(n.text, o.text...)
+		n.end = slices.Grow(n.end, len(o.end))
+		for _, end := range o.end {
+			n.end = append(n.end, before+end)
+		}
+		return true
+	}
+	for i := range o.len() {
+		if _, fresh := n.add(o.at(i)); !fresh {
+			return false
+		}
+	}
+	return true
 }
 
 func (n *names) grow() {

@@ -45,7 +45,7 @@ func (s *Stream) clear() {
 // clip moves rewards to their bounds.
 func (s *Stream) clip(rewards []float64) {
 	r := s.o.Reward
-	if r == nil || s.o.Outside != trajectory.OutsideClip {
+	if r == nil || s.o.Outside != trajectory.OutsideClip || s.sound[blkReward] {
 		return
 	}
 	for i, v := range rewards {

@@ -35,6 +35,12 @@ const rowBits = 47
 func (s *spellings) add(ids *names, unit int, at place) (place, bool) {
 	s.first = append(s.first, uint64(at.file)<<rowBits|uint64(at.row))
 	id := ids.at(unit)
+	if isPlain(id) {
+		_, clash := s.odd.find(id)
+		if !clash {
+			return place{}, false
+		}
+	}
 	plain := plainID(id)
 	if i, ok := s.odd.find(plain); ok {
 		return s.place(s.unit[i]), true
@@ -81,6 +87,23 @@ func plainID(id []byte) []byte {
 		return plain
 	}
 	return id
+}
+
+// isPlain tells of most ids that plainID gives them back: of letters, digits, hyphens
+// and underscores, with a letter first, or of digits without a leading zero.
+func isPlain(id []byte) bool {
+	if len(id) == 0 || id[0] <= '0' {
+		return false
+	}
+	number := id[0] <= '9'
+	for _, b := range id {
+		digit := b-'0' <= 9
+		other := (b|0x20)-'a' <= 'z'-'a' || b == '-' || b == '_'
+		if !digit && (number || !other) {
+			return false
+		}
+	}
+	return true
 }
 
 func isASCII(id []byte) bool {

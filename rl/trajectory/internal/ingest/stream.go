@@ -28,8 +28,9 @@ type Stream struct {
 	table table.Table
 	bound *binding
 	batch *table.Batch
-	at    int       // next row of the batch
-	run   [keys]int // the run that holds row at
+	at    int          // next row of the batch
+	run   [keys]int    // the run that holds row at
+	sound [blocks]bool // the batch needs no further look at these columns
 
 	episodes, persons *names
 	spellings         *spellings // of the ids of units
@@ -51,7 +52,9 @@ type Stream struct {
 	whole             bool
 	err               error
 
-	parts parts
+	parts  parts
+	window *window // what is read of a file that several streams read, else nil
+	joins  joinState
 
 	ep    trajectory.Episode
 	state episodeState
@@ -221,7 +224,7 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 	}
 	if !s.o.OneRowEpisodes {
 		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
-		hi = runs.End(i)
+		hi = min(runs.End(i), s.batch.Rows) // the end of a window may divide a run
 		id := runs.Key(i)
 		switch {
 		case len(id) == 0:

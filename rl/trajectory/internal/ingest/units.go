@@ -138,7 +138,7 @@ func (s *Stream) owner(unit []byte, row int, first bool) error {
 // be one without its being seen.
 func (s *Stream) spelled(column string, unit, row int) error {
 	names := s.people()
-	if unseen(names.at(unit)) {
+	if id := names.at(unit); !isPlain(id) && unseen(id) {
 		return s.note(s.fault(row, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
 	}
 	before, clash := s.spellings.add(names, unit, place{s.index, s.batch.Row[row]})

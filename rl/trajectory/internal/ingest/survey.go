@@ -1,0 +1,72 @@
+package ingest
+
+import "math"
+
+// survey looks at whole columns of a batch and notes those in which nothing can be
+// wrong, whatever the episodes are, so that the checks of an episode leave them out. What
+// it cannot vouch for is checked as if it had not looked.
+func (s *Stream) survey() {
+	s.sound = [blocks]bool{}
+	for block := range s.sound {
+		if !s.bound.has(block) || s.batch.Rows == 0 {
+			continue
+		}
+		values := s.values(block, 0, s.batch.Rows)
+		switch block {
+		case blkObs:
+			s.sound[block] = allFinite(values)
+		case blkAction:
+			s.sound[block] = wholeWithin(values, s.lastAction())
+		case blkBehavior:
+			s.sound[block] = within(values, math.SmallestNonzeroFloat64, 1)
+		case blkTarget, blkDiscount:
+			s.sound[block] = within(values, 0, 1)
+		case blkReward:
+			low, high := -math.MaxFloat64, math.MaxFloat64
+			if r := s.o.Reward; r != nil {
+				low, high = r.Min, r.Max
+			}
+			s.sound[block] = within(values, low, high)
+		case blkTerminated, blkTruncated:
+			s.sound[block] = within(values, 0, 0)
+		}
+	}
+}
+
+// lastAction is the largest number that an action may have.
+func (s *Stream) lastAction() float64 {
+	if k := s.bound.width[blkProbs]; k > 0 {
+		return float64(k - 1)
+	}
+	return math.MaxInt32
+}
+
+// within tells whether all values lie in a range; NaN does not.
+func within(values []float64, low, high float64) bool {
+	for _, v := range values {
+		if !(v >= low && v <= high) {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeWithin tells whether all values are whole numbers from 0 to high, which has 31
+// bits at most.
+func wholeWithin(values []float64, high float64) bool {
+	for _, v := range values {
+		if !(v >= 0 && v <= high) || float64(int32(v)) != v {
+			return false
+		}
+	}
+	return true
+}
+
+// allFinite tells whether no value is infinite or NaN.
+func allFinite(values []float64) bool {
+	sum := 0.0
+	for _, v := range values {
+		sum += v * 0 // 0 if finite, else NaN
+	}
+	return sum == 0
+}

@@ -1,0 +1,114 @@
+package discreet
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/overview"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// inStretches reads the data by stretches, each of which one worker takes from the file
+// to what is found in it, so that workers wait for each other nowhere but at the end. It
+// returns no stream where the data cannot be cut, and where one reader is to say what is
+// wrong with them.
+func (j *job) inStretches(plan *evaluate.Plan, open func() (*file.Stream, error)) (*file.Stream, *assembly, error) {
+	workers := runtime.GOMAXPROCS(0)
+	if workers < 2 {
+		return nil, nil, nil
+	}
+	s, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	a := j.assembly(plan)
+	if cut := s.Cut(workers); cut == nil || !a.together(s, cut, workers) || !s.Joined() {
+		return nil, nil, s.Close()
+	}
+	return s, a, nil
+}
+
+// together reads the stretches of a stream and adds what is found in their order. It
+// reports false where that has to be done by one reader.
+func (a *assembly) together(s *file.Stream, cut []*file.Stream, workers int) bool {
+	t := &stretches{assembly: a, all: s, cut: cut, found: make([]*found, len(cut))}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(t.work)
+	}
+	wg.Wait()
+	return t.joined == len(cut)
+}
+
+// stretches is a cut stream that is being read.
+type stretches struct {
+	*assembly
+	all  *file.Stream
+	cut  []*file.Stream
+	next atomic.Int64 // to be read
+	stop atomic.Bool
+
+	mutex   sync.Mutex
+	found   []*found // in stretches that were read and not joined
+	joined  int
+	joining bool
+}
+
+// work reads stretches until there are no more.
+func (t *stretches) work() {
+	j, d := *t.job, &trajectory.Dataset{}
+	for !t.stop.Load() {
+		i := int(t.next.Add(1)) - 1
+		if i >= len(t.cut) {
+			return
+		}
+		t.join(i, t.read(&j, t.cut[i], d))
+	}
+}
+
+// read takes a stretch from the file to what is found in it.
+func (t *stretches) read(j *job, s *file.Stream, d *trajectory.Dataset) *found {
+	defer s.Close()
+	f := &found{watch: overview.NewWatch(t.facts)}
+	for f.err == nil && !t.stop.Load() {
+		if err := s.Part(d); errors.Is(err, io.EOF) {
+			return f
+		} else if err != nil {
+			f.err = err
+			break
+		}
+		t.lookInto(f, j, d)
+	}
+	return f
+}
+
+// join adds what was found in a stretch, once those before it were added. The worker who
+// finds them complete does it, and no other waits.
+func (t *stretches) join(i int, f *found) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.found[i] = f
+	if t.joining {
+		return
+	}
+	t.joining = true
+	for !t.stop.Load() && t.joined < len(t.cut) && t.found[t.joined] != nil {
+		k := t.joined
+		f := t.found[k]
+		t.mutex.Unlock()
+		ok := f.err == nil && t.all.Join(t.cut[k]) && t.add(*f)
+		t.mutex.Lock()
+		if !ok {
+			t.stop.Store(true)
+			break
+		}
+		t.found[k], t.cut[k] = nil, nil
+		t.joined++
+	}
+	t.joining = false
+}
