@@ -8,7 +8,7 @@ import (
 
 // stretchBytes are those of a stretch: many for each worker, and few against what is
 // read twice where two of them meet.
-const stretchBytes = 1 << 22
+const stretchBytes = 1 << 21
 
 // Cut implements [table.Cuttable], for files that are not compressed.
 //

@@ -1,0 +1,207 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/table"
+)
+
+// divided is a table in memory that is cut before the rows with the given numbers, from
+// 0. Rows are numbered from the start of a stretch where relative says so.
+type divided struct {
+	*memory
+	cuts     []int
+	relative bool
+}
+
+func (d divided) Cut(int) []func() (table.Stretch, error) {
+	var out []func() (table.Stretch, error)
+	for i, start := range d.cuts {
+		end := len(d.rows)
+		if i+1 < len(d.cuts) {
+			end = d.cuts[i+1]
+		}
+		out = append(out, func() (table.Stretch, error) {
+			m := *d.memory
+			m.rows, m.next, m.open = d.rows[:end], start, new(int)
+			return &piece{memory: &m, whole: d, start: start, end: end}, nil
+		})
+	}
+	return out
+}
+
+type piece struct {
+	*memory
+	whole      divided
+	start, end int
+}
+
+func (p *piece) Read(b *table.Batch) error {
+	err := p.memory.Read(b)
+	if p.whole.relative {
+		for i := range b.Rows {
+			b.Row[i] -= p.start
+		}
+	}
+	return err
+}
+
+func (p *piece) Beyond()              { p.rows = p.whole.rows }
+func (p *piece) Span() (int64, int64) { return int64(p.start), int64(p.end) }
+
+func (p *piece) Numbered() int {
+	if p.whole.relative {
+		return p.end - p.start
+	}
+	return 0
+}
+
+// gathered is what reading by parts tells.
+type gathered struct {
+	Persons  []string // their episodes
+	IDs      []string
+	Notices  []string
+	Unused   trajectory.Unused
+	Repaired string
+	Count    int
+}
+
+// parts reads a stream to its end, by parts.
+func parts(s *ingest.Stream) (persons []string, err error) {
+	var d trajectory.Dataset
+	for {
+		if err := s.Part(&d); errors.Is(err, io.EOF) {
+			return persons, nil
+		} else if err != nil {
+			return persons, err
+		}
+		for p := range d.Persons() {
+			var text strings.Builder
+			for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+				lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+				fmt.Fprint(&text, d.Obs[lo:hi], d.BehaviorProb[lo:hi], d.Reward[lo:hi], d.Ended(e), "; ")
+			}
+			persons = append(persons, text.String())
+		}
+	}
+}
+
+func tells(s *ingest.Stream, persons []string) gathered {
+	r := s.Repaired()
+	repaired := fmt.Sprint(r.Rewards, r.Observations, r.Episodes, r.Kinds)
+	for _, e := range r.First {
+		repaired += "\n" + e.Error()
+	}
+	return gathered{persons, s.PersonIDs(), s.Notices(), s.Unused(), repaired, s.Persons()}
+}
+
+// Streams of the stretches of a table, at whatever rows it is cut, find together what
+// one stream finds, and only where one stream finds fault do they not: persons of many
+// rows and of one, ids that come again or are another spelling of an earlier one, values
+// that cannot be used, caps, and rows that are numbered from the stretch or the file.
+func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
+	joined := 0
+	rapid.Check(t, func(t *rapid.T) {
+		o := trajectory.Options{Horizon: rapid.IntRange(0, 6).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 3).Draw(t, "episodes a person"),
+			Need: trajectory.BehaviorProb, Reward: &trajectory.Range{Min: 0, Max: 5}, Outside: trajectory.OutsideClip}
+		if rapid.Bool().Draw(t, "repair") {
+			o.Violation = trajectory.ViolationRepair
+		}
+		prefix := rapid.SampledFrom([]string{"", "p", "00", "é "}).Draw(t, "prefix")
+		hostile := rapid.IntRange(0, 3).Draw(t, "hostile") == 0
+		units := rapid.IntRange(0, 4).Draw(t, "units") > 0
+		header := "episode_id,step,obs_x,behavior_prob,reward,terminated\n"
+		if units {
+			header = "unit_id," + header
+		}
+		var text strings.Builder
+		text.WriteString(header)
+		rows, e := 0, 0
+		for p := range rapid.IntRange(1, 7).Draw(t, "persons") {
+			id := fmt.Sprint(prefix, rapid.SampledFrom([]int{p, p, 10 * p, 20 - p}).Draw(t, "id"))
+			if hostile && p > 0 {
+				id = rapid.SampledFrom([]string{id, "7", "07", prefix + "0", "x\u200by"}).Draw(t, "odd id")
+			}
+			for range rapid.IntRange(1, 3).Draw(t, "episodes") {
+				n := rapid.SampledFrom([]int{1, 1, 2, 3, 9}).Draw(t, "rows")
+				for i := range n {
+					if units {
+						text.WriteString(id + ",")
+					}
+					prob := rapid.SampledFrom([]string{".5", ".5", ".5", ".5", ".25", ".5", ".5", ".5", ".5", ".5", ".5", ".5", "0"}).Draw(t, "prob")
+					fmt.Fprintf(&text, "e%d,%d,%d,%s,%d,%v\n", e, i, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), i == n-1 && e%3 > 0)
+					rows++
+				}
+				e++
+				if hostile && rapid.IntRange(0, 9).Draw(t, "again") == 0 {
+					e--
+				}
+			}
+		}
+		batch := rapid.IntRange(1, 9).Draw(t, "batch")
+		cuts := []int{0}
+		for range rapid.IntRange(1, 6).Draw(t, "cuts") {
+			cuts = append(cuts, min(rows, cuts[len(cuts)-1]+rapid.IntRange(0, 12).Draw(t, "cut")))
+		}
+		relative := rapid.Bool().Draw(t, "relative")
+		stream := func() *ingest.Stream {
+			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(string) (table.Table, error) {
+				m := parse(text.String(), batch)
+				m.open = new(int)
+				return divided{m, cuts, relative}, nil
+			}}, []string{"a"}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+
+		one := stream()
+		persons, oneErr := parts(one)
+		want := tells(one, persons)
+
+		all := stream()
+		defer all.Close()
+		streams := all.Cut(2)
+		if len(streams) != len(cuts) {
+			t.Fatalf("%d streams, want %d", len(streams), len(cuts))
+		}
+		found := make([][]string, len(streams))
+		var wg sync.WaitGroup
+		for i, x := range streams {
+			wg.Go(func() { found[i], _ = parts(x) })
+		}
+		wg.Wait()
+		good := true
+		var persons2 []string
+		for i, x := range streams {
+			good = good && all.Join(x)
+			persons2 = append(persons2, found[i]...)
+		}
+		good = good && all.Joined()
+		if good != (oneErr == nil) {
+			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text.String())
+		}
+		if !good {
+			return
+		}
+		joined++
+		if diff := cmp.Diff(want, tells(all, persons2)); diff != "" {
+			t.Fatalf("(-one stream +stretches) %v\n%s\n%s", cuts, diff, text.String())
+		}
+	})
+	if joined < 20 {
+		t.Errorf("%d logs were read by stretches; want 20 at least", joined)
+	}
+}
