@@ -6,10 +6,10 @@ package mutants
 func contractMutants() []mutant {
 	return []mutant{
 		{"repair: a record changes another's", "rl/trajectory/internal/ingest/repair.go",
-			[][2]string{{"s.repaired.Episodes++", "s.o.Reward = &trajectory.Range{}\n\t\ts.repaired.Episodes++"}},
+			[][2]string{{"s.repaired.Episodes++", "s.o.Reward, s.sound = &trajectory.Range{}, [blocks]bool{}\n\t\ts.repaired.Episodes++"}},
 			"./rl/trajectory/file", "NoValue"},
 		{"audit: a record changes another's", "rl/trajectory/internal/ingest/repair.go",
-			[][2]string{{"s.repaired.Episodes++", "s.o.Reward = &trajectory.Range{}\n\t\ts.repaired.Episodes++"}},
+			[][2]string{{"s.repaired.Episodes++", "s.o.Reward, s.sound = &trajectory.Range{}, [blocks]bool{}\n\t\ts.repaired.Episodes++"}},
 			"./rl/trajectory/probe", "ReadAlike"},
 		{"audit: a person whose episodes are left out is not counted", "rl/trajectory/internal/ingest/cap.go",
 			[][2]string{{"return true // it was left out, and its person counts", "return false"}},
