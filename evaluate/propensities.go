@@ -74,7 +74,8 @@ func (r regressed) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *s
 
 // behaviorModel is a regression of logged actions: the noisy sums of its rounds, and the
 // coefficients that follow from them, by action from 1. Those of action 0 are 0. Unlimited
-// tells that the rounds did not reach the coefficients, so that every limit is 1.
+// tells that the rounds did not reach the coefficients, or that noise leaves open how steep
+// they are, so that every limit is 1.
 type behaviorModel struct {
 	Sums         [][]float64 `json:"sums"`
 	Coefficients [][]float64 `json:"coefficients"`

@@ -148,6 +148,60 @@ func TestSteepLogsAreNotLimitedByCoefficientsOnTheirWay(t *testing.T) {
 	}
 }
 
+// TestLimitsOfSteepLogsThatNoiseHides: log-odds of 12 (u - 1/2) over u in [-.4, .6], with so
+// much noise that five rounds seem to have settled far from them. No limit may be too low
+// because the region is longer than an expansion vouches for. Of 1% more than 4 of 40 are a
+// chance of less than 1e-4. Log-odds of 4 (u - 1/2) over u
+// in [-1, 1], with more persons and less noise, keep their limits.
+func TestLimitsOfSteepLogsThatNoiseHides(t *testing.T) {
+	for _, c := range []struct {
+		slope, low, high float64
+		persons, most    int // logs that may be limited
+		least            int
+		mu               float64
+	}{{12, -0.4, 0.6, 3000, 4, 0, 0.12}, {4, -1, 1, 4000, 40, 36, 0.5}} {
+		const logs = 40
+		l := logistic(2, 2, 1, c.mu)
+		rng, src := rand.New(rand.NewPCG(11, 7)), noise.NewSeeded(5)
+		// choicesOf draws z in [-1, 1]; log-odds in terms of u = middle + half z.
+		middle, half := (c.low+c.high)/2, (c.high-c.low)/2
+		theta := []float64{-c.slope / 2 * math.Sqrt2, c.slope * math.Sqrt2}
+		at := []float64{theta[0] + theta[1]*middle, theta[1] * half}
+		missed, limited := 0, 0
+		p := make([]float64, l.Actions)
+		for range logs {
+			s, choices := choicesOf(rng, l, at, c.persons)
+			for row := range c.persons {
+				choices.X[2*row+1] = middle/math.Sqrt2 + half*choices.X[2*row+1]
+			}
+			sums, err := l.release(s, choices, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, miss := l.Fit(sums), false
+			for row := 0; row < c.persons; row += 37 {
+				x := choices.X[2*row : 2*row+2]
+				l.probabilities(p, theta, x)
+				for a, right := range p {
+					miss = miss || f.Upper(x, a) < right
+				}
+			}
+			if miss {
+				missed++
+			}
+			if f.Settled {
+				limited++
+			}
+		}
+		if missed > 4 {
+			t.Errorf("slope %v: limits miss in %d of %d logs", c.slope, missed, logs)
+		}
+		if limited < c.least || limited > c.most {
+			t.Errorf("slope %v: %d of %d fits give limits; want %d to %d", c.slope, limited, logs, c.least, c.most)
+		}
+	}
+}
+
 // TestContributionsKeepTheClip: whatever is chosen and believed, the norm of what a
 // person adds is at most the clip, and a single decision counts in full.
 func TestContributionsKeepTheClip(t *testing.T) {
