@@ -162,7 +162,8 @@ func (r ByState) newState(l level, shares []float64, sd float64) *state {
 // a release that was clipped hard has little say beside later ones.
 func (s *state) absorb(noisy, values, offset, weight []float64, clip, sd float64) {
 	n, m := len(values), s.persons
-	square := max(unclipped(clip*(noisy[n]/m+clip), clip), 0)
+	clipped := max(clip*(noisy[n]/m+clip), 0)
+	square := unclipped(clipped, clip)
 	squareSD := clip * sd / m
 	scale := 0.0
 	for i := range values {
@@ -170,16 +171,33 @@ func (s *state) absorb(noisy, values, offset, weight []float64, clip, sd float64
 	}
 	moved := tailBias(clip / math.Sqrt(square+squareSD))
 	moved *= moved * (square + squareSD) / scale
-	explained := 0.0
+	explained, unsure := 0.0, 0.0
 	for i, v := range values {
 		gain := s.share[i] * weight[i]
 		variance := s.noiseIn(i, weight[i], offset[i], sd)
 		step := noisy[i] / m / gain
-		explained += gain * weight[i] * (step*step - sd*sd/(m*m*gain*gain))
+		noise := sd * sd / (m * m * gain * gain)
+		signal := step*step - noise
+		explained += gain * weight[i] * signal
+		unsure += gain * gain * weight[i] * weight[i] * noise * (4*max(signal, 0) + 2*noise)
 		s.belief.observe(i, v+step, variance/(gain*gain)+moved)
 	}
 	s.belief.update()
-	s.spread = min(s.spread, (max(square-max(explained, 0), 0)+squareSD)/scale)
+	s.spread = min(s.spread, (unexplained(clipped, square, explained-math.Sqrt(unsure))+squareSD)/scale)
+}
+
+const mostRestored = 1.25
+
+// unexplained is what remains of the mean square of norms when a part of it is explained by
+// what values were off by. That part is of clipped residuals, and so it is taken from the
+// clipped mean square; what remains is then made larger as the whole was. To take it from
+// the larger whole would leave what the clip is guessed to have cut of the explained part,
+// and the next clip would be far too wide where values differ much and returns little.
+func unexplained(clipped, square, explained float64) float64 {
+	if !(clipped > 0) {
+		return 0
+	}
+	return max(square-max(explained, 0)*min(square/clipped, mostRestored), 0)
 }
 
 // noiseIn is the variance of the weighted mean residual of a cell: the noise, and
