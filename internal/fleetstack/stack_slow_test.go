@@ -149,7 +149,7 @@ func newStack(t *testing.T) *stack {
 	check(err)
 	_, err = s.operator.CreateRun(t.Context(), &fleetv1.CreateRunRequest{
 		Spec: signed, Weights: fleet.EncodeWeights(s.theta), OptimizerJson: []byte(`{"kind":"adam","step":0.1}`),
-		ScheduleJson: fmt.Appendf(nil, `{"rounds":%d,"train_seconds":2,"upload_seconds":3,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, rounds, devices, devices),
+		ScheduleJson: fmt.Appendf(nil, `{"rounds":%d,"train_seconds":6,"upload_seconds":4,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, rounds, devices, devices),
 	})
 	check(err)
 	return s

@@ -116,7 +116,7 @@ def server(tmp_path: Path) -> Iterator[fleet.Server]:
 def applied(server: fleet.Server, kind: str) -> None:
     """Open a round, and wait until it is over."""
     threshold = 9 if kind == "evaluate" else 0
-    number = server.round(kind, train_seconds=8, upload_seconds=4, max_reports=3, threshold=threshold)
+    number = server.round(kind, train_seconds=12, upload_seconds=6, max_reports=3, threshold=threshold)
     while (last := server.status()["rounds"][0])["state"] in ("open", "closing"):
         time.sleep(0.2)
     assert (last["round"], last["state"], last["accepted"]) == (number, "applied", 3)
