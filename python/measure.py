@@ -127,10 +127,10 @@ def fleet_of_processes(devices: int) -> None:
             "server": {"optimizer": {"kind": "momentum", "step": 0.3, "decay": 1000}},
         },
         "schedule": {
-            "rounds": 40,
+            "rounds": 48,
             "train_seconds": 8,
             "upload_seconds": 4,
-            "sample_rate": min(1, 11 / devices),
+            "sample_rate": min(1, 8 / devices),
             "min_reports": 3,
             "max_reports": devices,
         },

@@ -10,7 +10,8 @@ import (
 type FaultsError struct {
 	// First are the first faults, at least one, in the order of files and rows.
 	First []*InputError
-	// Kinds counts all faults, in the order in which the kinds were met.
+	// Kinds counts all faults, in the order in which the kinds were met: rows are read in
+	// batches, and a batch column by column.
 	Kinds []FaultKind
 	// Total is the number of all faults.
 	Total int

@@ -186,11 +186,14 @@ func (s *state) absorb(noisy, values, offset, weight []float64, clip, sd float64
 	s.spread = min(s.spread, (unexplained(clipped, square, explained-math.Sqrt(unsure))+squareSD)/scale)
 }
 
+// mostRestored bounds how much of the explained part is restored with the whole: where the
+// clip cut much, what it cut is a guess, and to rely on it leaves clips too narrow and
+// standard deviations too small (docs/results/estimators.md).
 const mostRestored = 1.25
 
 // unexplained is what remains of the mean square of norms when a part of it is explained by
 // what values were off by. That part is of clipped residuals, and so it is taken from the
-// clipped mean square; what remains is then made larger as the whole was. To take it from
+// clipped mean square, made larger as the whole was, by mostRestored at most. To take it from
 // the larger whole would leave what the clip is guessed to have cut of the explained part,
 // and the next clip would be far too wide where values differ much and returns little.
 func unexplained(clipped, square, explained float64) float64 {

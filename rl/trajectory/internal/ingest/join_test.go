@@ -1,10 +1,12 @@
 package ingest_test
 
 import (
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +101,9 @@ func parts(s *ingest.Stream) (persons []string, err error) {
 
 func tells(s *ingest.Stream, persons []string) gathered {
 	r := s.Repaired()
+	r.Kinds = slices.SortedFunc(slices.Values(r.Kinds), func(a, b trajectory.FaultKind) int { // a batch is checked column by column
+		return stdcmp.Or(strings.Compare(a.Column, b.Column), strings.Compare(a.What, b.What))
+	})
 	repaired := fmt.Sprint(r.Rewards, r.Observations, r.Episodes, r.Kinds)
 	for _, e := range r.First {
 		repaired += "\n" + e.Error()
@@ -107,7 +112,8 @@ func tells(s *ingest.Stream, persons []string) gathered {
 }
 
 // Streams of the stretches of a table, at whatever rows it is cut, find together what
-// one stream finds, and only where one stream finds fault do they not: persons of many
+// one stream finds. They do not where one stream finds fault, and may not where a person
+// comes again whose later episodes one stream leaves out by the cap: persons of many
 // rows and of one, ids that come again or are another spelling of an earlier one, values
 // that cannot be used, caps, and rows that are numbered from the stretch or the file.
 func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
@@ -127,12 +133,15 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		}
 		var text strings.Builder
 		text.WriteString(header)
-		rows, e := 0, 0
+		rows, e, again := 0, 0, false
+		last, met := "", map[string]bool{}
 		for p := range rapid.IntRange(1, 7).Draw(t, "persons") {
 			id := fmt.Sprint(prefix, rapid.SampledFrom([]int{p, p, 10 * p, 20 - p}).Draw(t, "id"))
 			if hostile && p > 0 {
 				id = rapid.SampledFrom([]string{id, "7", "07", prefix + "0", "x\u200by"}).Draw(t, "odd id")
 			}
+			again = again || met[id] && id != last
+			last, met[id] = id, true
 			for range rapid.IntRange(1, 3).Draw(t, "episodes") {
 				n := rapid.SampledFrom([]int{1, 1, 2, 3, 9}).Draw(t, "rows")
 				for i := range n {
@@ -190,7 +199,8 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 			persons2 = append(persons2, found[i]...)
 		}
 		good = good && all.Joined()
-		if good != (oneErr == nil) {
+		left := again && units && (o.EpisodesPerPerson > 0 || o.Horizon > 0)
+		if good && oneErr != nil || !good && oneErr == nil && !left {
 			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text.String())
 		}
 		if !good {
