@@ -159,7 +159,7 @@ def fleet_of_processes(devices: int) -> None:
         print(f"{devices} processes, {len(spent)} ended well; epsilon {min(spent):.4g} to {max(spent):.4g} a device")
         print(f"{status['version']} rounds applied, {sum(accepted)} reports accepted, {late} times late")
         for version in range(0, status["version"] + 1, max(1, status["version"] // 8)):
-            policy = server.policy(f"{place}/policy.json", version=version)
+            policy = server.policy(f"{place}/policy-{version}.json", version=version)
             for out in Path(place).glob("episodes*.csv"):
                 out.unlink()
             flags = ["--max-steps", "200", "--episodes", "200", "--seed", "1", "--policy", "softmax"]
