@@ -238,11 +238,7 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		MaxWeight *float64 `json:"max_weight"`
 		Overlap   *Overlap `json:"overlap"`
 		Sums      *sums    `json:"sums"`
-		Behavior  *struct {
-			Counts [][]float64 `json:"counts"`
-			Sums   [][]float64 `json:"sums"`
-		} `json:"behavior"`
-		Baseline *struct {
+		Baseline  *struct {
 			Value  float64   `json:"value"`
 			Action []float64 `json:"action_values"`
 			State  []float64 `json:"state_values"`
@@ -256,8 +252,9 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		StdSampling: r.Estimate.StdSampling, StdPrivacy: r.Estimate.StdPrivacy, Undetermined: r.Estimate.Sampling == PublicBound,
 		MaxWeight: d.MaxWeight, Overlap: (*scalar.Overlap)(d.Overlap), Sums: (*scalar.Sums)(d.Sums),
 	}
-	if d.Behavior != nil {
-		e.Counts, e.Rounds = slices.Concat(d.Behavior.Counts...), d.Behavior.Sums
+	var err error
+	if e.Counts, e.Rounds, err = estimatedFrom(r); err != nil {
+		return nil, err
 	}
 	if d.Clip != nil {
 		e.Clip = &facts.Range{Min: d.Clip.Min, Max: d.Clip.Max}
@@ -266,6 +263,24 @@ func paid(r *Release) (*scalar.Estimate, error) {
 		e.Baseline = &scalar.Guess{Overall: b.Value, Action: b.Action, State: b.State}
 	}
 	return e, nil
+}
+
+// estimatedFrom are the noisy counts, or the noisy sums of rounds, that the probabilities
+// of logged actions were estimated from; nil where they were known.
+func estimatedFrom(r *Release) (counts []float64, rounds [][]float64, err error) {
+	var d struct {
+		Behavior *struct {
+			Counts [][]float64 `json:"counts"`
+			Sums   [][]float64 `json:"sums"`
+		} `json:"behavior"`
+	}
+	if err := fill(&d, r.Diagnostics); err != nil {
+		return nil, nil, fmt.Errorf("diagnostics: %w", err)
+	}
+	if d.Behavior == nil {
+		return nil, nil, nil
+	}
+	return slices.Concat(d.Behavior.Counts...), d.Behavior.Sums, nil
 }
 
 // estimateAgain makes a private estimate again.

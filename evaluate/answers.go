@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // PolicyAnswer is one of several answers to a question about several policies, or about
@@ -72,25 +74,89 @@ type ExpectedAnswer struct {
 	HalfWidth   float64 `json:"half_width"`
 }
 
-// contributions are what every person adds to the estimates of every policy.
-func contributions(d *trajectory.Dataset, p Public, of vouched) (xs, zs [][]float64, err error) {
+// samples are those of the data for every policy.
+func samples(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 	if err := roomFor(d.Persons(), 6); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	var out []*value.Sample
 	for _, a := range p.Targets.Policies {
 		p.Target = a.Policy
 		s, err := sampleFor(d, p)
 		if err != nil {
-			return nil, nil, fmt.Errorf("targets: %s: %w", a.Name, err)
+			return nil, fmt.Errorf("targets: %s: %w", a.Name, err)
 		}
-		if of.confounding > 1 && !policy.OnPolicy(a.Policy) {
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// contributions are what every person adds to the estimates of every policy.
+func contributions(all []*value.Sample, of vouched) (xs, zs [][]float64) {
+	for _, s := range all {
+		if of.confounding > 1 && s.Rho != nil {
 			scalar.Confound(s, of.confounding)
 		}
-		x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
+		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 		of.each(x, z, s)
 		xs, zs = append(xs, x), append(zs, z)
 	}
-	return xs, zs, nil
+	return xs, zs
+}
+
+// prepareAnswers binds all answers to data. Where the probabilities of logged actions are
+// estimated, that is the first release, and all off-policy weights are made of the same
+// limits.
+func prepareAnswers(p Public, answers []plannedAnswer, of vouched, d *trajectory.Dataset) (draw, error) {
+	var estimate *estimation
+	if of.behavior != nil {
+		var err error
+		if estimate, d, err = p.estimator(of.behavior, d); err != nil {
+			return nil, err
+		}
+	}
+	all, err := samples(d, p)
+	if err != nil {
+		return nil, err
+	}
+	var xs, zs [][]float64
+	if estimate == nil {
+		xs, zs = contributions(all, of)
+	}
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		var paid scalar.Estimate
+		if estimate != nil {
+			if err := estimate.pay(all[0], &paid, src); err != nil {
+				return nil, err
+			}
+			for _, s := range all {
+				if s.Rho == nil { // weights of the logged policy are 1
+					continue
+				}
+				if err := estimate.lower(s, &paid); err != nil {
+					return nil, err
+				}
+			}
+			xs, zs = contributions(all, of)
+		}
+		r, err := answered(p, answers, xs, zs, src)
+		if err != nil {
+			return nil, err
+		}
+		return r, r.tell(of.behavior, &paid)
+	}, nil
+}
+
+// tell adds what the probabilities of logged actions were estimated from.
+func (r *Release) tell(b propensities, paid *scalar.Estimate) error {
+	if b == nil {
+		return nil
+	}
+	told, err := b.told(paid)
+	if err == nil {
+		r.Diagnostics = map[string]any{"behavior": told}
+	}
+	return err
 }
 
 // answered draws the noise of all answers, in their order.
@@ -127,7 +193,7 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Re
 		var one *Release
 		if a.values == nil {
 			one = estimated(estimates[i])
-			one.Estimate.Confidence = scalar.Confidence(a.bounds.Answers)
+			one.Estimate.Confidence = a.bounds.AloneConfidence()
 		} else {
 			one = subtracted(a, estimates[a.values[0]], estimates[a.values[1]])
 		}
@@ -181,7 +247,7 @@ func doubted(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) {
 }
 
 // answersAgain makes all answers again from their noisy sums.
-func answersAgain(p Public, answers []plannedAnswer) outcome {
+func answersAgain(p Public, answers []plannedAnswer, b propensities) outcome {
 	return func(r *Release) (*Release, error) {
 		if len(r.Answers) < len(answers) {
 			return nil, fmt.Errorf("answers: %d, and %d are asked for", len(r.Answers), len(answers))
@@ -200,7 +266,15 @@ func answersAgain(p Public, answers []plannedAnswer) outcome {
 			}
 			estimates[i] = e
 		}
-		return joint(p, answers, estimates)
+		again, err := joint(p, answers, estimates)
+		if err != nil {
+			return nil, err
+		}
+		counts, rounds, err := estimatedFrom(r)
+		if err != nil {
+			return nil, err
+		}
+		return again, again.tell(b, &scalar.Estimate{Counts: counts, Rounds: rounds})
 	}
 }
 
@@ -210,7 +284,7 @@ func subtracted(a plannedAnswer, first, second *scalar.Estimate) *Release {
 	e := &Estimate{
 		Value:      first.Value - second.Value,
 		Interval:   [2]float64{first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]},
-		Confidence: 1 - 2*(1-scalar.Confidence(a.bounds.Answers)), StdSampling: first.StdSampling + second.StdSampling, Sampling: Paid,
+		Confidence: a.bounds.DifferenceConfidence(), StdSampling: first.StdSampling + second.StdSampling, Sampling: Paid,
 		StdPrivacy: math.Hypot(first.StdPrivacy, second.StdPrivacy),
 	}
 	half := a.bounds.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)

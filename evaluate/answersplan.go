@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -24,11 +23,11 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 	if m.Diagnostics != 0 {
 		return nil, fmt.Errorf("%w: %s: diagnostics are of one policy; with targets leave the parameter out", ErrMethod, method)
 	}
-	if p.Behavior != nil {
-		return nil, fmt.Errorf("%w: %s: targets need known probabilities of the logged actions, and these are to be estimated; ask about one target at a time", ErrMethod, method)
-	}
 	of.confounding = m.Confounding
 	if p.Targets.byFlip() {
+		if p.Behavior != nil {
+			return nil, fmt.Errorf("%w: %s: permute-and-flip spends its budget on one draw, and the probabilities of the logged actions are to be estimated, which is paid for with Gaussian noise; set select to best", ErrMethod, method)
+		}
 		return m.choosing(method, p, of)
 	}
 	return m.byLimits(method, p, of)
@@ -36,21 +35,19 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 
 // byLimits plans all intervals that are asked for, and which policy is best by them.
 func (m DPIS) byLimits(method string, p Public, of vouched) (*Plan, error) {
-	answers, event, guard, err := m.answersFor(method, &p, of)
+	joint, err := m.answersFor(method, &p, of)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(method, p, event, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		xs, zs, err := contributions(d, p, of)
-		if err != nil {
-			return nil, err
-		}
-		return func(_ context.Context, src *noise.Source) (*Release, error) { return answered(p, answers, xs, zs, src) }, nil
+	answers, guard := joint.answers, joint.guard
+	of.behavior, p.estimates = joint.behavior, joint.behavior != nil
+	plan, err := newPlan(method, p, joint.event, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		return prepareAnswers(p, answers, of, d)
 	})
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers), of.needsEnds, of.needsEnds
+	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers, of.behavior), of.needsEnds, of.needsEnds
 	caps, _, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
@@ -72,52 +69,60 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (*Plan, error) {
 // contrasts made of values, and takes what is expected to be narrower for those
 // contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
-func (m DPIS) answersFor(method string, p *Public, of vouched) ([]plannedAnswer, dp.Event, tier, error) {
-	own, event, guard, err := m.answers(method, p, of, false)
-	if err != nil || !slices.ContainsFunc(own, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
-		return own, event, guard, err
+func (m DPIS) answersFor(method string, p *Public, of vouched) (plannedAnswers, error) {
+	own, err := m.answers(method, p, of, false)
+	if err != nil || !slices.ContainsFunc(own.answers, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
+		return own, err
 	}
 	q := *p
-	subtracted, cheaper, other, err := m.answers(method, &q, of, true)
+	subtracted, err := m.answers(method, &q, of, true)
 	if err != nil {
-		return nil, nil, guard, err
+		return own, err
 	}
-	mine, err := expectedAnswers(own, nearCap)
+	mine, err := expectedAnswers(own.answers, nearCap)
 	if err != nil {
-		return nil, nil, guard, err
+		return own, err
 	}
-	theirs, err := expectedAnswers(subtracted, nearCap)
+	theirs, err := expectedAnswers(subtracted.answers, nearCap)
 	if err != nil {
-		return nil, nil, guard, err
+		return own, err
 	}
 	apart, together := 0.0, 0.0
-	for i, a := range subtracted {
+	for i, a := range subtracted.answers {
 		if a.values != nil {
-			apart += own[i].bounds.Z() * math.Hypot(mine[i].StdPrivacy, mine[i].StdSampling/2)
+			apart += own.answers[i].bounds.Z() * math.Hypot(mine[i].StdPrivacy, mine[i].StdSampling/2)
 			together += theirs[i].HalfWidth
 		}
 	}
 	if apart <= together {
-		return own, event, guard, nil
+		return own, nil
 	}
 	*p = q
-	return subtracted, cheaper, other, nil
+	return subtracted, nil
+}
+
+// plannedAnswers are all answers with what they cost.
+type plannedAnswers struct {
+	answers  []plannedAnswer
+	event    dp.Event
+	guard    tier
+	behavior propensities // estimates the probabilities of logged actions; nil where they are known
 }
 
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
-func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]plannedAnswer, dp.Event, tier, error) {
+func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plannedAnswers, error) {
 	out := p.Targets.planned(subtract)
+	all := plannedAnswers{answers: out, guard: tier{number: 2}}
 	p.answers = 0
 	for _, a := range out {
 		if a.values == nil {
 			p.answers++
 		}
 	}
-	guard := tier{number: 2}
 	caps, share, err := m.caps(method, *p, of.weights.largest)
 	if err != nil {
-		return nil, nil, guard, err
+		return all, err
 	}
 	for i := range out {
 		a := &out[i]
@@ -129,28 +134,43 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) ([]pl
 			a.bounds.Caps.Steps, a.share = capSteps(a.bounds.Caps.Above), share
 		}
 	}
-	event, err := shareAlike(*p.Privacy, out)
+	var before scalar.Stages
+	if p.Behavior != nil {
+		p.Behavior.stages(&before)
+	}
+	if all.event, err = shareAlike(*p.Privacy, &before, out); err != nil {
+		return all, err
+	}
+	if p.Behavior != nil {
+		if all.behavior, err = p.propensities(method, before); err != nil {
+			return all, err
+		}
+		for i := range out {
+			all.behavior.into(&out[i].bounds)
+		}
+	}
+	guard := &all.guard
 	guard.why = m.needsGuard(*p, of)
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows for weights of %.4g, and how many come near that is not known beforehand where policies are no constants: noise for all of them may cost more than cutting them", of.weights.largest)
 	}
-	if guard.why != "" || err != nil {
-		return out, event, guard, err
+	if guard.why != "" {
+		return all, nil
 	}
 	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
 	if err != nil {
-		return nil, nil, guard, err
+		return all, err
 	}
 	with, without, err := p.Targets.widths(out, bare, of.weights)
 	if err != nil {
-		return nil, nil, guard, err
+		return all, err
 	}
 	told := fmt.Sprintf(": half widths that add up to %.3g are expected without a guard, to %.3g with it", without, with)
 	if guard.why = costs(*p, of, with, without); guard.why != "" {
 		guard.why += told
-		return out, event, guard, nil
+		return all, nil
 	}
-	return bare, cheaper, tier{why: needless(of) + told}, nil
+	return plannedAnswers{answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
 }
 
 // unguarded are answers whose weights are never cut.
@@ -162,7 +182,7 @@ func (t *Targets) unguarded(q Privacy, answers []plannedAnswer, w weightBound) (
 		a.bounds.Caps = scalar.Nest{Above: t.cap(a.policies, w.largest)}
 		a.bounds.Uncut = &scalar.Uncut{Square: t.weights(a.policies, w).square}
 	}
-	event, err := shareAlike(q, out)
+	event, err := shareAlike(q, new(scalar.Stages), out)
 	return out, event, err
 }
 
@@ -283,24 +303,43 @@ func (t *Targets) cap(places []int, most float64) float64 {
 	return (of(a) + of(b)) / 2
 }
 
-// shareAlike gives every answer that is a release the same part of mu^2, and returns the
-// event of all.
-func shareAlike(q Privacy, answers []plannedAnswer) (dp.Event, error) {
-	var shares []float64
+// shareAlike gives every answer that is a release the same part of what the stages before
+// leave of mu^2, turns the shares of these into noise multipliers, and returns the event of
+// all.
+func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer) (dp.Event, error) {
+	shares, releases, left := before.Taken(), 0, 1.0
+	for _, s := range shares {
+		left -= s
+	}
+	for _, a := range answers {
+		if a.values == nil {
+			releases++
+		}
+	}
+	part := 1.0 // shares are relative
+	if len(shares) > 0 {
+		part = left / float64(releases)
+	}
 	for _, a := range answers {
 		if a.values != nil {
 			continue
 		}
 		if a.share > 0 {
-			shares = append(shares, a.share)
+			shares = append(shares, part*a.share)
 		}
-		shares = append(shares, 1-a.share)
+		shares = append(shares, part*(1-a.share))
 	}
 	found, err := multipliers(q, shares...)
 	if err != nil {
 		return nil, err
 	}
 	k := 0
+	for _, x := range before.Each() {
+		if *x != 0 {
+			*x = found[k]
+			k++
+		}
+	}
 	for i := range answers {
 		if answers[i].values != nil {
 			continue
@@ -371,11 +410,12 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, unc
 	for _, a := range told {
 		p.Expected.Constant = max(p.Expected.Constant, a.Range.Width()/2)
 	}
-	whatever := whateverWords + restsOn(confounding) + "."
+	whatever := whateverWords + p.restsOn(confounding) + "."
 	if uncut {
 		whatever = ", resting on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing in one answer than chance makes, all are guarded and notes say so."
 	}
 	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
+	p.describeBehavior(answers[0].bounds.Logistic)
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {
 		p.Notes = append(p.Notes, "A contrast is an estimate of its own: what two policies do alike cancels in it, person by person, and its interval is not made of those of the two.")

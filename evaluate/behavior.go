@@ -13,6 +13,7 @@ import (
 // in public cells: within a cell every decision was made with the same probabilities,
 // whatever else was known of the person. They are estimated from paid counts of the
 // same persons, or, with By, from the paid rounds of a regression, and the interval allows for the error of that.
+// Several targets rest on one estimate, and groups have one each.
 // docs/proofs/propensities.md has the argument.
 type EstimatedBehavior struct {
 	// By is "" for cells, or "features": then the probabilities are a multinomial logistic
@@ -85,7 +86,7 @@ func (e EstimatedBehavior) share() float64 {
 // counting are the numerics of counts, at a noise multiplier.
 func (p Public) counting(multiplier float64) *scalar.Behavior {
 	e := p.Behavior
-	b := &scalar.Behavior{Cells: max(e.States, 1), Actions: e.Actions, Floor: e.Floor, Noise: multiplier, Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise}
+	b := &scalar.Behavior{Cells: max(e.States, 1), Actions: e.Actions, Floor: e.Floor, Noise: multiplier, Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise, Together: p.share.together()}
 	b.Most = int(min(int64(b.Cells), p.Horizon))
 	if e.Once && p.Episodes > 0 {
 		b.Most = int(min(int64(b.Most), p.Episodes))

@@ -214,7 +214,7 @@ func (m DPIS) forecast(method string, f *flip) (*ChoiceForecast, error) {
 	if p.Privacy.Budget.Delta == 0 {
 		return told, nil // no Gaussian noise can be paid for
 	}
-	answers, _, _, err := m.answersFor(method, &p, f.of)
+	joint, err := m.answersFor(method, &p, f.of)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (m DPIS) forecast(method string, f *flip) (*ChoiceForecast, error) {
 		return nil, err
 	}
 	worst := 1.0
-	for _, a := range answers {
+	for _, a := range joint.answers {
 		cap := a.bounds.Caps.At(0).Max
 		if a.share > 0 {
 			cap = min(cap, affordable)
@@ -267,10 +267,11 @@ func (f *flip) plan(method string) (*Plan, error) {
 	p := f.public
 	epsilon := p.Privacy.Budget.Epsilon
 	plan, err := newPlan(method, p, dp.PermuteAndFlip{Epsilon: epsilon}, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		xs, zs, err := contributions(d, p, f.of)
+		all, err := samples(d, p)
 		if err != nil {
 			return nil, err
 		}
+		xs, zs := contributions(all, f.of)
 		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xs, zs, src) }, nil
 	})
 	if err != nil {

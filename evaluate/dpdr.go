@@ -72,7 +72,8 @@ type DPDR struct {
 //     target policy that knows its probabilities;
 //   - state: a noisy value of each state, for features of finitely many states, and of
 //     the start;
-//   - model: what [DPFQE] answers, without its interval. It needs what DPFQE needs.
+//   - model: what [DPFQE] answers in its default form, a table for features over numbered
+//     states and a linear model for others, without its interval. It needs what DPFQE needs.
 func (m DPDR) Plan(p Public) (*Plan, error) {
 	p = p.asking(m)
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)

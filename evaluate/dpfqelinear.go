@@ -56,16 +56,24 @@ func (m DPFQE) linearFor(method string, p Public, multiplier float64) (*fqe.Line
 	return l, nil
 }
 
-// describeLinear tells of the linear model.
-func (d direct) describeLinear(plan *Plan) {
+// linearFacts are the numbers of the linear model.
+func (d direct) linearFacts(plan *Plan) {
 	l := d.linear
 	plan.Facts["form"] = l.Form
 	plan.Facts["coordinates"] = l.Coordinates()
 	plan.Facts["model_norm"] = l.Most()
 	plan.Facts["ridge"] = l.Penalty()
-	of := "features and action"
 	if l.Form == fqe.LinearByState {
 		plan.Facts["max_ratio"] = l.MaxWeight
+	}
+}
+
+// describeLinear tells of the linear model.
+func (d direct) describeLinear(plan *Plan) {
+	d.linearFacts(plan)
+	l := d.linear
+	of := "features and action"
+	if l.Form == fqe.LinearByState {
 		of = "features, decisions weighted by their ratios"
 	}
 	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, a ridge regression on "+of+", step by step from the last decision, made of noisy second moments. It is off by an unknown amount where values are not linear in the features, where more than these and the number of decisions left matters, and where the penalty, which is made for the noise, draws values to their mean; nothing here bounds that. The standard deviations are the model's own, if it is right."+endWords(l.Decisions))
@@ -91,18 +99,24 @@ func (d direct) fitsLinear(p Public, data *trajectory.Dataset) error {
 	return roomFor(data.Persons(), max(d.linear.Coordinates(), 6))
 }
 
-// plugInLinear makes the releases of the linear model and reads them.
-func (d direct) plugInLinear(s *value.Sample, src *noise.Source) (plugIn, error) {
+// saysLinear makes the releases of the linear model.
+func (d direct) saysLinear(s *value.Sample, src *noise.Source) (*fqe.LinearModel, []fqe.LinearValue, fqe.Mean, error) {
 	model, err := d.linear.Release(s, 1, src)
 	if err != nil {
-		return plugIn{}, err
+		return nil, nil, fqe.Mean{}, err
 	}
 	values := model.Induct()
-	last := values[len(values)-1]
-	start, err := d.start.ReleaseLinear(*d.linear, s, last, src)
+	start, err := d.start.ReleaseLinear(*d.linear, s, values[len(values)-1], src)
+	return model, values, start, err
+}
+
+// plugInLinear makes the releases of the linear model and reads them.
+func (d direct) plugInLinear(s *value.Sample, src *noise.Source) (plugIn, error) {
+	model, values, start, err := d.saysLinear(s, src)
 	if err != nil {
 		return plugIn{}, err
 	}
+	last := values[len(values)-1]
 	private, sampling := model.Errors(values)
 	return plugIn{
 		Value: start.Value, StdSampling: math.Hypot(sampling, start.StdSampling), StdPrivacy: math.Hypot(private, start.StdPrivacy),

@@ -200,10 +200,7 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 	if err != nil {
 		return err
 	}
-	rests := restsOn(confounding)
-	if b.Estimates() {
-		rests = strings.Replace(rests, "logged", "estimated", 1)
-	}
+	rests := p.restsOn(confounding)
 	cuts := fmt.Sprintf("whatever weights are cut (here above %.4g)", widest)
 	if b.Noise.Clip == 0 && widest >= largest {
 		cuts = fmt.Sprintf("with no weight cut, since by the design none is above %.4g,", largest)
@@ -221,21 +218,37 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 		words += fmt.Sprintf(" The half width is the one that the guess of weights makes expect, an effective sample size of %.3g of the persons and %.3g missing, with weights cut at %.3g.", guess.Effective, guess.Missing, at)
 	}
 	p.Notes = append(p.Notes, words)
-	if b.Estimates() {
-		drawn := "every decision was made"
-		if p.public.Behavior.Once {
-			drawn = "the first decision of every episode was made"
-		}
-		if b.Logistic != nil {
-			p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; no data of this release can tell whether they are.", b.Logistic.Actions, b.Logistic.Dim, scalar.LogisticRounds, drawn)))
-		} else {
-			p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", b.Behavior.Cells, b.Behavior.Actions, drawn)))
-		}
-		if p.public.Behavior.Once {
-			p.Notes = append(p.Notes, "Actions were drawn once an episode: later decisions have probability 1, which is an upper limit too, so that the interval holds whoever left what was drawn.")
-		}
-	}
+	p.describeBehavior(b.Logistic)
 	return nil
+}
+
+// describeBehavior tells how the probabilities of logged actions are estimated, where they
+// are; by is the regression, nil for counts.
+func (p *Plan) describeBehavior(by *scalar.Logistic) {
+	b := p.public.Behavior
+	if b == nil {
+		return
+	}
+	drawn := "every decision was made"
+	if b.Once {
+		drawn = "the first decision of every episode was made"
+	}
+	if by != nil {
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; no data of this release can tell whether they are.", by.Actions, by.Dim, scalar.LogisticRounds, drawn)))
+	} else {
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", max(b.States, 1), b.Actions, drawn)))
+	}
+	if b.Once {
+		p.Notes = append(p.Notes, "Actions were drawn once an episode: later decisions have probability 1, which is an upper limit too, so that the interval holds whoever left what was drawn.")
+	}
+}
+
+// restsOn says what the intervals of a plan take for granted.
+func (p *Plan) restsOn(confounding float64) string {
+	if p.public.Behavior == nil {
+		return restsOn(confounding)
+	}
+	return strings.Replace(restsOn(confounding), "logged", "estimated", 1)
 }
 
 // restsOn says what intervals off-policy take for granted.

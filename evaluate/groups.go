@@ -77,8 +77,6 @@ func (g *Groups) beside(p Public) error {
 	switch {
 	case p.Targets != nil:
 		return fmt.Errorf("%w: by asks about groups and targets about several policies; ask for one of the two in a release", ErrPublic)
-	case p.Behavior != nil:
-		return fmt.Errorf("%w: by needs known probabilities of the logged actions, and these are to be estimated; give them, or leave by out", ErrPublic)
 	case p.Privacy == nil:
 		return fmt.Errorf("%w: by asks for a private answer of each group, and privacy is none; leave by out", ErrPublic)
 	case g.Fixed && p.Privacy.Adjacency == dp.AddRemoveOne:

@@ -24,16 +24,20 @@ type share struct {
 // group and enter another. Two groups then change at once, each by no more than by a
 // person who comes or goes, and changes of two groups are orthogonal: sqrt 2. It holds
 // within a group as well, where no two persons point in directions more than a right
-// angle apart: the points of mechanism.Pair and of a histogram. A baseline's may, and
-// have twice the length between them.
+// angle apart: the points of mechanism.Pair and of a histogram. A baseline's and a
+// gradient's may, and have twice the length between them.
 func (s *share) moved(n scalar.Stages) scalar.Stages {
 	if s == nil || !s.moves {
 		return n
 	}
 	const across = math.Sqrt2 * (1 + 0x1p-40)
+	n.Behavior *= across
 	n.Clip *= across
 	n.Main *= across
 	n.Baseline *= 2
+	for k := range n.Rounds {
+		n.Rounds[k] *= 2
+	}
 	return n
 }
 
@@ -71,6 +75,12 @@ func (p Public) group(i int) Public {
 // whole costs what one costs. The event is that of a single Gaussian release at the
 // budget's mu, of which the stages of the groups a person touches are no more than parts.
 func (p Public) grouped(method string, m Estimator) (*Plan, error) {
+	if p.Behavior != nil {
+		if policy.OnPolicy(p.Target) {
+			return nil, fmt.Errorf("%w: %s: on-policy nothing is divided by the probabilities of logged actions, and to estimate them would be paid for in vain; leave data.behavior out", ErrMethod, method)
+		}
+		p.estimates = true
+	}
 	parts := make([]*Plan, len(p.By.Of))
 	for i, a := range p.By.Of {
 		var err error
@@ -93,7 +103,7 @@ func (p Public) grouped(method string, m Estimator) (*Plan, error) {
 		return func(ctx context.Context, src *noise.Source) (*Release, error) {
 			found := make([]*Release, len(draws))
 			for i, draw := range draws {
-				if found[i], err = draw(ctx, src); err != nil {
+				if found[i], err = p.drawn(ctx, i, draw, src); err != nil {
 					return nil, err
 				}
 			}
@@ -109,9 +119,69 @@ func (p Public) grouped(method string, m Estimator) (*Plan, error) {
 	return plan, nil
 }
 
-// split binds the plan of every group to the persons in it. Under ReplaceOne sizes of
-// fixed groups are public and must be right; no other number of them is asked for, and
-// none may be: it is private.
+// drawn is the release of group i. Where persons are spread over processes a sum is told
+// of the number of all of them; what a fixed group rests on is its own, which is public.
+func (p Public) drawn(ctx context.Context, i int, of draw, src *noise.Source) (*Release, error) {
+	if x := src.Sums(); x != nil && p.By.Fixed {
+		src.Join(sumsOfGroup{x, p.By.Of[i].Persons})
+		defer src.Join(x)
+	}
+	return of(ctx, src)
+}
+
+// sumsOfGroup are sums of so many persons.
+type sumsOfGroup struct {
+	noise.Sums
+	persons int64
+}
+
+// Gather implements [noise.Sums].
+func (s sumsOfGroup) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+	all, noisy, err := s.Sums.Gather(own)
+	all.Persons = s.persons
+	return all, noisy, err
+}
+
+// Sizes counts the persons of d in each of the groups whose sizes are public; nil of
+// every other plan. No other size is asked for, and none may be: it is private.
+func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
+	by := p.public.By
+	if by == nil || !by.Fixed {
+		return nil, nil
+	}
+	members, err := by.Members(d)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(by.Of))
+	for _, i := range members {
+		if i >= 0 {
+			out[i]++
+		}
+	}
+	return out, nil
+}
+
+// CheckSizes holds the sizes of groups in all of the data, as [Plan.Sizes] counts them,
+// against the public ones, which must be right.
+func (p *Plan) CheckSizes(sizes []int64) error {
+	by := p.public.By
+	if by == nil || !by.Fixed {
+		return nil
+	}
+	if len(sizes) != len(by.Of) {
+		return fmt.Errorf("%w: sizes of %d groups; there are %d", ErrData, len(sizes), len(by.Of))
+	}
+	for i, n := range sizes {
+		if want := by.Of[i].Persons; n != want {
+			return fmt.Errorf("%w: by.persons says %d %ss of group %q and the data hold %d; where groups are fixed their sizes are public and must be right (whoever's rows name no group, or two, is in none)",
+				ErrData, want, p.public.unit(), by.Of[i].Name, n)
+		}
+	}
+	return nil
+}
+
+// split binds the plan of every group to the persons in it.
 func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset) ([]draw, error) {
 	members, err := p.By.Members(d)
 	if err != nil {
@@ -125,12 +195,7 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 	}
 	draws := make([]draw, len(parts))
 	for i, part := range parts {
-		of := d.Take(persons[i])
-		if n := p.By.Of[i].Persons; p.By.Fixed && int64(of.Persons()) != n {
-			return nil, fmt.Errorf("%w: by.persons says %d %ss of group %q and the data hold %d; where groups are fixed their sizes are public and must be right (whoever's rows name no group, or two, is in none)",
-				ErrData, n, p.unit(), p.By.Of[i].Name, of.Persons())
-		}
-		if draws[i], err = part.prepare(ctx, of); err != nil {
+		if draws[i], err = part.prepare(ctx, d.Take(persons[i])); err != nil {
 			return nil, err
 		}
 	}
@@ -203,7 +268,11 @@ func (p *Plan) describeGroups(parts []*Plan) {
 		}
 	}
 	p.Expected.Constant = p.public.Returns().Width() / 2
-	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)), p.words("A person is in the group that all of their rows name. Whoever's rows name two, or a value that is not listed, or who has no row that can be used, is in no group, and no answer is about them."))
+	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)))
+	if p.describeBehavior(parts[0].bounds.Logistic); p.public.Behavior != nil {
+		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone: they may differ between groups."))
+	}
+	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. Whoever's rows name two, or a value that is not listed, or who has no row that can be used, is in no group, and no answer is about them."))
 	if _, told := parts[0].Facts["tier"]; told {
 		tier{number: 2, why: fewInGroup}.describe(p, nil)
 	}
@@ -221,7 +290,7 @@ func (p *Plan) groupsNote(k int, confounded bool) string {
 		if confounded {
 			factor, _ = p.Facts["confounding"].(float64)
 		}
-		rests = whateverWords + restsOn(factor)
+		rests = whateverWords + p.restsOn(factor)
 	}
 	return fmt.Sprintf("All %d intervals, one a group, hold together with 95%%%s. A person is in one group at most, so that groups share the error and not the budget.", k, rests)
 }

@@ -86,16 +86,10 @@ func boundsApart(b scalar.Bounds, of vouched, p Public) *pairs {
 
 // prepareGuarded binds the plan to data. Whatever may fail, fails here.
 func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
-	var estimate func(*value.Sample, *scalar.Estimate, *noise.Source) error
+	var estimate *estimation
 	if of.behavior != nil {
 		var err error
-		if d, err = p.unestimated(d); err != nil {
-			return nil, err
-		}
-		if estimate, err = of.behavior.bind(d, p); err != nil {
-			return nil, err
-		}
-		if err := roomFor(d.Persons(), of.behavior.size()); err != nil {
+		if estimate, d, err = p.estimator(of.behavior, d); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +112,10 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
 		var paid scalar.Estimate
 		if of.behavior != nil {
-			if err := estimate(s, &paid, src); err != nil {
+			if err := estimate.pay(s, &paid, src); err != nil {
+				return nil, err
+			}
+			if err := estimate.lower(s, &paid); err != nil {
 				return nil, err
 			}
 			of.weigh(x, z, s)

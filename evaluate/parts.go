@@ -18,16 +18,11 @@ var ErrInParts = fault.Input("method needs all persons in one process")
 // sequence of private sums over persons with exact noise, each of which may be made
 // elsewhere ([noise.Sums]), and otherwise why not, and what to do.
 func (p *Plan) InParts() error {
-	if p.public.By != nil {
-		return fmt.Errorf("%w: by: who is in which group is looked at before the sums of the groups; leave by out, or read the data in one process", ErrInParts)
-	}
 	if _, ok := p.event.(dp.PermuteAndFlip); ok {
 		return fmt.Errorf("%w: permute-and-flip compares the scores of all persons and makes no noisy sum; set select to best, or read the data in one process", ErrInParts)
 	}
 	switch p.Method {
-	case "dp-is", "dp-pdis", "dp-wis", "dp-dr", "dp-refine", "dp-fqe":
-	case "dp-lsw", "dp-lsl":
-		return fmt.Errorf("%w: %s: its averages and the bound that scales its noise are of all persons at once; use dp-refine, which makes sums and needs less noise, or read the data in one process", ErrInParts, p.Method)
+	case "dp-is", "dp-pdis", "dp-wis", "dp-dr", "dp-refine", "dp-fqe", "dp-lsw", "dp-lsl":
 	case "gpope":
 		return fmt.Errorf("%w: gpope takes persons by chance, one step after the other; use dp-refine, which makes a few sums, or read the data in one process", ErrInParts)
 	case "constant":
@@ -42,7 +37,8 @@ func (p *Plan) InParts() error {
 }
 
 // CheckPart is [Plan.Check] of some of the persons, of none too. How many there are of
-// all is for the caller to hold against [Plan.CheckPersons].
+// all is for the caller to hold against [Plan.CheckPersons], and the sums over all parts of
+// what [Plan.Sizes] counts against [Plan.CheckSizes].
 func (p *Plan) CheckPart(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
 	if err := p.InParts(); err != nil {
 		return nil, err

@@ -116,13 +116,16 @@ func TestSevenPartsReleaseTheBytesOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cosines := must(feature.NewFourier(3, []string{chain.Column}, []feature.Range{{Low: 0, High: chain.States - 1}}))
 	guess := 0.5
 	methods := map[string]evaluate.Estimator{
 		"dp-is": evaluate.DPIS{Diagnostics: 0.2}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{MaxWeight: 8},
 		"dp-dr": evaluate.DPDR{}, "dp-dr with a guess": evaluate.DPDR{Constant: &guess}, "dp-dr by value": evaluate.DPDR{Baseline: "value"},
 		"dp-dr by state": evaluate.DPDR{Baseline: "state"}, "dp-dr by model": evaluate.DPDR{Baseline: "model"},
-		"dp-refine": evaluate.DPRefine{}, "regression": evaluate.DPRefine{Form: "regression"}, "lstd": evaluate.DPRefine{Form: "lstd"},
+		"dp-dr by linear model": evaluate.DPDR{Baseline: "model"},
+		"dp-refine":             evaluate.DPRefine{}, "regression": evaluate.DPRefine{Form: "regression"}, "lstd": evaluate.DPRefine{Form: "lstd"},
 		"dp-fqe": evaluate.DPFQE{}, "auto": evaluate.Auto{},
+		"dp-lsw": evaluate.DPLSW{}, "dp-lsl": evaluate.DPLSL{}, "dp-lsl as printed": evaluate.DPLSL{Constants: evaluate.Balle16},
 	}
 	ran := 0
 	for name, m := range methods {
@@ -135,6 +138,9 @@ func TestSevenPartsReleaseTheBytesOfOne(t *testing.T) {
 				if name == "dp-pdis" {
 					p.Return = nil
 				}
+				if name == "dp-dr by linear model" {
+					p.Features = cosines
+				}
 				plan, err := m.Plan(p)
 				if err != nil {
 					t.Logf("%s, %v, %T: no plan: %v", name, adjacency, target, err)
@@ -145,8 +151,8 @@ func TestSevenPartsReleaseTheBytesOfOne(t *testing.T) {
 			}
 		}
 	}
-	if ran < 40 {
-		t.Errorf("%d plans were run; want at least 40 of %d", ran, 4*len(methods))
+	if ran < 46 {
+		t.Errorf("%d plans were run; want at least 46 of %d", ran, 4*len(methods))
 	}
 }
 
@@ -171,6 +177,10 @@ func sevenLikeOne(t testing.TB, name string, plan *evaluate.Plan, p evaluate.Pub
 func TestPartsOfABandit(t *testing.T) {
 	const persons = 200
 	data := bandit(rand.New(rand.NewPCG(1, 2)), persons)
+	data.Columns = []string{"obs_x"}
+	for i := range persons {
+		data.Obs = append(data.Obs, float64(i%7)/6)
+	}
 	parts := []*trajectory.Dataset{personsOf(data, 0, 3), personsOf(data, 3, 170), personsOf(data, 170, persons)}
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		p := arms(t, persons, adjacency)
@@ -178,6 +188,56 @@ func TestPartsOfABandit(t *testing.T) {
 		p = banditPublic(t, persons, adjacency, must(policy.NewConstant(1)))
 		p.Behavior = &evaluate.EstimatedBehavior{Actions: 2}
 		sevenLikeOne(t, "estimated probabilities", must(evaluate.DPPDIS{}.Plan(p)), p, data, parts)
+		p = arms(t, persons, adjacency)
+		p.Behavior = &evaluate.EstimatedBehavior{Actions: 2}
+		sevenLikeOne(t, "several policies and estimated probabilities", must(evaluate.DPWIS{}.Plan(p)), p, data, parts)
+		p.Behavior.By, p.Behavior.Actions, p.Privacy.Budget.Epsilon = "features", 2, 20
+		p.Features = must(feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: 0, High: 1}}, feature.ColumnsOptions{Intercept: true}))
+		sevenLikeOne(t, "several policies and a regression", must(evaluate.DPIS{}.Plan(p)), p, data, parts)
+	}
+}
+
+// TestPartsOfGroups: the release for several groups, whose sizes are private or public, is
+// that of one process, with a part that has nobody of a group and a part of nobody.
+func TestPartsOfGroups(t *testing.T) {
+	data := crowd(rand.New(rand.NewPCG(1, 2)))
+	n := data.Persons()
+	parts := []*trajectory.Dataset{data.Take([]int{0}), personsOf(data, 1, 1), personsOf(data, 1, n/3), personsOf(data, n/3, n)}
+	for _, c := range promised {
+		for name, m := range map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{Baseline: "value"}, "auto": evaluate.Auto{}} {
+			p := byGroup(t, c.adjacency, c.fixed)
+			plan, err := m.Plan(p)
+			if err != nil {
+				t.Fatalf("%s, %+v: %v", name, c, err)
+			}
+			sevenLikeOne(t, fmt.Sprintf("%s, %+v", name, c), plan, p, data, parts)
+			var total []int64
+			for _, d := range parts {
+				sizes, err := plan.Sizes(d)
+				if err != nil || (sizes == nil) == c.fixed {
+					t.Fatalf("%s, %+v: sizes %v, %v", name, c, sizes, err)
+				}
+				for i, k := range sizes {
+					if len(total) <= i {
+						total = append(total, 0)
+					}
+					total[i] += k
+				}
+			}
+			if err := plan.CheckSizes(total); err != nil {
+				t.Errorf("%s, %+v: %v", name, c, err)
+			}
+			if !c.fixed {
+				continue
+			}
+			total[0]++
+			if err := plan.CheckSizes(total); !errors.Is(err, evaluate.ErrData) {
+				t.Errorf("%s, %+v: sizes that are wrong: %v", name, c, err)
+			}
+			if err := plan.CheckSizes(nil); !errors.Is(err, evaluate.ErrData) {
+				t.Errorf("%s, %+v: no sizes: %v", name, c, err)
+			}
+		}
 	}
 }
 
@@ -220,7 +280,7 @@ func TestWhatNeedsAllPersonsAtOnceIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		method evaluate.Estimator
 		public evaluate.Public
-	}{"dp-lsw": {evaluate.DPLSW{}, p}, "dp-lsl": {evaluate.DPLSL{}, p}, "gpope": {evaluate.GPOPE{}, p}, "constant": {evaluate.Constant{}, p}, "fast": {evaluate.DPWIS{}, fast}} {
+	}{"gpope": {evaluate.GPOPE{}, p}, "constant": {evaluate.Constant{}, p}, "fast": {evaluate.DPWIS{}, fast}} {
 		plan, err := c.method.Plan(c.public)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

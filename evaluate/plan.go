@@ -99,7 +99,7 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // answer against the budget.
 func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Plan, error) {
 	if p.Behavior != nil && !p.estimates {
-		return nil, fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy and for a single target; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
+		return nil, fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
 	}
 	if err := p.startable(method); err != nil {
 		return nil, err
@@ -245,6 +245,13 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 		return errNobody
 	}
 	if err := p.CheckPersons(int64(d.Persons())); err != nil || p.public.Privacy == nil {
+		return err
+	}
+	sizes, err := p.Sizes(d)
+	if err == nil {
+		err = p.CheckSizes(sizes)
+	}
+	if err != nil {
 		return err
 	}
 	return checkContributions(d, p.public)

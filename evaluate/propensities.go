@@ -15,9 +15,8 @@ import (
 
 // propensities are a way to estimate the probabilities of logged actions.
 type propensities interface {
-	// bind binds it to data. What it returns makes the releases, divides the ratios of the
-	// sample by upper limits, and notes what was paid for.
-	bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error)
+	// bind binds it to data.
+	bind(d *trajectory.Dataset, p Public) (*estimation, error)
 	// size is how many numbers a sum has.
 	size() int
 	// told is what a release says of it, made from what was paid for.
@@ -26,20 +25,32 @@ type propensities interface {
 	into(b *scalar.Bounds)
 }
 
+// estimation is a way to estimate probabilities, bound to data.
+type estimation struct {
+	// pay makes the releases and notes in an estimate what was paid for.
+	pay func(*value.Sample, *scalar.Estimate, *noise.Source) error
+	// lower divides the ratios of a sample of these data by the upper limits that follow
+	// from what was paid for. It is called once a sample.
+	lower func(*value.Sample, *scalar.Estimate) error
+}
+
 // counted are probabilities from counts.
 type counted struct{ scalar.Behavior }
 
 func (c counted) size() int             { return c.Cells * c.Actions }
 func (c counted) into(b *scalar.Bounds) { b.Behavior = &c.Behavior }
 
-func (c counted) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error) {
+func (c counted) bind(d *trajectory.Dataset, p Public) (*estimation, error) {
 	visits, err := p.Behavior.visits(d)
 	if err != nil {
 		return nil, err
 	}
-	return func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
-		e.Counts, err = c.Estimate(s, visits, src)
-		return err
+	return &estimation{
+		pay: func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
+			e.Counts, err = c.Release(s, visits, src)
+			return err
+		},
+		lower: func(s *value.Sample, e *scalar.Estimate) error { return c.Apply(s, visits, e.Counts) },
 	}, nil
 }
 
@@ -61,14 +72,20 @@ type regressed struct{ scalar.Logistic }
 func (r regressed) size() int             { return r.Size() }
 func (r regressed) into(b *scalar.Bounds) { b.Logistic = &r.Logistic }
 
-func (r regressed) bind(d *trajectory.Dataset, p Public) (func(*value.Sample, *scalar.Estimate, *noise.Source) error, error) {
+func (r regressed) bind(d *trajectory.Dataset, p Public) (*estimation, error) {
 	choices, err := p.Behavior.choices(d, p.Features)
 	if err != nil {
 		return nil, err
 	}
-	return func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
-		e.Rounds, err = r.Estimate(s, choices, src)
-		return err
+	return &estimation{
+		pay: func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
+			e.Rounds, err = r.Release(s, choices, src)
+			return err
+		},
+		lower: func(s *value.Sample, e *scalar.Estimate) error {
+			r.Apply(s, choices, e.Rounds)
+			return nil
+		},
 	}, nil
 }
 
@@ -112,7 +129,7 @@ func (p Public) propensities(method string, noise scalar.Stages) (propensities, 
 	}
 	l := scalar.Logistic{
 		Dim: p.Features.Dim(), Actions: p.Behavior.Actions, Decisions: int(p.Horizon), Floor: p.Behavior.Floor, Noise: noise.Rounds,
-		Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise,
+		Adjacency: p.Privacy.Adjacency, Kind: p.Privacy.Noise, Together: p.share.together(),
 	}
 	if p.Behavior.Once && p.Episodes > 0 {
 		l.Decisions = int(min(p.Horizon, p.Episodes))
@@ -125,6 +142,20 @@ func (p Public) propensities(method string, noise scalar.Stages) (propensities, 
 			ErrMethod, method, p.Persons, p.Privacy.Unit, l.Actions, l.Dim)
 	}
 	return regressed{l}, nil
+}
+
+// estimator binds the estimation of probabilities to data, of which the second result has
+// probabilities of 1 for the ratios to be divided later.
+func (p Public) estimator(b propensities, d *trajectory.Dataset) (*estimation, *trajectory.Dataset, error) {
+	d, err := p.unestimated(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := b.bind(d, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, d, roomFor(d.Persons(), b.size())
 }
 
 // mostCoefficients bounds a regression.

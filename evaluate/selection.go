@@ -1,16 +1,23 @@
 package evaluate
 
+import (
+	"math"
+	"slices"
+)
+
 // Selection is what the intervals say together about which policy is best. Nothing of
 // it is looked up in the data.
 type Selection struct {
-	// Policy has the largest lower limit: the value that is sure is largest.
-	Policy string `json:"policy"`
+	// Policy has the largest lower limit: the value that is sure is largest. It is empty where
+	// several have the same, as where no limit leaves the end of the range, unless the
+	// intervals leave a single one of them in MayBeBest.
+	Policy string `json:"policy,omitempty"`
 	// MayBeBest lists the policies of which no interval shows that another is better.
 	// The best is among them with the joint confidence.
 	MayBeBest []string `json:"may_be_best"`
 	// Regret bounds, with the joint confidence, by how much the best policy is better
-	// than Policy, in units of a return.
-	Regret float64 `json:"regret_at_most"`
+	// than Policy, in units of a return; nil where none is named.
+	Regret *float64 `json:"regret_at_most,omitempty"`
 }
 
 // limits are what is known of two policies: low and high bound the value of the first
@@ -42,27 +49,42 @@ func intervals(answers []PolicyAnswer, kind AnswerKind) map[string][2]float64 {
 	return of
 }
 
-// selectBest goes by lower limits; of equal ones the first counts. All intervals hold
-// together, so that whatever follows from them holds with their joint confidence.
+// selectBest goes by lower limits; where the largest is that of several policies it names
+// one only if the intervals show all others of these to be worse than some policy. All
+// intervals hold together, so that whatever follows from them holds with their joint
+// confidence.
 func selectBest(t *Targets, answers []PolicyAnswer) *Selection {
 	s := &Selection{MayBeBest: []string{}}
-	best := 0.0
-	for _, a := range answers {
-		if a.Kind == OfPolicy && (s.Policy == "" || a.Estimate.Interval[0] > best) {
-			s.Policy, best = a.Name, a.Estimate.Interval[0]
-		}
-	}
 	for _, a := range t.Levels {
-		beaten := false
-		for _, b := range t.Levels {
-			beaten = beaten || b != a && difference(answers, b, a).low > 0
-		}
-		if !beaten {
+		if !slices.ContainsFunc(t.Levels, func(b string) bool { return b != a && difference(answers, b, a).low > 0 }) {
 			s.MayBeBest = append(s.MayBeBest, a)
 		}
+	}
+	if s.Policy = s.named(t.Levels, intervals(answers, OfPolicy)); s.Policy == "" {
+		return s
+	}
+	regret := 0.0
+	for _, a := range t.Levels {
 		if a != s.Policy {
-			s.Regret = max(s.Regret, difference(answers, a, s.Policy).high)
+			regret = max(regret, difference(answers, a, s.Policy).high)
 		}
 	}
+	s.Regret = &regret
 	return s
+}
+
+// named is the policy of the largest lower limit, "" where limits tie.
+func (s *Selection) named(levels []string, of map[string][2]float64) string {
+	best := math.Inf(-1)
+	for _, a := range levels {
+		best = max(best, of[a][0])
+	}
+	first := slices.DeleteFunc(slices.Clone(levels), func(a string) bool { return of[a][0] < best })
+	if len(first) > 1 {
+		first = slices.DeleteFunc(first, func(a string) bool { return !slices.Contains(s.MayBeBest, a) })
+	}
+	if len(first) != 1 {
+		return ""
+	}
+	return first[0]
 }

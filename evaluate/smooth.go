@@ -130,7 +130,7 @@ func (r smoothRelease) prepare(release mechanism.Smooth, d *trajectory.Dataset) 
 		return nil, err
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := smooth.Release(release, r.numerics, visits, src)
+		noisy, err := smooth.Release(release, r.numerics, visits, r.features.Dim(), src)
 		if err != nil {
 			return nil, err
 		}

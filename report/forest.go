@@ -49,7 +49,7 @@ func Picked(r *evaluate.Release) string {
 	return ""
 }
 
-// choiceView is which policy is best, in words.
+// choiceView is which policy is best, in words; none where Policy is empty.
 type choiceView struct{ Policy, Regret, MayBe string }
 
 // Intervals is how many intervals a release about several policies has.
@@ -109,7 +109,11 @@ func newForestView(r *evaluate.Release) *forestView {
 	}
 	for _, a := range r.Answers {
 		if s := a.Selection; s != nil {
-			v.Choices = append(v.Choices, choiceView{s.Policy, significant(s.Regret, digits, up), strings.Join(s.MayBeBest, ", ")})
+			c := choiceView{Policy: s.Policy, MayBe: strings.Join(s.MayBeBest, ", ")}
+			if s.Regret != nil {
+				c.Regret = significant(*s.Regret, digits, up)
+			}
+			v.Choices = append(v.Choices, c)
 		}
 	}
 	return v
@@ -228,8 +232,13 @@ func checkAnswers(r *evaluate.Release) error {
 			return fmt.Errorf("answers[%d]: %w", i, err)
 		}
 		if s := a.Selection; s != nil {
-			if err := finite(fmt.Sprintf("answers[%d].selection", i), s.Regret); err != nil {
-				return err
+			if (s.Policy == "") != (s.Regret == nil) {
+				return fmt.Errorf("%w: answers[%d].selection has a policy or a regret_at_most without the other", ErrRelease, i)
+			}
+			if s.Regret != nil {
+				if err := finite(fmt.Sprintf("answers[%d].selection", i), *s.Regret); err != nil {
+					return err
+				}
 			}
 		}
 		if _, err := normalise(fmt.Sprintf("answers[%d].diagnostics", i), a.Diagnostics); err != nil {

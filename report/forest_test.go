@@ -21,7 +21,7 @@ func severalRelease() *evaluate.Release {
 		{Name: "new <way>", Kind: evaluate.OfPolicy, Estimate: estimate(6, 5, 8)},
 		{Name: "old", Kind: evaluate.OfPolicy, Estimate: estimate(3, 2, 4), Diagnostics: missing},
 		{Name: "new <way> - old", Kind: evaluate.OfContrast, Estimate: estimate(3, 1, 4)},
-		{Name: "best", Kind: evaluate.OfChoice, Selection: &evaluate.Selection{Policy: "new <way>", MayBeBest: []string{"new <way>"}, Regret: 0}},
+		{Name: "best", Kind: evaluate.OfChoice, Selection: &evaluate.Selection{Policy: "new <way>", MayBeBest: []string{"new <way>"}, Regret: new(float64)}},
 	}
 	return r
 }
@@ -73,12 +73,31 @@ func TestPageOfSeveralPolicies(t *testing.T) {
 	}
 }
 
+// TestPageNamesNoPolicyWhereLimitsTie, and says so.
+func TestPageNamesNoPolicyWhereLimitsTie(t *testing.T) {
+	r := severalRelease()
+	r.Answers[3].Selection = &evaluate.Selection{MayBeBest: []string{"new <way>", "old"}}
+	var page strings.Builder
+	if err := report.Write(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	root, err := parse(page.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "No policy is shown to be best: several have the largest lower limit. May be best: new <way>, old."; !strings.Contains(root.text, want) || strings.Contains(root.text, "less than the best") {
+		t.Errorf("the page does not say %q, or names a policy", want)
+	}
+}
+
 // TestAnswersThatCannotBeShown are refused.
 func TestAnswersThatCannotBeShown(t *testing.T) {
 	for name, change := range map[string]func(r *evaluate.Release){
 		"value":            func(r *evaluate.Release) { r.Answers[0].Estimate.Value = math.NaN() },
 		"interval":         func(r *evaluate.Release) { r.Answers[2].Estimate.Interval = [2]float64{2, 1} },
-		"regret":           func(r *evaluate.Release) { r.Answers[3].Selection.Regret = math.Inf(1) },
+		"regret":           func(r *evaluate.Release) { *r.Answers[3].Selection.Regret = math.Inf(1) },
+		"no regret":        func(r *evaluate.Release) { r.Answers[3].Selection.Regret = nil },
+		"nobody's regret":  func(r *evaluate.Release) { r.Answers[3].Selection.Policy = "" },
 		"joint confidence": func(r *evaluate.Release) { r.JointConfidence = math.NaN() },
 		"diagnostics":      func(r *evaluate.Release) { r.Answers[1].Diagnostics["x"] = math.NaN() },
 	} {

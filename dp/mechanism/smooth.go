@@ -46,26 +46,107 @@ func (s Smooth) Event(dim int) dp.Event {
 	return dp.SmoothGaussian{Alpha: s.Alpha, Beta: s.Beta, Dimension: dim}
 }
 
+// Statistic is what a value and its smooth bound are made of: integers that add up over
+// persons. All of it but Capacity is private.
+type Statistic struct {
+	Values []int64
+	// Persons is how many were added, and Capacity how many can be.
+	Persons, Capacity int64
+}
+
 // Release returns value plus noise, given the smooth bound on its local
 // sensitivity. Both are private and must be finite.
 func (s Smooth) Release(value []float64, bound float64, src *noise.Source) ([]float64, dp.Event, error) {
 	if src.Sums() != nil {
-		return nil, nil, fmt.Errorf("%w: noise that is scaled to the data", ErrNotJoint)
+		return nil, nil, fmt.Errorf("%w: a value and a bound do not add up over persons", ErrNotJoint)
 	}
+	noisy, err := s.noised(value, bound, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.scaled(noisy), s.Event(len(noisy)), nil
+}
+
+// ReleaseOf is Release of the value and the bound, of dim coordinates, that of makes of a
+// statistic of all persons. Where they are spread over processes, the statistic is added
+// up over them, and noise is drawn once. Both are functions of the statistic and of public
+// facts alone.
+func (s Smooth) ReleaseOf(own Statistic, dim int, of func(Statistic) (value []float64, bound float64, err error), src *noise.Source) ([]float64, dp.Event, error) {
+	draw := func(all Statistic) ([]int64, error) {
+		value, bound, err := of(all)
+		if err != nil {
+			return nil, err
+		}
+		if len(value) != dim {
+			return nil, fmt.Errorf("%w: a value of %d coordinates for one of %d", ErrMismatch, len(value), dim)
+		}
+		return s.noised(value, bound, src)
+	}
+	var noisy []int64
+	var err error
+	if src.Sums() != nil {
+		noisy, err = s.join(own, dim, draw, src)
+	} else {
+		noisy, err = draw(own)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.scaled(noisy), s.Event(dim), nil
+}
+
+// join asks for the statistic of all persons, or for what was drawn before, and has a
+// draw kept.
+func (s Smooth) join(own Statistic, dim int, draw func(Statistic) ([]int64, error), src *noise.Source) ([]int64, error) {
+	all, noisy, err := src.Sums().Gather(noise.Sum{Step: s.Step, Values: own.Values, Persons: own.Persons, Capacity: own.Capacity, Outputs: dim})
+	if err != nil {
+		return nil, err
+	}
+	if noisy == nil {
+		switch {
+		case all.Step != s.Step || all.Sigma != 0 || len(all.Values) != len(own.Values):
+			return nil, fmt.Errorf("%w: the sum of all persons is of another statistic", ErrMismatch)
+		case all.Persons < 0 || all.Persons > own.Capacity:
+			return nil, fmt.Errorf("%w: at most %d fit", ErrCapacity, own.Capacity)
+		}
+		if noisy, err = draw(Statistic{Values: all.Values, Persons: all.Persons, Capacity: own.Capacity}); err != nil {
+			return nil, err
+		}
+		if noisy, err = src.Sums().Keep(noisy); err != nil {
+			return nil, err
+		}
+	}
+	if len(noisy) != dim {
+		return nil, fmt.Errorf("%w: a release of %d coordinates for one of %d", ErrMismatch, len(noisy), dim)
+	}
+	return noisy, nil
+}
+
+// noised is the value plus noise, in steps.
+func (s Smooth) noised(value []float64, bound float64, src *noise.Source) ([]int64, error) {
 	n := len(value)
 	sd := s.Alpha * (bound + s.Step*math.Sqrt(float64(n))*(1+0x1p-8)) // the excess covers the float error of the value
 	sampler, err := noise.NewGaussian(math.Nextafter(sd*(1+0x1p-50), math.Inf(1)) / s.Step)
 	if err != nil {
 		// The scale is private: the error must not repeat it.
-		return nil, nil, fmt.Errorf("%w: the noise does not fit the public lattice of step %v", ErrParameter, s.Step)
+		return nil, fmt.Errorf("%w: the noise does not fit the public lattice of step %v", ErrParameter, s.Step)
 	}
-	out := make([]float64, n)
+	out := make([]int64, n)
 	for i, v := range value {
 		k := math.RoundToEven(v / s.Step)
 		if math.IsNaN(k) || math.Abs(k) > 1<<maxSum {
-			return nil, nil, fmt.Errorf("%w: the value does not fit the public lattice of step %v", ErrParameter, s.Step)
+			return nil, fmt.Errorf("%w: the value does not fit the public lattice of step %v", ErrParameter, s.Step)
 		}
-		out[i] = float64(int64(k)+sampler.Sample(src)) * s.Step
+		out[i] = int64(k) + sampler.Sample(src)
 	}
-	return out, s.Event(n), nil
+	return out, nil
+}
+
+// scaled is a release in the caller's units.
+func (s Smooth) scaled(noisy []int64) []float64 {
+	out := make([]float64, len(noisy))
+	for i, k := range noisy {
+		out[i] = float64(k) * s.Step
+	}
+	return out
 }

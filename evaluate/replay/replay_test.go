@@ -26,57 +26,63 @@ const (
 // options are the estimators and options whose release is a sequence of sums.
 func options() map[string]map[string]any {
 	return map[string]map[string]any{
-		"dp-is":                {"name": "dp-is"},
-		"dp-is on-policy":      {"name": "dp-is", "on": true},
-		"dp-is auto":           {"name": "dp-is", "clip": "auto", "diagnostics": 0.2, "max_weight": 2},
-		"dp-pdis":              {"name": "dp-pdis", "clip": "public", "diagnostics": 0.2},
-		"dp-pdis auto":         {"name": "dp-pdis", "clip": "auto"},
-		"dp-wis":               {"name": "dp-wis", "clip": "public", "max_weight": 3},
-		"dp-wis estimated":     {"name": "dp-wis", "estimated": true, "max_weight": 3},
-		"dp-pdis estimated":    {"name": "dp-pdis", "estimated": true, "clip": "auto", "confounding": 1.5},
-		"dp-dr estimated":      {"name": "dp-dr", "estimated": true, "baseline": "value"},
-		"dp-wis regressed":     {"name": "dp-wis", "regressed": true, "linear": true, "max_weight": 3},
-		"dp-dr regressed":      {"name": "dp-dr", "regressed": true, "linear": true, "baseline": "value"},
-		"dp-wis auto":          {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
-		"dp-wis several":       {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
-		"dp-pdis several":      {"name": "dp-pdis", "several": true},
-		"dp-is choice":         {"name": "dp-is", "choice": true, "max_weight": 3},
-		"dp-wis choice":        {"name": "dp-wis", "choice": true},
-		"dp-pdis choice":       {"name": "dp-pdis", "choice": true, "confounding": 1.5},
-		"dp-is groups":         {"name": "dp-is", "groups": "", "clip": "public", "max_weight": 3},
-		"dp-is groups fixed":   {"name": "dp-is", "groups": "fixed", "clip": "public", "max_weight": 3},
-		"dp-wis groups":        {"name": "dp-wis", "groups": "", "max_weight": 64},
-		"dp-wis groups fixed":  {"name": "dp-wis", "groups": "fixed", "max_weight": 64},
-		"dp-pdis groups":       {"name": "dp-pdis", "groups": "", "confounding": 1.5},
-		"dp-dr groups":         {"name": "dp-dr", "groups": "", "baseline": "state", "clip": "public"},
-		"dp-dr groups fixed":   {"name": "dp-dr", "groups": "fixed", "baseline": "value"},
-		"groups on-policy":     {"name": "dp-is", "groups": "", "on": true},
-		"groups fixed, logged": {"name": "dp-dr", "groups": "fixed", "on": true},
-		"dp-dr":                {"name": "dp-dr"},
-		"dp-dr state":          {"name": "dp-dr", "baseline": "state", "diagnostics": 0.2},
-		"dp-dr value":          {"name": "dp-dr", "baseline": "value", "clip": "public"},
-		"dp-dr constant":       {"name": "dp-dr", "constant": 1},
-		"dp-dr states":         {"name": "dp-dr", "state_values": []float64{0, 1, 2}},
-		"dp-dr action":         {"name": "dp-dr", "bandit": true, "baseline": "action"},
-		"dp-dr actions":        {"name": "dp-dr", "bandit": true, "action_values": []float64{0.2, 0.8}},
-		"dp-dr model":          {"name": "dp-dr", "baseline": "model", "policy": true},
-		"dp-fqe":               {"name": "dp-fqe", "form": "action", "policy": true},
-		"dp-fqe state":         {"name": "dp-fqe", "form": "state", "interval": "none"},
-		"dp-fqe pooled":        {"name": "dp-fqe", "form": "pooled", "max_ratio": 2},
-		"dp-fqe on-policy":     {"name": "dp-fqe", "form": "state", "on": true, "start_share": 0.2},
-		"dp-fqe linear":        {"name": "dp-fqe", "form": "linear", "linear": true, "policy": true},
-		"dp-fqe linear-state":  {"name": "dp-fqe", "linear": true, "max_ratio": 2},
-		"dp-refine":            {"name": "dp-refine", "rounds": 4},
-		"dp-refine on-policy":  {"name": "dp-refine", "on": true},
-		"dp-refine regression": {"name": "dp-refine", "form": "regression", "linear": true},
-		"dp-refine lstd":       {"name": "dp-refine", "form": "lstd", "linear": true, "rounds": 2},
-		"gpope everyone":       {"name": "gpope", "sampling": "everyone", "iterations": 4},
-		"gpope linear":         {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
+		"dp-is":                     {"name": "dp-is"},
+		"dp-is on-policy":           {"name": "dp-is", "on": true},
+		"dp-is auto":                {"name": "dp-is", "clip": "auto", "diagnostics": 0.2, "max_weight": 2},
+		"dp-pdis":                   {"name": "dp-pdis", "clip": "public", "diagnostics": 0.2},
+		"dp-pdis auto":              {"name": "dp-pdis", "clip": "auto"},
+		"dp-wis":                    {"name": "dp-wis", "clip": "public", "max_weight": 3},
+		"dp-wis estimated":          {"name": "dp-wis", "estimated": true, "max_weight": 3},
+		"dp-pdis estimated":         {"name": "dp-pdis", "estimated": true, "clip": "auto", "confounding": 1.5},
+		"dp-dr estimated":           {"name": "dp-dr", "estimated": true, "baseline": "value"},
+		"dp-wis regressed":          {"name": "dp-wis", "regressed": true, "linear": true, "max_weight": 3},
+		"dp-dr regressed":           {"name": "dp-dr", "regressed": true, "linear": true, "baseline": "value"},
+		"dp-wis auto":               {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
+		"dp-wis several":            {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
+		"dp-pdis several":           {"name": "dp-pdis", "several": true},
+		"dp-is choice":              {"name": "dp-is", "choice": true, "max_weight": 3},
+		"dp-wis choice":             {"name": "dp-wis", "choice": true},
+		"dp-pdis choice":            {"name": "dp-pdis", "choice": true, "confounding": 1.5},
+		"dp-pdis several estimated": {"name": "dp-pdis", "several": true, "estimated": true, "max_weight": 3},
+		"dp-wis several regressed":  {"name": "dp-wis", "several": true, "regressed": true, "linear": true, "max_weight": 3},
+		"dp-wis groups estimated":   {"name": "dp-wis", "groups": "", "estimated": true, "max_weight": 3},
+		"dp-dr groups estimated":    {"name": "dp-dr", "groups": "fixed", "estimated": true, "baseline": "value", "clip": "public"},
+		"dp-is groups regressed":    {"name": "dp-is", "groups": "", "regressed": true, "rich": true, "linear": true, "max_weight": 3},
+		"dp-is groups":              {"name": "dp-is", "groups": "", "clip": "public", "max_weight": 3},
+		"dp-is groups fixed":        {"name": "dp-is", "groups": "fixed", "clip": "public", "max_weight": 3},
+		"dp-wis groups":             {"name": "dp-wis", "groups": "", "max_weight": 64},
+		"dp-wis groups fixed":       {"name": "dp-wis", "groups": "fixed", "max_weight": 64},
+		"dp-pdis groups":            {"name": "dp-pdis", "groups": "", "confounding": 1.5},
+		"dp-dr groups":              {"name": "dp-dr", "groups": "", "baseline": "state", "clip": "public"},
+		"dp-dr groups fixed":        {"name": "dp-dr", "groups": "fixed", "baseline": "value"},
+		"groups on-policy":          {"name": "dp-is", "groups": "", "on": true},
+		"groups fixed, logged":      {"name": "dp-dr", "groups": "fixed", "on": true},
+		"dp-dr":                     {"name": "dp-dr"},
+		"dp-dr state":               {"name": "dp-dr", "baseline": "state", "diagnostics": 0.2},
+		"dp-dr value":               {"name": "dp-dr", "baseline": "value", "clip": "public"},
+		"dp-dr constant":            {"name": "dp-dr", "constant": 1},
+		"dp-dr states":              {"name": "dp-dr", "state_values": []float64{0, 1, 2}},
+		"dp-dr action":              {"name": "dp-dr", "bandit": true, "baseline": "action"},
+		"dp-dr actions":             {"name": "dp-dr", "bandit": true, "action_values": []float64{0.2, 0.8}},
+		"dp-dr model":               {"name": "dp-dr", "baseline": "model", "policy": true},
+		"dp-dr model linear":        {"name": "dp-dr", "baseline": "model", "linear": true},
+		"dp-fqe":                    {"name": "dp-fqe", "form": "action", "policy": true},
+		"dp-fqe state":              {"name": "dp-fqe", "form": "state", "interval": "none"},
+		"dp-fqe pooled":             {"name": "dp-fqe", "form": "pooled", "max_ratio": 2},
+		"dp-fqe on-policy":          {"name": "dp-fqe", "form": "state", "on": true, "start_share": 0.2},
+		"dp-fqe linear":             {"name": "dp-fqe", "form": "linear", "linear": true, "policy": true},
+		"dp-fqe linear-state":       {"name": "dp-fqe", "linear": true, "max_ratio": 2},
+		"dp-refine":                 {"name": "dp-refine", "rounds": 4},
+		"dp-refine on-policy":       {"name": "dp-refine", "on": true},
+		"dp-refine regression":      {"name": "dp-refine", "form": "regression", "linear": true},
+		"dp-refine lstd":            {"name": "dp-refine", "form": "lstd", "linear": true, "rounds": 2},
+		"gpope everyone":            {"name": "gpope", "sampling": "everyone", "iterations": 4},
+		"gpope linear":              {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
 	}
 }
 
 // planOf makes the plan of an option, and the facts it rests on. The words on, linear,
-// policy, bandit and fast are no parameters: they choose the public facts.
+// policy, bandit, rich and fast are no parameters: they choose the public facts.
 func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evaluate.Plan, evaluate.Public) {
 	t.Helper()
 	check := func(err error) {
@@ -100,7 +106,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 	if adjacency == dp.AddRemoveOne {
 		p.Persons = persons - 1
 	}
-	params := map[string]any{}
+	params, rich := map[string]any{}, false
 	for key, value := range option {
 		switch key {
 		case "name":
@@ -128,6 +134,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 		case "regressed":
 			p.Behavior = &evaluate.EstimatedBehavior{By: "features", Actions: 2, Share: 0.6}
 			p.Privacy.Budget = dp.Budget{Epsilon: 40, Delta: 1e-2}
+		case "rich": // a group of two has to resolve a regression
+			rich = true
 		case "linear":
 			p.Features = linear
 		case "policy":
@@ -137,6 +145,9 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 		default:
 			params[key] = value
 		}
+	}
+	if rich {
+		p.Privacy.Budget.Epsilon = 400
 	}
 	e, err := evaluate.New(option["name"].(string), params)
 	check(err)

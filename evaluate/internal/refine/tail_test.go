@@ -65,3 +65,35 @@ func TestAnUnsolvableRoundIsTold(t *testing.T) {
 		t.Error("a round that can be solved did not move the belief")
 	}
 }
+
+// TestExplainedPartIsRestoredUpToACap: of a mean square S before the clip and C after it, of
+// which E is explained, (1 - E/C) S is left while the clip cut less than a fifth of S, and
+// S - 1.25 E beyond; between what is left when all of the explained part is restored and when none
+// is, never negative, and all of S where noise makes E negative.
+func TestExplainedPartIsRestoredUpToACap(t *testing.T) {
+	for _, c := range []struct{ clipped, square, explained, want float64 }{
+		{4, 4, 1, 3},
+		{4, 4, 0, 4},
+		{4, 4, -2, 4},
+		{4, 4, 6, 0},
+		{4, 4.8, 2, 2.4},
+		{4, 5, 2, 2.5},
+		{4, 8, 2, 5.5},
+		{4, 400, 4, 395},
+		{0, 0, 0, 0},
+		{0, 3, 1, 0},
+	} {
+		if got := unexplained(c.clipped, c.square, c.explained); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("of %v, %v after the clip, %v explained: %v is left; want %v", c.square, c.clipped, c.explained, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		clipped := rapid.Float64Range(1e-6, 1e3).Draw(t, "clipped")
+		square := clipped * rapid.Float64Range(1, 50).Draw(t, "ratio")
+		explained := clipped * rapid.Float64Range(0, 1).Draw(t, "share")
+		got := unexplained(clipped, square, explained)
+		if least, most := square*(1-explained/clipped), square-explained; got < least-1e-9*square || got > most+1e-9*square || got < 0 {
+			t.Fatalf("%v is left; want between %v and %v", got, least, most)
+		}
+	})
+}

@@ -25,6 +25,9 @@ type Behavior struct {
 	Noise          float64 // multiplier
 	Adjacency      dp.Adjacency
 	Kind           mechanism.Noise
+	// Together is how many groups of persons have limits of their own, all of which hold at
+	// once; 0 means 1.
+	Together int
 }
 
 // Visits are what persons did: of every row its bin, Actions times the cell plus the
@@ -39,8 +42,8 @@ func (b Behavior) histogram() (*mechanism.Histogram, error) {
 	return mechanism.NewSetHistogram(b.Cells*b.Actions, b.Most, b.Noise, b.Adjacency, b.Kind)
 }
 
-// release counts, person by person, the first decision in each cell.
-func (b Behavior) release(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
+// Release counts, person by person, the first decision in each cell.
+func (b Behavior) Release(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
 	h, err := b.histogram()
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func (b Behavior) Upper(counts []float64) ([]float64, error) {
 		return nil, err
 	}
 	sd, k := h.SD(), float64(b.Actions)
-	z := xmath.NormQuantile(1 - bandMiss/float64(b.Cells*(b.Actions+1)))
+	z := xmath.NormQuantile(1 - bandMiss/float64(b.Cells*(b.Actions+1)*max(b.Together, 1)))
 	out := make([]float64, len(counts))
 	for cell := range b.Cells {
 		of := counts[cell*b.Actions : (cell+1)*b.Actions]
@@ -118,18 +121,13 @@ func largest(ok func(float64) bool) float64 {
 	return 0
 }
 
-// Estimate makes the release and divides the ratios of the sample.
-func (b Behavior) Estimate(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
-	counts, err := b.release(s, v, src)
-	if err != nil {
-		return nil, err
-	}
+// Apply divides the ratios of the sample by the limits that noisy counts make.
+func (b Behavior) Apply(s *value.Sample, v Visits, counts []float64) error {
 	upper, err := b.Upper(counts)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		b.apply(s, v, upper)
 	}
-	b.apply(s, v, upper)
-	return counts, nil
+	return err
 }
 
 // apply divides the target's probabilities, which the ratios of the sample are up to

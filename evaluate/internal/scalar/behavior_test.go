@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -50,7 +52,7 @@ func TestLimitsHoldTogether(t *testing.T) {
 		missed, width := 0, 0.0
 		for range logs {
 			s, v := logOf(rng, c.persons, p)
-			counts, err := b.release(s, v, src)
+			counts, err := b.Release(s, v, src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,6 +78,36 @@ func TestLimitsHoldTogether(t *testing.T) {
 	}
 }
 
+// TestLimitsOfGroupsHoldTogether: without noise a limit is the upper end of Wilson's interval, at
+// the normal point at which (cells) x (actions + 1) statements of every group fail together
+// with probability 1%; and the region of a regression is that of its chi-squared at 1% over
+// the number of groups, which makes limits higher.
+func TestLimitsOfGroupsHoldTogether(t *testing.T) {
+	const k, n = 300.0, 1000.0
+	for _, groups := range []int{0, 1, 4, 30} {
+		b := Behavior{Cells: 2, Actions: 3, Most: 2, Noise: 1e-9, Together: groups, Adjacency: dp.AddRemoveOne}
+		upper, err := b.Upper([]float64{k, 500, 200, 0, 0, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := distuv.UnitNormal.Quantile(1 - 0.01/(8*math.Max(float64(groups), 1)))
+		want := (k + z*z/2 + z*math.Sqrt(k*(n-k)/n+z*z/4)) / (n + z*z)
+		if math.Abs(upper[0]-want) > 1e-6 {
+			t.Errorf("%d groups: the limit is %v; Wilson's is %v", groups, upper[0], want)
+		}
+	}
+	sum := []float64{0, 0, 2.8 * 100, 0, 2.8 * 100} // two coefficients at 0, of information 100 each
+	l := Logistic{Dim: 2, Actions: 2, Decisions: 1, Noise: [LogisticRounds]float64{1e-3, 1e-3, 1e-3, 1e-3, 1e-3}}
+	for _, groups := range []int{0, 1, 4, 30} {
+		l.Together = groups
+		q := -2 * math.Log(0.01/math.Max(float64(groups), 1)) // chi-squared of two degrees of freedom
+		r := math.Sqrt(q / 100)
+		if got, want := l.Fit([][]float64{sum, sum, sum, sum, sum}).Upper([]float64{1, 0}, 1), 1/(1+math.Exp(-r*(1+r/2))); math.Abs(got-want) > 1e-4 {
+			t.Errorf("%d groups: the limit of a regression is %v; want %v", groups, got, want)
+		}
+	}
+}
+
 // TestFirstDecisionsInACellCount, once a person; a decision without a bin counts
 // nowhere and has no weight.
 func TestFirstDecisionsInACellCount(t *testing.T) {
@@ -86,7 +118,7 @@ func TestFirstDecisionsInACellCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := Behavior{Cells: 2, Actions: 2, Most: 2, Noise: 1e-6, Floor: 0.02, Adjacency: dp.AddRemoveOne}
-	counts, err := b.release(s, Visits{0, 1, 2, -1, 3}, noise.NewSeeded(1))
+	counts, err := b.Release(s, Visits{0, 1, 2, -1, 3}, noise.NewSeeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}

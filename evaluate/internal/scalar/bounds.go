@@ -52,15 +52,32 @@ const rare = 3
 // (Bonferroni).
 func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) }
 
+// AloneConfidence is that of this interval alone, one of Answers that rest on the same
+// limits of probabilities where these are estimated.
+func (b Bounds) AloneConfidence() float64 {
+	if !b.Estimates() {
+		return Confidence(b.Answers)
+	}
+	return 1 - bandMiss - (0.05-bandMiss)/float64(max(b.Answers, 1))
+}
+
+// DifferenceConfidence is that of what follows from two such intervals.
+func (b Bounds) DifferenceConfidence() float64 {
+	if !b.Estimates() {
+		return 1 - 2*(1-Confidence(b.Answers))
+	}
+	return 1 - bandMiss - 2*(0.05-bandMiss)/float64(max(b.Answers, 1))
+}
+
 // Estimates tells that the probabilities of logged actions are estimated.
 func (b Bounds) Estimates() bool { return b.Behavior != nil || b.Logistic != nil }
 
 // Z is how many standard deviations each end allows for.
 func (b Bounds) Z() float64 {
 	if b.Estimates() {
-		// Both ends together miss with 5%, less what the limits of estimated probabilities
-		// miss with.
-		return xmath.NormQuantile(1 - (0.05-bandMiss)/2)
+		// Both ends of all together miss with 5%, less what the limits of estimated
+		// probabilities miss with.
+		return xmath.NormQuantile(1 - (0.05-bandMiss)/float64(2*max(b.Answers, 1)))
 	}
 	if b.Answers <= 1 {
 		return Z95

@@ -38,6 +38,8 @@ type Logistic struct {
 	Noise        [LogisticRounds]float64
 	Adjacency    dp.Adjacency
 	Kind         mechanism.Noise
+	// Together is that of [Behavior].
+	Together int
 }
 
 // Choices are what persons did: of every row its action, or -1 where it has none, or
@@ -262,8 +264,8 @@ func (l Logistic) at(sums [][]float64) []float64 {
 	return theta
 }
 
-// release makes the rounds.
-func (l Logistic) release(s *value.Sample, c Choices, src *noise.Source) ([][]float64, error) {
+// Release makes the rounds.
+func (l Logistic) Release(s *value.Sample, c Choices, src *noise.Source) ([][]float64, error) {
 	var sums [][]float64
 	x := make([]float64, l.Size())
 	for round := range LogisticRounds {
@@ -335,7 +337,7 @@ func (l Logistic) Fit(sums [][]float64) *Fitted {
 	_, _, before := l.step(f.Theta, sums[last-1], last-1)
 	values, vectors, after := l.step(f.Theta, sums[last], last)
 	f.vectors, f.Settled = vectors, before && after && l.settled(sums[last])
-	q := distuv.ChiSquared{K: float64(l.Coefficients())}.Quantile(1 - bandMiss)
+	q := distuv.ChiSquared{K: float64(l.Coefficients())}.Quantile(1 - bandMiss/float64(max(l.Together, 1)))
 	for _, v := range values {
 		v = max(v-1.5*l.sd(last)/l.height(), math.SmallestNonzeroFloat32)
 		f.spread = append(f.spread, q*(v+l.sd(last)*l.sd(last))/v/v)
@@ -384,12 +386,10 @@ func (f *Fitted) Upper(x []float64, action int) float64 {
 	return max(1/(1+others), l.Floor)
 }
 
-// Estimate makes the releases and divides the ratios of the sample.
-func (l Logistic) Estimate(s *value.Sample, c Choices, src *noise.Source) ([][]float64, error) {
-	sums, err := l.release(s, c, src)
-	if err != nil {
-		return nil, err
-	}
+// Apply divides the target's probabilities, which the ratios of the sample are up to
+// here, by the limits that the noisy sums of all rounds make. A decision of no action has no
+// weight, but for a sure one.
+func (l Logistic) Apply(s *value.Sample, c Choices, sums [][]float64) {
 	f := l.Fit(sums)
 	for row, action := range c.Action {
 		if action == Sure {
@@ -403,7 +403,6 @@ func (l Logistic) Estimate(s *value.Sample, c Choices, src *noise.Source) ([][]f
 		s.Rho[row] /= upper
 		s.Data.BehaviorProb[row] = upper
 	}
-	return sums, nil
 }
 
 // Unprotected are the probabilities of what was done, row by row, at the largest

@@ -1,8 +1,11 @@
 package smooth
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
+	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/rl/value"
 )
@@ -17,6 +20,9 @@ type Visits struct {
 	counts []int64
 	sums   []int64 // in units of width * 2^-32, relative to 0
 	unit   float64
+	// persons is how many were looked at, those without a visit too.
+	persons int64
+	reach   [2]int64 // of one return, in units
 }
 
 // Spread is what takes the place of Fmax with rewards of either sign: the
@@ -36,6 +42,8 @@ func VisitsOf(s *value.Sample, returns facts.Range) (*Visits, error) {
 		sums:   make([]int64, s.States),
 		unit:   Spread(returns) * 0x1p-32,
 	}
+	v.persons = int64(s.Data.Persons())
+	v.reach = [2]int64{v.rounded(returns.Min), v.rounded(returns.Max)}
 	for person := range s.Data.Persons() {
 		walk.Person(person)
 		for i, state := range walk.States {
@@ -44,10 +52,34 @@ func VisitsOf(s *value.Sample, returns facts.Range) (*Visits, error) {
 				f = 0
 			}
 			v.counts[state]++
-			v.sums[state] += int64(min(max(f, returns.Min), returns.Max) / v.unit)
+			v.sums[state] += v.rounded(min(max(f, returns.Min), returns.Max))
 		}
 	}
 	return v, nil
+}
+
+// rounded is a clipped return in units.
+func (v *Visits) rounded(f float64) int64 { return int64(f / v.unit) }
+
+// statistic is the visits as integers that add up over persons: counts, then sums.
+func (v *Visits) statistic() mechanism.Statistic {
+	return mechanism.Statistic{Values: slices.Concat(v.counts, v.sums), Persons: v.persons, Capacity: MaxPersons}
+}
+
+// errVisits is all that is said of a statistic that persons cannot make: its numbers are
+// private.
+var errVisits = fmt.Errorf("%w: visits and returns of all persons are not such as they can make", mechanism.ErrMismatch)
+
+// of is the visits of all persons, of whom v are some.
+func (v *Visits) of(all mechanism.Statistic) (*Visits, error) {
+	n := len(v.counts)
+	out := &Visits{counts: all.Values[:n], sums: all.Values[n:], unit: v.unit, persons: all.Persons, reach: v.reach}
+	for s, count := range out.counts {
+		if count < 0 || count > out.persons || out.sums[s] < count*v.reach[0] || out.sums[s] > count*v.reach[1] {
+			return nil, errVisits
+		}
+	}
+	return out, nil
 }
 
 // mean is the clipped Monte Carlo estimate of a state, 0 where nobody visits it.

@@ -52,9 +52,16 @@ func maxCount(p facts.Public) int64 {
 	return MaxPersons
 }
 
-// Release draws the noise.
-func Release(mechanism mechanism.Smooth, m Method, v *Visits, src *noise.Source) ([]float64, error) {
-	noisy, _, err := mechanism.Release(m.Solve(v), m.Bound(v.counts, InnerBeta(mechanism.Beta, len(v.counts))), src)
+// Release draws the noise. Where persons are spread over processes, visits of all of them
+// are added up first.
+func Release(smooth mechanism.Smooth, m Method, v *Visits, dim int, src *noise.Source) ([]float64, error) {
+	noisy, _, err := smooth.ReleaseOf(v.statistic(), dim, func(all mechanism.Statistic) ([]float64, float64, error) {
+		of, err := v.of(all)
+		if err != nil {
+			return nil, 0, err
+		}
+		return m.Solve(of), m.Bound(of.counts, InnerBeta(smooth.Beta, len(of.counts))), nil
+	}, src)
 	return noisy, err
 }
 

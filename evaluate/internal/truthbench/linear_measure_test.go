@@ -20,6 +20,7 @@ import (
 var (
 	linearDraws   = flag.Int("linear-draws", 40, "logs of 2000 persons")
 	linearFew     = flag.Int("linear-few", 10, "logs of 20000 persons")
+	linearWay     = flag.String("linear-way", ".", "regular expression of the ways' names")
 	linearOnly    = flag.String("linear-only", `^(clinical (12|20) (near|far)|linear-Gaussian.*)$`, "regular expression of the problems' names")
 	linearBudgets = []float64{1, 5, 1e6}
 )
@@ -38,7 +39,12 @@ func linearWays(t *testing.T, p truthbench.Problem) map[string]func(*evaluate.Pu
 			public.Features = number
 			return evaluate.DPFQE{}
 		},
-		"5 dp-pdis": func(*evaluate.Public) evaluate.Estimator { return evaluate.DPPDIS{} },
+		"6 dp-dr, baseline linear-state": func(public *evaluate.Public) evaluate.Estimator {
+			public.Features = number
+			return evaluate.DPDR{Baseline: "model"}
+		},
+		"7 dp-dr, one number": func(*evaluate.Public) evaluate.Estimator { return evaluate.DPDR{} },
+		"5 dp-pdis":           func(*evaluate.Public) evaluate.Estimator { return evaluate.DPPDIS{} },
 	}
 	if p.States == 0 {
 		return ways
@@ -77,8 +83,8 @@ func TestLinearModelTable(t *testing.T) {
 			constant := p.Public(n, 1, dp.ReplaceOne).Returns()
 			best := math.Min(math.Abs(p.J-constant.Mid()), math.Min(p.J-constant.Min, constant.Max-p.J))
 			var line []string
-			for _, name := range []string{"1 linear-state", "2 linear", "3 linear-state, one a state", "4 table", "5 dp-pdis"} {
-				if way := ways[name]; way != nil {
+			for _, name := range []string{"1 linear-state", "2 linear", "3 linear-state, one a state", "4 table", "5 dp-pdis", "6 dp-dr, baseline linear-state", "7 dp-dr, one number"} {
+				if way := ways[name]; way != nil && logs > 0 && regexp.MustCompile(*linearWay).MatchString(name[2:]) {
 					line = append(line, name[2:]+" "+linearRow(t, p, way, n, logs))
 				}
 			}
