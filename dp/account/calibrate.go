@@ -198,8 +198,11 @@ func largestRate(ctx context.Context, t dp.Template, budget dp.Budget, fresh fun
 		return Bracket{1, 1}, nil
 	}
 	b, err := Calibrate(ctx, inverse, budget, fresh)
-	if err != nil {
+	if errors.Is(err, dp.ErrBudget) {
 		return Bracket{}, fmt.Errorf("no sampling rate meets the budget for certain; add noise: %w", err)
+	}
+	if err != nil {
+		return Bracket{}, err
 	}
 	return Bracket{min(1/b.Upper, 1), min(1/b.Lower, 1)}, nil
 }
@@ -222,11 +225,11 @@ func largestCount(ctx context.Context, build func(count int64) (dp.Event, int64,
 			return false, err
 		}
 		a := fresh()
-		if err := a.Compose(ctx, event, runs); err != nil {
-			return false, err
+		var b Bracket
+		if err = a.Compose(ctx, event, runs); err == nil {
+			b, err = a.Epsilon(ctx, budget.Delta)
 		}
-		b, err := a.Epsilon(ctx, budget.Delta)
-		if errors.Is(err, ErrUncertified) {
+		if errors.Is(err, ErrUncertified) { // too little noise, or too many runs, for an answer
 			return false, nil
 		}
 		return err == nil && b.Upper <= budget.Epsilon, err

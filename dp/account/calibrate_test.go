@@ -149,6 +149,12 @@ func TestLargestCountIsTheLastThatFits(t *testing.T) {
 	if want := int64(mu.Lower * mu.Lower * 900); err != nil || n != want {
 		t.Errorf("%d, %v; want floor(mu^2 900) = %d", n, err, want)
 	}
+	// More runs than an accountant composes are not certain to fit.
+	n, err = account.LargestCount(t.Context(), dp.Laplace{NoiseMultiplier: 1e7}, dp.Budget{Epsilon: 1, Delta: 1e-6},
+		func() account.Accountant { return account.New(dp.AddRemoveOne) })
+	if err != nil || n != 1<<32 {
+		t.Errorf("runs of nearly no loss: %d, %v; want 2^32", n, err)
+	}
 }
 
 func TestXie19SigmaMatchesReference(t *testing.T) {

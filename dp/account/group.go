@@ -119,6 +119,7 @@ func (g *group) smallest(ctx context.Context, delta, one float64) (float64, erro
 	}
 	// The same epsilon for every person meets delta from somewhere on.
 	each, t := max(one, 1e-9), groupTable{persons: g.persons}
+	corner := g.corner(ctx) * (1 + 1e-9)
 	for range 200 {
 		ok, err := meets(t.uniform(k*each), k*each)
 		if err != nil {
@@ -126,6 +127,10 @@ func (g *group) smallest(ctx context.Context, delta, one float64) (float64, erro
 		}
 		if ok {
 			break
+		}
+		if each < corner && corner < 1.25*each { // else it is stepped over, and what is beyond may not meet delta
+			each = corner
+			continue
 		}
 		if each *= 1.25; math.IsInf(k*each, 1) {
 			break
@@ -234,6 +239,7 @@ func (g *group) table(ctx context.Context, epsilon, least float64) (groupTable, 
 	largest, _ := g.Accountant.Epsilon(ctx, 0)
 	top := min(epsilon+usual.Upper, 4*(epsilon/float64(g.persons)+usual.Upper))
 	nodes := []float64{largest.Upper}
+	nodes = append(nodes, g.corner(ctx))
 	for i := range tableSize + 1 {
 		nodes = append(nodes, top*(float64(i)/tableSize))
 	}
@@ -254,6 +260,20 @@ func (g *group) table(ctx context.Context, epsilon, least float64) (groupTable, 
 	}
 	sort.Sort(t)
 	return t, nil
+}
+
+// corner is about the epsilon from which on one person's delta is the one that no epsilon undercuts, such as
+// that of an (epsilon, delta) event: there the curve bends. It is 0 where there is none.
+func (g *group) corner(ctx context.Context) float64 {
+	rest, err := g.Accountant.Delta(ctx, math.MaxFloat64)
+	if err != nil || !(rest.Upper > 0 && rest.Upper < 1) {
+		return 0
+	}
+	at, err := g.Accountant.Epsilon(ctx, rest.Upper*(1+1e-6))
+	if err != nil {
+		return 0
+	}
+	return at.Upper
 }
 
 func (t *groupTable) add(epsilon, delta float64) {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -42,6 +43,9 @@ type counts struct {
 // maxRuns bounds the number of runs of one event, so that it is exact as a
 // float64 and so that its rounding errors stay small.
 const maxRuns = 1 << 32
+
+// farEpsilon is where losses on a grid that reaches that far begin to lose their digits.
+const farEpsilon = 1e15
 
 // NewPLD returns an accountant to which nothing is charged yet.
 func NewPLD(adj dp.Adjacency, options ...Option) *PLD {
@@ -128,6 +132,14 @@ func (p *PLD) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	b, err := p.ask(ctx, func(c lossdist.Composition, enough float64) (lower, upper float64, err error) {
 		return c.Delta(ctx, epsilon, enough)
 	})
+	if epsilon > farEpsilon && err == nil { // what holds at a smaller epsilon holds here
+		near, err := p.Delta(ctx, farEpsilon)
+		if err != nil {
+			return near, err
+		}
+		b.Upper = min(b.Upper, near.Upper)
+		b.Lower = min(b.Lower, b.Upper)
+	}
 	return certain(Bracket{min(b.Lower, 1), min(b.Upper, 1)}, err)
 }
 
@@ -188,7 +200,9 @@ func (p *PLD) pure(ctx context.Context) (Bracket, error) {
 	var total Bracket
 	for _, e := range p.events {
 		one := NewClosedForm(p.adj)
-		if err := one.Compose(ctx, e.event, 1); err != nil {
+		if err := one.Compose(ctx, e.event, 1); errors.Is(err, ErrUnsupported) {
+			return Bracket{}, unsupported(e.event, "has no epsilon at delta 0 here: its largest privacy loss is unbounded or not known; ask at a delta above 0")
+		} else if err != nil {
 			return Bracket{}, err
 		}
 		b, err := one.Epsilon(ctx, 0)

@@ -68,7 +68,7 @@ func (p *PLD) allViews(ctx context.Context) []view {
 // needs says what views a reduced leaf needs, or refuses it.
 func (p *PLD) needs(ctx context.Context, leaf dp.Event) (needs, error) {
 	n, err := p.lookUp(ctx, leaf)
-	if errors.Is(err, ErrUncertified) {
+	if e, ok := leaf.(dp.TruncatedPoissonSampled); errors.Is(err, ErrUncertified) && !(ok && e.Population > mostPopulation) {
 		err = fmt.Errorf("%w%s", err, takenByRDP(p.adj, leaf))
 	}
 	return n, err
@@ -76,6 +76,9 @@ func (p *PLD) needs(ctx context.Context, leaf dp.Event) (needs, error) {
 
 func (p *PLD) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
 	if err := defined(p.adj, leaf); err != nil {
+		return needs{}, err
+	}
+	if err := declared(leaf); err != nil {
 		return needs{}, err
 	}
 	switch e := leaf.(type) {
@@ -124,11 +127,10 @@ func (p *PLD) base(ctx context.Context, adj dp.Adjacency, event dp.Event, sample
 				return needs{}, err
 			}
 		}
-		err := unsupported(event, "has no loss distribution")
-		if !sampled {
-			err = fmt.Errorf("%w: %w", err, errRenyiOnly)
+		if sampled {
+			return needs{}, unsupported(event, "on a sample has no answer here: its Renyi divergences are known, and not those on a sample; account for it without the sampling, or state those of the whole as rdp_curve")
 		}
-		return needs{}, err
+		return needs{}, fmt.Errorf("%w: %w", unsupported(event, "has no loss distribution"), errRenyiOnly)
 	case dp.PermuteAndFlip, dp.ReportNoisyMax: // what they realise is not computed
 		return needs{split: true}, nil
 	case dp.Exponential:
@@ -178,7 +180,11 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 		}
 		if nested, ok := inner.(dp.PoissonSampled); ok {
 			// Who is in both samples is in one of the product of the rates.
-			return reduce(dp.PoissonSampled{Rate: e.Rate * nested.Rate, Event: nested.Event})
+			rate := e.Rate * nested.Rate
+			if rate < leastRate {
+				return nil, fmt.Errorf("%w: poisson_sampled: a sample at rate %v of one at rate %v; want %v at least in all", ErrUncertified, e.Rate, nested.Rate, leastRate)
+			}
+			return reduce(dp.PoissonSampled{Rate: rate, Event: nested.Event})
 		}
 		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, nil
 	case dp.TruncatedPoissonSampled:
@@ -196,6 +202,9 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 	}
 	return leaf, nil
 }
+
+// leastRate is the least product of two rates: below it the product has lost digits, or is 0.
+const leastRate = 0x1p-1000
 
 // single unwraps an event inside a sample that is one run of one event. Runs of
 // Gaussian noise on one sample are one Gaussian of their summed mu^2; it is marked as

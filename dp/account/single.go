@@ -76,10 +76,14 @@ func discreteLaplaceMass(t, q, scale, x float64) float64 {
 // 1 + k(1-p)/p, so delta(eps) = (1-p) - (p/k)(e^eps - 1) while that is positive.
 func responseProfile(e dp.RandomizedResponse) *eventProfile {
 	k, p := float64(e.Buckets), e.NoiseParameter
+	most := xmath.Up(math.Log1p(k*(1-p)/p), 8)
 	return &eventProfile{
 		event: e,
-		most:  xmath.Up(math.Log1p(k*(1-p)/p), 8),
+		most:  most,
 		delta: func(epsilon float64) Bracket {
+			if epsilon >= most {
+				return Bracket{}
+			}
 			lie := p / k * math.Expm1(epsilon)
 			slack := singleError * (1 - p + lie)
 			d := 1 - p - lie

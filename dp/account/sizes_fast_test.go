@@ -2,8 +2,8 @@
 
 package account_test
 
-// Of a table of reference values the fast tests take every third row, and of rapid's draws the first.
+// Of a table of reference values the fast tests take every fourth row, and of rapid's draws the first.
 const (
-	everyRow   = 3
-	firstDraws = 10
+	everyRow   = 4
+	firstDraws = 5
 )

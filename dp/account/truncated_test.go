@@ -137,7 +137,7 @@ func TestTruncatedSamplesElsewhere(t *testing.T) {
 	}
 	event := cut(dp.Gaussian{NoiseMultiplier: 2})
 	for _, rule := range []account.Rule{account.Renyi, account.Basic} {
-		wide := cut(dp.Gaussian{NoiseMultiplier: 9})
+		wide := cut(dp.Gaussian{NoiseMultiplier: 7})
 		f, err := account.NewFilter(dp.AddRemoveOne, dp.Budget{Epsilon: 0.5, Delta: 1e-5}, rule, account.FilterOptions{ChargeDelta: 1e-6})
 		if err != nil {
 			t.Fatal(err)

@@ -141,7 +141,7 @@ func TestHistories(t *testing.T) {
 	for history := range strings.SplitSeq(histories, "history ") {
 		name, steps, _ := strings.Cut(history, "\n")
 		t.Run(name, func(t *testing.T) {
-			dir := directory(t, inMemory)
+			dir := directory(t, !*onDisk)
 			c := &chronicle{t: t, dir: dir, location: filepath.Join(dir, "budget.db"), config: plain(someBudget)}
 			for line := range strings.Lines(steps) {
 				step, want, _ := strings.Cut(strings.TrimSpace(line), " -> ")

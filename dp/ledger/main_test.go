@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,6 +13,10 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/internal/pgtest"
 )
+
+// onDisk puts the stores where a file is synced to a disk and not to memory. What is tested
+// does not depend on it, but for the time that a killed process had.
+var onDisk = flag.Bool("disk", false, "keep the stores on the disk")
 
 // server is the PostgreSQL server of the tests, started when first asked for.
 var server struct {
@@ -35,7 +40,7 @@ func postgres(t testing.TB) *pgtest.Postgres {
 	t.Helper()
 	server.once.Do(func() {
 		base := ""
-		if inMemory {
+		if !*onDisk {
 			base = pgtest.Memory()
 		}
 		server.p, server.err = pgtest.Start(base)
@@ -65,7 +70,7 @@ var stores = []struct {
 	name string
 	make func(testing.TB) string
 }{
-	{"sqlite", func(t testing.TB) string { return filepath.Join(directory(t, inMemory), "budget.db") }},
+	{"sqlite", func(t testing.TB) string { return filepath.Join(directory(t, !*onDisk), "budget.db") }},
 	{"postgres", func(t testing.TB) string {
 		url, err := postgres(t).NewSchema()
 		if err != nil {

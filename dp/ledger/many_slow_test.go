@@ -4,6 +4,6 @@ package ledger_test
 
 import "testing"
 
-func TestRemainingBudgetAfter10000Charges(t *testing.T) {
-	onEach(t, func(t *testing.T, location string) { manyCharges(t, location, 10000) })
+func TestRemainingBudgetAfter3000Charges(t *testing.T) {
+	onEach(t, func(t *testing.T, location string) { manyCharges(t, location, 3000) })
 }

@@ -4,4 +4,4 @@ package ledger_test
 
 import "testing"
 
-func TestManyRandomHistoriesFollowTheModel(t *testing.T) { randomHistories(t, "400") }
+func TestManyRandomHistoriesFollowTheModel(t *testing.T) { randomHistories(t, "120") }
