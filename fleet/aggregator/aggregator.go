@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -21,6 +22,11 @@ import (
 type Config struct {
 	// Listen is host:port. Connections are TLS 1.3 always.
 	Listen string
+	// Page is host:port of loopback where the page is served without TLS to whoever is on this
+	// machine; "" for none. Elsewhere, an operator's certificate is asked for.
+	Page string
+	// Version is the program's, for the page.
+	Version string
 	// Store is the path of a SQLite file, or a PostgreSQL URL, which replicas share.
 	Store string
 	Keys  *Keys
@@ -56,7 +62,7 @@ type Config struct {
 func LogKeys() map[string]service.Kind {
 	return map[string]service.Kind{
 		"round": service.Number, "version": service.Number, "revision": service.Number, "accepted": service.Number, "fence": service.Number,
-		"state": service.Word, "kind": service.Word, "listen": service.Text, "store": service.Text, "error": service.Text, service.StackKey: service.Text,
+		"state": service.Word, "kind": service.Word, "listen": service.Text, "page": service.Text, "store": service.Text, "error": service.Text, service.StackKey: service.Text,
 	}
 }
 
@@ -147,6 +153,8 @@ type Aggregator struct {
 	cfg     Config
 	store   *store.Store
 	server  *service.Server
+	local   *service.Server // of the page on loopback; nil for none
+	began   time.Time
 	revoked *service.Revocations
 	commits *committer
 
@@ -171,7 +179,7 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	a := &Aggregator{cfg: c, runs: map[store.RunID]*live{}}
+	a := &Aggregator{cfg: c, runs: map[store.RunID]*live{}, began: c.Now()}
 	m := c.Metrics
 	if m == nil || c.Log == nil {
 		return nil, fmt.Errorf("%w: an aggregator needs a log and metrics", ErrConfig)
@@ -198,6 +206,9 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 		Listen: c.Listen, TLS: c.Keys.TLS(), OneRequest: true, Operators: RoleOperator, Limits: c.Limits, Admit: a.revoked.Check,
 		Ready: a.store.Ready, Log: c.Log, Metrics: m, Now: c.Now,
 	})
+	if err == nil && c.Page != "" {
+		a.local, err = service.New(service.Config{Listen: c.Page, Log: c.Log, Metrics: service.NewMetrics("fleet_page"), Ready: a.store.Ready, Now: c.Now})
+	}
 	if err == nil {
 		err = a.revoked.Refresh(ctx)
 	}
@@ -209,6 +220,7 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 		return nil, err
 	}
 	a.mount()
+	a.mountPages()
 	return a, nil
 }
 
@@ -227,6 +239,14 @@ func (a *Aggregator) Close() error { return a.store.Close() }
 // Listen opens the port, so that its number is known before Run serves it.
 func (a *Aggregator) Listen(ctx context.Context) (net.Addr, error) { return a.server.Listen(ctx) }
 
+// ListenPage opens the port of the page on loopback; the address is nil if there is none.
+func (a *Aggregator) ListenPage(ctx context.Context) (net.Addr, error) {
+	if a.local == nil {
+		return nil, nil
+	}
+	return a.local.Listen(ctx)
+}
+
 // Run serves until ctx ends. Requests that are under way are answered, and what
 // waits for its commit is committed.
 func (a *Aggregator) Run(ctx context.Context) error {
@@ -242,11 +262,22 @@ func (a *Aggregator) Run(ctx context.Context) error {
 		wg.Go(func() { a.commits.run(behind) })
 	}
 	wg.Go(func() { a.revoked.Run(behind) })
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	wg.Go(func() { a.lead(ctx) })
+	var shown error
+	if a.local != nil {
+		wg.Go(func() {
+			if shown = a.local.Run(ctx); shown != nil {
+				end()
+			}
+		})
+	}
 	err := a.server.Run(ctx)
+	end()
 	stop()
 	wg.Wait()
-	return err
+	return errors.Join(err, shown)
 }
 
 // mostOther is the largest request of an operator: a run with a million weights.

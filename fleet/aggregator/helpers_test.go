@@ -1,7 +1,6 @@
 package aggregator_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/tls"
@@ -25,42 +24,25 @@ import (
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/service"
-	"github.com/discreet-rl/discreet/internal/service/authority"
+	"github.com/discreet-rl/discreet/internal/service/servicetest"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/train"
 )
-
-// lines is a writer for several goroutines.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // world is a directory of keys, and the aggregators that use it.
 type world struct {
 	dir  string
 	keys *aggregator.Keys
 	root ed25519.PrivateKey
-	log  *lines
+	log  *servicetest.Log
 	url  string // of the last aggregator that was started
+	page string // of its page on loopback
 	stop func() error
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), log: &lines{}}
+	w := &world{dir: t.TempDir(), log: &servicetest.Log{}}
 	if err := aggregator.CreateKeys(w.keysDir(), []string{"127.0.0.1"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +83,13 @@ func (w *world) serve(t testing.TB, c aggregator.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page, err := a.ListenPage(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page != nil {
+		w.page = "http://" + page.String()
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	w.url = "https://" + addr.String()
@@ -116,28 +105,18 @@ func (w *world) serve(t testing.TB, c aggregator.Config) {
 // client speaks TLS with the certificate of the files, or with none.
 func (w *world) client(t testing.TB, pair *tls.Certificate) *http.Client {
 	t.Helper()
-	certs, err := authority.ReadCertificates(filepath.Join(w.keysDir(), "ca.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(certs[0])
-	c := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}
-	if pair != nil {
-		c.Certificates = []tls.Certificate{*pair}
-	}
-	tr := &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: true}
-	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second}
+	return servicetest.Client(t, servicetest.Roots(t, filepath.Join(w.keysDir(), "ca.pem")), pair)
+}
+
+// asOperator speaks TLS with the operator's certificate.
+func (w *world) asOperator(t testing.TB) *http.Client {
+	t.Helper()
+	return w.client(t, servicetest.Pair(t, filepath.Join(w.keysDir(), "operator.pem"), filepath.Join(w.keysDir(), "operator.key")))
 }
 
 func (w *world) operator(t testing.TB) fleetv1.OperatorServiceClient {
 	t.Helper()
-	pair, err := tls.LoadX509KeyPair(filepath.Join(w.keysDir(), "operator.pem"), filepath.Join(w.keysDir(), "operator.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fleetv1.NewOperatorServiceClient(w.client(t, &pair), w.url)
+	return fleetv1.NewOperatorServiceClient(w.asOperator(t), w.url)
 }
 
 var runID = train.RunID{0: 'r', 15: 1}
@@ -192,14 +171,7 @@ func (w *world) enrol(t testing.TB, n int) []*device {
 	}
 	out := make([]*device, n)
 	for i, code := range codes.GetCodes() {
-		key, err := authority.NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := authority.Request(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key, csr := servicetest.Request(t)
 		c := w.client(t, nil)
 		answer, err := fleetv1.NewEnrolServiceClient(c, w.url).Enrol(t.Context(), &fleetv1.EnrolRequest{Csr: csr, Code: code})
 		if err != nil {
@@ -372,4 +344,20 @@ func (w *world) signKey(t testing.TB, id int) ed25519.PrivateKey {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// oneOpenRound is a world with a server, a run of three weights, so many devices and a
+// round that is open.
+func oneOpenRound(t *testing.T, c func(*aggregator.Config), devices int) (*world, fleetv1.OperatorServiceClient, []*device) {
+	t.Helper()
+	w := newWorld(t)
+	cfg := w.config()
+	if c != nil {
+		c(&cfg)
+	}
+	w.serve(t, cfg)
+	o := w.operator(t)
+	w.create(t, w.spec(3, train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1}), "", 0)
+	openRound(t, o, nil)
+	return w, o, w.enrol(t, devices)
 }

@@ -35,6 +35,13 @@ type live struct {
 	mine     uint64                // accepted here since
 }
 
+// spec is the run by its last revision.
+func (l *live) spec() *fleet.Run {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.run
+}
+
 // kept is the number of rounds whose reports the store has, the last one among them.
 const kept = 3
 

@@ -249,10 +249,7 @@ func (l *live) status(r store.Round) *fleetv1.RoundStatus {
 		store.StateApplied: fleetv1.RoundState_ROUND_STATE_APPLIED, store.StateAbandoned: fleetv1.RoundState_ROUND_STATE_ABANDONED,
 	}[r.State]
 	if out.GetKind() == fleetv1.Kind_KIND_EVALUATE && r.State == store.StateApplied {
-		l.mu.RLock()
-		epsilon := l.run.RandomizerOf(out.GetKind()).Epsilon
-		l.mu.RUnlock()
-		s := NewSuccess(r.Positive, r.Accepted, epsilon, l.settings.Evaluations)
+		s := NewSuccess(r.Positive, r.Accepted, l.spec().RandomizerOf(out.GetKind()).Epsilon, l.settings.Evaluations)
 		out.Share, out.StdError, out.Low, out.High = s.Share, s.StdError, s.Low, s.High
 	}
 	return out

@@ -16,19 +16,13 @@ import (
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/service/authority"
+	"github.com/discreet-rl/discreet/internal/service/servicetest"
 )
 
 // returning is a request to come back, by the certificate and its key.
 func returning(t *testing.T, code string, certificate []byte, key *ecdsa.PrivateKey) (*fleetv1.EnrolRequest, *ecdsa.PrivateKey) {
 	t.Helper()
-	next, err := authority.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := authority.Request(next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next, csr := servicetest.Request(t)
 	digest := fleet.ReturnDigest(csr, code)
 	proof, err := ecdsa.SignASN1(rand.Reader, key, digest[:])
 	if err != nil {
@@ -56,14 +50,7 @@ func TestADeviceComesBackAsWhoItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := func(by *authority.Authority, role, name string) ([]byte, *ecdsa.PrivateKey) {
-		key, err := authority.NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := authority.Request(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key, csr := servicetest.Request(t)
 		c, err := by.Issue(csr, authority.Subject{Role: role, Name: name}, time.Now().Add(-50*24*time.Hour), time.Hour)
 		if err != nil {
 			t.Fatal(err)

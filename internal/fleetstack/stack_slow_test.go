@@ -5,13 +5,11 @@ package fleetstack
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +24,7 @@ import (
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/service"
-	"github.com/discreet-rl/discreet/internal/service/authority"
+	"github.com/discreet-rl/discreet/internal/service/servicetest"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
@@ -62,24 +60,6 @@ func world(i int) *rand.Rand { return rand.New(rand.NewPCG(uint64(i), 7)) }
 
 func noiseOf(i int, round uint64) *noise.Source { return noise.NewSeeded(uint64(i)<<32 | round) }
 
-// lines is a writer for several goroutines.
-type lines struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // stack is an aggregator on loopback, with its operator.
 type stack struct {
 	t        *testing.T
@@ -87,8 +67,8 @@ type stack struct {
 	url      string
 	roots    *x509.CertPool
 	operator fleetv1.OperatorServiceClient
-	logs     lines // of the aggregator
-	told     lines // of the devices
+	logs     servicetest.Log // of the aggregator
+	told     servicetest.Log // of the devices
 	theta    []float64
 	run      train.RunID
 }
@@ -96,7 +76,7 @@ type stack struct {
 func newStack(t *testing.T) *stack {
 	t.Helper()
 	dir := t.TempDir()
-	s := &stack{t: t, keys: filepath.Join(dir, "keys"), roots: x509.NewCertPool(), run: train.RunID{1, 2, 3}}
+	s := &stack{t: t, keys: filepath.Join(dir, "keys"), run: train.RunID{1, 2, 3}}
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -123,14 +103,8 @@ func newStack(t *testing.T) *stack {
 			t.Error(err)
 		}
 	})
-	certificates, err := authority.ReadCertificates(filepath.Join(s.keys, "ca.pem"))
-	check(err)
-	s.roots.AddCert(certificates[0])
-	pair, err := tls.LoadX509KeyPair(filepath.Join(s.keys, "operator.pem"), filepath.Join(s.keys, "operator.key"))
-	check(err)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}}
-	t.Cleanup(transport.CloseIdleConnections)
-	s.operator = fleetv1.NewOperatorServiceClient(&http.Client{Transport: transport}, s.url)
+	s.roots = servicetest.Roots(t, filepath.Join(s.keys, "ca.pem"))
+	s.operator = fleetv1.NewOperatorServiceClient(servicetest.Client(t, s.roots, servicetest.Pair(t, filepath.Join(s.keys, "operator.pem"), filepath.Join(s.keys, "operator.key"))), s.url)
 
 	root, err := signature.LoadPrivate(filepath.Join(s.keys, "root.key"))
 	check(err)

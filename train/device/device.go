@@ -13,7 +13,7 @@ import (
 // one in turn; goroutines may not share it.
 type Device struct {
 	local    Local
-	clip     float64 // of train.OneBit: the width of the range of scores
+	clip     float64 // of train.OneBit: the width of the range of what is reported
 	net      *learn.MLP
 	critic   *learn.ActorCritic
 	gradient *learn.PolicyGradient
@@ -99,8 +99,11 @@ func (d *Device) Learn(t *train.Task, theta []float64, p *learn.Player, rng *ran
 	copy(d.theta, theta)
 	x := d.local.explore(t.Slot)
 	vector, play := d.vector, d.learn
-	if d.local.Method == Evolution {
+	switch d.local.Method {
+	case Evolution:
 		vector, play = d.vector[:1], d.try
+	case Antithetic:
+		vector, play = d.vector[:1], d.compare
 	}
 	out, err := play(t, theta, p, x, rng)
 	if err != nil {
@@ -108,7 +111,7 @@ func (d *Device) Learn(t *train.Task, theta []float64, p *learn.Player, rng *ran
 	}
 	if err != nil || d.local.ZeroGradient {
 		clear(vector)
-		if d.local.Method == Evolution { // the middle of the scores: a fair coin
+		if d.local.Method.perturbs() { // the middle of what is reported: a fair coin
 			vector[0] = d.clip / 2
 		}
 	}
@@ -155,24 +158,5 @@ func (d *Device) learn(_ *train.Task, theta []float64, p *learn.Player, x learn.
 			d.vector[i] = d.grad[i]
 		}
 	}
-	return out, nil
-}
-
-// try plays with perturbed weights; what is reported is the score.
-func (d *Device) try(t *train.Task, _ []float64, p *learn.Player, x learn.Explore, rng *rand.Rand) (Rollout, error) {
-	train.Perturb(d.vector, t.Seed, d.local.Perturbation)
-	for i := range d.theta {
-		d.theta[i] += d.vector[i]
-	}
-	var out Rollout
-	for i := range d.episodes {
-		e := &d.episodes[i]
-		if err := p.Play(e, d.theta, x, rng); err != nil {
-			return out, fmt.Errorf("episode %d: %w", i, err)
-		}
-		out.Score += e.Score / float64(len(d.episodes))
-		out.Steps += e.Steps()
-	}
-	d.vector[0] = out.Score - d.local.ScoreLow
 	return out, nil
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,7 +113,7 @@ func lead(t testing.TB, s *store.Store, id uint64, r store.Result) {
 
 func eachTest(t *testing.T, fresh func(testing.TB) place) {
 	for name, test := range map[string]func(*testing.T, place){
-		"a round's life": aLife, "fence": aFence, "one body of many": oneBody, "close races commits": closeRaces,
+		"a round's life": aLife, "totals": totals, "fence": aFence, "one body of many": oneBody, "close races commits": closeRaces,
 		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "many certificates": many, "model of commits": model,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
@@ -279,14 +281,19 @@ func closeRaces(t *testing.T, p place) {
 		}
 		round := uint64(trial + 1)
 		var accepted, refused atomic.Int64
+		over := make(chan struct{}) // the round
 		var wg sync.WaitGroup
 		for w := range 4 {
 			wg.Go(func() {
 				for n := 0; refused.Load() < 4; n++ {
+					late := closed(over)
 					out, err := s.Commit(context.Background(), run, round, []store.Report{{nullifier(uint64(w<<32 + n)), []byte("x")}}, 0)
 					switch {
 					case err != nil:
 						t.Error(err)
+						return
+					case out[0] == store.ReportAccepted && late:
+						t.Error("a report that came after the round was closed is accepted")
 						return
 					case out[0] == store.ReportAccepted:
 						accepted.Add(1)
@@ -307,6 +314,7 @@ func closeRaces(t *testing.T, p place) {
 		if _, err := s.CloseRound(t.Context(), run, round, 0, true); err != nil {
 			t.Fatal(err)
 		}
+		close(over)
 		var counted int64
 		var last [32]byte
 		if err := s.Reports(t.Context(), run, round, func(r store.Report) error {
@@ -472,24 +480,27 @@ func revocation(t *testing.T, p place) {
 		if err := s.Redeem(ctx, name, name, name, cert(0)); err != nil {
 			t.Fatal(err)
 		}
-		renewed := make(chan int)
+		renewed, revoked := make(chan int, 1), make(chan struct{})
 		go func() { // renews until it is refused
 			for n := 1; ; n++ {
-				if err := s.Reissue(context.Background(), name, cert(n)); errors.Is(err, store.ErrRevoked) {
+				late := closed(revoked)
+				switch err := s.Reissue(context.Background(), name, cert(n)); {
+				case errors.Is(err, store.ErrRevoked):
 					renewed <- n
 					return
-				} else if errors.Is(err, store.ErrMany) {
+				case late || err != nil && !errors.Is(err, store.ErrMany):
+					t.Errorf("renewal %d, begun after it was revoked: %v: %v", n, late, err)
+					renewed <- n
+					return
+				case err != nil:
 					n--
-				} else if err != nil || n == 2000 {
-					t.Errorf("renewal %d after it was revoked: %v", n, err)
-					renewed <- n
-					return
 				}
 			}
 		}()
 		if err := s.Revoke(ctx, serial(0)); err != nil {
 			t.Fatal(err)
 		}
+		close(revoked)
 		n := <-renewed
 		list, err := s.Revoked(ctx)
 		if err != nil {
@@ -507,6 +518,48 @@ func revocation(t *testing.T, p place) {
 	}
 	if err := s.Revoke(ctx, hash("never")); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("one that was never issued: %v", err)
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// totals count what the rounds of each run say, and no other run's.
+func totals(t *testing.T, p place) {
+	ctx := t.Context()
+	s := begun(t, p)
+	other := store.RunID{8}
+	if err := s.CreateRun(ctx, store.Run{ID: other, Settings: "{}"}, store.Signed{Spec: []byte("spec"), Signature: []byte("s")}, store.Policy{Weights: []byte("w0")}); err != nil {
+		t.Fatal(err)
+	}
+	evaluation := func(now int64, r store.Run, last *store.Round) (store.Round, error) {
+		out, err := next(now, r, last)
+		out.Kind = 2
+		return out, err
+	}
+	lead(t, s, 1, store.Result{Accepted: 5, Next: evaluation})
+	lead(t, s, 2, store.Result{Accepted: 3, Positive: 1, Next: evaluation})
+	lead(t, s, 3, store.Result{Accepted: 4, Next: next})
+	got, err := s.Totals(ctx)
+	want := map[store.RunID][]store.Total{run: {{Kind: 1, State: store.StateApplied, Rounds: 1, Reports: 5}, {Kind: 1, State: store.StateOpen, Rounds: 1}, {Kind: 2, State: store.StateApplied, Rounds: 2, Reports: 7}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("totals are %v, %v; want %v", got, err, want)
+	}
+	for most, want := range map[int][]uint64{1: {3}, 9: {3, 2}} {
+		rounds, err := s.Applied(ctx, run, 2, most)
+		var ids []uint64
+		for _, r := range rounds {
+			ids = append(ids, r.ID)
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("the last %d evaluations are %v, %v; want %v", most, ids, err, want)
+		}
 	}
 }
 
