@@ -4,9 +4,6 @@ package serve_test
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,9 +12,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/chromium"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
-
-// picturesVariable names a directory that keeps what the pages look like.
-const picturesVariable = "DISCREET_PICTURES"
 
 // A person signs in, plans, asks, and reads, in a real browser; every page is looked at in
 // a wide and a narrow window, in light and in dark: nothing sticks out, the console says
@@ -34,20 +28,12 @@ func TestPagesInChromium(t *testing.T) {
 	h := opened(t, "approval: above 0.5")
 	look := func(name, path string) {
 		t.Helper()
-		for _, w := range []chromium.Window{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 400, Height: 800}, {Width: 400, Height: 800, Dark: true}} {
-			faults, picture, err := b.Look(h.url+path, w)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			for _, f := range faults {
-				t.Errorf("%s, %d pixels, dark %v: %s", name, w.Width, w.Dark, f)
-			}
-			if dir := os.Getenv(picturesVariable); dir != "" {
-				file := fmt.Sprintf("%s-%d-%v.png", name, w.Width, w.Dark)
-				if err := os.WriteFile(filepath.Join(dir, file), picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+		faults, err := b.LookEverywhere(name, h.url+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range faults {
+			t.Error(f)
 		}
 	}
 	signIn := func(person string) {

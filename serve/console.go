@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/webpage"
 	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
@@ -29,11 +31,8 @@ import (
 // console is the pages. Each of them does what a call does, by the call's permission.
 type console struct{ *Service }
 
-// What a page may load, and where its forms go. The report has its style in it.
-const (
-	policyOfPages  = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-	policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'; sandbox"
-)
+// policyOfReport is what the report may load. It has its style in it.
+const policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
 // routes mounts the pages.
 func (c console) routes() {
@@ -42,10 +41,7 @@ func (c console) routes() {
 	}
 	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) { at(service.Rate{}, pattern, h) }
 	page := func(pattern string, h func(http.ResponseWriter, *http.Request)) { open(pattern, c.signedIn(h)) }
-	open("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(pages.Style())
-	})
+	open("GET /style.css", webpage.Style)
 	open("POST /signin", c.signIn)
 	open("POST /signout", c.signOut)
 	if c.issuer != nil {
@@ -69,18 +65,9 @@ func (c console) routes() {
 
 // show writes a page.
 func (c console) show(w http.ResponseWriter, status int, v pages.View) {
-	var b bytes.Buffer
-	if err := pages.Write(&b, v); err != nil {
+	if err := webpage.Show(w, status, func(to io.Writer) error { return pages.Write(to, v) }); err != nil {
 		c.log.Error("a page could not be made", "error", err)
-		http.Error(w, "the page could not be made", http.StatusInternalServerError)
-		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policyOfPages)
-	h.Set("Referrer-Policy", "no-referrer")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
 }
 
 // sorry shows why a page cannot be shown.
@@ -161,7 +148,7 @@ func bar(spent, of dp.Budget) pages.Bar {
 // shares tell what each analyst spent: those whom the ledger knows, and those of the
 // configuration who have not asked yet.
 func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error) {
-	state, err := who.ledger.State(ctx)
+	state, err := who.state.Read(ctx)
 	if err != nil {
 		return nil, c.broken(err)
 	}

@@ -479,7 +479,7 @@ func (s curator) GetBudget(ctx context.Context, r *curatorv1.GetBudgetRequest) (
 
 // budget is what is left for a caller: of their share, or of the whole.
 func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudgetResponse, error) {
-	state, err := who.ledger.State(ctx)
+	state, err := who.state.Read(ctx)
 	if err != nil {
 		return nil, s.broken(err)
 	}

@@ -21,6 +21,7 @@ type dataset struct {
 	part      discreet.Config // the steward's
 	location  string          // of the ledger
 	ledger    *ledger.Ledger
+	state     *shared[*ledger.Summary]
 	desk      *discreet.Desk
 	approval  approvalRule
 	every     time.Duration
@@ -128,7 +129,7 @@ func (d *dataset) beginContract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.ledger, d.desk = l, discreet.NewDesk(l)
+	d.ledger, d.desk, d.state = l, discreet.NewDesk(l), newShared(l.State)
 	body, err := l.Contract(ctx)
 	if err == nil && body == nil {
 		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")

@@ -15,3 +15,13 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkBudget(b *testing.B) {
+	h := opened(b, "")
+	c := h.client("ann")
+	for b.Loop() {
+		if _, err := c.GetBudget(b.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

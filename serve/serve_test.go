@@ -175,13 +175,17 @@ func (h *house) end(person, id string) *curatorv1.AskState {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		for stream.Receive() {
+		var ended *curatorv1.AskState
+		for ended == nil && stream.Receive() {
 			if a := stream.Msg().GetAsk(); a.GetEnded() != nil {
-				return a
+				ended = a
 			}
 		}
-		if err := stream.Err(); err != nil {
+		if err := errors.Join(stream.Err(), stream.Close()); err != nil { // or its connection stays open
 			h.t.Fatal(err)
+		}
+		if ended != nil {
+			return ended
 		}
 	}
 }

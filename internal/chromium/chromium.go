@@ -49,6 +49,12 @@ type Window struct {
 	Dark          bool
 }
 
+// windows are those that every page is looked at in: wide and narrow, light and dark.
+var windows = []Window{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 400, Height: 800}, {Width: 400, Height: 800, Dark: true}}
+
+// picturesVariable names a directory that keeps what the pages look like.
+const picturesVariable = "DISCREET_PICTURES"
+
 // Start starts Chromium and fetches the rules of axe-core by npm.
 func Start(ctx context.Context) (*Browser, error) {
 	path := ""
@@ -140,6 +146,28 @@ func (b *Browser) Look(url string, w Window) (faults []string, picture []byte, e
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append(faults, b.said...), picture, nil
+}
+
+// LookEverywhere looks at a page in a wide and a narrow window, in light and in dark, and returns
+// what is wrong. Where the environment's DISCREET_PICTURES names a directory, it keeps pictures
+// there under the page's name.
+func (b *Browser) LookEverywhere(name, url string) ([]string, error) {
+	var out []string
+	for _, w := range windows {
+		faults, picture, err := b.Look(url, w)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, f := range faults {
+			out = append(out, fmt.Sprintf("%s, %d pixels, dark %v: %s", name, w.Width, w.Dark, f))
+		}
+		if dir := os.Getenv(picturesVariable); dir != "" {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%v.png", name, w.Width, w.Dark)), picture, 0o644); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // fetchAxe gets the script of axe-core from the npm registry.

@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/tls"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
+	"github.com/discreet-rl/discreet/internal/service/servicetest"
 )
 
 // party is an authority with the files of a server.
@@ -241,7 +241,7 @@ func TestNobodyIsAdmittedOnAnOldListOfRevocations(t *testing.T) {
 
 func TestACertificateIsExchangedWhileTheServiceRuns(t *testing.T) {
 	p := newParty(t)
-	var told lines
+	var told servicetest.Log
 	s, err := service.New(p.config(&told))
 	if err != nil {
 		t.Fatal(err)
@@ -276,24 +276,6 @@ func TestACertificateIsExchangedWhileTheServiceRuns(t *testing.T) {
 	if !strings.Contains(told.String(), "stays in force") {
 		t.Errorf("the broken file was not told of: %s", told.String())
 	}
-}
-
-// lines is a writer for several goroutines.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // TestProtocols: HTTP/2 where clients ask often, and not where they ask once.

@@ -61,6 +61,8 @@ func (a Ask) LedgerKey() string {
 type Lease struct {
 	Ask
 	fence int64
+	// putBack is how often the ask was put back since it was taken first.
+	putBack int64
 }
 
 // Again reports that the ask was run before, and may have been charged.
@@ -132,7 +134,7 @@ func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 			return err
 		}
 		var n int
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`, a.Dataset, a.Analyst, now-time.Hour.Microseconds()).Scan(&n); err != nil {
+		if err := tx.QueryRowContext(ctx, recentOf, a.Dataset, a.Analyst, now-time.Hour.Microseconds()).Scan(&n); err != nil {
 			return err
 		}
 		if n >= most {
@@ -227,6 +229,13 @@ func (s *Store) Move(ctx context.Context, by By, id string, from []State, to Sta
 	return &a, nil
 }
 
+// Both are found by an index, however many asks have ended.
+const (
+	nextOf = `SELECT ` + columns + `, fence, put_back FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
+		AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY number LIMIT 1`
+	recentOf = `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`
+)
+
 // Take leases the oldest ask that is queued, or whose worker has not been heard of, of
 // one of the datasets; [ErrNone] if there is none. The asks of one dataset run one after the
 // other, for each check of its data counts as failed until it is paid. Whoever takes over an
@@ -246,9 +255,8 @@ func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration)
 		found := ErrNone
 		for _, dataset := range datasets {
 			var a Ask
-			var fence int64
-			err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+`, fence FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
-				AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY number LIMIT 1`, dataset, now), &a, &fence)
+			var fence, putBack int64
+			err := scan(tx.QueryRowContext(ctx, nextOf, dataset, now), &a, &fence, &putBack)
 			if errors.Is(err, ErrNone) {
 				continue
 			}
@@ -256,13 +264,13 @@ func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration)
 				return err
 			}
 			if found != nil || a.Number < l.Number {
-				l, found = Lease{a, fence + 1}, nil
+				l, found = Lease{a, fence + 1, putBack}, nil
 			}
 		}
 		if found != nil {
 			return found
 		}
-		if l.State == Queued {
+		if l.State == Queued && l.putBack == 0 {
 			if _, err := write(ctx, tx, By{Who: "worker"}, l.Dataset, l.ID, string(Running)); err != nil {
 				return err
 			}
@@ -309,37 +317,79 @@ type Outcome struct {
 	Every time.Duration
 }
 
-// pause is how long an ask waits that is to be run again.
-const pause = 10 * time.Second
+// An ask that is put back is tried again after pause, and after twice as long each time, up
+// to longestPause.
+const (
+	pause        = 10 * time.Second
+	longestPause = 5 * time.Minute
+)
+
+// pauseAfter is how long an ask rests that was put back so many times before.
+func pauseAfter(putBack int64) time.Duration {
+	d := pause
+	for ; putBack > 0 && d < longestPause; putBack-- {
+		d *= 2
+	}
+	return min(d, longestPause)
+}
+
+// What the audit log says of an ask that is put back: once when it begins to wait, and once
+// when it goes on, however often it was tried in between.
+const (
+	toWait = "waits until the ledger answers"
+	goesOn = "goes on"
+)
 
 // Finish ends a lease. It is [ErrLost] where another took the ask over: then nothing is
 // written.
 func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 	return s.update(ctx, func(tx *database.Tx) error {
 		var is State
-		var fence int64
-		err := tx.QueryRowContext(ctx, `SELECT state, fence FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), l.ID).Scan(&is, &fence)
+		var fence, putBack int64
+		err := tx.QueryRowContext(ctx, `SELECT state, fence, put_back FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), l.ID).Scan(&is, &fence, &putBack)
 		if err != nil {
 			return err
 		}
 		if is != Running || fence != l.fence {
 			return ErrLost
 		}
-		now, err := write(ctx, tx, By{Who: "worker"}, l.Dataset, l.ID, string(o.State))
-		if err != nil {
+		var now, ended, told, wait int64
+		var what []string
+		switch {
+		case o.State != Queued && putBack > 0:
+			what = []string{goesOn, string(o.State)}
+		case o.State != Queued:
+			what = []string{string(o.State)}
+		case putBack == 0:
+			what = []string{toWait}
+		}
+		for _, w := range what {
+			if _, err := write(ctx, tx, By{Who: "worker"}, l.Dataset, l.ID, w); err != nil {
+				return err
+			}
+		}
+		if now, err = tx.Now(ctx); err != nil {
 			return err
 		}
-		var ended, told, wait int64
 		if o.State == Queued {
-			wait = now + pause.Microseconds()
+			wait = now + pauseAfter(putBack).Microseconds()
+			putBack++
 		}
 		if o.State.Ended() {
 			ended, told = now, until(now, o.Every)
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release, wait); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7, put_back = $8 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release, wait, putBack); err != nil {
 			return err
 		}
 		for _, text := range o.Notices {
+			if o.State == Queued {
+				// The reason why it waits is told once, until it is another.
+				if last, err := lastNotice(ctx, tx, l.ID); err != nil {
+					return err
+				} else if last == text {
+					continue
+				}
+			}
 			if err := addNotice(ctx, tx, l.Dataset, l.ID, now, text); err != nil {
 				return err
 			}

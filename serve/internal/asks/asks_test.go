@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -128,6 +129,74 @@ func TestALeaseThatWasTakenOverWritesNothing(t *testing.T) {
 			t.Errorf("%d lines, %v; want queued, running, released", n, err)
 		}
 	})
+}
+
+// An ask whose ledger is away for an hour is tried again ever more seldom. The log has one
+// line when it begins to wait and one when it goes on, and the steward one notice a reason.
+func TestAnAskThatWaitsIsLoggedOnce(t *testing.T) {
+	now := time.Now()
+	s, err := asks.Open(t.Context(), filepath.Join(t.TempDir(), "curator.db"), database.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, err := s.Add(t.Context(), ann, ask("k"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := now
+	var tried []time.Duration
+	for ; now.Sub(begun) <= time.Hour; now = now.Add(time.Second) {
+		l, err := s.Take(t.Context(), []string{"trial"}, time.Minute)
+		if errors.Is(err, asks.ErrNone) {
+			continue
+		}
+		if err != nil || l.ID != a.ID {
+			t.Fatalf("%v, %v", l, err)
+		}
+		tried = append(tried, now.Sub(begun))
+		reason := "the witness is gone"
+		if len(tried) > 10 {
+			reason = "the witness knows more than the ledger"
+		}
+		if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Queued, Notices: []string{reason}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A rest of n seconds is over a microsecond after them, which is at the next look.
+	var want []time.Duration
+	for at, rest := time.Duration(0), 10*time.Second; at <= time.Hour; at, rest = at+rest+time.Second, min(2*rest, 5*time.Minute) {
+		want = append(want, at)
+	}
+	if !slices.Equal(tried, want) {
+		t.Errorf("tried at %v; want %v", tried, want)
+	}
+	now = now.Add(time.Hour)
+	l, err := s.Take(t.Context(), []string{"trial"}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Released, Release: []byte("r")}); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := s.Audit(t.Context(), "trial", 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, line := range lines {
+		said = append(said, line.What)
+	}
+	if want := []string{"queued", "running", "waits until the ledger answers", "goes on", "released"}; !slices.Equal(said, want) {
+		t.Errorf("the log says %q; want %q", said, want)
+	}
+	notices, err := s.Notices(t.Context(), "trial", math.MaxInt64, 100)
+	if err != nil || len(notices) != 2 || notices[1].Text != "the witness is gone" {
+		t.Errorf("notices %v, %v; want one a reason", notices, err)
+	}
+	if n, _, err := s.VerifyAudit(t.Context()); n != 5 || err != nil {
+		t.Errorf("%d lines, %v", n, err)
+	}
 }
 
 // The end of an ask is told at the next multiple of a time, never before it ended.

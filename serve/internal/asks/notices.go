@@ -2,6 +2,8 @@ package asks
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/discreet-rl/discreet/internal/service/database"
@@ -18,6 +20,16 @@ type Notice struct {
 func addNotice(ctx context.Context, tx *database.Tx, dataset, ask string, now int64, text string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO curator_notice (seq, dataset, ask, made, text) SELECT coalesce(max(seq), 0) + 1, $1, $2, $3, $4 FROM curator_notice`, dataset, ask, now, text)
 	return err
+}
+
+// lastNotice is the text of the newest notice of an ask, empty where there is none.
+func lastNotice(ctx context.Context, tx *database.Tx, ask string) (string, error) {
+	var text string
+	err := tx.QueryRowContext(ctx, `SELECT text FROM curator_notice WHERE ask = $1 ORDER BY seq DESC LIMIT 1`, ask).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return text, err
 }
 
 // Notices returns up to n notices of a dataset below a number, newest first.

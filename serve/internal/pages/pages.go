@@ -4,34 +4,20 @@ import (
 	"embed"
 	"html/template"
 	"io"
+
+	"github.com/discreet-rl/discreet/internal/webpage"
 )
 
-//go:embed templates style.css
+//go:embed templates
 var files embed.FS
 
-var all = template.Must(template.New("").ParseFS(files, "templates/*.html"))
-
-// Style is the one style sheet of all pages.
-func Style() []byte {
-	text, err := files.ReadFile("style.css")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return text
-}
+var all = webpage.Parse(files, "templates/*.html")
 
 // Frame is what every page has.
-type Frame struct {
-	Title string
-	// Person is who is signed in.
-	Person string
-	// Problem and Done say what became of the last form.
-	Problem, Done string
-	// Refresh asks for the page again after so many seconds; 0 never.
-	Refresh int
-	// Onward is a path of this site that is shown next, at once.
-	Onward string
-}
+type Frame = webpage.Frame
+
+// Bar is a share of a whole, drawn.
+type Bar = webpage.Bar
 
 // View is one of the views below.
 type View interface{ template() string }
@@ -63,12 +49,6 @@ type Dataset struct {
 	Largest                                     string
 	Facts                                       string
 	Still                                       []Still
-}
-
-// Bar is a share of a whole, drawn.
-type Bar struct {
-	Percent float64
-	Words   string
 }
 
 // Still says whether one more ask would fit.

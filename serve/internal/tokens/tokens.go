@@ -189,6 +189,10 @@ type Roll struct {
 // every is how often a source is looked at: so long a revoked token is still good.
 const every = time.Second
 
+// soon is how soon a source is looked at again for a token that is not known: one that was
+// just made is good, and guessed ones cost little.
+const soon = 50 * time.Millisecond
+
 // Follow reads a source and follows it from then on; now is the clock, time.Now if nil.
 func Follow(source Source, now func() time.Time) (*Roll, error) {
 	if now == nil {
@@ -262,7 +266,8 @@ func (r *Roll) PersonOf(hash [sha256.Size]byte) (person string, ok bool, err err
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	if now.Sub(r.looked) >= every {
+	_, known := r.tokens[hash]
+	if since := now.Sub(r.looked); since >= every || !known && since >= soon {
 		r.err = r.load()
 		r.looked = now
 	}

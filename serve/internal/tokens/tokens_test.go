@@ -88,6 +88,52 @@ func TestALifeOfAToken(t *testing.T) {
 	is(one, "")
 }
 
+// A token that was just made is good at once, and tokens that somebody guesses have the
+// source looked at twenty times a second at most.
+func TestAnUnknownTokenIsLookedForAgain(t *testing.T) {
+	now := time.Now()
+	var all []tokens.Token
+	looks := 0
+	f, err := tokens.Follow(func() ([]tokens.Token, bool, error) {
+		looks++
+		return all, false, nil
+	}, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, made := tokens.Make("ann", "laptop", time.Hour)
+	for _, step := range []struct {
+		after time.Duration
+		want  bool
+	}{{time.Second, false}, {49 * time.Millisecond, false}, {time.Millisecond, true}} {
+		now = now.Add(step.after)
+		if _, ok, err := f.Person(token); ok != step.want || err != nil {
+			t.Errorf("after %v: %v, %v; want %v", step.after, ok, err, step.want)
+		}
+		all = []tokens.Token{made}
+	}
+	looks = 0
+	for range 1000 {
+		now = now.Add(time.Millisecond)
+		if _, ok, err := f.Person(tokens.New(tokens.Prefix)); ok || err != nil {
+			t.Errorf("a guess: %v, %v", ok, err)
+		}
+	}
+	if looks < 19 || looks > 20 {
+		t.Errorf("%d looks for 1000 guesses in a second; want 20", looks)
+	}
+	looks = 0
+	for range 1000 {
+		now = now.Add(time.Millisecond)
+		if _, ok, err := f.Person(token); !ok || err != nil {
+			t.Errorf("a known token: %v, %v", ok, err)
+		}
+	}
+	if looks > 1 {
+		t.Errorf("%d looks for a known token in a second; want 1", looks)
+	}
+}
+
 // A file that somebody broke lets nobody in.
 func TestABrokenFileLetsNobodyIn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")

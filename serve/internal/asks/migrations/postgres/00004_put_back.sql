@@ -1,0 +1,1 @@
+ALTER TABLE curator_ask ADD COLUMN put_back BIGINT NOT NULL DEFAULT 0;
