@@ -23,14 +23,23 @@ type Shards interface {
 	// Begin takes the run of a configuration up where an earlier process left it: nil
 	// where none did. An empty key stands for any.
 	Begin(hash, key string) (*Begun, error)
-	// Check has every shard read and checked, and says how many persons there are in all.
-	// Nobody has the columns of the data and no person.
-	Check(ctx context.Context) (persons int64, nobody *trajectory.Dataset, err error)
+	// Check has every shard read and checked.
+	Check(ctx context.Context) (*Checked, error)
 	// Paid makes durable that the run may draw noise.
 	Paid(Begun) error
 	// Sums makes the sums of a run. Persons is their public number, 0 where there is none.
 	// Rounds, nil without a ledger, is told of each noisy sum before it is used.
 	Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) noise.Sums
+}
+
+// Checked is what the check of all shards found.
+type Checked struct {
+	// Persons is how many there are in all.
+	Persons int64
+	// Sizes are added up over what [Part] has of them.
+	Sizes []int64
+	// Nobody has the columns of the data and no person.
+	Nobody *trajectory.Dataset
 }
 
 // Begun is what a run in shards has to remember from its charge on.
@@ -178,21 +187,24 @@ func (j *job) commence(ctx context.Context, l *ledger.Ledger, plan *evaluate.Pla
 // checkShards counts persons over all shards, and makes sure from public facts that no
 // sum of the run can hold fewer.
 func (j *job) checkShards(ctx context.Context, plan *evaluate.Plan) (*trajectory.Dataset, error) {
-	persons, nobody, err := j.shards.Check(ctx)
+	found, err := j.shards.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if persons == 0 {
+	if found.Persons == 0 {
 		return nil, fmt.Errorf("%w: the shards hold no person", evaluate.ErrData)
 	}
-	if err := plan.CheckPersons(persons); err != nil {
+	if err := plan.CheckPersons(found.Persons); err != nil {
 		return nil, err
 	}
-	ready, err := plan.CheckPart(ctx, nobody)
+	if err := plan.CheckSizes(found.Sizes); err != nil {
+		return nil, err
+	}
+	ready, err := plan.CheckPart(ctx, found.Nobody)
 	if err != nil {
 		return nil, err
 	}
-	return nobody, ready.Replay(ctx, rehearsal{persons})
+	return found.Nobody, ready.Replay(ctx, rehearsal{found.Persons})
 }
 
 // rehearsal answers every sum with zeros, to find one that cannot hold all persons
@@ -204,7 +216,7 @@ func (r rehearsal) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 	if r.persons > own.Capacity {
 		return own, nil, fmt.Errorf("%w: at most %d persons fit sums of %d coordinates; use fewer features", evaluate.ErrData, own.Capacity, len(own.Values))
 	}
-	return noise.Sum{Persons: r.persons}, make([]int64, len(own.Values)), nil
+	return noise.Sum{Persons: r.persons}, make([]int64, own.Released()), nil
 }
 
 // Keep implements [noise.Sums]. A rehearsal draws nothing.
@@ -249,6 +261,9 @@ func (b Begun) pending(err error) error {
 type Part struct {
 	// Data are the persons of the shard.
 	Data *trajectory.Dataset
+	// Sizes are how many of them are in each group of persons, where these numbers are
+	// public.
+	Sizes []int64
 	// Remarks are for the curator of the data.
 	Remarks []string
 
@@ -276,6 +291,16 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 		return nil, err
 	}
 	p := &Part{Data: data, Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
+	none, err := j.ungrouped(data)
+	if err != nil {
+		return nil, err
+	}
+	if none != "" {
+		p.Remarks = append(p.Remarks, none)
+	}
+	if p.Sizes, err = plan.Sizes(data); err != nil {
+		return nil, err
+	}
 	if look {
 		j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
 		j.config.Problem.Persons = 0 // is of all shards, and held against them all

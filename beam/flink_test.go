@@ -4,49 +4,61 @@ package beam
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/scale"
 )
 
 var (
 	flinkDir = flag.String("flink", filepath.Join(os.TempDir(), "discreet-flink"), "directory of flink/run.sh")
-	jobsAt   = flag.String("jobs", "", "HOST:PORT of a job service that runs already, in place of flink/run.sh")
-	persons  = flag.Int("persons", 2000, "persons of the timed test, about 38 rows each")
-	pieces   = flag.Int("pieces", 8, "shards of the timed test")
+	persons  = flag.Int("persons", 2000, "persons of the large timed test, about 38 rows each")
+	pieces   = flag.Int("pieces", 8, "shards of the large timed test")
+	kills    = flag.Int("kills", 10, "drivers that are killed at random moments")
 )
 
+// cluster is Flink on this machine.
+type cluster struct {
+	jobs string // the address of the job service
+	pid  int    // of flink/run.sh
+}
+
 // flink starts Flink once for all tests that ask.
-var flink = sync.OnceValues(func() (string, error) {
-	if *jobsAt != "" {
-		return *jobsAt, nil
-	}
+var flink = sync.OnceValues(func() (cluster, error) {
 	cmd := exec.Command("flink/run.sh", *flinkDir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return cluster{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return cluster{}, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("flink/run.sh ended: %w: %w", err, cmd.Wait())
+		return cluster{}, fmt.Errorf("flink/run.sh ended: %w: %w", err, cmd.Wait())
 	}
-	return strings.TrimPrefix(strings.TrimSpace(line), "ready "), nil
+	return cluster{strings.TrimPrefix(strings.TrimSpace(line), "ready "), cmd.Process.Pid}, nil
 })
 
 // poolProcess is a discreet-beam worker in a process of its own.
@@ -76,7 +88,7 @@ func poolProcess(t testing.TB, address string) *exec.Cmd {
 // onFlink is an engine on Flink, with a worker beside its TaskManager.
 func onFlink(t testing.TB) (e *Engine, worker *exec.Cmd) {
 	t.Helper()
-	jobs, err := flink()
+	c, err := flink()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +101,7 @@ func onFlink(t testing.TB) (e *Engine, worker *exec.Cmd) {
 		t.Fatal(err)
 	}
 	worker = poolProcess(t, address)
-	e, err = Open(t.Context(), Config{Jobs: jobs, Workers: address, Parallelism: 2, Tell: func(line string) { t.Log(line) }})
+	e, err = Open(t.Context(), Config{Jobs: c.jobs, Workers: address, Parallelism: 2, Tell: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,26 +155,289 @@ func TestADriverKilledInMidRoundOfFlink(t *testing.T) {
 	goesOn(t, s, e, e.config.Jobs)
 }
 
-// TestARoundOnFlink is timed: of persons in pieces, with the release of one process.
+// For a driver in a process of its own: stageVariable names its stage, and runVariable its run
+// and the key of its charge.
+const (
+	stageVariable = "DISCREET_BEAM_TEST_STAGE"
+	runVariable   = "DISCREET_BEAM_TEST_RUN"
+)
+
+// charged is a question of five sums that a ledger pays for.
+var charged = append([]string{"ledger={path: budget.db, dataset: chain}", "privacy.epsilon=0.5"}, refine...)
+
+// Exit codes of a driver in a process of its own.
+const (
+	exitPending = 7 // charged, nothing drawn, and nothing to go on with
+	exitOther   = 8
+	exitChecks  = 9 // too many were killed in their checks
+)
+
+// TestDriveOnFlink is the process that is killed; as a test of its own it has nothing to do.
+func TestDriveOnFlink(t *testing.T) {
+	run := os.Getenv(runVariable)
+	if run == "" {
+		return // TestDriversKilledOnFlink runs it
+	}
+	s := stage{dir: os.Getenv(stageVariable)}
+	if err := driveCharged(s, run); errors.Is(err, ledger.ErrPending) {
+		os.Exit(exitPending)
+	} else if errors.Is(err, ledger.ErrChecks) {
+		os.Exit(exitChecks)
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitOther)
+	}
+}
+
+func driveCharged(s stage, run string) error {
+	var err error
+	if s.shards, err = filepath.Glob(filepath.Join(s.dir, "shards", "*.parquet")); err != nil {
+		return err
+	}
+	e, err := Open(context.Background(), Config{Jobs: os.Getenv(jobsVariable), Workers: os.Getenv(workersVariable), Parallelism: 2})
+	if err != nil {
+		return err
+	}
+	d, err := s.driver(run, e, charged...)
+	if err != nil {
+		return err
+	}
+	_, err = d.Evaluate(context.Background(), discreet.WithKey(run))
+	return errors.Join(err, e.Close())
+}
+
+// TestDriversKilledOnFlink at random moments, with noise from the system: the same command
+// with the same key ends with the release at one charge, or the charge is pending and
+// nothing was drawn for it. A noisy sum never changes once it is there, every task that
+// left a driver quotes these sums, and the ledger has each of them once. Jobs of drivers
+// that are gone go on meanwhile.
+func TestDriversKilledOnFlink(t *testing.T) {
+	s := newStage(t, 120, 4)
+	e, _ := onFlink(t)
+	l, err := ledger.Create(t.Context(), filepath.Join(s.dir, "budget.db"), ledger.Config{Dataset: "chain", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 500, Delta: 1e-3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	killed, released, pending, drawn, within := 0, 0, 0, 0, map[int]int{}
+	var longest time.Duration // what the last run took that was not killed: the first one is not
+	for run := 0; killed < *kills; run++ {
+		name := fmt.Sprintf("run%d", run)
+		seen := map[string][]byte{}
+		for first, ended := true, false; !ended; first = false {
+			limit := time.Hour
+			if longest > 0 && killed < *kills {
+				limit = time.Duration(rng.Int64N(int64(longest)))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestDriveOnFlink$")
+			cmd.Env = append(os.Environ(), stageVariable+"="+s.dir, runVariable+"="+name, jobsVariable+"="+e.config.Jobs, workersVariable+"="+e.config.Workers)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			start := time.Now()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			cancel()
+			sums := unchanged(t, filepath.Join(s.dir, name), seen)
+			switch code := cmd.ProcessState.ExitCode(); code {
+			case 0:
+				released++
+				drawn += sums
+				ended = true
+				if first {
+					longest = time.Since(start)
+				}
+			case exitPending:
+				if sums != 0 {
+					t.Fatalf("%s: %d sums are drawn and it does not go on", name, sums)
+				}
+				pending++
+				ended = true
+			case exitChecks:
+				if sums != 0 {
+					t.Fatalf("%s: %d sums are drawn and it checks the data anew", name, sums)
+				}
+				if _, err := l.ClearChecks(t.Context()); err != nil { // as a steward would, who looked
+					t.Fatal(err)
+				}
+			case -1:
+				killed++
+				within[sums]++
+			default:
+				t.Fatalf("%s: exit code %d: %v: %s", name, code, err, said.String())
+			}
+		}
+	}
+	t.Logf("%d killed, by sums that were durable then: %v; %d runs released, %d pending with nothing drawn", killed, within, released, pending)
+	charges, records, rounds := 0, 0, 0
+	for n, err := range l.Entries(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Entry.Charge != nil {
+			charges++
+		}
+		if n.Entry.Record != nil {
+			records++
+		}
+		if n.Entry.Round != nil {
+			rounds++
+		}
+	}
+	if err := l.Verify(t.Context()); err != nil || rounds != drawn {
+		t.Errorf("the ledger has %d rounds, %v; %d sums were drawn", rounds, err, drawn)
+	}
+	if charges != released+pending || records != released {
+		t.Errorf("%d charges and %d records for %d runs released and %d pending", charges, records, released, pending)
+	}
+}
+
+// unchanged holds the noisy sums of a run against those that were seen before, and its
+// tasks against the sums, and returns how many sums there are.
+func unchanged(t *testing.T, dir string, seen map[string][]byte) int {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "sum-*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums []string
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if old, ok := seen[name]; ok && !bytes.Equal(old, text) {
+			t.Fatalf("%s was drawn twice", name)
+		}
+		seen[name] = text
+		var file struct {
+			Of struct {
+				Sum []int64 `json:"sum"`
+			} `json:"of"`
+		}
+		if err := json.Unmarshal(text, &file); err != nil || len(file.Of.Sum) == 0 {
+			t.Fatalf("%s cannot be read: %v", name, err)
+		}
+		sums = append(sums, fmt.Sprint(file.Of.Sum))
+	}
+	if len(names) < len(seen) {
+		t.Fatalf("%d sums of %d are gone", len(seen)-len(names), len(seen))
+	}
+	for k := 2; ; k++ {
+		task, _, err := scale.ReadTask(filepath.Join(dir, fmt.Sprintf("task-%04d.json", k)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return len(names)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range task.Transcript {
+			if i >= len(sums) || fmt.Sprint(n.Sum) != sums[i] {
+				t.Fatalf("round %d quotes a sum %d that is not the one that is kept", k, i+1)
+			}
+		}
+	}
+}
+
+// mostCPU bounds what Flink's processes use for a round on a few persons, in CPU seconds:
+// one, and 33 where jobs bring the job server's jars.
+const mostCPU = 5
+
+// TestARoundOnFlink is timed, after Flink has seen such jobs, on a few persons and on as many
+// as are asked for, with the release of one process.
 func TestARoundOnFlink(t *testing.T) {
+	c, err := flink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := newStage(t, 120, *pieces)
+	for _, at := range []string{"cold", "warmer", "warm"} {
+		e, worker := onFlink(t)
+		timed := &timed{Engine: e, flink: children(t, c.pid), worker: worker.Process.Pid, t: t}
+		small.evaluate(t, at, timed, wis...)
+		t.Logf("%s: 120 persons in %d shards, dp-wis, check and each round: %s", at, *pieces, timed.all)
+		if last := timed.all[len(timed.all)-1]; at == "warm" && last.flink > mostCPU {
+			t.Errorf("a round took Flink %.1f CPU s; want at most %d", last.flink, mostCPU)
+		}
+	}
 	start := time.Now()
 	s := newStage(t, *persons, *pieces)
-	t.Logf("%d persons in %d shards, written in %.1f s", *persons, *pieces, time.Since(start).Seconds())
-	e, _ := onFlink(t)
-	timed := &timed{Engine: e}
-	s.evaluate(t, "timed", timed, wis...)
-	t.Logf("dp-wis: seconds of the check and of each round: %.2f", timed.seconds)
+	written := time.Since(start)
+	t.Logf("%d rows of %d persons in %d shards, simulated and written in %.1f s", s.rows, *persons, *pieces, written.Seconds())
+	e, worker := onFlink(t)
+	timed := &timed{Engine: e, flink: children(t, c.pid), worker: worker.Process.Pid, t: t}
+	s.evaluate(t, "large", timed, wis...)
+	t.Logf("dp-wis, check and each round: %s", timed.all)
 }
 
 // timed keeps what each round took.
 type timed struct {
 	scale.Engine
-	seconds []float64
+	flink  []int // processes
+	worker int
+	t      testing.TB
+	all    []cost
+}
+
+// cost is what a round took: seconds of the clock, and CPU seconds of Flink's processes and
+// of the worker.
+type cost struct {
+	wall, flink, worker float64
+	load                string
+}
+
+func (c cost) String() string {
+	return fmt.Sprintf("%.2f s, CPU s of Flink %.2f and of the worker %.2f, load %s;", c.wall, c.flink, c.worker, c.load)
 }
 
 func (e *timed) Round(ctx context.Context, r scale.Round) ([]scale.Partial, error) {
-	start := time.Now()
+	start, flink, worker := time.Now(), cpuOf(e.t, e.flink...), cpuOf(e.t, e.worker)
 	p, err := e.Engine.Round(ctx, r)
-	e.seconds = append(e.seconds, time.Since(start).Seconds())
+	load, _, _ := strings.Cut(read(e.t, "/proc/loadavg"), " ")
+	e.all = append(e.all, cost{time.Since(start).Seconds(), cpuOf(e.t, e.flink...) - flink, cpuOf(e.t, e.worker) - worker, load})
 	return p, err
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// children are the processes that one started.
+func children(t testing.TB, pid int) (all []int) {
+	t.Helper()
+	for _, word := range strings.Fields(read(t, fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))) {
+		child, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, child)
+	}
+	return all
+}
+
+// cpuOf is the user and system seconds of processes.
+func cpuOf(t testing.TB, pids ...int) (seconds float64) {
+	t.Helper()
+	for _, pid := range pids {
+		text := read(t, fmt.Sprintf("/proc/%d/stat", pid))
+		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+		for _, ticks := range fields[11:13] {
+			n, err := strconv.Atoi(ticks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seconds += float64(n) / 100
+		}
+	}
+	return seconds
 }

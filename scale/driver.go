@@ -17,7 +17,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/filelock"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // Driver evaluates data in shards.
@@ -130,28 +129,28 @@ func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
 }
 
 // Check implements [discreet.Shards].
-func (r *run) Check(ctx context.Context) (int64, *trajectory.Dataset, error) {
-	c, _, err := r.round(ctx, 0, 0)
+func (r *run) Check(ctx context.Context) (*discreet.Checked, error) {
+	c, sizes, err := r.round(ctx, 0, 0)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if c.persons < 0 {
-		return 0, nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
+		return nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
 	}
 	r.checked = c
 	smallest, err := smallestOf(r.shards)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	config, err := r.question.config()
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	part, err := discreet.ReadPart(ctx, config, smallest, false)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return c.persons, part.Data.Nobody(), nil
+	return &discreet.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Data.Nobody()}, nil
 }
 
 // smallestOf finds the file that is read for its columns.
@@ -210,8 +209,8 @@ func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 		return noise.Sum{Persons: s.persons}, n.Sum, err
 	}
 	_, all, err := s.run.round(s.ctx, s.at, s.persons)
-	if err == nil {
-		err = Noisy{all.Step, all.Sigma, all.Values}.fits(own)
+	if err == nil && (all.Step != own.Step || all.Sigma != own.Sigma || len(all.Values) != len(own.Values)) {
+		err = fmt.Errorf("%w: the sum of the shards is of another method, or of another program", ErrPartial)
 	}
 	s.of = all
 	return all, nil, err

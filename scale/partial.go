@@ -116,7 +116,7 @@ func (h Header) validate() error {
 	switch {
 	case h.Round < 0 || h.Shards < 1 || h.Shards > MostShards || len(h.Of) == 0 || len(h.Of) > h.Shards:
 		return fmt.Errorf("%w: its round or number of shards is impossible", ErrPartial)
-	case h.Words < ownWords+1 || h.Words > MostPartial/8 || (h.Round == 0) != (h.Words == ownWords+1):
+	case h.Words < ownWords+1 || h.Words > MostPartial/8 || h.Round > 0 && h.Words == ownWords+1:
 		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
 	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || (h.Round == 0) != (h.Step == 0):
 		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)

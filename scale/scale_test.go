@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -48,15 +49,28 @@ func stageOf(t testing.TB, shards int, overrides ...string) stage {
 	return s
 }
 
-// people are persons on the chain.
+// byPlace asks about two groups, of every second person each.
+func byPlace(more string) []string {
+	return []string{"by={column: obs_place, values: [0, 1], " + more + "}"}
+}
+
+// people are persons on the chain, every second one in another place.
 func people(t testing.TB, persons int, seed uint64) *trajectory.Dataset {
 	t.Helper()
 	d, err := chain.Simulate(chain.Options{Episodes: persons, Seed: seed, MaxSteps: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
+	states, finals := d.Obs, d.Final
+	d.Columns, d.Obs, d.Final = []string{"obs_state", "obs_place"}, nil, nil
 	d.PersonID = nil
-	for i := range d.Persons() {
+	for i := range d.Persons() { // each has one episode
+		for row := d.EpisodeStart[i]; row < d.EpisodeStart[i+1]; row++ {
+			d.Obs = append(d.Obs, states[row], float64(i%2))
+		}
+		if finals != nil {
+			d.Final = append(d.Final, finals[i], float64(i%2))
+		}
 		d.PersonID = append(d.PersonID, fmt.Sprintf("person %d", i))
 	}
 	return d
@@ -96,6 +110,13 @@ func TestSevenShardsReleaseTheBytesOfOneProcess(t *testing.T) {
 		nil,
 		{"method.name=dp-refine", "target={kind: logged}", "data.behavior=null"},
 		{"method.name=dp-dr", "privacy.adjacency=add_remove_one", "problem.persons=100"},
+		{"method={name: dp-lsl, constants: balle16}", "target={kind: logged}", "data.behavior=null", "privacy.adjacency=add_remove_one", "problem.persons=100"},
+		byPlace("group: fixed, persons: {0: 60, 1: 60}"),
+		byPlace("group: may_change"),
+		append(byPlace("guess: {0: 50}"), "privacy.adjacency=add_remove_one", "problem.persons=100"),
+		append(byPlace("group: may_change"), "data.behavior={kind: estimate, actions: 2, once: false}"),
+		{"data.behavior={kind: estimate, actions: 2, once: false}", "target=null", "targets=[{name: go, kind: constant, action: 1}, {name: even, kind: uniform, actions: 2}]", "contrasts=all"},
+		{"data.behavior={kind: estimate, by: features, actions: 2, once: false, share: 0.5}", "features={kind: columns, names: [obs_state], low: [0], high: [39], intercept: true}", "privacy.epsilon=20"},
 	} {
 		s := stageOf(t, 7, overrides...)
 		d := s.driver(t)
@@ -187,6 +208,46 @@ func TestPartialsThatDoNotBelongAreRefused(t *testing.T) {
 		if r != nil {
 			t.Errorf("%s: a release was made", name)
 		}
+	}
+}
+
+// TestSizesOfFixedGroupsAreOfAllShards: no shard holds them alone, and a number that is
+// wrong is refused before anything is charged.
+func TestSizesOfFixedGroupsAreOfAllShards(t *testing.T) {
+	s := newStage(t, byPlace("group: fixed, persons: {0: 59, 1: 61}")...)
+	rounds := 0
+	d := s.driver(t)
+	d.Progress = func(int) { rounds++ }
+	if _, err := d.Evaluate(context.Background()); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), `by.persons says 59 persons of group "place = 0" and the data hold 60`) || rounds != 1 {
+		t.Errorf("%v after %d rounds; want a refusal after the check", err, rounds)
+	}
+}
+
+// TestADrawWithAPrivateScaleIsMadeOnce: a driver of dp-lsw that is stopped after its noise
+// was kept gives the release of that noise; nothing in the files of the run tells how
+// large the noise is.
+func TestADrawWithAPrivateScaleIsMadeOnce(t *testing.T) {
+	s := newStage(t, "method={name: dp-lsw, constants: balle16}", "target={kind: logged}", "data.behavior=null")
+	d := s.driver(t)
+	first, err := d.Evaluate(context.Background(), discreet.WithSource(noise.NewSeeded(5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := false
+	d.Progress = func(int) { asked = true }
+	again, err := d.Evaluate(context.Background(), discreet.WithSource(noise.NewSeeded(6)))
+	if want := s.inOneProcess(t, 5); !bytes.Equal(first.JSON, want) {
+		t.Errorf("shards release\n%s\none process\n%s", first.JSON, want)
+	}
+	if err != nil || !bytes.Equal(first.JSON, again.JSON) || asked {
+		t.Errorf("a second driver with other noise: %v, shards asked: %v, another release: %v", err, asked, !bytes.Equal(first.JSON, again.JSON))
+	}
+	var n kept
+	if _, err := (store{dir: d.Dir, key: d.Key}).read(filepath.Join(d.Dir, "sum-0001.json"), &n); err != nil {
+		t.Fatal(err)
+	}
+	if n.Sigma != 0 || len(n.Sum) != 40 {
+		t.Errorf("the kept draw has sigma %v and %d numbers; want 0, and one for each of 40 states", n.Sigma, len(n.Sum))
 	}
 }
 
@@ -427,7 +488,7 @@ func TestRemarksAreOfTheirShard(t *testing.T) {
 func TestMethodsThatNeedAllPersonsAreRefusedBeforeAnyShardIsRead(t *testing.T) {
 	for name, overrides := range map[string][]string{
 		"gpope":   {"method={name: gpope}"},
-		"dp-lsw":  {"method={name: dp-lsw}", "target={kind: logged}", "data.behavior=null"},
+		"pick":    {"target=null", "method={name: dp-wis}", "targets=[{name: stay, kind: constant, action: 0}, {name: go, kind: constant, action: 1}]", "select={best: permute-and-flip}"},
 		"fast":    {"privacy.noise=fast"},
 		"none":    {"privacy=none", "method={name: wis}"},
 		"episode": {"privacy.unit=episode"},

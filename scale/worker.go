@@ -46,7 +46,7 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	if err != nil {
 		return Partial{}, faulty(ctx, place.Shard, shard, err)
 	}
-	var sum noise.Sum
+	sum := noise.Sum{Values: part.Sizes}
 	if t.Round == 0 {
 		if err := remark(shard, part.Remarks); err != nil {
 			return Partial{}, err
@@ -102,7 +102,7 @@ func (r *replay) Keep([]int64) ([]int64, error) { return nil, errAnswered }
 
 // fits tells whether a noisy sum is of the sum that a run makes.
 func (n Noisy) fits(own noise.Sum) error {
-	if n.Step != own.Step || n.Sigma != own.Sigma || len(n.Sum) != len(own.Values) {
+	if n.Step != own.Step || n.Sigma != own.Sigma || len(n.Sum) != own.Released() {
 		return fmt.Errorf("%w: the transcript is of another method, or of another program", ErrTask)
 	}
 	return nil
