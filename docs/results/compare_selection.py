@@ -79,7 +79,7 @@ def main():
 
 def named(release):
     last = release["answers"][-1]
-    return (last.get("pick") or last.get("selection"))["policy"]
+    return (last.get("pick") or last.get("selection")).get("policy")
 
 
 def run(command, place, *args):

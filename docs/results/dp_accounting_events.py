@@ -3,14 +3,16 @@
     python3 -m venv venv && venv/bin/pip install dp-accounting==0.6.0
     venv/bin/python docs/results/dp_accounting_events.py fixture > dp/account/testdata/dp_accounting.json
     discreet account convert --to dp-accounting event.json | venv/bin/python docs/results/dp_accounting_events.py show
+    discreet account convert --to dp-accounting event.json | venv/bin/python docs/results/dp_accounting_events.py epsilon pld replace_one 1e-6
 
 dump(event) is an object of the event's class name and of what to_named_tuple has; load(object) is the event again. An
 infinite number is "inf". fixture prints some events of every class with what dp-accounting says that they cost; show reads one
-event and prints it as Python has it.
+event and prints it as Python has it; epsilon prints what dp-accounting's pld or rdp accountant says that it costs, and the processor seconds.
 """
 import json
 import math
 import sys
+import time
 
 import dp_accounting
 from dp_accounting import dp_event, pld, rdp
@@ -92,10 +94,22 @@ def fixture():
     print(json.dumps(out, indent=1))
 
 
+def epsilon(module, adjacency, delta):
+    event = load(json.load(sys.stdin))
+    start = time.process_time()
+    relation = {"add_remove_one": ADD, "replace_one": REPLACE}[adjacency]
+    accountant = {"pld": pld.PLDAccountant, "rdp": rdp.RdpAccountant}[module](neighboring_relation=relation)
+    accountant.compose(event)
+    answer = float(accountant.get_epsilon(float(delta)))
+    print(f"epsilon {answer:.5g} at delta {delta} ({adjacency}, {module}), {time.process_time() - start:.2g} s")
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["fixture"]:
         fixture()
     elif sys.argv[1:] == ["show"]:
         print(load(json.load(sys.stdin)))
+    elif len(sys.argv) == 5 and sys.argv[1] == "epsilon":
+        epsilon(*sys.argv[2:])
     else:
         sys.exit(__doc__)
