@@ -112,11 +112,15 @@ func treeToDPAccounting(e TreeAggregation) (named, error) {
 }
 
 func selectToDPAccounting(e SelectBest) (named, error) {
-	switch e.Runs {
-	case "geometric":
-		return around("RepeatAndSelectDpEvent", e.Event, named{"mean": 1 / e.Gamma, "shape": 1})
-	case "logarithmic":
-		return around("RepeatAndSelectDpEvent", e.Event, named{"mean": logarithmicMean(e.Gamma), "shape": 0})
+	mean, shape := 1/e.Gamma, 1
+	if e.Runs == "logarithmic" {
+		mean, shape = logarithmicMean(e.Gamma), 0
+	}
+	switch {
+	case e.Runs != "poisson" && math.IsInf(mean, 1):
+		return nil, fmt.Errorf("%w: select_best: gamma is %v; dp-accounting takes the mean number of runs, which is no finite number", ErrEvent, e.Gamma)
+	case e.Runs != "poisson":
+		return around("RepeatAndSelectDpEvent", e.Event, named{"mean": mean, "shape": shape})
 	}
 	return around("RepeatAndSelectDpEvent", e.Event, named{"mean": e.Mean, "shape": "inf"})
 }

@@ -206,6 +206,15 @@ func TestTemplateFillsItsOnePlace(t *testing.T) {
 	if _, err := dp.ParseTemplate([]byte(two)); !errors.Is(err, dp.ErrEvent) {
 		t.Errorf("two places: %v; want ErrEvent", err)
 	}
+	for field, text := range map[string]string{
+		"rho":   `{"kind":"zcdp","rho":"?"}`,
+		"sigma": `{"kind":"discrete_gaussian","sigma":"?","norm":1}`,
+		"rate":  `{"kind":"truncated_poisson_sampled","population":9,"rate":"?","batch":2,"event":{"kind":"gaussian","noise_multiplier":1}}`,
+	} {
+		if _, err := dp.ParseTemplate([]byte(text)); !errors.Is(err, dp.ErrEvent) || !strings.Contains(err.Error(), `"?" is in the place of "`+field+`"`) {
+			t.Errorf("%s: %v; want ErrEvent that names %s", text, err, field)
+		}
+	}
 }
 
 func FuzzParseEvent(f *testing.F) {

@@ -62,6 +62,9 @@ func object(text []byte, kind string, names ...string) (map[string]json.RawMessa
 		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
 	}
 	for _, name := range names {
+		if string(fields[name]) == `"?"` {
+			return nil, fmt.Errorf("%w: %s: \"?\" is in the place of %q; it may be in that of a noise_multiplier, of the scale of noise, or of the rate or count around an event", ErrEvent, kind, name)
+		}
 		if raw, ok := fields[name]; !ok || string(raw) == "null" {
 			return nil, fmt.Errorf("%w: %s: field %q is missing", ErrEvent, kind, name)
 		}

@@ -3,10 +3,12 @@ package audit
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 )
@@ -180,6 +182,51 @@ func TestOneRunOfFewNumbers(t *testing.T) {
 		p := math.Pow(1e-6/6, 1/float64(n))
 		if want := max(math.Log(p/(1-p)), 0); math.Abs(found.Epsilon-want) > 1e-6 || math.Abs(want-most) > 0.005 {
 			t.Errorf("%d canaries, all guessed: epsilon %v; want %v, about %v", n, found.Epsilon, want, most)
+		}
+	}
+}
+
+// TestOneRunOfOneNumber: the bits that any audit needs, the canaries that give as many to one noisy number, and that a number
+// without noise to which all canaries add alike shows nothing of them.
+func TestOneRunOfOneNumber(t *testing.T) {
+	const alarm = 1e-6
+	bits := math.Log2(.5/alarm)/2 + math.Log2(.5/(1-alarm))/2
+	if math.Abs(bits-8.97) > 0.005 {
+		t.Errorf("an audit that succeeds every second time needs %v bits; want 8.97", bits)
+	}
+	held := func(d, m, epsilon float64) float64 {
+		mu, err := account.GaussianMu(dp.Budget{Epsilon: epsilon, Delta: 1e-5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d / 2 * math.Log2(1+m*mu.Upper*mu.Upper/(4*d))
+	}
+	for epsilon, canaries := range map[float64]float64{1: 14e6, 8: 360e3} {
+		if less, more := held(1, .98*canaries, epsilon), held(1, 1.02*canaries, epsilon); less > bits || more < bits {
+			t.Errorf("epsilon %v: %v canaries give one number %v to %v bits; want %v", epsilon, canaries, less, more, bits)
+		}
+	}
+	if b := held(40, 2000, 1); math.Floor(b) != 18 {
+		t.Errorf("40 states and 2,000 canaries: %v bits; want 18", b)
+	}
+	// By a choice of two guesses, which is wrong of the coins with probability 2e-6 a run and fixed by the seed. Half of the canaries add 1 and half -1, which the guesses know: "in" of those that the sum speaks for.
+	rng := rand.New(rand.NewPCG(7, 15))
+	for range 300 {
+		run, sum := OneRun{}, 0.0
+		for i := range 2000 {
+			in := rng.IntN(2) == 1
+			run.Member = append(run.Member, in)
+			run.Score = append(run.Score, float64(1-2*(i%2)))
+			if in {
+				sum += run.Score[i]
+			}
+		}
+		for i := range run.Score {
+			run.Score[i] *= sum
+		}
+		found, err := run.Bound(Options{FalseAlarm: alarm})
+		if err != nil || found.Epsilon != 0 {
+			t.Fatalf("a sum of %v shows epsilon %v, %v; want 0", sum, found.Epsilon, err)
 		}
 	}
 }

@@ -3,8 +3,9 @@ package noise
 // Sum is what the persons of one process, or of all of them, add up to in one private
 // sum: exact and private.
 type Sum struct {
-	// Step is the lattice step that Values are in, and Sigma the standard deviation of
-	// the noise in steps. Both are public.
+	// Step is the lattice step of what is released, and Sigma the standard deviation of
+	// the noise in steps. Both are public. Values are in this step as well, unless there
+	// are Outputs.
 	Step, Sigma float64
 	// Values are the sum, coordinate by coordinate.
 	Values []int64
@@ -12,6 +13,17 @@ type Sum struct {
 	// all persons of a sum it must be right where their number is public; otherwise it is
 	// held against the capacity and nothing else is made of it.
 	Persons, Capacity int64
+	// Outputs is 0 where the noisy sum is what is released. Where a function of the sum
+	// is, with noise whose scale is private, it is how many numbers that has, and Sigma is 0.
+	Outputs int
+}
+
+// Released is how many numbers the release of the sum has.
+func (s Sum) Released() int {
+	if s.Outputs > 0 {
+		return s.Outputs
+	}
+	return len(s.Values)
 }
 
 // Sums stands between a private sum and its noise where the persons are not all in this

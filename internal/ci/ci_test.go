@@ -42,6 +42,19 @@ func TestSkippedTestsAreFound(t *testing.T) {
 	}
 }
 
+// TestWhatCameToNoEndIsPrinted: where the time is up, go says it as the output of a test
+// that never ends.
+func TestWhatCameToNoEndIsPrinted(t *testing.T) {
+	var out bytes.Buffer
+	_, failed, err := follow(strings.NewReader(`{"Action":"output","Package":"q","Test":"TestB","Output":"of another package\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"fail","Package":"p","Elapsed":600}
+`), &out)
+	if err != nil || !failed || out.String() != "panic: test timed out after 10m0s\n" {
+		t.Errorf("failed: %v, %v; printed %q", failed, err, out.String())
+	}
+}
+
 func TestRecordsAreJudged(t *testing.T) {
 	dir := t.TempDir()
 	now := map[string]string{"a": "1", "b": "2"}

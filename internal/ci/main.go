@@ -5,6 +5,8 @@
 //	ci slow ARGS...    ci test -tags slow ARGS..., without the tests that are the same without the tag
 //	ci long NAME N     make the long run NAME of size N and write its record; without N, of its usual size
 //	ci long            list the long runs
+//	ci licences        fail where a linked module's licence is not accepted, or THIRD_PARTY_NOTICES.md is not theirs; -write writes it
+//	ci keys -write     write the reference of a configuration's keys, docs/reference/keys.md, which a test compares
 //	ci records         fail where a long run has no record of success; say which are stale
 package main
 
@@ -47,8 +49,14 @@ func command(ctx context.Context, args []string) error {
 			}
 		}
 		return long(ctx, r)
+	case len(args) == 2 && args[0] == "keys" && args[1] == "-write":
+		return writeKeys()
+	case len(args) == 1 && args[0] == "licences":
+		return licences(ctx, false, os.Stdout)
+	case len(args) == 2 && args[0] == "licences" && args[1] == "-write":
+		return licences(ctx, true, os.Stdout)
 	case len(args) == 1 && args[0] == "records":
 		return records(os.Stdout)
 	}
-	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci records")
+	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci licences [-write] | ci keys -write | ci records")
 }

@@ -134,17 +134,29 @@ func judge(dir, name string, now map[string]string) (string, error) {
 }
 
 // hashes takes the SHA-256 of the files of each package: names and contents of
-// its directory and of testdata, not of packages below.
+// its directory and of testdata, not of packages below. A directory with a go.mod stands
+// for the package there, and one without a package for its files.
 func hashes(ctx context.Context, patterns []string) (map[string]string, error) {
-	list, err := output(ctx, "go", append([]string{"list", "-f", "{{.ImportPath}} {{.Dir}}"}, patterns...)...)
-	if err != nil {
-		return nil, err
-	}
 	all := map[string]string{}
-	for line := range strings.Lines(list) {
-		pkg, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if all[pkg], err = hashOf(dir); err != nil {
+	for _, p := range patterns {
+		within, of := ".", p
+		if found, err := filepath.Glob(filepath.Join(p, "go.mod")); err == nil && len(found) > 0 {
+			within, of = p, "."
+		} else if found, err := filepath.Glob(filepath.Join(p, "*.go")); err == nil && len(found) == 0 && !strings.HasSuffix(p, "...") {
+			if all[p], err = hashOf(p); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		list, err := output(ctx, "go", "list", "-C", within, "-f", "{{.ImportPath}} {{.Dir}}", of)
+		if err != nil {
 			return nil, err
+		}
+		for line := range strings.Lines(list) {
+			pkg, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if all[pkg], err = hashOf(dir); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return all, nil

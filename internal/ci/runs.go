@@ -27,7 +27,7 @@ func runs() []run {
 	return []run{
 		{"kills", "processes killed while they charge, run, record and show, on each kind of store", 1000, "kills",
 			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-kills="+strconv.Itoa(size))
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-disk", "-kills="+strconv.Itoa(size))
 			}},
 		{"fleet", "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store", 1000, "kills",
 			[]string{"./fleet/..."}, func(ctx context.Context, size int) error {
@@ -41,6 +41,10 @@ func runs() []run {
 			[]string{"./rl/trajectory/file", "./rl/trajectory/internal/ingest"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestReaderReplayAtLength$", "./rl/trajectory/file", "-pairs="+strconv.Itoa(size))
 			}},
+		{"flink", "rounds of data in shards on Apache Flink, with a worker and drivers killed, beside one process", 265_000, "persons, 38 rows each",
+			[]string{"./scale", "./beam", "./beam/flink"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-C", "beam", "-count=1", "-tags=flink", "-v", "-timeout=2h", "-run=Flink|KilledInMid", ".", "-persons="+strconv.Itoa(size))
+			}},
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
 		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
@@ -50,6 +54,10 @@ func runs() []run {
 		{"schemathesis", "generated requests to the calls of the curator's service, by each role and by nobody, held against its OpenAPI description", 100, "requests a call",
 			[]string{"./serve/..."}, func(ctx context.Context, size int) error {
 				return python(ctx, "serve/schemathesis/run.py", size)
+			}},
+		{"keycloak", "people who sign in to the curator's service by a real Keycloak, and call it with its tokens", 2, "sign-ins of each person",
+			[]string{"./serve", "./serve/internal/tokens"}, func(ctx context.Context, size int) error {
+				return python(ctx, "serve/keycloak/run.py", size)
 			}},
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -80,6 +82,8 @@ func follow(in io.Reader, out io.Writer) (skipped []string, failed bool, err err
 			failed = true
 			if e.Test != "" {
 				fmt.Fprint(out, said[id].String())
+			} else {
+				unfinished(said, e.Package, out)
 			}
 		case "skip":
 			if e.Test != "" {
@@ -87,6 +91,17 @@ func follow(in io.Reader, out io.Writer) (skipped []string, failed bool, err err
 			}
 		}
 		if e.Action == "pass" || e.Action == "fail" || e.Action == "skip" {
+			delete(said, id)
+		}
+	}
+}
+
+// unfinished prints the output of a failed package's tests that came to no end, as where
+// the time was up.
+func unfinished(said map[[2]string]*strings.Builder, pkg string, out io.Writer) {
+	for _, id := range slices.SortedFunc(maps.Keys(said), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
+		if id[0] == pkg && id[1] != "" {
+			fmt.Fprint(out, said[id].String())
 			delete(said, id)
 		}
 	}

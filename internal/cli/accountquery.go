@@ -193,13 +193,13 @@ func isArray(text []byte) bool {
 
 // element is an array's element that says more than an event.
 type element struct {
-	ID         string          `json:"id"`
-	Event      json.RawMessage `json:"event"`
-	Adjacency  *dp.Adjacency   `json:"adjacency"`
-	Delta      *float64        `json:"delta"`
-	Epsilon    *float64        `json:"epsilon"`
-	Accountant *string         `json:"accountant"`
-	Group      *int            `json:"group"`
+	ID         string
+	Event      json.RawMessage
+	Adjacency  *dp.Adjacency
+	Delta      *float64
+	Epsilon    *float64
+	Accountant *string
+	Group      *int
 }
 
 // answerAll answers an array by an array, in order. An element that cannot be
@@ -238,11 +238,9 @@ func (q accountQuery) answerElement(ctx context.Context, raw json.RawMessage) (a
 	if json.Unmarshal(raw, &head) == nil && head.Kind != nil {
 		return q.answer(ctx, raw)
 	}
-	var e element
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return accountAnswer{}, usage(fmt.Errorf("account: an element is neither an event nor an object with one: %w", err))
+	e, err := readElement(raw)
+	if err != nil {
+		return accountAnswer{ID: e.ID}, usage(fmt.Errorf("account: an element is neither an event nor an object with one: %w", err))
 	}
 	if e.Adjacency != nil {
 		q.adjacency = *e.Adjacency
@@ -262,4 +260,37 @@ func (q accountQuery) answerElement(ctx context.Context, raw json.RawMessage) (a
 	a, err := q.answer(ctx, e.Event)
 	a.ID = e.ID
 	return a, err
+}
+
+// readElement is strict: a key that is unknown, repeated or of other letters is an error, as in an event.
+func readElement(raw []byte) (element, error) {
+	var e element
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return e, fmt.Errorf("want an object with \"event\"")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return e, err
+		}
+		key, _ := t.(string)
+		into, ok := map[string]any{"id": &e.ID, "event": &e.Event, "adjacency": &e.Adjacency, "delta": &e.Delta,
+			"epsilon": &e.Epsilon, "accountant": &e.Accountant, "group": &e.Group}[key]
+		switch {
+		case !ok:
+			return e, fmt.Errorf("unknown key %q", key)
+		case seen[key]:
+			return e, fmt.Errorf("key %q is repeated", key)
+		}
+		seen[key] = true
+		if err := d.Decode(into); err != nil {
+			return e, fmt.Errorf("key %q: %w", key, err)
+		}
+	}
+	if !seen["event"] {
+		return e, fmt.Errorf("key \"event\" is missing")
+	}
+	return e, nil
 }

@@ -45,7 +45,11 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	}
 	for _, a := range r.Answers {
 		if s := a.Selection; s != nil {
-			fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", printable(s.Policy), s.Regret)
+			if s.Policy == "" || s.Regret == nil {
+				fmt.Fprintln(w, "best      no policy is shown to be best: several have the largest lower limit")
+			} else {
+				fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", printable(s.Policy), *s.Regret)
+			}
 			fmt.Fprintf(w, "          may be best: %s\n", printable(strings.Join(s.MayBeBest, ", ")))
 		}
 	}

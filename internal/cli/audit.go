@@ -53,6 +53,16 @@ larger where the record looks like it is in (Steinke, Nasr, Jagielski 2023).`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			without := map[bool][]string{
+				true:  {"delta", "false-alarm", "adjacency"},
+				false: {"set", "runs", "seed", "output", "one-run"},
+			}[len(args) == 1]
+			for _, name := range without {
+				if cmd.Flags().Changed(name) {
+					return usage(fmt.Errorf("audit: --%s is %s, and would change nothing here; leave it out", name,
+						map[bool]string{true: "of --samples and --canaries", false: "of a configuration"}[len(args) == 1]))
+				}
+			}
 			if len(args) == 1 {
 				return own.run(cmd, args[0], asJSON)
 			}

@@ -6,6 +6,8 @@
 // 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger.
 package cli
 
+//go:generate go run ../../cmd/discreet manual --pages -o ../../docs/reference
+
 import (
 	"context"
 	"encoding/json"
@@ -107,6 +109,7 @@ func newRoot(more ...Engine) *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
+	root.SetVersionTemplate(thisBuild().String())
 	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd.HasSubCommands() { // a flag of a command that there is not
@@ -116,7 +119,7 @@ func newRoot(more ...Engine) *cobra.Command {
 		}
 		return usage(err)
 	})
-	root.AddCommand(newInit(), newEvaluate(more), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote(), newFleet())
+	root.AddCommand(newInit(), newEvaluate(more), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newShard(), newPartial(), newMerge(), newServe(), newRemote(), newFleet(), newVersion(), newCompletion(), newManual())
 	for _, e := range more {
 		root.AddCommand(e.Commands...)
 	}
@@ -141,6 +144,14 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// noOther are the arguments of a command that is there for those below it.
+func noOther(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(fmt.Errorf("%s: unknown command %q; run %s --help", strings.TrimPrefix(cmd.CommandPath(), "discreet "), args[0], cmd.CommandPath()))
+	}
+	return nil
 }
 
 // printJSON writes one JSON object and a newline.

@@ -34,6 +34,7 @@ func newFleet() *cobra.Command {
 // fleetFile is the YAML of a fleet: the server, and the run.
 type fleetFile struct {
 	Listen string   `yaml:"listen"`
+	Page   string   `yaml:"page"`
 	Hosts  []string `yaml:"hosts"`
 	Server string   `yaml:"server"`
 	Keys   string   `yaml:"keys"`

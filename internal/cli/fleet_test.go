@@ -28,7 +28,7 @@ func startFleet(t *testing.T, schedule bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := "limits: {seconds_between_requests: 0.001}\n" + strings.Replace(string(text), "127.0.0.1:8443", "127.0.0.1:0", 1)
+	changed := "limits: {seconds_between_requests: 0.001}\n" + strings.NewReplacer("127.0.0.1:8443", "127.0.0.1:0", "127.0.0.1:8080", "127.0.0.1:0").Replace(string(text))
 	if !schedule {
 		changed = changed[:strings.Index(changed, "schedule:")]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
@@ -105,7 +106,8 @@ func newFleetServe() *cobra.Command {
 	return fleetCommand("serve FLEET.yaml", "Serve a fleet until interrupted",
 		"Enrols devices, announces rounds, takes reports and moves the weights. Several servers may share one PostgreSQL\n"+
 			"store and one directory of keys. Logs are lines of JSON on standard error; /healthz, /readyz and, with an operator's\n"+
-			"certificate, /metrics tell how it is.",
+			"certificate, /metrics and the page / tell how it is. The configuration's page is an address of loopback where this\n"+
+			"machine may look at the page without one.",
 		func(cmd *cobra.Command, f fleetFile, _ bool) error {
 			dir, err := f.keysDir()
 			if err != nil {
@@ -121,7 +123,7 @@ func newFleetServe() *cobra.Command {
 				return err
 			}
 			c := aggregator.Config{
-				Listen: f.Listen, Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
+				Listen: f.Listen, Page: f.Page, Version: discreet.Version(), Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
 				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections, AddressConnections: l.OfAddress, AddressRate: each},
 				PerDevice: service.Rate{Every: seconds(l.PerDevice), Burst: 5}, Metrics: service.NewMetrics("fleet").WithProcess(),
 				Log: service.NewLog(cmd.ErrOrStderr(), slog.LevelInfo, aggregator.LogKeys()),
@@ -133,6 +135,13 @@ func newFleetServe() *cobra.Command {
 			addr, err := a.Listen(cmd.Context())
 			if err != nil {
 				return joined(err, a.Close())
+			}
+			local, err := a.ListenPage(cmd.Context())
+			if err != nil {
+				return joined(err, a.Close())
+			}
+			if local != nil {
+				c.Log.Info("the page is served to this machine", "page", "http://"+local.String()+"/")
 			}
 			c.Log.Info("serving", "listen", addr.String())
 			return a.Run(cmd.Context())

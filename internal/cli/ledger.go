@@ -18,12 +18,7 @@ func newLedger() *cobra.Command {
 		Long: `Keep the privacy budget of a dataset: one budget that all releases from it
 share. LEDGER is a SQLite file or a postgres:// URL, and may hold the budgets of
 several datasets. docs/ledger.md is a guide from init to verify.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(fmt.Errorf("ledger: unknown command %q; run discreet ledger --help", args[0]))
-			}
-			return nil
-		},
+		Args: noOther,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLedgerInit(), newLedgerBudget(), newLedgerShow(), newLedgerVerify(), newLedgerWitness(),

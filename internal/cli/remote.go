@@ -39,11 +39,12 @@ func newRemote() *cobra.Command {
 evaluation without the steward's part: no data, problem, ledger or output.
 The token is that of the environment variable DISCREET_TOKEN, or of a file that
 nobody else may read (--token-file).`,
+		Args: noOther,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&r.server, "server", "http://127.0.0.1:8420", "address of the service")
 	cmd.PersistentFlags().StringVar(&r.tokenFile, "token-file", "", "file with the bearer token, mode 0600")
-	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.watch(), r.release(), r.budget(), r.policy(), r.decide(), r.share(), r.notices(), r.clear(), r.audit())
+	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.asks(), r.watch(), r.release(), r.budget(), r.policy(), r.decide(), r.share(), r.notices(), r.clear(), r.audit())
 	return cmd
 }
 
@@ -126,9 +127,12 @@ func answered(err error) error {
 		return err
 	}
 	switch e.Code() {
+	case connect.CodeUnauthenticated:
+		e = connect.NewError(e.Code(), fmt.Errorf("the service knows nobody by this token: it was revoked, has expired, or is another service's; the steward makes one with discreet serve token create"))
+		return &remoteError{e, fault.InputFault}
 	case connect.CodeResourceExhausted:
 		return &remoteError{e, fault.RefusedFault}
-	case connect.CodeInvalidArgument, connect.CodeNotFound, connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeAlreadyExists, connect.CodeFailedPrecondition:
+	case connect.CodeInvalidArgument, connect.CodeNotFound, connect.CodePermissionDenied, connect.CodeAlreadyExists, connect.CodeFailedPrecondition:
 		return &remoteError{e, fault.InputFault}
 	}
 	return err
@@ -234,26 +238,52 @@ func (r *remote) ask() *cobra.Command {
 			tellAsk(w, a.GetAsk())
 			return nil
 		}
-		return watchAsk(ctx, w, c, a.GetAsk().GetId(), output)
+		fmt.Fprintf(w, "          this waits for the end; it may be stopped, and discreet remote release %s -o FILE fetches the release later\n", a.GetAsk().GetId())
+		if err := watchAsk(ctx, w, c, a.GetAsk().GetId()); err != nil {
+			return err
+		}
+		return writeRelease(ctx, w, c, a.GetAsk().GetId(), output)
 	})
 	cmd.Flags().StringVar(&purpose, "purpose", "", "what the answer is for; the steward reads it, and the ledger keeps it")
 	cmd.Flags().StringVar(&key, "key", "", "idempotency key of 16 to 64 letters, digits and hyphens; the same key is charged once")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the ask has ended")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the ask has ended, and print the release")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "wait, and write the release to this file, a new one")
 	return cmd
 }
 
+func (r *remote) asks() *cobra.Command {
+	return r.verb("asks DATASET", "List your asks, or as a steward or auditor everybody's, newest first", 1, "a dataset", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		q := &curatorv1.ListAsksRequest{Dataset: args[0], PageSize: 100}
+		for {
+			list, err := c.ListAsks(ctx, q)
+			if err != nil {
+				return err
+			}
+			for _, a := range list.GetAsks() {
+				fmt.Fprintf(w, "%s  %-9s  %s  %s  epsilon %g, delta %g  %s\n", a.GetId(), stateName(a.GetState()), a.GetAsked().AsTime().Format(time.RFC3339), a.GetAnalyst(), a.GetEpsilon(), a.GetDelta(), printable(a.GetPurpose()))
+			}
+			if q.PageToken = list.GetNextPageToken(); q.PageToken == "" {
+				return nil
+			}
+		}
+	})
+}
+
 func (r *remote) watch() *cobra.Command {
 	return r.verb("watch ASK", "Wait until an ask has ended", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
-		return watchAsk(ctx, w, c, args[0], "")
+		if err := watchAsk(ctx, w, c, args[0]); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "          discreet remote release %s -o FILE fetches it\n", args[0])
+		return err
 	})
 }
 
 // errNoRelease marks an ask that ended without one.
 var errNoRelease = fault.Refused("the ask has no release")
 
-// watchAsk follows an ask to its end, over streams that the service ends now and then.
-func watchAsk(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id, output string) error {
+// watchAsk follows an ask until it is released, over streams that the service ends now and then.
+func watchAsk(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id string) error {
 	seen := curatorv1.State_STATE_UNSPECIFIED
 	for {
 		stream, err := c.WatchAsk(ctx, &curatorv1.WatchAskRequest{Id: id})
@@ -269,10 +299,13 @@ func watchAsk(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient
 			if a.GetEnded() == nil {
 				continue
 			}
+			if err := stream.Close(); err != nil {
+				return err
+			}
 			if a.GetState() != curatorv1.State_STATE_RELEASED {
 				return fmt.Errorf("%w: %s", errNoRelease, stateName(a.GetState()))
 			}
-			return writeRelease(ctx, w, c, id, output)
+			return nil
 		}
 		if err := stream.Err(); err != nil {
 			return err
@@ -295,6 +328,13 @@ func tellAsk(w io.Writer, a *curatorv1.AskState) {
 func (r *remote) release() *cobra.Command {
 	var output string
 	cmd := r.verb("release ASK", "Fetch the release of an ask, and check it", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+		a, err := c.GetAsk(ctx, &curatorv1.GetAskRequest{Id: args[0]})
+		if err != nil {
+			return err
+		}
+		if a.GetAsk().GetEnded() == nil {
+			return usage(fmt.Errorf("remote release: the ask has not ended, it is %s; discreet remote watch %s waits for it", stateName(a.GetAsk().GetState()), args[0]))
+		}
 		return writeRelease(ctx, w, c, args[0], output)
 	})
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, a new one; without it the release is printed")

@@ -78,6 +78,7 @@ func newServeToken() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Make, list and revoke bearer tokens",
+		Args:  noOther,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTokenCreate(), newTokenRevoke(), newTokenList())

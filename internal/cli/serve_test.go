@@ -78,6 +78,45 @@ func TestFromNothingToARelease(t *testing.T) {
 		t.Errorf("budget: %s", got)
 	}
 	run(2, "remote", "plan", server, "other", question)
+	// A larger ask waits: the steward finds it, approves it, and the analyst fetches it later.
+	text, err := os.ReadFile(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(question, bytes.Replace(text, []byte("epsilon: 0.5"), []byte("epsilon: 0.8"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(0, "remote", "ask", server, "pbc", question, "--purpose", "a second look"); !strings.Contains(got, "waiting") {
+		t.Errorf("ask above .5: %s", got)
+	}
+	ann := os.Getenv(tokenVariable)
+	list := run(0, "remote", "asks", server, "pbc")
+	first, _, _ := strings.Cut(list, "\n")
+	id, _, _ := strings.Cut(first, " ")
+	if got := run(2, "remote", "release", server, id); !strings.Contains(got, "it is waiting") {
+		t.Errorf("a release before its time: %s", got)
+	}
+	t.Setenv(tokenVariable, strings.TrimSpace(run(0, "serve", "token", "create", config, "stella")))
+	list = run(0, "remote", "asks", server, "pbc")
+	if first, _, _ = strings.Cut(list, "\n"); !strings.Contains(first, "waiting") || !strings.Contains(first, "ann") || !strings.Contains(first, "epsilon 0.8") || strings.Count(list, "\n") != 2 {
+		t.Errorf("asks: %s", list)
+	}
+	run(0, "remote", "decide", server, id, "--approve")
+	t.Setenv(tokenVariable, ann)
+	if got := run(0, "remote", "watch", server, id); !strings.Contains(got, "released") {
+		t.Errorf("watch: %s", got)
+	}
+	second := filepath.Join(dir, "second.json")
+	run(0, "remote", "release", server, id, "-o", second)
+	run(0, "verify", second)
+	if got := run(2, "remote", "nonsense", server); !strings.Contains(got, "unknown command") {
+		t.Errorf("an unknown command: %s", got)
+	}
+	t.Setenv(tokenVariable, ann+"x")
+	if got := run(2, "remote", "datasets", server); !strings.Contains(got, "knows nobody by this token") {
+		t.Errorf("an unknown token: %s", got)
+	}
+	t.Setenv(tokenVariable, ann)
 	run(2, "remote", "plan", "--server=http://example.org", "pbc", question)
 	if got := run(0, "serve", "token", "list", config); !strings.Contains(got, "ann") {
 		t.Errorf("tokens: %s", got)

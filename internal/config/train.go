@@ -168,9 +168,12 @@ func (t Train) Config() (simulate.Config, error) {
 	if err != nil {
 		return simulate.Config{}, err
 	}
-	if l.Method == device.Evolution {
+	switch l.Method {
+	case device.Evolution:
 		least, most := t.scores(spec)
 		l.ScoreLow, randomizer.Clip = least, most-least
+	case device.Antithetic:
+		randomizer.Clip = 1 // which of two did better: 1, 0, or a half
 	}
 	// What an agent would be made of, so that what is wrong is told now.
 	if err := livable(l, randomizer, environments); err != nil {
@@ -357,7 +360,7 @@ func (t Train) local(spec sim.Spec) (device.Local, error) {
 func (y local) foreign() error {
 	method := device.Method(y.Method)
 	key, owner := "", "a gradient"
-	switch evolution := method == device.Evolution; {
+	switch evolution := method == device.Evolution || method == device.Antithetic; {
 	case y.ValueWeight != nil && method != device.ActorCritic:
 		key, owner = "value_weight", string(device.ActorCritic)
 	case y.Gamma != nil && evolution:

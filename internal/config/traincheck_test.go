@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/discreet-rl/discreet/train/device"
 )
 
 func TestMissingClipIsNamed(t *testing.T) {
@@ -32,6 +34,24 @@ func TestScoresOfAnEvolutionLieInTheEnvironmentsRange(t *testing.T) {
 		}
 		if _, err := loadTrain(t, text+", clip: 200}\n"); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "privacy.clip") {
 			t.Errorf("%s with a clip: %v; want privacy.clip refused", environment, err)
+		}
+	}
+}
+
+// TestPairsNeedNoRangeOfScores: their report says which of two did better, whatever the environment pays.
+func TestPairsNeedNoRangeOfScores(t *testing.T) {
+	text := "environment: {name: mountain-car}\nserver: {submissions: 10}\nlocal: {method: antithetic, perturbation: 0.1"
+	privacy := "}\nprivacy: {epsilon: 1, mechanism: one-bit"
+	c, err := loadTrain(t, text+privacy+"}\n")
+	if err != nil || c.Local.ScoreLow != 0 || c.Terms.Randomizer.Clip != 1 || c.Local.Method != device.Antithetic {
+		t.Errorf("%+v, %v", c.Local, err)
+	}
+	for refused, want := range map[string]string{
+		text + privacy + ", clip: 2}\n": "privacy.clip", text + ", gamma: 0.9" + privacy + "}\n": "local.gamma", text + ", entropy: 1" + privacy + "}\n": "local.entropy",
+		text + "}\nprivacy: {epsilon: 1, mechanism: sign-prs}\n": "one-bit goes with",
+	} {
+		if _, err := loadTrain(t, refused); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s refused", refused, err, want)
 		}
 	}
 }

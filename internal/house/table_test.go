@@ -16,8 +16,9 @@ type wing struct {
 // package changes its line here in the same commit.
 var table = []wing{
 	{name: "ground", floors: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest"},
+		{"internal/xmath", "internal/atomicfile", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
+		{"internal/service/servicetest"}, // for tests of those
 	}},
 
 	// The pillars: privacy and reinforcement learning do not know of each other.
@@ -76,7 +77,7 @@ var table = []wing{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
-		{"fleet/fleetv1", "fleet/internal/store"}, // generated messages and services; the rows of an aggregator
+		{"fleet/fleetv1", "fleet/internal/store", "fleet/internal/pages"}, // generated messages and services; the rows of an aggregator; HTML
 		{"fleet"},                            // specs, consent, weights, sealed reports
 		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
 		{"fleet/operator"},                   // runs, plans, the operator's side of the wire

@@ -32,7 +32,7 @@ func fleetMutants() []mutant {
 		{"fleet: an older wallet is taken", "fleet/device/agent.go",
 			[][2]string{{"if spent.Epsilon < id.debited {", "if spent.Epsilon < 0 {"}},
 			"./fleet/device", "AWalletThat"},
-		{"fleet: a clock that is off", "fleet/device/agent.go",
+		{"fleet: a clock that is off", "fleet/device/run.go",
 			[][2]string{{"d > mostSkew || d < -mostSkew", "d > mostSkew && d < -mostSkew"}},
 			"./fleet/device", "NothingIsPaid"},
 		{"fleet: what is kept is sealed again", "fleet/device/round.go",

@@ -33,7 +33,7 @@ func replayMutants() []mutant {
 			[][2]string{{"min(max(f, returns.Min), returns.Max)", "max(f, returns.Min)"}},
 			"./evaluate/internal/smooth", "Clipped"},
 		{"smooth bound at twice the beta", "evaluate/internal/smooth/smooth.go",
-			[][2]string{{"InnerBeta(mechanism.Beta, len(v.counts))", "InnerBeta(2*mechanism.Beta, len(v.counts))"}},
+			[][2]string{{"InnerBeta(smooth.Beta, len(of.counts))", "InnerBeta(2*smooth.Beta, len(of.counts))"}},
 			"./evaluate/internal/smooth", "Beta"},
 		{"capacity not enforced by add", "dp/mechanism/lattice.go",
 			[][2]string{{"if a.persons >= a.grid.capacity() {", "if a.persons < 0 {"}},

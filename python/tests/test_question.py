@@ -286,21 +286,27 @@ def test_notices_are_for_the_callers_line(trial: dt.Logs) -> None:
 
 
 def test_the_best_policy_is_told() -> None:
-    text = ROOT / "internal" / "golden" / "testdata" / "releases" / "several-wis.replace_one.json"
+    releases = ROOT / "internal" / "golden" / "testdata" / "releases"
+    text = releases / "several-estimated.replace_one.json"
     release = dt.Release(text.read_bytes())
-    assert release.best == "even"
-    assert "best even" in repr(release)
+    assert release.best == "as was"
+    assert "best as was" in repr(release)
     frame = release.to_frame()
-    assert list(frame[frame["best"]]["name"]) == ["even"]
+    assert list(frame[frame["best"]]["name"]) == ["as was"]
     # Where its own value is not released it has a row of its own, without numbers.
     alone = json.loads(text.read_bytes())
     alone["answers"] = [a for a in alone["answers"] if a["kind"] in ("contrast", "selection")]
     frame = dt.Release(json.dumps(alone)).to_frame()
     assert list(frame["kind"]) == ["contrast", "selection"]
-    assert frame["name"][1] == "even"
+    assert frame["name"][1] == "as was"
     assert np.isnan(frame["value"][1])
     alone["answers"] = [a for a in alone["answers"] if a["kind"] == "selection"]
-    assert list(dt.Release(json.dumps(alone)).to_frame()["name"]) == ["even"]
+    assert list(dt.Release(json.dumps(alone)).to_frame()["name"]) == ["as was"]
+    # Where lower limits tie no policy is named.
+    nobody = dt.Release((releases / "several-tied.replace_one.json").read_bytes())
+    assert nobody.best is None
+    assert "no policy is shown to be best" in repr(nobody)
+    assert not nobody.to_frame()["best"].any()
 
 
 def test_a_policy_that_was_drawn_has_no_value(trial: dt.Logs) -> None:

@@ -42,7 +42,7 @@ def version() -> str:
     -------
     str
     """
-    return run(["--version"]).text.removeprefix("discreet version ").strip()
+    return run(["--version"]).text.splitlines()[0].removeprefix("discreet version ")
 
 
 @dataclass(frozen=True)

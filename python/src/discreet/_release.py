@@ -141,15 +141,21 @@ class Release:
 
     @property
     def best(self) -> str | None:
-        """The policy that `select` found; None where it was not asked for.
+        """The policy that `select` found; None where it was not asked for, or where no policy is shown to be best.
 
         It has the largest lower limit or, where :attr:`drawn`, was drawn by permute-and-flip.
         """
         for a in self.json.get("answers", []):
             for kind in ("selection", "pick"):
                 if kind in a:
-                    return str(a[kind]["policy"])
+                    policy = a[kind].get("policy")
+                    return None if policy is None else str(policy)
         return None
+
+    @property
+    def _selected(self) -> bool:
+        """Whether `select` was asked for; :attr:`best` is then None where lower limits tie."""
+        return any(kind in a for a in self.json.get("answers", []) for kind in ("selection", "pick"))
 
     @property
     def drawn(self) -> bool:
@@ -256,10 +262,10 @@ class Release:
                 }
                 for a in self.answers
             ]
-            if self.best is not None:
+            if self._selected:
                 for row in rows:
                     row["best"] = row["kind"] == "policy" and row["name"] == self.best
-                if not any(row["best"] for row in rows):
+                if self.best is not None and not any(row["best"] for row in rows):
                     rows.append({"name": self.best, "kind": "selection", "best": True})
             out = pd.DataFrame(rows)
         elif "values" in self.json:
@@ -271,7 +277,7 @@ class Release:
             out = pd.DataFrame({"theta": self.json["theta"]})
         else:
             kind = "pick" if self.drawn else "selection"
-            out = pd.DataFrame([{"name": self.best, "kind": kind, "best": True}])
+            out = pd.DataFrame([{"name": self.best, "kind": kind, "best": self.best is not None}])
         out.attrs["unanswered"] = self.unanswered
         return out
 
@@ -341,6 +347,8 @@ class Release:
             told.append(f"best {self.best}, drawn by permute-and-flip; NO VALUE")
         elif self.best is not None:
             told.append(f"best {self.best}")
+        elif self._selected:
+            told.append("no policy is shown to be best")
         if self.unanswered is not None:
             told.insert(0, f"answer NONE: this release cannot answer the question. {self.unanswered}")
         elif self.in_part is not None:
