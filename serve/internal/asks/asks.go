@@ -124,10 +124,8 @@ func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 		if !errors.Is(old, ErrNone) {
 			return old
 		}
-		if !tx.Lite {
-			if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_ask IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-				return err
-			}
+		if err := lock(ctx, tx, "curator_ask", "SHARE ROW EXCLUSIVE"); err != nil {
+			return err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -202,6 +200,9 @@ func (s *Store) Release(ctx context.Context, id string) ([]byte, error) {
 func (s *Store) Move(ctx context.Context, by By, id string, from []State, to State, reason string) (*Ask, error) {
 	var a Ask
 	err := s.update(ctx, func(tx *database.Tx) error {
+		if err := lock(ctx, tx, "curator_ask", "ROW EXCLUSIVE"); err != nil {
+			return err
+		}
 		if err := scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), id), &a); err != nil {
 			return err
 		}
@@ -243,10 +244,8 @@ const (
 func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration) (*Lease, error) {
 	var l Lease
 	err := s.update(ctx, func(tx *database.Tx) error {
-		if !tx.Lite {
-			if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_ask IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-				return err
-			}
+		if err := lock(ctx, tx, "curator_ask", "SHARE ROW EXCLUSIVE"); err != nil {
+			return err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -344,6 +343,9 @@ const (
 // written.
 func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 	return s.update(ctx, func(tx *database.Tx) error {
+		if err := lock(ctx, tx, "curator_ask", "ROW EXCLUSIVE"); err != nil {
+			return err
+		}
 		var is State
 		var fence, putBack int64
 		err := tx.QueryRowContext(ctx, `SELECT state, fence, put_back FROM curator_ask WHERE id = $1`+tx.Locking("FOR UPDATE"), l.ID).Scan(&is, &fence, &putBack)

@@ -35,10 +35,8 @@ type By struct{ Who, Address string }
 
 // write appends a line. The transaction holds the end of the log until it commits.
 func write(ctx context.Context, tx *database.Tx, by By, dataset, ask, what string) (int64, error) {
-	if !tx.Lite {
-		if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_audit IN EXCLUSIVE MODE`); err != nil {
-			return 0, err
-		}
+	if err := lock(ctx, tx, "curator_audit", "EXCLUSIVE"); err != nil {
+		return 0, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {

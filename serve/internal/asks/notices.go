@@ -18,6 +18,9 @@ type Notice struct {
 }
 
 func addNotice(ctx context.Context, tx *database.Tx, dataset, ask string, now int64, text string) error {
+	if err := lock(ctx, tx, "curator_notice", "SHARE ROW EXCLUSIVE"); err != nil {
+		return err
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO curator_notice (seq, dataset, ask, made, text) SELECT coalesce(max(seq), 0) + 1, $1, $2, $3, $4 FROM curator_notice`, dataset, ask, now, text)
 	return err
 }

@@ -20,6 +20,9 @@ func (s *Store) PutPolicy(ctx context.Context, by By, dataset, name string, cont
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:])
 	err := s.update(ctx, func(tx *database.Tx) error {
+		if err := lock(ctx, tx, "curator_policy", "SHARE ROW EXCLUSIVE"); err != nil {
+			return err
+		}
 		var old string
 		err := tx.QueryRowContext(ctx, `SELECT sha256 FROM curator_policy WHERE dataset = $1 AND analyst = $2 AND name = $3`, dataset, by.Who, name).Scan(&old)
 		switch {

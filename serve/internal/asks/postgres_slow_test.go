@@ -3,10 +3,12 @@
 package asks_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,4 +126,96 @@ func TestReplicasShareAQueue(t *testing.T) {
 	if n, _, err := stores[1].VerifyAudit(t.Context()); n != 3*all || err != nil {
 		t.Errorf("%d lines, %v; want %d", n, err, 3*all)
 	}
+}
+
+// Writers of every kind, from two replicas at once: no two wait for each other in a circle,
+// which PostgreSQL counts, and nothing is lost or counted twice.
+func TestReplicasWriteAtOnce(t *testing.T) {
+	url := postgres(t)
+	before := deadlocks(t, url)
+	var stores [2]*asks.Store
+	for i := range stores {
+		s, err := asks.Open(t.Context(), url, database.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores[i] = s
+	}
+	const each, workers = 20, 4
+	var all sync.WaitGroup
+	var uploads atomic.Int64
+	for w := range workers {
+		all.Go(func() {
+			s, dataset := stores[w%2], fmt.Sprint("d", w)
+			for i := range each {
+				a := ask(fmt.Sprint(w, " ", i))
+				a.Dataset = dataset
+				added, err := s.Add(t.Context(), ann, a, 1000)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if i%2 == 0 {
+					if _, err := s.Move(t.Context(), ann, added.ID, []asks.State{asks.Queued}, asks.Withdrawn, ""); err != nil {
+						t.Error(err)
+					}
+				} else if l, err := s.Take(t.Context(), []string{dataset}, time.Minute); err != nil {
+					t.Error(err)
+				} else if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Refused, Notices: []string{"a", "b"}}); err != nil {
+					t.Error(err)
+				}
+				// A third of what an analyst may keep: of all that are uploaded at once two fit.
+				if i == 0 {
+					_, err := s.PutPolicy(t.Context(), ann, "d", fmt.Sprint(w), make([]byte, 22<<20))
+					if err == nil {
+						uploads.Add(1)
+					} else if !errors.Is(err, asks.ErrFull) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := uploads.Load(); n != 2 {
+		t.Errorf("%d policies were kept; want 2", n)
+	}
+	for w := range workers {
+		if n, err := stores[0].Notices(t.Context(), fmt.Sprint("d", w), 1<<40, 1000); err != nil || len(n) != each {
+			t.Errorf("%d notices, %v; want %d", len(n), err, each)
+		}
+	}
+	if n, _, err := stores[0].VerifyAudit(t.Context()); err != nil || n != workers*each*5/2+2 {
+		t.Errorf("%d lines, %v; want %d", n, err, workers*each*5/2+2)
+	}
+	for _, s := range stores {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := deadlocks(t, url) - before; n != 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+}
+
+// deadlocks is how many the server has counted: a connection tells its own when it ends, so
+// that this waits until it is the only one.
+func deadlocks(t *testing.T, url string) int {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for others := 1; others > 0; {
+		if err := db.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var n int
+	if err := db.QueryRow(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -85,6 +85,18 @@ func (s *Store) update(ctx context.Context, f func(*database.Tx) error) error {
 	}
 }
 
+// lock locks a table on PostgreSQL until the transaction ends; in SQLite it has the whole
+// file. Whoever needs several locks them in the order asks or policies, audit log, notices, each
+// in the strongest mode in which it will use them: one that holds the log and waits for the
+// asks would meet one that holds the asks and waits for the log.
+func lock(ctx context.Context, tx *database.Tx, table, mode string) error {
+	if tx.Lite {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `LOCK TABLE `+table+` IN `+mode+` MODE`)
+	return err
+}
+
 // inTime is a time of the store, in microseconds since 1970; 0 is none.
 func inTime(micros int64) time.Time {
 	if micros == 0 {

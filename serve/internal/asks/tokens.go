@@ -81,10 +81,8 @@ func (s *Store) RevokeToken(ctx context.Context, person, label string) error {
 // changeTokens has one process at a time change them.
 func (s *Store) changeTokens(ctx context.Context, f func(*database.Tx, []tokens.Token) error) error {
 	return s.update(ctx, func(tx *database.Tx) error {
-		if !tx.Lite {
-			if _, err := tx.ExecContext(ctx, `LOCK TABLE curator_token IN SHARE ROW EXCLUSIVE MODE`); err != nil {
-				return err
-			}
+		if err := lock(ctx, tx, "curator_token", "SHARE ROW EXCLUSIVE"); err != nil {
+			return err
 		}
 		all, err := tokensIn(ctx, tx)
 		if err != nil {
