@@ -142,7 +142,7 @@ func (r *Trained) write(t Training, c simulate.Config) error {
 		return atomicfile.Write(filepath.Join(r.Dir, name), 0o644, f)
 	}
 	return errors.Join(
-		write("policy.json", func(w io.Writer) error { return train.WritePolicy(w, c.Local.Network, r.Theta, t.file.Observations()) }),
+		write("policy.json", func(w io.Writer) error { return t.file.WritePolicy(w, c.Local, r.Theta) }),
 		write("train.json", func(w io.Writer) error {
 			_, err := w.Write(r.JSON)
 			return err

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/sim"
 )
 
 // WritePolicy writes the trained policy as JSON. A network without hidden layers
@@ -13,23 +14,32 @@ import (
 // evaluate` as a target of kind softmax: the same policy, whatever it observes.
 // Any other network is written as its layout and weights. A value head is left out
 // of the first form.
-func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string) error {
+//
+// Ranges are those that observations were scaled from ([sim.Scaled]), nil where they were
+// not. The first form then has the weights and intercepts that do the same, up to rounding, to observations as
+// they are; the other one states the ranges.
+func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string, ranges []sim.Range) error {
 	net, err := learn.NewMLP(n)
 	if err != nil {
 		return err
 	}
-	if len(theta) != net.Dim() || len(columns) != n.Inputs {
-		return fmt.Errorf("%w: %d weights, %d columns; want %d, %d", ErrConfig, len(theta), len(columns), net.Dim(), n.Inputs)
+	if len(theta) != net.Dim() || len(columns) != n.Inputs || ranges != nil && len(ranges) != n.Inputs {
+		return fmt.Errorf("%w: %d weights, %d columns, %d ranges; want %d, %d, as many or none", ErrConfig, len(theta), len(columns), len(ranges), net.Dim(), n.Inputs)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	if len(n.Hidden) > 0 || n.ReLULogits {
+		var ends [][2]float64
+		for _, r := range ranges {
+			ends = append(ends, [2]float64{r.Low, r.High})
+		}
 		return e.Encode(struct {
 			Schema  string        `json:"schema"`
 			Columns []string      `json:"columns"`
+			Scaled  [][2]float64  `json:"scaled_from,omitempty"`
 			Network learn.Network `json:"network"`
 			Theta   []float64     `json:"theta"`
-		}{"discreet/network-policy/v1", columns, n, theta})
+		}{"discreet/network-policy/v1", columns, ends, n, theta})
 	}
 	file := struct {
 		Schema    string      `json:"schema"`
@@ -44,5 +54,24 @@ func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string
 	if n.Bias {
 		file.Intercept = theta[n.Actions*n.Inputs : n.Actions*n.Inputs+n.Actions]
 	}
+	if ranges != nil {
+		file.Weights, file.Intercept = unscaled(file.Weights, file.Intercept, ranges)
+	}
 	return e.Encode(file)
+}
+
+// unscaled are the weights and intercepts that make of observations as they are what the given ones
+// make of scaled observations: w (x - m)/h + b = (w/h) x + (b - w m/h).
+func unscaled(weights [][]float64, intercept []float64, ranges []sim.Range) (w [][]float64, b []float64) {
+	b = make([]float64, len(weights))
+	copy(b, intercept)
+	for a, row := range weights {
+		w = append(w, make([]float64, len(row)))
+		for i, v := range row {
+			middle, half := ranges[i].Line()
+			w[a][i] = v / half
+			b[a] -= v / half * middle
+		}
+	}
+	return w, b
 }

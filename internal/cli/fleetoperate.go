@@ -21,7 +21,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
-	"github.com/discreet-rl/discreet/train"
 )
 
 // errServer marks what a server refused because of what it was asked.
@@ -373,7 +372,7 @@ func newFleetPolicy() *cobra.Command {
 				if l.fleet == nil {
 					return printJSON(w, map[string]any{"schema": "discreet/weights/v1", "version": p.GetVersion(), "weights": theta})
 				}
-				return train.WritePolicy(w, l.simulated.Local.Network, theta, f.Training.Observations())
+				return f.Training.WritePolicy(w, l.simulated.Local, theta)
 			})
 			if err != nil {
 				return err

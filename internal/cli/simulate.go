@@ -17,7 +17,7 @@ func newSimulate() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSimulateChain(), newSimulateMountainCar(), newSimulateCartPole(), newSimulateHIV())
+	cmd.AddCommand(newSimulateChain(), newSimulateMountainCar(), newSimulateCartPole(), newSimulateAcrobot(), newSimulateBandit(), newSimulateHIV())
 	return cmd
 }
 

@@ -13,8 +13,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/ledgerwallet"
@@ -43,15 +41,10 @@ type Train struct {
 	dir string // what relative paths are relative to
 }
 
-type environment struct {
-	Name     string    `yaml:"name"`
-	Gravity  []float64 `yaml:"gravity"`
-	MaxSteps int       `yaml:"max_steps"`
-}
-
 type network struct {
 	Hidden []int `yaml:"hidden"`
 	Bias   bool  `yaml:"bias"`
+	Scale  *bool `yaml:"scale"`
 }
 
 type local struct {
@@ -170,8 +163,11 @@ func (t Train) Config() (simulate.Config, error) {
 	}
 	switch l.Method {
 	case device.Evolution:
-		least, most := t.scores(spec)
-		l.ScoreLow, randomizer.Clip = least, most-least
+		r, err := t.scores(spec)
+		if err != nil {
+			return simulate.Config{}, err
+		}
+		l.ScoreLow, randomizer.Clip = r.Low, r.High-r.Low
 	case device.Antithetic:
 		randomizer.Clip = 1 // which of two did better: 1, 0, or a half
 	}
@@ -325,8 +321,8 @@ func (t Train) local(spec sim.Spec) (device.Local, error) {
 	}
 	l := device.Local{
 		Method: device.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
-		Network:  learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
-		MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
+		Network: learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
+		Scale:   t.scaled(), MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
 		Perturbation: y.Perturbation, ZeroGradient: y.ZeroGradient,
 	}
 	gamma, value := .99, .5
@@ -375,61 +371,11 @@ func (y local) foreign() error {
 	return fmt.Errorf("%w: local.%s belongs to %s; remove it", ErrSyntax, key, owner)
 }
 
-func or(n, otherwise int) int {
-	if n == 0 {
+// or is v, or otherwise where v was left out.
+func or[T comparable](v, otherwise T) T {
+	var none T
+	if v == none {
 		return otherwise
 	}
-	return n
-}
-
-// mostGravity is several times the sun's; what is above it was not meant.
-const mostGravity = 1000.
-
-// all lists the environments that the section describes.
-func (e environment) all() ([]simulate.Environment, sim.Spec, error) {
-	var out []simulate.Environment
-	switch e.Name {
-	case "cart-pole":
-		gravity := e.Gravity
-		if len(gravity) == 0 {
-			gravity = []float64{9.8}
-		}
-		for _, g := range gravity {
-			if !(g > 0 && g <= mostGravity) {
-				return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity is %v; want above 0 to %v, in m/s^2", ErrSyntax, g, mostGravity)
-			}
-			out = append(out, simulate.Environment{
-				Name: fmt.Sprintf("cart-pole, gravity %v", g),
-				New:  func() (sim.Env, error) { return cartpole.New(cartpole.Options{Gravity: g, MaxSteps: 200}) },
-			})
-		}
-	case "mountain-car":
-		if len(e.Gravity) > 0 {
-			return nil, sim.Spec{}, fmt.Errorf("%w: environment.gravity belongs to cart-pole; remove it", ErrSyntax)
-		}
-		out = append(out, simulate.Environment{Name: e.Name, New: func() (sim.Env, error) { return mountaincar.New(mountaincar.Options{}) }})
-	default:
-		return nil, sim.Spec{}, fmt.Errorf("%w: environment.name is %q; want cart-pole or mountain-car", ErrSyntax, e.Name)
-	}
-	if e.MaxSteps < 0 {
-		return nil, sim.Spec{}, fmt.Errorf("%w: environment.max_steps is %d; want 1 at least", ErrSyntax, e.MaxSteps)
-	}
-	var spec sim.Spec
-	for _, environment := range out { // every one is made once, so that what is wrong is told now
-		env, err := environment.New()
-		if err != nil {
-			return nil, spec, fmt.Errorf("environment: %w", err)
-		}
-		spec = env.Spec()
-	}
-	return out, spec, nil
-}
-
-// Observations names the columns that a policy of the environment reads, in the
-// order of its inputs.
-func (t Train) Observations() []string {
-	if t.Environment.Name == "mountain-car" {
-		return mountaincar.Columns()
-	}
-	return cartpole.Columns()
+	return v
 }

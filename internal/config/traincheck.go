@@ -37,22 +37,22 @@ func (t Train) attainable(spec sim.Spec) error {
 	if t.Success == nil {
 		return nil
 	}
-	least, most := t.scores(spec)
-	if x := t.Success.Threshold; !(x > least && x <= most) {
-		return fmt.Errorf("%w: success.threshold is %v; scores of %s lie in %v to %v here, so that it would say nothing", ErrSyntax, x, t.Environment.Name, least, most)
+	r, err := t.scores(spec)
+	if err != nil {
+		return err
+	}
+	if x := t.Success.Threshold; !(x > r.Low && x <= r.High) {
+		return fmt.Errorf("%w: success.threshold is %v; scores of %s lie in %v to %v here, so that it would say nothing", ErrSyntax, x, t.Environment.Name, r.Low, r.High)
 	}
 	return nil
 }
 
-// scores is the range of an episode's score, from the rewards of the environment and
+// scores is the range of an episode's score, from the bounds that the environment states for a reward and
 // the longest episode.
-func (t Train) scores(spec sim.Spec) (least, most float64) {
-	longest := float64(spec.MaxSteps)
-	if n := float64(t.Environment.MaxSteps); n > 0 && (n < longest || t.Environment.Name != "cart-pole") {
-		longest = n
+func (t Train) scores(spec sim.Spec) (sim.Range, error) {
+	r, known := spec.Scores(or(t.Environment.MaxSteps, spec.MaxSteps))
+	if !known {
+		return r, fmt.Errorf("%w: %s states no bounds for its rewards, so that the range of scores is not known", ErrSyntax, t.Environment.Name)
 	}
-	if t.Environment.Name == "mountain-car" {
-		return -longest, -1
-	}
-	return 1, longest // cart-pole pays 1 a step
+	return r, nil
 }

@@ -44,7 +44,7 @@ var table = []wing{
 		{"rl/feature"},
 		{"rl/policy"},
 		{"rl/value", "rl/sim"},
-		{"rl/learn", "rl/sim/chain", "rl/sim/cartpole", "rl/sim/hiv", "rl/sim/mountaincar"},
+		{"rl/learn", "rl/sim/chain", "rl/sim/cartpole", "rl/sim/acrobot", "rl/sim/bandit", "rl/sim/hiv", "rl/sim/mountaincar"},
 	}},
 
 	// The bridges, the only places where the pillars meet; they do not know of each other.

@@ -37,6 +37,22 @@ type Spec struct {
 	// truncated; 0 when there is no custom. [Rollout] keeps to it unless told
 	// otherwise, an Env by itself does not.
 	MaxSteps int
+	// Ranges are public ranges of the observations, a column each: bounds where the
+	// problem has them, customary scales where it has none. Nil where nothing is known.
+	Ranges []Range
+	// Reward bounds what a step brings. The zero value says that no bound is known.
+	Reward Range
+}
+
+// Range is an interval with its ends.
+type Range struct{ Low, High float64 }
+
+// Scores is the range of an undiscounted return of 1 to steps steps, by the bounds on
+// a reward; known is false where there are none.
+func (s Spec) Scores(steps int) (r Range, known bool) {
+	n := float64(steps)
+	r = Range{min(s.Reward.Low, s.Reward.Low*n), max(s.Reward.High, s.Reward.High*n)}
+	return r, steps >= 1 && s.Reward != Range{}
 }
 
 // Outcome is what a step brings besides the observation.

@@ -57,8 +57,15 @@ func (d *Device) Dim() int { return d.net.Dim() }
 const mostNumbers = 1 << 28
 
 // Player makes a player of an environment, for use with this device. Episodes that
-// could outgrow the memory are refused with [train.ErrConfig].
+// could outgrow the memory are refused with [train.ErrConfig], and so is an environment without
+// the ranges that Local.Scale asks for.
 func (d *Device) Player(env sim.Env) (*learn.Player, error) {
+	if d.local.Scale {
+		var err error
+		if env, err = sim.Scaled(env); err != nil {
+			return nil, fmt.Errorf("%w: scaled observations: %w", train.ErrConfig, err)
+		}
+	}
 	limit := d.local.MaxSteps
 	if limit == 0 {
 		limit = env.Spec().MaxSteps

@@ -36,6 +36,9 @@ type Local struct {
 	Method Method
 	// Network is the policy; its Dim is that of the run.
 	Network learn.Network
+	// Scale has the network see observations scaled from the public ranges of the environment to
+	// [-1, 1] (sim.Scaled).
+	Scale bool `json:",omitempty"`
 	// Steps is the number of local updates. At 1 the report is about one gradient, at
 	// more about the change of the weights that Optimizer made in so many steps.
 	Steps int

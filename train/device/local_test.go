@@ -2,13 +2,16 @@ package device_test
 
 import (
 	"encoding/binary"
-	"github.com/discreet-rl/discreet/dp/local"
+	"errors"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/rl/learn"
+	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 )
@@ -123,4 +126,42 @@ func TestUniformActionsFallAsAnnounced(t *testing.T) {
 	if early <= 12 {
 		t.Errorf("at most %d steps in the first 20 reports; want uniform actions there", early)
 	}
+}
+
+// TestScaledObservationsAreWhatTheNetworkSees: from the same weights and seeds, a device that scales reports what one
+// does whose environment is scaled beforehand, and not what one does without.
+func TestScaledObservationsAreWhatTheNetworkSees(t *testing.T) {
+	_, l := linear(train.SignPRS)
+	l.Network.Bias = true
+	report := func(scale bool, env sim.Env) []float64 {
+		l.Scale = scale
+		d := must(device.New(l, train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1}))(t)
+		theta := make([]float64, d.Dim())
+		d.Init(theta, learn.Init{}, rand.New(rand.NewPCG(1, 1)))
+		got, out := d.Learn(&train.Task{}, theta, must(d.Player(env))(t), rand.New(rand.NewPCG(2, 2)))
+		if out.Failed != nil {
+			t.Fatal(out.Failed)
+		}
+		return slices.Clone(got)
+	}
+	want := report(false, must(sim.Scaled(must(pole())(t)))(t))
+	if got := report(true, must(pole())(t)); !slices.Equal(got, want) {
+		t.Errorf("%v; want %v", got, want)
+	}
+	if raw := report(false, must(pole())(t)); slices.Equal(raw, want) {
+		t.Error("scaling makes no difference: the test says little")
+	}
+	d := must(device.New(device.Local{Method: l.Method, Network: l.Network, Scale: true, Steps: 1, Episodes: 1}, train.Randomizer{Mechanism: train.SignPRS, Epsilon: 1}))(t)
+	if _, err := d.Player(unknown{must(pole())(t)}); !errors.Is(err, train.ErrConfig) {
+		t.Errorf("an environment without ranges: %v; want ErrConfig", err)
+	}
+}
+
+// unknown is an environment of which nothing is known.
+type unknown struct{ sim.Env }
+
+func (u unknown) Spec() sim.Spec {
+	s := u.Env.Spec()
+	s.Ranges, s.Reward = nil, sim.Range{}
+	return s
 }

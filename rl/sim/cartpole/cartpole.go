@@ -22,6 +22,11 @@ const (
 	MaxPosition = 2.4
 	MaxAngle    = 12 * 2 * math.Pi / 360
 
+	// Velocities have no bound. An observation is scaled by these, in m/s and rad/s, which
+	// poles that still stand rarely exceed.
+	usualVelocity = 3.0
+	usualTurning  = 3.5
+
 	massPole   = 0.1
 	massCart   = 1.0
 	totalMass  = massPole + massCart
@@ -89,9 +94,16 @@ func New(o Options) (*Env, error) {
 	return &Env{o: o}, nil
 }
 
-// Spec implements [sim.Env].
+// Spec implements [sim.Env]. The ranges of the velocities are customary: they have no bounds.
 func (e *Env) Spec() sim.Spec {
-	return sim.Spec{Name: "cart-pole", Columns: Columns(), Actions: Actions, MaxSteps: e.o.MaxSteps}
+	reward := sim.Range{Low: 1, High: 1}
+	if e.o.SuttonBartoReward {
+		reward = sim.Range{Low: -1, High: 0}
+	}
+	return sim.Spec{Name: "cart-pole", Columns: Columns(), Actions: Actions, MaxSteps: e.o.MaxSteps, Ranges: []sim.Range{
+		{Low: -MaxPosition, High: MaxPosition}, {Low: -usualVelocity, High: usualVelocity},
+		{Low: -MaxAngle, High: MaxAngle}, {Low: -usualTurning, High: usualTurning},
+	}, Reward: reward}
 }
 
 // Reset starts with each component uniform between -0.05 and 0.05.

@@ -53,7 +53,10 @@ func New(o Options) (*Env, error) {
 
 // Spec implements [sim.Env].
 func (*Env) Spec() sim.Spec {
-	return sim.Spec{Name: "mountain-car", Columns: Columns(), Actions: Actions, MaxSteps: MaxSteps}
+	return sim.Spec{
+		Name: "mountain-car", Columns: Columns(), Actions: Actions, MaxSteps: MaxSteps,
+		Ranges: []sim.Range{{Low: MinPosition, High: MaxPosition}, {Low: -MaxSpeed, High: MaxSpeed}}, Reward: sim.Range{Low: -1, High: -1},
+	}
 }
 
 // Reset starts at rest, uniformly between -0.6 and -0.4.
