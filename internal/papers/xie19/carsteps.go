@@ -81,6 +81,9 @@ func sweepCar(ctx context.Context, trial int, sizes []int, free bool, panel func
 }
 
 func (p *people) sweep(ctx context.Context, m int, seed uint64, free bool) ([]figure.Sample, error) {
+	if _, err := p.weights(ctx, carSweep(m, free), m, seed); err != nil { // all at once
+		return nil, err
+	}
 	flat, err := p.run(ctx, panelMSPBE, panelRMSE, carFlat(m), m, 0, seed)
 	if err != nil {
 		return nil, err

@@ -102,6 +102,9 @@ func (p *onTheChain) sweep(ctx context.Context, m int, seed uint64, free bool) (
 	if err != nil {
 		return nil, err
 	}
+	if _, err := p.values(ctx, chainSweep(free), m, seed); err != nil { // all at once
+		return nil, err
+	}
 	got, err := p.scores(ctx, flatMethods(), m, 0, seed)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
@@ -137,6 +136,7 @@ type method struct {
 type onTheChain struct {
 	data *trajectory.Dataset
 	walk *walker
+	made *releases
 }
 
 // chainTrial holds those of the latest trial, for all items, and chainPlans the
@@ -162,18 +162,18 @@ func newOnTheChain(trial, m int) (*onTheChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &onTheChain{d, newWalker(s)}, nil
+	return &onTheChain{d, newWalker(s), new(releases)}, nil
 }
 
 // scores runs methods on the first m persons.
 func (t *onTheChain) scores(ctx context.Context, methods []method, m int, x float64, seed uint64) ([]figure.Sample, error) {
+	values, err := t.values(ctx, methods, m, seed)
+	if err != nil {
+		return nil, err
+	}
 	var out []figure.Sample
-	for _, each := range methods {
-		v, err := t.values(ctx, each, m, seed)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", each.series, err)
-		}
-		got, err := score(each.series, x, v)
+	for i, each := range methods {
+		got, err := score(each.series, x, values[i])
 		if err != nil {
 			return nil, err
 		}
@@ -182,24 +182,22 @@ func (t *onTheChain) scores(ctx context.Context, methods []method, m int, x floa
 	return out, nil
 }
 
-// values is the value of every state, which with one feature a state is theta.
-func (t *onTheChain) values(ctx context.Context, each method, m int, seed uint64) ([]float64, error) {
-	p := problem(m)
-	if !each.private {
-		p.Budget = dp.Budget{}
+// values is the value of every state by each method, which with one feature a
+// state is theta.
+func (t *onTheChain) values(ctx context.Context, methods []method, m int, seed uint64) ([][]float64, error) {
+	asks := make([]ask, len(methods))
+	for i, each := range methods {
+		p := problem(m)
+		if !each.private {
+			p.Budget = dp.Budget{}
+		}
+		plan, err := chainPlans.get(each.estimator, p.Public())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", each.series, err)
+		}
+		asks[i] = ask{name: fmt.Sprint(p.Budget), estimator: each.estimator, plan: plan, data: t.data}
 	}
-	plan, err := chainPlans.get(each.estimator, p.Public())
-	if err != nil {
-		return nil, err
-	}
-	if g, ok := algorithm1(each.estimator); ok {
-		return t.walk.theta(ctx, g, plan, m, noise.NewSeeded(seed))
-	}
-	r, err := onchain.Draw(ctx, plan, first(t.data, m), seed)
-	if err != nil {
-		return nil, err
-	}
-	return r.Values, nil
+	return t.made.weights(ctx, t.walk, asks, m, seed)
 }
 
 // constants are the references at x.

@@ -36,7 +36,7 @@ func TestWalkerIsTheEstimator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.walk.theta(ctx, g, plan, m, noise.NewSeeded(7)); err != nil || !slices.Equal(got, want.Theta) {
+		if got, err := beside(ctx, c.walk, g, plan, m); err != nil || !slices.Equal(got, want.Theta) {
 			t.Errorf("chain: %v, %v; want %v", got, err, want.Theta)
 		}
 	}
@@ -61,10 +61,23 @@ func TestWalkerIsTheEstimator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := p.walk.theta(ctx, g, plan, m, noise.NewSeeded(7)); err != nil || !slices.Equal(got, want.Theta) {
+		if got, err := beside(ctx, p.walk, g, plan, m); err != nil || !slices.Equal(got, want.Theta) {
 			t.Errorf("%s, %s: %v, %v; want %v", v.world.name, v.name, got, err, want.Theta)
 		}
 	}
+}
+
+// beside is the second of three walks side by side; the others have another step and
+// another clip.
+func beside(ctx context.Context, w *walker, g evaluate.GPOPE, plan *evaluate.Plan, m int) ([]float64, error) {
+	fast, free := g, g
+	fast.StepTheta, fast.StepW = 10*g.StepTheta, 10*g.StepW
+	free.Clip = 50 * g.Clip
+	got, err := w.theta(ctx, []evaluate.GPOPE{fast, g, free}, []*evaluate.Plan{plan, plan, plan}, m, noise.NewSeeded(7))
+	if err != nil {
+		return nil, err
+	}
+	return got[1], nil
 }
 
 // Every other method, too, releases what it releases on the first m persons
@@ -95,7 +108,7 @@ func TestSharedPersonsGiveTheSameReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := p.weights(ctx, c, m, 7); err != nil || !slices.Equal(got, want.Theta) {
+			if got, err := p.weights(ctx, []curve{c}, m, 7); err != nil || !slices.Equal(got[0], want.Theta) {
 				t.Errorf("%s, %s, %s: %v, %v; want %v", v.world.name, v.name, c.series, got, err, want.Theta)
 			}
 		}

@@ -7,10 +7,8 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
-	"github.com/discreet-rl/discreet/internal/papers/onchain"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
@@ -45,12 +43,13 @@ type simulated struct {
 	featured *trajectory.Dataset // observes the features
 	byCell   *trajectory.Dataset // observes the cell; nil without cells
 	given    given               // the features of featured
+	made     *releases
 }
 
 // persons makes m persons of a trial, or more.
 func (w *world) persons(ctx context.Context, trial, m int) (simulated, error) {
 	return w.trial.get(trial, m, func() (simulated, error) {
-		var s simulated
+		s := simulated{made: new(releases)}
 		var err error
 		if s.raw, err = w.simulate(ctx, m, seedOf(trial)); err != nil {
 			return s, err
@@ -163,24 +162,21 @@ func (s *plans) get(e evaluate.Estimator, p evaluate.Public) (*evaluate.Plan, er
 	return once.(func() (*evaluate.Plan, error))()
 }
 
-// weights runs an estimator on the first m persons and returns theta.
-func (p *people) weights(ctx context.Context, c curve, m int, seed uint64) ([]float64, error) {
-	data, on, target := p.data, feature.Map(p.given), p.target
-	if c.byCell {
-		data, on = p.byCell, p.cells.features
+// weights runs curves on the first m persons and returns the theta of each.
+func (p *people) weights(ctx context.Context, curves []curve, m int, seed uint64) ([][]float64, error) {
+	asks := make([]ask, len(curves))
+	for i, c := range curves {
+		data, on, target := p.data, feature.Map(p.given), p.target
+		if c.byCell {
+			data, on = p.byCell, p.cells.features
+		}
+		plan, err := p.plans.get(c.estimator, p.public(m, c.budget, on, target))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", p.name, c.series, err)
+		}
+		asks[i] = ask{name: fmt.Sprint(p.name, c.budget, c.byCell), estimator: c.estimator, plan: plan, data: data}
 	}
-	plan, err := p.plans.get(c.estimator, p.public(m, c.budget, on, target))
-	if err != nil {
-		return nil, err
-	}
-	if g, ok := algorithm1(c.estimator); ok {
-		return p.walk.theta(ctx, g, plan, m, noise.NewSeeded(seed))
-	}
-	r, err := onchain.Draw(ctx, plan, first(data, m), seed)
-	if err != nil {
-		return nil, err
-	}
-	return r.Theta, nil
+	return p.made.weights(ctx, p.walk, asks, m, seed)
 }
 
 // curve is an estimator as a curve; the zero budget is for references.
@@ -199,12 +195,12 @@ func (p *people) run(ctx context.Context, mspbe, err string, curves []curve, m i
 		return nil, fault
 	}
 	out := y.constants(mspbe, err, x)
-	for _, c := range curves {
-		theta, fault := p.weights(ctx, c, m, seed)
-		if fault != nil {
-			return nil, fmt.Errorf("%s: %s: %w", p.name, c.series, fault)
-		}
-		score, fault := y.score(theta, c.byCell)
+	thetas, fault := p.weights(ctx, curves, m, seed)
+	if fault != nil {
+		return nil, fault
+	}
+	for i, c := range curves {
+		score, fault := y.score(thetas[i], c.byCell)
 		if fault != nil {
 			return nil, fault
 		}
