@@ -241,3 +241,21 @@ func (p *Postgres) Stop() {
 	p.end()
 	os.RemoveAll(p.dir)
 }
+
+// Deadlocks is how many the server of the URL has counted in its database. A session tells of
+// its own when it ends, so this waits until it is the only one.
+func Deadlocks(ctx context.Context, url string) (n int, err error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	for others := 1; others > 0; {
+		err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others)
+		if err != nil {
+			return 0, err
+		}
+	}
+	err = conn.QueryRow(ctx, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n)
+	return n, err
+}

@@ -2,7 +2,10 @@
 
 package pgtest
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Postgres is a running server; on this system there is none.
 type Postgres struct{}
@@ -29,3 +32,6 @@ func (*Postgres) Kill() error { return ErrUnavailable }
 
 // Stop does nothing.
 func (*Postgres) Stop() {}
+
+// Deadlocks fails with ErrUnavailable.
+func Deadlocks(context.Context, string) (int, error) { return 0, ErrUnavailable }

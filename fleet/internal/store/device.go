@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/discreet-rl/discreet/internal/service/database"
@@ -30,7 +31,13 @@ func (s *Store) AddCodes(ctx context.Context, codes []Hash, good time.Duration) 
 		if err != nil {
 			return err
 		}
-		for _, sweep := range []string{`DELETE FROM fleet_code WHERE expires < $1 AND device IS NULL`, `DELETE FROM fleet_certificate WHERE expires < $1`} {
+		// Rows that others hold are left to the next sweep, which waits for nobody then: what it
+		// has taken itself, others may be waiting for.
+		free := tx.Locking("FOR UPDATE SKIP LOCKED")
+		for _, sweep := range []string{
+			`DELETE FROM fleet_code WHERE code IN (SELECT code FROM fleet_code WHERE expires < $1 AND device IS NULL` + free + `)`,
+			`DELETE FROM fleet_certificate WHERE serial IN (SELECT serial FROM fleet_certificate WHERE expires < $1` + free + `)`,
+		} {
 			if _, err := tx.ExecContext(ctx, sweep, now); err != nil {
 				return err
 			}
@@ -56,8 +63,8 @@ func (s *Store) Redeem(ctx context.Context, code, begun, key Hash, issue func(no
 			return err
 		}
 		var expires int64
-		var before []byte
-		err = tx.QueryRowContext(ctx, `SELECT expires, request FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&expires, &before)
+		var before, was []byte // the key and, unless it began one, the device that the code was used for
+		err = tx.QueryRowContext(ctx, `SELECT expires, request, device FROM fleet_code WHERE code = $1`+tx.Locking("FOR UPDATE"), code[:]).Scan(&expires, &before, &was)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) || err == nil && expires < now:
 			return fmt.Errorf("%w: unknown or expired; ask the operator for another", ErrCode)
@@ -70,15 +77,15 @@ func (s *Store) Redeem(ctx context.Context, code, begun, key Hash, issue func(no
 		if err != nil {
 			return err
 		}
-		if err := admit(ctx, tx, begun); err != nil {
+		if err := admit(ctx, tx, begun, c.Device); err != nil {
 			return err
 		}
 		var back []byte
 		if c.Device != begun {
-			if err := admit(ctx, tx, c.Device); err != nil {
-				return err
-			}
 			back = c.Device[:]
+		}
+		if before != nil && !bytes.Equal(was, back) {
+			return fmt.Errorf("%w: it was used for another device; ask the operator for another", ErrCode)
 		}
 		if err := addCertificate(ctx, tx, c, now); err != nil {
 			return err
@@ -104,17 +111,22 @@ func addCertificate(ctx context.Context, tx *database.Tx, c Certificate, now int
 	return err
 }
 
-// admit locks the device, or says [ErrRevoked]. Whether it was revoked is asked after the lock was had.
-func admit(ctx context.Context, tx *database.Tx, device Hash) error {
-	if err := lock(ctx, tx, device[:]); err != nil {
-		return err
-	}
-	var revoked int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_revoked WHERE device = $1`, device[:]).Scan(&revoked); err != nil {
-		return err
-	}
-	if revoked > 0 {
-		return ErrRevoked
+// admit locks the devices, the lesser first, so that two who lock the same ones do not wait
+// for each other; or it says [ErrRevoked]. Whether they were revoked is asked after the lock
+// was had.
+func admit(ctx context.Context, tx *database.Tx, devices ...Hash) error {
+	slices.SortFunc(devices, func(a, b Hash) int { return bytes.Compare(a[:], b[:]) })
+	for _, device := range slices.Compact(devices) {
+		if err := lock(ctx, tx, device[:]); err != nil {
+			return err
+		}
+		var revoked int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM fleet_revoked WHERE device = $1`, device[:]).Scan(&revoked); err != nil {
+			return err
+		}
+		if revoked > 0 {
+			return ErrRevoked
+		}
 	}
 	return nil
 }

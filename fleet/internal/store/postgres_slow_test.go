@@ -28,7 +28,9 @@ func inPostgres(t testing.TB) place {
 	return place{location: url}
 }
 
-func TestOnPostgres(t *testing.T) {
+// start runs the server until the test ends.
+func start(t *testing.T) {
+	t.Helper()
 	var err error
 	server, err = pgtest.Start(pgtest.Memory())
 	if errors.Is(err, pgtest.ErrUnavailable) && !pgtest.Required() {
@@ -37,5 +39,9 @@ func TestOnPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
+}
+
+func TestOnPostgres(t *testing.T) {
+	start(t)
 	eachTest(t, inPostgres)
 }

@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"time"
@@ -84,6 +86,9 @@ func (s *Store) Find(ctx context.Context, run RunID, round uint64, r Report) (Ou
 
 // gate locks the round against closing and says why it takes no reports, 0 if it does.
 func gate(ctx context.Context, tx *database.Tx, run RunID, round uint64, grace time.Duration) (Outcome, error) {
+	if err := queue(ctx, tx, run, round, "pg_advisory_xact_lock_shared"); err != nil {
+		return 0, err
+	}
 	var from, until int64
 	err := tx.QueryRowContext(ctx, `SELECT upload_from, upload_until FROM fleet_round WHERE run = $1 AND id = $2 AND state = 'open'`+tx.Locking("FOR SHARE"),
 		run[:], int64(round)).Scan(&from, &until)
@@ -102,6 +107,17 @@ func gate(ctx context.Context, tx *database.Tx, run RunID, round uint64, grace t
 		return ReportLate, nil
 	}
 	return 0, nil
+}
+
+// queue stands in the line of those who add to a round or close it. A row's lock alone is had by
+// whoever adds while others do, so that one who closes could wait for ever.
+func queue(ctx context.Context, tx *database.Tx, run RunID, round uint64, lock string) error {
+	if tx.Lite {
+		return nil
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(append([]byte("discreet fleet round 1\x00"), run[:]...), round))
+	_, err := tx.ExecContext(ctx, `SELECT `+lock+`($1)`, int64(binary.BigEndian.Uint64(sum[:])))
+	return err
 }
 
 // find tells of reports that come after the end which were there before it: their

@@ -23,34 +23,39 @@ func TestACodeBringsADeviceBack(t *testing.T) {
 		}
 	}
 	serial := 0
-	redeem := func(code, device string) error {
-		return s.Redeem(ctx, hash(code), hash("of "+code), hash("key of "+device), func(int64) (store.Certificate, error) {
+	redeem := func(code, device, key string) error {
+		return s.Redeem(ctx, hash(code), hash("of "+code), hash("key "+key), func(int64) (store.Certificate, error) {
 			serial++
 			return store.Certificate{Serial: hash(fmt.Sprint(serial)), Device: hash(device), Expires: 1 << 60}, nil
 		})
 	}
-	if err := redeem("first", "of first"); err != nil {
+	if err := redeem("first", "of first", "of first"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the answer was lost once
-		if err := redeem("second", "of first"); err != nil {
+		if err := redeem("second", "of first", "of first"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := redeem("second", "of second"); !errors.Is(err, store.ErrCode) {
-		t.Errorf("a code brought two devices: %v", err)
+	for _, key := range []string{"of first", "of second"} {
+		if err := redeem("second", "of second", key); !errors.Is(err, store.ErrCode) {
+			t.Errorf("a code brought two devices: %v", err)
+		}
+	}
+	if err := redeem("first", "of second", "of first"); !errors.Is(err, store.ErrCode) {
+		t.Errorf("the code that began a device brought another, and would be no good to revoke it: %v", err)
 	}
 	if err := s.RevokeCode(ctx, hash("third"), hash("of third")); err != nil {
 		t.Fatal(err)
 	}
-	if err := redeem("third", "of first"); !errors.Is(err, store.ErrRevoked) {
+	if err := redeem("third", "of first", "of first"); !errors.Is(err, store.ErrRevoked) {
 		t.Errorf("a revoked code brings a device back: %v", err)
 	}
 	at = at.Add(2 * time.Hour)
 	if err := s.AddCodes(ctx, nil, time.Hour); err != nil { // sweeps
 		t.Fatal(err)
 	}
-	if err := redeem("second", "of first"); !errors.Is(err, store.ErrCode) {
+	if err := redeem("second", "of first", "of first"); !errors.Is(err, store.ErrCode) {
 		t.Errorf("a code that has ended: %v", err)
 	}
 	if err := s.RevokeCode(ctx, hash("second"), hash("of second")); err != nil {

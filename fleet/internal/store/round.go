@@ -185,9 +185,19 @@ func (s *Store) CloseRound(ctx context.Context, run RunID, id uint64, grace time
 		if early {
 			now = 1 << 62
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE fleet_round SET state = 'closing' WHERE run = $1 AND id = $2 AND state = 'open' AND upload_until + $3 < $4`,
-			run[:], int64(id), grace.Milliseconds(), now); err != nil {
-			return err
+		var due bool // those who add reports are not kept waiting for a look
+		err = tx.QueryRowContext(ctx, `SELECT state = 'open' AND upload_until + $3 < $4 FROM fleet_round WHERE run = $1 AND id = $2`,
+			run[:], int64(id), grace.Milliseconds(), now).Scan(&due)
+		if err != nil {
+			return unknown(err)
+		}
+		if due {
+			if err := queue(ctx, tx, run, id, "pg_advisory_xact_lock"); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE fleet_round SET state = 'closing' WHERE run = $1 AND id = $2 AND state = 'open'`, run[:], int64(id)); err != nil {
+				return err
+			}
 		}
 		var state string
 		err = tx.QueryRowContext(ctx, `SELECT state FROM fleet_round WHERE run = $1 AND id = $2`, run[:], int64(id)).Scan(&state)

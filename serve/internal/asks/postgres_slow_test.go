@@ -3,7 +3,6 @@
 package asks_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -132,7 +131,10 @@ func TestReplicasShareAQueue(t *testing.T) {
 // which PostgreSQL counts, and nothing is lost or counted twice.
 func TestReplicasWriteAtOnce(t *testing.T) {
 	url := postgres(t)
-	before := deadlocks(t, url)
+	before, err := pgtest.Deadlocks(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var stores [2]*asks.Store
 	for i := range stores {
 		s, err := asks.Open(t.Context(), url, database.Options{})
@@ -193,29 +195,7 @@ func TestReplicasWriteAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := deadlocks(t, url) - before; n != 0 {
-		t.Errorf("%d deadlocks", n)
+	if n, err := pgtest.Deadlocks(t.Context(), url); err != nil || n != before {
+		t.Errorf("%d deadlocks, %v", n-before, err)
 	}
-}
-
-// deadlocks is how many the server has counted: a connection tells its own when it ends, so
-// that this waits until it is the only one.
-func deadlocks(t *testing.T, url string) int {
-	t.Helper()
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for others := 1; others > 0; {
-		if err := db.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var n int
-	if err := db.QueryRow(`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
