@@ -246,11 +246,11 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 	if err != nil {
 		return err
 	}
+	if _, err := l.Witnesses(ctx); err != nil {
+		return err
+	}
 	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
-		if err == nil {
-			_, err = l.consult(ctx, tx)
-		}
 		if err != nil {
 			return err
 		}

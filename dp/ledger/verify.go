@@ -41,13 +41,11 @@ func (l *Ledger) Verify(ctx context.Context) error {
 			break
 		}
 	}
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
-		if err := r.finish(tx); err != nil {
-			return err
-		}
-		_, err := l.consult(ctx, tx)
+	if err := l.store.View(ctx, l.open.Dataset, r.finish); err != nil {
 		return err
-	})
+	}
+	_, err := l.Witnesses(ctx)
+	return err
 }
 
 func (r *replay) applyAll(rows []store.Row) error {

@@ -32,8 +32,12 @@ func (l *Ledger) AddWitness(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	known, err := l.tail(ctx, place)
+	if err != nil {
+		return err
+	}
 	return l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) error {
-		if err := l.tellNew(ctx, tx, place); err != nil {
+		if err := l.tellNew(ctx, tx, place, known); err != nil {
 			return err
 		}
 		return tx.AddWitness(place.String())
@@ -63,25 +67,38 @@ func (l *Ledger) TellWitness(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.tellNew(ctx, tx, place) })
+	known, err := l.tail(ctx, place)
+	if err != nil {
+		return err
+	}
+	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.tellNew(ctx, tx, place, known) })
 }
 
-// tellNew tells a place that is asked first, unless there is nothing in it.
-func (l *Ledger) tellNew(ctx context.Context, tx *store.Tx, place witness.Place) error {
-	tail, err := place.Tail(ctx)
-	if err == nil && len(tail) > 0 {
-		if _, err := l.ask(ctx, tx, place); err != nil {
-			return err
-		}
+// tail is what a place knows that may be new: nothing, if there is nothing in it.
+func (l *Ledger) tail(ctx context.Context, place witness.Place) ([]Witness, error) {
+	switch tail, err := place.Tail(ctx); {
+	case errors.Is(err, witness.ErrAbsent), err == nil && len(tail) == 0:
+		return nil, nil
+	case err != nil:
+		return nil, unwritten(place, err)
 	}
-	if err == nil || errors.Is(err, witness.ErrAbsent) {
-		seq, hash := tx.Head()
-		err = place.Append(ctx, l.witnessed(chain.Head{Seq: seq, Hash: toHash(hash)}))
+	return l.ask(ctx, []string{place.String()})
+}
+
+// tellNew tells a place, unless it knows what the store does not hold.
+func (l *Ledger) tellNew(ctx context.Context, tx *store.Tx, place witness.Place, known []Witness) error {
+	if err := l.holds(tx, known); err != nil {
+		return err
 	}
-	if err != nil {
-		return store.Abort(fmt.Errorf("%w: %s cannot be written: %w", ErrWitness, place, err))
+	seq, hash := tx.Head()
+	if err := place.Append(ctx, l.witnessed(chain.Head{Seq: seq, Hash: toHash(hash)})); err != nil {
+		return store.Abort(unwritten(place, err))
 	}
 	return nil
+}
+
+func unwritten(place witness.Place, err error) error {
+	return fmt.Errorf("%w: %s cannot be written: %w", ErrWitness, place, err)
 }
 
 // witnessAt reads the name of a witness.
@@ -96,50 +113,71 @@ func witnessAt(name string) (witness.Place, error) {
 	return place, nil
 }
 
-// Witnesses asks the witnesses of the ledger, as before a charge.
+// Witnesses asks the witnesses of the ledger, as before a charge. Charges may go on meanwhile.
 func (l *Ledger) Witnesses(ctx context.Context) (all []Witness, err error) {
-	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
-		all, err = l.consult(ctx, tx)
+	var names []string
+	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) (err error) {
+		names, err = tx.Witnesses()
 		return err
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	// They are asked first: what a witness knows was committed before it was told, and is in every
+	// state that begins after that.
+	if all, err = l.ask(ctx, names); err != nil {
+		return nil, err
+	}
+	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.holds(tx, all) })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
-// consult asks every witness whether the store is what it was.
+// consult asks every witness whether the store is what it was. The transaction has the write lock
+// of the dataset, so that nobody tells a witness meanwhile.
 func (l *Ledger) consult(ctx context.Context, tx *store.Tx) ([]Witness, error) {
 	names, err := tx.Witnesses()
 	if err != nil {
 		return nil, err
 	}
+	all, err := l.ask(ctx, names)
+	if err != nil {
+		return nil, store.Abort(err)
+	}
+	return all, l.holds(tx, all)
+}
+
+// ask asks witnesses for what they know.
+func (l *Ledger) ask(ctx context.Context, names []string) ([]Witness, error) {
 	var all []Witness
 	for _, name := range names {
 		place, err := witnessAt(name)
 		if err != nil {
-			return nil, store.Abort(fmt.Errorf("%w: %w", ErrWitness, err))
+			return nil, fmt.Errorf("%w: %w", ErrWitness, err)
 		}
-		head, err := l.ask(ctx, tx, place)
+		head, err := highest(ctx, place, l.open.Ledger)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %s cannot be asked: %w; bring it back, or name another (discreet ledger witness --remove, --add)", ErrWitness, place, err)
 		}
 		all = append(all, Witness{Place: name, Head: head})
 	}
 	return all, nil
 }
 
-// ask holds the store against one witness. A witness that is behind is what a crash
+// holds holds the store against what witnesses know. One that is behind is what a crash
 // between a charge and its note leaves.
-func (l *Ledger) ask(ctx context.Context, tx *store.Tx, place witness.Place) (chain.Head, error) {
-	head, err := highest(ctx, place, l.open.Ledger)
-	if err != nil {
-		return head, store.Abort(fmt.Errorf("%w: %s cannot be asked: %w; bring it back, or name another (discreet ledger witness --remove, --add)", ErrWitness, place, err))
-	}
-	if err := l.verifyHead(tx, head); err != nil {
-		if !errors.Is(err, ErrBehind) && !errors.Is(err, ErrTampered) {
-			return head, err
+func (l *Ledger) holds(tx *store.Tx, all []Witness) error {
+	for _, w := range all {
+		if err := l.verifyHead(tx, w.Head); err != nil {
+			if !errors.Is(err, ErrBehind) && !errors.Is(err, ErrTampered) {
+				return err
+			}
+			return store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup", ErrWitness, w.Place, w.Head.Seq, err))
 		}
-		return head, store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup", ErrWitness, place, head.Seq, err))
 	}
-	return head, nil
+	return nil
 }
 
 func (l *Ledger) witnessed(head chain.Head) []byte {

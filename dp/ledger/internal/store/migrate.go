@@ -34,6 +34,13 @@ func (t *Tx) lockSchema() error {
 // migrate brings the schema from one version to another, up or down. Whoever looks
 // meanwhile sees the old one: it happens in one transaction.
 func (t *Tx) migrate(from, to int64) error {
+	// Whoever reads or writes begins with this table. A step that took it after another one
+	// could wait for somebody who waits for that.
+	if !t.s.lite && from > 0 && from != to {
+		if _, err := t.tx.ExecContext(t.ctx, `LOCK TABLE ledger_datasets IN ACCESS EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+	}
 	if _, err := t.tx.ExecContext(t.ctx, `CREATE TABLE IF NOT EXISTS ledger_schema (version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL)`); err != nil {
 		return err
 	}
