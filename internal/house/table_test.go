@@ -66,6 +66,7 @@ var table = []wing{
 	// The roofs.
 	{name: "papers", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
 		{"internal/papers/figure", "internal/papers/onchain"},
+		{"internal/papers/untuned"},
 		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
+	"github.com/discreet-rl/discreet/internal/papers/untuned"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -35,6 +36,7 @@ func Study() figure.Study {
 	for i := range items {
 		items[i].Probe = figure.CheapestJob(items[i].Jobs)
 	}
+	items = append(items, unseen())
 	return figure.Study{
 		Paper: paper, Version: 2,
 		Title: "Differentially Private Policy Evaluation (Balle, Gomrokchi, Precup 2016), reproduced",
@@ -46,6 +48,19 @@ func Study() figure.Study {
 		},
 		Items: items,
 	}
+}
+
+// unseen compares methods on the chain, from either start, and on two problems of
+// another kind.
+func unseen() figure.Item {
+	var problems []untuned.Problem
+	for _, s := range starts() {
+		problems = append(problems, untuned.Chain("chain-"+s.name, "The chain, "+s.title, s.probs))
+	}
+	for _, p := range untuned.Problems() {
+		problems = append(problems, p.OnPolicy())
+	}
+	return untuned.Comparison{Paper: paper, Budget: budget(), Problems: problems}.Item()
 }
 
 // start is a distribution of first states.

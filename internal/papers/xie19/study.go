@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
+	"github.com/discreet-rl/discreet/internal/papers/untuned"
 	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/value"
@@ -38,8 +39,14 @@ func Study() figure.Study {
 			"Mountain car: the policy of Q-learning with the Fourier basis of order 5 is made 0.3-soft, in both of its roles, since importance ratios of a uniform target have no bound otherwise; the off-policy target is uniform, gamma is 0.99, episodes are cut off at 500 steps, and value functions have Fourier features of order 2 (of orders 1, 2, 3 and 5 the one at which dp-refine at epsilon 0.1 and m = 30,000 came near the non-private value error). The paper says none of this. A uniform policy hardly ever reaches the goal, so that its value is -100 in most states and a constant is hard to beat. Numbers of trajectories are a tenth of the paper's: 300,000 of them are 56 million rows.",
 			"HIV: the greedy policy of Q-learning is evaluated on data of the softmax of its Q, with rewards in units of 1e5, the average that the paper names, cut to [-1, 8]. Patients start within half of the unhealthy state, gamma is 0.98, and features are a constant and the six logarithms. Temperature 3, 100 steps and these features were chosen because the non-private fixed point then has a lower value error than the best constant; in most of the settings tried, with up to 64 features, it did not: a small MSPBE off-policy promises little about values.",
 		},
-		Items: []figure.Item{comparison(), steps(), carComparison(), carSteps(), carPrivacy(), hivItem(), chainSizes(), carSizesItem(), relations()},
+		Items: []figure.Item{comparison(), steps(), carComparison(), carSteps(), carPrivacy(), hivItem(), chainSizes(), carSizesItem(), relations(), unseen()},
 	}
+}
+
+// unseen compares methods on the chain and on two problems of another kind.
+func unseen() figure.Item {
+	problems := append([]untuned.Problem{untuned.Chain("chain", "The chain, on-policy", nil)}, untuned.Problems()...)
+	return untuned.Comparison{Paper: paper, Budget: budget(), Problems: problems}.Item()
 }
 
 // step is the tuned step size for m persons.

@@ -26,6 +26,7 @@ func Example() {
 	// chain-steps-sizes 100
 	// car-steps-sizes 100
 	// relations 20
+	// comparison 20
 }
 
 // The exact moments know the truth of transitions up to their weighting: at
