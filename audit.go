@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-rl/discreet/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
+	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/discreet-rl/discreet/rl/trajectory/probe"
 	"github.com/discreet-rl/discreet/train"
-	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
 
 // AuditOptions are those of [Audit] and [AuditTraining].
@@ -72,7 +72,7 @@ func (j *job) format() string {
 }
 
 // AuditTraining holds the reports of a training run against what each of them costs its agent, see package
-// train/examine. No agent takes part, nothing is sent and no wallet is opened.
+// internal/train/examine. No agent takes part, nothing is sent and no wallet is opened.
 func AuditTraining(ctx context.Context, t Training, o AuditOptions) (*trainexamine.Report, error) {
 	c, err := t.Config()
 	if err != nil {

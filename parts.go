@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/overview"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"

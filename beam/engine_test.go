@@ -21,7 +21,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/cli"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/scale"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
 )
 
 func TestBaselineFollowsPublicFacts(t *testing.T) {

@@ -5,7 +5,7 @@ package evaluate
 import (
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 )
 
 // RMSE over the chain's states, three seeds of data and noise, and one where seeds

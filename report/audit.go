@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/dp/audit"
-	"github.com/discreet-rl/discreet/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/evaluate/examine"
+	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
 	"github.com/discreet-rl/discreet/internal/xmath"
-	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
 
 // Audit is what an audit found: of a plan, or of the reports of a training run.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
-	"github.com/discreet-rl/discreet/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/evaluate/examine"
+	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
 	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/train"
-	trainexamine "github.com/discreet-rl/discreet/train/examine"
 )
 
 func renderAudit(t *testing.T, a report.Audit) string {

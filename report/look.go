@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/overview"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/overview"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // MostShards bounds the number of shards.
@@ -82,7 +82,7 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 		slices.SortFunc(of, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
 		name := filepath.Join(dir, fmt.Sprintf("s%0*d.parquet", len(strconv.Itoa(count-1)), s))
 		marks := map[string]string{markNumber: strconv.Itoa(s), markCount: strconv.Itoa(count), markKey: hex.EncodeToString(key[:])}
-		err := atomicfile.Create(name, 0o600, func(w io.Writer) error { return parquetfile.WriteMarked(w, d.Take(of), marks) })
+		err := atomicfile.Create(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(of), marks) })
 		if err != nil {
 			return names, err
 		}
@@ -107,7 +107,7 @@ func PlaceOf(path string) (Place, error) {
 	bad := func(what string) (Place, error) {
 		return Place{}, fmt.Errorf("%w: %s: %s; make shards with discreet shard", ErrShard, path, what)
 	}
-	marks, err := parquetfile.Marks(path, markNumber, markCount, markKey)
+	marks, err := file.Marks(path, markNumber, markCount, markKey)
 	if err != nil {
 		return Place{}, err
 	}

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/train"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
-	"github.com/discreet-rl/discreet/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/evaluate/examine"
 	"github.com/discreet-rl/discreet/report"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/internal/train/examine"
 	"github.com/discreet-rl/discreet/report"
-	"github.com/discreet-rl/discreet/train/examine"
 )
 
 // runTraining audits the reports of a training run.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
-	"github.com/discreet-rl/discreet/fleet/operator"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/fleet/operator"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/simulate"

@@ -17,10 +17,10 @@ import (
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
-	"github.com/discreet-rl/discreet/fleet/operator"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/fleet/operator"
 )
 
 // errServer marks what a server refused because of what it was asked.

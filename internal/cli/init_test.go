@@ -14,7 +14,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/draft"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )

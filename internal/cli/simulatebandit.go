@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/bandit"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/bandit"
 )
 
 func newSimulateBandit() *cobra.Command {

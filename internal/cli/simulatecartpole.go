@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 )
 
 func newSimulateCartPole() *cobra.Command {

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/hiv"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/hiv"
 )
 
 // hivFlags are the words of the flags that choose a variant.

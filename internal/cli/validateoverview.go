@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/discreet-rl/discreet/evaluate/overview"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 )
 
 // printOverview prints what a curator should know of the data before an

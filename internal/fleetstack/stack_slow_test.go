@@ -23,12 +23,12 @@ import (
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/servicetest"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/train"
 	traindevice "github.com/discreet-rl/discreet/train/device"
 )

@@ -6,7 +6,7 @@ package house
 // import each other.
 type wing struct {
 	name   string
-	tree   string   // if set, the directory that is this wing's: what is below it stands here and nothing else does
+	tree   string   // if set, the directory that is this wing's: what is below it, and below internal/ of the same name, stands here and nothing else does
 	over   []string // the wings it may import; each stands before it in the table
 	floors [][]string
 }
@@ -36,15 +36,15 @@ var table = []wing{
 	{name: "learning", tree: "rl", over: []string{"ground"}, floors: [][]string{
 		{"rl/trajectory/internal/canon"},
 		{"rl/trajectory"},
-		{"rl/trajectory/table"},
+		{"rl/trajectory/internal/table"},
 		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
-		{"rl/trajectory/csvfile", "rl/trajectory/ndjsonfile", "rl/trajectory/parquetfile", "rl/trajectory/minarifile"},
+		{"rl/trajectory/internal/csvfile", "rl/trajectory/internal/ndjsonfile", "rl/trajectory/internal/parquetfile", "rl/trajectory/internal/minarifile"},
 		{"rl/trajectory/file"},
-		{"rl/trajectory/probe"},
+		{"internal/rl/trajectory/probe"},
 		{"rl/feature"},
 		{"rl/policy"},
 		{"rl/value", "rl/sim"},
-		{"rl/learn", "rl/sim/chain", "rl/sim/cartpole", "rl/sim/acrobot", "rl/sim/bandit", "rl/sim/hiv", "rl/sim/mountaincar"},
+		{"rl/learn", "internal/rl/sim/chain", "internal/rl/sim/cartpole", "internal/rl/sim/acrobot", "internal/rl/sim/bandit", "internal/rl/sim/hiv", "internal/rl/sim/mountaincar"},
 	}},
 
 	// The bridges, the only places where the pillars meet; they do not know of each other.
@@ -52,15 +52,15 @@ var table = []wing{
 		{"evaluate/internal/facts"},
 		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
-		{"evaluate/overview", "evaluate/internal/truthbench"},
+		{"internal/evaluate/overview", "evaluate/internal/truthbench"},
 		{"evaluate/replay", "evaluate/neighbours"},
-		{"evaluate/examine"},
+		{"internal/evaluate/examine"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
 		{"train"},
 		{"train/device"},
 		{"train/ledgerwallet", "train/simulate"},
-		{"train/examine"}, // audits of a randomiser
+		{"internal/train/examine"}, // audits of a randomiser
 	}},
 
 	// The roofs.
@@ -81,7 +81,7 @@ var table = []wing{
 		{"fleet/fleetv1", "fleet/internal/store", "fleet/internal/pages"}, // generated messages and services; the rows of an aggregator; HTML
 		{"fleet"},                            // specs, consent, weights, sealed reports
 		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
-		{"fleet/operator"},                   // runs, plans, the operator's side of the wire
+		{"internal/fleet/operator"},          // runs, plans, the operator's side of the wire
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"serve/internal/tokens"}, // who has which token

@@ -8,7 +8,7 @@ const plansStand = "PlansStand/"
 // auditMutants are defects of mechanisms that `discreet audit` has to refute a claim for. They were
 // written without a look at how it decides; nothing fails here but the audit of an honest plan.
 func auditMutants() []mutant {
-	const stand, reports = "./evaluate/examine", "./train/examine"
+	const stand, reports = "./internal/evaluate/examine", "./internal/train/examine"
 	return []mutant{
 		{"audit: noise shared out among coordinates", "dp/mechanism/vectorsum.go",
 			[][2]string{{"newLattice(clip, clip*noiseMultiplier, dim)", "newLattice(clip, clip*noiseMultiplier/math.Sqrt(float64(dim)), dim)"}, {"import (\n\t\"fmt\"", "import (\n\t\"fmt\"\n\t\"math\""}},

@@ -380,7 +380,7 @@ func mutants() []mutant {
 			"./dp/audit", "OneRun"},
 		{"audit of training: a bit lies half as often", "dp/local/prs.go",
 			[][2]string{{"projection{dim, rows, seed}, k, epsilon, lieThreshold(share, 1)}", "projection{dim, rows, seed}, k, epsilon, lieThreshold(share, 1) / 2}"}},
-			"./train/examine", "BitsAreExamined"},
+			"./internal/train/examine", "BitsAreExamined"},
 		{"truncated_poisson_sampled: nobody is pushed out", "dp/account/truncated.go",
 			[][2]string{{"cut, err := p.sampled(ctx, dp.ReplaceOne, e.Event, t.rate, v)", "cut, err := p.sampled(ctx, dp.AddRemoveOne, e.Event, t.rate, v)"}},
 			"./dp/account", "Truncated"},

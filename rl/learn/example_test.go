@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 )
 
 func ExampleSarsa() {

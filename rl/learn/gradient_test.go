@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 )
 
 // reading is a setting of the actor-critic loss; its loss is computed a second

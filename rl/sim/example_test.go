@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 )
 
 func ExampleRollout() {

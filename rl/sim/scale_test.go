@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 )
 
 // TestScaledEpisodesAreTheSameEpisodes: beside an episode as it is, the scaled one has the same outcomes, and

@@ -3,9 +3,9 @@ package value_test
 import (
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"

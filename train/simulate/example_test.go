@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/simulate"

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/value"
 )
 

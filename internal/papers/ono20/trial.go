@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 

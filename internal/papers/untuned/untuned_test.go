@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 )
 
 func all() []Problem {

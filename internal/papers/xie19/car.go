@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 )
 
 // The paper's mountain car: a policy from Q-learning with the Fourier basis of

@@ -6,10 +6,10 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/rl/sim/hiv"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/hiv"
 )
 
 // The paper's treatment of HIV: the policy to evaluate comes from Q-learning, the

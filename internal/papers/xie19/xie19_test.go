@@ -9,7 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
-	"github.com/discreet-rl/discreet/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 )
 
 func Example() {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Column is what a file says of a column before it is read.

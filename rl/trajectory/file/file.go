@@ -12,12 +12,12 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
-	"github.com/discreet-rl/discreet/rl/trajectory/minarifile"
-	"github.com/discreet-rl/discreet/rl/trajectory/ndjsonfile"
-	"github.com/discreet-rl/discreet/rl/trajectory/parquetfile"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/minarifile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ndjsonfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // ErrFormat marks a format that is not known, or cannot be told from the names
@@ -248,4 +248,15 @@ func extensions() []string {
 		all = append(all, f.Extensions...)
 	}
 	return all
+}
+
+// WriteMarked writes a dataset as Parquet, with further texts by name in the file's
+// metadata; see [Marks].
+func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) error {
+	return parquetfile.WriteMarked(w, d, marks)
+}
+
+// Marks returns those of the named texts that are in a Parquet file's metadata.
+func Marks(path string, names ...string) (map[string]string, error) {
+	return parquetfile.Marks(path, names...)
 }

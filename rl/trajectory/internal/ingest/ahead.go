@@ -3,7 +3,7 @@ package ingest
 import (
 	"sync"
 
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // batchesAhead is how many batches of narrow rows are decoded ahead of the checks. Of

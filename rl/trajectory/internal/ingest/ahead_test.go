@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // counting is a table of batches of the given sizes, whose rows count up, with a fault

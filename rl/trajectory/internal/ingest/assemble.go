@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // episodeState is what must be remembered between the segments of one episode,

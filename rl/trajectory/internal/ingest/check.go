@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // probTolerance is how far probabilities may miss their sum, and two columns of

@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // fill reads the next batch.

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // joinState is how far streams of the stretches of a file were joined.

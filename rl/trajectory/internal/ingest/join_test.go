@@ -16,7 +16,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // divided is a table in memory that is cut before the rows with the given numbers, from

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Stream reads episodes from files, one after another, and checks everything

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // window is what one of several streams reads of a file: the rows of the persons who

@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/table"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Error names the file and gives an error of internal/parquet the kinds of

@@ -1,0 +1,78 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// questions are what configurations ask of a reader.
+func questions() map[string]trajectory.Options {
+	repair := trajectory.Options{Observations: []string{"obs_state"}, Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Final, Unit: trajectory.UnitPerson,
+		Missing: trajectory.MissingZero, Reward: &trajectory.Range{Min: -1, Max: 2}, Outside: trajectory.OutsideClip, Violation: trajectory.ViolationRepair, Horizon: 5, EpisodesPerPerson: 2}
+	complete := trajectory.Options{Observations: []string{}, Need: trajectory.Action, Unit: trajectory.UnitPerson, Reward: &trajectory.Range{Max: 1}, Horizon: 8, Complete: true}
+	words := repair
+	words.Columns = map[string]string{"action": "arm", "step": "day", "obs_sex": "sex"}
+	words.Encode = map[string]trajectory.Vocabulary{"action": {Words: []string{"placebo", "treated"}}, "obs_sex": {Words: []string{"f", "m"}, OneHot: true}}
+	words.Observations, words.Optional, words.Need, words.Steps.Date = []string{"obs_sex_f", "obs_sex_m", "obs_age"}, 0, trajectory.Action, "%Y-%m-%d"
+	rows := repair
+	rows.OneRowEpisodes, rows.Unit, rows.Optional, rows.EpisodesPerPerson = true, trajectory.UnitRow, 0, 0
+	return map[string]trajectory.Options{"repair": repair, "complete": complete, "words": words, "rows": rows}
+}
+
+// TestOthersAreReadAlike: of every question and format what is read of others does not
+// depend on an odd record, and where records are repaired no value is a reason to refuse.
+func TestOthersAreReadAlike(t *testing.T) {
+	for name, o := range questions() {
+		for _, format := range []string{"csv", "ndjson", "parquet"} {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				r, err := probe.Reader(t.Context(), probe.Job{Format: format, Options: o, Pairs: 150, Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%d of %d pairs alike, refused %v, self-test %v, %.2f s", r.Alike, r.Pairs, r.Refused, r.SelfTest, r.Seconds)
+				if len(r.Broken) > 0 || r.Alike+r.Refusals() != r.Pairs || r.Repairs == o.Complete {
+					t.Errorf("broken %q, %d alike and %d refused of %d, repairs %v", r.Broken, r.Alike, r.Refusals(), r.Pairs, r.Repairs)
+				}
+				if r.Alike < 15 || r.Decisions < 4*r.Alike || o.Complete && r.Refusals() < 30 {
+					t.Errorf("%d pairs alike, %d decisions, %d refused: the comparison tells little", r.Alike, r.Decisions, r.Refusals())
+				}
+				for _, p := range r.SelfTest {
+					if !p.Found {
+						t.Errorf("not found: %s", p.Mistake)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestJobsAreChecked(t *testing.T) {
+	never := func(*trajectory.Dataset) (*trajectory.Dataset, error) { return nil, errors.New("not at all") }
+	for name, j := range map[string]probe.Job{
+		"a format that is not written": {Format: "minari"},
+		"nothing is accepted":          {Format: "csv", After: never},
+	} {
+		if _, err := probe.Reader(t.Context(), j); !errors.Is(err, probe.ErrJob) {
+			t.Errorf("%s: %v; want ErrJob", name, err)
+		}
+	}
+	if _, err := probe.Reader(t.Context(), probe.Job{Format: "csv", Options: trajectory.Options{Horizon: -1}}); !errors.Is(err, trajectory.ErrOptions) {
+		t.Errorf("%v; want ErrOptions", err)
+	}
+}
+
+func ExampleReader() {
+	r, err := probe.Reader(context.Background(), probe.Job{Format: "csv", Options: trajectory.Options{
+		Observations: []string{"obs_state"}, Unit: trajectory.UnitPerson, Missing: trajectory.MissingZero, Violation: trajectory.ViolationRepair,
+	}, Pairs: 100})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Pairs, "pairs, broken:", len(r.Broken))
+	// Output: 100 pairs, broken: 0
+}

@@ -1,0 +1,79 @@
+package csvfile
+
+import (
+	"io"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
+)
+
+// stretchBytes are those of a stretch: many for each worker, and few against what is
+// read twice where two of them meet.
+const stretchBytes = 1 << 21
+
+// Cut implements [table.Cuttable], for files that are not compressed.
+//
+// A stretch holds the records that start in it. Where its first record starts is guessed:
+// after the first line's end. In a field in quotes that guess is wrong, and the stretch
+// does not start where the one before it ends.
+func (t *reader) Cut(workers int) []func() (table.Stretch, error) {
+	return t.cut(workers, stretchBytes)
+}
+
+func (t *reader) cut(workers int, step int64) []func() (table.Stretch, error) {
+	file, size, ok := t.in.Plain()
+	first := t.scan.at()
+	if !ok || workers < 2 || size-first < 2*step {
+		return nil
+	}
+	var out []func() (table.Stretch, error)
+	for place := first; place < size; place += step {
+		out = append(out, func() (table.Stretch, error) {
+			start, limit := place, place+step
+			if limit >= size {
+				limit = toEnd
+			}
+			if place > first {
+				var err error
+				if start, err = lineFrom(file, place, size); err != nil {
+					return nil, err
+				}
+			}
+			line := 1
+			if place == first {
+				line = t.scan.line
+			}
+			s := &stretch{reader: t.from(file, start, size, line), start: start}
+			s.scan.limit = limit
+			return s, nil
+		})
+	}
+	return out
+}
+
+// stretch is the records that start in a range of bytes.
+type stretch struct {
+	*reader
+	start, end int64
+	lines      int
+}
+
+// Beyond implements [table.Stretch].
+func (s *stretch) Beyond() {
+	s.end, s.lines = s.scan.at(), s.scan.line-1
+	s.scan.limit = toEnd
+	if s.failed == io.EOF {
+		s.failed = nil
+	}
+}
+
+// Span implements [table.Stretch].
+func (s *stretch) Span() (start, end int64) { return s.start, s.end }
+
+// Numbered implements [table.Stretch]: lines are counted from the first of the stretch.
+func (s *stretch) Numbered() int { return s.lines }
+
+// Progress implements [table.Table].
+func (s *stretch) Progress() int64 { return s.scan.at() }
+
+// Close implements [table.Table]. The file is that of the table that was cut.
+func (s *stretch) Close() error { return nil }

@@ -1,0 +1,107 @@
+package csvfile_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
+)
+
+// rest reads two columns of a table until it ends. Lines are counted on from a number.
+func rest(in table.Table, after int) (rows []string, err error) {
+	b := table.NewBatch([]int{1}, 1)
+	for {
+		b.Reset()
+		if err := in.Read(b); err != nil {
+			return rows, err
+		}
+		for r := range b.Rows {
+			row := fmt.Sprintf("line %d: %x %q", b.Row[r]+after, b.Blocks[0].Values[r], b.Keys[0].At(r))
+			for _, f := range b.FaultsOf(r) {
+				row += " " + f.Err.Column + " " + f.Err.What
+			}
+			rows = append(rows, row)
+		}
+	}
+}
+
+// Stretches that start where the one before them ends deliver the rows of the file, each
+// its own and, beyond its end, all others, wherever they are cut; only ends of lines in
+// quotes make one start elsewhere.
+func TestStretchesDeliverTheFile(t *testing.T) {
+	dir := t.TempDir()
+	whole := 0
+	rapid.Check(t, func(t *rapid.T) {
+		path := filepath.Join(dir, "x.csv")
+		data := text(t)
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		picks := []table.Pick{{Field: 0, Kind: table.Key}, {Field: 1}}
+		open := func() table.Table {
+			in, err := csvfile.Open(path)
+			if err != nil {
+				t.Skip(err)
+			}
+			return in
+		}
+		one := open()
+		defer one.Close()
+		if len(one.Fields()) != 2 {
+			t.Skip("another header")
+		}
+		if err := one.Select(picks); err != nil {
+			t.Fatal(err)
+		}
+		want, end := rest(one, 0)
+
+		in := open()
+		defer in.Close()
+		var got []string
+		place, after := int64(-1), 0
+		for _, stretch := range csvfile.CutBy(in, 2, int64(rapid.IntRange(1, 40).Draw(t, "bytes"))) {
+			s, err := stretch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Select(picks); err != nil {
+				t.Fatal(err)
+			}
+			start, _ := s.Span()
+			if place >= 0 && start != place {
+				return
+			}
+			rows, err := rest(s, after)
+			if got = append(got, rows...); err != io.EOF {
+				if diff := cmp.Diff(want, got); diff != "" || end == io.EOF {
+					t.Fatalf("%v where one reader has %v\n%s", err, end, diff)
+				}
+				return
+			}
+			s.Beyond()
+			_, place = s.Span()
+			beyond, _ := rest(s, after)
+			if diff := cmp.Diff(want, slices.Concat(got, beyond)); diff != "" {
+				t.Fatalf("%q beyond %d: %s", data, place, diff)
+			}
+			after += s.Numbered()
+		}
+		if got != nil {
+			whole++
+			if diff := cmp.Diff(want, got); diff != "" || end != io.EOF {
+				t.Fatal(end, diff)
+			}
+		}
+	})
+	if whole < 5 {
+		t.Errorf("%d files were read to their end; want 5 at least", whole)
+	}
+}

@@ -1,0 +1,179 @@
+package parquetfile
+
+import (
+	"io"
+	"os"
+
+	"github.com/discreet-rl/discreet/internal/parquet"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
+)
+
+// Format reads and names Parquet files.
+func Format() table.Format {
+	return table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Open: Open}
+}
+
+// Open opens a Parquet file and reads its footer.
+func Open(path string) (table.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if info.IsDir() {
+		f.Close()
+		return nil, &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*.parquet",
+			Kind: trajectory.ErrFormat}
+	}
+	t, err := newTable(f, info.Size(), path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	t.closer = f
+	return t, nil
+}
+
+// New reads Parquet from the first size bytes of r; name stands for the file in
+// errors. The table does not close r.
+func New(r io.ReaderAt, size int64, name string) (table.Table, error) {
+	return newTable(r, size, name)
+}
+
+// Marks returns those of the named texts that are in a file's metadata.
+func Marks(path string, names ...string) (map[string]string, error) {
+	t, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	out := map[string]string{}
+	for _, name := range names {
+		if text, ok := t.(*reader).file.Lookup(name); ok {
+			out[name] = text
+		}
+	}
+	return out, nil
+}
+
+// reader is an open Parquet file.
+type reader struct {
+	name   string
+	size   int64
+	closer io.Closer
+	file   *parquet.File
+	rows   int64 // up to which are read; of the file, mostly
+
+	picks   []table.Pick
+	columns []*parquet.Column // of picks
+	row     int64             // rows read
+	failed  error
+}
+
+func newTable(r io.ReaderAt, size int64, name string) (*reader, error) {
+	f, err := parquet.Open(r, size)
+	if err != nil {
+		return nil, parquetfault.Error(name, err)
+	}
+	if v, ok := f.Lookup(trajectory.SchemaVersionKey); ok && v != trajectory.SchemaVersion {
+		return nil, &trajectory.InputError{File: name, What: "the schema version is not known",
+			Remedy: "this program reads version " + trajectory.SchemaVersion + "; write the file anew, or use a newer program", Kind: trajectory.ErrFormat}
+	}
+	return &reader{name: name, size: size, file: f, rows: f.Rows()}, nil
+}
+
+// Fields implements [table.Table].
+func (t *reader) Fields() []table.Field {
+	fields := t.file.Fields()
+	out := make([]table.Field, len(fields))
+	for i, f := range fields {
+		out[i] = table.Field{Name: f.Name, List: f.List}
+	}
+	return out
+}
+
+// Width implements [table.Table]: the length of the first list that is
+// there.
+func (t *reader) Width(i int) (int, error) {
+	n, err := t.file.ListLength(i)
+	return n, parquetfault.Error(t.name, err)
+}
+
+// Select implements [table.Table].
+func (t *reader) Select(picks []table.Pick) error {
+	for _, p := range picks {
+		w := parquet.Want{Field: p.Field, Length: p.List, Null: table.Null()}
+		switch p.Kind {
+		case table.Key:
+			w.As = parquet.Keys
+		case table.Presence:
+			w.As = parquet.Presence
+		}
+		c, err := t.file.Column(w)
+		if err != nil {
+			return parquetfault.Advised(t.name, p, err)
+		}
+		t.picks, t.columns = append(t.picks, p), append(t.columns, c)
+	}
+	return nil
+}
+
+// Progress implements [table.Table].
+func (t *reader) Progress() int64 {
+	if t.rows == 0 {
+		return t.size
+	}
+	return int64(float64(t.size) * min(float64(t.row)/float64(t.rows), 1))
+}
+
+// Close implements [table.Table].
+func (t *reader) Close() error {
+	for _, c := range t.columns {
+		c.Close()
+	}
+	t.file.Close()
+	t.columns, t.failed = nil, os.ErrClosed
+	if t.closer == nil {
+		return nil
+	}
+	return t.closer.Close()
+}
+
+// Read implements [table.Table].
+func (t *reader) Read(b *table.Batch) error {
+	if t.failed == nil {
+		t.failed = t.read(b)
+	}
+	return t.failed
+}
+
+func (t *reader) read(b *table.Batch) error {
+	n := int(min(t.rows-t.row, int64(b.Cap)))
+	if n == 0 {
+		return io.EOF
+	}
+	for i, p := range t.picks {
+		var err error
+		if p.Kind == table.Key {
+			err = t.columns[i].ReadKeys(&b.Keys[p.Block], n)
+		} else {
+			block := &b.Blocks[p.Block]
+			err = t.columns[i].Read(block.Values[p.Offset:], block.Width, n)
+		}
+		if err != nil {
+			return parquetfault.Error(t.name, err)
+		}
+	}
+	for i := range n {
+		b.Row[i] = int(t.row) + i + 1
+	}
+	b.Rows = n
+	t.row += int64(n)
+	return nil
+}

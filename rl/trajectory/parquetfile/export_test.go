@@ -1,8 +1,0 @@
-package parquetfile
-
-import "github.com/discreet-rl/discreet/rl/trajectory/table"
-
-// CutBy is Cut with pieces of a number of rows at least.
-func CutBy(t table.Table, workers int, least int64) []func() (table.Stretch, error) {
-	return t.(*reader).cut(workers, least)
-}
