@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -38,7 +39,7 @@ ours, read in one way on one panel.
 {{end}}{{end}}
 {{end}}## What does not hold
 
-{{range .Failing}}- {{.Claim}} **{{number .Ours 3}}{{if .StdErr}} ({{number .StdErr 1}}){{end}}**{{if .PaperValue}}, paper {{number (value .PaperValue) 3}}{{end}}: {{measured .Note}} (` + "`{{.ID}}`" + `)
+{{range .Failing}}- {{.Claim}} {{.Count}}{{with .Of}}**{{number .Ours 3}}{{if .StdErr}} ({{number .StdErr 1}}){{end}}**{{if .PaperValue}}, paper {{number (value .PaperValue) 3}}{{end}}: {{measured .Note}} (` + "`{{.ID}}`" + `){{end}}
 {{else}}Every claim holds.
 {{end}}
 ## What the paper leaves open, and what was taken
@@ -105,15 +106,43 @@ func sentences(claims []Claim) []sentence {
 	return out
 }
 
+// failure is a sentence some readings of which do not hold, over all items; Of is the
+// first of these.
+type failure struct {
+	sentence
+	Of Claim
+}
+
+// Count tells how many readings do not hold where there are several.
+func (f failure) Count() string {
+	if f.read == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d readings do not hold, of which the first: ", f.read-f.holds, f.read)
+}
+
+func failures(claims []Claim) []failure {
+	var out []failure
+	for _, s := range sentences(claims) {
+		if s.holds == s.read {
+			continue
+		}
+		first := slices.IndexFunc(claims, func(c Claim) bool { return c.Claim == s.Claim && !c.Holds })
+		out = append(out, failure{s, claims[first]})
+	}
+	return out
+}
+
 // writeMarkdown writes PAPER.md and PAPER-ITEM.svg for each item that is drawn.
 func writeMarkdown(dir string, s Study, all []finished) error {
 	data := struct {
-		Paper, Title    string
-		Abstract        []string
-		All, Holding    int
-		Items           []markdownItem
-		Missing         []Item
-		Claims, Failing []Claim
+		Paper, Title string
+		Abstract     []string
+		All, Holding int
+		Items        []markdownItem
+		Missing      []Item
+		Claims       []Claim
+		Failing      []failure
 	}{Paper: s.Paper, Title: s.Title, Abstract: s.Abstract}
 	drawn := map[string]bool{}
 	for _, f := range all {
@@ -130,10 +159,9 @@ func writeMarkdown(dir string, s Study, all []finished) error {
 	for _, c := range data.Claims {
 		if c.Holds {
 			data.Holding++
-		} else {
-			data.Failing = append(data.Failing, c)
 		}
 	}
+	data.Failing = failures(data.Claims)
 	for _, item := range s.Items {
 		if !drawn[item.Name] {
 			data.Missing = append(data.Missing, item)

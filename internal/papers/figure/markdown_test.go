@@ -35,7 +35,7 @@ func TestPageTellsWhatHolds(t *testing.T) {
 	for _, want := range []string{
 		"Of 2 claims 1 hold",
 		"| It is small \\| low. | 1 of 2 readings |",
-		"- It is small | low. **4 (0.5)**, paper 4: twice the mean (`high`)",
+		"- It is small | low. 1 of 2 readings do not hold, of which the first: **4 (0.5)**, paper 4: twice the mean (`high`)",
 		"| It is small \\| low. | **no** | 4 | 4 (0.5) | twice the mean; judged at 3 | `high` |",
 		"| Numbers | `later` | fewer than 2, so not drawn | |",
 		"![Numbers](test-numbers.svg)",
