@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -183,30 +184,49 @@ func (c Comparison) on(ctx context.Context, p Problem, trial int, k uint64, size
 	return out, nil
 }
 
-// release plans and runs a method on persons.
+// release runs a method on persons.
 func (c Comparison) release(ctx context.Context, p Problem, each method, d *trajectory.Dataset, seed uint64) (*evaluate.Release, error) {
-	features, err := feature.NewTabular(p.Process.States, column)
+	plan, err := c.plan(p, each, d.Persons())
 	if err != nil {
 		return nil, err
 	}
+	return onchain.Draw(ctx, plan, d, seed)
+}
+
+// plans holds plans for all trials: calibrating noise takes longer than a trial.
+var plans sync.Map // of func() (*evaluate.Plan, error)
+
+func (c Comparison) plan(p Problem, each method, m int) (*evaluate.Plan, error) {
+	key := fmt.Sprintf("%s %v %v %s %v %d", p.Name, p.logged(), p.Returns, each.series, c.Budget, m)
+	once, _ := plans.LoadOrStore(key, sync.OnceValues(func() (*evaluate.Plan, error) {
+		public, err := c.public(p, each, m)
+		if err != nil {
+			return nil, err
+		}
+		return each.estimator.Plan(public)
+	}))
+	return once.(func() (*evaluate.Plan, error))()
+}
+
+func (c Comparison) public(p Problem, each method, m int) (evaluate.Public, error) {
+	features, err := feature.NewTabular(p.Process.States, column)
+	if err != nil {
+		return evaluate.Public{}, err
+	}
 	returns := p.Returns
 	public := evaluate.Public{
-		Persons: int64(d.Persons()), Gamma: p.Process.Gamma, Horizon: int64(p.Steps), Episodes: 1,
+		Persons: int64(m), Gamma: p.Process.Gamma, Horizon: int64(p.Steps), Episodes: 1,
 		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &returns, Features: features, Target: policy.Logged{},
 	}
 	if !p.logged() {
 		if public.Target, err = policy.NewTable(p.Target, p.Process.Actions, column); err != nil {
-			return nil, err
+			return evaluate.Public{}, err
 		}
 	}
 	if each.private {
 		public.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: c.Budget, LargeDelta: true}
 	}
-	plan, err := each.estimator.Plan(public)
-	if err != nil {
-		return nil, err
-	}
-	return onchain.Draw(ctx, plan, d, seed)
+	return public, nil
 }
 
 func (p Problem) middle() float64 { return (p.Returns.Min + p.Returns.Max) / 2 }
