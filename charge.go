@@ -192,7 +192,7 @@ func floored(x float64) float64 {
 	return y
 }
 
-// remedied tells, of what the ledger does not take, what can be done about it.
+// remedied adds to an error of the ledger what can be done about it.
 func (j *job) remedied(err error) error {
 	var refused *ledger.RefusedError
 	if errors.As(err, &refused) {

@@ -179,7 +179,7 @@ func (t *Targets) unguarded(q Privacy, answers []plannedAnswer, w weightBound) (
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
-		a.bounds.Caps = scalar.Nest{Above: t.cap(a.policies, w.largest)}
+		a.bounds.Caps = scalar.ClipRanges{Above: t.cap(a.policies, w.largest)}
 		a.bounds.Uncut = &scalar.Uncut{Square: t.weights(a.policies, w).square}
 	}
 	event, err := shareAlike(q, new(scalar.Stages), out)

@@ -151,8 +151,8 @@ func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
 		// where a person is replaced and else 1, and cuts at most E[w^2]/(4c) of the weight
 		// (affordableWeight); at E[w^2] = 4 the sum of the two scales and the cut are equal for
 		// c^2 = m epsilon/(2s).
-		reach := float64(p.Persons) * p.Privacy.Budget.Epsilon / p.Privacy.Adjacency.SumSensitivity(1)
-		most = max(1, min(defaultMaxWeight, math.Sqrt(reach/2)))
+		scale := float64(p.Persons) * p.Privacy.Budget.Epsilon / p.Privacy.Adjacency.SumSensitivity(1)
+		most = max(1, min(defaultMaxWeight, math.Sqrt(scale/2)))
 	}
 	most = min(most, max(of.weights.largest, 1))
 	f := &flip{public: p, of: of}

@@ -141,13 +141,13 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	}
 	half := m.Diagnostics / 2
 	g := p.Returns()
-	around := scalar.Nest{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
+	around := scalar.ClipRanges{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
 	w, err := meanOf(method, p, around, 1, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
 	if err != nil {
 		return nil, err
 	}
 	returns := &pairs{public: p, each: value.ISContributions, run: func(x, weight []float64, src *noise.Source) (*Release, error) {
-		e, err := w.Run(x, weight, w.Nest, src)
+		e, err := w.Run(x, weight, w.Ranges, src)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 		return nil, err
 	}
 	plan.pairs = returns
-	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Nest) })
+	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) })
 	m.describe(plan, 1, clip)
 	return plan, plan.describeMean(w)
 }
@@ -253,28 +253,28 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 
 // caps are the caps on weights to choose from, and the share of the budget that the
 // choice gets: none where little could be gained. No weight is above largest.
-func (m DPIS) caps(method string, p Public, largest float64) (scalar.Nest, float64, error) {
+func (m DPIS) caps(method string, p Public, largest float64) (scalar.ClipRanges, float64, error) {
 	most, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
-		return scalar.Nest{}, 0, err
+		return scalar.ClipRanges{}, 0, err
 	}
 	if m.Clip == "" {
 		m.Clip = defaultMeanClip
 	}
 	share, err := askedShare(method, m.Clip, m.ClipShare)
 	if err != nil {
-		return scalar.Nest{}, 0, err
+		return scalar.ClipRanges{}, 0, err
 	}
 	if p.share != nil && policy.OnPolicy(p.Target) {
-		return scalar.Nest{Above: 1}, 0, nil
+		return scalar.ClipRanges{Above: 1}, 0, nil
 	}
 	if m.MaxWeight == 0 {
 		if most, err = m.widest(p, share); err != nil {
-			return scalar.Nest{}, 0, err
+			return scalar.ClipRanges{}, 0, err
 		}
 	}
 	most = min(most, max(largest, 1))
-	caps := scalar.Nest{Above: most}
+	caps := scalar.ClipRanges{Above: most}
 	if share == 0 || most < narrowable {
 		return caps, 0, nil
 	}
@@ -291,7 +291,7 @@ func (m DPIS) widest(p Public, share float64) (float64, error) {
 	if share == 0 {
 		return affordableWeight(p)
 	}
-	r, err := reach(p)
+	r, err := meanInNoise(p)
 	if most := min(largestAutoWeight, r/9); err != nil || most >= narrowable {
 		return most, err
 	}

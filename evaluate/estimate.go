@@ -138,7 +138,7 @@ func (p *Plan) expect(private, sampling float64) {
 }
 
 // meanOf fixes the budget of every stage of a mean. shares.Main is filled in.
-func meanOf(method string, p Public, n scalar.Nest, cap float64, shares scalar.Stages) (scalar.Mean, error) {
+func meanOf(method string, p Public, n scalar.ClipRanges, cap float64, shares scalar.Stages) (scalar.Mean, error) {
 	if !(n.Below+n.Above > 0) {
 		return scalar.Mean{}, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
@@ -146,7 +146,7 @@ func meanOf(method string, p Public, n scalar.Nest, cap float64, shares scalar.S
 	if err != nil {
 		return scalar.Mean{}, err
 	}
-	return scalar.Mean{Public: p.numbers(), Nest: n, Cap: cap, Noise: noise, Tail: scalar.HeavyTail()}, nil
+	return scalar.Mean{Public: p.numbers(), Ranges: n, Cap: cap, Noise: noise, Tail: scalar.HeavyTail()}, nil
 }
 
 // describeMean tells what is known of a mean beforehand, at the widest clip.
@@ -156,12 +156,12 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 		return err
 	}
 	p.expect(private, sampling)
-	clip := Range(w.Nest.At(0))
+	clip := Range(w.Ranges.At(0))
 	p.Facts["clip"] = clip
 	if w.Noise.Clip == 0 {
 		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max)))
 	} else {
-		p.Facts["clip_choices"] = w.Nest.Steps + 1
+		p.Facts["clip_choices"] = w.Ranges.Steps + 1
 		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
 	}
 	p.Notes = append(p.Notes, p.words("A person without a trajectory that can be used counts as one whose contribution is 0, or the end of that range that is nearest; the interval does not allow for what such a trajectory would have said."))

@@ -89,8 +89,8 @@ func (p Public) startOf(r *Release) *StartValue {
 	for s, w := range p.Start {
 		out.StdAtMost += w * sd[f.Cell(s)]
 	}
-	returns, reach := p.Returns(), scalar.Z95*out.StdAtMost
-	out.Band = &[2]float64{max(out.Value-reach, returns.Min), min(out.Value+reach, returns.Max)}
+	returns, half := p.Returns(), scalar.Z95*out.StdAtMost
+	out.Band = &[2]float64{max(out.Value-half, returns.Min), min(out.Value+half, returns.Max)}
 	out.Deviations, out.Condition = scalar.Z95, startSupposed+"; and "+r.Bands.Condition
 	return out
 }

@@ -28,7 +28,7 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		return b, t, err
 	}
 	bare := b
-	bare.Uncut, bare.Caps = &scalar.Uncut{Square: of.weights.square}, scalar.Nest{Above: of.weights.largest}
+	bare.Uncut, bare.Caps = &scalar.Uncut{Square: of.weights.square}, scalar.ClipRanges{Above: of.weights.largest}
 	uncapped := stages
 	uncapped.Clip = 0
 	if bare.Noise, err = split(uncapped); err != nil {
@@ -93,7 +93,7 @@ func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Sta
 		return b, with, err
 	}
 	// As in caps, a histogram must be able to tell.
-	if r, err := reach(p); err != nil || r/9 < narrowable {
+	if r, err := meanInNoise(p); err != nil || r/9 < narrowable {
 		return b, with, err
 	}
 	chosen := b

@@ -27,10 +27,10 @@ func weightCap(method string, p Public, configured float64) (float64, error) {
 	return configured, nil
 }
 
-// reach is m mu: the number of persons times the budget's parameter of Gaussian
+// meanInNoise is m mu: the number of persons times the budget's parameter of Gaussian
 // differential privacy, that is the size of a mean in units of its noise. Of several
 // answers each has an equal share of mu^2.
-func reach(p Public) (float64, error) {
+func meanInNoise(p Public) (float64, error) {
 	mu, err := account.GaussianMu(p.Privacy.Budget)
 	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.answers, 1))) / p.share.dilution(), err
 }
@@ -40,7 +40,7 @@ func reach(p Public) (float64, error) {
 // the weight, since w - c <= w^2/(4c); at E[w^2] = 4 the two are equal for
 // c^2 = m mu/2.
 func affordableWeight(p Public) (float64, error) {
-	r, err := reach(p)
+	r, err := meanInNoise(p)
 	return max(1, min(defaultMaxWeight, math.Sqrt(r/2))), err
 }
 
@@ -52,7 +52,7 @@ func clipShare(method string, p Public, clip string, share float64, steps int) (
 	if share == 0 || err != nil {
 		return 0, err
 	}
-	r, err := reach(p)
+	r, err := meanInNoise(p)
 	if err != nil {
 		return 0, err
 	}

@@ -209,7 +209,7 @@ func (l *Ledger) charge(w *writer, body *chain.ChargeBody, units sketch, delta f
 		return nil, err
 	}
 	g := &Grant{Budget: totals.Budget, Before: totals.Spent, Most: limits.Most}
-	known, err := l.sight(w.tx, body.Fingerprint, g)
+	known, err := l.noteFingerprint(w.tx, body.Fingerprint, g)
 	if err != nil {
 		return nil, err
 	}
@@ -279,9 +279,9 @@ func same(a, b *chain.ChargeBody) bool {
 		a.Analyst == b.Analyst && a.ConfigHash == b.ConfigHash
 }
 
-// sight notes the data's fingerprint, and warns of, or refuses, a renamed copy. It
+// noteFingerprint notes the data's fingerprint, and warns of, or refuses, a renamed copy. It
 // returns the other datasets that were charged for these data.
-func (l *Ledger) sight(tx *store.Tx, fingerprint string, g *Grant) (others []string, err error) {
+func (l *Ledger) noteFingerprint(tx *store.Tx, fingerprint string, g *Grant) (others []string, err error) {
 	if fingerprint == "" {
 		return nil, nil
 	}

@@ -70,9 +70,9 @@ var (
 var (
 	// ErrStore marks a store that cannot be reached, read or written.
 	ErrStore = store.ErrStore
-	// ErrUnknown marks a commit of which it is not known whether it happened, for
-	// example because the connection broke in it. Nothing may be run on it. Ask
-	// again with the same key: the answer is ErrPending if it did.
+	// ErrUnknown marks a commit with an unknown outcome, for example because the
+	// connection broke during it. Run nothing on it. Ask again with the same key: the
+	// answer is ErrPending if it was committed.
 	ErrUnknown = store.ErrUnknown
 	// ErrNotLedger marks a location that holds something else, or nothing.
 	ErrNotLedger = store.ErrNotLedger

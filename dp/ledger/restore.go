@@ -73,15 +73,15 @@ func Restore(ctx context.Context, backup io.Reader, location string, o RestoreOp
 
 // backupData is a backup that was read and verified.
 type backupData struct {
-	header   backupHeader
-	replay   *replay
-	rows     []store.Row
-	releases map[int64][]byte
-	adopted  map[int64][]byte // releases that left, of charges that are pending here
+	header    backupHeader
+	replay    *replay
+	rows      []store.Row
+	releases  map[int64][]byte
+	recovered map[int64][]byte // releases that left, of charges that are pending here
 }
 
 func readBackup(r io.Reader) (*backupData, error) {
-	b := &backupData{releases: map[int64][]byte{}, adopted: map[int64][]byte{}}
+	b := &backupData{releases: map[int64][]byte{}, recovered: map[int64][]byte{}}
 	in := newLines(r)
 	sum := sha256.New()
 	for n := 1; ; n++ {

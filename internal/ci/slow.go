@@ -89,8 +89,8 @@ func rank(dir string) int {
 	return 0
 }
 
-func without(all, some []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
+func without(all, left []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(left, s) })
 }
 
 // changed are the tests, fuzz targets and examples of files that are among more, or
@@ -116,25 +116,25 @@ func changed(dir string, files, differing, more []string) ([]string, error) {
 	}
 	reached, own := map[string]bool{}, map[string]bool{}
 	for _, d := range gone {
-		reach(reached, d)
+		addReached(reached, d)
 	}
 	for _, d := range added {
 		if !d.method {
-			reach(own, d)
+			addReached(own, d)
 		}
 	}
 	for _, d := range added {
 		// The kept tests compile without it: they can come to what hides a name of the
 		// language, to methods of a type of theirs, and to what runs by itself.
 		if d.method && !own[d.names[len(d.names)-1]] || !d.method && d.found() {
-			reach(reached, d)
+			addReached(reached, d)
 		}
 	}
 	for grown := true; grown; {
 		grown = false
 		for _, d := range kept {
 			if slices.ContainsFunc(d.uses, func(name string) bool { return reached[name] }) {
-				grown = reach(reached, d) || grown
+				grown = addReached(reached, d) || grown
 			}
 		}
 	}
@@ -153,8 +153,8 @@ func changed(dir string, files, differing, more []string) ([]string, error) {
 	return tests, nil
 }
 
-// reach marks the names of a declaration, and says whether one was not marked.
-func reach(reached map[string]bool, d declared) (grown bool) {
+// addReached marks the names of a declaration, and says whether one was not marked.
+func addReached(reached map[string]bool, d declared) (grown bool) {
 	for _, name := range d.names {
 		grown = grown || !reached[name]
 		reached[name] = true

@@ -159,7 +159,7 @@ func TestVerifyCatchesEdits(t *testing.T) {
 			if err := json.Unmarshal(text, &root); err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range some(edits(root, "", "", func(_, v any) any { return v }), tried) {
+			for _, e := range sample(edits(root, "", "", func(_, v any) any { return v }), tried) {
 				changed, err := json.Marshal(e.apply(root))
 				if err != nil {
 					t.Fatal(err)
@@ -191,8 +191,8 @@ func TestVerifyCatchesEdits(t *testing.T) {
 // every is more edits than a release has.
 const every = 1 << 20
 
-// some draws so many of the edits.
-func some(all []edit, most int) []edit {
+// sample draws so many of the edits.
+func sample(all []edit, most int) []edit {
 	r := rand.New(rand.NewPCG(12, uint64(len(all))))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(len(all), most)]

@@ -37,7 +37,7 @@ func storeMutants() []mutant {
 		{"ledger: the last line of a witness counts, not the highest", "dp/ledger/witnessline.go",
 			[][2]string{{"!found || w.Seq > best.Seq", "true"}}, "./dp/ledger", "LinesAppendedHideNoHead"},
 		{"ledger: a witness that cannot be reached is passed over", "dp/ledger/witness.go",
-			[][2]string{{"		head, err := l.ask(ctx, tx, place)\n		if err != nil {", "		head, err := l.ask(ctx, tx, place)\n		if err != nil && (errors.Is(err, ErrBehind) || errors.Is(err, ErrTampered)) {"}}, "./dp/ledger", "ElsewhereThatCannotBeAsked"},
+			[][2]string{{"	all, err := l.ask(ctx, names)\n	if err != nil {", "	all, err := l.ask(ctx, names)\n	if err != nil && (errors.Is(err, ErrBehind) || errors.Is(err, ErrTampered)) {"}}, "./dp/ledger", "ElsewhereThatCannotBeAsked"},
 		{"ledger: a Git reference moves without compare-and-swap", "dp/ledger/internal/witness/git.go",
 			[][2]string{{"lease := fmt.Sprintf(\"--force-with-lease=%s:%s\", s.ref, old)", "lease := fmt.Sprint(\"--force\", old[:0])"}}, "./dp/ledger/internal/witness", "PushIsOfWhatWasRead"},
 		{"ledger: a user's git variables reach the scratch repository", "dp/ledger/internal/witness/scratch.go",

@@ -100,7 +100,7 @@ func (c *Column) deltas(buffer int, b []byte, width, n int) (numbers, rest []byt
 	if err != nil {
 		return nil, nil, err
 	}
-	dst, err := room(c.file, c.work[buffer], d.total*width, 1)
+	dst, err := sized(c.file, c.work[buffer], d.total*width, 1)
 	if err != nil {
 		return nil, nil, err
 	}

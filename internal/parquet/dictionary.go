@@ -36,7 +36,7 @@ func (d *dictionary) fill(c *Column, page []byte, n int) error {
 			return nil
 		}
 		var err error
-		if d.numbers, err = room(c.file, d.numbers, n, 8); err == nil {
+		if d.numbers, err = sized(c.file, d.numbers, n, 8); err == nil {
 			spread(d.numbers, 1, c.kind, page, n)
 		}
 		return err
@@ -45,7 +45,7 @@ func (d *dictionary) fill(c *Column, page []byte, n int) error {
 		return errValuesShort
 	}
 	var err error
-	if d.offsets, err = room(c.file, d.offsets, n+1, 4); err != nil {
+	if d.offsets, err = sized(c.file, d.offsets, n+1, 4); err != nil {
 		return err
 	}
 	at := 0

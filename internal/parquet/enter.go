@@ -109,13 +109,13 @@ func (c *Column) body(h pageHeader, buf []byte) ([]byte, error) {
 	if err := plausible(codec, h.size, h.uncompressed); err != nil {
 		return buf, err
 	}
-	dst, err := room(c.file, buf, h.uncompressed, 1)
+	dst, err := sized(c.file, buf, h.uncompressed, 1)
 	if err != nil {
 		return buf, err
 	}
 	src := dst
 	if codec != format.Uncompressed {
-		if src, err = room(c.file, c.file.codec.src, h.size, 1); err != nil {
+		if src, err = sized(c.file, c.file.codec.src, h.size, 1); err != nil {
 			return dst, err
 		}
 		c.file.codec.src = src

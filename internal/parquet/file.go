@@ -23,13 +23,13 @@ type File struct {
 	values int64         // values of the columns that are read
 	codec  codec
 	// What columns use in turn.
-	index  [some]uint32
-	levels [some]uint8
-	dense  [2 * some]float64 // one more than some, rounded up
+	index  [atOnce]uint32
+	levels [atOnce]uint8
+	dense  [2 * atOnce]float64 // one more than atOnce, rounded up
 }
 
-// some is the number of values that are decoded in one go.
-const some = 1 << 10
+// atOnce is the number of values that are decoded in one go.
+const atOnce = 1 << 10
 
 // Open reads and checks the footer of the first size bytes of r, which stays the
 // caller's to close.

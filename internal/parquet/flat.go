@@ -29,7 +29,7 @@ func (c *Column) flat(dst []float64, width, k int) (int, error) {
 		return 0, err
 	}
 	if same == 0 {
-		k = min(k, some)
+		k = min(k, atOnce)
 		return k, c.sparse(dst, width, k)
 	}
 	c.def.pass(same)
@@ -50,7 +50,7 @@ func repeat(dst []float64, width, n int, v float64) {
 	}
 }
 
-// sparse delivers k rows, at most some, any of which may be missing.
+// sparse delivers k rows, at most atOnce, any of which may be missing.
 func (c *Column) sparse(dst []float64, width, k int) error {
 	levels := c.file.levels[:k]
 	if err := fill(&c.def, levels); err != nil {
@@ -71,7 +71,7 @@ func (c *Column) sparse(dst []float64, width, k int) error {
 	null, at := math.Float64bits(c.null), 0
 	for i, d := range levels {
 		there := equal(d, c.maxDef)
-		v := math.Float64bits(dense[at&(2*some-1)])
+		v := math.Float64bits(dense[at&(2*atOnce-1)])
 		dst[i*width] = math.Float64frombits(v&-there | null&^-there)
 		at += int(there)
 	}

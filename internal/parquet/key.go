@@ -32,7 +32,7 @@ func (c *Column) flatKeys(dst Runs, k int) (int, error) {
 		c.def.pass(same)
 		return same, c.keys(dst, same, level == uint64(c.maxDef))
 	}
-	levels := c.file.levels[:min(k, some)]
+	levels := c.file.levels[:min(k, atOnce)]
 	if err := fill(&c.def, levels); err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (c *Column) indexedKeys(dst Runs, n int) error {
 				continue
 			}
 		}
-		index := c.file.index[:min(n, some)]
+		index := c.file.index[:min(n, atOnce)]
 		if err := fill(runs, index); err != nil {
 			return err
 		}

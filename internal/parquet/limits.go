@@ -44,9 +44,9 @@ func (f *File) hold(n int) error {
 	return nil
 }
 
-// room gives a slice of n elements of size bytes each, buf where it has the
-// room, and counts what it takes. What is in it does not matter.
-func room[T any](f *File, buf []T, n, size int) ([]T, error) {
+// sized gives a slice of n elements of size bytes each, buf where that is large
+// enough, and counts what it takes. What is in it does not matter.
+func sized[T any](f *File, buf []T, n, size int) ([]T, error) {
 	if n <= cap(buf) {
 		return buf[:n], nil
 	}

@@ -4,12 +4,12 @@ package parquet
 type chunk struct {
 	n, at    int // levels, and the next of them
 	value    int // the next value
-	def, rep [some]uint8
-	values   [some]float64
+	def, rep [atOnce]uint8
+	values   [atOnce]float64
 }
 
 // chunkSize is about the size of a chunk in bytes.
-const chunkSize = some * (1 + 1 + 8)
+const chunkSize = atOnce * (1 + 1 + 8)
 
 // ready makes sure that there is a level in the chunk. It reports false at the
 // end of the row group.
@@ -21,7 +21,7 @@ func (c *Column) ready() (bool, error) {
 	if ok, err := c.more(); !ok || err != nil {
 		return ok, err
 	}
-	k := min(c.left, some)
+	k := min(c.left, atOnce)
 	c.left -= k
 	l.n, l.at, l.value = k, 0, 0
 	if err := fill(&c.rep, l.rep[:k]); err != nil {

@@ -6,7 +6,7 @@ func (c *Column) gather(b []byte) ([]byte, error) {
 	if len(b)%c.width != 0 {
 		return nil, errValuesShort
 	}
-	dst, err := room(c.file, c.work[0], len(b), 1)
+	dst, err := sized(c.file, c.work[0], len(b), 1)
 	if err != nil {
 		return nil, err
 	}

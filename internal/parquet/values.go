@@ -65,7 +65,7 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		return nil
 	}
 	for i := 0; i < n; {
-		index := c.file.index[:min(n-i, some)]
+		index := c.file.index[:min(n-i, atOnce)]
 		if err := fill(&v.runs, index); err != nil {
 			return err
 		}
@@ -80,16 +80,16 @@ func (v *values) bits(dst []float64, stride, n int) {
 	at, end := v.at, v.at+n
 	v.at = end
 	for i := 0; at < end; {
-		b, some := v.data[at/8]>>(at%8), min(8-at%8, end-at)
-		at += some
+		b, left := v.data[at/8]>>(at%8), min(8-at%8, end-at)
+		at += left
 		if b == 0 { // flags are mostly down
-			for range some {
+			for range left {
 				dst[i] = 0
 				i += stride
 			}
 			continue
 		}
-		for range some {
+		for range left {
 			dst[i] = float64(b & 1)
 			b >>= 1
 			i += stride

@@ -54,15 +54,15 @@ func assemble(p *player, chunks []episodes, perPerson int) *trajectory.Dataset {
 func keepTruncated(d *trajectory.Dataset, final []float64) {
 	width := len(d.Columns)
 	has := make([]bool, len(d.Terminated))
-	some := false
+	anyTruncated := false
 	for e, terminated := range d.Terminated {
 		has[e] = !terminated
-		some = some || has[e]
+		anyTruncated = anyTruncated || has[e]
 		if terminated {
 			clear(final[e*width : (e+1)*width])
 		}
 	}
-	if some {
+	if anyTruncated {
 		d.Final, d.HasFinal = final, has
 	}
 }

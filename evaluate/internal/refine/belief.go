@@ -41,7 +41,7 @@ func newBelief(centre, level, slope, state float64, covariate []float64) *belief
 	return b
 }
 
-// observe takes note of an observation of cell s with the given variance.
+// observe is the posterior update by an observation of cell s with the given variance.
 func (b *belief) observe(s int, x, variance float64) {
 	b.precision[s] += 1 / variance
 	b.weighted[s] += x / variance

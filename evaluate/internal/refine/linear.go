@@ -84,8 +84,8 @@ func (r Linear) releaseScale(ctx context.Context, persons int, each func() *line
 		return func(dst []float64, p int) {
 			w.person(p, theta, true)
 			dst[0] = within1((w.level - r.Public.Returns.Mid()) / half)
-			dst[1] = octaves(squareNorm(w.matrix), r.matrixMax)
-			dst[2] = octaves(squareNorm(w.residual), r.firstMax)
+			dst[1] = logScale(squareNorm(w.matrix), r.matrixMax)
+			dst[2] = logScale(squareNorm(w.residual), r.firstMax)
 			if dim == 4 {
 				dst[3] = 1
 			}
@@ -100,8 +100,8 @@ func (r Linear) releaseScale(ctx context.Context, persons int, each func() *line
 		persons:  m,
 		centre:   min(max(r.Public.Returns.Mid()+half*noisy[0]/m, r.Public.Returns.Min), r.Public.Returns.Max),
 		centreSD: half * sd,
-		matrix:   fromOctaves(noisy[1]/m+sd, r.matrixMax),
-		residual: fromOctaves(noisy[2]/m+sd, r.firstMax),
+		matrix:   fromLogScale(noisy[1]/m+sd, r.matrixMax),
+		residual: fromLogScale(noisy[2]/m+sd, r.firstMax),
 	}, nil
 }
 
@@ -117,19 +117,19 @@ func (r Linear) constant(c float64) []float64 {
 	return theta
 }
 
-// normOctaves is the number of octaves below its public bound, halved, over which
+// normBits is half the number of powers of two below its public bound over which
 // the logarithm of a norm is released: a bound may be far too wide, and the
 // logarithm finds the scale all the same.
-const normOctaves = 7
+const normBits = 7
 
-// octaves places a norm, given squared, on [-1, 1] by its logarithm.
-func octaves(square, largest float64) float64 {
-	return within1(1 + math.Log2(square/(largest*largest))/2/normOctaves)
+// logScale places a norm, given squared, on [-1, 1] by its logarithm.
+func logScale(square, largest float64) float64 {
+	return within1(1 + math.Log2(square/(largest*largest))/2/normBits)
 }
 
-// fromOctaves is the inverse of octaves.
-func fromOctaves(x, largest float64) float64 {
-	return largest * math.Exp2(normOctaves*(min(max(x, -1), 1)-1))
+// fromLogScale is the inverse of logScale.
+func fromLogScale(x, largest float64) float64 {
+	return largest * math.Exp2(normBits*(min(max(x, -1), 1)-1))
 }
 
 // within1 clips to [-1, 1]; NaN becomes 0.
@@ -288,10 +288,10 @@ type linearBelief struct {
 	cov  *mat.Dense
 }
 
-// observe conditions on noisy/persons = A (theta* - theta) + noise. What is
-// unknown of A counts as more noise: entrySD^2 times the variance left in theta.
-// The step is a ridge-regularised Newton step with the ridge that the noise
-// asks for. It reports whether the equations could be solved: where rounding makes
+// observe is the measurement update of a Kalman filter (Kalman 1960): it conditions the
+// Gaussian belief on noisy/persons = A (theta* - theta) + noise. The error of A counts
+// as more noise: entrySD^2 times the variance left in theta. The mean moves by a
+// Newton step on the equations, regularised by that noise. It reports whether the equations could be solved: where rounding makes
 // their matrix indefinite, the belief stands as it was.
 func (b *linearBelief) observe(a *mat.Dense, theta, noisy []float64, persons, sd, entrySD float64) bool {
 	n := len(theta)

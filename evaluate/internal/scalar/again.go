@@ -11,7 +11,7 @@ import (
 // Again computes an estimate from the noisy numbers in it: whatever else it
 // holds is determined by these and by the plan. n are the ranges that its clip
 // was chosen from.
-func (w Mean) Again(e *Estimate, n Nest) (*Estimate, error) {
+func (w Mean) Again(e *Estimate, n ClipRanges) (*Estimate, error) {
 	out := *e
 	clip, err := w.clipOf(e, n)
 	if err != nil {
@@ -58,7 +58,7 @@ func (w Mean) Again(e *Estimate, n Nest) (*Estimate, error) {
 }
 
 // clipOf is the clip of an estimate: one of the ranges, where one was chosen.
-func (w Mean) clipOf(e *Estimate, n Nest) (facts.Range, error) {
+func (w Mean) clipOf(e *Estimate, n ClipRanges) (facts.Range, error) {
 	if w.Noise.Clip == 0 {
 		if e.Clip != nil {
 			return facts.Range{}, fmt.Errorf("diagnostics.clip: none was paid for")

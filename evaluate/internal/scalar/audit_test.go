@@ -78,9 +78,9 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 		}
 		return a
 	}
-	n := Nest{Anchor: 0.5, Below: 2, Above: 2, Steps: ClipSteps}
+	n := ClipRanges{Anchor: 0.5, Below: 2, Above: 2, Steps: ClipSteps}
 	all := Stages{Baseline: multiplier, Clip: multiplier, Weights: multiplier, Clipped: multiplier, Main: multiplier}
-	mean := Mean{Public: p, Nest: n, Cap: 1, Noise: all, Tail: ThinTail()}
+	mean := Mean{Public: p, Ranges: n, Cap: 1, Noise: all, Tail: ThinTail()}
 	// Every number but one lies at the anchor; that one is far beyond the clip.
 	numbers := func(first float64) []float64 {
 		x := make([]float64, bystanders+1)
@@ -139,7 +139,7 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			return o.ClippedShare
 		},
 		"bounds": func(neighbour bool, src *noise.Source) float64 {
-			b := Bounds{Public: p, Range: p.Returns, Caps: Nest{Above: 3}, Noise: Stages{Main: multiplier}}
+			b := Bounds{Public: p, Range: p.Returns, Caps: ClipRanges{Above: 3}, Noise: Stages{Main: multiplier}}
 			x, z := weights(0.5), weights(0.5)
 			x[0], z[0] = pick(neighbour, 0, 1e9), pick(neighbour, 1e9, 0)
 			r, err := b.Run(x, z, src)
@@ -194,13 +194,13 @@ func TestAuditOfAWholeScalarRelease(t *testing.T) {
 		if adjacency == dp.ReplaceOne {
 			p.Persons++
 		}
-		n := Nest{Below: 2, Above: 2, Steps: ClipSteps}
+		n := ClipRanges{Below: 2, Above: 2, Steps: ClipSteps}
 		mu, err := account.GaussianMu(dp.Budget{Epsilon: 4, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		share := func(s float64) float64 { return adjacency.SumSensitivity(1) / (mu.Lower * math.Sqrt(s)) }
-		w := Mean{Public: p, Nest: n, Cap: 1, Tail: HeavyTail(),
+		w := Mean{Public: p, Ranges: n, Cap: 1, Tail: HeavyTail(),
 			Noise: Stages{Clip: share(0.1), Weights: share(0.05), Clipped: share(0.05), Main: share(0.8)}}
 		claim := 0.0
 		for _, m := range w.Noise.Taken() {

@@ -21,7 +21,7 @@ import (
 type Bounds struct {
 	Public facts.Public
 	Range  facts.Range // what the shares 0 and 1 stand for
-	Caps   Nest        // caps on a person's weight, to choose from
+	Caps   ClipRanges  // caps on a person's weight, to choose from
 	Noise  Stages      // noise multipliers
 	// SelfNormalised makes the value the ratio of the sums of x and of weights instead
 	// of the middle between the two estimates.

@@ -199,7 +199,7 @@ func TestDiscountsOfTheDataCountAsRewards(t *testing.T) {
 func TestCapIsChosenForTheNarrowestInterval(t *testing.T) {
 	const persons = 4000
 	p := facts.Public{Persons: persons, Adjacency: dp.ReplaceOne, Returns: facts.Range{Min: 0, Max: 1}}
-	b := Bounds{Public: p, Range: p.Returns, Caps: Nest{Above: 64, Steps: ClipSteps}, Noise: Stages{Clip: 2, Main: 5}}
+	b := Bounds{Public: p, Range: p.Returns, Caps: ClipRanges{Above: 64, Steps: ClipSteps}, Noise: Stages{Clip: 2, Main: 5}}
 	x, z := make([]float64, persons), make([]float64, persons)
 	for i := range x {
 		x[i] = 2 * float64(i%2)
@@ -251,7 +251,7 @@ func TestMissingMassIsWithinItsError(t *testing.T) {
 		for _, missing := range []float64{0, 0.5} {
 			for _, multiplier := range []float64{1, 30} {
 				b := Bounds{Public: facts.Public{Persons: persons, Adjacency: adjacency, Returns: facts.Range{Max: 1}}, Range: facts.Range{Max: 1},
-					Caps: Nest{Above: 4}, Noise: Stages{Main: multiplier}}
+					Caps: ClipRanges{Above: 4}, Noise: Stages{Main: multiplier}}
 				far, square := 0, 0.0
 				for range draws {
 					x, z := make([]float64, persons), make([]float64, persons)

@@ -9,23 +9,23 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 )
 
-// Nest is a public family of clip ranges around an anchor, each narrower than
+// ClipRanges is a public family of clip ranges around an anchor, each narrower than
 // the last by the factor 1/sqrt 2:
 //
 //	range k = [Anchor - Below 2^(-k/2), Anchor + Above 2^(-k/2)], 0 <= k <= Steps.
-type Nest struct {
+type ClipRanges struct {
 	Anchor, Below, Above float64
 	Steps                int
 }
 
-// At is range k of the nest.
-func (n Nest) At(k int) facts.Range {
+// At is range k.
+func (n ClipRanges) At(k int) facts.Range {
 	f := math.Exp2(-float64(k) / 2)
 	return facts.Range{Min: n.Anchor - n.Below*f, Max: n.Anchor + n.Above*f}
 }
 
 // ranges are those within the widest one, in order.
-func (n Nest) ranges() []facts.Range {
+func (n ClipRanges) ranges() []facts.Range {
 	out := make([]facts.Range, n.Steps)
 	for k := range out {
 		out[k] = n.At(k + 1)
@@ -44,7 +44,7 @@ func innermost(ranges []facts.Range, x float64) int {
 	return len(ranges)
 }
 
-// clipper chooses one range of a Nest from a paid histogram of how many persons
+// clipper chooses one range of ClipRanges from a paid histogram of how many persons
 // have their number in which shell. What it sees is noisy counts alone, so the
 // choice is post-processing of the histogram.
 //
@@ -71,7 +71,7 @@ type choice struct {
 }
 
 // choose pays for the histogram and picks the range.
-func (c clipper) choose(x []float64, n Nest, src *noise.Source) (choice, error) {
+func (c clipper) choose(x []float64, n ClipRanges, src *noise.Source) (choice, error) {
 	counts, sd, err := c.count(x, n, src)
 	if err != nil {
 		return choice{}, err
@@ -81,7 +81,7 @@ func (c clipper) choose(x []float64, n Nest, src *noise.Source) (choice, error) 
 
 // count releases how many persons have their number in which shell, and the
 // standard deviation of the noise in each count. Nothing else of x is looked at.
-func (c clipper) count(x []float64, n Nest, src *noise.Source) (counts []float64, sd float64, err error) {
+func (c clipper) count(x []float64, n ClipRanges, src *noise.Source) (counts []float64, sd float64, err error) {
 	h, err := mechanism.NewHistogram(n.Steps+1, c.multiplier, c.adjacency, c.kind)
 	if err != nil {
 		return nil, 0, err
@@ -157,7 +157,7 @@ const (
 )
 
 // pick chooses a range by the tails, noisy numbers of persons beyond each.
-func (c clipper) pick(tails []float64, sd func(k int) float64, n Nest) choice {
+func (c clipper) pick(tails []float64, sd func(k int) float64, n ClipRanges) choice {
 	longer := max(n.Below, n.Above)
 	// The first range beyond which there are persons without doubt.
 	seen := 1

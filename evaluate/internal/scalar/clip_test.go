@@ -12,7 +12,7 @@ import (
 
 func TestNestRangesNarrowAroundTheirAnchor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := Nest{
+		n := ClipRanges{
 			Anchor: rapid.Float64Range(-5, 5).Draw(t, "anchor"),
 			Below:  rapid.Float64Range(0, 5).Draw(t, "below"),
 			Above:  rapid.Float64Range(0.1, 5).Draw(t, "above"),
@@ -28,7 +28,7 @@ func TestNestRangesNarrowAroundTheirAnchor(t *testing.T) {
 			t.Fatalf("range %d = %v holds %v too; innermost says %d", k+1, n.At(k+1), x, k)
 		}
 	})
-	n := Nest{Below: 1, Above: 1, Steps: 4}
+	n := ClipRanges{Below: 1, Above: 1, Steps: 4}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if k := innermost(n.ranges(), x); k != 0 {
 			t.Errorf("innermost(%v) = %d; want 0, a fixed shell", x, k)
@@ -37,7 +37,7 @@ func TestNestRangesNarrowAroundTheirAnchor(t *testing.T) {
 }
 
 // exact picks a clip from exact counts of m persons whose tail is given.
-func exact(c clipper, m float64, n Nest, beyond func(x float64) float64) choice {
+func exact(c clipper, m float64, n ClipRanges, beyond func(x float64) float64) choice {
 	tails := make([]float64, n.Steps+1)
 	for k := 1; k <= n.Steps; k++ {
 		tails[k] = m * beyond(n.At(k).Max)
@@ -50,7 +50,7 @@ func exact(c clipper, m float64, n Nest, beyond func(x float64) float64) choice 
 // for heavy ones.
 func TestPickedClipIsNearTheBest(t *testing.T) {
 	const m = 1e6
-	n := Nest{Above: 64, Steps: 12}
+	n := ClipRanges{Above: 64, Steps: 12}
 	for name, c := range map[string]struct {
 		tail   Tail
 		beyond func(x float64) float64

@@ -91,7 +91,7 @@ func TestJointIntervalsAreWider(t *testing.T) {
 		x[i], z[i] = float64(i%2), float64((i+1)%2)
 	}
 	width := func(answers int) float64 {
-		b := Bounds{Public: public, Range: public.Returns, Caps: Nest{Above: 1}, Noise: Stages{Main: 1}, Answers: answers}
+		b := Bounds{Public: public, Range: public.Returns, Caps: ClipRanges{Above: 1}, Noise: Stages{Main: 1}, Answers: answers}
 		e, err := b.Run(x, z, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)

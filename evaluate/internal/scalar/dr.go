@@ -36,12 +36,12 @@ func (d Baseline) ByState() bool {
 
 // Around is the family of clips about a centre, for weights up to cap. On-policy a
 // contribution is a return and its public range bounds it.
-func Around(p facts.Public, cap, centre float64) Nest {
+func Around(p facts.Public, cap, centre float64) ClipRanges {
 	half := cap * p.Returns.Width() / 2
 	if p.OnPolicy() {
 		centre = p.Returns.Mid()
 	}
-	return Nest{Anchor: centre, Below: half, Above: half, Steps: ClipSteps}
+	return ClipRanges{Anchor: centre, Below: half, Above: half, Steps: ClipSteps}
 }
 
 // Run makes the releases in the order of the event: the baseline where it is paid

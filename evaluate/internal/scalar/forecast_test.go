@@ -47,7 +47,7 @@ func TestMomentsOfCutWeights(t *testing.T) {
 func TestForecastIsThatOfTheExpectedSums(t *testing.T) {
 	b := Bounds{
 		Public: facts.Public{Persons: 2000, Adjacency: dp.ReplaceOne, Gamma: 1, Returns: facts.Range{Min: 1, Max: 3}},
-		Range:  facts.Range{Min: 1, Max: 3}, Caps: Nest{Above: 4}, Noise: Stages{Main: 5},
+		Range:  facts.Range{Min: 1, Max: 3}, Caps: ClipRanges{Above: 4}, Noise: Stages{Main: 5},
 	}
 	m, err := b.pair(4)
 	if err != nil {

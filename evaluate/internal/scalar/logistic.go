@@ -24,8 +24,8 @@ func LogisticShares() [LogisticRounds]float64 {
 }
 
 // Logistic estimates the probabilities with which actions were logged as a multinomial
-// logistic function of a vector that is known before a decision, by Newton's steps on
-// noisy sums. Ratios are made of simultaneous upper limits of them, for sampling and
+// logistic function of a vector that is known before a decision, by Newton's method
+// (McCullagh and Nelder 1989, section 2.5) on noisy sums. Ratios are made of simultaneous upper limits of them, for sampling and
 // noise: docs/proofs/propensities.md.
 //
 // Released: in every round the sum over persons of the gradient of the log-likelihood
@@ -221,7 +221,7 @@ func (l Logistic) information(sum []float64) *mat.SymDense {
 // longestStep bounds a step of the coefficients.
 const longestStep = 4
 
-// step moves coefficients by Newton's step from the noisy sum of a round, no eigenvalue
+// step moves coefficients by a Newton step, made of the noisy sum of a round, no eigenvalue
 // of the information below what noise makes of nothing. It reports whether that is the
 // whole step, or it was cut.
 func (l Logistic) step(theta, sum []float64, round int) (values []float64, vectors *mat.Dense, whole bool) {

@@ -18,7 +18,7 @@ const ClipSteps = 12
 // for.
 type Mean struct {
 	Public facts.Public
-	Nest   Nest
+	Ranges ClipRanges
 	Cap    float64 // of weights, in diagnostics
 	Noise  Stages  // noise multipliers
 	Tail   Tail
@@ -31,7 +31,7 @@ func (w Mean) moments(clip facts.Range) (*mechanism.Moments, error) {
 // Expected is the error that is known beforehand, at the widest clip: standard
 // deviation of what the noise makes, and a bound on that of sampling.
 func (w Mean) Expected() (private, sampling float64, err error) {
-	clip := w.Nest.At(0)
+	clip := w.Ranges.At(0)
 	m, err := w.moments(clip)
 	if err != nil {
 		return 0, 0, err
@@ -55,7 +55,7 @@ func expectedOffset(g facts.Range, centre float64) float64 {
 
 // Run makes the releases from the clip onward: x holds every person's number and
 // weight their importance weight; n are the ranges to choose from.
-func (w Mean) Run(x, weight []float64, n Nest, src *noise.Source) (*Estimate, error) {
+func (w Mean) Run(x, weight []float64, n ClipRanges, src *noise.Source) (*Estimate, error) {
 	clip := choice{clip: n.At(0)}
 	if w.Noise.Clip != 0 {
 		var err error
@@ -93,7 +93,7 @@ func (w Mean) Run(x, weight []float64, n Nest, src *noise.Source) (*Estimate, er
 }
 
 // clipper spends the clip's share.
-func (w Mean) clipper(n Nest) clipper {
+func (w Mean) clipper(n ClipRanges) clipper {
 	return clipper{multiplier: w.Noise.Clip, adjacency: w.Public.Adjacency, kind: w.Public.Noise,
 		persons: w.Public.Persons, tail: w.Tail, price: w.Noise.Main * (n.Below + n.Above) / 2 / max(n.Below, n.Above)}
 }

@@ -12,7 +12,7 @@ import (
 // weighed are bounds of so many persons on weights up to cap.
 func weighed(persons int64, adjacency dp.Adjacency, cap, multiplier float64) Bounds {
 	return Bounds{Public: facts.Public{Persons: persons, Adjacency: adjacency, Returns: facts.Range{Max: 1}}, Range: facts.Range{Max: 1},
-		Caps: Nest{Above: cap}, Noise: Stages{Main: multiplier}}
+		Caps: ClipRanges{Above: cap}, Noise: Stages{Main: multiplier}}
 }
 
 // TestRightProbabilitiesAreNotRefuted: weights are w with probability 1/w and else 0, of

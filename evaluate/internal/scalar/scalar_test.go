@@ -37,19 +37,19 @@ func TestAllowanceRestoresCoverage(t *testing.T) {
 // below 1e-6. What noise may hide is an error of privacy.
 func TestSamplingErrorHoldsNoNoise(t *testing.T) {
 	p := facts.Public{Persons: 500, Adjacency: dp.ReplaceOne, Returns: facts.Range{Min: 0, Max: 1}}
-	w := Mean{Public: p, Nest: Nest{Anchor: 0.5, Below: 0.5, Above: 0.5}, Noise: Stages{Main: 5}}
+	w := Mean{Public: p, Ranges: ClipRanges{Anchor: 0.5, Below: 0.5, Above: 0.5}, Noise: Stages{Main: 5}}
 	x := make([]float64, 500)
 	for i := range x {
 		x[i] = 0.5
 	}
-	m, err := w.moments(w.Nest.At(0))
+	m, err := w.moments(w.Ranges.At(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, sum, _ := m.SD()
 	none, src := 0, noise.NewSeeded(8)
 	for range 40 {
-		e, err := w.Run(x, x, w.Nest, src)
+		e, err := w.Run(x, x, w.Ranges, src)
 		if err != nil {
 			t.Fatal(err)
 		}

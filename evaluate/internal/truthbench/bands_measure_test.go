@@ -17,7 +17,7 @@ import (
 
 // TestBandsTable prints which share of values lie in the bands of dp-refine, and how often
 // the value over first states does: in the worlds that break what bands suppose, and on the
-// bench of value functions. It judges nothing.
+// benchmark problems of value functions. It judges nothing.
 func TestBandsTable(t *testing.T) {
 	fmt.Println("| problem | persons | epsilon | values in their bands | last state in its band | mean width, of the range | value at the start in its band | its stated deviation by its error |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")

@@ -53,7 +53,7 @@ func (h hidden) problem(name string) Confounded {
 	}
 	target, err := policy.NewTable(rows, 2, column)
 	if err != nil {
-		panic(err) // the bench is a constant of the program
+		panic(err) // the problem is a constant of the program
 	}
 	return Confounded{Factor: h.factor, Problem: Problem{Name: name, Target: target, J: j, Logged: logged,
 		Horizon: h.horizon, Gamma: 1, States: len(h.recorded), simulate: h.simulate}}

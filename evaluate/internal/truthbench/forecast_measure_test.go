@@ -17,7 +17,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
 )
 
-// TestForecastTable prints, over the bench, the half width that a plan forecasts with
+// TestForecastTable prints, over the benchmark problems, the half width that a plan forecasts with
 // parameters at their defaults, without and with a right guess of weights, and the mean one
 // of the releases. The guess is taken from another log of 20,000 persons. It judges nothing.
 func TestForecastTable(t *testing.T) {

@@ -38,13 +38,13 @@ func (f Function) Public(persons int, epsilon float64, adjacency dp.Adjacency) e
 	p := Problem{Gamma: f.Gamma, Horizon: f.Horizon, Return: f.Return, Target: policy.Logged{}}.Public(persons, epsilon, adjacency)
 	features, err := feature.NewTabular(len(f.V), column)
 	if err != nil {
-		panic(err) // the bench is a constant of the program
+		panic(err) // the problem is a constant of the program
 	}
 	p.Features = features
 	return p
 }
 
-// Functions lists the bench of value functions.
+// Functions lists the benchmark problems of value functions.
 func Functions() []Function {
 	unit := &evaluate.Range{Min: 0, Max: 1}
 	return []Function{

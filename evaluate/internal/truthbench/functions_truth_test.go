@@ -32,7 +32,7 @@ func TestStartValuesAgreeWithPlay(t *testing.T) {
 		}
 		t.Logf("%-26s %8.4f %8.4f (%.4f), %.2f%% cut off", f.Name, f.J, mean, se, 100*float64(cut)/persons)
 		if cut > persons/50 {
-			t.Errorf("%s: %d of %d episodes are cut off; the bench is of episodes that end", f.Name, cut, persons)
+			t.Errorf("%s: %d of %d episodes are cut off; these problems have episodes that end", f.Name, cut, persons)
 		}
 	}
 }

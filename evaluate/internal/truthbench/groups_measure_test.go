@@ -34,7 +34,7 @@ func part(t *testing.T, b dp.Budget, n int) dp.Budget {
 	return dp.Budget{Epsilon: high, Delta: b.Delta}
 }
 
-// TestGroups prints, for problems of the bench, how often the intervals of four groups all
+// TestGroups prints, for problems of the benchmark, how often the intervals of four groups all
 // hold, and the width of each: of one release under each guarantee, and of four releases of
 // the persons of one group each, which know the sizes and have a quarter of mu^2 each. It
 // judges nothing.

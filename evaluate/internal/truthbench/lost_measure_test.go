@@ -206,7 +206,7 @@ func compareLost(t *testing.T, p truthbench.Problem, n int, epsilon float64) {
 	share := (p.J - within.Min) / within.Width()
 	bounds := func(cap float64) scalar.Bounds {
 		return scalar.Bounds{Public: facts.Public{Persons: int64(n), Adjacency: dp.ReplaceOne, Returns: whole}, Range: whole,
-			Caps: scalar.Nest{Above: cap}, Noise: scalar.Stages{Main: 2 / mu.Lower}, SelfNormalised: true}
+			Caps: scalar.ClipRanges{Above: cap}, Noise: scalar.Stages{Main: 2 / mu.Lower}, SelfNormalised: true}
 	}
 	tally := func(h *held, cap, low, high, missing float64) {
 		h.cap = cap

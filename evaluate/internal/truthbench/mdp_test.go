@@ -109,7 +109,7 @@ func (m *mdp) problem(name string) Problem {
 func table(probabilities [][]float64) policy.Policy {
 	p, err := policy.NewTable(slices.Concat(probabilities...), len(probabilities[0]), column)
 	if err != nil {
-		panic(err) // the bench is a constant of the program
+		panic(err) // the problem is a constant of the program
 	}
 	return p
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
-// Problems lists the bench.
+// Problems lists the benchmark problems.
 func Problems() []Problem {
 	out := []Problem{
 		bandit("bandit, arm at .5", 0.5, 0.6, 0.4),

@@ -26,7 +26,7 @@ type rival struct {
 	square   float64
 }
 
-// TestAutoRegret prints, over the bench of value functions and the worlds that break what
+// TestAutoRegret prints, over the benchmark problems of value functions and the worlds that break what
 // bands suppose, what auto chose, the errors that were expected and made by each method it
 // may choose, and its regret: the error of its choice over the least of all, the middle of
 // the public range included. It judges nothing.

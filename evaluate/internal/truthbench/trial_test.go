@@ -24,7 +24,7 @@ func Trial(name string, treated float64) Problem {
 	}
 	target, err := policy.NewConstant(1)
 	if err != nil {
-		panic(err) // the bench is a constant of the program
+		panic(err) // the problem is a constant of the program
 	}
 	behavior, err := policy.NewByStep([][]float64{single(treated), {1}})
 	if err != nil {

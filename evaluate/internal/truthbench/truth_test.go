@@ -78,7 +78,7 @@ func TestValuesInClosedForm(t *testing.T) {
 		}
 	}
 	if len(worth) > 0 {
-		t.Errorf("not on the bench: %v", worth)
+		t.Errorf("not among the benchmark problems: %v", worth)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// withheld are the finite problems of the bench; linear-Gaussian ones have no cells.
+// withheld are the finite problems of the benchmark; linear-Gaussian ones have no cells.
 func withheld() (out []truthbench.Problem) {
 	for _, p := range truthbench.Problems() {
 		if p.States > 0 {

@@ -17,7 +17,7 @@ import (
 var (
 	// ErrStore marks a store that cannot be reached, read or written.
 	ErrStore = errors.New("ledger store failed")
-	// ErrUnknown marks a commit of which it is not known whether it happened.
+	// ErrUnknown marks a commit with an unknown outcome.
 	ErrUnknown = errors.New("it is not known whether the ledger was written")
 	// ErrNotLedger marks a location that holds something else, or nothing.
 	ErrNotLedger = fault.Input("not a ledger")

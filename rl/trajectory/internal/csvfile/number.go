@@ -36,7 +36,7 @@ func scanNumber(b []byte, p int, sep byte) (float64, int, bool) {
 		m = m*10 + uint64(b[p]-'0')
 	}
 	digits, scale := p-start, 0
-	some := p > first
+	hasDigits := p > first
 	if b[p] == '.' {
 		p++
 		dot := p
@@ -50,9 +50,9 @@ func scanNumber(b []byte, p int, sep byte) (float64, int, bool) {
 		}
 		digits += p - start
 		scale = p - dot
-		some = some || scale > 0
+		hasDigits = hasDigits || scale > 0
 	}
-	if !some || digits > 19 {
+	if !hasDigits || digits > 19 {
 		return 0, 0, false
 	}
 	if b[p]|0x20 == 'e' {

@@ -65,7 +65,7 @@ func (s *scanner) more(keep int) error {
 	s.data, s.pos, s.base = s.data[:n], 0, s.base+int64(keep)
 	searched := max(had, 0)
 	for {
-		if err := s.room(); err != nil {
+		if err := s.grow(); err != nil {
 			return err
 		}
 		got, err := s.r.Read(s.data[len(s.data) : cap(s.data)-1])
@@ -96,9 +96,9 @@ func (s *scanner) more(keep int) error {
 	}
 }
 
-// room makes the buffer larger when it is full; a byte is kept free for a last
+// grow makes the buffer larger when it is full; a byte is kept free for a last
 // newline.
-func (s *scanner) room() error {
+func (s *scanner) grow() error {
 	if cap(s.data)-len(s.data) > 1 {
 		return nil
 	}

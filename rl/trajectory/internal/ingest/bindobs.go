@@ -172,7 +172,7 @@ func (x *binder) next() error {
 		return err
 	}
 	found := make([]int, len(x.b.observations))
-	some, lacking := false, ""
+	anyFound, lacking := false, ""
 	for k, name := range x.b.observations {
 		if h := x.b.hot[k]; h.word != allWords {
 			name = h.key
@@ -183,9 +183,9 @@ func (x *binder) next() error {
 		if found[k] < 0 {
 			lacking = canon.PrefixNext + name
 		}
-		some = some || found[k] >= 0
+		anyFound = anyFound || found[k] >= 0
 	}
-	if !some {
+	if !anyFound {
 		return nil
 	}
 	if lacking != "" {

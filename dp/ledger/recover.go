@@ -39,7 +39,7 @@ func (b *backupData) behind(ctx context.Context, o RestoreOptions) error {
 		if !b.holds(chain.Head{Seq: stamp.Seq, Hash: stamp.Entry}) || !b.holds(stamp.Head) {
 			return fmt.Errorf("%w: a release names another entry %d than the backup holds, or another head", ErrTampered, stamp.Seq)
 		}
-		if err := b.adopt(stamp.Seq, release, o); err != nil {
+		if err := b.recoverRelease(stamp.Seq, release, o); err != nil {
 			return err
 		}
 	}
@@ -67,10 +67,10 @@ func (b *backupData) behindWitness(ctx context.Context, name string, o RestoreOp
 
 func (b *backupData) holds(h chain.Head) bool { return toHash(b.rows[h.Seq].Hash) == h.Hash }
 
-// adopt keeps a release whose charge the backup holds. If it is pending there, its
+// recoverRelease keeps a release whose charge the backup holds. If it is pending there, its
 // record was lost, and is made again: the release was shown, by the protocol, only
 // after it was recorded.
-func (b *backupData) adopt(seq int64, release []byte, o RestoreOptions) error {
+func (b *backupData) recoverRelease(seq int64, release []byte, o RestoreOptions) error {
 	c, ok := b.replay.charges[seq]
 	switch {
 	case !ok:
@@ -80,7 +80,7 @@ func (b *backupData) adopt(seq int64, release []byte, o RestoreOptions) error {
 	case c.recorded != 0:
 		return nil
 	}
-	if other, twice := b.adopted[seq]; twice && !bytes.Equal(other, release) {
+	if other, twice := b.recovered[seq]; twice && !bytes.Equal(other, release) {
 		return fmt.Errorf("%w: two releases name entry %d", ErrTampered, seq)
 	}
 	stated, err := claimsOf(release)
@@ -99,7 +99,7 @@ func (b *backupData) adopt(seq int64, release []byte, o RestoreOptions) error {
 	case err != nil:
 		return err
 	case known:
-		b.adopted[seq] = bytes.Clone(release)
+		b.recovered[seq] = bytes.Clone(release)
 	case o.LostNothing:
 		return fmt.Errorf("%w: a release of entry %d states a budget, or what was spent of it, as of no entry from there to entry %d, the last in the backup: something was charged after it", ErrBehind, seq, b.header.Head.Seq)
 	}
@@ -136,8 +136,8 @@ func (r *replay) spent(t chain.Totals) (dp.Budget, error) {
 
 // recordAdopted writes the records that were lost.
 func (b *backupData) recordAdopted(w *writer) error {
-	for _, seq := range slices.Sorted(maps.Keys(b.adopted)) {
-		if err := w.record(seq, b.adopted[seq]); err != nil {
+	for _, seq := range slices.Sorted(maps.Keys(b.recovered)) {
+		if err := w.record(seq, b.recovered[seq]); err != nil {
 			return err
 		}
 	}
