@@ -15,10 +15,13 @@ import (
 	"strings"
 )
 
+// apiFile is the reference of what a program in Go may import.
+const apiFile = "docs/reference/go.md"
+
 // mostNames is how many exported top-level names there may be outside internal/. It
 // comes down with each one that is taken away, and goes up by a decision: it stands here
 // so that the public interface cannot grow unnoticed.
-const mostNames = 930
+const mostNames = 925
 
 // publicPackage is a package that other modules can import.
 type publicPackage struct {
@@ -139,4 +142,41 @@ func api(root string, out io.Writer) error {
 		return fmt.Errorf("%d exported names outside internal/, at most %d are meant: unexport what no other package needs, or raise mostNames in internal/ci/api.go", sum, mostNames)
 	}
 	return nil
+}
+
+// apiPage is the reference page of the public packages below root.
+func apiPage(root string) (string, error) {
+	all, err := publicPackages(root)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("<!-- Made by go run ./internal/ci api -write from the code; a test compares. -->\n\n# Go packages\n\n" +
+		"What a program in Go may import, each name with the first sentence of its documentation. `go doc PACKAGE.NAME` prints the rest, with methods, fields and examples. " +
+		"Start with [package discreet](#discreet), which is the whole job; the privacy half, `dp/...`, stands by itself. What is below `internal/` is no part of this and changes without notice.\n")
+	for _, p := range all {
+		title := p.path
+		if title == "." {
+			title = "discreet"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`: %s\n\n| name | |\n|---|---|\n", title, strings.TrimSuffix("github.com/discreet-rl/discreet/"+p.path, "/."), inText(p.doc.Synopsis(p.doc.Doc)))
+		names := p.names()
+		for _, n := range slices.Sorted(maps.Keys(names)) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", n, inCell(inText(names[n])))
+		}
+	}
+	return b.String(), nil
+}
+
+// inText is a sentence of a comment where Markdown reads it.
+func inText(text string) string {
+	return strings.NewReplacer("<", "&lt;", "*", `\*`, "[", "", "]", "").Replace(text)
+}
+
+func writeAPI() error {
+	page, err := apiPage(".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(apiFile, []byte(page), 0o644)
 }

@@ -14,6 +14,21 @@ func TestPublicNamesAreNoMoreThanMeant(t *testing.T) {
 	}
 }
 
+// The page of the Go packages is what the code says.
+func TestReferenceOfGo(t *testing.T) {
+	want, err := apiPage("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join("../..", apiFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not what the code says: go run ./internal/ci api -write", apiFile)
+	}
+}
+
 // What counts as public, on packages made for it.
 func TestWhatIsPublic(t *testing.T) {
 	dir := t.TempDir()

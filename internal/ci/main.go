@@ -6,7 +6,7 @@
 //	ci long NAME N     make the long run NAME of size N and write its record; without N, of its usual size
 //	ci long            list the long runs
 //	ci licences        fail where a linked module's licence is not accepted, or THIRD_PARTY_NOTICES.md is not theirs; -write writes it
-//	ci api             list the exported names outside internal/; fail where there are more than meant
+//	ci api             list the exported names outside internal/; fail where there are more than meant; -write writes docs/reference/go.md, which a test compares
 //	ci keys -write     write the reference of a configuration's keys, docs/reference/keys.md, which a test compares
 //	ci records         fail where a long run has no record of success; say which are stale
 package main
@@ -54,6 +54,8 @@ func command(ctx context.Context, args []string) error {
 		return writeKeys()
 	case len(args) == 1 && args[0] == "api":
 		return api(".", os.Stdout)
+	case len(args) == 2 && args[0] == "api" && args[1] == "-write":
+		return writeAPI()
 	case len(args) == 1 && args[0] == "licences":
 		return licences(ctx, false, os.Stdout)
 	case len(args) == 2 && args[0] == "licences" && args[1] == "-write":
@@ -61,5 +63,5 @@ func command(ctx context.Context, args []string) error {
 	case len(args) == 1 && args[0] == "records":
 		return records(os.Stdout)
 	}
-	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci api | ci licences [-write] | ci keys -write | ci records")
+	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci api [-write] | ci licences [-write] | ci keys -write | ci records")
 }
