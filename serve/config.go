@@ -42,8 +42,10 @@ type Config struct {
 	Listen string `yaml:"listen"`
 	// TLS names the PEM files of the server.
 	TLS *struct {
+		// Certificate is the chain that the server shows.
 		Certificate string `yaml:"certificate"`
-		Key         string `yaml:"key"`
+		// Key is its private key.
+		Key string `yaml:"key"`
 		// ClientRoots are authorities whose certificates identify people by their common
 		// name; without them people have tokens alone.
 		ClientRoots string `yaml:"client_roots"`
@@ -125,6 +127,7 @@ type Dataset struct {
 	Config string `yaml:"config"`
 	// Budget begins the ledger where it is not there yet.
 	Budget *struct {
+		// Epsilon and Delta are the whole budget of the dataset.
 		Epsilon float64 `yaml:"epsilon"`
 		Delta   float64 `yaml:"delta"`
 	} `yaml:"budget"`

@@ -34,6 +34,7 @@ func mechanisms() []Mechanism {
 // Randomizer says how a report is made. It is part of every task; an agent answers
 // only tasks that name the one it agreed to.
 type Randomizer struct {
+	// Mechanism is one of those of docs/training.md.
 	Mechanism Mechanism `json:"mechanism" yaml:"mechanism"`
 	// Epsilon bounds the privacy loss of one report.
 	Epsilon float64 `json:"epsilon" yaml:"epsilon"`

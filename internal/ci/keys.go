@@ -15,14 +15,29 @@ import (
 	"strings"
 )
 
-// keysFile is the reference of a configuration's keys.
-const keysFile = "docs/reference/keys.md"
+// keysReference is the reference page of one kind of configuration.
+type keysReference struct {
+	file  string
+	title string
+	intro string
+	root  string // the struct whose fields are the keys
+	least int    // how many keys there are at least, or the search is broken
+}
 
-// keysRoot is the struct whose fields are the keys of a configuration, and keysDirs the
-// packages in which its types are, by the name that an import gives them.
-const keysRoot = "discreet.Config"
+// keysReferences are the pages of all kinds of configuration.
+var keysReferences = []keysReference{
+	{"docs/reference/keys.md", "Keys of an evaluation", "The keys of an evaluation's configuration, as the program's own types have them, with what these say. Any other key is an error. [Configuration](../configuration.md) is the guide, with examples and defaults.", "discreet.Config", 60},
+	{"docs/reference/keys-training.md", "Keys of a training run", "The keys of the configuration that `discreet train` reads. Any other key is an error. [Training](../training.md) is the guide, with an example and defaults.", "config.Train", 40},
+	{"docs/reference/keys-fleet.md", "Keys of a fleet", "The keys of the configuration that the server and the operator of a fleet share. Any other key is an error. [A fleet](../fleet.md) is the guide. The section `training` has the keys of [a training run](keys-training.md).", "cli.fleetFile", 30},
+	{"docs/reference/keys-device.md", "Keys of a device", "The keys of the configuration of a device (`discreet fleet agent`). Any other key is an error. [A fleet](../fleet.md) is the guide.", "config.FleetAgent", 15},
+	{"docs/reference/keys-serve.md", "Keys of the curator's service", "The keys of the configuration that `discreet serve` reads. Any other key is an error. [The curator's service](../serve.md) is the guide. A dataset's `config` has the keys of [an evaluation](keys.md).", "serve.Config", 25},
+}
 
-var keysDirs = map[string]string{"discreet": ".", "evaluate": "evaluate", "feature": "rl/feature"}
+// keysDirs are the packages in which their types are, by the name that an import gives them.
+var keysDirs = map[string]string{
+	"discreet": ".", "evaluate": "evaluate", "feature": "rl/feature", "config": "internal/config",
+	"train": "train", "aggregator": "fleet/aggregator", "cli": "internal/cli", "serve": "serve",
+}
 
 // structs are the structs of some packages, by package and name.
 type structs map[string]*ast.GenDecl
@@ -45,12 +60,33 @@ func readStructs(root string) (structs, error) {
 			}
 			for _, d := range f.Decls {
 				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE && len(g.Specs) == 1 {
-					all[name+"."+g.Specs[0].(*ast.TypeSpec).Name.Name] = g
+					all.put(name, g)
 				}
 			}
 		}
 	}
 	return all, nil
+}
+
+// put adds a struct, and gives names to those without one in it.
+func (s structs) put(pkg string, g *ast.GenDecl) {
+	spec := g.Specs[0].(*ast.TypeSpec)
+	s[pkg+"."+spec.Name.Name] = g
+	t, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, f := range t.Fields.List {
+		inner := f.Type
+		if pointer, ok := inner.(*ast.StarExpr); ok {
+			inner = pointer.X
+		}
+		if _, ok := inner.(*ast.StructType); ok && len(f.Names) == 1 {
+			name := ast.NewIdent(spec.Name.Name + f.Names[0].Name)
+			f.Type = name
+			s.put(pkg, &ast.GenDecl{Specs: []ast.Spec{&ast.TypeSpec{Name: name, Type: inner}}})
+		}
+	}
 }
 
 // key is a field of a struct that YAML gives.
@@ -101,7 +137,7 @@ func typeName(pkg string, e ast.Expr) (name, words string) {
 	case *ast.SelectorExpr:
 		return t.X.(*ast.Ident).Name + "." + t.Sel.Name, "mapping"
 	case *ast.Ident:
-		if word, ok := map[string]string{"string": "text", "bool": "true or false", "int": "whole number", "int64": "whole number", "float64": "number", "any": "value"}[t.Name]; ok {
+		if word, ok := map[string]string{"string": "text", "bool": "true or false", "int": "whole number", "int64": "whole number", "uint64": "whole number", "uint32": "whole number", "float64": "number", "any": "value"}[t.Name]; ok {
 			return "", word
 		}
 		return pkg + "." + t.Name, "mapping"
@@ -132,18 +168,21 @@ func inCell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }
 
-// keysPage is the reference page of the keys below root.
-func keysPage(root string) (string, error) {
+// keysPage is a reference page of the keys below root.
+func keysPage(root string, r keysReference) (string, error) {
 	all, err := readStructs(root)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("<!-- Made by go run ./internal/ci keys -write from the code; a test compares. -->\n\n# Every key\n\n" +
-		"The keys of an evaluation's configuration, as the program's own types have them, with what these say. Any other key is an error. [Configuration](../configuration.md) is the guide, with examples and defaults.\n")
-	count, err := all.write(&b, keysRoot, "", map[string]bool{})
-	if err == nil && count < 60 {
-		err = fmt.Errorf("only %d keys were found: the search is broken", count)
+	fmt.Fprintf(&b, "<!-- Made by go run ./internal/ci keys -write from the code; a test compares. -->\n\n# %s\n\n%s\n", r.title, r.intro)
+	seen := map[string]bool{}
+	if r.root == "cli.fleetFile" {
+		seen["config.Train"] = true // a page of its own
+	}
+	count, err := all.write(&b, r.root, "", seen)
+	if err == nil && count < r.least {
+		err = fmt.Errorf("only %d keys of %s were found: the search is broken", count, r.root)
 	}
 	return b.String(), err
 }
@@ -161,7 +200,10 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 		}
 		_, own, _ := strings.Cut(name, ".")
 		intro := regexp.MustCompile(`^`+own+`\b`).ReplaceAllString(s[name].Doc.Text(), "This")
-		fmt.Fprintf(b, "\n## %s\n\n%s\n", path, said(intro, keys))
+		fmt.Fprintf(b, "\n## %s\n", path)
+		if intro = said(intro, keys); intro != "" {
+			fmt.Fprintf(b, "\n%s\n", intro)
+		}
 	}
 	type inner struct{ name, path string }
 	var below []inner
@@ -180,6 +222,18 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 			inside, err := s.keys(of)
 			if err != nil {
 				return err
+			}
+			each := ""
+			if m, ok := k.field.Type.(*ast.MapType); ok {
+				value, _ := typeName(pkg, m.Value)
+				if inside, err = s.keys(value); err != nil {
+					return err
+				}
+				if len(inside) > 0 {
+					of, each = value, ".NAME"
+				} else if value != "" {
+					words = "mapping of names to value"
+				}
 			}
 			meaning := said(k.field.Doc.Text(), keys)
 			switch {
@@ -205,7 +259,7 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 				full = path + "." + k.name
 			}
 			if len(inside) > 0 && !seen[of] {
-				below = append(below, inner{of, full})
+				below = append(below, inner{of, full + each})
 			} else if len(inside) == 0 && of != "" {
 				words = strings.Replace(words, "mapping", "value", 1) // of several forms, which the comment tells
 			}
@@ -227,11 +281,16 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 	return count, nil
 }
 
-// writeKeys writes the reference of keys.
+// writeKeys writes the references of keys.
 func writeKeys() error {
-	page, err := keysPage(".")
-	if err != nil {
-		return err
+	for _, r := range keysReferences {
+		page, err := keysPage(".", r)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(r.file, []byte(page), fs.FileMode(0o644)); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(keysFile, []byte(page), fs.FileMode(0o644))
+	return nil
 }

@@ -33,32 +33,60 @@ func newFleet() *cobra.Command {
 
 // fleetFile is the YAML of a fleet: the server, and the run.
 type fleetFile struct {
-	Listen string   `yaml:"listen"`
-	Page   string   `yaml:"page"`
-	Hosts  []string `yaml:"hosts"`
-	Server string   `yaml:"server"`
-	Keys   string   `yaml:"keys"`
-	Store  string   `yaml:"store"`
+	// Listen is host:port of the server, which speaks TLS 1.3.
+	Listen string `yaml:"listen"`
+	// Page is host:port of loopback where the status page is served without TLS; none by default.
+	Page string `yaml:"page"`
+	// Hosts are the names and addresses in the server's certificate.
+	Hosts []string `yaml:"hosts"`
+	// Server is the URL for the operator's commands; from Hosts and Listen by default.
+	Server string `yaml:"server"`
+	// Keys is the directory of keys.
+	Keys string `yaml:"keys"`
+	// Store is a SQLite file, or a postgres:// URL, which replicas share.
+	Store string `yaml:"store"`
+	// Limits protect the server.
 	Limits struct {
-		Queue       int     `yaml:"queue"`
-		Batch       int     `yaml:"batch"`
-		Request     int     `yaml:"request_bytes"`
-		Connections int     `yaml:"connections"`
-		Grace       float64 `yaml:"grace_seconds"`
-		PerDevice   float64 `yaml:"seconds_between_requests"`
-		OfAddress   int     `yaml:"connections_per_address"`
-		PerAddress  float64 `yaml:"requests_per_second_and_address"`
+		// Queue is the number of reports that may wait; 4096 by default.
+		Queue int `yaml:"queue"`
+		// Batch is the number of reports a commit; 256 by default.
+		Batch int `yaml:"batch"`
+		// Request bounds the bytes of a request; 4096 by default.
+		Request int `yaml:"request_bytes"`
+		// Connections bounds open connections; 32768 by default.
+		Connections int `yaml:"connections"`
+		// Grace is for reports that are on their way when a round ends; 5 by default.
+		Grace float64 `yaml:"grace_seconds"`
+		// PerDevice is the mean time between requests of a device; 1 by default, and five requests at
+		// once.
+		PerDevice float64 `yaml:"seconds_between_requests"`
+		// OfAddress bounds the connections of an address; by default a quarter of Connections, 16 at
+		// least.
+		OfAddress int `yaml:"connections_per_address"`
+		// PerAddress bounds requests; 2000 by default, and ten times as many at once.
+		PerAddress float64 `yaml:"requests_per_second_and_address"`
 	} `yaml:"limits"`
+	// CertificateDays is how long certificates of devices are valid: 30 by default, an hour to 400
+	// days.
 	CertificateDays float64 `yaml:"certificate_days"`
 
-	Purpose  string              `yaml:"purpose"`
-	KeyDays  float64             `yaml:"key_days"`
-	Client   string              `yaml:"min_client"`
-	Training config.Train        `yaml:"training"`
-	Learner  map[string]any      `yaml:"learner"`
-	Weights  int                 `yaml:"weights"`
+	// Purpose says what the run is for. Owners consent to it.
+	Purpose string `yaml:"purpose"`
+	// KeyDays is how long the run's keys are valid: 365 by default, an hour to ten years.
+	KeyDays float64 `yaml:"key_days"`
+	// Client is the least version of an agent, such as 1.0.0.
+	Client string `yaml:"min_client"`
+	// Training is the run: environment, network, local, privacy, seed, server.optimizer and
+	// server.influence.
+	Training config.Train `yaml:"training"`
+	// Learner is anything that a learner of your own is told, in place of an environment.
+	Learner map[string]any `yaml:"learner"`
+	// Weights is their number, where the learner is your own.
+	Weights int `yaml:"weights"`
+	// Schedule says which rounds follow each other; without it they are opened by hand.
 	Schedule aggregator.Schedule `yaml:"schedule"`
-	Looks    uint32              `yaml:"evaluations"`
+	// Looks is the number of evaluations that are announced, at least those of the schedule.
+	Looks uint32 `yaml:"evaluations"`
 
 	dir string
 }

@@ -17,11 +17,16 @@ import (
 
 // environment is what agents live in.
 type environment struct {
-	Name     string    `yaml:"name"`
-	Gravity  []float64 `yaml:"gravity"`
-	Taste    []float64 `yaml:"taste"`
-	Equation string    `yaml:"equation"`
-	MaxSteps int       `yaml:"max_steps"`
+	// Name is cart-pole, mountain-car, acrobot or contextual-bandit.
+	Name string `yaml:"name"`
+	// Gravity lists values for cart-pole; each agent is given one of them, uniformly.
+	Gravity []float64 `yaml:"gravity"`
+	// Taste lists directions in degrees, for contextual-bandit.
+	Taste []float64 `yaml:"taste"`
+	// Equation of acrobot is book or nips.
+	Equation string `yaml:"equation"`
+	// MaxSteps bounds an episode.
+	MaxSteps int `yaml:"max_steps"`
 }
 
 // all lists the environments that the section describes.

@@ -12,32 +12,52 @@ import (
 
 // FleetAgent is the YAML form of a device that trains over a network; see docs/fleet.md.
 type FleetAgent struct {
-	Server    string           `yaml:"server"`
-	Authority string           `yaml:"authority"`
-	Root      string           `yaml:"root"`
-	State     string           `yaml:"state"`
-	Code      string           `yaml:"code"`
-	Run       string           `yaml:"run"`
-	Epsilon   float64          `yaml:"epsilon"`
-	Poll      *float64         `yaml:"poll_seconds"`
-	Consent   fleetConsent     `yaml:"consent"`
-	Learner   fleetAgentLearns `yaml:"learner"`
+	// Server is the server's URL.
+	Server string `yaml:"server"`
+	// Authority is a file of certificates (PEM) of the authority by which the server is known.
+	Authority string `yaml:"authority"`
+	// Root is the public key that signs runs.
+	Root string `yaml:"root"`
+	// State is a directory of the device's own, with its rounds, certificate and wallet.
+	State string `yaml:"state"`
+	// Code is the enrolment code, for the first start.
+	Code string `yaml:"code"`
+	// Run is the run to take part in, 32 hexadecimal digits; without it the server's oldest.
+	Run string `yaml:"run"`
+	// Epsilon is what the device spends in its life, in all runs. The first value stays.
+	Epsilon float64 `yaml:"epsilon"`
+	// Poll is the mean time between questions for a round; 10 by default, and less where rounds are
+	// short.
+	Poll *float64 `yaml:"poll_seconds"`
+	// Consent is what the owner agrees to. A run that is not equal to it is refused.
+	Consent fleetConsent `yaml:"consent"`
+	// Learner is who learns.
+	Learner fleetAgentLearns `yaml:"learner"`
 
 	dir string // what relative paths are relative to
 }
 
 type fleetConsent struct {
-	Purpose     string           `yaml:"purpose"`
-	Randomizer  train.Randomizer `yaml:"randomizer"`
-	Reports     int              `yaml:"reports"`
-	Weights     int              `yaml:"weights"`
-	LocalSHA256 string           `yaml:"local_sha256"`
+	// Purpose is that of the run, word by word.
+	Purpose string `yaml:"purpose"`
+	// Randomizer is that of the run, as discreet fleet create prints it.
+	Randomizer train.Randomizer `yaml:"randomizer"`
+	// Reports is the largest number that the run may ask of the device.
+	Reports int `yaml:"reports"`
+	// Weights is the number of weights.
+	Weights int `yaml:"weights"`
+	// LocalSHA256 is the SHA-256 of what the run says of local training; without it that is left
+	// open.
+	LocalSHA256 string `yaml:"local_sha256"`
 }
 
 type fleetAgentLearns struct {
-	Stdio       bool         `yaml:"stdio"`
+	// Stdio says that another program learns, which speaks over standard input and output.
+	Stdio bool `yaml:"stdio"`
+	// Environment is one that this program simulates.
 	Environment *environment `yaml:"environment"`
-	Seed        *uint64      `yaml:"seed"`
+	// Seed makes its worlds the same again.
+	Seed *uint64 `yaml:"seed"`
 }
 
 // LoadFleetAgent reads a device's configuration and applies overrides of the form key.key=value. Relative paths in it are

@@ -22,19 +22,34 @@ import (
 // Train is the YAML form of a locally private training run on simulated agents; see
 // docs/training.md.
 type Train struct {
+	// Environment is what each agent lives in.
 	Environment environment `yaml:"environment"`
-	Agents      uint64      `yaml:"agents"`
-	Workers     int         `yaml:"workers"`
-	Seed        uint64      `yaml:"seed"`
-	Network     network     `yaml:"network"`
-	Local       local       `yaml:"local"`
-	Privacy     protection  `yaml:"privacy"`
-	Server      server      `yaml:"server"`
-	Success     *success    `yaml:"success"`
-	Ledger      *struct {
+	// Agents is the number of participants, who report in turn; 0: a fresh one for every report.
+	Agents uint64 `yaml:"agents"`
+	// Workers is how many agents are at work at the same time, so that a report is as many versions
+	// of the weights behind; 1 by default.
+	Workers int `yaml:"workers"`
+	// Seed is that of the simulated world, never of the noise.
+	Seed uint64 `yaml:"seed"`
+	// Network is the shape of the policy.
+	Network network `yaml:"network"`
+	// Local is what an agent does before it reports.
+	Local local `yaml:"local"`
+	// Privacy is what an agent spends, and on what.
+	Privacy protection `yaml:"privacy"`
+	// Server is what the aggregator does with reports.
+	Server server `yaml:"server"`
+	// Success is estimated privately now and then; left out: not at all.
+	Success *success `yaml:"success"`
+	// Ledger keeps the agents' budgets durably; without it they end with the process.
+	Ledger *struct {
+		// Path is a SQLite file or a postgres:// URL.
 		Path string `yaml:"path"`
 	} `yaml:"ledger"`
+	// Output is where results go.
 	Output struct {
+		// Dir is the directory for policy.json, train.json, training.svg, training.png and the journal
+		// of the run.
 		Dir string `yaml:"dir"`
 	} `yaml:"output"`
 
@@ -42,49 +57,87 @@ type Train struct {
 }
 
 type network struct {
+	// Hidden are the widths of ReLU layers; none: a linear softmax policy.
 	Hidden []int `yaml:"hidden"`
-	Bias   bool  `yaml:"bias"`
-	Scale  *bool `yaml:"scale"`
+	// Bias adds a constant input to each layer.
+	Bias bool `yaml:"bias"`
+	// Scale moves each observation from its public range to [-1, 1]; the default is that of the
+	// environment.
+	Scale *bool `yaml:"scale"`
 }
 
 type local struct {
-	Method       string          `yaml:"method"`
-	Gamma        *float64        `yaml:"gamma"`
-	Entropy      float64         `yaml:"entropy"`
-	ValueWeight  *float64        `yaml:"value_weight"`
-	Reward       string          `yaml:"reward"`
-	Steps        int             `yaml:"steps"`
-	Episodes     int             `yaml:"episodes"`
-	Optimizer    train.Optimizer `yaml:"optimizer"`
-	Greedy       bool            `yaml:"greedy"`
-	Uniform      float64         `yaml:"uniform"`
-	UniformFor   float64         `yaml:"uniform_for"`
-	Perturbation float64         `yaml:"perturbation"`
-	ZeroGradient bool            `yaml:"zero_gradient"`
+	// Method is policy-gradient or actor-critic; with mechanism one-bit evolution or antithetic.
+	Method string `yaml:"method"`
+	// Gamma is the discount.
+	Gamma *float64 `yaml:"gamma"`
+	// Entropy is the weight of the entropy bonus.
+	Entropy float64 `yaml:"entropy"`
+	// ValueWeight is the weight of the value loss; actor-critic alone.
+	ValueWeight *float64 `yaml:"value_weight"`
+	// Reward is own, that of the environment, or failure: 0 while alive, -1 where an episode
+	// terminates, +1 where it lasts to the limit.
+	Reward string `yaml:"reward"`
+	// Steps is the number of local updates; above 1 the report is about the change of the weights.
+	Steps int `yaml:"steps"`
+	// Episodes is the number in each local step; of antithetic, for each sign.
+	Episodes int `yaml:"episodes"`
+	// Optimizer makes local updates, with steps above 1.
+	Optimizer train.Optimizer `yaml:"optimizer"`
+	// Greedy takes the most probable action instead of drawing one.
+	Greedy bool `yaml:"greedy"`
+	// Uniform is the probability of a uniform action at first. It falls by 1 over UniformFor
+	// reports.
+	Uniform float64 `yaml:"uniform"`
+	// UniformFor is the number of reports over which Uniform falls by 1.
+	UniformFor float64 `yaml:"uniform_for"`
+	// Perturbation is that of each weight; evolution and antithetic alone.
+	Perturbation float64 `yaml:"perturbation"`
+	// ZeroGradient is the control run, which reports on the zero vector.
+	ZeroGradient bool `yaml:"zero_gradient"`
 }
 
 type protection struct {
-	Unit      string          `yaml:"unit"`
-	Epsilon   float64         `yaml:"epsilon"`
-	Reports   int             `yaml:"reports"`
+	// Unit is agent.
+	Unit string `yaml:"unit"`
+	// Epsilon is what an agent may spend on training in all.
+	Epsilon float64 `yaml:"epsilon"`
+	// Reports is the number of reports that share Epsilon in equal parts; 1 by default.
+	Reports int `yaml:"reports"`
+	// Mechanism is sign-prs, privunit, laplace, prs, ball, piecewise, hybrid, one-bit or none; the
+	// default is sign-prs up to epsilon 2 a report, and privunit above.
 	Mechanism train.Mechanism `yaml:"mechanism"`
-	Clip      float64         `yaml:"clip"`
-	Rows      int             `yaml:"rows"`
+	// Clip is that of the mechanisms that have one, which must be given; for one-bit the environment
+	// gives the range of scores.
+	Clip float64 `yaml:"clip"`
+	// Rows is the reduced dimension of prs; 0 chooses it.
+	Rows int `yaml:"rows"`
 }
 
 type server struct {
-	Submissions uint64           `yaml:"submissions"`
-	Optimizer   train.Optimizer  `yaml:"optimizer"`
-	Buffer      int              `yaml:"buffer"`
-	Growth      float64          `yaml:"growth"`
-	Staleness   *int             `yaml:"staleness"`
-	Influence   *train.Influence `yaml:"influence"`
+	// Submissions is the number of reports of the run.
+	Submissions uint64 `yaml:"submissions"`
+	// Optimizer moves the weights.
+	Optimizer train.Optimizer `yaml:"optimizer"`
+	// Buffer is the number of reports an update.
+	Buffer int `yaml:"buffer"`
+	// Growth is the share by which Buffer grows with every update.
+	Growth float64 `yaml:"growth"`
+	// Staleness is how many updates a report may be behind; -1: any.
+	Staleness *int `yaml:"staleness"`
+	// Influence bounds what one report can do; by default 1.25 times the norm of an honest report
+	// (laplace, privunit), and none otherwise.
+	Influence *train.Influence `yaml:"influence"`
 }
 
 type success struct {
-	Every     int     `yaml:"every"`
-	Agents    int     `yaml:"agents"`
-	Epsilon   float64 `yaml:"epsilon"`
+	// Every is the number of reports between two estimates.
+	Every int `yaml:"every"`
+	// Agents is the number of agents of an estimate. They are others than those who train.
+	Agents int `yaml:"agents"`
+	// Epsilon is what each of them spends.
+	Epsilon float64 `yaml:"epsilon"`
+	// Threshold is the score that counts as a success.
 	Threshold float64 `yaml:"threshold"`
 }
 
