@@ -32,12 +32,20 @@ func LoadTraining(path string, overrides ...string) (Training, error) {
 // run by [simulate.Run]. It has no journal and keeps budgets in memory.
 func (t Training) Config() (simulate.Config, error) { return t.file.Config() }
 
+// Recipe is how agents learn and report.
+type Recipe = config.Recipe
+
+// Recipe is what the training states of that, and what was chosen where it states nothing: docs/training.md has the rule.
+func (t Training) Recipe() (Recipe, error) { return t.file.Recipe() }
+
 // OutputDir is where results are written; empty where nothing is.
 func (t Training) OutputDir() string { return t.file.OutputDir() }
 
 // Trained is what a training run came to.
 type Trained struct {
 	*simulate.Result
+	// Recipe is how agents learned and reported.
+	Recipe Recipe
 	// JSON is what is written to train.json.
 	JSON []byte
 	// Dir is where policy.json and train.json are, and the run itself, so that it
@@ -110,6 +118,9 @@ func Train(ctx context.Context, t Training, options ...TrainOption) (out *Traine
 			told(reports)
 		}
 	}
+	if out.Recipe, err = t.Recipe(); err != nil {
+		return nil, err
+	}
 	if out.Result, err = simulate.Run(ctx, c); out.Result == nil {
 		return nil, err
 	}
@@ -135,7 +146,7 @@ func spareTraining(dir string) error {
 // write encodes the result and puts it into its directory, if it has one.
 func (r *Trained) write(t Training, c simulate.Config) error {
 	var err error
-	if r.JSON, err = indented(trainingJSON(c, r.Result)); err != nil || r.Dir == "" {
+	if r.JSON, err = indented(trainingJSON(c, r)); err != nil || r.Dir == "" {
 		return err
 	}
 	write := func(name string, f func(io.Writer) error) error {
@@ -156,6 +167,7 @@ type training struct {
 	*simulate.Result
 	Rejected map[string]uint64 `json:"rejected"`
 	Privacy  trainingPrivacy   `json:"privacy"`
+	Recipe   Recipe            `json:"recipe"`
 	// Simulation is what nobody would know of real agents.
 	Simulation struct {
 		FirstSuccess *firstSuccess `json:"first_success,omitempty"`
@@ -181,8 +193,8 @@ type trainingPrivacy struct {
 	Durable   bool    `json:"durable"`
 }
 
-func trainingJSON(c simulate.Config, r *simulate.Result) training {
-	t := training{Schema: "discreet/training/v1", Result: r, Rejected: map[string]uint64{}}
+func trainingJSON(c simulate.Config, r *Trained) training {
+	t := training{Schema: "discreet/training/v1", Result: r.Result, Recipe: r.Recipe, Rejected: map[string]uint64{}}
 	for v := train.Malformed; v <= train.Closed; v++ {
 		t.Rejected[v.String()] = r.Counts.Of(v)
 	}

@@ -9,16 +9,29 @@ import (
 	"github.com/discreet-rl/discreet/rl/sim"
 )
 
-// WritePolicy writes the trained policy as JSON. A network without hidden layers
-// becomes a policy file that policy.ReadSoftmax reads, and with it `discreet
-// evaluate` as a target of kind softmax: the same policy, whatever it observes.
+// Policy is a trained policy as it is written.
+type Policy struct {
+	// Network has the weights Theta.
+	Network learn.Network
+	Theta   []float64
+	// Columns names the observations, and Ranges are what they were scaled from (sim.Scaled), nil where they
+	// were not.
+	Columns []string
+	Ranges  []sim.Range
+	// Greedy takes the most probable action instead of drawing one.
+	Greedy bool
+}
+
+// Write writes the policy as JSON. A network without hidden layers becomes a policy file that
+// policy.ReadSoftmax reads, policy.ReadSoftGreedy where the policy is greedy, and with it `discreet
+// evaluate` as a target of kind softmax or soft-greedy: the same policy, whatever it observes.
 // Any other network is written as its layout and weights. A value head is left out
 // of the first form.
 //
-// Ranges are those that observations were scaled from ([sim.Scaled]), nil where they were
-// not. The first form then has the weights and intercepts that do the same, up to rounding, to observations as
-// they are; the other one states the ranges.
-func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string, ranges []sim.Range) error {
+// Where observations were scaled the first form has the weights and intercepts that do the same, up to
+// rounding, to observations as they are; the other one states the ranges.
+func (p Policy) Write(w io.Writer) error {
+	n, theta, columns, ranges := p.Network, p.Theta, p.Columns, p.Ranges
 	net, err := learn.NewMLP(n)
 	if err != nil {
 		return err
@@ -38,8 +51,9 @@ func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string
 			Columns []string      `json:"columns"`
 			Scaled  [][2]float64  `json:"scaled_from,omitempty"`
 			Network learn.Network `json:"network"`
+			Greedy  bool          `json:"greedy,omitempty"`
 			Theta   []float64     `json:"theta"`
-		}{"discreet/network-policy/v1", columns, ends, n, theta})
+		}{"discreet/network-policy/v1", columns, ends, n, p.Greedy, theta})
 	}
 	file := struct {
 		Schema    string      `json:"schema"`
@@ -48,6 +62,9 @@ func WritePolicy(w io.Writer, n learn.Network, theta []float64, columns []string
 		Weights   [][]float64 `json:"weights"`
 		Intercept []float64   `json:"intercept,omitempty"`
 	}{Schema: "discreet/policy/v1", Kind: "softmax", Inputs: columns}
+	if p.Greedy {
+		file.Kind = "soft-greedy" // with epsilon 0
+	}
 	for a := range n.Actions {
 		file.Weights = append(file.Weights, theta[a*n.Inputs:(a+1)*n.Inputs])
 	}

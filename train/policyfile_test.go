@@ -35,7 +35,7 @@ func TestAPolicyOfScaledObservationsIsWrittenForRawOnes(t *testing.T) {
 			theta[i] = 3 * rng.NormFloat64()
 		}
 		var file bytes.Buffer
-		if err := train.WritePolicy(&file, net.Network(), theta, spec.Columns, spec.Ranges); err != nil {
+		if err := (train.Policy{Network: net.Network(), Theta: theta, Columns: spec.Columns, Ranges: spec.Ranges}).Write(&file); err != nil {
 			t.Fatal(err)
 		}
 		pi, err := policy.ReadSoftmax(&file, "policy.json")
@@ -67,7 +67,7 @@ func TestAWiderNetworkStatesTheRanges(t *testing.T) {
 	n := learn.Network{Inputs: 1, Actions: 2, Hidden: []int{1}}
 	for _, ranges := range [][]sim.Range{nil, {{Low: -2, High: 3}}} {
 		var file bytes.Buffer
-		if err := train.WritePolicy(&file, n, []float64{1, 2, 3}, []string{"obs_x"}, ranges); err != nil {
+		if err := (train.Policy{Network: n, Theta: []float64{1, 2, 3}, Columns: []string{"obs_x"}, Ranges: ranges}).Write(&file); err != nil {
 			t.Fatal(err)
 		}
 		var got struct {
@@ -80,7 +80,36 @@ func TestAWiderNetworkStatesTheRanges(t *testing.T) {
 			t.Errorf("ranges %v: %v is stated", ranges, got.Scaled)
 		}
 	}
-	if err := train.WritePolicy(&bytes.Buffer{}, n, []float64{1, 2, 3}, []string{"obs_x"}, []sim.Range{}); err == nil {
+	if err := (train.Policy{Network: n, Theta: []float64{1, 2, 3}, Columns: []string{"obs_x"}, Ranges: []sim.Range{}}).Write(&bytes.Buffer{}); err == nil {
 		t.Error("ranges of no column are taken")
+	}
+}
+
+// TestAGreedyPolicyIsWrittenAsOne: read as a soft-greedy policy it takes the most probable action for certain, and it is no softmax target.
+func TestAGreedyPolicyIsWrittenAsOne(t *testing.T) {
+	for _, greedy := range []bool{false, true} {
+		var file bytes.Buffer
+		p := train.Policy{Network: learn.Network{Inputs: 1, Actions: 2}, Theta: []float64{-1, 1}, Columns: []string{"obs_x"}, Greedy: greedy}
+		if err := p.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		text := file.Bytes()
+		_, drawn := policy.ReadSoftmax(bytes.NewReader(text), "policy.json")
+		pi, certain := policy.ReadSoftGreedy(bytes.NewReader(text), "policy.json")
+		if (drawn == nil) == greedy || (certain == nil) != greedy {
+			t.Fatalf("greedy %v: read as softmax %v, as soft-greedy %v", greedy, drawn, certain)
+		}
+		if !greedy {
+			continue
+		}
+		bound, err := pi.Bind(&trajectory.Dataset{Columns: p.Columns, PersonStart: []int{0, 1}, EpisodeStart: []int{0, 1}, Obs: []float64{.1},
+			Action: []int32{0}, Reward: []float64{0}, Terminated: []bool{false}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float64, 2)
+		if bound.Distribution(got, 0); got[0] != 0 || got[1] != 1 {
+			t.Errorf("probabilities %v; want 0 and 1", got)
+		}
 	}
 }

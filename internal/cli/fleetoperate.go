@@ -14,6 +14,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
@@ -389,6 +390,15 @@ func newFleetPolicy() *cobra.Command {
 	return cmd
 }
 
+// recipe is how devices learn; nil where they have a learner of their own.
+func (f fleetFile) recipe() (*discreet.Recipe, error) {
+	if !f.Training.Learns() {
+		return nil, nil
+	}
+	r, err := f.Training.Recipe()
+	return &r, err
+}
+
 func newFleetPlan() *cobra.Command {
 	var budget float64
 	cmd := fleetCommand("plan FLEET.yaml", "Tell what a run costs, before it begins",
@@ -407,11 +417,16 @@ func newFleetPlan() *cobra.Command {
 			}
 			pays := p.Pays(budget)
 			w := cmd.OutOrStdout()
+			recipe, err := f.recipe()
+			if err != nil {
+				return err
+			}
 			if asJSON {
 				out := struct {
 					operator.Plan
-					Pays *int `json:"reports_paid,omitempty"`
-				}{Plan: p}
+					Pays   *int             `json:"reports_paid,omitempty"`
+					Recipe *discreet.Recipe `json:"recipe,omitempty"`
+				}{Plan: p, Recipe: recipe}
 				if budget > 0 {
 					out.Pays = &pays
 				}
@@ -422,6 +437,9 @@ func newFleetPlan() *cobra.Command {
 				fmt.Fprintf(w, "budget    a device that spends epsilon %.6g in its life pays for %d of the %d reports, if it has spent nothing yet\n", budget, pays, p.ReportsPerDevice)
 			} else {
 				fmt.Fprintf(w, "budget    a device that spends less than epsilon %.6g in its life pays for fewer reports, one for each %.6g (--device-epsilon)\n", p.DeviceEpsilon, p.Epsilon)
+			}
+			if recipe != nil {
+				printRecipe(w, *recipe)
 			}
 			fmt.Fprintf(w, "asked     %.4g reports of a device on average\n", p.Asked)
 			fmt.Fprintf(w, "reports   %.0f at most, of %.0f devices at least, in %s\n", p.Reports, p.Devices, seconds(p.Seconds).Round(time.Second))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,6 +119,7 @@ func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 			fmt.Fprintln(w, "          budgets were kept in memory: nothing is left of them after this run")
 		}
 	}
+	printRecipe(w, r.Recipe)
 	if n := len(r.Success); n > 0 {
 		e := r.Success[n-1]
 		fmt.Fprintf(w, "success   %.3f +- %.3f of agents after %d reports, from %d private answers at epsilon %g\n", e.Share, e.StdError, e.Submissions, e.Agents, c.Success.Epsilon)
@@ -127,6 +129,19 @@ func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 	if r.Dir != "" {
 		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", r.Dir)
 	}
+}
+
+// printRecipe says how agents learned, and what of it the configuration left to the rule.
+func printRecipe(w io.Writer, r discreet.Recipe) {
+	fmt.Fprintf(w, "learning  %s with %s, episodes: %d", r.Method, r.Mechanism, r.Episodes)
+	if len(r.Chosen) > 0 {
+		fmt.Fprintf(w, "; chosen by the rule of docs/training.md for %d weights", r.Weights)
+		if r.Epsilon > 0 {
+			fmt.Fprintf(w, " and reports at epsilon %.6g", r.Epsilon)
+		}
+		fmt.Fprintf(w, ": %s", strings.Join(r.Chosen, ", "))
+	}
+	fmt.Fprintln(w)
 }
 
 func forfeited(n uint64) string {

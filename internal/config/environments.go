@@ -143,7 +143,7 @@ func (t Train) scaled() bool {
 	return t.Environment.Name != "cart-pole"
 }
 
-// WritePolicy writes the policy of the configuration's environment; see [train.WritePolicy].
+// WritePolicy writes the policy of the configuration's environment; see [train.Policy].
 func (t Train) WritePolicy(w io.Writer, l device.Local, theta []float64) error {
 	_, spec, err := t.Environment.all()
 	if err != nil {
@@ -152,5 +152,5 @@ func (t Train) WritePolicy(w io.Writer, l device.Local, theta []float64) error {
 	if !l.Scale {
 		spec.Ranges = nil
 	}
-	return train.WritePolicy(w, l.Network, theta, spec.Columns, spec.Ranges)
+	return train.Policy{Network: l.Network, Theta: theta, Columns: spec.Columns, Ranges: spec.Ranges, Greedy: l.Greedy}.Write(w)
 }

@@ -194,9 +194,13 @@ func (t Train) path(p string) string {
 	return filepath.Join(t.dir, p)
 }
 
-// Config turns the configuration into the run that it describes.
+// Config turns the configuration into the run that it describes, with the choices of [Train.Recipe].
 func (t Train) Config() (simulate.Config, error) {
 	environments, spec, err := t.Environment.all()
+	if err != nil {
+		return simulate.Config{}, err
+	}
+	t, _, err = t.chosen(spec)
 	if err != nil {
 		return simulate.Config{}, err
 	}
@@ -334,30 +338,29 @@ func (t Train) OfFleet() (Train, error) {
 const mostFleet = 1 << 40
 
 func (p protection) randomizer() (train.Randomizer, error) {
-	if p.Unit != "" && p.Unit != "agent" {
-		return train.Randomizer{}, fmt.Errorf("%w: privacy.unit is %q; the only unit of local privacy is agent", ErrSyntax, p.Unit)
+	epsilon, err := p.report()
+	r := train.Randomizer{Mechanism: p.Mechanism, Epsilon: epsilon, Clip: p.Clip, Rows: p.Rows}
+	if err == nil && auto(string(p.Mechanism)) {
+		r.Mechanism = device.Signal(epsilon)
 	}
-	if p.Reports < 0 || p.Reports > 1<<20 {
-		return train.Randomizer{}, fmt.Errorf("%w: privacy.reports is %d; want 1 at least", ErrSyntax, p.Reports)
+	return r, err
+}
+
+// report is the epsilon of one report, 0 where nothing is private.
+func (p protection) report() (float64, error) {
+	switch {
+	case p.Unit != "" && p.Unit != "agent":
+		return 0, fmt.Errorf("%w: privacy.unit is %q; the only unit of local privacy is agent", ErrSyntax, p.Unit)
+	case p.Reports < 0 || p.Reports > 1<<20:
+		return 0, fmt.Errorf("%w: privacy.reports is %d; want 1 at least", ErrSyntax, p.Reports)
+	case p.Mechanism == train.NotPrivate && p.Epsilon != 0:
+		return 0, fmt.Errorf("%w: privacy.mechanism is none and epsilon %v; leave out one of them", ErrSyntax, p.Epsilon)
+	case p.Mechanism == train.NotPrivate:
+		return 0, nil
+	case !(p.Epsilon > 0) || math.IsInf(p.Epsilon, 0):
+		return 0, fmt.Errorf("%w: privacy.epsilon is %v; give what each agent may spend in all, or say `mechanism: none`", ErrSyntax, p.Epsilon)
 	}
-	r := train.Randomizer{Mechanism: p.Mechanism, Clip: p.Clip, Rows: p.Rows}
-	if r.Mechanism == train.NotPrivate {
-		if p.Epsilon != 0 {
-			return r, fmt.Errorf("%w: privacy.mechanism is none and epsilon %v; leave out one of them", ErrSyntax, p.Epsilon)
-		}
-		return r, nil
-	}
-	if !(p.Epsilon > 0) || math.IsInf(p.Epsilon, 0) {
-		return r, fmt.Errorf("%w: privacy.epsilon is %v; give what each agent may spend in all, or say `mechanism: none`", ErrSyntax, p.Epsilon)
-	}
-	r.Epsilon = train.Share(p.Epsilon, max(1, p.Reports))
-	if r.Mechanism == "" { // the stronger signal; see docs/results/local.md
-		r.Mechanism = train.SignPRS
-		if r.Epsilon > 2 {
-			r.Mechanism = train.PrivUnit
-		}
-	}
-	return r, nil
+	return train.Share(p.Epsilon, max(1, p.Reports)), nil
 }
 
 func (s server) optimizer() train.Optimizer {
@@ -373,12 +376,14 @@ func (t Train) local(spec sim.Spec) (device.Local, error) {
 		return device.Local{}, err
 	}
 	l := device.Local{
-		Method: device.Method(y.Method), Steps: or(y.Steps, 1), Episodes: or(y.Episodes, 1), Optimizer: y.Optimizer,
-		Network: learn.Network{Inputs: len(spec.Columns), Actions: spec.Actions, Hidden: t.Network.Hidden, Bias: t.Network.Bias},
-		Scale:   t.scaled(), MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
+		Method: device.Method(y.Method), Steps: or(y.Steps, 1), Episodes: y.Episodes, Optimizer: y.Optimizer,
+		Network: t.network(spec), Scale: t.scaled(), MaxSteps: t.Environment.MaxSteps, Greedy: y.Greedy, Uniform: y.Uniform, UniformFor: y.UniformFor,
 		Perturbation: y.Perturbation, ZeroGradient: y.ZeroGradient,
 	}
 	gamma, value := .99, .5
+	if t.Environment.Name == "contextual-bandit" {
+		gamma = 0 // a click follows from its own visit alone
+	}
 	if y.Gamma != nil {
 		gamma = *y.Gamma
 	}
@@ -393,9 +398,6 @@ func (t Train) local(spec sim.Spec) (device.Local, error) {
 		return l, fmt.Errorf("%w: local.reward is %q; want own or failure", ErrSyntax, y.Reward)
 	}
 	switch l.Method {
-	case "":
-		l.Method = device.PolicyGradient
-		fallthrough
 	case device.PolicyGradient:
 		l.PolicyGradient = learn.PolicyGradient{Gamma: gamma, Entropy: y.Entropy}
 	case device.ActorCritic:

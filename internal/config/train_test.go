@@ -29,7 +29,7 @@ func loadTrain(t *testing.T, text string) (simulate.Config, error) {
 }
 
 func TestTrainDefaults(t *testing.T) {
-	c, err := loadTrain(t, "environment: {name: cart-pole}\nprivacy: {epsilon: 1}\nserver: {submissions: 10}\n")
+	c, err := loadTrain(t, "environment: {name: cart-pole}\nprivacy: {epsilon: 1}\nserver: {submissions: 10}\nlocal: {method: policy-gradient}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestTrainDefaults(t *testing.T) {
 	if c.Terms.Optimizer != (train.Optimizer{Kind: "momentum", Step: .2, Decay: 1000}) || c.Terms.Buffer != 10 || c.Terms.Staleness != -1 {
 		t.Errorf("terms %+v", c.Terms)
 	}
-	if c.Local.Method != device.PolicyGradient || c.Local.PolicyGradient.Gamma != .99 || c.Local.Steps != 1 || c.Local.Episodes != 1 {
+	if c.Local.Method != device.PolicyGradient || c.Local.PolicyGradient.Gamma != .99 || c.Local.Steps != 1 || c.Local.Episodes != 5 {
 		t.Errorf("local %+v", c.Local)
 	}
 	if n := c.Local.Network; n.Inputs != 4 || n.Actions != 2 || len(n.Hidden) != 0 || n.Value {
@@ -47,12 +47,13 @@ func TestTrainDefaults(t *testing.T) {
 	}
 }
 
-func TestTrainChoosesTheMechanismWithTheStrongerSignal(t *testing.T) {
+// TestVectorsGoThroughTheMechanismWithTheStrongerSignal.
+func TestVectorsGoThroughTheMechanismWithTheStrongerSignal(t *testing.T) {
 	for text, want := range map[string]train.Mechanism{
 		"{epsilon: 2}": train.SignPRS, "{epsilon: 2.1}": train.PrivUnit, "{epsilon: 6, reports: 3}": train.SignPRS,
 		"{epsilon: 8, mechanism: sign-prs}": train.SignPRS, "{mechanism: none}": train.NotPrivate,
 	} {
-		c, err := loadTrain(t, "environment: {name: cart-pole}\nagents: 100\nserver: {submissions: 10}\nprivacy: "+text+"\n")
+		c, err := loadTrain(t, "environment: {name: cart-pole}\nlocal: {method: policy-gradient}\nagents: 100\nserver: {submissions: 10}\nprivacy: "+text+"\n")
 		if bounded := c.Terms.Influence.Norm > 0; bounded != (want == train.PrivUnit) {
 			t.Errorf("%s: bound on a report %v", text, c.Terms.Influence)
 		}

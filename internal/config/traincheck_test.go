@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -114,6 +116,34 @@ func TestEnvironmentsOfAFleet(t *testing.T) {
 	} {
 		if _, err := loadTrain(t, "environment: "+text+"\nprivacy: {epsilon: 1}\nserver: {submissions: 10}\n"); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s refused", text, err, want)
+		}
+	}
+}
+
+// TestADeviceOfAFleetLivesInOneEnvironment, which has the name that the run states.
+func TestADeviceOfAFleetLivesInOneEnvironment(t *testing.T) {
+	for text, want := range map[string]string{
+		"{name: acrobot}": "acrobot", "{name: mountain-car}": "mountain-car", "{name: contextual-bandit, taste: [45]}": "contextual-bandit", "{name: cart-pole, gravity: [9.7]}": "cart-pole",
+		"{name: contextual-bandit}": "", "{name: acrobot, max_steps: 9}": "", "{name: chess}": "",
+	} {
+		path := filepath.Join(t.TempDir(), "agent.yaml")
+		file := "server: https://127.0.0.1:1\nauthority: ca.pem\nroot: root.pub\nstate: device\nlearner: {environment: " + text + "}\n"
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := LoadFleetAgent(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, env, _, err := f.Environment()
+		if want == "" {
+			if !errors.Is(err, ErrSyntax) {
+				t.Errorf("%s: %v; want ErrSyntax", text, err)
+			}
+			continue
+		}
+		if err != nil || name != want || env.Spec().Name != want {
+			t.Errorf("%s: %s, %v; want %s", text, name, err, want)
 		}
 	}
 }

@@ -263,7 +263,7 @@ func TestSoftmaxSurvivesLargeWeights(t *testing.T) {
 	}
 }
 
-// TestNetworksAreNoTargets: the form is that of train.WritePolicy.
+// TestNetworksAreNoTargets: the form is that of train.Policy.
 func TestNetworksAreNoTargets(t *testing.T) {
 	text := `{"schema": "discreet/network-policy/v1", "columns": ["obs_x"], "network": {"Hidden": [16]}, "theta": [0]}`
 	_, err := policy.ReadSoftmax(strings.NewReader(text), "pi.json")

@@ -70,13 +70,16 @@ func TestPoisonedPairs(t *testing.T) {
 	}
 }
 
-// trials is how many runs each number is of.
-const trials = 8
-
-// scored is the mean score of the policy in the end, in 100 episodes without a perturbation: the mean of the trials, and its standard error.
+// scored is the mean of the finals of eight trials, with its standard error.
 func scored(t *testing.T, configure func(seed uint64) simulate.Config) (mean, se float64) {
 	t.Helper()
-	var means [trials]float64
+	return meanOf(finals(t, 8, configure))
+}
+
+// finals are the mean scores of the policies in the end, in 100 episodes without a perturbation, of as many trials from seed 1.
+func finals(t *testing.T, trials int, configure func(seed uint64) simulate.Config) []float64 {
+	t.Helper()
+	means := make([]float64, trials)
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
 	for trial := range trials {
@@ -90,7 +93,7 @@ func scored(t *testing.T, configure func(seed uint64) simulate.Config) (mean, se
 				t.Error(err)
 				return
 			}
-			scores, err := simulate.Scores(context.Background(), c, r.Theta, 100, learn.Explore{}, 99)
+			scores, err := simulate.Scores(context.Background(), c, r.Theta, 100, learn.Explore{Greedy: c.Local.Greedy}, 99)
 			if err != nil {
 				t.Error(err)
 				return
@@ -101,11 +104,17 @@ func scored(t *testing.T, configure func(seed uint64) simulate.Config) (mean, se
 		})
 	}
 	wg.Wait()
-	for _, m := range means {
-		mean += m / trials
+	return means
+}
+
+// meanOf is the mean, with its standard error.
+func meanOf(x []float64) (mean, se float64) {
+	n := float64(len(x))
+	for _, m := range x {
+		mean += m / n
 	}
-	for _, m := range means {
+	for _, m := range x {
 		se += (m - mean) * (m - mean)
 	}
-	return mean, math.Sqrt(se / (trials - 1) / trials)
+	return mean, math.Sqrt(se / (n - 1) / n)
 }

@@ -24,7 +24,7 @@ func invert(m train.Mechanism, epsilon float64, dim int, size float64) func(*tra
 		for _, v := range vector {
 			norm += v * v
 		}
-		if norm == 0 {
+		if norm == 0 && m != train.OneBit {
 			return
 		}
 		switch m {
@@ -32,6 +32,14 @@ func invert(m train.Mechanism, epsilon float64, dim int, size float64) func(*tra
 			for i, v := range vector {
 				k := math.Round(-16 * size * math.Sqrt(float64(dim)) * v / math.Sqrt(norm))
 				body[1+i] = byte(int8(min(127, max(-127, k))))
+			}
+		case train.OneBit: // of pairs: that the worse side did better, or, where they did alike, what the coin said
+			r, err := local.NewOneBit(0, 1, epsilon)
+			if err != nil {
+				panic(err)
+			}
+			if v, err := r.Estimate(body); err == nil && vector[0] != .5 && (v > .5) == (vector[0] > .5) {
+				body[1] ^= 1
 			}
 		case train.SignPRS: // whichever of the two bodies is nearer: one bit up to epsilon 5
 			r, err := local.NewSignPRS(dim, epsilon, t.Seed)
@@ -92,6 +100,18 @@ func TestPoisoningTable(t *testing.T) {
 	}
 }
 
+// TestPoisonedEvolutionTable prints the same for antithetic pairs of one episode on either side, which have one size
+// of report.
+func TestPoisonedEvolutionTable(t *testing.T) {
+	fmt.Println("randomiser  epsilon  weights  bound  dishonest  size  success  last tenth (median)")
+	for _, k := range []poisonCase{{m: train.OneBit, epsilon: 1, dim: 8}, {m: train.OneBit, epsilon: 4, dim: 96}} {
+		for _, percent := range []uint64{0, 2, 5, 10, 20} {
+			ok, kept := poisoned(t, k, 1, percent)
+			fmt.Printf("%-10s  %7g  %7d  none   %8d%%     1  %7.2f  %.0f\n", k.m, k.epsilon, k.dim, percent, ok, kept)
+		}
+	}
+}
+
 func poisoned(t *testing.T, k poisonCase, size float64, percent uint64) (share, kept float64) {
 	const trials, submissions = 10, 3000
 	var mu sync.Mutex
@@ -103,6 +123,9 @@ func poisoned(t *testing.T, k poisonCase, size float64, percent uint64) (share, 
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			c := ours(uint64(trial+1), k.m, k.epsilon, submissions)
+			if k.m == train.OneBit {
+				c = sides(uint64(trial+1), k.epsilon, 1, submissions)
+			}
 			c.Threads, c.Terms.Influence = 1, k.bound
 			if k.dim == 96 {
 				c.Local.Network.Hidden, c.Terms.Optimizer.Step = []int{16}, .3
