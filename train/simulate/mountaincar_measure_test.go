@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/mountaincar"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/simulate"

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/acrobot"
+	"github.com/discreet-rl/discreet/internal/rl/sim/bandit"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/sim/acrobot"
-	"github.com/discreet-rl/discreet/rl/sim/bandit"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/simulate"
