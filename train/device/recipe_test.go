@@ -15,8 +15,8 @@ func TestRecommendationsAreRunnable(t *testing.T) {
 		method    device.Method
 		mechanism train.Mechanism
 	}{
-		{.5, 8, device.Antithetic, train.OneBit}, {2, device.PairsWeights, device.Antithetic, train.OneBit},
-		{2, device.PairsWeights + 1, device.PolicyGradient, train.SignPRS}, {2.01, 8, device.PolicyGradient, train.PrivUnit},
+		{.5, 8, device.Antithetic, train.OneBit}, {2, 128, device.Antithetic, train.OneBit},
+		{2, 129, device.PolicyGradient, train.SignPRS}, {2.01, 8, device.PolicyGradient, train.PrivUnit},
 	} {
 		method, mechanism := device.Recommended(c.epsilon, c.weights)
 		if method != c.method || mechanism != c.mechanism {
