@@ -144,6 +144,28 @@ func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {
 	}
 }
 
+// Contrasts of all policies grow with the square of their number: their number is looked at first.
+func TestMoreTargetsThanAnswersCanNameAreRefused(t *testing.T) {
+	cfg, err := discreet.Load("examples/pbc/evaluate.yaml", "output=null", "contrasts=all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := cfg.Targets[0]
+	cfg.Targets = nil
+	for i := range 100_000 { // as many pairs of them would fill a terabyte
+		one.Name = fmt.Sprint("policy ", i)
+		cfg.Targets = append(cfg.Targets, one)
+	}
+	for n, want := range map[int]string{100_000: "want at most 200", 200: "20100 answers in one release", 14: "105 answers in one release"} {
+		few := cfg
+		few.Targets = cfg.Targets[:n]
+		few.Levels = nil
+		if _, err := discreet.Plan(few); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d policies: %v; want %q", n, err, want)
+		}
+	}
+}
+
 // A configuration is small: a file of any length, or without an end, is refused
 // before it is read whole.
 func TestLongFilesAreRefused(t *testing.T) {

@@ -198,10 +198,16 @@ func (c Config) offPolicy() bool {
 	return slices.ContainsFunc(c.asked(), func(t Target) bool { return t.Kind != "logged" })
 }
 
+// mostTargets bounds what contrasts: all writes out, whose number grows with the square: a hundred
+// answers speak of two hundred policies at most.
+const mostTargets = 200
+
 // validateTargets checks the keys of the question as far as names go.
 func (c Config) validateTargets() error {
 	several := len(c.Targets) > 0
 	switch {
+	case len(c.Targets) > mostTargets:
+		return fmt.Errorf("%w: targets: %d policies; want at most %d, for a release has 100 answers at most", ErrConfig, len(c.Targets), mostTargets)
 	case several && c.Target.Kind != "":
 		return fmt.Errorf("%w: target and targets are both given; leave one of them out", ErrConfig)
 	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != nil):

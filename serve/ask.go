@@ -3,14 +3,17 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"connectrpc.com/connect"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
@@ -140,8 +143,43 @@ func (s curator) GetAsk(ctx context.Context, r *curatorv1.GetAskRequest) (*curat
 // again.
 const watching = 25 * time.Second
 
+// mostWatches of one person go on at a time: each looks into the store every second.
+const mostWatches = 32
+
+// watches counts the streams of each person.
+type watches struct {
+	mu  sync.Mutex
+	per map[string]int
+}
+
+func (w *watches) enter(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.per[name] >= mostWatches {
+		return false
+	}
+	if w.per == nil {
+		w.per = map[string]int{}
+	}
+	w.per[name]++
+	return true
+}
+
+func (w *watches) leave(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.per[name]--; w.per[name] == 0 {
+		delete(w.per, name)
+	}
+}
+
 // WatchAsk implements the call.
 func (s curator) WatchAsk(ctx context.Context, r *curatorv1.WatchAskRequest, to *connect.ServerStream[curatorv1.WatchAskResponse]) error {
+	id, _ := service.IdentityOf(ctx)
+	if !s.watches.enter(id.Name) {
+		return connect.NewError(connect.CodeResourceExhausted, fmt.Errorf("you watch %d asks already; let one end first", mostWatches))
+	}
+	defer s.watches.leave(id.Name)
 	late := time.NewTimer(watching)
 	defer late.Stop()
 	tick := time.NewTicker(look)

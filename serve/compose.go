@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
@@ -50,18 +51,32 @@ const (
 // policyName is what an uploaded policy is called.
 var policyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,50}(\.[A-Za-z0-9]{1,12})?$`)
 
+// reorders tells the characters by which a steward who reads a question could be shown another one.
+func reorders(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
+// printable tells that a text has no ends of lines, and nothing that a terminal obeys.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
 // compose joins a question and the steward's part of a dataset. The result's Dir is that of
 // the steward's part, and every policy's path that of an uploaded file.
 func (s *Service) compose(ctx context.Context, d *dataset, analyst, text, purpose string) (discreet.Config, error) {
 	if len(text) > longestQuestion {
 		return discreet.Config{}, fmt.Errorf("%w: it is longer than 64 KiB; upload tables as policies", ErrQuestion)
 	}
-	if len(purpose) > longestPurpose || strings.ContainsFunc(purpose, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if len(purpose) > longestPurpose || !printable(purpose) {
 		return discreet.Config{}, fmt.Errorf("%w: purpose: want one line of at most %d bytes", ErrQuestion, longestPurpose)
+	}
+	if i := strings.IndexFunc(text, reorders); i >= 0 {
+		return discreet.Config{}, fmt.Errorf("%w: line %d holds a character that nobody sees and that changes the order of others, so that it would read otherwise than it is; remove it", ErrQuestion, 1+strings.Count(text[:i], "\n"))
 	}
 	q, err := config.Decode[question]("question", []byte(text), nil)
 	if err != nil {
 		return discreet.Config{}, err
+	}
+	if !printable(strings.ReplaceAll(q.Justification, "\n", "")) {
+		return discreet.Config{}, fmt.Errorf("%w: justification: want lines of printable characters", ErrQuestion)
 	}
 	c := d.part
 	if err := errors.Join(d.allows(q), s.uploaded(ctx, d, analyst, &q)); err != nil {

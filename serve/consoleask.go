@@ -90,7 +90,7 @@ func (c console) report(w http.ResponseWriter, r *http.Request) {
 	}
 	var page bytes.Buffer
 	if err == nil {
-		err = render(&page, text)
+		err = c.render(r.Context(), &page, text)
 	}
 	if err != nil {
 		c.sorry(w, r, err)
@@ -152,7 +152,12 @@ func (c console) decideForm(w http.ResponseWriter, r *http.Request) {
 }
 
 // render makes the page of a release.
-func render(w *bytes.Buffer, text []byte) error {
+func (c console) render(ctx context.Context, w *bytes.Buffer, text []byte) error {
+	leave, err := c.enterPlanning(ctx) // it is planned again
+	if err != nil {
+		return err
+	}
+	defer leave()
 	release, err := discreet.Verify(text, nil)
 	if err != nil {
 		return err

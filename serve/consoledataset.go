@@ -88,6 +88,11 @@ func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error)
 // still tells which asks would fit now, by a question that needs little of the data.
 func (c console) still(ctx context.Context, who *caller) []pages.Still {
 	var out []pages.Still
+	leave, err := c.enterPlanning(ctx)
+	if err != nil {
+		return nil // nobody waits for it any more
+	}
+	defer leave()
 	for _, epsilon := range []float64{.1, .5, 1} {
 		cfg := who.part
 		cfg.Target, cfg.Method = discreet.Target{Kind: "logged"}, discreet.Method{Name: append(slices.Clone(who.methods), "dp-is")[0]}

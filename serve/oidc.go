@@ -193,7 +193,7 @@ func attemptOf(r *http.Request) (attempt, bool) {
 
 // attemptCookie is sent with the issuer's redirection, which comes from another site.
 func (c console) attemptCookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: attemptCookie, Value: value, Path: "/signin", MaxAge: age, HttpOnly: true, Secure: c.config.TLS != nil, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: attemptCookie, Value: value, Path: "/signin", MaxAge: age, HttpOnly: true, Secure: c.secure(), SameSite: http.SameSiteLaxMode}
 }
 
 // flow is the issuer's, with the address to come back to; false where there is none.

@@ -56,6 +56,11 @@ func (s curator) VerifyRelease(ctx context.Context, r *curatorv1.VerifyReleaseRe
 
 // verify recomputes a release and holds it against its entry.
 func (s *Service) verify(ctx context.Context, d *dataset, text []byte) (holds bool, findings []string, err error) {
+	leave, err := s.enterPlanning(ctx) // it is planned again
+	if err != nil {
+		return false, nil, err
+	}
+	defer leave()
 	v, wrong := discreet.Verify(text, nil)
 	if wrong != nil {
 		return false, []string{s.public(d, wrong.Error())}, nil

@@ -36,6 +36,8 @@ type Service struct {
 	metrics  *service.Metrics
 	taken    prometheus.Counter
 	planning chan struct{}
+	pages    *service.Pace // of one person
+	watches  watches
 	wake     chan struct{}
 	changed  *broadcast
 	hold     time.Duration // of a lease
@@ -54,7 +56,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	c.Dir = dir
-	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold}
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold, pages: service.NewPace(c.callRate(), nil)}
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}

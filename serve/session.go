@@ -3,6 +3,8 @@ package serve
 import (
 	"errors"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/discreet-rl/discreet/internal/service"
@@ -45,12 +47,27 @@ func (c console) askWho(w http.ResponseWriter, problem string) {
 
 // cookie holds a session. On loopback, without TLS, browsers would not send a secure one.
 func (c console) cookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: sessionCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.config.TLS != nil, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: c.sessionCookie(), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.secure(), SameSite: http.SameSiteStrictMode}
+}
+
+// secure tells that browsers come by https, to this service or to what stands before it.
+func (c console) secure() bool {
+	return c.config.TLS != nil || strings.HasPrefix(c.address, "https://")
+}
+
+// sessionCookie is its name. Under one that begins with __Host- browsers take a cookie from this
+// host alone, so that a neighbour of its domain cannot put a session of its own in the place of
+// somebody's.
+func (c console) sessionCookie() string {
+	if c.secure() {
+		return "__Host-" + sessionCookie
+	}
+	return sessionCookie
 }
 
 // signOut ends the session.
 func (c console) signOut(w http.ResponseWriter, r *http.Request) {
-	if k, err := r.Cookie(sessionCookie); err == nil {
+	if k, err := r.Cookie(c.sessionCookie()); err == nil {
 		if err := c.store.EndSession(r.Context(), tokens.Hash(k.Value)); err != nil {
 			c.sorry(w, r, c.broken(err))
 			return
@@ -64,8 +81,10 @@ func (c console) signOut(w http.ResponseWriter, r *http.Request) {
 // certificate; others are asked for a token.
 func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if _, known := service.IdentityOf(r.Context()); known {
-			next(w, r)
+		if id, known := service.IdentityOf(r.Context()); known {
+			if c.inTurn(w, r, id.Name) {
+				next(w, r)
+			}
 			return
 		}
 		name, err := c.holder(r)
@@ -74,16 +93,28 @@ func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(ht
 			c.askWho(w, "")
 		case err != nil:
 			c.sorry(w, r, c.broken(err))
+		case !c.inTurn(w, r, name):
 		default:
 			next(w, r.WithContext(service.WithIdentity(r.Context(), service.Identity{Role: personRole, Name: name})))
 		}
 	}
 }
 
+// inTurn holds whoever is signed in to as many pages a second as they may make calls.
+func (c console) inTurn(w http.ResponseWriter, r *http.Request, name string) bool {
+	wait := c.pages.Wait(name)
+	if wait <= 0 {
+		return true
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+	c.show(w, http.StatusTooManyRequests, pages.Sorry{Frame: pages.Frame{Title: "Too many pages at once", Problem: "Wait a second, and load the page again. Nothing was done."}})
+	return false
+}
+
 // holder is whose session a request belongs to. One that was begun with a token is good as
 // long as the token is.
 func (c console) holder(r *http.Request) (string, error) {
-	k, err := r.Cookie(sessionCookie)
+	k, err := r.Cookie(c.sessionCookie())
 	if err != nil || len(k.Value) > tokens.Longest {
 		return "", asks.ErrNone
 	}

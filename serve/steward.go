@@ -32,8 +32,8 @@ func (s steward) Decide(ctx context.Context, r *curatorv1.DecideRequest) (*curat
 
 // decide approves a waiting ask or refuses it, which needs a reason.
 func (s *Service) decide(ctx context.Context, who *caller, id string, approve bool, reason string) (*asks.Ask, error) {
-	if len(reason) > longestPurpose {
-		return nil, invalid("reason", errors.New("it is longer than 500 bytes"))
+	if len(reason) > longestPurpose || !printable(reason) {
+		return nil, invalid("reason", errors.New("want one line of at most 500 bytes"))
 	}
 	if approve {
 		return s.move(ctx, who, id, []asks.State{asks.Waiting}, asks.Queued, reason)

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,24 +53,8 @@ func (a *Aggregator) mountPages() {
 	}
 	mount(a.server, service.Access{Roles: []string{RoleOperator}, Rate: perReader}, func(h http.Handler) http.Handler { return h })
 	if a.local != nil {
-		mount(a.local, service.Access{Anonymous: true, Rate: perReader}, here)
+		mount(a.local, service.Access{Anonymous: true, Rate: perReader}, service.Here)
 	}
-}
-
-// here refuses requests that name another host than this machine: a page of another
-// site, whose name was made to stand for loopback, would read what is served here.
-func here(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
-		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && !ip.IsLoopback() {
-			http.Error(w, "this page is served to this machine by its address", http.StatusMisdirectedRequest)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // page shows how the server is, the runs, and one of them: that of the query, or the newest.

@@ -146,6 +146,20 @@ type Rate struct {
 	Burst int
 }
 
+// Pace bounds how often each of many may do something, where who it is is known to the handler alone.
+type Pace struct{ rates *rates }
+
+// NewPace makes one; now is the clock, time.Now if nil.
+func NewPace(r Rate, now func() time.Time) *Pace {
+	if now == nil {
+		now = time.Now
+	}
+	return &Pace{newRates(r, now)}
+}
+
+// Wait counts a request of who, and tells how long they have to wait if it is one too many.
+func (p *Pace) Wait(who string) time.Duration { return p.rates.allow(who) }
+
 // rates keeps, for each who asked, when they will have paid for what they asked
 // (the generic cell rate algorithm). Who has paid is forgotten.
 type rates struct {

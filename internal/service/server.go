@@ -142,7 +142,11 @@ func New(c Config) (*Server, error) {
 	}
 	s.Handle("GET /healthz", Access{Anonymous: true}, http.HandlerFunc(s.healthz))
 	s.Handle("GET /readyz", Access{Anonymous: true}, http.HandlerFunc(s.readyz))
-	s.Handle("GET /metrics", Access{Roles: []string{c.Operators}, Anonymous: c.TLS == nil}, c.Metrics.Handler())
+	metrics := c.Metrics.Handler()
+	if c.TLS == nil {
+		metrics = Here(metrics) // anybody on this machine may read them, and nobody else
+	}
+	s.Handle("GET /metrics", Access{Roles: []string{c.Operators}, Anonymous: c.TLS == nil}, metrics)
 	return s, nil
 }
 
