@@ -32,7 +32,7 @@ func from(t *testing.T, address, url string) net.Conn {
 
 // answer is the first line of what /healthz answers, with its header; "closed" where the connection is.
 func answer(c net.Conn, path string) (line string, header http.Header) {
-	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return "nothing", nil
@@ -45,7 +45,7 @@ func answer(c net.Conn, path string) (line string, header http.Header) {
 
 func metrics(t *testing.T, c net.Conn) string {
 	t.Helper()
-	_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)
