@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -217,7 +216,7 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	c := j.charge(plan.Event, fingerprint)
 	// Episodes and rows are often numbered from one; their ids say nothing of whose.
 	if j.public.Privacy.Unit == evaluate.Person && j.persons != nil {
-		c.Units = slices.Values(j.persons)
+		c.Units = j.persons
 	}
 	grant, err := l.Charge(ctx, c)
 	if errors.Is(err, ledger.ErrUnknown) {

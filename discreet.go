@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -276,6 +278,7 @@ type job struct {
 	progress  func(trajectory.Progress)
 	source    *noise.Source
 	unfit     trajectory.Repaired // the episodes that fit left out
+	rho       []float64           // memory for ratios, see room
 	version   int64               // of the contract that the data are read by, 0 without one
 	mayFail   int                 // checks, before the steward has to clear them
 	checkID   int64               // of the check of the data, noted in the ledger
@@ -284,8 +287,8 @@ type job struct {
 	key       string              // of the charge
 	retry     bool                // the key is the caller's and may have been charged before
 	signer    ed25519.PrivateKey
-	shards    Shards   // nil where the data are read here
-	persons   []string // their ids, once the data are read; nil where they have none
+	shards    Shards           // nil where the data are read here
+	persons   iter.Seq[string] // their ids, once the data are read; nil where they have none
 }
 
 func newJob(c Config) (*job, error) {
@@ -353,7 +356,9 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 		return nil, nil, err
 	}
 	notices = append(notices, apart...)
-	j.persons = data.PersonID
+	if data.PersonID != nil {
+		j.persons = slices.Values(data.PersonID)
+	}
 	if count {
 		j.public.Persons = int64(data.Persons())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/discreet-rl/discreet/evaluate"
@@ -59,7 +60,8 @@ func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (*evaluate.Ready
 	if err != nil {
 		return nil, nil, nil // the check of all data at once says what is wrong
 	}
-	j.persons, j.unfit = s.PersonIDs(), trajectory.Repaired{Episodes: a.unfit}
+	j.persons = func(yield func(string) bool) { slices.Values(s.PersonIDs())(yield) }
+	j.unfit = trajectory.Repaired{Episodes: a.unfit}
 	told, err := j.doubted(ctx, a.watch.Warnings())
 	return ready, append(append(s.Notices(), j.unfitNotice(a.episodes)...), told...), err
 }
@@ -69,9 +71,12 @@ type assembly struct {
 	job       *job
 	facts     overview.Facts
 	gathering *evaluate.Gathering
-	watch     *overview.Watch
-	episodes  int // as they were read
+	watch     *overview.Watch // nil where nobody asks for warnings
+	episodes  int             // as they were read
+	kept      int             // of them
+	rows      int             // of those kept
 	unfit     int
+	nobody    *trajectory.Dataset // the columns that count, as in the last part
 	failed    bool
 }
 
@@ -83,10 +88,12 @@ func (j *job) assembly(plan *evaluate.Plan) *assembly {
 
 // found is what a worker finds in a part.
 type found struct {
-	gathered        []evaluate.Gathered
-	watch           *overview.Watch
-	episodes, unfit int
-	err             error
+	gathered              []evaluate.Gathered
+	watch                 *overview.Watch
+	episodes, kept, unfit int
+	rows                  int
+	nobody                *trajectory.Dataset // the columns that count
+	err                   error
 }
 
 // task is a part on its way to a worker.
@@ -160,17 +167,30 @@ func (a *assembly) add(f found) bool {
 	for _, x := range f.gathered {
 		a.gathering.Add(x)
 	}
-	a.watch.Merge(f.watch)
+	if a.watch != nil {
+		a.watch.Merge(f.watch)
+	}
 	a.episodes += f.episodes
+	a.kept += f.kept
+	a.rows += f.rows
 	a.unfit += f.unfit
+	a.nobody = f.nobody
 	return true
 }
 
 // look checks a part. The job is the worker's own.
 func (a *assembly) look(j *job, d *trajectory.Dataset) found {
-	f := found{watch: overview.NewWatch(a.facts)}
-	a.lookInto(&f, j, d)
-	return f
+	f := a.nothing()
+	a.lookInto(f, j, d)
+	return *f
+}
+
+// nothing is what was found in no part.
+func (a *assembly) nothing() *found {
+	if a.watch == nil {
+		return &found{}
+	}
+	return &found{watch: overview.NewWatch(a.facts)}
 }
 
 // lookInto checks a part, and adds to what was found in those before it.
@@ -181,8 +201,15 @@ func (a *assembly) lookInto(f *found, j *job, d *trajectory.Dataset) {
 		return
 	}
 	f.episodes += d.Episodes()
+	if f.nobody == nil {
+		f.nobody = fit.Nobody()
+	}
+	f.kept += fit.Episodes()
+	f.rows += fit.Rows()
 	f.unfit += j.unfit.Episodes
-	f.watch.Add(fit, rho)
+	if f.watch != nil {
+		f.watch.Add(fit, rho)
+	}
 	gathered, err := a.gathering.Part(fit, rho)
 	f.gathered, f.err = append(f.gathered, gathered), err
 }
@@ -195,7 +222,7 @@ func (j *job) weighed(d *trajectory.Dataset) (*trajectory.Dataset, []float64, er
 	var rho []float64
 	off := !policy.OnPolicy(j.public.Target)
 	if off && j.behaviour == nil && j.public.Features == nil {
-		rho = make([]float64, d.Rows())
+		rho = j.room(d.Rows())
 		if policy.CheckedRatios(rho, j.public.Target, d) == nil {
 			return d, rho, nil
 		}
@@ -204,6 +231,14 @@ func (j *job) weighed(d *trajectory.Dataset) (*trajectory.Dataset, []float64, er
 	if err != nil || !off {
 		return fit, nil, err
 	}
-	rho = make([]float64, fit.Rows())
+	rho = j.room(fit.Rows())
 	return fit, rho, policy.CheckedRatios(rho, j.public.Target, fit)
+}
+
+// room is memory for n ratios, until it is called again.
+func (j *job) room(n int) []float64 {
+	if n > cap(j.rho) {
+		j.rho = make([]float64, n+n/4)
+	}
+	return j.rho[:n]
 }

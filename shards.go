@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"go.yaml.in/yaml/v4"
 
@@ -259,10 +260,13 @@ func (b Begun) pending(err error) error {
 // Part is one shard of the data, read and bound to the plan of its configuration. What
 // it holds is private.
 type Part struct {
-	// Data are the persons of the shard.
-	Data *trajectory.Dataset
-	// Sizes are how many of them are in each group of persons, where these numbers are
-	// public.
+	// Persons are their ids in the order of the shard, nil where they have none.
+	Persons []string
+	// Episodes and Rows are how many count.
+	Episodes, Rows int
+	// Nobody has the columns of the data and no person.
+	Nobody *trajectory.Dataset
+	// Sizes are how many persons are in each group, where these numbers are public.
 	Sizes []int64
 	// Remarks are for the curator of the data.
 	Remarks []string
@@ -271,7 +275,10 @@ type Part struct {
 }
 
 // ReadPart reads a shard as the configuration says, and checks it. With look it also says
-// what is doubtful in it. Errors of the data are for their curator.
+// what is doubtful in it. Errors of the data are for their curator. It is read by one
+// goroutine: who has several processors reads several shards at a time. Where the method
+// looks at persons apart from each other it keeps two numbers and the names of each, else
+// all rows.
 func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, error) {
 	j, err := newJob(c)
 	if err != nil {
@@ -281,8 +288,14 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 	if err != nil {
 		return nil, err
 	}
-	o := j.options
-	read, notices, err := file.Read(ctx, []string{shard}, "parquet", o)
+	j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
+	j.config.Problem.Persons = 0 // is of all shards, and held against them all
+	j.options.Alone = true
+	p, err := j.partByParts(ctx, plan, shard, look)
+	if p != nil || err != nil {
+		return p, err
+	}
+	read, notices, err := file.Read(ctx, []string{shard}, "parquet", j.options)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +303,7 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Data: data, Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
+	p = &Part{Persons: data.PersonID, Episodes: data.Episodes(), Rows: data.Rows(), Nobody: data.Nobody(), Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
 	none, err := j.ungrouped(data)
 	if err != nil {
 		return nil, err
@@ -302,8 +315,6 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 		return nil, err
 	}
 	if look {
-		j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
-		j.config.Problem.Persons = 0 // is of all shards, and held against them all
 		report, err := j.look(ctx, data, plan)
 		if err != nil {
 			return nil, err
@@ -311,6 +322,46 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 		p.Remarks = append(p.Remarks, report.Warnings...)
 	}
 	p.ready, err = plan.CheckPart(ctx, data)
+	return p, err
+}
+
+// partByParts reads a shard part by part. It returns nothing where the method needs all
+// of its persons at once, and where anything is wrong with them: who reads them at once
+// then says what.
+func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*Part, error) {
+	if plan.Gather() == nil || j.public.Targets != nil || j.public.Behavior != nil {
+		return nil, nil
+	}
+	s, err := file.Open(ctx, []string{shard}, "parquet", j.options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	a, d := j.assembly(plan), &trajectory.Dataset{}
+	if !look {
+		a.watch = nil
+	}
+	for {
+		if err := s.Part(d); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil || !a.add(a.look(j, d)) {
+			return nil, ctx.Err()
+		}
+	}
+	if a.nobody == nil {
+		return nil, ctx.Err()
+	}
+	p := &Part{Persons: s.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody}
+	j.unfit = trajectory.Repaired{Episodes: a.unfit}
+	p.Remarks = append(s.Notices(), j.unfitNotice(a.episodes)...)
+	if look {
+		told, err := j.doubted(ctx, a.watch.Warnings())
+		if err != nil {
+			return nil, err
+		}
+		p.Remarks = append(p.Remarks, told...)
+	}
+	p.ready, err = a.gathering.ReadyPart()
 	return p, err
 }
 

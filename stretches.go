@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -74,7 +73,7 @@ func (t *stretches) work() {
 // read takes a stretch from the file to what is found in it.
 func (t *stretches) read(j *job, s *file.Stream, d *trajectory.Dataset) *found {
 	defer s.Close()
-	f := &found{watch: overview.NewWatch(t.facts)}
+	f := t.nothing()
 	for f.err == nil && !t.stop.Load() {
 		if err := s.Part(d); errors.Is(err, io.EOF) {
 			return f

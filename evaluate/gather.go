@@ -60,7 +60,7 @@ func (m *pairs) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) 
 // Check, bit for bit. Which of several errors it finds first may be another one.
 type Gathering struct {
 	plan    *Plan
-	x, z    []float64
+	parts   []Gathered
 	persons int
 }
 
@@ -98,8 +98,8 @@ func (g *Gathering) Part(d *trajectory.Dataset, rho []float64) (Gathered, error)
 
 // Add adds what Part found, in the order of the parts.
 func (g *Gathering) Add(of Gathered) {
-	g.x, g.z = append(g.x, of.x...), append(g.z, of.z...)
-	g.persons = len(g.x)
+	g.parts = append(g.parts, of)
+	g.persons += len(of.x)
 }
 
 // Ready ends the check. The gathering is used up.
@@ -110,12 +110,31 @@ func (g *Gathering) Ready() (*Ready, error) {
 	if err := g.plan.CheckPersons(int64(g.persons)); err != nil {
 		return nil, err
 	}
+	return g.ready()
+}
+
+// ReadyPart ends the check of some of the persons, as [Plan.CheckPart] does of data at
+// once. The gathering is used up.
+func (g *Gathering) ReadyPart() (*Ready, error) {
+	if err := g.plan.InParts(); err != nil {
+		return nil, err
+	}
+	return g.ready()
+}
+
+// ready holds nothing against the number of persons but what a sum has room for.
+func (g *Gathering) ready() (*Ready, error) {
 	if m := g.plan.pairs; m.room > 0 {
 		if err := roomFor(g.persons, m.room); err != nil {
 			return nil, err
 		}
 	}
-	return &Ready{plan: g.plan, draw: g.plan.pairs.draw(g.x, g.z)}, nil
+	x, z := make([]float64, 0, g.persons), make([]float64, 0, g.persons)
+	for i, of := range g.parts {
+		x, z = append(x, of.x...), append(z, of.z...)
+		g.parts[i] = Gathered{}
+	}
+	return &Ready{plan: g.plan, draw: g.plan.pairs.draw(x, z)}, nil
 }
 
 var (

@@ -150,7 +150,7 @@ func (r *run) Check(ctx context.Context) (*discreet.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &discreet.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Data.Nobody()}, nil
+	return &discreet.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Nobody}, nil
 }
 
 // smallestOf finds the file that is read for its columns.

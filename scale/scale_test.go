@@ -378,13 +378,13 @@ func TestShardsThatAreNotTheirsAreRefused(t *testing.T) {
 			there = append(there, i)
 		}
 	}
-	if err := place.check("x", d.Take(here[:1])); err != nil {
+	if err := place.check("x", d.Take(here[:1]).PersonID); err != nil {
 		t.Errorf("a person of the shard: %v", err)
 	}
-	if err := place.check("x", d.Take(there[:1])); !errors.Is(err, ErrShard) {
+	if err := place.check("x", d.Take(there[:1]).PersonID); !errors.Is(err, ErrShard) {
 		t.Errorf("a person of another shard: %v", err)
 	}
-	if err := place.check("x", d.Take([]int{here[0], here[0]})); !errors.Is(err, ErrShard) {
+	if err := place.check("x", d.Take([]int{here[0], here[0]}).PersonID); !errors.Is(err, ErrShard) {
 		t.Errorf("a person twice: %v", err)
 	}
 	if _, err := Write(d, filepath.Join(s.dir, "many"), 5000); !errors.Is(err, ErrShard) {
@@ -403,8 +403,8 @@ func TestEveryPersonIsInOneShard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows += part.Data.Rows()
-		for _, id := range part.Data.PersonID {
+		rows += part.Rows
+		for _, id := range part.Persons {
 			seen[id]++
 		}
 	}

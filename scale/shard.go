@@ -137,15 +137,15 @@ func number(text string, least, most int) (int, error) {
 
 // check holds the persons of a shard against its place: each belongs there, and ids grow,
 // so that nobody is there twice. So no two shards hold one person.
-func (p Place) check(path string, d *trajectory.Dataset) error {
-	if d.PersonID == nil {
+func (p Place) check(path string, persons []string) error {
+	if persons == nil {
 		return fmt.Errorf("%w: %s: it names no persons; make shards with discreet shard", ErrShard, path)
 	}
-	for i, id := range d.PersonID {
+	for i, id := range persons {
 		if !p.holds(id) {
 			return fmt.Errorf("%w: %s: person %d of it belongs into another shard; make the shards anew with discreet shard", ErrShard, path, i)
 		}
-		if i > 0 && d.PersonID[i-1] >= id {
+		if i > 0 && persons[i-1] >= id {
 			return fmt.Errorf("%w: %s: person %d of it is not after the one before in the order of ids; make the shards anew with discreet shard", ErrShard, path, i)
 		}
 	}

@@ -41,7 +41,7 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	}
 	part, err := discreet.ReadPart(ctx, c, shard, t.Round == 0)
 	if err == nil {
-		err = place.check(shard, part.Data)
+		err = place.check(shard, part.Persons)
 	}
 	if err != nil {
 		return Partial{}, faulty(ctx, place.Shard, shard, err)
@@ -58,7 +58,7 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	if _, err := io.ReadFull(rand.Reader, n[:]); err != nil {
 		return Partial{}, err
 	}
-	of := counts{persons: int64(part.Data.Persons()), episodes: int64(part.Data.Episodes()), rows: int64(part.Data.Rows()), data: key.digestWord(file, place.Shard)}
+	of := counts{persons: int64(len(part.Persons)), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
 	return seal(t, task, place.Shard, of, sum, key, n), nil
 }
 

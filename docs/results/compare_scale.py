@@ -7,7 +7,8 @@ the files are not there. The peers compute the same weighted importance sampling
 one thread. Printed are CPU seconds (user and system; of the peers those of the query alone, of
 discreet those of the whole process), the least of all rounds, and the peak of resident memory. CPU
 seconds are little disturbed by other work on the machine; wall time is, and is printed for runs of
-discreet on one and on two processors alone.
+discreet on one and on two processors alone. What two processors can gain on this machine is told by
+two copies of discreet at one time, with a processor each, which have nothing to wait for but memory.
 """
 
 import json
@@ -57,11 +58,26 @@ def used(who):
     return r.ru_utime + r.ru_stime
 
 
+def begun(command, config, path, processors):
+    return subprocess.Popen([command, "evaluate", "--json", str(config), "--set", f"data.path={path}"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            env=dict(os.environ, GOMAXPROCS=str(processors)))
+
+
+def copies(command, config, path):
+    """Two copies at one time, a processor each: seconds until both have ended, and CPU seconds of one."""
+    start, before = time.time(), used(resource.RUSAGE_CHILDREN)
+    both = [begun(command, config, path, 1) for _ in range(2)]
+    for process in both:
+        process.communicate()
+        if process.returncode:
+            sys.exit("discreet failed")
+    return {"cpu": (used(resource.RUSAGE_CHILDREN) - before) / 2, "wall": time.time() - start}
+
+
 def ours(command, config, path, processors):
     start = time.time()
-    process = subprocess.Popen([command, "evaluate", "--json", str(config), "--set", f"data.path={path}"],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               env=dict(os.environ, GOMAXPROCS=str(processors)))
+    process = begun(command, config, path, processors)
     text = process.stdout.read()
     _, status, r = os.wait4(process.pid, 0)
     if status:
@@ -90,15 +106,18 @@ privacy: {{adjacency: replace_one, epsilon: 1, delta: 1.0e-6}}
         for kind, path in files.items():
             for processors in (1, 2):
                 found.setdefault((kind, f"discreet, {processors}"), []).append(ours(command, config, path, processors))
+            found.setdefault((kind, "two copies"), []).append(copies(command, config, path))
             for engine in ("duckdb", "polars"):
                 out = subprocess.run([sys.executable, __file__, "--peer", engine, path], check=True, capture_output=True, text=True)
                 found.setdefault((kind, engine), []).append(json.loads(out.stdout))
     for (kind, name), runs in found.items():
         least = {key: min(r[key] for r in runs) for key in runs[0] if key != "value"}
-        print(kind, name, " ".join(f"{key} {least[key]:.2f}" for key in least), f"value {runs[0]['value']:.5f}", sep="\t")
+        value = f"value {runs[0]['value']:.5f}" if "value" in runs[0] else ""
+        print(kind, name, " ".join(f"{key} {least[key]:.2f}" for key in least), value, sep="\t")
     for kind in files:
         one, two = (min(r["wall"] for r in found[kind, f"discreet, {processors}"]) for processors in (1, 2))
-        print(kind, f"two processors {one / two:.2f} times as fast as one, by the wall", sep="\t")
+        both = min(r["wall"] for r in found[kind, "two copies"])
+        print(kind, f"two processors {one / two:.2f} times as fast as one, by the wall; two copies at one time do {2 * one / both:.2f} times as much as one", sep="\t")
     print("load", *os.getloadavg(), "(wall times count only where it was below 1 before the run)")
 
 

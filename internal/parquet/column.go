@@ -171,14 +171,15 @@ func (c *Column) open() error {
 
 // Close gives the memory of the column back.
 func (c *Column) Close() {
-	n := cap(c.raw) + cap(c.dict) + cap(c.work[0]) + cap(c.work[1]) + 4*cap(c.dictionary.offsets) + 8*cap(c.dictionary.numbers)
-	if c.pages.r != nil {
-		n += c.pages.r.Size()
-	}
+	m := c.memory()
+	n := m.size()
 	if c.list != nil {
 		n += chunkSize
 	}
 	c.file.held -= int64(n)
+	if c.file.forked {
+		c.file.spares.give(c.field.leaf.Index(), m)
+	}
 	*c = Column{file: c.file, field: c.field}
 }
 

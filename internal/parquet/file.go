@@ -22,6 +22,8 @@ type File struct {
 	text   *atomic.Int64 // bytes of keys delivered, by its forks too
 	values int64         // values of the columns that are read
 	codec  codec
+	spares *spares
+	forked bool
 	// What columns use in turn.
 	index  [atOnce]uint32
 	levels [atOnce]uint8
@@ -34,7 +36,7 @@ const atOnce = 1 << 10
 // Open reads and checks the footer of the first size bytes of r, which stays the
 // caller's to close.
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
-	f = &File{size: size, r: r, text: new(atomic.Int64)}
+	f = &File{size: size, r: r, text: new(atomic.Int64), spares: new(spares)}
 	defer rescue("", &err)
 	if err := f.checkFooter(); err != nil {
 		return nil, err
@@ -53,7 +55,11 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 // Fork is the same file for another goroutine, with columns of its own. The bounds on
 // the memory of pages hold for each of them, that on the text of keys for all together.
 func (f *File) Fork() *File {
-	return &File{size: f.size, r: f.r, file: f.file, groups: f.groups, fields: f.fields, text: f.text}
+	g := &File{size: f.size, r: f.r, file: f.file, groups: f.groups, fields: f.fields, text: f.text, spares: f.spares, forked: true}
+	if src := g.spares.take(forPages).raw; g.hold(cap(src)) == nil {
+		g.codec.src = src
+	}
+	return g
 }
 
 // Groups are the numbers of rows of the row groups.
@@ -152,12 +158,19 @@ func (f *File) Column(w Want) (c *Column, err error) {
 		return nil, err
 	}
 	c = newColumn(f, field, w)
+	c.reuse(f.spares.take(field.leaf.Index()))
 	return c, c.count()
 }
 
 // Close gives back the memory of the decompressors. It does not close the
 // reader, and columns must not be read afterwards.
-func (f *File) Close() { f.codec.close() }
+func (f *File) Close() {
+	f.codec.close()
+	if f.forked {
+		f.spares.give(forPages, memory{raw: f.codec.src})
+		f.codec.src = nil
+	}
+}
 
 // rescue makes an error of a panic: the parquet module panics on some damaged
 // footers.

@@ -116,7 +116,16 @@ func spread(dst []float64, stride int, kind numeric, b []byte, n int) {
 	at := 0
 	switch kind {
 	case doubles:
-		for b = b[:8*n]; len(b) >= 8; b = b[8:] {
+		b = b[:8*n]
+		if stride == 1 { // four at a time
+			for ; len(b) >= 32 && len(dst) >= 4; b, dst = b[32:], dst[4:] {
+				dst[0] = own(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+				dst[1] = own(math.Float64frombits(binary.LittleEndian.Uint64(b[8:])))
+				dst[2] = own(math.Float64frombits(binary.LittleEndian.Uint64(b[16:])))
+				dst[3] = own(math.Float64frombits(binary.LittleEndian.Uint64(b[24:])))
+			}
+		}
+		for ; len(b) >= 8; b = b[8:] {
 			dst[at] = own(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 			at += stride
 		}

@@ -212,6 +212,10 @@ type Options struct {
 	// Progress, when not nil, is called now and then while reading, from the
 	// goroutine that reads.
 	Progress func(Progress)
+
+	// Alone has one goroutine read, the caller's. Otherwise others decode ahead of it,
+	// where there are processors for them.
+	Alone bool
 }
 
 // ChecksEnds tells that flags are held against an end that is stated.

@@ -137,7 +137,7 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Weights, r.Warnings = w.weights(), w.Warnings()
+	r.Weights, r.Warnings = w.weights(true), w.Warnings()
 	return r, nil
 }
 
@@ -288,31 +288,39 @@ func weightsOf(d *trajectory.Dataset, rho []float64) []float64 {
 	return w
 }
 
-// describe tells of the weights of episodes, which it sorts.
-func describe(w []float64, largest float64) *Weights {
-	sum, squares, beyond, above, zero := 0.0, 0.0, 0.0, 0, 0
-	for _, v := range w {
-		sum += v
-		squares += v * v
-		if v == 0 {
-			zero++
-		}
-		if largest > 0 && v > largest {
-			above++
-			beyond += v - largest
+// describe tells of the weights of episodes. Only with order does it tell of their median
+// and bins, for which they are sorted.
+func describe(parts [][]float64, largest float64, order bool) *Weights {
+	sum, squares, beyond, above := 0.0, 0.0, 0.0, 0
+	out, count := &Weights{Cap: largest}, 0
+	for _, w := range parts {
+		count += len(w)
+		for _, v := range w {
+			sum += v
+			squares += v * v
+			out.Max = max(out.Max, v)
+			if v == 0 {
+				out.Zero++
+			}
+			if largest > 0 && v > largest {
+				above++
+				beyond += v - largest
+			}
 		}
 	}
-	out := &Weights{Spread: spread(w), Cap: largest, Zero: zero}
-	n := float64(len(w))
+	if order {
+		out.Spread = spread(slices.Concat(parts...))
+	}
+	n := float64(count)
+	if n > 0 {
+		out.Mean, out.BeyondShare = sum/n, float64(above)/n
+	}
 	if n > 1 {
 		out.StdErr = math.Sqrt(max(squares/n-out.Mean*out.Mean, 0) / (n - 1))
 	}
 	if squares > 0 {
 		out.EffectiveSize = sum * sum / squares
 		out.BeyondMass = beyond / sum
-	}
-	if n > 0 {
-		out.BeyondShare = float64(above) / n
 	}
 	return out
 }

@@ -54,7 +54,7 @@ func (w *Watch) contradictions() []string {
 
 // overlap says what is wrong with the weights.
 func (w *Watch) overlap() []string {
-	of := w.weights()
+	of := w.weights(false)
 	if of == nil || w.episodes == 0 {
 		return nil
 	}

@@ -1,8 +1,6 @@
 package overview
 
 import (
-	"slices"
-
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -16,8 +14,8 @@ type Watch struct {
 	persons, episodes int
 	rewards, returns  int // outside their ranges
 
-	weighed bool // weights are known
-	weight  []float64
+	weighed bool        // weights are known
+	weight  [][]float64 // of episodes, by part
 
 	draws drawsOnce
 	left  int // episodes that leave the action that was drawn once for them
@@ -42,7 +40,7 @@ func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
 	}
 	if rho != nil {
 		w.weighed = true
-		w.weight = append(w.weight, weightsOf(d, rho)...)
+		w.weight = append(w.weight, weightsOf(d, rho))
 	}
 	if d.Action == nil {
 		return
@@ -73,11 +71,11 @@ func (w *Watch) Merge(o *Watch) {
 }
 
 // weights describes the weights, nil where none are known.
-func (w *Watch) weights() *Weights {
+func (w *Watch) weights(order bool) *Weights {
 	if !w.weighed {
 		return nil
 	}
-	return describe(slices.Clone(w.weight), w.facts.Cap)
+	return describe(w.weight, w.facts.Cap, order)
 }
 
 // watched watches a whole dataset.

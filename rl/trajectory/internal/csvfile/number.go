@@ -71,6 +71,22 @@ func scanNumber(b []byte, p int, sep byte) (float64, int, bool) {
 	return v, p, ok
 }
 
+// scanFlag reads true or false at b[p], likewise.
+func scanFlag(b []byte, p int, sep byte) (float64, int, bool) {
+	word, v := "true", 1.0
+	if b[p] == 'f' {
+		word, v = "false", 0
+	}
+	end := p + len(word)
+	if end >= len(b) || string(b[p:end]) != word {
+		return 0, 0, false
+	}
+	if c := b[end]; c != sep && c != '\n' && (c != '\r' || b[end+1] != '\n') {
+		return 0, 0, false
+	}
+	return v, end, true
+}
+
 // scanExponent reads an exponent of at most three digits and takes it off the
 // scale.
 func scanExponent(b []byte, p, scale int) (int, int, bool) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -132,4 +134,55 @@ func FuzzNumber(f *testing.F) {
 		}
 		check(t, text)
 	})
+}
+
+// The quick path takes flags that are whole fields, to their end, and nothing else.
+func TestFlagsAreWholeFields(t *testing.T) {
+	for _, end := range []string{";", "\n", "\r\n", ";\n"} {
+		for text, want := range map[string]float64{"true": 1, "false": 0} {
+			v, next, ok := scanFlag([]byte("x;"+text+end+"\n"), 2, ';')
+			if !ok || v != want || next != 2+len(text) {
+				t.Errorf("%q%q is %v, %d, %v", text, end, v, next, ok)
+			}
+		}
+	}
+	for _, text := range []string{"", "t", "f", "tru", "fals", "truer", "true ", "falsey", "True", "FALSE", "\"true\"", "true,", "false\r", "true\rx"} {
+		if v, _, ok := scanFlag([]byte(text+"\n"), 0, ';'); ok && text != "false\r" {
+			t.Errorf("%q is %v", text, v)
+		}
+	}
+}
+
+// A marker of missing values sends flags, and texts like them, the slow way: what is read
+// is the same, unless a flag is the marker.
+func TestFlagsAreTheSameWithMarkers(t *testing.T) {
+	text := "a;b\ntrue;false\r\nfalse;true\n;false\ntrue;x\nfalse;true"
+	read := func(na ...string) (out []float64) {
+		in, err := Dialect{Separator: ';', NA: na}.New(strings.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Select([]table.Pick{{}, {Field: 1, Offset: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		b := table.NewBatch([]int{2}, 0)
+		if err := in.Read(b); err != nil || len(b.Faults) != 1 || b.Faults[0].Row != 3 {
+			t.Fatalf("%v, faults %v; want one, of row 3", err, b.Faults)
+		}
+		return b.Blocks[0].Values[:2*b.Rows]
+	}
+	null := table.Null()
+	for _, c := range []struct {
+		na   []string
+		want []float64
+	}{
+		{nil, []float64{1, 0, 0, 1, null, 0, 1, null, 0, 1}},
+		{[]string{"?"}, []float64{1, 0, 0, 1, null, 0, 1, null, 0, 1}},
+		{[]string{"false"}, []float64{1, null, null, 1, null, null, 1, null, null, 1}},
+	} {
+		got := read(c.na...)
+		if !slices.EqualFunc(got, c.want, same) {
+			t.Errorf("markers %q: %v, want %v", c.na, got, c.want)
+		}
+	}
 }

@@ -150,6 +150,11 @@ func (t *reader) parse(b *table.Batch) error {
 				end = next
 				continue
 			}
+			if v, next, ok := scanFlag(s.buf, start, s.sep); ok && len(t.na) == 0 {
+				block.Values[b.Rows*block.Width+pick.Offset] = v
+				end = next
+				continue
+			}
 		}
 		next, n, err := t.other(b, pick, start, &nextKey)
 		if err != nil {

@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"io"
+	"sync"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -26,6 +27,7 @@ func (t *reader) cut(workers int, step int64) []func() (table.Stretch, error) {
 		return nil
 	}
 	var out []func() (table.Stretch, error)
+	spare := new(buffers)
 	for place := first; place < size; place += step {
 		out = append(out, func() (table.Stretch, error) {
 			start, limit := place, place+step
@@ -42,8 +44,8 @@ func (t *reader) cut(workers int, step int64) []func() (table.Stretch, error) {
 			if place == first {
 				line = t.scan.line
 			}
-			s := &stretch{reader: t.from(file, start, size, line), start: start}
-			s.scan.limit = limit
+			s := &stretch{reader: t.from(file, start, size, line), start: start, spare: spare}
+			s.scan.limit, s.scan.data = limit, spare.take()
 			return s, nil
 		})
 	}
@@ -55,6 +57,31 @@ type stretch struct {
 	*reader
 	start, end int64
 	lines      int
+	spare      *buffers
+}
+
+// buffers are those of stretches that were closed, for the next ones.
+type buffers struct {
+	mutex sync.Mutex
+	all   [][]byte
+}
+
+func (b *buffers) take() []byte {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	n := len(b.all)
+	if n == 0 {
+		return nil
+	}
+	buf := b.all[n-1]
+	b.all = b.all[:n-1]
+	return buf[:0]
+}
+
+func (b *buffers) give(buf []byte) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.all = append(b.all, buf)
 }
 
 // Beyond implements [table.Stretch].
@@ -76,4 +103,10 @@ func (s *stretch) Numbered() int { return s.lines }
 func (s *stretch) Progress() int64 { return s.scan.at() }
 
 // Close implements [table.Table]. The file is that of the table that was cut.
-func (s *stretch) Close() error { return nil }
+func (s *stretch) Close() error {
+	if s.scan.data != nil {
+		s.spare.give(s.scan.data)
+		s.scan.data, s.scan.buf = nil, nil
+	}
+	return nil
+}

@@ -63,7 +63,7 @@ func (s *Stream) open() error {
 	}
 	s.bound, s.at = b, 0
 	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
-	if n := runtime.GOMAXPROCS(0); n > 1 && s.window == nil {
+	if n := runtime.GOMAXPROCS(0); n > 1 && s.window == nil && !s.o.Alone {
 		s.table = readAhead(t, n, b.width[:], keys+len(b.words))
 	}
 	for _, n := range b.notices {
