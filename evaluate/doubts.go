@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // weights describes the importance weights of a reference without privacy, one a

@@ -7,9 +7,9 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh 2000)

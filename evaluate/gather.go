@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // pairs is a method whose releases rest on two numbers a person, which are functions of

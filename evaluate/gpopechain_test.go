@@ -6,9 +6,9 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // chainError is the RMSE of GPOPE's values on the 40-state chain, the mean over

@@ -7,8 +7,8 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate/internal/gpope"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // paper reports whether the defaults are those of the paper's Algorithm 1.

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"fmt"
 
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // GTD2 is gradient temporal-difference learning, without privacy ([value.GTD2]):

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"fmt"
 
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // WISLSTD is off-policy LSTD(lambda) with weighted importance sampling, without

@@ -48,7 +48,7 @@ func runs() []run {
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
 		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
-			[]string{"./rl/value", "./evaluate", "./dp/account"}, func(ctx context.Context, size int) error {
+			[]string{"./internal/rl/value", "./evaluate", "./dp/account"}, func(ctx context.Context, size int) error {
 				return python(ctx, "python/peers/run.py", size)
 			}},
 		{"schemathesis", "generated requests to the calls of the curator's service, by each role and by nobody, held against its OpenAPI description", 100, "requests a call",

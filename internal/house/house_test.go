@@ -201,7 +201,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		test         bool
 	}{
 		{pkg: "dp/account", imports: "rl/trajectory"},
-		{pkg: "rl/value", imports: "dp"},
+		{pkg: "internal/rl/value", imports: "dp"},
 		{pkg: "evaluate", imports: "train"},
 		{pkg: "train", imports: "evaluate"},
 		{pkg: "evaluate", imports: "."},
@@ -211,12 +211,12 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "dp/noise", imports: "dp/ledger/chain"},
 		{pkg: "dp/noise", imports: "dp/mechanism"},
 		{pkg: "dp/mechanism", imports: "dp/local"},
-		{pkg: "rl/trajectory", imports: "rl/value"},
+		{pkg: "rl/trajectory", imports: "internal/rl/value"},
 		{pkg: "rl/trajectory/internal/parquetfile", imports: "rl/trajectory/file"},
 		{pkg: "report", imports: "."},
 		{pkg: "internal/cli", imports: "internal/house"},
 		{pkg: "dp/account", imports: "rl/trajectory", test: true},
-		{pkg: "rl/value", imports: "evaluate", test: true},
+		{pkg: "internal/rl/value", imports: "evaluate", test: true},
 		{pkg: "dp/noise", imports: "dp/ledger/chain", test: true},
 	} {
 		s := source{path: c.pkg + "/x.go", pkg: c.pkg, imports: []string{c.imports}, test: c.test}

@@ -43,7 +43,7 @@ var table = []wing{
 		{"internal/rl/trajectory/probe"},
 		{"rl/feature"},
 		{"rl/policy"},
-		{"rl/value", "rl/sim"},
+		{"internal/rl/value", "rl/sim"},
 		{"rl/learn", "internal/rl/sim/chain", "internal/rl/sim/cartpole", "internal/rl/sim/acrobot", "internal/rl/sim/bandit", "internal/rl/sim/hiv", "internal/rl/sim/mountaincar"},
 	}},
 

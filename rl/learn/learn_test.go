@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/rl/sim/mountaincar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // grid is a square room of side*side cells: moves right, left, down and up cost 1

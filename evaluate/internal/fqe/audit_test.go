@@ -6,9 +6,9 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // extreme is a log of one person who stays in state 0 with the least reward and is cut

@@ -3,7 +3,7 @@ package gpope
 import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // gradients adds one person's stacked gradient, scaled, to a step's sum, which

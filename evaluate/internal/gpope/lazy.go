@@ -5,7 +5,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // lazyAllowed tells whether noise may be drawn when it is needed: continuous

@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // ramps are n dense features of the chain's state: cosines of rising frequency.

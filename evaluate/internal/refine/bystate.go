@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // ByState is the Monte Carlo form of dp-refine, for features of numbered states.

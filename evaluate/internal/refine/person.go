@@ -1,7 +1,7 @@
 package refine
 
 import (
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // linearPerson computes what one person adds in the forms of dp-refine with a

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // residuals computes a person's first-visit residuals under a value function V

@@ -6,8 +6,8 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/internal/xmath"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // bandMiss is the probability with which any of the upper limits of estimated

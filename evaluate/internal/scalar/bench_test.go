@@ -5,8 +5,8 @@ import (
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 func benchSample(b *testing.B) *value.Sample {

@@ -1,6 +1,6 @@
 package scalar
 
-import "github.com/discreet-rl/discreet/rl/value"
+import "github.com/discreet-rl/discreet/internal/rl/value"
 
 // Confound lowers every importance ratio of a sample to the least that it can be
 // where hidden circumstances moved the logged decisions: where, given these too, the

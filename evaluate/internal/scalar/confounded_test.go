@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // TestConfoundedBoundsHoldTheValue computes expectations over all courses of two kinds

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // Guess is a baseline: a number, and, where they are not nil, one for each

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // Filled is the doubly robust estimate off-policy: the estimates of [Bounds] from

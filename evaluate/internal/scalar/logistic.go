@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // LogisticRounds is how many sums a logistic regression asks for: each is a gradient

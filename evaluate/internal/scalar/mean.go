@@ -7,7 +7,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // ClipSteps is how often the clip of a mean may be divided by sqrt 2.

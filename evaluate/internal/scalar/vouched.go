@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // Whole writes what every person contributes by whole trajectories: the mean over

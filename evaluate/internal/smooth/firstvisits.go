@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // MaxPersons keeps the integer sums of first visits from overflowing.

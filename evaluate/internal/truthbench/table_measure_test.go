@@ -22,9 +22,9 @@ import (
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 var (

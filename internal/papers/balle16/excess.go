@@ -10,9 +10,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // The empirical risks, unit weights:

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 	"github.com/discreet-rl/discreet/internal/papers/untuned"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 const paper = "balle16"

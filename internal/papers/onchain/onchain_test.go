@@ -10,7 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 func Example() {

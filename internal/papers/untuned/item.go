@@ -11,10 +11,10 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // Problem is a finite process, the policy that makes its logs, and the one to

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/internal/papers/figure"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/sim"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // Sizes of what errors are measured against. The seeds are far from those of

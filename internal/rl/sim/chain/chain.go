@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/internal/fault"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // The fixed parts of the problem.

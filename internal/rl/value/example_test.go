@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // What would the chain be worth to a policy that advances with probability 0.6,

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 	"pgregory.net/rapid"
 )
 

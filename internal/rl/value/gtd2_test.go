@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 )

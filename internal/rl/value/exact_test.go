@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
-	"github.com/discreet-rl/discreet/rl/value"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 )

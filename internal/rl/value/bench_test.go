@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/value"
 )
 
 // report runs f and reports how many transitions it handled a second.
