@@ -415,6 +415,7 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, unc
 		whatever = ", resting on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing in one answer than chance makes, all are guarded and notes say so."
 	}
 	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
+	p.describeEpisodes()
 	p.describeBehavior(answers[0].bounds.Logistic)
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {

@@ -292,6 +292,7 @@ func (d direct) describe(plan *Plan) error {
 		defer d.tier.describe(plan, nil)
 	}
 	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; that of the model is not known beforehand.", cap))
+	plan.describeEpisodes()
 	return nil
 }
 

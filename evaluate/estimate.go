@@ -156,6 +156,7 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 		return err
 	}
 	p.expect(private, sampling)
+	p.Expected.HalfWidth = w.ExpectedHalf(private, sampling)
 	clip := Range(w.Ranges.At(0))
 	p.Facts["clip"] = clip
 	if w.Noise.Clip == 0 {
@@ -165,6 +166,7 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
 	}
 	p.Notes = append(p.Notes, p.words("A person without a trajectory that can be used counts as one whose contribution is 0, or the end of that range that is nearest; the interval does not allow for what such a trajectory would have said."))
+	p.describeEpisodes()
 	return nil
 }
 
@@ -218,8 +220,18 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 		words += fmt.Sprintf(" The half width is the one that the guess of weights makes expect, an effective sample size of %.3g of the persons and %.3g missing, with weights cut at %.3g.", guess.Effective, guess.Missing, at)
 	}
 	p.Notes = append(p.Notes, words)
+	p.describeEpisodes()
 	p.describeBehavior(b.Logistic)
 	return nil
+}
+
+// describeEpisodes says what the mean over a person's episodes supposes, where a person
+// may have several: docs/proofs/overlap.md.
+func (p *Plan) describeEpisodes() {
+	if u := p.public.Privacy.Unit; u != "" && u != Person || p.public.Episodes == 1 || p.public.Horizon <= 1 {
+		return
+	}
+	p.Notes = append(p.Notes, "A person may have several episodes and counts with their mean. That is the value of an episode if how many of them count does not depend on how they went. Where people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is another number, and the interval does not allow for that. With problem.episodes: 1 first episodes alone count.")
 }
 
 // describeBehavior tells how the probabilities of logged actions are estimated, where they

@@ -269,6 +269,7 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	}
 	p.Expected.Constant = p.public.Returns().Width() / 2
 	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)))
+	p.describeEpisodes()
 	if p.describeBehavior(parts[0].bounds.Logistic); p.public.Behavior != nil {
 		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone: they may differ between groups."))
 	}

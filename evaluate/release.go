@@ -82,7 +82,7 @@ type Estimate struct {
 	// StdPrivacy is the standard deviation that the noise makes.
 	StdPrivacy float64 `json:"std_privacy"`
 	// Clipping is by how much the interval was lengthened below and above for what
-	// the clip may hide.
+	// the clip, or a log that is too short for rare outcomes, may hide.
 	Clipping [2]float64 `json:"clipping"`
 }
 

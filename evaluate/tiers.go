@@ -169,5 +169,6 @@ func (p *Plan) describeUncut(b scalar.Bounds) error {
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
 	p.Notes = append(p.Notes, p.words("The interval is that of the value, with the errors of sampling and of noise. It rests on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing than chance makes, the interval is guarded and a note says so."))
+	p.describeEpisodes()
 	return nil
 }

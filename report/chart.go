@@ -136,7 +136,7 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		v.Baseline = round(bounds.Mid())
 	}
 	if e.StdSampling+e.StdPrivacy > 0 && e.Confidence < 1 {
-		third := "clipping alone"
+		third := "clipping and rare outcomes"
 		if _, _, ok := Missing(r); ok {
 			third = "missing mass alone"
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -112,10 +113,13 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 		}
 		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s, of noise and of the choice of persons. ", significant(sd, digits, up))+text)
 	} else if clipped {
-		text := "Where they lie outside, the answer is moved by an amount that no error bar holds."
+		text, what := "Where they lie outside, the answer is moved by an amount that no error bar holds.", "outcomes so rare that the data happen not to show them"
+		if _, chosen := r.Diagnostics["clip"]; chosen {
+			text, what = "", "what lies outside, and for "+what
+		}
 		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {
-			text = "For what lies outside, the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
-				significant(e.Clipping[1], digits, up) + " above; the errors of sampling and of privacy leave it out."
+			text = strings.TrimSpace(text + " For " + what + ", the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
+				significant(e.Clipping[1], digits, up) + " above; the errors of sampling and of privacy leave it out.")
 		}
 		add(unmeasured, "Clipping", "Contributions were cut to "+newFact(clip).Text+". "+text)
 	}

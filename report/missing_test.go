@@ -55,7 +55,7 @@ func TestMissingMassIsInTheHeadline(t *testing.T) {
 					t.Errorf("%s: the page does not say %q", name, want)
 				}
 			}
-			if strings.Contains(page.String(), "clipping alone") || strings.Contains(page.String(), "The data answer for a part") != c.part {
+			if strings.Contains(page.String(), "rare outcomes") || strings.Contains(page.String(), "The data answer for a part") != c.part {
 				t.Errorf("%s: the page names another part, or has another headline", name)
 			}
 		}

@@ -108,6 +108,10 @@ func TestClippingIsInTheIntervalOrIsNot(t *testing.T) {
 		t.Error("the error of clipping that is in no error bar is not told")
 	}
 	r.Estimate.Clipping = [2]float64{0.01234, 0.03456}
+	if page := render(t, r); !strings.Contains(page, nowhere) || !strings.Contains(page, "For outcomes so rare that the data happen not to show them, "+within) {
+		t.Error("an interval that was lengthened for rare outcomes alone is not told")
+	}
+	r.Diagnostics = map[string]any{"clip": map[string]any{"min": 0.0, "max": 1.0}}
 	if page := render(t, r); strings.Contains(page, nowhere) || !strings.Contains(page, within) {
 		t.Error("an interval that was lengthened for clipping is not told")
 	}

@@ -207,7 +207,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
 			}
 		} else if e.Clipping != [2]float64{} {
-			fmt.Fprintf(w, "clipping  lengthens the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
+			fmt.Fprintf(w, "rare      outcomes that the data may not show, and what a chosen clip cuts: the interval is longer by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
 		}
 	}
 	printAnswers(w, r)

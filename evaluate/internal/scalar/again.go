@@ -45,16 +45,35 @@ func (w Mean) Again(e *Estimate, n ClipRanges) (*Estimate, error) {
 	if most := clip.Width() / 2 / math.Sqrt(persons); !(e.StdSampling >= 0 && e.StdSampling <= most*(1+1e-9)) {
 		return nil, fmt.Errorf("std_sampling is %v; contributions within the clip make at most %v", e.StdSampling, most)
 	}
-	bias := e.Clipping[0]
-	if w.Noise.Clip == 0 {
-		bias = 0
+	if out.Clipping, err = w.beyondAgain(&out, persons); err != nil {
+		return nil, err
 	}
-	out.Clipping = [2]float64{bias, bias}
-	out.Interval = w.lengthened(e.Value, e.StdSampling, out.StdPrivacy, bias)
+	out.Interval = w.lengthened(&out)
 	if e.Overlap != nil {
 		out.Overlap, err = (overlap{public: w.Public, cap: w.Cap, noise: w.Noise}).again(e.Overlap)
 	}
 	return &out, err
+}
+
+// beyondAgain is by how much the interval is lengthened. Of a noisy number of persons, which
+// is not told, only limits of it are known.
+func (w Mean) beyondAgain(e *Estimate, persons float64) ([2]float64, error) {
+	width := w.Public.Returns.Width()
+	for _, c := range e.Clipping {
+		if !(c >= 0) || w.Noise.Clip == 0 && c > width*(1+1e-9) {
+			return [2]float64{}, fmt.Errorf("clipping is %v; want numbers from 0 to %v", e.Clipping, width)
+		}
+	}
+	if w.Public.Adjacency != dp.ReplaceOne {
+		return e.Clipping, nil
+	}
+	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	out := w.unseen(e, [2]float64{half, half}, persons)
+	if w.Noise.Clip != 0 {
+		bias := max(e.Clipping[0]-out[0], 0)
+		out[0], out[1] = out[0]+bias, out[1]+bias
+	}
+	return out, nil
 }
 
 // clipOf is the clip of an estimate: one of the ranges, where one was chosen.

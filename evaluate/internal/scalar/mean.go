@@ -108,15 +108,50 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 	private := math.Hypot(noisy.SumSD, offset*noisy.CountSD) / count
 	sampling := math.Sqrt(min(max(noisy.Squares/count-offset*offset, 0), w.most(c.clip)) / count)
 	private = w.withHidden(private, sampling, noisy.SquaresSD, count, c.clip)
-	bias := c.bias / count
-	v := w.Public.Returns.Clamp(noisy.Centre + offset)
-	return &Estimate{
-		Value:       v,
-		Interval:    w.lengthened(v, sampling, private, bias),
-		Clipping:    [2]float64{bias, bias},
-		StdSampling: sampling,
-		StdPrivacy:  private,
+	e := &Estimate{Value: w.Public.Returns.Clamp(noisy.Centre + offset), StdSampling: sampling, StdPrivacy: private}
+	e.Clipping = w.beyond(e, noisy, count)
+	for side := range e.Clipping {
+		e.Clipping[side] += c.bias / count
 	}
+	e.Interval = w.lengthened(e)
+	return e
+}
+
+// beyond is by how much the normal interval is too short below and above. Where an outcome
+// is so rare that the data happen not to show it, it may be worth up to an end of the
+// public range. A noisy number of persons, of which the mean is a ratio, is allowed for
+// to all orders (Fieller 1954): where the noise might leave none of them, it tells nothing.
+func (w Mean) beyond(e *Estimate, noisy mechanism.NoisyMoments, count float64) [2]float64 {
+	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	sides := [2]float64{half, half}
+	within := w.Public.Returns
+	if noisy.CountSD > 0 {
+		offset, g := noisy.Sum/count, math.Pow(Z95*noisy.CountSD/count, 2)
+		if g >= 1 {
+			return [2]float64{within.Width(), within.Width()}
+		}
+		spread := math.Sqrt(g*offset*offset + (1-g)*max(half*half-g*offset*offset, 0))
+		sides[0] = e.Value - (noisy.Centre + (offset-spread)/(1-g))
+		sides[1] = noisy.Centre + (offset+spread)/(1-g) - e.Value
+	}
+	return w.unseen(e, sides, count)
+}
+
+// unseen is by how much an interval that reaches so far to both sides is lengthened, over
+// the normal one, with what is allowed for outcomes that the data do not show.
+func (w Mean) unseen(e *Estimate, sides [2]float64, count float64) [2]float64 {
+	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	within := w.Public.Returns
+	for side, far := range [2]float64{e.Value - within.Min, within.Max - e.Value} {
+		sides[side] = max(math.Hypot(max(sides[side], half), rare*far/count)-half, 0)
+	}
+	return sides
+}
+
+// ExpectedHalf is half the width that is expected of an interval at these errors, for a
+// value in the middle of the range.
+func (w Mean) ExpectedHalf(private, sampling float64) float64 {
+	return math.Hypot(Z95*math.Hypot(private, sampling), rare*w.Public.Returns.Width()/2/float64(w.Public.Persons))
 }
 
 // most is the largest variance of numbers within a clip.
@@ -131,11 +166,11 @@ func (w Mean) withHidden(private, sampling, squares, count float64, clip facts.R
 	return math.Hypot(private, math.Sqrt(max(min(hidden, w.most(clip)-variance), 0)/count))
 }
 
-// lengthened is the normal interval, lengthened by a bias and cut to the public
-// range.
-func (w Mean) lengthened(v, sampling, private, bias float64) [2]float64 {
-	ends, within := Interval(v, sampling, private), w.Public.Returns
-	return [2]float64{max(ends[0]-bias, within.Min), min(ends[1]+bias, within.Max)}
+// lengthened is the normal interval, lengthened by what an estimate says and cut to the
+// public range.
+func (w Mean) lengthened(e *Estimate) [2]float64 {
+	ends, within := Interval(e.Value, e.StdSampling, e.StdPrivacy), w.Public.Returns
+	return [2]float64{max(ends[0]-e.Clipping[0], within.Min), min(ends[1]+e.Clipping[1], within.Max)}
 }
 
 // PersonWeights is every person's mean importance weight.

@@ -14,7 +14,7 @@ const Z95 = 1.959963984540054
 type Estimate struct {
 	Value float64
 	// Interval has confidence 95%. Clipping is by how much it was lengthened below
-	// and above for what the clip may hide.
+	// and above for what the clip, or a log that is too short for rare outcomes, may hide.
 	Interval, Clipping [2]float64
 	// StdSampling and StdPrivacy are the standard deviations that finitely many
 	// persons and the noise make.

@@ -286,6 +286,7 @@ func TestIdsThatHideCharactersAreRefused(t *testing.T) {
 		unseen bool
 	}{
 		{"7\u200b", true}, {"\ufeff7", true}, {"7\u00ad", true}, {"7\x01", true}, {"\u202e7", true}, {"7\x7f", true}, {"\u2066a", true},
+		{"a\u034f", true}, {"a\u3164", true}, {"\uffa0a", true}, {"a\u17b4", true}, {"a\u2800", true},
 		{"\u0627\u200c\u0628", false}, {"Zo\u00eb", false}, {"\u75c5\u4eba1", false}, {"M\xfcller", false}, {"a b", false}, {"a\tb\nc", false},
 	} {
 		path := put(t, "log.csv", fmt.Sprintf("episode_id,unit_id,reward\na,\"%s\",0\n", c.id))

@@ -113,18 +113,23 @@ func isASCII(id []byte) bool {
 // joins tells the characters that some scripts need between letters, and that are
 // not seen elsewhere.
 func joins(r rune) bool {
-	return r == 0x200c || r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
+	return r == 0x200c || r == 0x200d || unicode.Is(unicode.Variation_Selector, r)
 }
+
+// emptyBraille is a cell without dots, which fonts draw as a space.
+const emptyBraille = 0x2800
 
 // unseen tells that an id holds a character that no id needs and nobody sees: a
 // control character other than white space, or a format character such as a zero-width space, a soft hyphen
-// or a byte order mark.
+// or a byte order mark, or a letter or mark that is drawn as nothing or as a blank (a Hangul
+// filler, the grapheme joiner, an empty Braille cell).
 func unseen(id []byte) bool {
 	if bytes.IndexFunc(id, unicode.IsControl) < 0 && isASCII(id) {
 		return false
 	}
 	return bytes.ContainsFunc(id, func(r rune) bool {
-		return unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) && !joins(r)
+		return unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) && !joins(r) ||
+			unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == emptyBraille
 	})
 }
 
