@@ -123,6 +123,7 @@ func newRoot(more ...Engine) *cobra.Command {
 	for _, e := range more {
 		root.AddCommand(e.Commands...)
 	}
+	decimals(root)
 	return root
 }
 
