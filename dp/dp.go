@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
@@ -91,13 +92,17 @@ type Budget struct {
 	Delta   float64 `json:"delta" yaml:"delta"`
 }
 
-// Validate checks that epsilon is positive and finite and 0 <= delta < 1.
+// Validate checks that epsilon is positive and finite and 0 <= delta < 1. A delta above 0
+// is a normal float64: smaller ones lack the digits for bounds on the safe side.
 func (b Budget) Validate() error {
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {
 		return fmt.Errorf("%w: epsilon is %v; want a finite number above 0", ErrBudget, b.Epsilon)
 	}
 	if !(b.Delta >= 0 && b.Delta < 1) {
 		return fmt.Errorf("%w: delta is %v; want 0 <= delta < 1, and far below 1/persons", ErrBudget, b.Delta)
+	}
+	if b.Delta > 0 && b.Delta < xmath.SmallestNormal {
+		return fmt.Errorf("%w: delta is %v; want 0, or %v at least", ErrBudget, b.Delta, xmath.SmallestNormal)
 	}
 	return nil
 }

@@ -120,8 +120,8 @@ func NewFilter(adj dp.Adjacency, budget dp.Budget, rule Rule, options FilterOpti
 		Epsilon: xmath.AddDown(budget.Epsilon, -reserve.Epsilon),
 		Delta:   xmath.AddDown(budget.Delta, -reserve.Delta),
 	}
-	if !(f.main.Epsilon > 0 && f.main.Delta > 0) {
-		return nil, fmt.Errorf("%w: the %v rule is left with epsilon %v, delta %v; want both above 0", dp.ErrBudget, rule, f.main.Epsilon, f.main.Delta)
+	if !(f.main.Epsilon > 0 && f.main.Delta >= xmath.SmallestNormal) {
+		return nil, fmt.Errorf("%w: the %v rule is left with epsilon %v, delta %v; want both above 0, and delta %v at least", dp.ErrBudget, rule, f.main.Epsilon, f.main.Delta, xmath.SmallestNormal)
 	}
 	return f, f.setLimit()
 }
@@ -130,8 +130,8 @@ func (o FilterOptions) validate(budget dp.Budget) error {
 	if r := o.Reserve; !(r.Epsilon >= 0 && r.Epsilon <= budget.Epsilon && r.Delta >= 0 && r.Delta <= budget.Delta) {
 		return fmt.Errorf("%w: reserve (%v, %v); want it within the budget (%v, %v)", dp.ErrBudget, r.Epsilon, r.Delta, budget.Epsilon, budget.Delta)
 	}
-	if !(o.ChargeDelta >= 0 && o.ChargeDelta < 1) {
-		return fmt.Errorf("%w: delta of a charge is %v; want 0 <= delta < 1", dp.ErrBudget, o.ChargeDelta)
+	if err := checkDelta(o.ChargeDelta); err != nil {
+		return fmt.Errorf("delta of a charge: %w", err)
 	}
 	if o.Order != 0 && !(o.Order > 1 && !math.IsInf(o.Order, 1)) {
 		return fmt.Errorf("%w: order is %v; want a finite number above 1", dp.ErrBudget, o.Order)

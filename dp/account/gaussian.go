@@ -162,6 +162,9 @@ func checkDelta(delta float64) error {
 	if !(delta >= 0 && delta < 1) {
 		return fmt.Errorf("%w: delta is %v; want 0 <= delta < 1", dp.ErrBudget, delta)
 	}
+	if delta > 0 && delta < xmath.SmallestNormal {
+		return fmt.Errorf("%w: delta is %v; want 0, or %v at least", dp.ErrBudget, delta, xmath.SmallestNormal)
+	}
 	return nil
 }
 

@@ -141,7 +141,7 @@ func TestGaussianExtremes(t *testing.T) {
 	if b := account.GaussianDelta(1e-9, 1e4); b.Lower != 0 || !(b.Upper < 1e-300) {
 		t.Errorf("far tail: %v", b)
 	}
-	for _, delta := range []float64{0, 1, -1, math.NaN()} {
+	for _, delta := range []float64{0, 1, -1, math.NaN(), math.SmallestNonzeroFloat64} {
 		if _, err := account.GaussianEpsilon(1, delta); !errors.Is(err, dp.ErrBudget) {
 			t.Errorf("GaussianEpsilon(1, %v): %v; want ErrBudget", delta, err)
 		}
@@ -154,7 +154,7 @@ func TestGaussianExtremes(t *testing.T) {
 			t.Errorf("GaussianMu(%v): %v; want ErrBudget", b, err)
 		}
 	}
-	if b, err := account.GaussianEpsilon(1, math.SmallestNonzeroFloat64); err != nil || !(b.Upper < 40 && b.Lower > 37) {
+	if b, err := account.GaussianEpsilon(1, 0x1p-1022); err != nil || !(b.Upper < 40 && b.Lower > 37) {
 		t.Errorf("smallest delta: %v, %v", b, err)
 	}
 }

@@ -2,6 +2,10 @@ package xmath
 
 import "math"
 
+// SmallestNormal is the smallest positive float64 of full precision. Rounding to a safe
+// side by a unit in the last place does not hold for what is computed with smaller ones.
+const SmallestNormal = 0x1p-1022
+
 // Up returns the float64 that lies n steps above x. Up(+Inf, n) is +Inf.
 func Up(x float64, n int) float64 {
 	for range n {
