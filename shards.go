@@ -262,8 +262,8 @@ func (b Begun) pending(err error) error {
 type Part struct {
 	// Persons are their ids in the order of the shard, nil where they have none.
 	Persons []string
-	// Episodes and Rows are how many count.
-	Episodes, Rows int
+	// Count is how many persons there are, and Episodes and Rows how many count.
+	Count, Episodes, Rows int
 	// Nobody has the columns of the data and no person.
 	Nobody *trajectory.Dataset
 	// Sizes are how many persons are in each group, where these numbers are public.
@@ -272,14 +272,18 @@ type Part struct {
 	Remarks []string
 
 	ready *evaluate.Ready
+	again bool
 }
 
-// ReadPart reads a shard as the configuration says, and checks it. With look it also says
-// what is doubtful in it. Errors of the data are for their curator. It is read by one
-// goroutine: who has several processors reads several shards at a time. Where the method
-// looks at persons apart from each other it keeps two numbers and the names of each, else
-// all rows.
-func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, error) {
+// Parts reads shards as one configuration says, which is planned once. Several goroutines
+// may use it.
+type Parts struct {
+	job  *job
+	plan *evaluate.Plan
+}
+
+// NewParts plans a configuration, and refuses what cannot be in shards.
+func NewParts(c Config) (*Parts, error) {
 	j, err := newJob(c)
 	if err != nil {
 		return nil, err
@@ -288,6 +292,26 @@ func ReadPart(ctx context.Context, c Config, shard string, look bool) (*Part, er
 	if err != nil {
 		return nil, err
 	}
+	return &Parts{j, plan}, nil
+}
+
+// Read reads a shard as the configuration says, and checks it. With look it also says
+// what is doubtful in it. Errors of the data are for their curator. It is read by one
+// goroutine: who has several processors reads several shards at a time. Where the method
+// looks at persons apart from each other it keeps two numbers and the names of each, else
+// all rows.
+func (of *Parts) Read(ctx context.Context, shard string, look bool) (*Part, error) {
+	mine := *of.job // reading writes to it
+	p, err := mine.part(ctx, of.plan, shard, look)
+	if err != nil {
+		return nil, err
+	}
+	p.Count, p.again = len(p.Persons), of.plan.Gather() != nil
+	return p, nil
+}
+
+// part reads a shard.
+func (j *job) part(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*Part, error) {
 	j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
 	j.config.Problem.Persons = 0 // is of all shards, and held against them all
 	j.options.Alone = true
@@ -365,8 +389,12 @@ func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string
 	return p, err
 }
 
+// Again tells that [Part.Replay] can be called again, and by several goroutines: what is
+// kept of the shard are two numbers a person.
+func (p *Part) Again() bool { return p.again }
+
 // Replay hands x what the persons of the shard add to each sum, as
-// [evaluate.Ready.Replay] says. It can be called once.
+// [evaluate.Ready.Replay] says.
 func (p *Part) Replay(ctx context.Context, x noise.Sums) error { return p.ready.Replay(ctx, x) }
 
 // Question is the YAML of what a configuration file asks, with its overrides applied:

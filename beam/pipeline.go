@@ -48,6 +48,9 @@ func pipeline(task string, hash scale.Hash, shards []string, out string) *sdk.Pi
 	return p
 }
 
+// here is the worker of this process. Runners make an answerShard anew for every bundle.
+var here scale.Worker
+
 // answerShard answers the task for a shard.
 type answerShard struct {
 	Task, Hash string
@@ -78,7 +81,7 @@ func (f *answerShard) answer(ctx context.Context, shard string) ([]byte, error) 
 	if hash.String() != f.Hash {
 		return nil, fmt.Errorf("%w: %s is not the task that the driver wrote; workers and driver need one run directory", scale.ErrTask, f.Task)
 	}
-	p, err := scale.Answer(ctx, task, hash, shard, key)
+	p, err := here.Answer(ctx, task, hash, shard, key)
 	if err != nil {
 		return nil, err
 	}

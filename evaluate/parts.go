@@ -60,9 +60,11 @@ func (p *Plan) CheckPart(ctx context.Context, d *trajectory.Dataset) (*Ready, er
 }
 
 // Replay runs without noise and releases nothing: x answers for every private sum, and
-// an error of its own ends the run. It is nil where x answered for all of them.
+// an error of its own ends the run. It is nil where x answered for all of them. Where a
+// plan can [Plan.Gather], a check can be replayed again, and by several goroutines; else
+// once.
 func (r *Ready) Replay(ctx context.Context, x noise.Sums) error {
-	if x == nil || !r.used.CompareAndSwap(false, true) {
+	if x == nil || r.plan.pairs == nil && !r.used.CompareAndSwap(false, true) {
 		return fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
 	}
 	_, err := r.draw(ctx, noise.NewReplay(x))

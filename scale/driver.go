@@ -84,6 +84,10 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 		return nil, fmt.Errorf("%w: %s: %w; another driver is at this run", ErrRun, d.Dir, err)
 	}
 	defer func() { _ = lock.Release() }() // what is left of a lock stops nobody
+	if l, ok := d.Engine.(Local); ok && l.worker == nil {
+		l.worker = new(Worker)
+		d.Engine = l
+	}
 	r := &run{driver: d, shards: shards, store: store{dir: d.Dir, key: d.Key}, question: Task{
 		Schema: TaskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []Noisy{},
 	}}
@@ -146,7 +150,11 @@ func (r *run) Check(ctx context.Context) (*discreet.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := discreet.ReadPart(ctx, config, smallest, false)
+	parts, err := discreet.NewParts(config)
+	if err != nil {
+		return nil, err
+	}
+	part, err := parts.Read(ctx, smallest, false)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,9 @@ import (
 type Local struct {
 	// Workers is how many shards are in memory at a time; 0 stands for one a core.
 	Workers int
+
+	// worker, if not nil, remembers from round to round. [Driver.Evaluate] gives a run one.
+	worker *Worker
 }
 
 // Round implements [Engine].
@@ -23,6 +26,10 @@ func (l Local) Round(ctx context.Context, r Round) ([]Partial, error) {
 	workers := l.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
+	}
+	worker := l.worker
+	if worker == nil {
+		worker = new(Worker)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -33,7 +40,7 @@ func (l Local) Round(ctx context.Context, r Round) ([]Partial, error) {
 		wg.Go(func() {
 			for i := range next {
 				var err error
-				if parts[i], err = Answer(ctx, r.Task, r.Hash, r.Shards[i], r.Key); err != nil {
+				if parts[i], err = worker.Answer(ctx, r.Task, r.Hash, r.Shards[i], r.Key); err != nil {
 					cancel(err)
 				}
 			}

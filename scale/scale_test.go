@@ -116,6 +116,14 @@ func TestSevenShardsReleaseTheBytesOfOneProcess(t *testing.T) {
 		append(byPlace("guess: {0: 50}"), "privacy.adjacency=add_remove_one", "problem.persons=100"),
 		append(byPlace("group: may_change"), "data.behavior={kind: estimate, actions: 2, once: false}"),
 		{"data.behavior={kind: estimate, actions: 2, once: false}", "target=null", "targets=[{name: go, kind: constant, action: 1}, {name: even, kind: uniform, actions: 2}]", "contrasts=all"},
+		{"method={name: dp-fqe}"},
+		{"method={name: dp-fqe}", "features={kind: columns, names: [obs_state], low: [0], high: [39], intercept: true}"},
+		{"method={name: dp-dr, baseline: model}"},
+		{"method={name: dp-dr, baseline: model}", "features={kind: columns, names: [obs_state], low: [0], high: [39], intercept: true}"},
+		{"method={name: dp-lsw, constants: balle16}", "target={kind: logged}", "data.behavior=null"},
+		{"method={name: dp-pdis}", "target=null", "targets=[{name: go, kind: constant, action: 1}, {name: even, kind: uniform, actions: 2}]", "select=best"},
+		{"method={name: dp-refine}", "start={kind: state, state: 0}"},
+		{"method={name: dp-dr}", "data.behavior={kind: estimate, actions: 2, once: false}"},
 		{"data.behavior={kind: estimate, by: features, actions: 2, once: false, share: 0.5}", "features={kind: columns, names: [obs_state], low: [0], high: [39], intercept: true}", "privacy.epsilon=20"},
 	} {
 		s := stageOf(t, 7, overrides...)
@@ -398,8 +406,12 @@ func TestEveryPersonIsInOneShard(t *testing.T) {
 	d := people(t, 120, 3)
 	seen := map[string]int{}
 	rows := 0
+	parts, err := discreet.NewParts(s.load(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range s.shards {
-		part, err := discreet.ReadPart(context.Background(), s.load(t), path, false)
+		part, err := parts.Read(context.Background(), path, false)
 		if err != nil {
 			t.Fatal(err)
 		}

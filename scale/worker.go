@@ -10,17 +10,34 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 )
 
+// Worker answers tasks, several at a time where it is asked to. The zero value is ready.
+//
+// Between tasks of one question it keeps the plan, which can take as long as a small shard,
+// and of methods that look at two numbers a person and at no rows after their check these
+// numbers, by the SHA-256 of the shard: later rounds read the file for that alone. They are
+// as private as the shard.
+type Worker struct {
+	mutex sync.Mutex
+	last  *memory
+}
+
 // Answer is a worker's whole life: it reads a shard, checks it, replays the task's
 // question on its persons, and returns the masked sum that the task asks for. What is
 // wrong with the data, and in round 0 what is doubtful, goes to a file beside the shard
 // that its owner alone may read, and never into an error.
 func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (Partial, error) {
+	return new(Worker).Answer(ctx, t, task, shard, key)
+}
+
+// Answer is [Answer] with what the worker keeps.
+func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (Partial, error) {
 	if v := discreet.Version(); t.Program != v {
 		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
 	}
@@ -31,7 +48,7 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	if place.Count != t.Shards {
 		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
 	}
-	c, err := t.config()
+	m, err := w.memory(t)
 	if err != nil {
 		return Partial{}, err
 	}
@@ -39,12 +56,18 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	if err != nil {
 		return Partial{}, err
 	}
-	part, err := discreet.ReadPart(ctx, c, shard, t.Round == 0)
-	if err == nil {
-		err = place.check(shard, part.Persons)
-	}
-	if err != nil {
-		return Partial{}, faulty(ctx, place.Shard, shard, err)
+	part := m.recall(file)
+	if part == nil || t.Round == 0 { // the check tells the curator of the shard that is there now
+		part, err = m.parts.Read(ctx, shard, t.Round == 0)
+		if err == nil {
+			err = place.check(shard, part.Persons)
+		}
+		if err != nil {
+			return Partial{}, faulty(ctx, place.Shard, shard, err)
+		}
+		if err := m.keep(ctx, shard, file, part); err != nil {
+			return Partial{}, err
+		}
 	}
 	sum := noise.Sum{Values: part.Sizes}
 	if t.Round == 0 {
@@ -58,7 +81,7 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 	if _, err := io.ReadFull(rand.Reader, n[:]); err != nil {
 		return Partial{}, err
 	}
-	of := counts{persons: int64(len(part.Persons)), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
+	of := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
 	return seal(t, task, place.Shard, of, sum, key, n), nil
 }
 

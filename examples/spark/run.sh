@@ -5,8 +5,7 @@
 #   examples/spark/run.sh DIR
 set -eu
 environment=${1:?name a directory for an environment of Python}
-[ -e "$environment/bin/pip" ] || python3 -m venv "$environment"
-"$environment/bin/pip" install -q --disable-pip-version-check pyspark==3.5.5 pyarrow pandas
+"$(dirname "$0")/install.sh" "$environment"
 environment=$(cd "$environment" && pwd)
 cd "$(dirname "$0")/../shards"
 rm -rf shards out run-spark
