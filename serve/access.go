@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -76,9 +77,12 @@ func (s *Service) enter(ctx context.Context, procedure, dataset string) (*caller
 	return &caller{name: id.Name, role: role, dataset: d, by: asks.By{Who: id.Name, Address: addressOf(ctx)}}, nil
 }
 
+// idForm is that of an ask's id. Stores differ in what else they would look for.
+var idForm = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+
 // enterAsk is enter for the dataset of an ask: an analyst's own, or any for others.
 func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, *asks.Ask, error) {
-	if len(id) > 64 {
+	if !idForm.MatchString(id) {
 		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
 	}
 	a, err := s.store.Get(ctx, id)
@@ -116,8 +120,9 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	person, known, err := s.tokens.Person(presented)
 	if err != nil {
 		s.log.Error("the tokens cannot be read; nobody is let in", "error", err)
+		return service.Identity{}, service.ErrAway
 	}
-	if err != nil || !known {
+	if !known {
 		return service.Identity{}, service.ErrAnonymous
 	}
 	return service.Identity{Role: personRole, Name: person}, nil

@@ -30,6 +30,7 @@ type dataset struct {
 	methods   []string
 	unit      string
 	adjacency string
+	other     *dp.Budget // of the ledger, where the configuration says another one
 }
 
 // openDataset reads the steward's part, begins the ledger and the contract where they are
@@ -101,7 +102,7 @@ func (d *dataset) beginLedger(ctx context.Context) error {
 	}
 	l, err := ledger.Open(ctx, d.location, name)
 	if err == nil {
-		return l.Close()
+		return errors.Join(d.sameBudget(ctx, l), l.Close())
 	}
 	missing := errors.Is(err, ledger.ErrNoDataset) || errors.Is(err, ledger.ErrNotLedger)
 	if !missing {
@@ -121,6 +122,18 @@ func (d *dataset) beginLedger(ctx context.Context) error {
 		return err
 	}
 	return l.Close()
+}
+
+// sameBudget notes in other what the ledger's budget is, where the configuration begins one with another.
+func (d *dataset) sameBudget(ctx context.Context, l *ledger.Ledger) error {
+	if d.Budget == nil {
+		return nil
+	}
+	state, err := l.State(ctx)
+	if err == nil && state.Budget != (dp.Budget{Epsilon: d.Budget.Epsilon, Delta: d.Budget.Delta}) {
+		d.other = &state.Budget
+	}
+	return err
 }
 
 // beginContract stores the steward's part as the first version of the contract.

@@ -44,7 +44,7 @@ type Service struct {
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
-var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number, service.StackKey: service.Text}
+var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number, "epsilon": service.Number, "delta": service.Number, service.StackKey: service.Text}
 
 // Open opens the store, the ledgers and the contracts. Its errors are for the steward.
 func Open(ctx context.Context, c Config) (*Service, error) {
@@ -75,6 +75,11 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		budgets[budget] = name
 	}
 	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
+	for _, name := range s.names {
+		if b := s.datasets[name].other; b != nil {
+			s.log.Warn("the ledger's budget is in force, and budget in the configuration is another one, which would only begin a ledger; the steward changes it with discreet ledger budget", "dataset", name, "epsilon", b.Epsilon, "delta", b.Delta)
+		}
+	}
 	if c.OIDC != nil {
 		told := func(err error) { s.log.Warn("the issuer cannot be reached", "error", err) }
 		if s.issuer, err = openIssuer(ctx, *c.OIDC, told); err != nil {

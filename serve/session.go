@@ -25,9 +25,10 @@ func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
 	_, known, err := c.tokens.Person(token)
 	if err != nil {
-		c.log.Error("the tokens cannot be read; nobody is let in", "error", err)
+		c.sorry(w, r, c.broken(err))
+		return
 	}
-	if err != nil || !known {
+	if !known {
 		c.askWho(w, "That is no token, or not any more. Ask your steward for one.")
 		return
 	}

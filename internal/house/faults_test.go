@@ -34,7 +34,7 @@ var unmarked = []string{
 	"internal/pgtest.ErrUnavailable",
 	"internal/schema.ErrInvalid",
 	"fleet/aggregator.ErrDiverged", "fleet/device.ErrClock", "fleet/device.ErrIdentity", "fleet/device.ErrLearner", "fleet/device.ErrWallet", "fleet/internal/store.ErrFence",
-	"internal/service.ErrAnonymous", "internal/service.ErrRevoked", "internal/service/database.ErrSchema",
+	"internal/service.ErrAnonymous", "internal/service.ErrAway", "internal/service.ErrRevoked", "internal/service/database.ErrSchema",
 	"internal/signature.ErrEnvelope", "internal/signature.ErrForeign", "internal/signature.ErrSignature", "internal/signature.ErrUnsigned",
 	"internal/xmath.ErrIntegration",
 	"report.ErrRelease",

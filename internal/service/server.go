@@ -33,7 +33,7 @@ type Config struct {
 	// Drain is how long requests may take to end when the service stops; 10 s if 0.
 	Drain time.Duration
 	// Identify tells who asks; [FromCertificate] if nil. Where it fails, the request is
-	// anonymous.
+	// anonymous, or, with [ErrAway], answered by 503.
 	Identify func(*http.Request) (Identity, error)
 	// Admit, unless nil, may refuse somebody who was identified: [Revocations.Check].
 	Admit func(Identity) error
@@ -103,7 +103,7 @@ type Server struct {
 }
 
 // reasons are why a request is refused before its handler sees it.
-var reasons = []string{"anonymous", "role", "revoked", "rate", "address"}
+var reasons = []string{"anonymous", "away", "role", "revoked", "rate", "address"}
 
 // New makes a server and reads its certificate. It serves /healthz and /readyz to
 // anybody, and /metrics.
@@ -204,6 +204,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			g.refuse(w, "revoked", http.StatusServiceUnavailable)
 			return
 		}
+	case errors.Is(err, ErrAway) && !g.a.Anonymous:
+		g.refuse(w, "away", http.StatusServiceUnavailable)
+		return
 	case !known && !g.a.Anonymous:
 		g.refuse(w, "anonymous", http.StatusUnauthorized)
 		return

@@ -85,8 +85,11 @@ func openSQLite(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, fmt.Errorf("%w: %w", ErrLocation, err)
 	}
 	lock, err := filelock.Take(path + ".lock")
-	if err != nil {
+	switch {
+	case errors.Is(err, filelock.ErrHeld):
 		return nil, fmt.Errorf("%s: a SQLite store serves one process; stop the other, or use PostgreSQL: %w", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: its directory has to be there, and to let this user write: %w", ErrLocation, path, err)
 	}
 	d := &DB{Lite: true, name: path, lock: lock, now: o.Now}
 	if err := d.openFile(ctx, path); err != nil {

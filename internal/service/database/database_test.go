@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -186,5 +187,13 @@ func updateIsWholeOrNothing(t *testing.T, location string) {
 	})
 	if e := db.QueryRow(`SELECT count(*) FROM shop_t1`).Scan(&n); err != nil || e != nil || n != 2 {
 		t.Errorf("%v, %v: %d rows; want 2", err, e, n)
+	}
+}
+
+// A store in a directory that there is not is told as that, and not as another process that has it.
+func TestAStoreWithoutADirectory(t *testing.T) {
+	_, err := database.Open(t.Context(), filepath.Join(t.TempDir(), "none", "shop.db"), database.Options{})
+	if !errors.Is(err, database.ErrLocation) || !strings.Contains(err.Error(), "its directory has to be there") || strings.Contains(err.Error(), "stop the other") {
+		t.Errorf("%v", err)
 	}
 }

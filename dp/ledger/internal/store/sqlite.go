@@ -61,6 +61,8 @@ func checkFile(path string, create bool) (made bool, err error) {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			return false, nil // another process was faster
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return false, fmt.Errorf("%w: %s: its directory does not exist; make it first", ErrStore, path)
 		} else if err != nil {
 			return false, fmt.Errorf("%w: %v", ErrStore, err)
 		}
