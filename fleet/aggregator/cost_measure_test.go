@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -172,9 +171,4 @@ func costs(t *testing.T, w *world, store string) {
 	t.Logf("kept connections, 64 at once: %s", several(2+fresh, kept, 64, true))
 	_, peak = spentBy(t, p.cmd.Process.Pid)
 	t.Logf("%d devices that stay connected: peak memory of the server %.0f MiB", n, peak)
-}
-
-func quantile(all []time.Duration, q float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Microsecond)
 }

@@ -20,6 +20,7 @@ const (
 	listenVariable = "DISCREET_TEST_FLEET_LISTEN"
 	storeVariable  = "DISCREET_TEST_FLEET_STORE"
 	keysVariable   = "DISCREET_TEST_FLEET_KEYS"
+	plainVariable  = "DISCREET_TEST_FLEET_PLAIN" // limits are those by default
 )
 
 func TestMain(m *testing.M) {
@@ -40,11 +41,15 @@ func serveAlone() error {
 	if err != nil {
 		return err
 	}
-	a, err := aggregator.New(ctx, aggregator.Config{
+	c := aggregator.Config{
 		Listen: os.Getenv(listenVariable), Store: os.Getenv(storeVariable), Keys: keys, Tick: 20 * time.Millisecond, Grace: time.Millisecond,
 		PerDevice: service.Rate{Every: time.Microsecond, Burst: 1000}, PerAddress: service.Rate{Every: time.Microsecond, Burst: 1000}, Metrics: service.NewMetrics("fleet"), Limits: service.Limits{IdleTime: time.Minute, AddressConnections: 1 << 14},
 		Log: service.NewLog(os.Stderr, slog.LevelInfo, aggregator.LogKeys()),
-	})
+	}
+	if os.Getenv(plainVariable) != "" {
+		c = aggregator.Config{Listen: c.Listen, Store: c.Store, Keys: keys, Metrics: service.NewMetrics("fleet").WithProcess(), Log: c.Log}
+	}
+	a, err := aggregator.New(ctx, c)
 	if err != nil {
 		return err
 	}
