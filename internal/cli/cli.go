@@ -18,7 +18,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -29,10 +28,10 @@ import (
 
 // The exit codes.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitInput  = 2
-	exitBudget = 3
+	exitDone   = fault.ExitDone
+	exitFailed = fault.ExitFailed
+	exitInput  = fault.ExitInput
+	exitBudget = fault.ExitRefused
 )
 
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal
@@ -54,7 +53,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engi
 	} else {
 		tell(stderr, err)
 	}
-	return exitCode(err)
+	return fault.Exit(err)
 }
 
 // errNothing marks an interrupt before anything was charged or released.
@@ -84,14 +83,7 @@ func wording(err error) string {
 
 // printable is a text with nothing in it that would steer a terminal: an error may
 // quote a file that somebody else wrote.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
+func printable(text string) string { return fault.Printable(text) }
 
 func newRoot(more ...Engine) *cobra.Command {
 	root := &cobra.Command{

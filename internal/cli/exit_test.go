@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/signature"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -40,13 +41,13 @@ func TestExitCodes(t *testing.T) {
 		// A check that does not hold is one too.
 		{failed("x", evaluate.ErrData), 1},
 	} {
-		if got := exitCode(c.err); got != c.want {
+		if got := fault.Exit(c.err); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
 		if c.err == nil {
 			continue
 		}
-		if got := exitCode(fmt.Errorf("about something: %w", c.err)); got != c.want {
+		if got := fault.Exit(fmt.Errorf("about something: %w", c.err)); got != c.want {
 			t.Errorf("%v, wrapped: exit code %d, want %d", c.err, got, c.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -123,7 +124,7 @@ func tellJSON(w io.Writer, err error) error {
 	if err == nil {
 		return nil
 	}
-	out := errorJSON{Message: wording(err), Exit: exitCode(err), Interrupted: errors.Is(err, context.Canceled)}
+	out := errorJSON{Message: wording(err), Exit: fault.Exit(err), Interrupted: errors.Is(err, context.Canceled)}
 	var fault *trajectory.InputError
 	if errors.As(err, &fault) {
 		out.Fault = &faultJSON{printable(fault.File), fault.Row, printable(fault.Column), fault.What, fault.Remedy}

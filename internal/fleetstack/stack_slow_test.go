@@ -73,7 +73,24 @@ type stack struct {
 	run      train.RunID
 }
 
-func newStack(t *testing.T) *stack {
+// task is what a stack is to learn.
+type task struct {
+	learning    fleet.Learning
+	randomizer  train.Randomizer
+	init        learn.Init
+	reports     int // of a device
+	optimizer   string
+	schedule    string
+	every, tick time.Duration // between requests of a device; between looks of the server
+}
+
+func poles() task {
+	return task{learning: learning(), randomizer: privunit, reports: rounds, optimizer: `{"kind":"adam","step":0.1}`,
+		schedule: fmt.Sprintf(`{"rounds":%d,"train_seconds":6,"upload_seconds":4,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, rounds, devices, devices),
+		every:    10 * time.Millisecond, tick: 10 * time.Millisecond}
+}
+
+func newStack(t *testing.T, k task) *stack {
 	t.Helper()
 	dir := t.TempDir()
 	s := &stack{t: t, keys: filepath.Join(dir, "keys"), run: train.RunID{1, 2, 3}}
@@ -88,7 +105,7 @@ func newStack(t *testing.T) *stack {
 	check(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	a, err := aggregator.New(ctx, aggregator.Config{
-		Listen: "127.0.0.1:0", Store: filepath.Join(dir, "fleet.db"), Keys: keys, Tick: 10 * time.Millisecond, PerDevice: service.Rate{Every: 10 * time.Millisecond, Burst: 100},
+		Listen: "127.0.0.1:0", Store: filepath.Join(dir, "fleet.db"), Keys: keys, Tick: k.tick, PerDevice: service.Rate{Every: k.every, Burst: 100},
 		Metrics: service.NewMetrics("fleet"), Log: service.NewLog(&s.logs, slog.LevelDebug, aggregator.LogKeys()),
 	})
 	check(err)
@@ -108,22 +125,20 @@ func newStack(t *testing.T) *stack {
 
 	root, err := signature.LoadPrivate(filepath.Join(s.keys, "root.key"))
 	check(err)
-	l := learning()
-	local, err := l.JSON()
+	local, err := k.learning.JSON()
 	check(err)
-	d, err := traindevice.New(l.Local, privunit)
+	d, err := traindevice.New(k.learning.Local, k.randomizer)
 	check(err)
 	s.theta = make([]float64, d.Dim())
-	d.Init(s.theta, learn.Init{}, rand.New(rand.NewPCG(5, 6)))
+	d.Init(s.theta, k.init, rand.New(rand.NewPCG(5, 6)))
 	now := time.Now()
 	signed, err := fleet.SignRun(root, &fleetv1.RunSpec{
-		Run: s.run[:], Schema: 1, Purpose: "balance poles", LocalJson: local, Randomizer: fleet.RandomizerMessage(privunit), EpsilonReport: privunit.Epsilon,
-		ReportsPerDevice: rounds, Dim: uint32(d.Dim()), ReportBytes: 512, Mode: fleetv1.Mode_MODE_LINKED, Keys: keys.Public(nil, now.Add(-time.Minute), now.Add(time.Hour)),
+		Run: s.run[:], Schema: 1, Purpose: "balance poles", LocalJson: local, Randomizer: fleet.RandomizerMessage(k.randomizer), EpsilonReport: k.randomizer.Epsilon,
+		ReportsPerDevice: uint32(k.reports), Dim: uint32(d.Dim()), ReportBytes: 512, Mode: fleetv1.Mode_MODE_LINKED, Keys: keys.Public(nil, now.Add(-time.Minute), now.Add(time.Hour)),
 	})
 	check(err)
 	_, err = s.operator.CreateRun(t.Context(), &fleetv1.CreateRunRequest{
-		Spec: signed, Weights: fleet.EncodeWeights(s.theta), OptimizerJson: []byte(`{"kind":"adam","step":0.1}`),
-		ScheduleJson: fmt.Appendf(nil, `{"rounds":%d,"train_seconds":6,"upload_seconds":4,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, rounds, devices, devices),
+		Spec: signed, Weights: fleet.EncodeWeights(s.theta), OptimizerJson: []byte(k.optimizer), ScheduleJson: []byte(k.schedule),
 	})
 	check(err)
 	return s
@@ -173,7 +188,7 @@ func (h *hearing) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleetv1.
 // TestCartPoleOverTheNetworkEqualsOneProcess bit for bit: the weights of every round are those that package train makes, without
 // a network, of the reports of the same devices in the same worlds with the same noise, one after the other.
 func TestCartPoleOverTheNetworkEqualsOneProcess(t *testing.T) {
-	s := newStack(t)
+	s := newStack(t, poles())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	codes, err := s.operator.CreateCodes(t.Context(), &fleetv1.CreateCodesRequest{Count: devices, ValidFor: 60_000})

@@ -89,8 +89,9 @@ var table = []wing{
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, floors: [][]string{
+		{"internal/agent"}, // a device of a fleet as its configuration says
 		{"internal/cli"},
-		{"cmd/discreet"},
+		{"cmd/discreet", "cmd/discreet-agent"},
 	}},
 	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, floors: [][]string{
 		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol", "internal/fleetstack"}, // tests of the whole
