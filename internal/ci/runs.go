@@ -49,6 +49,10 @@ func runs() []run {
 			[]string{"./scale", "./beam", "./beam/flink"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-C", "beam", "-count=1", "-tags=flink", "-v", "-timeout=2h", "-run=Flink|KilledInMid", ".", "-persons="+strconv.Itoa(size))
 			}},
+		{"shard-kills", "drivers of data in shards killed at random moments, with a ledger: no noisy sum is drawn twice", 500, "kills",
+			[]string{"./scale"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-v", "-timeout=3h", "-run=^TestDriversKilledAtRandomInstants$", "./scale", "-kills="+strconv.Itoa(size))
+			}},
 		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
 			[]string{"./internal/papers/..."}, addTrials},
 		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
