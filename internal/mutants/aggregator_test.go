@@ -18,7 +18,7 @@ func aggregatorMutants() []mutant {
 		{"fleet: a device reads the operator's page", "fleet/aggregator/page.go",
 			[][2]string{{"service.Access{Roles: []string{RoleOperator}, Rate: perReader}", "service.Access{Roles: []string{RoleOperator, RoleDevice}, Rate: perReader}"}},
 			"./fleet/aggregator", "WhoMayCallWhat|ThePageTells"},
-		{"fleet: a site whose name stands for loopback reads the page", "fleet/aggregator/page.go",
+		{"fleet: a site whose name stands for loopback reads the page", "internal/service/here.go",
 			[][2]string{{`host != "localhost" && !ip.IsLoopback()`, `ip != nil && !ip.IsLoopback()`}},
 			"./fleet/aggregator", "ThePageIsOfThisMachine"},
 		{"fleet: a revoked device renews", "fleet/internal/store/device.go",
