@@ -176,7 +176,7 @@ func (p trial) overTheNetwork(t *testing.T, s *stack, most int) (scores, weights
 	for range cap(players) {
 		players <- p.player(t)
 	}
-	scores, weights = make([]float64, 0, most), s.theta
+	scores = make([]float64, 0, most)
 	for head := run.Head(); ; {
 		round, theta := s.next(all[head.Round%uint64(len(all))], run, head)
 		head, weights = round.Head(), theta
