@@ -144,7 +144,7 @@ func (s curator) GetAsk(ctx context.Context, r *curatorv1.GetAskRequest) (*curat
 const watching = 25 * time.Second
 
 // mostWatches of one person go on at a time: each looks into the store every second.
-const mostWatches = 32
+const mostWatches = 128
 
 // watches counts the streams of each person.
 type watches struct {

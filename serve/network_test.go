@@ -141,7 +141,7 @@ func TestWatchesAreBounded(t *testing.T) {
 		return end, nil
 	}
 	var ends []func()
-	for range 32 {
+	for range 128 {
 		end, err := watch()
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestWatchesAreBounded(t *testing.T) {
 		ends = append(ends, end)
 	}
 	if _, err := watch(); code(err) != connect.CodeResourceExhausted {
-		t.Errorf("the thirty-third: %v", err)
+		t.Errorf("the one beyond: %v", err)
 	}
 	if a := h.state("ann", id); a.GetState() != curatorv1.State_STATE_WAITING {
 		t.Errorf("other calls: %v", a)
