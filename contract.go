@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/jcs"
 )
 

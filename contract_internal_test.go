@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // A contract shows zeros that were written, and one that was stored without them

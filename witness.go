@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // witnessed takes a release that stands in the output directory for a witness of

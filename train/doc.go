@@ -6,7 +6,7 @@
 // with a [Report] of a fixed size; the aggregator turns reports into updates. What they
 // agree on beforehand are the [Terms]. Start with the example of the package, or, for
 // a whole fleet in one process, with package train/simulate. Package train/device trains
-// in environments of Go, package train/ledgerwallet keeps agents' budgets; neither is
+// in environments of Go, package internal/train/ledgerwallet keeps agents' budgets; neither is
 // needed here, and this package links no database.
 //
 // The framework is private gradient collection (Ono and Takahashi 2020, algorithm 1).

@@ -7,9 +7,9 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
 
 // mayCharge refuses a charge by an analyst who is not on the list, of another version

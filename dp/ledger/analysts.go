@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // analyst is what is kept of an analyst beside the chain.

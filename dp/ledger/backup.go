@@ -11,8 +11,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // backupFormat names the form of a backup: lines of JSON, first a header, then

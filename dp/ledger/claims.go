@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // releaseSchemas begins the name of every version of the form in which package

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
 
 // Config is what a dataset's budget is kept by. All but the budget is fixed for

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
 
 // Ledger keeps the budget of one dataset. It is safe for concurrent use, and many

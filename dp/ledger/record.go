@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // Record stores the release that a receipt's run led to. It is called before the

@@ -8,8 +8,8 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
 
 // replay recomputes a ledger from its entries alone: the hashes, the order, what

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // Rounds are the noisy sums that a charge's run has drawn, one a round, as the ledger

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // TestRoundsAreVerified: a chain, with all its hashes right, whose rounds are of no charge,

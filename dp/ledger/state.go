@@ -9,8 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // Summary is the state of a ledger, for show. Its epsilons are rounded up where

@@ -15,7 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // raw opens the tables behind a ledger's back, with the append-only triggers gone.

@@ -10,9 +10,9 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // Verify recomputes the chain of hashes, what every charge costs, all totals, the

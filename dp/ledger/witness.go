@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/witness"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // Witness is a place outside the store that the steward named, and the highest head

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/witness"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // witnessLine is what a witness is told of a ledger: its head, as a line of JSON.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 )
 
 // Agent is a device. Its methods are for one goroutine, but Certificate, which any may call.

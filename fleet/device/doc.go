@@ -21,7 +21,7 @@
 //	forfeited     paid for, and it does not count
 //	skipped       nothing was paid: coin, budget, refusal, or the time was over
 //
-// The wallet is a ledger (package train/ledgerwallet), of which a copy that is older than the state, or none where there was one,
+// The wallet is a ledger (package internal/train/ledgerwallet), of which a copy that is older than the state, or none where there was one,
 // is refused. It holds what the device spent in all runs together.
 //
 // # Privacy

@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 

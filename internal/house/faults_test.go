@@ -17,7 +17,7 @@ var unmarked = []string{
 	"dp/account.ErrExhausted",
 	"dp/audit.ErrBroken",
 	"dp/ledger.ErrBehind", "dp/ledger.ErrRecorded", "dp/ledger.ErrRelease", "dp/ledger.ErrTampered",
-	"dp/ledger/chain.ErrBroken", "dp/ledger/chain.ErrEntry",
+	"internal/dp/ledger/chain.ErrBroken", "internal/dp/ledger/chain.ErrEntry",
 	"dp/ledger/internal/store.ErrBusy", "dp/ledger/internal/store.ErrNotDurable", "dp/ledger/internal/store.ErrSchema", "dp/ledger/internal/store.ErrStore", "dp/ledger/internal/store.ErrUnknown",
 	"dp/ledger/internal/witness.ErrAbsent",
 	"dp/local.ErrReport",
@@ -25,7 +25,7 @@ var unmarked = []string{
 	"dp/noise.ErrEntropy",
 	"dp/receipt.ErrInvalid", "dp/receipt.ErrStamp",
 	"evaluate.ErrImpure", "evaluate.ErrOverBudget", "evaluate.ErrRelease", "evaluate.ErrUsed",
-	"evaluate/replay.ErrBroken", "evaluate/replay.ErrUncovered",
+	"internal/evaluate/replay.ErrBroken", "internal/evaluate/replay.ErrUncovered",
 	"fleet.ErrFork", "fleet.ErrReport", "fleet.ErrSpec", "fleet.ErrWeights",
 	"internal/chromium.ErrUnavailable", "internal/filelock.ErrHeld",
 	"internal/jcs.ErrForm",
@@ -42,7 +42,7 @@ var unmarked = []string{
 	"rl/trajectory.ErrColumn", "rl/trajectory.ErrEmpty", "rl/trajectory.ErrEpisode", "rl/trajectory.ErrFormat", "rl/trajectory.ErrValue",
 	"scale.ErrEngine",
 	"serve/internal/asks.ErrAudit", "serve/internal/asks.ErrLost", "serve/internal/asks.ErrNone", "serve/internal/asks.ErrState", "serve/internal/tokens.ErrBusy",
-	"train.ErrDiverged", "train.ErrForfeited", "train.ErrTask", "train/ledgerwallet.ErrGone", "train/simulate.ErrInUse",
+	"train.ErrDiverged", "train.ErrForfeited", "train.ErrTask", "internal/train/ledgerwallet.ErrGone", "train/simulate.ErrInUse",
 }
 
 // TestEverySentinelSaysItsClass: what is nobody's to mend is listed above, and

@@ -208,7 +208,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "dp", imports: "evaluate"},
 		{pkg: "internal/rl/sim/chain", imports: "internal/cli"},
 		{pkg: "internal/xmath", imports: "dp"},
-		{pkg: "dp/noise", imports: "dp/ledger/chain"},
+		{pkg: "dp/noise", imports: "internal/dp/ledger/chain"},
 		{pkg: "dp/noise", imports: "dp/mechanism"},
 		{pkg: "dp/mechanism", imports: "dp/local"},
 		{pkg: "rl/trajectory", imports: "internal/rl/value"},
@@ -217,7 +217,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "internal/cli", imports: "internal/house"},
 		{pkg: "dp/account", imports: "rl/trajectory", test: true},
 		{pkg: "internal/rl/value", imports: "evaluate", test: true},
-		{pkg: "dp/noise", imports: "dp/ledger/chain", test: true},
+		{pkg: "dp/noise", imports: "internal/dp/ledger/chain", test: true},
 	} {
 		s := source{path: c.pkg + "/x.go", pkg: c.pkg, imports: []string{c.imports}, test: c.test}
 		if len(p.violations(s)) != 1 {
@@ -283,7 +283,7 @@ func withTop(i int, pkg string) []wing {
 // tests, reproductions, audits and replays, none of which releases anything.
 func TestSeededNoiseIsForTests(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || under(s.pkg, "internal/papers") || under(s.pkg, "dp/noise") || slices.Contains([]string{"dp/audit", "evaluate/replay", "evaluate/neighbours", "internal/evaluate/examine", "internal/train/examine"}, s.pkg) {
+		if s.test || under(s.pkg, "internal/papers") || under(s.pkg, "dp/noise") || slices.Contains([]string{"dp/audit", "internal/evaluate/replay", "internal/evaluate/neighbours", "internal/evaluate/examine", "internal/train/examine"}, s.pkg) {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

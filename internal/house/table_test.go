@@ -29,8 +29,8 @@ var table = []wing{
 		{"dp/receipt"},
 	}},
 	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{
-		{"dp/ledger/internal/store", "dp/ledger/internal/meter", "dp/ledger/internal/witness"},
-		{"dp/ledger/chain"},
+		{"dp/ledger/internal/store", "internal/dp/ledger/meter", "dp/ledger/internal/witness"},
+		{"internal/dp/ledger/chain"},
 		{"dp/ledger"},
 	}},
 	{name: "learning", tree: "rl", over: []string{"ground"}, floors: [][]string{
@@ -53,13 +53,13 @@ var table = []wing{
 		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
 		{"internal/evaluate/overview", "evaluate/internal/truthbench"},
-		{"evaluate/replay", "evaluate/neighbours"},
+		{"internal/evaluate/replay", "internal/evaluate/neighbours"},
 		{"internal/evaluate/examine"},
 	}},
 	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
 		{"train"},
 		{"train/device"},
-		{"train/ledgerwallet", "train/simulate"},
+		{"internal/train/ledgerwallet", "train/simulate"},
 		{"internal/train/examine"}, // audits of a randomiser
 	}},
 

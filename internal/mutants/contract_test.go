@@ -31,7 +31,7 @@ func contractMutants() []mutant {
 			".", "EveryPrivateMethod"},
 		{"repair: a target that takes nothing is refused", "evaluate/sample.go",
 			[][2]string{{"if p.Privacy == nil && s.Rho != nil", "if s.Rho != nil"}},
-			"./evaluate/replay", "Pairs"},
+			"./internal/evaluate/replay", "Pairs"},
 		{"contract: a difference is not refused", "contract.go",
 			[][2]string{{"if len(differ) > 0 {", "if len(differ) > 99 {"}},
 			".", "EveryOtherKey"},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/receipt"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 

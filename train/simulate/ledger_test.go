@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 

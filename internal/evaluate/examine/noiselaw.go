@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/discreet-rl/discreet/evaluate/replay"
+	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 )
 
 // noiseLaw holds the noise of many runs, in standard deviations, against its law:

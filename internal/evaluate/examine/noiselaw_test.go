@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/evaluate/replay"
+	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 )
 
 // TestTheLawOfTheNoise: normal noise passes at a rate of 1e-6, and is refuted with a

@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/neighbours"
-	"github.com/discreet-rl/discreet/evaluate/replay"
+	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
+	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 )
 
 // pair is two neighbouring datasets and a run on them.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 func charge(seq int64, prev chain.Hash) *chain.Entry {

@@ -10,8 +10,8 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/evaluate/neighbours"
-	"github.com/discreet-rl/discreet/evaluate/replay"
+	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
+	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 	"pgregory.net/rapid"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/ledger/internal/meter"
+	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.

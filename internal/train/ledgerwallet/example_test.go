@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 )
 
 // A budget of epsilon 2 covers two reports of epsilon 1, in whatever runs.

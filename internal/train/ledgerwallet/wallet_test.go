@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/train/ledgerwallet"
 	"github.com/discreet-rl/discreet/train"
-	"github.com/discreet-rl/discreet/train/ledgerwallet"
 )
 
 func glob(t testing.TB, pattern string) []string {
