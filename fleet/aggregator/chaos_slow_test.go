@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/pgtest"
 	"github.com/discreet-rl/discreet/train"
 )

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	_ "modernc.org/sqlite" // the driver of the store
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/train"
 )
 

@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/signature"

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/fleet/internal/store"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // live is what a replica knows of a run without asking the store: specs, the last

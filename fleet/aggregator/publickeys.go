@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/signature"
 )

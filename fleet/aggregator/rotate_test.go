@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	_ "modernc.org/sqlite" // the driver of the store
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // TestKeysAreRotatedInMidRun: reports sealed to either key count, and the next round is

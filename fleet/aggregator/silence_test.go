@@ -12,8 +12,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver of the store
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // TestNothingTellsOfADevice: after a whole run, with everything that can go wrong for a

@@ -8,10 +8,14 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/train"
 )
+
+// Consent is what the owner of a device agreed to: Purpose, Randomizer, Reports and Dim of the run, and in Local the SHA-256 of what
+// is learned, nil where that is left open. A run is taken part in only if it is equal.
+type Consent = fleet.Consent
 
 // Config is what a device's owner decides.
 type Config struct {
@@ -22,7 +26,7 @@ type Config struct {
 	// Run is the run to take part in; nil for the server's only one.
 	Run *train.RunID
 	// Consent is what the owner agreed to.
-	Consent fleet.Consent
+	Consent Consent
 	// Epsilon is what the device spends over its life, in all runs.
 	Epsilon float64
 	// Poll is how often the server is asked for a new round, on average. If 0 it is 10 s, and no more than a third of the time

@@ -4,12 +4,15 @@ import (
 	"errors"
 
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // Sentinel errors.
 var (
 	// ErrConfig marks settings by which no device can be run.
 	ErrConfig = fault.Input("invalid settings of a device")
+	// ErrConsent marks a run or round that is not what the owner consented to.
+	ErrConsent = fleet.ErrConsent
 	// ErrWallet marks a wallet that is gone, or older than what the device knows that it paid.
 	ErrWallet = errors.New("the wallet is not what it was")
 	// ErrIdentity marks a device that is not enrolled, or an answer that does not enrol it.

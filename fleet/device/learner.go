@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp/local"
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -27,10 +27,13 @@ type Work struct {
 	Until, SendAt time.Time
 }
 
+// Run is a run as its operator signed it, verified. All of it is public.
+type Run = fleet.Run
+
 // Learner learns in the device's own world. Its calls come one after the other.
 type Learner interface {
 	// Prepare is called with the run before its first round. Where the learner has no use for it, the agent does not take part.
-	Prepare(run *fleet.Run) error
+	Prepare(run *Run) error
 	// Learn returns the vector to report on, of length w.Len: the direction of descent from w.Theta, or, to evaluate or for train.OneBit, the
 	// score. What it returns is private. An error, or an answer after w.Until when ctx ends, makes it the zero vector.
 	Learn(ctx context.Context, w Work) ([]float64, error)

@@ -8,7 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // Closer is a learner that may leave: then the agent finishes its round and ends.

@@ -10,9 +10,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // TestADeviceThatWasAwayComesBack with a new code, as who it was: its wallet, the rounds that it paid for, and the report that was

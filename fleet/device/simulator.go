@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/train"

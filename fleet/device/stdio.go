@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/train"
 )
 

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service/database"
 	"github.com/discreet-rl/discreet/train"
 )

@@ -3,7 +3,7 @@ package device
 import (
 	"fmt"
 
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // Version is that of the agent, against which a run's min_client is held.

@@ -9,9 +9,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/discreet-rl/discreet/fleet"
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/signature"

@@ -34,7 +34,7 @@ func runs() []run {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./fleet/aggregator", "-kills="+strconv.Itoa(size))
 			}},
 		{"soak", "20,000 devices that come, report and go: memory, goroutines, files and log of the server do not grow, and every report that was acknowledged counts", 30, "minutes",
-			[]string{"./fleet", "./fleet/aggregator", "./fleet/internal/store", "./internal/service"}, func(ctx context.Context, size int) error {
+			[]string{"./internal/fleet", "./fleet/aggregator", "./fleet/internal/store", "./internal/service"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-v", "-run=^TestSoak$", "./fleet/aggregator", "-minutes="+strconv.Itoa(size))
 			}},
 		{"curator-kills", "processes of the curator's service killed while asks come in and are answered", 500, "kills",

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // plotWidth is that of the forest plot on a terminal, in columns.

@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/internal/evaluate/examine"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // planAudit is an audit of a configuration.

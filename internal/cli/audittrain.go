@@ -9,8 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/train/examine"
-	"github.com/discreet-rl/discreet/report"
 )
 
 // runTraining audits the reports of a training run.

@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 func newEvaluate(more []Engine) *cobra.Command {

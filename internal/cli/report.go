@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/schema"
-	"github.com/discreet-rl/discreet/report"
 )
 
 func newReport() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/signature"
-	"github.com/discreet-rl/discreet/report"
 )
 
 // failure marks a check that did not hold: exit code 1, whatever it wraps.

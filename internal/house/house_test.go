@@ -213,7 +213,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "dp/mechanism", imports: "dp/local"},
 		{pkg: "rl/trajectory", imports: "internal/rl/value"},
 		{pkg: "rl/trajectory/internal/parquetfile", imports: "rl/trajectory/file"},
-		{pkg: "report", imports: "."},
+		{pkg: "internal/report", imports: "."},
 		{pkg: "internal/cli", imports: "internal/house"},
 		{pkg: "dp/account", imports: "rl/trajectory", test: true},
 		{pkg: "internal/rl/value", imports: "evaluate", test: true},

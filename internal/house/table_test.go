@@ -72,14 +72,15 @@ var table = []wing{
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
 		{"internal/config"},
 		{"internal/draft"},
-		{".", "report"},
+		{".", "internal/report"},
+		{"report"},
 	}},
 	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
 		{"fleet/fleetv1", "fleet/internal/store", "fleet/internal/pages"}, // generated messages and services; the rows of an aggregator; HTML
-		{"fleet"},                            // specs, consent, weights, sealed reports
+		{"internal/fleet"},                   // specs, consent, weights, sealed reports
 		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
 		{"internal/fleet/operator"},          // runs, plans, the operator's side of the wire
 	}},

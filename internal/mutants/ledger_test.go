@@ -95,11 +95,11 @@ func ledgerMutants() []mutant {
 			[][2]string{{"Err: fs.ErrExist}\n\t}\n\treturn through(path, mode, write, move)", "Err: fs.ErrExist}\n\t}\n\treturn through(path, mode, write, os.Rename)"}}, "./internal/atomicfile", "Create"},
 		{"cli: the largest release is that of the whole budget", "internal/cli/ledgerinit.go",
 			[][2]string{{"account.GaussianEpsilon(a.Mu, delta)", "account.GaussianEpsilon(2*a.Mu, delta)"}}, "./internal/cli", scripts},
-		{"report: an open question is answered", "report/unanswered.go",
-			[][2]string{{"const mostOfRange = 0.9", "const mostOfRange = 0.95"}}, "./report", "Unanswered"},
+		{"report: an open question is answered", "internal/report/unanswered.go",
+			[][2]string{{"const mostOfRange = 0.9", "const mostOfRange = 0.95"}}, "./internal/report", "Unanswered"},
 		{"output: an old envelope stays", "output.go",
 			[][2]string{{"if err := os.Remove(beside); err != nil", "if err := os.Remove(beside + \".no\"); err != nil"}}, "./internal/cli", "TestScripts/doubts"},
-		{"report: a bare claim is a charge", "report/ledger.go",
-			[][2]string{{"r.Privacy.Charged && r.Ledger != nil", "r.Privacy.Charged"}}, "./report", "Claim"},
+		{"report: a bare claim is a charge", "internal/report/ledger.go",
+			[][2]string{{"r.Privacy.Charged && r.Ledger != nil", "r.Privacy.Charged"}}, "./internal/report", "Claim"},
 	}
 }

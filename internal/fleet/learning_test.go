@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/discreet-rl/discreet/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"

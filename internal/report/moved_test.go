@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // TestMovedValueIsTold: where a release answers with the end of the interval, because the

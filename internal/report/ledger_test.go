@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/schema"
-	"github.com/discreet-rl/discreet/report"
 )
 
 // Shares of 1/8, 1/4 and 5/8 fill the bar from left to right.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // Values lie in a range 10 wide, so that its middle is off by 5 at worst; differences lie

@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/internal/evaluate/examine"
+	"github.com/discreet-rl/discreet/internal/report"
 	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
-	"github.com/discreet-rl/discreet/report"
 	"github.com/discreet-rl/discreet/train"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // TestUnansweredFromItsOwnNumbers holds the words against the range of 2 that a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // severalRelease has two values, their difference and which is best.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // missingRelease has an interval of which the missing share is a part.

@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/report"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 func Example() {

@@ -21,7 +21,7 @@ const (
 )
 
 // Hash is the SHA-256 of a spec as it was signed, or of weights.
-type Hash [sha256.Size]byte
+type Hash = [sha256.Size]byte
 
 // HashOf is the hash of a signed spec, by which the next one names it.
 func HashOf(s *fleetv1.SignedSpec) Hash { return sha256.Sum256(s.GetSpec()) }

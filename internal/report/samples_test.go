@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/signature"
-	"github.com/discreet-rl/discreet/report"
 )
 
 // The releases here are made by hand: package report must render any release
