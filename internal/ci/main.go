@@ -7,6 +7,7 @@
 //	ci long            list the long runs
 //	ci licences        fail where a linked module's licence is not accepted, or THIRD_PARTY_NOTICES.md is not theirs; -write writes it
 //	ci api             list the exported names outside internal/; fail where there are more than meant; -write writes docs/reference/go.md, which a test compares
+//	ci chart R M       fail where R, which a Helm chart rendered, holds other objects than the manifest M
 //	ci keys -write     write the reference of a configuration's keys, docs/reference/keys.md, which a test compares
 //	ci records         fail where a long run has no record of success; say which are stale
 package main
@@ -50,6 +51,8 @@ func command(ctx context.Context, args []string) error {
 			}
 		}
 		return long(ctx, r)
+	case len(args) == 3 && args[0] == "chart":
+		return chart(args[1], args[2])
 	case len(args) == 2 && args[0] == "keys" && args[1] == "-write":
 		return writeKeys()
 	case len(args) == 1 && args[0] == "api":
@@ -63,5 +66,5 @@ func command(ctx context.Context, args []string) error {
 	case len(args) == 1 && args[0] == "records":
 		return records(os.Stdout)
 	}
-	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci api [-write] | ci licences [-write] | ci keys -write | ci records")
+	return fmt.Errorf("usage: ci test ARGS... | ci slow ARGS... | ci long [NAME [N]] | ci api [-write] | ci licences [-write] | ci chart RENDERED MANIFEST | ci keys -write | ci records")
 }
