@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -145,7 +144,7 @@ func (c Config) guarantee() (*evaluate.Privacy, error) {
 	switch c.Privacy.Noise {
 	case "", "exact":
 	case "fast":
-		g.Noise = mechanism.Fast
+		g.Noise = evaluate.FastNoise
 	default:
 		return nil, fmt.Errorf("%w: privacy.noise is %q; want exact or fast", ErrConfig, c.Privacy.Noise)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // Disclosure answers, in words, what a reviewer asks beyond epsilon: the fields

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -58,6 +58,10 @@ func (r Range) validate(what string) error {
 	return nil
 }
 
+// FastNoise, as [Privacy].Noise, has noise drawn as float64 normals: floating-point
+// attacks are not excluded, and a release made with it says so.
+const FastNoise = mechanism.Fast
+
 // Privacy asks for a guarantee.
 type Privacy struct {
 	// Unit is what is protected; "" means [Person]. The persons of the dataset must
@@ -65,7 +69,8 @@ type Privacy struct {
 	Unit      Unit
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
-	Noise     mechanism.Noise
+	// Noise is exact, by default, or [FastNoise].
+	Noise mechanism.Noise
 	// LargeDelta accepts a delta of 1/persons or more, which would allow a release
 	// that publishes a person outright. It serves comparisons with papers that use
 	// such a delta; the release says so.

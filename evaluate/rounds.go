@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 

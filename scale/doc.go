@@ -1,7 +1,7 @@
 // Package scale evaluates data that are spread over shards, on one machine or many, with
 // the release of one process bit for bit.
 //
-// Every private sum is made at one place, the accumulator of dp/mechanism, which can ask
+// Every private sum is made at one place, the accumulator of internal/dp/mechanism, which can ask
 // for it elsewhere. A run goes in rounds, one for each sum. The driver writes a [Task]:
 // the question, and the transcript of noisy sums released so far. A worker replays the
 // estimator on the persons of its shard with the transcript in place of releases, up to

@@ -9,8 +9,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // TestChancesOfRightGuessesAgreeWithThePublishedProgram of Steinke, Nasr and Jagielski (2023, appendix D), run with scipy: never

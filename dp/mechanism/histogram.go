@@ -1,103 +1,47 @@
 package mechanism
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // Histogram releases how many persons fall into each of a public set of bins,
-// every person into a public number of bins at most, one unless said otherwise, with
-// Gaussian noise in each bin.
+// every person into a public number of bins at most, with Gaussian noise in each bin.
 //
 // Unit: a person. Replacing a person takes one unit out of k bins at most, and puts
 // one into k others, so the diameter is sqrt(2k) (not 2 sqrt k); adding or removing one
 // changes k bins by 1. The event is dp.Gaussian relative to half the diameter, or to
 // sqrt k.
-type Histogram struct {
-	multiplier float64
-	most       int
-	total      accumulator
-	point      []int64
-}
+type Histogram struct{ bins *mechanism.Histogram }
 
-// NewHistogram makes an empty histogram of a public number of bins, one bin a person.
-func NewHistogram(bins int, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) (*Histogram, error) {
-	return NewSetHistogram(bins, 1, noiseMultiplier, adjacency, kind)
-}
-
-// NewSetHistogram makes an empty histogram in which a person is in most bins at most.
-func NewSetHistogram(bins, most int, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) (*Histogram, error) {
-	if !adjacency.Valid() {
-		return nil, fmt.Errorf("%w: %v", dp.ErrAdjacency, adjacency)
-	}
-	if most < 1 {
-		return nil, fmt.Errorf("%w: a person is in at most %d bins; want at least 1", ErrParameter, most)
-	}
-	up := math.Inf(1)
-	diameter, radius := math.Nextafter(math.Sqrt(2*float64(most)), up), math.Sqrt(float64(most))
-	sd := math.Nextafter(halfWidth(adjacency, diameter, radius), up) * noiseMultiplier
-	grid, err := newLattice(1, sd, bins)
+// NewHistogram makes an empty histogram of a public number of bins, of which a person
+// is in most at most.
+func NewHistogram(bins, most int, noiseMultiplier float64, adjacency dp.Adjacency) (*Histogram, error) {
+	h, err := mechanism.NewSetHistogram(bins, most, noiseMultiplier, adjacency, mechanism.Exact)
 	if err != nil {
 		return nil, err
 	}
-	return &Histogram{noiseMultiplier, most, newAccumulator(grid, bins, kind), make([]int64, bins)}, nil
+	return &Histogram{h}, nil
 }
 
 // Capacity is the number of persons that can be added at most.
-func (h *Histogram) Capacity() int64 { return h.total.grid.capacity() }
+func (h *Histogram) Capacity() int64 { return h.bins.Capacity() }
 
 // SD is the standard deviation of the noise in each bin, public.
-func (h *Histogram) SD() float64 { return h.total.grid.sigma * h.total.grid.step }
+func (h *Histogram) SD() float64 { return h.bins.SD() }
 
-// Add counts one person in a bin. A bin outside the histogram counts nowhere.
-func (h *Histogram) Add(bin int) error {
-	if bin < 0 || bin >= len(h.point) {
-		return h.total.add(h.point)
-	}
-	h.point[bin] = int64(h.total.grid.radius)
-	err := h.total.add(h.point)
-	h.point[bin] = 0
-	return err
-}
-
-// AddSet counts one person once in each of the bins, in the first ones where there
+// Add counts one person once in each of the bins, in the first ones where there
 // are more than a person may be in. A bin outside the histogram counts nowhere.
-func (h *Histogram) AddSet(bins []int) error {
-	in := 0
-	for _, bin := range bins {
-		if bin >= 0 && bin < len(h.point) && h.point[bin] == 0 && in < h.most {
-			h.point[bin] = int64(h.total.grid.radius)
-			in++
-		}
-	}
-	err := h.total.add(h.point)
-	clear(h.point)
-	return err
-}
+func (h *Histogram) Add(bins ...int) error { return h.bins.AddSet(bins) }
 
 // Merge adds the persons of o, which must be made alike and is used up.
-func (h *Histogram) Merge(o *Histogram) error {
-	if h.multiplier != o.multiplier || h.most != o.most {
-		return ErrMismatch
-	}
-	return h.total.merge(&o.total)
-}
+func (h *Histogram) Merge(o *Histogram) error { return h.bins.Merge(o.bins) }
 
 // Event describes the release.
-func (h *Histogram) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: h.multiplier} }
+func (h *Histogram) Event() dp.Event { return h.bins.Event() }
 
 // Release draws the noise and returns the noisy counts. It can be called once.
 func (h *Histogram) Release(src *noise.Source) ([]float64, dp.Event, error) {
-	out, err := h.total.release(src)
-	if err != nil {
-		return nil, nil, err
-	}
-	unit := float64(h.total.grid.radius) * h.total.grid.step // 1, since the step is a power of two
-	for i := range out {
-		out[i] /= unit
-	}
-	return out, h.Event(), nil
+	return h.bins.Release(src)
 }

@@ -19,7 +19,7 @@
 // Standard deviations and scales are in lattice steps: the caller divides by the
 // step. They are taken as the exact dyadic rationals that the float64s are. This
 // package knows nothing of sensitivity, clipping or adjacency: package
-// dp/mechanism does.
+// internal/dp/mechanism does.
 //
 // # How
 //

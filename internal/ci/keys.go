@@ -36,7 +36,7 @@ var keysReferences = []keysReference{
 // keysDirs are the packages in which their types are, by the name that an import gives them.
 var keysDirs = map[string]string{
 	"discreet": ".", "evaluate": "evaluate", "feature": "rl/feature", "config": "internal/config",
-	"train": "train", "aggregator": "fleet/aggregator", "cli": "internal/cli", "serve": "serve",
+	"train": "train", "aggregator": "internal/fleet/aggregator", "cli": "internal/cli", "serve": "serve",
 }
 
 // structs are the structs of some packages, by package and name.

@@ -26,16 +26,16 @@ type run struct {
 func runs() []run {
 	return []run{
 		{"kills", "processes killed while they charge, run, record and show, on each kind of store", 1000, "kills",
-			[]string{"./dp/ledger/..."}, func(ctx context.Context, size int) error {
+			[]string{"./dp/ledger/...", "./internal/dp/ledger/..."}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-disk", "-kills="+strconv.Itoa(size))
 			}},
 		{"fleet", "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store", 1000, "kills",
-			[]string{"./fleet/..."}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./fleet/aggregator", "-kills="+strconv.Itoa(size))
+			[]string{"./fleet/...", "./internal/fleet/..."}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./internal/fleet/aggregator", "-kills="+strconv.Itoa(size))
 			}},
 		{"soak", "20,000 devices that come, report and go: memory, goroutines, files and log of the server do not grow, and every report that was acknowledged counts", 30, "minutes",
-			[]string{"./internal/fleet", "./fleet/aggregator", "./fleet/internal/store", "./internal/service"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-v", "-run=^TestSoak$", "./fleet/aggregator", "-minutes="+strconv.Itoa(size))
+			[]string{"./internal/fleet", "./internal/fleet/aggregator", "./internal/fleet/store", "./internal/service"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-v", "-run=^TestSoak$", "./internal/fleet/aggregator", "-minutes="+strconv.Itoa(size))
 			}},
 		{"curator-kills", "processes of the curator's service killed while asks come in and are answered", 500, "kills",
 			[]string{"./serve", "./serve/internal/asks"}, func(ctx context.Context, size int) error {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/fleet/operator"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/fleet/operator"
 )
 

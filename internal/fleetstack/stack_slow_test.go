@@ -19,10 +19,10 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
-	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/rl/sim/cartpole"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/servicetest"

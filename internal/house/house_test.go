@@ -209,8 +209,8 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 		{pkg: "internal/rl/sim/chain", imports: "internal/cli"},
 		{pkg: "internal/xmath", imports: "dp"},
 		{pkg: "dp/noise", imports: "internal/dp/ledger/chain"},
-		{pkg: "dp/noise", imports: "dp/mechanism"},
-		{pkg: "dp/mechanism", imports: "dp/local"},
+		{pkg: "dp/noise", imports: "internal/dp/mechanism"},
+		{pkg: "internal/dp/mechanism", imports: "dp/local"},
 		{pkg: "rl/trajectory", imports: "internal/rl/value"},
 		{pkg: "rl/trajectory/internal/parquetfile", imports: "rl/trajectory/file"},
 		{pkg: "internal/report", imports: "."},
@@ -224,7 +224,7 @@ func TestTheImportRuleCatchesViolations(t *testing.T) {
 			t.Errorf("%s may import %s", c.pkg, c.imports)
 		}
 	}
-	down := source{path: "dp/mechanism/x.go", pkg: "dp/mechanism", imports: []string{"dp", "dp/noise", "internal/xmath"}}
+	down := source{path: "internal/dp/mechanism/x.go", pkg: "internal/dp/mechanism", imports: []string{"dp", "dp/noise", "internal/xmath"}}
 	if v := p.violations(down); len(v) != 0 {
 		t.Errorf("imports that point down are refused: %v", v)
 	}

@@ -25,7 +25,8 @@ var table = []wing{
 	{name: "privacy", tree: "dp", over: []string{"ground"}, floors: [][]string{
 		{"dp", "dp/account/internal/lossdist"},
 		{"dp/account", "dp/noise"},
-		{"dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
+		{"internal/dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
+		{"dp/mechanism"},
 		{"dp/receipt"},
 	}},
 	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{
@@ -79,10 +80,10 @@ var table = []wing{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
-		{"fleet/fleetv1", "fleet/internal/store", "fleet/internal/pages"}, // generated messages and services; the rows of an aggregator; HTML
-		{"internal/fleet"},                   // specs, consent, weights, sealed reports
-		{"fleet/aggregator", "fleet/device"}, // the server; the devices' agent
-		{"internal/fleet/operator"},          // runs, plans, the operator's side of the wire
+		{"fleet/fleetv1", "internal/fleet/store", "internal/fleet/pages"}, // generated messages and services; the rows of an aggregator; HTML
+		{"internal/fleet"}, // specs, consent, weights, sealed reports
+		{"internal/fleet/aggregator", "fleet/device"}, // the server; the devices' agent
+		{"internal/fleet/operator"},                   // runs, plans, the operator's side of the wire
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
 		{"serve/internal/tokens"}, // who has which token

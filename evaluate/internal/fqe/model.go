@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // Model is a released table with what follows from it.

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // chunk is the number of persons that a worker takes at a time.

@@ -3,7 +3,7 @@ package scalar
 import (
 	"math"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 

@@ -3,7 +3,7 @@ package scalar
 import (
 	"math"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // Uncut is what a public design says of weights that are never cut and whose mean is 1.

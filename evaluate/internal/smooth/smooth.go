@@ -2,9 +2,9 @@ package smooth
 
 import (
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/feature"
 )
 

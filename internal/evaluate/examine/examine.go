@@ -11,8 +11,8 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/internal/fault"

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // byOrders is the law of permute-and-flip by its definition: a mean over all orders.

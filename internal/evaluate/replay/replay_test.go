@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/feature"

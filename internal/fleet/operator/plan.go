@@ -5,8 +5,8 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"

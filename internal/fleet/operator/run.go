@@ -10,10 +10,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/discreet-rl/discreet/fleet/aggregator"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/train"
 )

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/mechanism"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 )
 
