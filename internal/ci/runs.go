@@ -49,6 +49,10 @@ func runs() []run {
 			[]string{"./scale", "./beam", "./beam/flink"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-C", "beam", "-count=1", "-tags=flink", "-v", "-timeout=2h", "-run=Flink|KilledInMid", ".", "-persons="+strconv.Itoa(size))
 			}},
+		{"spark", "a round of data in shards on Spark in local mode, of which one task is killed, beside one process", 100_000, "persons, 38 rows each",
+			[]string{"./scale", "./examples/spark"}, func(ctx context.Context, size int) error {
+				return goRun(ctx, "test", "-count=1", "-tags=spark", "-v", "-timeout=2h", "-run=^TestSpark", "./scale", "-spark-persons="+strconv.Itoa(size))
+			}},
 		{"shard-kills", "drivers of data in shards killed at random moments, with a ledger: no noisy sum is drawn twice", 500, "kills",
 			[]string{"./scale"}, func(ctx context.Context, size int) error {
 				return goRun(ctx, "test", "-count=1", "-tags=slow", "-v", "-timeout=3h", "-run=^TestDriversKilledAtRandomInstants$", "./scale", "-kills="+strconv.Itoa(size))

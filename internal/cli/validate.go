@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,16 +23,22 @@ func newValidate() *cobra.Command {
 	var overrides []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "validate DATA | validate --config CONFIG.yaml",
+		Use:   "validate DATA | validate CONFIG.yaml",
 		Short: "Check data against the schema; for its curator, nothing is released",
 		Long: `Check data, a file or a glob, against the canonical schema or the one in
---schema, or check the data of a configuration as evaluate would read it. What
-is wrong is reported all at once: the first 20 faults by file, row and column,
+--schema, or check the data of a configuration (a file named .yaml or .yml, or
+--config) as evaluate would read it. What is wrong is reported all at once: the first 20 faults by file, row and column,
 and how many there are of each kind. What this prints is for the curator of the
 data: counts are as private as the data itself.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if configuration == "" && len(args) == 1 && isConfiguration(args[0]) {
+				configuration, args = args[0], nil
+			}
 			if (configuration == "") == (len(args) != 1) {
-				return usage(fmt.Errorf("validate: want one file or glob, or --config"))
+				return usage(fmt.Errorf("validate: want one file or glob of data, or one configuration"))
+			}
+			if configuration != "" && (schema != "" || format != "") {
+				return usage(fmt.Errorf("validate: --schema and --format are for data without a configuration; write data.columns and data.format into %s", configuration))
 			}
 			if configuration == "" && len(overrides) > 0 {
 				return usage(fmt.Errorf("validate: --set overrides a key of a configuration; name one with --config"))
@@ -60,6 +67,13 @@ data: counts are as private as the data itself.`,
 	cmd.Flags().StringVar(&page, "html", "", "a page to write as well, for the curator alone; a new file")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
+}
+
+// isConfiguration tells a configuration from data by its name: no format of data has
+// this extension.
+func isConfiguration(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 func validate(cmd *cobra.Command, args []string, configuration string, overrides []string, schema, format string, progress func(trajectory.Progress)) (*discreet.Validation, error) {
