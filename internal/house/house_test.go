@@ -94,50 +94,50 @@ func under(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg,
 // to rl.
 func within(pkg, tree string) bool { return under(pkg, tree) || under(pkg, "internal/"+tree) }
 
-// room is where a package stands: its wing, and its floor there.
-type room struct {
-	wing  wing
-	floor int
+// place is the part and layer of a package.
+type place struct {
+	part  part
+	layer int
 }
 
-// plan is the table, read: the room of each package.
+// plan is the parsed table: the place of each package.
 type plan struct {
-	table []wing
-	at    map[string]room
+	table []part
+	at    map[string]place
 }
 
 // read makes a plan of a table and lists what is wrong with the table itself.
-func read(table []wing) (plan, []string) {
-	p := plan{table, map[string]room{}}
+func read(table []part) (plan, []string) {
+	p := plan{table, map[string]place{}}
 	var wrong []string
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	before := map[string]bool{}
 	for _, w := range table {
 		for _, below := range w.over {
 			if !before[below] {
-				bad("wing %s stands over %s, which is not before it in the table", w.name, below)
+				bad("part %s stands over %s, which is not before it in the table", w.name, below)
 			}
 		}
 		if before[w.name] {
-			bad("two wings are called %s", w.name)
+			bad("two parts are called %s", w.name)
 		}
 		before[w.name] = true
-		for floor, packages := range w.floors {
+		for layer, packages := range w.layers {
 			for _, pkg := range packages {
 				if _, twice := p.at[pkg]; twice {
 					bad("%s is listed twice", pkg)
 				}
 				if p.home(pkg) != w.tree {
-					bad("%s is listed in the wing %s and not in that of %s", pkg, w.name, p.home(pkg))
+					bad("%s is listed in the part %s and not in that of %s", pkg, w.name, p.home(pkg))
 				}
-				p.at[pkg] = room{w, floor}
+				p.at[pkg] = place{w, layer}
 			}
 		}
 	}
 	return p, wrong
 }
 
-// home is the longest tree of a wing that holds the package.
+// home is the longest tree of a part that holds the package.
 func (p plan) home(pkg string) string {
 	tree := ""
 	for _, w := range p.table {
@@ -149,7 +149,7 @@ func (p plan) home(pkg string) string {
 }
 
 // violations lists what is wrong with one file's imports. A test may also
-// import its own wing's upper floors, but no wing that its package may not.
+// import its own part's upper layers, but no part that its package may not.
 func (p plan) violations(s source) []string {
 	from, listed := p.at[s.pkg]
 	if !listed {
@@ -162,10 +162,10 @@ func (p plan) violations(s source) []string {
 		switch {
 		case !listed:
 			why = "that package has no line in internal/house/table_test.go"
-		case from.wing.name != to.wing.name && !slices.Contains(from.wing.over, to.wing.name):
-			why = fmt.Sprintf("the wing %s does not stand over the wing %s", from.wing.name, to.wing.name)
-		case from.wing.name == to.wing.name && to.floor >= from.floor && !s.test:
-			why = fmt.Sprintf("imports point down, and in the wing %s it is not on a lower floor", to.wing.name)
+		case from.part.name != to.part.name && !slices.Contains(from.part.over, to.part.name):
+			why = fmt.Sprintf("the part %s does not stand over the part %s", from.part.name, to.part.name)
+		case from.part.name == to.part.name && to.layer >= from.layer && !s.test:
+			why = fmt.Sprintf("imports point down, and in the part %s it is not on a lower layer", to.part.name)
 		}
 		if why != "" {
 			out = append(out, s.path+" imports "+i+": "+why)
@@ -256,26 +256,26 @@ func TestANewPackageCannotJoinThePillars(t *testing.T) {
 		var wrong []string
 		p, wrong = read(withTop(i, pkg))
 		if len(wrong) != 0 {
-			t.Errorf("wing %s cannot have the new package %s: %v", w.name, pkg, wrong)
+			t.Errorf("part %s cannot have the new package %s: %v", w.name, pkg, wrong)
 		}
 		bridges := slices.Contains(w.over, "privacy") && slices.Contains(w.over, "learning")
 		if refused := len(p.violations(joins(pkg))) > 0; refused == bridges {
-			t.Errorf("a new package of the wing %s that imports both pillars: refused %v", w.name, refused)
+			t.Errorf("a new package of the part %s that imports both pillars: refused %v", w.name, refused)
 		}
 		for _, tree := range []string{"dp", "rl"} {
 			if pkg := tree + "/curator"; w.tree != tree {
 				if _, wrong = read(withTop(i, pkg)); len(wrong) == 0 {
-					t.Errorf("%s may be listed in the wing %s", pkg, w.name)
+					t.Errorf("%s may be listed in the part %s", pkg, w.name)
 				}
 			}
 		}
 	}
 }
 
-// withTop is the table with a new top floor of one package in wing i.
-func withTop(i int, pkg string) []wing {
+// withTop is the table with a new top layer of one package in part i.
+func withTop(i int, pkg string) []part {
 	changed := slices.Clone(table)
-	changed[i].floors = append(slices.Clone(changed[i].floors), []string{pkg})
+	changed[i].layers = append(slices.Clone(changed[i].layers), []string{pkg})
 	return changed
 }
 

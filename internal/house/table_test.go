@@ -1,40 +1,40 @@
 package house
 
-// wing is a part of the house. Its packages may import the packages of the
-// wings named in over, and within the wing those of lower floors: a floor is
-// one line below, the ground floor first, and packages of one floor do not
+// part is a group of packages. They may import the packages of the
+// parts named in over, and within the part those of lower layers: a layer is
+// one line below, the lowest first, and packages of one layer do not
 // import each other.
-type wing struct {
+type part struct {
 	name   string
-	tree   string   // if set, the directory that is this wing's: what is below it, and below internal/ of the same name, stands here and nothing else does
-	over   []string // the wings it may import; each stands before it in the table
-	floors [][]string
+	tree   string   // if set, the directory that is this part's: what is below it, and below internal/ of the same name, stands here and nothing else does
+	over   []string // the parts it may import; each stands before it in the table
+	layers [][]string
 }
 
 // table lists every package of the module. A package that is not listed, and
 // a line without its package, are errors: whoever makes, moves or deletes a
 // package changes its line here in the same commit.
-var table = []wing{
-	{name: "ground", floors: [][]string{
+var table = []part{
+	{name: "ground", layers: [][]string{
 		{"internal/xmath", "internal/atomicfile", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
 		{"internal/service/servicetest"}, // for tests of those
 	}},
 
 	// The pillars: privacy and reinforcement learning do not know of each other.
-	{name: "privacy", tree: "dp", over: []string{"ground"}, floors: [][]string{
+	{name: "privacy", tree: "dp", over: []string{"ground"}, layers: [][]string{
 		{"dp", "dp/account/internal/lossdist"},
 		{"dp/account", "dp/noise"},
 		{"internal/dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
 		{"dp/mechanism"},
 		{"dp/receipt"},
 	}},
-	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, floors: [][]string{
+	{name: "ledger", tree: "dp/ledger", over: []string{"ground", "privacy"}, layers: [][]string{
 		{"dp/ledger/internal/store", "internal/dp/ledger/meter", "dp/ledger/internal/witness"},
 		{"internal/dp/ledger/chain"},
 		{"dp/ledger"},
 	}},
-	{name: "learning", tree: "rl", over: []string{"ground"}, floors: [][]string{
+	{name: "learning", tree: "rl", over: []string{"ground"}, layers: [][]string{
 		{"rl/trajectory/internal/canon"},
 		{"rl/trajectory"},
 		{"rl/trajectory/internal/table"},
@@ -49,7 +49,7 @@ var table = []wing{
 	}},
 
 	// The bridges, the only places where the pillars meet; they do not know of each other.
-	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning"}, floors: [][]string{
+	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning"}, layers: [][]string{
 		{"evaluate/internal/facts"},
 		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/scalar", "evaluate/internal/smooth"},
 		{"evaluate"},
@@ -57,7 +57,7 @@ var table = []wing{
 		{"internal/evaluate/replay", "internal/evaluate/neighbours"},
 		{"internal/evaluate/examine"},
 	}},
-	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, floors: [][]string{
+	{name: "training", tree: "train", over: []string{"ground", "privacy", "learning", "ledger"}, layers: [][]string{
 		{"train"},
 		{"train/device"},
 		{"internal/train/ledgerwallet", "train/simulate"},
@@ -65,37 +65,37 @@ var table = []wing{
 	}},
 
 	// The roofs.
-	{name: "papers", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
+	{name: "papers", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, layers: [][]string{
 		{"internal/papers/figure", "internal/papers/onchain"},
 		{"internal/papers/untuned"},
 		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
-	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, floors: [][]string{
+	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, layers: [][]string{
 		{"internal/config"},
 		{"internal/draft"},
 		{".", "internal/report"},
 		{"report"},
 	}},
-	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
+	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{
 		{"scale"}, // data in shards: tasks, masked partials, the driver
 	}},
-	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, floors: [][]string{
+	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, layers: [][]string{
 		{"fleet/fleetv1", "internal/fleet/store", "internal/fleet/pages"}, // generated messages and services; the rows of an aggregator; HTML
 		{"internal/fleet"}, // specs, consent, weights, sealed reports
 		{"internal/fleet/aggregator", "fleet/device"}, // the server; the devices' agent
 		{"internal/fleet/operator"},                   // runs, plans, the operator's side of the wire
 	}},
-	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, floors: [][]string{
+	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{
 		{"serve/internal/tokens"}, // who has which token
 		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages"}, // generated; what is kept of asks; HTML
 		{"serve"}, // the curator's service
 	}},
-	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, floors: [][]string{
+	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, layers: [][]string{
 		{"internal/agent"}, // a device of a fleet as its configuration says
 		{"internal/cli"},
 		{"cmd/discreet", "cmd/discreet-agent"},
 	}},
-	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, floors: [][]string{
+	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, layers: [][]string{
 		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol", "internal/fleetstack"}, // tests of the whole
 	}},
 }
