@@ -112,6 +112,57 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	}
 }
 
+// Numbers that are not finite have no meaning anywhere, and a whole number is written
+// in digits: the key is named, and what to write.
+func TestNumbersThatAreNotFiniteOrNotWholeAreRefused(t *testing.T) {
+	const finite, whole = "; write a finite number, or text in quotes", "; want a whole number, in digits alone"
+	for text, want := range map[string]string{
+		"method: {name: dp-is, max_weight: .nan}\n":                 "x.yaml:1: method.max_weight is `.nan`" + finite,
+		"problem:\n  gamma: -.Inf\n":                                "x.yaml:2: problem.gamma is `-.Inf`" + finite,
+		"privacy: {epsilon: .inf}\n":                                "x.yaml:1: privacy.epsilon is `.inf`" + finite,
+		"features: {kind: columns, low: [0, .NAN]}\n":               "x.yaml:1: features.low is `.NAN`" + finite,
+		"problem: {persons: 1e3}\n":                                 "x.yaml:1: problem.persons is `1e3`" + whole,
+		"problem: {horizon: 3.0}\n":                                 "x.yaml:1: problem.horizon is `3.0`" + whole,
+		"targets: [{kind: constant}, {kind: uniform, actions: 2.}]": "x.yaml:1: targets.actions is `2.`" + whole,
+	} {
+		if _, err := discreet.Parse("x.yaml", []byte(text)); !errors.Is(err, discreet.ErrSyntax) || !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("Parse(%q): %v; want %q", text, err, want)
+		}
+	}
+	for set, want := range map[string]string{"privacy.epsilon=.nan": "--set privacy.epsilon: `.nan`" + finite, "problem.persons=1e3": "--set problem.persons: `1e3`" + whole} {
+		if _, err := discreet.Parse("x.yaml", []byte("data: {path: a}\n"), set); !errors.Is(err, discreet.ErrSyntax) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("--set %s: %v; want %q", set, err, want)
+		}
+	}
+	for _, text := range []string{"data: {na: [\".nan\"]}\n", "problem: {gamma: 1e-1, persons: 1000}\n"} {
+		if _, err := discreet.Parse("x.yaml", []byte(text)); err != nil {
+			t.Errorf("Parse(%q): %v", text, err)
+		}
+	}
+}
+
+// A few kilobytes of aliases stand for as many values as a machine can hold, and cost
+// nothing to refuse.
+func TestAliasesAreBounded(t *testing.T) {
+	list := "[" + strings.TrimSuffix(strings.Repeat("x,", 10_000), ",") + "]"
+	many := func(n int) string {
+		return "features: {kind: columns, names: &a " + list + "}\nmethod: {name: dp-is, guess: [" + strings.TrimSuffix(strings.Repeat("*a,", n), ",") + "]}\n"
+	}
+	deep := "features: {kind: columns, names: &a0 [x, x]}\nmethod: {name: dp-is"
+	for i := range 40 { // 2^40 values
+		deep += fmt.Sprintf(", k%d: &a%d [*a%d, *a%d]", i, i+1, i, i)
+	}
+	for name, text := range map[string]string{"a list, often": many(15_000), "lists of lists": deep + "}\n"} {
+		_, err := discreet.Parse("x.yaml", []byte(text))
+		if !errors.Is(err, discreet.ErrSyntax) || !strings.Contains(fmt.Sprint(err), "stand for more than 100000 values; write lists of such length into files") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := discreet.Parse("x.yaml", []byte("features: {kind: columns, names: [a], low: &l [0], high: *l}\n")); err != nil {
+		t.Error(err)
+	}
+}
+
 // A number that YAML reads otherwise than it looks is refused, wherever it
 // stands; as text it can be written in quotes.
 func TestNumbersThatReadOtherwiseAreRefused(t *testing.T) {

@@ -7,6 +7,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -41,7 +42,7 @@ func Decode[T any](name string, text []byte, overrides []string) (T, error) {
 			return into, err
 		}
 		var err error
-		if text, err = override(name, text, overrides); err != nil {
+		if text, err = override(name, text, overrides, reflect.TypeFor[T]()); err != nil {
 			return into, err
 		}
 		name = setName
@@ -53,12 +54,15 @@ func decode(name string, text []byte, into any) error {
 	if err := checkLength(name, text); err != nil {
 		return err
 	}
-	if err := checkOpen(name, text); err != nil {
-		return err
+	var root yaml.Node
+	if yaml.Load(text, &root) == nil { // else more is said by the decoder
+		if err := errors.Join(checkAliases(name, &root), checkOpen(name, &root)); err != nil {
+			return err
+		}
 	}
 	err := yaml.Load(text, into, yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
-		return checkNumbers(name, text)
+		return checkNumbers(name, &root, reflect.TypeOf(into))
 	}
 	var all *yaml.LoadErrors
 	if errors.As(err, &all) && len(all.Errors) > 0 {
@@ -113,8 +117,8 @@ func sectionName(goType string) string {
 	return strings.ToLower(goType)
 }
 
-// override applies key.key=value to the text of a configuration.
-func override(name string, text []byte, overrides []string) ([]byte, error) {
+// override applies key.key=value to the text of a configuration of a type.
+func override(name string, text []byte, overrides []string, t reflect.Type) ([]byte, error) {
 	tree := map[string]any{}
 	if err := yaml.Load(text, &tree); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrSyntax, name, err)
@@ -131,10 +135,11 @@ func override(name string, text []byte, overrides []string) ([]byte, error) {
 			return nil, fmt.Errorf("%w: --set %s: give a value, or null to remove the key", ErrSyntax, o)
 		}
 		var value any
-		if err := yaml.Load([]byte(raw), &value); err != nil {
+		var root yaml.Node
+		if err := errors.Join(yaml.Load([]byte(raw), &root), checkAliases(setName+" "+key, &root), yaml.Load([]byte(raw), &value)); err != nil {
 			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)
 		}
-		if err := checkNumbers(setName+" "+key, []byte(raw)); err != nil {
+		if err := checkNumbers(setName+" "+key, &root, at(t, strings.Split(key, "."))); err != nil {
 			return nil, err
 		}
 		if err := assign(tree, strings.Split(key, "."), value); err != nil {

@@ -11,15 +11,11 @@ import (
 const Open = "FILL IN"
 
 // checkOpen refuses a draft with open places, and lists all of them.
-func checkOpen(name string, text []byte) error {
-	var root yaml.Node
-	if yaml.Load(text, &root) != nil {
-		return nil // of which more is said by the decoder
-	}
+func checkOpen(name string, root *yaml.Node) error {
 	var places []string
-	for _, n := range openPlaces(&root) {
+	for _, n := range openPlaces(root) {
 		place := fmt.Sprintf("line %d", n.Line)
-		if key := keyBelow(&root, "", yaml.Mark{Line: n.Line, Column: n.Column}); key != "" {
+		if key := keyBelow(root, "", yaml.Mark{Line: n.Line, Column: n.Column}); key != "" {
 			place += " (" + key + ")"
 		}
 		places = append(places, place)

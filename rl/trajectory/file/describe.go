@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
@@ -42,7 +43,7 @@ type Description struct {
 // mostDescribed bounds the columns that are described.
 const mostDescribed = 200
 
-// Describe looks at the first file that the patterns name.
+// Describe looks at the first file with rows of those that the patterns name.
 func Describe(ctx context.Context, patterns []string, format string) (*Description, error) {
 	files, err := expand(patterns)
 	if err != nil {
@@ -52,27 +53,41 @@ func Describe(ctx context.Context, patterns []string, format string) (*Descripti
 	if err != nil {
 		return nil, err
 	}
+	for _, path := range files {
+		d, rows, err := describe(ctx, f, path)
+		if err != nil || rows > 0 {
+			return d, err
+		}
+	}
+	return nil, &trajectory.InputError{File: files[len(files)-1], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
+}
+
+// describe looks at one file, and counts the rows that it looked at.
+func describe(ctx context.Context, f table.Format, path string) (*Description, int, error) {
 	d := &Description{}
-	fields, err := header(f, files[0])
+	fields, err := header(f, path)
 	if f.Name == csvfile.Format().Name && (err != nil || len(fields) < 2) {
 		for _, sep := range []byte{';', '\t', '|'} {
 			g := csvfile.Dialect{Separator: sep}.Format()
-			if other, e := header(g, files[0]); e == nil && len(other) > 1 {
+			if other, e := header(g, path); e == nil && len(other) > 1 {
 				f, fields, d.Separator, err = g, other, sep, nil
 				break
 			}
 		}
 	}
 	if err == nil {
-		err = named(files[0], fields)
+		err = named(path, fields)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	chosen := described(fields)
 	d.Left = len(fields) - len(chosen)
-	d.Columns, err = columns(ctx, f, files[0], chosen)
-	return d, err
+	var rows int
+	if d.Columns, rows, err = columns(ctx, f, path, chosen); err != nil {
+		return nil, 0, err
+	}
+	return d, rows, nil
 }
 
 // header lists the columns of a file.
@@ -85,14 +100,24 @@ func header(f table.Format, path string) ([]table.Field, error) {
 	return fields, t.Close()
 }
 
-// named refuses a header whose names are numbers: it is a row of data, and no value
-// of it may be told.
+// named refuses names that no configuration can hold: of two columns, or in another
+// encoding. A header whose names are numbers is a row of data, and no value of it may
+// be told.
 func named(file string, fields []table.Field) error {
+	seen := make(map[string]bool, len(fields))
 	for _, f := range fields {
-		if f.Name != "" && strings.Trim(f.Name, "+-.0123456789eE") == "" {
+		switch {
+		case f.Name == "":
+			continue
+		case strings.Trim(f.Name, "+-.0123456789eE") == "":
 			return &trajectory.InputError{File: file, Row: 1, What: "the header holds a number in place of a name: it may be a row of data",
 				Remedy: "write a header row with the names of the columns", Kind: trajectory.ErrColumn}
+		case !utf8.ValidString(f.Name):
+			return &trajectory.InputError{File: file, Row: 1, What: "the header is not UTF-8; it may be Latin-1", Remedy: "save it anew as UTF-8", Kind: trajectory.ErrFormat}
+		case seen[f.Name]:
+			return &trajectory.InputError{File: file, Column: f.Name, What: "two columns have this name", Remedy: "rename or remove one", Kind: trajectory.ErrColumn}
 		}
+		seen[f.Name] = true
 	}
 	return nil
 }
@@ -130,11 +155,12 @@ func aliases() map[string]string {
 	return all
 }
 
-// columns reads the first batch of some columns as numbers.
-func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]Column, error) {
+// columns reads the first batch of some columns as numbers, and
+// counts its rows.
+func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]Column, int, error) {
 	t, err := f.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer t.Close()
 	fields, alias := t.Fields(), aliases()
@@ -142,7 +168,7 @@ func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]
 	numbers := map[int]int{} // the columns that can be read as numbers, and where they are in the batch
 	for i, n := range chosen {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		c := Column{Name: fields[n].Name, Canonical: alias[fields[n].Name], Type: "list"}
 		if canon.Has(c.Name) {
@@ -154,7 +180,7 @@ func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]
 			if err == nil {
 				numbers[i] = len(numbers)
 			} else if !errors.Is(err, trajectory.ErrColumn) {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 		out = append(out, c)
@@ -162,7 +188,7 @@ func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]
 	b := table.NewBatch([]int{len(numbers)}, 0)
 	b.Reset()
 	if err := t.Read(b); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, 0, err
 	}
 	texts := textColumns(b)
 	for i, offset := range numbers {
@@ -170,7 +196,7 @@ func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]
 			out[i].Type = typeOf(b, offset)
 		}
 	}
-	return out, nil
+	return out, b.Rows, nil
 }
 
 // textColumns are the columns of a batch with a value that is no number.

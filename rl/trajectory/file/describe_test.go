@@ -75,6 +75,60 @@ func TestARowOfDataIsNoHeader(t *testing.T) {
 	}
 }
 
+// What validate refuses in a header, or for want of rows, a draft cannot be made of
+// either; nor of names that YAML cannot hold.
+func TestWhatCannotBeReadIsNotDescribed(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want string
+		kind       error
+	}{
+		"a name twice":  {"unit_id,reward,reward\n1,0,1\n", ": reward: two columns have this name; rename or remove one", trajectory.ErrColumn},
+		"Latin-1":       {"unit_id,r\xe9ponse,reward\n1,0,1\n", ":1: the header is not UTF-8; it may be Latin-1; save it anew as UTF-8", trajectory.ErrFormat},
+		"no row":        {"unit_id,reward\n", ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
+		"no row, text":  {"unit_id;arm\n", ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
+		"unnamed twice": {"unit_id,,,reward\n1,0,1,0\n", "", nil},
+	} {
+		path := put(t, "log.csv", c.text)
+		_, err := file.Describe(context.Background(), []string{path}, "")
+		if c.kind == nil {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err == nil || err.Error() != path+c.want || !errors.Is(err, c.kind) {
+			t.Errorf("%s:\n got %v\nwant %s", name, err, path+c.want)
+		}
+	}
+}
+
+// A shard may be empty, as it may for an evaluation.
+func TestAnEmptyShardIsPassedBy(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.csv": "unit_id,reward\n", "b.csv": "unit_id,reward\n1,0.5\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := file.Describe(context.Background(), []string{filepath.Join(dir, "*.csv")}, "")
+	if err != nil || d.Columns[1].Type != "number" {
+		t.Errorf("%v, %v; want the type of the second file's reward", d, err)
+	}
+}
+
+// A file of tabs is told how it is read, by the extensions that such files have.
+func TestAFileOfTabsHasItsRemedy(t *testing.T) {
+	for name, told := range map[string]bool{"a.tsv": true, "a.TSV.gz": true, "a.tab": true, "a.xls": false} {
+		_, err := file.Describe(context.Background(), []string{put(t, name, "unit_id\treward\n1\t0\n")}, "")
+		if !errors.Is(err, file.ErrFormat) || strings.Contains(err.Error(), `data.separator: "\t"`) != told {
+			t.Errorf("%s: %v; told %v", name, err, told)
+		}
+	}
+	if d, err := file.Describe(context.Background(), []string{put(t, "a.tsv", "unit_id\treward\n1\t0\n")}, "csv"); err != nil || d.Separator != '\t' {
+		t.Errorf("%v, %v; want what the remedy promises", d, err)
+	}
+}
+
 // Of a wide file some columns are described: those that the schema knows wherever
 // they are, and of the others the first. It takes no longer than to read the header.
 func TestTheDescriptionOfAWideFileIsBounded(t *testing.T) {

@@ -219,8 +219,8 @@ func choose(files []string, name string) (table.Format, error) {
 	for _, path := range files {
 		f, ok := byExtension(path)
 		if !ok {
-			return f, fmt.Errorf("%w: %s: the extension is none of %s; name the format (%s)", ErrFormat, path,
-				strings.Join(extensions(), ", "), strings.Join(Names(), ", "))
+			return f, fmt.Errorf("%w: %s: the extension is none of %s; name the format (%s)%s", ErrFormat, path,
+				strings.Join(extensions(), ", "), strings.Join(Names(), ", "), tabs(path))
 		}
 		if chosen.Name != "" && chosen.Name != f.Name {
 			return f, fmt.Errorf("%w: %s is %s and the files before it are %s; read them apart", ErrFormat, path, f.Name, chosen.Name)
@@ -228,6 +228,14 @@ func choose(files []string, name string) (table.Format, error) {
 		chosen = f
 	}
 	return chosen, nil
+}
+
+// tabs says how a file with tabs is read.
+func tabs(path string) string {
+	if lower := strings.ToLower(path); !strings.HasSuffix(lower, ".tsv") && !strings.HasSuffix(lower, ".tsv.gz") && !strings.HasSuffix(lower, ".tab") {
+		return ""
+	}
+	return `; for fields between tabs it is csv: data.format: csv and data.separator: "\t", which discreet init --format csv writes`
 }
 
 func byExtension(path string) (table.Format, bool) {
