@@ -194,8 +194,25 @@ func (st *store) add(item string, j Job, samples []Sample) error {
 }
 
 func (st *store) add1(text []byte) error {
+	if err := st.inPlace(); err != nil {
+		return err
+	}
 	_, err := st.file.Write(text)
 	return err
+}
+
+// inPlace holds the open file against the one that has its name. Where another program
+// puts a file in its place, as git does, trials would be added to one without a name
+// and lost.
+func (st *store) inPlace() error {
+	open, err := st.file.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(st.path); err != nil || !os.SameFile(open, named) {
+		return fmt.Errorf("%w: %s is no longer the file that was opened: something has replaced or removed it; start again from what is there, and leave it alone while trials are added", ErrDir, st.path)
+	}
+	return nil
 }
 
 // has tells whether all jobs of an item are finished.

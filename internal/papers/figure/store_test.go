@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,6 +92,35 @@ func TestTornLinesAreRecovered(t *testing.T) {
 	}
 	if _, err := figure.Run(context.Background(), trialsOf(3, run, quiet), o); !errors.Is(err, figure.ErrDir) || !strings.Contains(err.Error(), "test.ndjson:5") {
 		t.Errorf("broken line: %v; want ErrDir with its number", err)
+	}
+}
+
+// A store that another program puts a file in place of, as git does, or removes, ends
+// the run: trials would go to a file without a name.
+func TestAReplacedStoreEndsTheRun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be replaced there")
+	}
+	for name, replace := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			if err := os.WriteFile(path+".new", []byte(`{"store":"discreet/trials/v2","paper":"test"}`+"\n"), 0o644); err != nil {
+				return err
+			}
+			return os.Rename(path+".new", path)
+		},
+	} {
+		run := new(atomic.Int64)
+		o := figure.Options{Store: filepath.Join(t.TempDir(), "test.ndjson"), Workers: 1}
+		s := trialsOf(3, run, func(_ context.Context, k int) error {
+			if k == 2 {
+				return replace(o.Store)
+			}
+			return nil
+		})
+		if _, err := figure.Run(context.Background(), s, o); !errors.Is(err, figure.ErrDir) || !strings.Contains(err.Error(), o.Store) {
+			t.Errorf("%s: %v; want ErrDir with its name", name, err)
+		}
 	}
 }
 
