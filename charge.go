@@ -164,14 +164,14 @@ func (e *RefusedError) Error() string {
 	if e.Analyst != "" {
 		whose = fmt.Sprintf("the share of analyst %q", e.Analyst)
 	}
-	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g does not fit what is left of %s; ", ledger.ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
+	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g exceeds what is left of %s; ", ledger.ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
 	// A twentieth of what was asked for makes no useful answer.
 	if fits := floored(e.Epsilon); e.Epsilon > e.Budget.Epsilon/20 {
-		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit, ", fits, e.Delta)
+		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit: lower privacy.epsilon, or ", fits, e.Delta)
 	} else {
-		s += "hardly anything is left, "
+		s += "hardly anything is left: "
 	}
-	return s + "and the steward can grant more (`discreet ledger show` tells what is spent, `discreet ledger budget` changes it)"
+	return s + "ask the steward for more (`discreet ledger show` prints what is spent, `discreet ledger budget` changes the budget)"
 }
 
 // floored keeps four digits of a positive number, rounded down.

@@ -23,8 +23,8 @@ func TestFlooredIsBelowAndNear(t *testing.T) {
 
 func TestARefusalSaysWhatToDo(t *testing.T) {
 	for left, want := range map[float64]string{
-		0.13699: "epsilon up to 0.1369 at delta 1e-05 would fit, and the steward can grant more",
-		0.0026:  "hardly anything is left, and the steward can grant more",
+		0.13699: "epsilon up to 0.1369 at delta 1e-05 would fit: lower privacy.epsilon, or ask the steward for more",
+		0.0026:  "hardly anything is left: ask the steward for more",
 		0:       "hardly anything is left",
 	} {
 		err := error(&RefusedError{RefusedError: &ledger.RefusedError{Dataset: "trial", Analyst: "bob", Event: dp.Composed{}, Epsilon: left, Delta: 1e-5},
@@ -32,7 +32,7 @@ func TestARefusalSaysWhatToDo(t *testing.T) {
 		if !errors.Is(err, ledger.ErrBudget) || !errors.Is(err, ledger.ErrShare) {
 			t.Errorf("%v is not the ledger's error", err)
 		}
-		for _, want := range []string{want, `dataset "trial": dp-wis at epsilon 1, delta 1e-05 does not fit what is left of the share of analyst "bob"`, "discreet ledger show"} {
+		for _, want := range []string{want, `dataset "trial": dp-wis at epsilon 1, delta 1e-05 exceeds what is left of the share of analyst "bob"`, "discreet ledger show"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want %q", err, want)
 			}

@@ -236,7 +236,7 @@ func (a *agreed) keepsTo(c Config) error {
 	}
 	if len(differ) > 0 {
 		slices.Sort(differ)
-		return fmt.Errorf("%w: the configuration differs from version %d in %s; these keys are the steward's (discreet ledger contract shows them): take them over, or have a new version made", ledger.ErrContract, a.Number, strings.Join(differ, ", "))
+		return fmt.Errorf("%w: the configuration differs from version %d in %s; only the steward sets these keys: use the contract's values (`discreet ledger contract LEDGER` prints them), or ask the steward for a new version", ledger.ErrContract, a.Number, strings.Join(differ, ", "))
 	}
 	return a.allows(c)
 }

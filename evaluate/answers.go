@@ -76,7 +76,7 @@ type ExpectedAnswer struct {
 
 // samples are those of the data for every policy.
 func samples(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
-	if err := roomFor(d.Persons(), 6); err != nil {
+	if err := checkCapacity(d.Persons(), 6); err != nil {
 		return nil, err
 	}
 	var out []*value.Sample

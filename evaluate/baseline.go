@@ -39,7 +39,7 @@ func (b *paidBaseline) check(p Public, d *trajectory.Dataset) error {
 	if b.model != nil {
 		return b.model.check(p, d)
 	}
-	return roomFor(d.Persons(), 2*max(b.States, p.Target.Actions(), 3))
+	return checkCapacity(d.Persons(), 2*max(b.States, p.Target.Actions(), 3))
 }
 
 var errByAction = fmt.Errorf("%w: dp-dr: a baseline by action needs episodes of one row", ErrData)

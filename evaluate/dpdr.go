@@ -191,7 +191,7 @@ func prepareDR(d scalar.DR, p Public, data *trajectory.Dataset) (draw, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := roomFor(data.Persons(), 2*max(s.States, s.Policy.Actions(), 2)); err != nil {
+	if err := checkCapacity(data.Persons(), 2*max(s.States, s.Policy.Actions(), 2)); err != nil {
 		return nil, err
 	}
 	var rows []float64

@@ -96,7 +96,7 @@ func (d direct) fitsLinear(p Public, data *trajectory.Dataset) error {
 			return fmt.Errorf("%w: form linear needs the target policy's probability of each of %d actions at every decision, and here it tells those of %d; use form linear-state", ErrData, d.linear.Actions, bound.Actions())
 		}
 	}
-	return roomFor(data.Persons(), max(d.linear.Coordinates(), 6))
+	return checkCapacity(data.Persons(), max(d.linear.Coordinates(), 6))
 }
 
 // saysLinear makes the releases of the linear model.

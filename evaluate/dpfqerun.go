@@ -50,7 +50,7 @@ func (d direct) fits(p Public, data *trajectory.Dataset) error {
 	if d.table.Form == fqe.ByAction && data.Action == nil {
 		return fmt.Errorf("%w: a model by action needs the logged actions; map the column action", ErrData)
 	}
-	return roomFor(data.Persons(), max(d.table.Coordinates(), 6))
+	return checkCapacity(data.Persons(), max(d.table.Coordinates(), 6))
 }
 
 // says makes the releases of the model.

@@ -182,7 +182,7 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 		if err != nil {
 			return nil, err
 		}
-		if err := roomFor(d.Persons(), form.Coordinates()+1); err != nil {
+		if err := checkCapacity(d.Persons(), form.Coordinates()+1); err != nil {
 			return nil, err
 		}
 		run := form.On(s)

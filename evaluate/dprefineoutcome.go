@@ -63,9 +63,9 @@ func bandsOf(f feature.Finite, e *refine.Estimate, p Public) *Bands {
 	b := &Bands{Deviations: scalar.Z95, Condition: p.unit().Words(supposed)}
 	for s := range f.States() {
 		c := f.Cell(s)
-		reach := scalar.Z95 * e.SD[c]
-		b.Lower = append(b.Lower, max(e.Theta[c]-reach, returns.Min))
-		b.Upper = append(b.Upper, min(e.Theta[c]+reach, returns.Max))
+		half := scalar.Z95 * e.SD[c]
+		b.Lower = append(b.Lower, max(e.Theta[c]-half, returns.Min))
+		b.Upper = append(b.Upper, min(e.Theta[c]+half, returns.Max))
 	}
 	return b
 }

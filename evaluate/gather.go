@@ -17,9 +17,9 @@ type pairs struct {
 	public Public
 	// each writes the numbers of every person of a sample.
 	each func(x, z []float64, s *value.Sample)
-	// room is the number of coordinates of the largest sum, 0 where its own check does.
-	room int
-	run  func(x, z []float64, src *noise.Source) (*Release, error)
+	// coordinates of the largest sum; 0 if another check bounds it.
+	coordinates int
+	run         func(x, z []float64, src *noise.Source) (*Release, error)
 }
 
 // check validates persons and computes their numbers. rho are their ratios, where these
@@ -46,8 +46,8 @@ func (m *pairs) draw(x, z []float64) draw {
 // prepare checks all data at once.
 func (m *pairs) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
 	x, z, err := m.check(d, nil)
-	if err == nil && m.room > 0 {
-		err = roomFor(d.Persons(), m.room)
+	if err == nil && m.coordinates > 0 {
+		err = checkCapacity(d.Persons(), m.coordinates)
 	}
 	if err != nil {
 		return nil, err
@@ -122,10 +122,10 @@ func (g *Gathering) ReadyPart() (*Ready, error) {
 	return g.ready()
 }
 
-// ready holds nothing against the number of persons but what a sum has room for.
+// ready checks the number of persons only against the capacity of a sum.
 func (g *Gathering) ready() (*Ready, error) {
-	if m := g.plan.pairs; m.room > 0 {
-		if err := roomFor(g.persons, m.room); err != nil {
+	if m := g.plan.pairs; m.coordinates > 0 {
+		if err := checkCapacity(g.persons, m.coordinates); err != nil {
 			return nil, err
 		}
 	}

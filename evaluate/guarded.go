@@ -75,7 +75,7 @@ func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
 // boundsApart are bounds for which persons can be looked at apart from each other: no
 // baseline is paid for and no probability estimated from all of them.
 func boundsApart(b scalar.Bounds, of vouched, p Public) *pairs {
-	return &pairs{public: p, each: of.weigh, room: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) {
+	return &pairs{public: p, each: of.weigh, coordinates: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) {
 		e, err := b.Run(x, z, src)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 	if err != nil {
 		return nil, err
 	}
-	if err := roomFor(d.Persons(), 6); err != nil {
+	if err := checkCapacity(d.Persons(), 6); err != nil {
 		return nil, err
 	}
 	x, z := make([]float64, d.Persons()), make([]float64, d.Persons())

@@ -263,10 +263,10 @@ func (p *Plan) CheckPersons(m int64) error {
 	switch {
 	case q == nil:
 	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
-		return fmt.Errorf("%w: problem.persons says %d %ss and the data holds %d; under replace_one their number is public and must be right",
+		return fmt.Errorf("%w: problem.persons says %d %ss, but the data has %d; under replace_one this number is public and must be exact: correct it, or look for missing or extra records",
 			ErrData, p.public.Persons, q.Unit, m)
 	case q.Adjacency == dp.AddRemoveOne && m < p.public.Persons:
-		return fmt.Errorf("%w: problem.persons promises more %ss than the data holds; under add_remove_one give a public lower bound", ErrData, q.Unit)
+		return fmt.Errorf("%w: problem.persons promises more %ss than the data has; under add_remove_one give a public lower bound", ErrData, q.Unit)
 	}
 	return nil
 }
@@ -295,11 +295,11 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	return nil
 }
 
-// roomFor refuses data with more persons than an integer sum of vectors of dim
-// coordinates is sure to hold, whatever its clip and its noise: a clip is less
-// than 2^31 sqrt(dim) lattice steps, and a sum at most 2^62. It is asked in the
+// checkCapacity refuses data with more persons than an integer sum of vectors of dim
+// coordinates can certainly hold, whatever its clip and its noise: a clip is less
+// than 2^31 sqrt(dim) lattice steps, and a sum at most 2^62. It is part of the
 // check, because a sum that fails later would cost budget.
-func roomFor(persons, dim int) error {
+func checkCapacity(persons, dim int) error {
 	most := 0x1p31 / math.Sqrt(float64(dim)) / 2
 	if float64(persons) > most {
 		return fmt.Errorf("%w: at most %.0f persons fit sums of %d coordinates; use fewer features", ErrData, most, dim)

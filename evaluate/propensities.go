@@ -155,7 +155,7 @@ func (p Public) estimator(b propensities, d *trajectory.Dataset) (*estimation, *
 	if err != nil {
 		return nil, nil, err
 	}
-	return e, d, roomFor(d.Persons(), b.size())
+	return e, d, checkCapacity(d.Persons(), b.size())
 }
 
 // mostCoefficients bounds a regression.

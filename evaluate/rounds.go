@@ -33,7 +33,7 @@ func (r rounds) sum(k int) (*mechanism.VectorSum, error) {
 func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error) {
 	var zeros [][]float64
 	for k, round := range r.Rounds {
-		if err := roomFor(d.Persons(), round.Dim); err != nil {
+		if err := checkCapacity(d.Persons(), round.Dim); err != nil {
 			return nil, err
 		}
 		if err := r.collect(ctx, k, zeros, d, 0, d.Persons(), func([]float64) error { return nil }); err != nil {

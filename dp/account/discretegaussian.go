@@ -90,7 +90,7 @@ func enumerable(adj dp.Adjacency, square int, e dp.DiscreteGaussian) [][]int {
 		}
 		// Short steps first: shifts that begin alike share all but a few of their
 		// convolutions.
-		width := float64(2*lossdist.Reach(e.Sigma) + v[0])
+		width := float64(2*lossdist.Radius(e.Sigma) + v[0])
 		work += (40*e.Sigma*math.Sqrt(float64(size)) + float64(v[0])*width) * width
 		slices.Reverse(v)
 	}
@@ -221,8 +221,8 @@ func nearlyGaussian(least, most float64, dimension int, sigma float64) Bracket {
 	if coordinates == 0 {
 		return Bracket{}
 	}
-	room := math.Log(32*coordinates) + 52*math.Ln2 + max(math.Log(sigma)-math.Log(most)/2, 0)
-	square := xmath.Up(room/(2*math.Pi*math.Pi), 16)
+	margin := math.Log(32*coordinates) + 52*math.Ln2 + max(math.Log(sigma)-math.Log(most)/2, 0)
+	square := xmath.Up(margin/(2*math.Pi*math.Pi), 16)
 	if !(square <= sigma*sigma/2) || math.IsInf(most, 1) {
 		return Bracket{}
 	}

@@ -17,16 +17,16 @@ import (
 type lattice struct{ p, q []float64 }
 
 func newLattice(sigma float64, shift ...float64) lattice {
-	reach := math.Ceil(9*sigma) + 2
+	radius := math.Ceil(9*sigma) + 2
 	l := lattice{p: []float64{1}, q: []float64{1}}
 	for _, v := range shift {
 		var p, q []float64
 		sum := 0.0
-		for x := -reach; x <= reach; x++ {
+		for x := -radius; x <= radius; x++ {
 			sum += math.Exp(-x * x / (2 * sigma * sigma))
 		}
 		for i := range l.p {
-			for x := -reach; x <= v+reach; x++ {
+			for x := -radius; x <= v+radius; x++ {
 				p = append(p, l.p[i]*math.Exp(-(x-v)*(x-v)/(2*sigma*sigma))/sum)
 				q = append(q, l.q[i]*math.Exp(-x*x/(2*sigma*sigma))/sum)
 			}

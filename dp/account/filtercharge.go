@@ -66,15 +66,15 @@ func (f *Filter) after(ctx context.Context, event dp.Event) (filterState, error)
 	}
 	next.basic.Epsilon = xmath.AddUp(next.basic.Epsilon, cost.Epsilon)
 	next.basic.Delta = xmath.AddUp(next.basic.Delta, cost.Delta)
-	room := f.options.Reserve
-	if next.basic.Epsilon <= room.Epsilon && next.basic.Delta <= room.Delta {
+	reserve := f.options.Reserve
+	if next.basic.Epsilon <= reserve.Epsilon && next.basic.Delta <= reserve.Delta {
 		return next, nil
 	}
-	if f.rule != Basic && room == (dp.Budget{}) {
+	if f.rule != Basic && reserve == (dp.Budget{}) {
 		return next, unsupported(event, fmt.Sprintf("cannot be charged under the %v rule, and no reserve is set aside for it; make the filter with a reserve", f.rule))
 	}
 	return next, fmt.Errorf("%w: %s needs epsilon %v, delta %v; spent are %v, %v of %v, %v", ErrExhausted, event.Kind(),
-		cost.Epsilon, cost.Delta, f.state.basic.Epsilon, f.state.basic.Delta, room.Epsilon, room.Delta)
+		cost.Epsilon, cost.Delta, f.state.basic.Epsilon, f.state.basic.Delta, reserve.Epsilon, reserve.Delta)
 }
 
 // ownCost is the event's part of the rule's own sum, rounded up; ok is false
@@ -188,10 +188,10 @@ type Allowance struct {
 
 // Remaining returns what is left.
 func (f *Filter) Remaining() Allowance {
-	room := f.options.Reserve
+	reserve := f.options.Reserve
 	a := Allowance{Basic: dp.Budget{
-		Epsilon: max(xmath.AddDown(room.Epsilon, -f.state.basic.Epsilon), 0),
-		Delta:   max(xmath.AddDown(room.Delta, -f.state.basic.Delta), 0),
+		Epsilon: max(xmath.AddDown(reserve.Epsilon, -f.state.basic.Epsilon), 0),
+		Delta:   max(xmath.AddDown(reserve.Delta, -f.state.basic.Delta), 0),
 	}}
 	left := max(xmath.AddDown(f.limit, -f.state.sum), 0)
 	switch f.rule {

@@ -111,8 +111,8 @@ func newWindow(order, q, mu float64) window {
 	// of high it is below e^(peak - (y - order mu)^2/2), of which only the part
 	// beyond max(1, q^order e^peak) <= A matters.
 	peak := order * (order - 1) / 2 * mu * mu
-	reach := math.Sqrt(2 * truncation)
-	w.low = -reach
+	cutoff := math.Sqrt(2 * truncation)
+	w.low = -cutoff
 	high := order*mu + math.Sqrt(2*(truncation+min(peak, -order*math.Log(q))))
 	w.nodes = math.Ceil((high - w.low) / w.step)
 	w.error = 8 * math.Exp(-truncation)

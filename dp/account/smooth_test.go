@@ -146,11 +146,11 @@ func directDivergence(d int, gap, r, epsilon float64) float64 {
 	} else {
 		s2 = math.Exp(-r / 2)
 	}
-	reach := 9 * max(s1, s2)
+	limit := 9 * max(s1, s2)
 	along := func(square float64, steps int) float64 {
-		sum, h := 0.0, (2*reach+gap)/float64(steps)
+		sum, h := 0.0, (2*limit+gap)/float64(steps)
 		for i := range steps {
-			x := -reach + h*(float64(i)+0.5)
+			x := -limit + h*(float64(i)+0.5)
 			p := math.Exp(-(x*x+square)/(2*s1*s1)) / math.Pow(2*math.Pi*s1*s1, float64(d)/2)
 			q := math.Exp(-((x-gap)*(x-gap)+square)/(2*s2*s2)) / math.Pow(2*math.Pi*s2*s2, float64(d)/2)
 			sum += h * max(0, p-math.Exp(epsilon)*q)
@@ -160,7 +160,7 @@ func directDivergence(d int, gap, r, epsilon float64) float64 {
 	if d == 1 {
 		return along(0, 20000)
 	}
-	sum, h := 0.0, reach/400
+	sum, h := 0.0, limit/400
 	for i := range 400 { // d = 3: circles of radius rho
 		rho := h * (float64(i) + 0.5)
 		sum += h * 2 * math.Pi * rho * along(rho*rho, 700)

@@ -182,8 +182,8 @@ func (p *PLD) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
 		}
 		return sum
 	}
-	const cells, reach = 240, 9
-	lo, step := -reach*s, (2*reach*s+2)/cells
+	const cells, deviations = 240, 9
+	lo, step := -deviations*s, (2*deviations*s+2)/cells
 	var law lossdist.Atoms
 	for i := -1; i <= cells; i++ {
 		a, b := lo+float64(i)*step, lo+float64(i+1)*step

@@ -86,9 +86,9 @@ func (c Claim) Hold(f Found) error {
 		return fmt.Errorf("%w: epsilon at delta %g is at least %.4g, and the event allows %.4g", ErrBroken, f.Delta, f.Epsilon, c.Epsilon)
 	}
 	for _, r := range f.Regions {
-		reach := r.Epsilon(0)
+		largest := r.Epsilon(0)
 		for i := range grid {
-			epsilon := reach * float64(i) / grid
+			epsilon := largest * float64(i) / grid
 			if r.Excess(epsilon, 0) <= 0 {
 				continue
 			}

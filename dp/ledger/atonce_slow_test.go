@@ -69,7 +69,7 @@ func TestAllKindsOfWritersAtOnce(t *testing.T) {
 		return err == nil
 	}
 	ctx := context.Background()
-	var warned sync.Map // how often a dataset was told of the others
+	var warned sync.Map // how often a dataset was warned of the others
 	var wg sync.WaitGroup
 	for i, d := range all {
 		for h, l := range d.handles {
@@ -150,14 +150,14 @@ func TestAllKindsOfWritersAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for n := range each {
-		told := 0
+		warnings := 0
 		for i := range names {
 			if _, is := warned.Load([2]int{i, n}); is {
-				told++
+				warnings++
 			}
 		}
-		if told < len(names)-1 {
-			t.Errorf("data %d: %d of %d datasets were told of the others; want all but the first", n, told, len(names))
+		if warnings < len(names)-1 {
+			t.Errorf("data %d: %d of %d datasets were warned of the others; want all but the first", n, warnings, len(names))
 		}
 	}
 	for i, d := range all {

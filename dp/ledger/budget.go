@@ -26,7 +26,7 @@ func (l *Ledger) SetBudget(ctx context.Context, to dp.Budget, reason string) err
 	if err != nil {
 		return err
 	}
-	told, err := l.extend(ctx, func(w *writer) error {
+	behind, err := l.extend(ctx, func(w *writer) error {
 		totals := w.last.Totals
 		if !totals.Spent.Within(limits.Most) {
 			return store.Abort(fmt.Errorf("%w: dataset %q: more than epsilon %v, delta %v is spent; a budget cannot be set below that", ErrBudget, l.open.Dataset, to.Epsilon, to.Delta))
@@ -36,7 +36,7 @@ func (l *Ledger) SetBudget(ctx context.Context, to dp.Budget, reason string) err
 		_, err := w.append(&chain.Entry{Kind: chain.Budget, Totals: totals, Budget: &chain.BudgetBody{From: from, To: to, Reason: reason}})
 		return err
 	})
-	return errors.Join(err, told)
+	return errors.Join(err, behind)
 }
 
 // SetShare limits what an analyst may spend of the budget. The share is kept by
@@ -48,7 +48,7 @@ func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) err
 	if err := plainText("analyst", name, true); err != nil {
 		return fmt.Errorf("%w: %v", ErrConfig, err)
 	}
-	told, err := l.extend(ctx, func(w *writer) error {
+	behind, err := l.extend(ctx, func(w *writer) error {
 		budget := w.last.Totals.Budget
 		if share.Epsilon > budget.Epsilon || share.Delta > budget.Delta {
 			return store.Abort(fmt.Errorf("%w: share (%v, %v) of a budget (%v, %v); want it within", ErrConfig, share.Epsilon, share.Delta, budget.Epsilon, budget.Delta))
@@ -74,7 +74,7 @@ func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) err
 		a.Share = body
 		return setAnalyst(w.tx, name, a)
 	})
-	return errors.Join(err, told)
+	return errors.Join(err, behind)
 }
 
 // reserveOf is the part of a share that is kept for what the rule cannot take.

@@ -53,7 +53,7 @@ type Grant struct {
 	Entry *chain.Entry
 	Hash  chain.Hash
 	// Warnings are for the curator: data that are known under another name, or
-	// that are not those of earlier charges, or a witness that could not be told.
+	// that are not those of earlier charges, or a witness that could not be updated.
 	Warnings []string
 	// Budget is what all charges must meet, and Spent what those so far, this one
 	// included, are certain to meet together.
@@ -90,7 +90,7 @@ func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, err
 		}
 	}
 	var grants []*Grant
-	told, err := l.extend(ctx, func(w *writer) error {
+	behind, err := l.extend(ctx, func(w *writer) error {
 		grants = grants[:0]
 		for i, body := range bodies {
 			g, err := l.charge(w, body, sketches[i], charges[i].Delta)
@@ -112,8 +112,8 @@ func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, err
 		if err := l.issue(g, head); err != nil {
 			return nil, err
 		}
-		if told != nil {
-			g.Warnings = append(g.Warnings, told.Error())
+		if behind != nil {
+			g.Warnings = append(g.Warnings, behind.Error())
 		}
 	}
 	return grants, nil
@@ -285,11 +285,11 @@ func (l *Ledger) noteFingerprint(tx *store.Tx, fingerprint string, g *Grant) (ot
 	if fingerprint == "" {
 		return nil, nil
 	}
-	before, err := tx.Sightings(keyOf(fingerprint))
+	before, err := tx.HasFingerprint(keyOf(fingerprint))
 	if err != nil {
 		return nil, err
 	}
-	seen, others, err := tx.Sight(fingerprint)
+	seen, others, err := tx.RecordFingerprint(fingerprint)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (
 		return nil, fmt.Errorf("%w: %v", ErrContract, err)
 	}
 	body := &chain.ContractBody{Terms: canonical, Hash: sha256.Sum256(canonical), Reason: reason}
-	told, err := l.extend(ctx, func(w *writer) error {
+	behind, err := l.extend(ctx, func(w *writer) error {
 		before, err := l.contractIn(w.tx, w.last)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (
 	if err != nil {
 		return nil, err
 	}
-	return body, told
+	return body, behind
 }
 
 // Contract returns the version of the contract that is in force, nil where the

@@ -147,7 +147,7 @@ func maker(location string) int {
 }
 
 // evaluate does what a release does, step by step, and tells each step: charge,
-// run, record, show. The steps go out by one write each, so that what was told
+// run, record, show. The steps go out by one write each, so that what was reported
 // before a kill has happened before it.
 func evaluate(l *ledger.Ledger, event dp.Event, out io.Writer) error {
 	ctx := context.Background()
@@ -208,7 +208,7 @@ func launch(t testing.TB, role, location string, noise float64) *process {
 // start lets the helper go.
 func (p *process) start() { p.stdin.Write([]byte("\n")) }
 
-// rest reads what the helper told until it ended.
+// rest reads what the helper reported until it ended.
 func (p *process) rest() (lines []string) {
 	for p.lines.Scan() {
 		lines = append(lines, p.lines.Text())

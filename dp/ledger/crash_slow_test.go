@@ -25,7 +25,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	runs := *kills
 	for _, s := range stores {
 		t.Run(s.name, func(t *testing.T) {
-			total := newTold()
+			total := newObserved()
 			rng := rand.New(rand.NewPCG(1, 2))
 			charges, pending, drawn, shown := 0, 0, 0, 0
 			for b := 0; b < runs/batch; b++ {
@@ -39,7 +39,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 					k = 60
 				}
 				noise := noiseFor(t, someBudget, k)
-				o := newTold()
+				o := newObserved()
 				var mu sync.Mutex
 				for done := 0; done < batch; done += together {
 					n := min(together, batch-done)
@@ -70,7 +70,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 				l.Close()
 			}
 			t.Logf("%d runs killed; charges %d, pending %d, noise drawn %d, releases shown %d", runs, charges, pending, drawn, shown)
-			t.Logf("last step told before the kill: %v", fmt.Sprint(total.at))
+			t.Logf("last step reported before the kill: %v", fmt.Sprint(total.at))
 			if runs < 1000 {
 				return // too few to be sure to meet every step
 			}

@@ -117,11 +117,11 @@ func (e *RefusedError) Error() string {
 	if e.Analyst != "" {
 		whose = fmt.Sprintf("the share of analyst %q", e.Analyst)
 	}
-	s := fmt.Sprintf("%v: dataset %q: %s does not fit what is left of %s; ", ErrBudget, e.Dataset, e.Event.Kind(), whose)
+	s := fmt.Sprintf("%v: dataset %q: %s exceeds what is left of %s; ", ErrBudget, e.Dataset, e.Event.Kind(), whose)
 	if e.Epsilon > 0 {
 		s += fmt.Sprintf("epsilon up to %.4g at delta %.3g would fit", roundDown(e.Epsilon), e.Delta)
 	} else {
-		s += "nothing of this kind fits any more"
+		s += "no epsilon of this kind would fit"
 	}
 	if g, ok := e.Fitting.(dp.Gaussian); ok {
 		return s + fmt.Sprintf(", or a noise multiplier of at least %.5g", roundUp(g.NoiseMultiplier))

@@ -51,6 +51,6 @@ func Example() {
 	// <nil>
 	// <nil>
 	// true 42.1
-	// privacy budget refused: dataset "trial": gaussian does not fit what is left of the budget; epsilon up to 0.5107 at delta 1e-06 would fit, or a noise multiplier of at least 15.8
+	// privacy budget refused: dataset "trial": gaussian exceeds what is left of the budget; epsilon up to 0.5107 at delta 1e-06 would fit, or a noise multiplier of at least 15.8
 	// <nil>
 }

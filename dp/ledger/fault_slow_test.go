@@ -21,7 +21,7 @@ import (
 
 // attempt runs the protocol once on a new handle, with a hook between the steps,
 // and returns the error.
-func attempt(o *told, location string, e dp.Event, between func(step string)) error {
+func attempt(o *observed, location string, e dp.Event, between func(step string)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	between("open")
@@ -79,7 +79,7 @@ func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
 	const fit = 200
 	e := dp.Gaussian{NoiseMultiplier: noiseFor(t, someBudget, fit)}
 	l := create(t, location, plain(someBudget))
-	o := newTold()
+	o := newObserved()
 	for _, gone := range []string{"open", "charge", "record"} {
 		err := attempt(o, location, e, func(step string) {
 			if step == gone {
@@ -119,7 +119,7 @@ func TestPostgresServerIsGoneAtEachStep(t *testing.T) {
 // dies kills the server while four clients are charging, as one of them takes a step
 // for the n-th time. It waits until each has met that, and counts the commits of
 // unknown outcome.
-func dies(t *testing.T, p *pgtest.Postgres, location string, e dp.Event, o *told, at string, n int64) (unknown int) {
+func dies(t *testing.T, p *pgtest.Postgres, location string, e dp.Event, o *observed, at string, n int64) (unknown int) {
 	t.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -135,7 +135,7 @@ func dies(t *testing.T, p *pgtest.Postgres, location string, e dp.Event, o *told
 	for range 4 {
 		all.Go(func() {
 			for err := error(nil); err == nil; {
-				mine := newTold()
+				mine := newObserved()
 				err = attempt(mine, location, e, between)
 				mu.Lock()
 				merge(o, mine)
@@ -153,7 +153,7 @@ func dies(t *testing.T, p *pgtest.Postgres, location string, e dp.Event, o *told
 	return unknown
 }
 
-func merge(into, from *told) {
+func merge(into, from *observed) {
 	for k := range from.asked {
 		into.asked[k] = true
 	}
@@ -188,7 +188,7 @@ func TestPostgresDiskIsFullAtEachStep(t *testing.T) {
 func diskFull(t *testing.T, location, dir string, page, levels int) {
 	l := create(t, location, plain(someBudget))
 	e := dp.Gaussian{NoiseMultiplier: noiseFor(t, someBudget, 1000)}
-	o := newTold()
+	o := newObserved()
 	failed := map[string]int{}
 	for level := range levels {
 		when := []string{"open", "charge", "record"}[level%3]

@@ -182,7 +182,7 @@ func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
 	if same, err := tx.AdoptFingerprintKey(b.header.FingerprintKey); err != nil {
 		return err
 	} else if !same {
-		return store.Abort(fmt.Errorf("%w: the store holds datasets whose fingerprints are under another key than those of the backup of dataset %q: copies of data could not be told any more; restore it into a store of its own", ErrConfig, b.header.Dataset))
+		return store.Abort(fmt.Errorf("%w: the store holds datasets whose fingerprints are under another key than those of the backup of dataset %q: copies of data could no longer be detected; restore it into a separate store", ErrConfig, b.header.Dataset))
 	}
 	for _, row := range b.rows {
 		if err := tx.Append(row); err != nil {
@@ -207,7 +207,7 @@ func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
 		}
 	}
 	for _, fingerprint := range slices.Sorted(maps.Keys(b.replay.seen)) {
-		if _, _, err := tx.Sight(fingerprint); err != nil {
+		if _, _, err := tx.RecordFingerprint(fingerprint); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // The key of the fingerprints is the store's. With that of the backup beside
-// datasets of another, data could be charged under two names and nobody told.
+// datasets of another, data could be charged under two names unnoticed.
 func TestRestoreKeepsCopiesVisible(t *testing.T) {
 	onEach(t, func(t *testing.T, location string) {
 		ctx := context.Background()

@@ -25,8 +25,8 @@ type Rounds struct {
 }
 
 // Rounds reads what the ledger knows of the rounds of a receipt's charge. Where it knows
-// of any, witnesses are asked and told of the head again: who was killed after such an
-// entry was committed and before they were told goes on from a sum that they must know of.
+// of any, witnesses are asked and updated with the head again: a run killed after such an
+// entry was committed and before they were updated continues from a sum that they must know.
 func (l *Ledger) Rounds(ctx context.Context, r *receipt.Receipt) (*Rounds, error) {
 	switch {
 	case !r.Charged():
@@ -44,8 +44,8 @@ func (l *Ledger) Rounds(ctx context.Context, r *receipt.Receipt) (*Rounds, error
 	if err != nil || len(x.sums) == 0 {
 		return x, err
 	}
-	told, err := l.extend(ctx, func(*writer) error { return nil })
-	return x, errors.Join(err, told)
+	behind, err := l.extend(ctx, func(*writer) error { return nil })
+	return x, errors.Join(err, behind)
 }
 
 // Len is how many rounds the ledger was known to have.
@@ -60,7 +60,7 @@ func (r *Rounds) Add(ctx context.Context, number int, sum chain.Hash) error {
 		return err
 	}
 	var added chain.Head
-	told, err := r.ledger.extend(ctx, func(w *writer) error {
+	behind, err := r.ledger.extend(ctx, func(w *writer) error {
 		added = chain.Head{}
 		charge, _, err := paidBy(w.tx, r.stamp)
 		if err != nil {
@@ -93,7 +93,7 @@ func (r *Rounds) Add(ctx context.Context, number int, sum chain.Hash) error {
 	if added.Seq != 0 { // nothing of this charge stands between what was read and this
 		r.sums, r.next = append(r.sums, sum), added.Seq+1
 	}
-	return told
+	return behind
 }
 
 // known tells whether a round is there with that sum.

@@ -140,7 +140,7 @@ func TestTwoRunsOfAChargeDoNotBothDraw(t *testing.T) {
 }
 
 // TestAWitnessKnowsOfARoundBeforeItsSumIsUsedAgain: a run that was killed after a round's entry was
-// committed and before its witness was told goes on only when that was made good, so that a
+// committed and before its witness was updated continues only once that is done, so that a
 // ledger that is put back behind that round is refused.
 func TestAWitnessKnowsOfARoundBeforeItsSumIsUsedAgain(t *testing.T) {
 	location := stores[0].make(t)
@@ -158,7 +158,7 @@ func TestAWitnessKnowsOfARoundBeforeItsSumIsUsedAgain(t *testing.T) {
 		err = r.Add(t.Context(), 1, chain.Hash{1})
 	}
 	if err == nil {
-		err = os.WriteFile(place, untold, 0o600) // killed before it was told
+		err = os.WriteFile(place, untold, 0o600) // killed before it was updated
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -147,7 +147,7 @@ func parseSketch(body []byte) (sketch, error) {
 }
 
 // recognise notes who is in the data, and warns of, or refuses, data that are
-// mostly of units of another dataset. Those in known are told of already.
+// mostly of units of another dataset. Those in known are reported already.
 func (l *Ledger) recognise(tx *store.Tx, s sketch, known []string) (warnings []string, err error) {
 	if len(s) == 0 {
 		return nil, nil

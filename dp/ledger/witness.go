@@ -123,7 +123,7 @@ func (l *Ledger) Witnesses(ctx context.Context) (all []Witness, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// They are asked first: what a witness knows was committed before it was told, and is in every
+	// They are asked first: every entry that a witness knows was committed earlier, and is in every
 	// state that begins after that.
 	if all, err = l.ask(ctx, names); err != nil {
 		return nil, err
@@ -185,9 +185,9 @@ func (l *Ledger) witnessed(head chain.Head) []byte {
 }
 
 // extend is update for what a rollback must not undo: witnesses are asked before,
-// and told after the commit. A crash in between leaves them behind, never ahead.
-// told is what could not be told; the entries stand.
-func (l *Ledger) extend(ctx context.Context, f func(*writer) error) (told, err error) {
+// and updated after the commit. A crash in between leaves them behind, never ahead.
+// behind is the error of witnesses that could not be updated; the entries stand.
+func (l *Ledger) extend(ctx context.Context, f func(*writer) error) (behind, err error) {
 	var asked []Witness
 	var head chain.Head
 	err = l.update(ctx, func(w *writer) error {
@@ -211,8 +211,8 @@ func (l *Ledger) extend(ctx context.Context, f func(*writer) error) (told, err e
 			err = place.Append(ctx, l.witnessed(head))
 		}
 		if err != nil {
-			told = errors.Join(told, fmt.Errorf("%w: entry %d is committed and %s could not be told: %w", ErrWitness, head.Seq, w.Place, err))
+			behind = errors.Join(behind, fmt.Errorf("%w: entry %d is committed and %s could not be updated: %w", ErrWitness, head.Seq, w.Place, err))
 		}
 	}
-	return told, nil
+	return behind, nil
 }

@@ -80,7 +80,7 @@ func TestAnOldStorePutBackIsNotCharged(t *testing.T) {
 		return s.Head
 	}
 	all, err := l.Witnesses(ctx)
-	if err != nil || len(all) != 1 || all[0].Place != place || all[0].Head.Seq != head(l).Seq-1 { // the record is not told
+	if err != nil || len(all) != 1 || all[0].Place != place || all[0].Head.Seq != head(l).Seq-1 { // the record is not sent
 		t.Fatalf("%v, %v; want the last charge", all, err)
 	}
 	l.Close()
@@ -97,7 +97,7 @@ func TestAnOldStorePutBackIsNotCharged(t *testing.T) {
 	release(t, back, ask(little), "another two")
 	release(t, back, ask(little), "three")
 	if err := back.TellWitness(ctx, place); !errors.Is(err, ledger.ErrWitness) || !errors.Is(err, ledger.ErrTampered) {
-		t.Errorf("told a head that it contradicts: %v", err)
+		t.Errorf("accepted a head that it contradicts: %v", err)
 	}
 	mustExec(t, raw(t, location), `INSERT INTO ledger_witnesses (dataset, place) VALUES (1, $1)`, place)
 	refusedByWitness(t, back, ledger.ErrTampered)

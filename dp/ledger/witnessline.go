@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
-// witnessLine is what a witness is told of a ledger: its head, as a line of JSON.
+// witnessLine is what a witness stores of a ledger: its head, as a line of JSON.
 type witnessLine struct {
 	Ledger  string `json:"ledger"`
 	Dataset string `json:"dataset"`

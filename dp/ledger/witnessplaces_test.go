@@ -138,7 +138,7 @@ func TestWitnessElsewhereRefusesAnOldStore(t *testing.T) {
 		}
 		release(t, back, ask(little), "another two")
 		if err := back.TellWitness(ctx, w.name); !errors.Is(err, ledger.ErrWitness) || !errors.Is(err, ledger.ErrTampered) {
-			t.Errorf("told a head that it contradicts: %v", err)
+			t.Errorf("accepted a head that it contradicts: %v", err)
 		}
 		o := ledger.RestoreOptions{LostNothing: true, Reason: "r", Witnesses: []string{w.name}}
 		if _, err := ledger.Restore(ctx, bytes.NewReader(kept), stores[0].make(t), o); !errors.Is(err, ledger.ErrBehind) {
@@ -177,7 +177,7 @@ func TestWitnessElsewhereThatCannotBeAsked(t *testing.T) {
 	})
 }
 
-// A witness that cannot be told after the commit brings a warning with the grant,
+// A witness that cannot be updated after the commit brings a warning with the grant,
 // and is behind.
 func TestWitnessElsewhereThatCannotBeTold(t *testing.T) {
 	onEachElsewhere(t, func(t *testing.T, w elsewhere) {
@@ -188,7 +188,7 @@ func TestWitnessElsewhereThatCannotBeTold(t *testing.T) {
 		}
 		w.freeze(t)
 		g, err := l.Charge(ctx, ask(little))
-		if err != nil || len(g.Warnings) != 1 || !strings.Contains(g.Warnings[0], "could not be told") {
+		if err != nil || len(g.Warnings) != 1 || !strings.Contains(g.Warnings[0], "could not be updated") {
 			t.Fatalf("%v, %v; want a warning", g, err)
 		}
 		if all, err := l.Witnesses(ctx); err != nil || all[0].Head.Seq != 0 {

@@ -77,9 +77,9 @@ func chooseScale(left []*big.Int, block uint) *big.Int {
 	end := new(big.Int).Add(left[strips], slack)
 	total.Add(total, end.Lsh(end, block+1))
 	// Rounding every height up adds at most 512 + 2^(block+1) <= 640.
-	room := new(big.Int).Lsh(big.NewInt(1), 64)
-	room.Sub(room, big.NewInt(1024)).Lsh(room, tableBits)
-	return room.Quo(room, total)
+	available := new(big.Int).Lsh(big.NewInt(1), 64)
+	available.Sub(available, big.NewInt(1024)).Lsh(available, tableBits)
+	return available.Quo(available, total)
 }
 
 // round scales a table value to a height that is surely not below it (up) or

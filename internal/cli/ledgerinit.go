@@ -92,7 +92,7 @@ smaller than the budget; init prints it.`,
 			}
 			tellLargest(cmd.OutOrStdout(), s.Left, s.Budget.Delta)
 			if o.Reserve != (dp.Budget{}) {
-				fmt.Fprintln(cmd.OutOrStdout(), "(the reserve is no part of that; begin the ledger with --no-reserve where all releases are of Gaussian noise)")
+				fmt.Fprintln(cmd.OutOrStdout(), "(without the reserve; if all releases use Gaussian noise, create the ledger with --no-reserve)")
 			}
 			if o.Budget.Delta >= largeDelta {
 				warn(cmd, fmt.Sprintf(evaluate.Unit(o.Unit).Words("delta %g allows a method that shows all of a person's data with that probability; keep it far below one in the number of persons"), o.Budget.Delta))

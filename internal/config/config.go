@@ -96,7 +96,7 @@ func located(name string, text []byte, e *yaml.LoadError) error {
 func plain(message string) string {
 	if field, rest, ok := strings.Cut(message, " not found in type "); ok {
 		section := rest[strings.LastIndexByte(rest, '.')+1:]
-		return fmt.Sprintf("unknown key %q in %s; remove it or correct its name", strings.TrimPrefix(field, "field "), sectionName(section))
+		return fmt.Sprintf("unknown key %q in %s; correct its name or remove it (docs/configuration.md lists the keys)", strings.TrimPrefix(field, "field "), sectionName(section))
 	}
 	return message
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -12,6 +14,9 @@ const maxText = 4 << 20
 // readText reads a configuration, whose length is checked before it is all read.
 func readText(path string) ([]byte, error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s: %w; correct the path (`discreet init` writes a first configuration of an evaluation)", ErrSyntax, path, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}

@@ -19,8 +19,8 @@ func WithBehavior(d *trajectory.Dataset, behaviour Policy) (*trajectory.Dataset,
 		p, ok := b.Prob(row)
 		out.BehaviorProb[row] = p
 		return ok && p > 0
-	}, "the behaviour policy gives the logged action no probability, or cannot judge it",
-		"correct data.behavior: what was done had a probability above 0; or mend or drop these rows")
+	}, "the behaviour policy gives the logged action no probability, or does not cover it",
+		"correct data.behavior, since every logged action had a probability above 0; or correct or drop these rows")
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func checkStep(t int, probs []float64) error {
 		sum += p
 	}
 	if math.Abs(sum-1) > stepTolerance {
-		return fmt.Errorf("%w: constant by step: the probabilities at step %d add up to %v; want 1, over all actions", ErrPolicy, t, sum)
+		return fmt.Errorf("%w: constant by step: the probabilities at step %d add up to %v; want 1: list one for each action", ErrPolicy, t, sum)
 	}
 	return nil
 }

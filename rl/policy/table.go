@@ -146,7 +146,7 @@ func checkDistribution(p []float64) error {
 		sum += x
 	}
 	if math.Abs(sum-1) > sumTolerance {
-		return fmt.Errorf("probabilities add up to %v; want 1", sum)
+		return fmt.Errorf("probabilities add up to %v; want 1: list one for each action", sum)
 	}
 	return nil
 }

@@ -169,10 +169,10 @@ func (m *LinearModel) Induct() []LinearValue {
 // tame draws the weights to zero until values vary no more about their constant than
 // numbers in the range can (Bhatia and Davis 2000).
 func (m *LinearModel) tame(v LinearValue, within facts.Range) {
-	room := (v.Constant - within.Min) * (within.Max - v.Constant)
-	if square := m.spread(v.Weights, m.penalty); square > room {
+	available := (v.Constant - within.Min) * (within.Max - v.Constant)
+	if square := m.spread(v.Weights, m.penalty); square > available {
 		for i := range v.Weights {
-			v.Weights[i] *= math.Sqrt(room / square)
+			v.Weights[i] *= math.Sqrt(available / square)
 		}
 	}
 }
@@ -199,14 +199,14 @@ func (l Linear) Bounds(h int64) facts.Range {
 
 // Within bounds what a value can be at any features, with all decisions to go.
 func (l Linear) Within(v LinearValue) facts.Range {
-	reach := 0.0
+	largest := 0.0
 	for block := range l.blocks() {
 		square := 0.0
 		for _, w := range v.Weights[block*l.size() : (block+1)*l.size()] {
 			square += w * w
 		}
-		reach = max(reach, math.Sqrt(square)*(1+1e-12))
+		largest = max(largest, math.Sqrt(square)*(1+1e-12))
 	}
 	all := l.Bounds(l.Decisions)
-	return facts.Range{Min: all.Clamp(v.Constant - reach), Max: all.Clamp(v.Constant + reach)}
+	return facts.Range{Min: all.Clamp(v.Constant - largest), Max: all.Clamp(v.Constant + largest)}
 }

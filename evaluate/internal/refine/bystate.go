@@ -247,8 +247,8 @@ func (r ByState) offsets(s *state, values []float64, clip float64) []float64 {
 	if !r.Public.OnPolicy() {
 		return out
 	}
-	reach, returns := clip/math.Sqrt(float64(len(values))), r.Public.Returns
-	low, high := returns.Min+reach, returns.Max-reach
+	margin, returns := clip/math.Sqrt(float64(len(values))), r.Public.Returns
+	low, high := returns.Min+margin, returns.Max-margin
 	if low > high {
 		low, high = returns.Mid(), returns.Mid()
 	}

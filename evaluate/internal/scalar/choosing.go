@@ -52,7 +52,7 @@ func (c Choosing) ByNormal(noise float64) float64 {
 	}
 	return integral(func(t float64) float64 {
 		return math.Exp(xmath.LogNormPDF(t)) * math.Pow(xmath.NormCDF(t+c.Gap/sd), float64(c.Candidates-1))
-	}, -reachOfNormal, reachOfNormal)
+	}, -normalCutoff, normalCutoff)
 }
 
 // ByFlip is the same of permute-and-flip with epsilon and the clip spread of differences
@@ -72,14 +72,14 @@ func (c Choosing) ByFlip(spread, epsilon float64, adjacency dp.Adjacency) float6
 		others, _ := noisy(t + c.Gap)
 		return density * math.Pow(others, float64(c.Candidates-1))
 	}
-	edge := reachOfNormal * sd
-	return integral(right, -edge, edge) + integral(right, edge, edge+reachOfExponential*scale)
+	edge := normalCutoff * sd
+	return integral(right, -edge, edge) + integral(right, edge, edge+exponentialCutoff*scale)
 }
 
 // Beyond these the laws of noise have next to nothing.
 const (
-	reachOfNormal      = 9.
-	reachOfExponential = 40.
+	normalCutoff      = 9.
+	exponentialCutoff = 40.
 )
 
 // integral is by Gauss's rule in several pieces.

@@ -62,7 +62,7 @@ func TestNoiseFollowsTheBoundAtItsBeta(t *testing.T) {
 // Visits of several processes are added up to those of one; what persons cannot make is
 // refused, and its numbers are not told.
 func TestVisitsAddUp(t *testing.T) {
-	v := &Visits{counts: make([]int64, 2), sums: make([]int64, 2), unit: 0.5, reach: [2]int64{-2, 4}}
+	v := &Visits{counts: make([]int64, 2), sums: make([]int64, 2), unit: 0.5, bounds: [2]int64{-2, 4}}
 	all, err := v.of(mechanism.Statistic{Values: []int64{3, 0, 12, 0}, Persons: 3})
 	if err != nil || all.mean(0) != 2 || all.mean(1) != 0 {
 		t.Errorf("means %v and %v, %v; want 2 and 0", all.mean(0), all.mean(1), err)

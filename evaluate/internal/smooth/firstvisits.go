@@ -22,7 +22,7 @@ type Visits struct {
 	unit   float64
 	// persons is how many were looked at, those without a visit too.
 	persons int64
-	reach   [2]int64 // of one return, in units
+	bounds  [2]int64 // of one return, in units
 }
 
 // Spread is what takes the place of Fmax with rewards of either sign: the
@@ -43,7 +43,7 @@ func VisitsOf(s *value.Sample, returns facts.Range) (*Visits, error) {
 		unit:   Spread(returns) * 0x1p-32,
 	}
 	v.persons = int64(s.Data.Persons())
-	v.reach = [2]int64{v.rounded(returns.Min), v.rounded(returns.Max)}
+	v.bounds = [2]int64{v.rounded(returns.Min), v.rounded(returns.Max)}
 	for person := range s.Data.Persons() {
 		walk.Person(person)
 		for i, state := range walk.States {
@@ -73,9 +73,9 @@ var errVisits = fmt.Errorf("%w: visits and returns of all persons are not such a
 // of is the visits of all persons, of whom v are some.
 func (v *Visits) of(all mechanism.Statistic) (*Visits, error) {
 	n := len(v.counts)
-	out := &Visits{counts: all.Values[:n], sums: all.Values[n:], unit: v.unit, persons: all.Persons, reach: v.reach}
+	out := &Visits{counts: all.Values[:n], sums: all.Values[n:], unit: v.unit, persons: all.Persons, bounds: v.bounds}
 	for s, count := range out.counts {
-		if count < 0 || count > out.persons || out.sums[s] < count*v.reach[0] || out.sums[s] > count*v.reach[1] {
+		if count < 0 || count > out.persons || out.sums[s] < count*v.bounds[0] || out.sums[s] > count*v.bounds[1] {
 			return nil, errVisits
 		}
 	}

@@ -38,13 +38,13 @@ func TestSetsStayWithinTheirNorm(t *testing.T) {
 			distance += (a[i] - b[i]) * (a[i] - b[i])
 			norm += a[i] * a[i]
 		}
-		for adjacency, reach := range map[dp.Adjacency]float64{dp.ReplaceOne: math.Sqrt(distance) / 2, dp.AddRemoveOne: math.Sqrt(norm)} {
+		for adjacency, half := range map[dp.Adjacency]float64{dp.ReplaceOne: math.Sqrt(distance) / 2, dp.AddRemoveOne: math.Sqrt(norm)} {
 			h, err := NewSetHistogram(bins, most, 2, adjacency, Exact)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if h.SD() < 2*reach {
-				t.Errorf("%v: noise %v for a reach of %v at a multiplier of 2", adjacency, h.SD(), reach)
+			if h.SD() < 2*half {
+				t.Errorf("%v: noise %v for a reach of %v at a multiplier of 2", adjacency, h.SD(), half)
 			}
 		}
 	})

@@ -66,7 +66,7 @@ func (a *accumulator) possible(all noise.Sum) error {
 	// A person adds at most the radius in a coordinate of a plain sum, and at most twice
 	// that in the weighted coordinates of the others. What is refused is four times the
 	// radius: the bound finds faults of arithmetic, and nobody who lies.
-	room := uint64(farthest * math.Ceil(a.grid.sigma)) // at most 2^45
+	noiseBound := uint64(farthest * math.Ceil(a.grid.sigma)) // at most 2^45
 	most := uint64(all.Persons) * a.grid.radius
 	for _, v := range all.Values {
 		u := uint64(v)
@@ -76,7 +76,7 @@ func (a *accumulator) possible(all noise.Sum) error {
 		if u/4 > most {
 			return fmt.Errorf("%w: the sum of all persons is larger than they can make it", ErrMismatch)
 		}
-		if u > math.MaxInt64-room {
+		if u > math.MaxInt64-noiseBound {
 			return fmt.Errorf("%w: the sum of all persons leaves no room for its noise", ErrMismatch)
 		}
 	}

@@ -142,10 +142,10 @@ func (DiscreteGaussian) onLattice() {}
 // beyond a mean at most.
 const farthestDiscrete = 14
 
-func (g DiscreteGaussian) reach() float64 { return math.Ceil(farthestDiscrete*g.Sigma) + 2 }
+func (g DiscreteGaussian) radius() float64 { return math.Ceil(farthestDiscrete*g.Sigma) + 2 }
 
 // Points is how many lattice points the law is summed over.
-func (g DiscreteGaussian) Points() float64 { return 4*g.reach() + g.Gap }
+func (g DiscreteGaussian) Points() float64 { return 4*g.radius() + g.Gap }
 
 // Cuts implements [Law].
 func (g DiscreteGaussian) Cuts(t Tails) []float64 {
@@ -160,18 +160,18 @@ func (g DiscreteGaussian) Bins(cuts []float64) *Bins {
 	far := 2*farthestDiscrete + 2*g.Gap/g.Sigma + 4/g.Sigma
 	b := &Bins{MassError: ulp * (256 + 8*far*far)}
 	norm := 1.0
-	for k := g.reach(); k >= 1; k-- {
+	for k := g.radius(); k >= 1; k-- {
 		norm += 2 * math.Exp(-k*k/(2*g.Sigma*g.Sigma))
 	}
 	norm = 1 / norm
 	first, last := cuts[0], cuts[len(cuts)-1]
 	minus, plus := Loss{Value: math.Inf(-1)}, Loss{Value: math.Inf(1)}
-	b.put(g.cell(-1, first-g.reach(), first, first-1, norm), minus, g.loss(first), false)
+	b.put(g.cell(-1, first-g.radius(), first, first-1, norm), minus, g.loss(first), false)
 	for i := range cuts[1:] {
 		x, y := cuts[i], cuts[i+1]
 		b.put(g.cell(i, x, y, math.Floor(x+(y-1-x)/2), norm), g.loss(x), g.loss(y), y-x == 1)
 	}
-	b.put(g.cell(-1, last, last+g.reach(), last, norm), g.loss(last), plus, false)
+	b.put(g.cell(-1, last, last+g.radius(), last, norm), g.loss(last), plus, false)
 	return b
 }
 

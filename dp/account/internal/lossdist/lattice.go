@@ -32,14 +32,14 @@ const (
 )
 
 // Reach is how far from a mean a coordinate is summed.
-func Reach(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) + 2 }
+func Radius(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) + 2 }
 
 // Lattices returns the laws of several shifts, each given by its coordinates that
 // are not 0. Shifts that begin alike share work. It is nil where the losses are too
 // large.
 func Lattices(ctx context.Context, sigma float64, shifts [][]int) []*Lattice {
 	m := mixer{sigma: sigma, known: map[string]*blend{}}
-	for x := Reach(sigma); x > 0; x-- {
+	for x := Radius(sigma); x > 0; x-- {
 		m.norm += 2 * math.Exp(-float64(x)*float64(x)/(2*sigma*sigma))
 	}
 	m.norm++
@@ -87,18 +87,18 @@ func (m *mixer) blend(v []int) *blend {
 
 // add convolves with a coordinate that is shifted by a.
 func (m *mixer) add(b *blend, a int) *blend {
-	reach, s := Reach(m.sigma), 1/(2*m.sigma*m.sigma)
-	width := 2*reach + a + 1
+	radius, s := Radius(m.sigma), 1/(2*m.sigma*m.sigma)
+	width := 2*radius + a + 1
 	weight := make([]float64, width)
 	half := float64(a) / 2
 	scale := math.Exp(-float64(a)*float64(a)*s/4) / m.norm
 	for i := range weight {
-		d := float64(i-reach) - half
+		d := float64(i-radius) - half
 		weight[i] = scale * math.Exp(-d*d*s)
 	}
-	far := half + float64(reach)
+	far := half + float64(radius)
 	next := &blend{
-		low: b.low - a*reach, square: b.square + a*a, mass: make([]float64, len(b.mass)+a*(width-1)),
+		low: b.low - a*radius, square: b.square + a*a, mass: make([]float64, len(b.mass)+a*(width-1)),
 		error: b.error + float64(width) + 4*far*far*s + float64(a)*float64(a)*s + 32,
 	}
 	for i, w := range weight {

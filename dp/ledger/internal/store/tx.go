@@ -170,10 +170,10 @@ func (t *Tx) SetAnalyst(name string, body []byte) error {
 	return err
 }
 
-// Sight notes that the dataset was read with this fingerprint and returns the
-// other datasets of the store that were. seen tells whether this one was before.
-// Two datasets that meet the same data for the first time queue for a lock.
-func (t *Tx) Sight(fingerprint string) (seen bool, others []string, err error) {
+// RecordFingerprint records that the dataset was read with this fingerprint. It returns the
+// other datasets of the store that were, and whether this one was before.
+// Two datasets that record the same data for the first time wait for a lock.
+func (t *Tx) RecordFingerprint(fingerprint string) (seen bool, others []string, err error) {
 	var n int
 	if err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM ledger_sightings WHERE fingerprint = $1 AND dataset = $2`, fingerprint, t.dataset).Scan(&n); err != nil {
 		return false, nil, err
@@ -193,9 +193,9 @@ func (t *Tx) Sight(fingerprint string) (seen bool, others []string, err error) {
 	return n > 0, others, err
 }
 
-// Sightings reports whether the dataset was read with a fingerprint that begins
+// HasFingerprint reports whether the dataset was read with a fingerprint that begins
 // with the prefix.
-func (t *Tx) Sightings(prefix string) (bool, error) {
+func (t *Tx) HasFingerprint(prefix string) (bool, error) {
 	var n int
 	err := t.tx.QueryRowContext(t.ctx, `SELECT count(*) FROM (SELECT 1 FROM ledger_sightings
 		WHERE dataset = $1 AND substr(fingerprint, 1, $2) = $3 LIMIT 1) AS one`, t.dataset, len(prefix), prefix).Scan(&n)

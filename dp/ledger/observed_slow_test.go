@@ -15,19 +15,19 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
-// told is what helpers said, put together.
-type told struct {
-	at    map[string]int // kills, by the last step that was told
+// observed is what helpers reported, put together.
+type observed struct {
+	at    map[string]int // kills, by the last reported step
 	drawn map[string]bool
 	asked map[string]bool
 	shown map[string][]byte
 }
 
-func newTold() *told {
-	return &told{at: map[string]int{}, drawn: map[string]bool{}, asked: map[string]bool{}, shown: map[string][]byte{}}
+func newObserved() *observed {
+	return &observed{at: map[string]int{}, drawn: map[string]bool{}, asked: map[string]bool{}, shown: map[string][]byte{}}
 }
 
-func (o *told) hear(t testing.TB, lines []string) {
+func (o *observed) hear(t testing.TB, lines []string) {
 	last := "ready"
 	for _, line := range lines {
 		f := strings.Fields(line)
@@ -50,11 +50,11 @@ func (o *told) hear(t testing.TB, lines []string) {
 	o.at[last]++
 }
 
-// settle holds a ledger against what helpers told of it: chain intact, budget
+// settle compares a ledger with what helpers reported: chain intact, budget
 // kept, no noise without a charge, no release without its record, every charge
 // recorded or visible as pending, and retries answered accordingly. It returns the
 // numbers of charges and of pending ones.
-func (o *told) settle(t testing.TB, l *ledger.Ledger, event dp.Event) (charges, pending int) {
+func (o *observed) settle(t testing.TB, l *ledger.Ledger, event dp.Event) (charges, pending int) {
 	t.Helper()
 	ctx := context.Background()
 	verified(t, l)
