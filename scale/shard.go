@@ -36,27 +36,36 @@ type Place struct {
 
 // holds tells whether a person belongs into the shard.
 func (p Place) holds(person string) bool {
-	return int(sipHash(p.key, person)%uint64(p.Count)) == p.Shard
+	return p.of(person) == p.Shard
 }
+
+// of is the number of the shard that holds a person.
+func (p Place) of(person string) int { return int(sipHash(p.key, person) % uint64(p.Count)) }
 
 // Write writes the persons of a dataset into count Parquet files in dir, a new directory,
 // and returns their names. A person goes by a keyed hash of their id,
 // and within a shard persons are in the order of their ids. Only their owner may read the
-// files. The key is drawn anew by every call.
+// files. The key is drawn anew by every call. [Sharding] does it without the dataset in
+// memory.
 func Write(d *trajectory.Dataset, dir string, count int) ([]string, error) {
-	var key [16]byte
-	if _, err := io.ReadFull(rand.Reader, key[:]); err != nil {
+	key, err := newKey()
+	if err != nil {
 		return nil, err
 	}
 	return write(d, dir, count, key)
 }
 
+func newKey() (key [16]byte, err error) {
+	_, err = io.ReadFull(rand.Reader, key[:])
+	return key, err
+}
+
 func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string, error) {
-	if count < 1 || count > MostShards {
-		return nil, fmt.Errorf("%w: %d shards; want 1 to %d", ErrShard, count, MostShards)
+	if err := possible(count); err != nil {
+		return nil, err
 	}
 	if d.PersonID == nil {
-		return nil, fmt.Errorf("%w: the data name no persons, and shards hold whole persons; add or map the column unit_id", ErrShard)
+		return nil, errNobodyNamed
 	}
 	persons := make([][]int, count)
 	for p, id := range d.PersonID {
@@ -65,7 +74,7 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 	}
 	for _, of := range persons {
 		if len(of) == 0 {
-			return nil, fmt.Errorf("%w: %d shards are too many for these data: one would hold nobody; take fewer", ErrShard, count)
+			return nil, tooMany(count)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -73,22 +82,49 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("%w: %s exists; shards of two sets must not mix: choose another directory", ErrShard, dir)
+			return nil, taken(dir)
 		}
 		return nil, err
 	}
 	var names []string
 	for s, of := range persons {
-		slices.SortFunc(of, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
-		name := filepath.Join(dir, fmt.Sprintf("s%0*d.parquet", len(strconv.Itoa(count-1)), s))
-		marks := map[string]string{markNumber: strconv.Itoa(s), markCount: strconv.Itoa(count), markKey: hex.EncodeToString(key[:])}
-		err := atomicfile.Create(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(of), marks) })
+		name, err := writeShard(dir, d, of, Place{s, count, key})
 		if err != nil {
 			return names, err
 		}
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// writeShard writes the file of a shard: of these persons, in the order of their ids.
+func writeShard(dir string, d *trajectory.Dataset, persons []int, at Place) (string, error) {
+	slices.SortFunc(persons, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
+	name := filepath.Join(dir, shardName(at.Shard, at.Count))
+	marks := map[string]string{markNumber: strconv.Itoa(at.Shard), markCount: strconv.Itoa(at.Count), markKey: hex.EncodeToString(at.key[:])}
+	return name, atomicfile.Create(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(persons), marks) })
+}
+
+func shardName(shard, count int) string {
+	return fmt.Sprintf("s%0*d.parquet", len(strconv.Itoa(count-1)), shard)
+}
+
+// What is refused when shards are made.
+var errNobodyNamed = fmt.Errorf("%w: the data name no persons, and shards hold whole persons; add or map the column unit_id", ErrShard)
+
+func possible(count int) error {
+	if count < 1 || count > MostShards {
+		return fmt.Errorf("%w: %d shards; want 1 to %d", ErrShard, count, MostShards)
+	}
+	return nil
+}
+
+func tooMany(count int) error {
+	return fmt.Errorf("%w: %d shards are too many for these data: one would hold nobody; take fewer", ErrShard, count)
+}
+
+func taken(dir string) error {
+	return fmt.Errorf("%w: %s exists; shards of two sets must not mix: choose another directory", ErrShard, dir)
 }
 
 // compare orders ids by their bytes.

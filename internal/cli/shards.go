@@ -15,7 +15,6 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/scale"
 )
 
@@ -178,9 +177,10 @@ func newShard() *cobra.Command {
 --schema, and write them into S Parquet files in canonical columns. A person is
 whole in one file, chosen by a keyed hash of unit_id. The data must be right: a
 fault ends it (discreet validate lists them), and so does a missing observation
-unless --schema says what it becomes. They are in memory meanwhile,
-about 70 bytes a row. Where columns were mapped by --schema, a configuration of
-the shards maps none.`,
+unless --schema says what it becomes. One shard at a time is in memory, about 150
+bytes a row; all rows are on disk meanwhile, in a private directory beside DIR
+that is removed at the end. Where columns were mapped by --schema, a
+configuration of the shards maps none.`,
 		Args: exactly(1, "one file or glob"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" || count < 1 {
@@ -195,7 +195,8 @@ the shards maps none.`,
 			}
 			bar := newProgress(cmd.ErrOrStderr())
 			o.Progress, o.Faults = bar.update, toldFaults
-			data, notices, err := file.Read(cmd.Context(), args, format, o)
+			names, err := scale.Sharding{Data: args, Format: format, Options: o, Dir: dir, Shards: count,
+				Tell: func(line string) { notify(cmd, forCurator, brief(line)) }}.Write(cmd.Context())
 			bar.done()
 			if err != nil {
 				if schema == "" && strings.Contains(err.Error(), "is missing") {
@@ -205,13 +206,6 @@ the shards maps none.`,
 					notify(cmd, forAnyone, "keys data.… belong into a configuration and discreet shard reads none: write DATA anew with numbers for words, steps 0, 1, 2, ... and a column episode_id; a file for --schema holds "+
 						"columns, one_row_episodes, observations, need, reward, missing and means (docs/scale.md)")
 				}
-				return err
-			}
-			for _, n := range notices {
-				notify(cmd, forCurator, brief(n))
-			}
-			names, err := scale.Write(data, dir, count)
-			if err != nil {
 				return err
 			}
 			if asJSON {

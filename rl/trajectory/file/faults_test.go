@@ -141,6 +141,7 @@ func TestFaultsThatFollowFromOthersAreNotTold(t *testing.T) {
 		{"apart", "episode_id,unit_id,reward|e,u,1|f,v,1|e,u,1|e,u,9|", "4: episode_id: an earlier episode has this id|5: reward: is outside the declared bounds [0, 1]"},
 		{"an end too soon", "episode_id,unit_id,reward,terminated|e,u,1,1|e,u,1,0|e,u,1,0|f,v,1,1|f,v,1,0|", "2: terminated: is true before the last row of the episode|5: terminated: is true before the last row of the episode"},
 		{"spellings", "episode_id,unit_id,reward|a,7,1|b,07,1|c,08,1|d,8,1|", "3: unit_id: is another spelling of the id in row 2 of F, and would count as another unit|5: unit_id: is another spelling of the id in row 4 of F, and would count as another unit"},
+		{"spellings after what is not seen", "episode_id,unit_id,reward|a,x\x01,1|b,y\x01,1|c,07,1|d,7,1|", "2: unit_id: holds a character that cannot be seen|3: unit_id: holds a character that cannot be seen|5: unit_id: is another spelling of the id in row 4 of F, and would count as another unit"},
 		{"columns", "id,arm,worth|1,0,1|", "0: episode_id: the file has no such column|0: reward: the file has no such column|0: unit_id: the file has no such column, and a person may own several episodes"},
 		{"broken", "episode_id,unit_id,reward|e,u,9|e,u,8|e,u|e,u,7|", "2: reward: is outside the declared bounds [0, 1]|3: reward: is outside the declared bounds [0, 1]|4: : the row has 2 fields and the header has 3"},
 	} {

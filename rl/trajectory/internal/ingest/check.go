@@ -43,7 +43,7 @@ func (c *checker) refuse(row int, column, what, remedy string) {
 }
 
 func (c *checker) put(into *faults, row int, column, what, remedy string, kind error) {
-	at := place{c.s.index, c.s.batch.Row[row]}
+	at := place{file: c.s.index, row: c.s.batch.Row[row]}
 	if into.count(at, column, what) {
 		into.keep(at, c.s.fault(row, column, what, remedy, kind))
 	}

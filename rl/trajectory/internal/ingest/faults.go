@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -69,19 +70,34 @@ func (f *faults) add(at place, e *trajectory.InputError) {
 	}
 }
 
-// merge adds faults that come after all of f, in rows numbered from after the given one.
-func (f *faults) merge(o *faults, after int) {
+// counts adds how many there are.
+func (f *faults) counts(o *faults) {
 	for _, k := range o.kinds {
 		kind := trajectory.FaultKind{Column: k.Column, What: k.What}
 		f.kinds[f.kind(kind)].Faults += k.Faults
 	}
 	f.total += o.total
+}
+
+// merge adds faults that come after all of f, in rows numbered from after the given one.
+func (f *faults) merge(o *faults, after int) {
+	f.counts(o)
 	for i, e := range o.kept {
 		if len(f.kept) == f.most {
 			break
 		}
 		e.Row += after
-		f.kept, f.at = append(f.kept, e), append(f.at, place{o.at[i].file, o.at[i].row + after})
+		f.kept, f.at = append(f.kept, e), append(f.at, place{o.at[i].file, o.at[i].row + after, o.at[i].part})
+	}
+}
+
+// take adds faults of any rows.
+func (f *faults) take(o *faults) {
+	f.counts(o)
+	for i, e := range o.kept {
+		if len(f.kept) < f.most || o.at[i].before(f.at[len(f.at)-1]) {
+			f.keep(o.at[i], e)
+		}
 	}
 }
 
@@ -97,5 +113,5 @@ func (f *faults) err() error {
 }
 
 func (p place) before(q place) bool {
-	return p.file < q.file || p.file == q.file && p.row < q.row
+	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.row, q.row), cmp.Compare(p.part, q.part)) < 0
 }

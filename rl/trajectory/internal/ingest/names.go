@@ -18,6 +18,9 @@ type names struct {
 	// nil as long as every key was longer than the one before it, or as long and larger,
 	// as numbers are that count up: then a key that goes on so is new.
 	table []uint64
+	// last tells that only the last key is kept, as number 0: one is new that differs
+	// from the one before it.
+	last bool
 }
 
 func newNames() *names { return &names{seed: maphash.MakeSeed()} }
@@ -61,6 +64,14 @@ func (n *names) find(key []byte) (int, bool) {
 
 // add gives the number of a key, and whether it is new.
 func (n *names) add(key []byte) (int, bool) {
+	if n.last {
+		if len(n.end) > 0 && bytes.Equal(n.text, key) {
+			return 0, false
+		}
+		n.text = append(n.text[:0], key...)
+		n.end = append(n.end[:0], len(n.text))
+		return 0, true
+	}
 	if n.table == nil {
 		last := len(n.end) - 1
 		c := 1

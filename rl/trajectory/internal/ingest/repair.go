@@ -27,7 +27,7 @@ func (s *Stream) violation(e *trajectory.InputError) {
 	if s.repairs() {
 		into = s.leaveOut()
 	}
-	into.add(place{s.index, e.Row}, e)
+	into.add(place{file: s.index, row: e.Row}, e)
 }
 
 // clear empties the columns of an episode that is left out. They stay parts that the

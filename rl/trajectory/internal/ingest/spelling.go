@@ -10,8 +10,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// place is a row of a file.
-type place struct{ file, row int }
+// place is a row of a file, and what of it: names come before the rest, where others look
+// at them later.
+type place struct{ file, row, part int }
+
+// The parts of a row.
+const (
+	ofEpisode = iota - 2
+	ofPerson
+)
 
 // spellings finds ids of units that are one id in two spellings: "7", "07", "7.0",
 // "7e0", "+7" and " 7" are one number, an accent may be a character of its own or
@@ -58,7 +65,7 @@ func (s *spellings) add(ids *names, unit int, at place) (place, bool) {
 
 func (s *spellings) place(unit int) place {
 	at := s.first[unit]
-	return place{int(at >> rowBits), int(at & (1<<rowBits - 1))}
+	return place{file: int(at >> rowBits), row: int(at & (1<<rowBits - 1))}
 }
 
 // plainID is an id as one would write it plainly: in the compatibility form of

@@ -55,6 +55,7 @@ type Stream struct {
 	parts  parts
 	window *window // what is read of a file that several streams read, else nil
 	joins  joinState
+	hear   func(Mention) error // of ids, which it checks in place of the stream; else nil
 
 	ep    trajectory.Episode
 	state episodeState
@@ -145,10 +146,10 @@ func (s *Stream) verdict(end error) error {
 	case errors.Is(end, io.EOF), errors.Is(end, errFaults):
 	case errors.As(end, &columns):
 		for _, e := range columns.First {
-			s.faults.add(place{s.index, 0}, e)
+			s.faults.add(place{file: s.index}, e)
 		}
 	case errors.As(end, &input):
-		s.faults.add(place{max(s.index, 0), input.Row}, input)
+		s.faults.add(place{file: max(s.index, 0), row: input.Row}, input)
 	default: // the disk failed, or the caller gave up
 		return end
 	}
@@ -163,7 +164,11 @@ var errFaults = errors.New("faults have been noted")
 
 // note records a fault, and ends reading if the first one is to.
 func (s *Stream) note(e *trajectory.InputError) error {
-	s.faults.add(place{s.index, e.Row}, e)
+	return s.noteAt(place{file: s.index, row: e.Row}, e)
+}
+
+func (s *Stream) noteAt(at place, e *trajectory.InputError) error {
+	s.faults.add(at, e)
 	return s.ended()
 }
 
@@ -259,7 +264,7 @@ func (s *Stream) unread(hi int) {
 			if s.repairs() && !f.Form {
 				into = s.leaveOut()
 			}
-			if at := (place{s.index, f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
+			if at := (place{file: s.index, row: f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
 				e := f.Err // the batch is used again
 				into.keep(at, &e)
 			}
@@ -283,5 +288,9 @@ func (s *Stream) isMissing() string {
 
 // fault is an error about a row of the batch.
 func (s *Stream) fault(row int, column, what, remedy string, kind error) *trajectory.InputError {
-	return &trajectory.InputError{File: s.files[s.index], Row: s.batch.Row[row], Column: column, What: what, Remedy: remedy, Kind: kind}
+	return s.faultAt(place{file: s.index, row: s.batch.Row[row]}, column, what, remedy, kind)
+}
+
+func (s *Stream) faultAt(at place, column, what, remedy string, kind error) *trajectory.InputError {
+	return &trajectory.InputError{File: s.files[at.file], Row: at.row, Column: column, What: what, Remedy: remedy, Kind: kind}
 }

@@ -29,11 +29,20 @@ func (s *Stream) people() *names {
 func (s *Stream) named(id []byte) error {
 	number, fresh := s.episodes.add(id)
 	s.ep.Number = number
+	at := place{s.index, s.batch.Row[s.at], ofEpisode}
+	if s.hear != nil {
+		return s.mention(false, id, at)
+	}
+	return s.numbered(number, fresh, at)
+}
+
+// numbered checks the id of a new episode.
+func (s *Stream) numbered(number int, fresh bool, at place) error {
 	switch {
 	case !fresh:
-		return s.note(s.fault(s.at, s.naming(), "an earlier episode has this id", s.apart(), trajectory.ErrEpisode))
+		return s.noteAt(at, s.faultAt(at, s.naming(), "an earlier episode has this id", s.apart(), trajectory.ErrEpisode))
 	case s.people() == s.episodes:
-		return s.spelled(s.naming(), number, s.at)
+		return s.spelled(s.naming(), number, at)
 	}
 	return nil
 }
@@ -129,25 +138,28 @@ func (s *Stream) owner(unit []byte, row int, first bool) error {
 	}
 	fresh := false
 	if s.ep.Person, fresh = s.persons.add(unit); fresh {
-		return s.spelled(canon.Unit, s.ep.Person, row)
+		at := place{s.index, s.batch.Row[row], ofPerson}
+		if s.hear != nil {
+			return s.mention(true, unit, at)
+		}
+		return s.spelled(canon.Unit, s.ep.Person, at)
 	}
 	return nil
 }
 
 // spelled refuses a new unit whose id is another spelling of an earlier one, or could
 // be one without its being seen.
-func (s *Stream) spelled(column string, unit, row int) error {
+func (s *Stream) spelled(column string, unit int, at place) error {
 	names := s.people()
+	before, clash := s.spellings.add(names, unit, at)
 	if id := names.at(unit); !isPlain(id) && unseen(id) {
-		return s.note(s.fault(row, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
+		return s.noteAt(at, s.faultAt(at, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
 	}
-	before, clash := s.spellings.add(names, unit, place{s.index, s.batch.Row[row]})
 	if !clash {
 		return nil
 	}
-	at := place{s.index, s.batch.Row[row]}
 	if s.faults.count(at, column, "is another spelling of an earlier id") {
-		s.faults.keep(at, s.fault(row, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
+		s.faults.keep(at, s.faultAt(at, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
 			"write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros, decimal point or exponent", trajectory.ErrValue))
 	}
 	return s.ended()

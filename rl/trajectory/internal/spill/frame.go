@@ -1,0 +1,159 @@
+package spill
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Frame is what all episodes of some data have in common.
+type Frame struct {
+	Columns    []string
+	Actions    int
+	Parts      trajectory.Parts
+	EndUnknown bool
+	// Begun tells that there was an episode, Finals that one had an observation after its
+	// last decision.
+	Begun, Finals bool
+}
+
+// columns are the optional columns of an episode, in the order in which they are written.
+func columns(e *trajectory.Episode) []struct {
+	part  trajectory.Parts
+	width int
+	of    *[]float64
+} {
+	return []struct {
+		part  trajectory.Parts
+		width int
+		of    *[]float64
+	}{{trajectory.BehaviorProb, 1, &e.BehaviorProb}, {trajectory.ActionProbs, e.Actions, &e.ActionProbs},
+		{trajectory.TargetProb, 1, &e.TargetProb}, {trajectory.Discount, 1, &e.Discount}}
+}
+
+// Append appends an episode, with the ids of its person and of itself, which is nil where
+// it has none.
+func (f *Frame) Append(dst, person, id []byte, e *trajectory.Episode) []byte {
+	if !f.Begun {
+		f.begin(e)
+	}
+	f.Finals = f.Finals || e.Final != nil
+	flags := byte(0)
+	for i, up := range []bool{e.Terminated, e.Final != nil, id != nil} {
+		if up {
+			flags |= 1 << i
+		}
+	}
+	dst = append(dst, flags)
+	for _, n := range []int{e.File, e.Row, e.Len(), len(person), len(id)} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	dst = append(append(dst, person...), id...)
+	dst = numbers(numbers(dst, e.Obs), e.Reward)
+	for _, c := range columns(e) {
+		dst = numbers(dst, *c.of)
+	}
+	for _, a := range e.Action {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(a))
+	}
+	return numbers(dst, e.Final)
+}
+
+func (f *Frame) begin(e *trajectory.Episode) {
+	f.Begun, f.Columns, f.EndUnknown = true, slices.Clone(e.Columns), e.EndUnknown
+	if e.Action != nil {
+		f.Parts |= trajectory.Action
+	}
+	for _, c := range columns(e) {
+		if *c.of != nil {
+			f.Parts |= c.part
+		}
+	}
+	f.Actions = e.Actions
+}
+
+func numbers(dst []byte, values []float64) []byte {
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	}
+	return dst
+}
+
+// Read reads what Append wrote into an episode, whose memory is used again. The ids are
+// parts of the record.
+func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, err error) {
+	r := &source{left: record}
+	flags := r.bytes(1)
+	var n [5]int
+	for i := range n {
+		n[i] = r.count()
+	}
+	if r.short {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	e.File, e.Row, e.Columns, e.Actions, e.EndUnknown = n[0], n[1], f.Columns, f.Actions, f.EndUnknown
+	e.Terminated, e.Number = flags[0]&1 != 0, -1
+	person, id = r.bytes(n[3]), r.bytes(n[4])
+	if flags[0]&4 == 0 {
+		id = nil
+	}
+	rows, w := n[2], len(f.Columns)
+	e.Obs, e.Reward = r.numbers(e.Obs, rows*w), r.numbers(e.Reward, rows)
+	for _, c := range columns(e) {
+		if f.Parts&c.part != 0 {
+			*c.of = r.numbers(*c.of, rows*c.width)
+		}
+	}
+	if f.Parts&trajectory.Action != 0 {
+		e.Action = slices.Grow(e.Action[:0], rows+1)
+		for b := r.bytes(4 * rows); len(b) > 0; b = b[4:] {
+			e.Action = append(e.Action, int32(binary.LittleEndian.Uint32(b)))
+		}
+	}
+	e.Final = nil
+	if flags[0]&2 != 0 {
+		e.Final = r.numbers(nil, w)
+	}
+	if r.short || len(r.left) > 0 {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	return person, id, nil
+}
+
+// source is a record that is read.
+type source struct {
+	left  []byte
+	short bool // it ended too early
+}
+
+func (r *source) bytes(n int) []byte {
+	if n < 0 || n > len(r.left) {
+		r.short, r.left = true, nil
+		return nil
+	}
+	b := r.left[:n:n]
+	r.left = r.left[n:]
+	return b
+}
+
+func (r *source) count() int {
+	v, n := binary.Uvarint(r.left)
+	if n <= 0 || v > math.MaxInt64 {
+		r.short, r.left = true, nil
+		return 0
+	}
+	r.left = r.left[n:]
+	return int(v)
+}
+
+// numbers are never nil: the data have such a column.
+func (r *source) numbers(dst []float64, n int) []float64 {
+	dst = slices.Grow(dst[:0], n+1)
+	for b := r.bytes(8 * n); len(b) > 0; b = b[8:] {
+		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	}
+	return dst
+}

@@ -1,0 +1,38 @@
+package spill
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+)
+
+// The kinds of records of data in parts.
+const (
+	// Episode is a record that [Frame.Append] wrote.
+	Episode = 'e'
+	// Name is one that [AppendMention] wrote.
+	Name = 'n'
+)
+
+// AppendMention appends a mention without its plain spelling.
+func AppendMention(dst []byte, m ingest.Mention) []byte {
+	person := byte(0)
+	if m.Person {
+		person = 1
+	}
+	dst = append(dst, person)
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(m.File)), uint64(m.Row))
+	return append(dst, m.ID...)
+}
+
+// ReadMention reads what AppendMention wrote. The id is a part of the record.
+func ReadMention(record []byte) (ingest.Mention, error) {
+	r := &source{left: record}
+	person := r.bytes(1)
+	file, row := r.count(), r.count()
+	if r.short {
+		return ingest.Mention{}, io.ErrUnexpectedEOF
+	}
+	return ingest.Mention{Person: person[0] != 0, File: file, Row: row, ID: r.left}, nil
+}

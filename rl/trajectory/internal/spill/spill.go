@@ -1,0 +1,222 @@
+package spill
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+const (
+	// fan is how many files of a level there are at most, and are open at a time: two
+	// levels of them hold 65,536 parts.
+	fan = 1 << 8
+	// buffered is how much of each is in memory.
+	buffered = 1 << 15
+)
+
+// MostParts is the largest number of parts.
+const MostParts = fan * fan
+
+// Writer puts records into parts. Parts that follow each other share a file until they
+// are asked for, where there are more of them than files.
+type Writer struct {
+	dir        string
+	parts, per int
+	groups     *files
+}
+
+// NewWriter makes a writer of a number of parts, 1 to [MostParts], that keeps its files in
+// a directory, whose they are alone.
+func NewWriter(dir string, parts int) *Writer {
+	per := (parts + fan - 1) / fan
+	return &Writer{dir: dir, parts: parts, per: per, groups: newFiles(dir, "group-", (parts+per-1)/per)}
+}
+
+// Put adds a record to a part.
+func (w *Writer) Put(part int, kind byte, record []byte) error {
+	return w.groups.put(part/w.per, part, kind, record)
+}
+
+// Each gives the records of every part, in the order in which they were put, and ends
+// with the first error. A part's file is gone when its records were given.
+func (w *Writer) Each(ctx context.Context, with func(part int, records *Reader) error) error {
+	return w.each(ctx, func(part int, r io.Reader) error { return with(part, NewReader(r)) })
+}
+
+// each is Each of the bytes of parts.
+func (w *Writer) each(ctx context.Context, with func(part int, r io.Reader) error) error {
+	if err := w.groups.close(); err != nil {
+		return err
+	}
+	for g := range w.groups.n {
+		from := g * w.per
+		parts, at := w.groups, g
+		if w.per > 1 {
+			parts, at = newFiles(w.dir, "part-", min(w.per, w.parts-from)), 0
+			if err := w.divide(ctx, g, parts); err != nil {
+				return err
+			}
+		}
+		for part := from; part < min(from+w.per, w.parts); part++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := parts.take(at+part-from, func(r io.Reader) error { return with(part, r) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// divide puts the records of a group into the files of its parts.
+func (w *Writer) divide(ctx context.Context, group int, parts *files) error {
+	err := w.groups.take(group, func(r io.Reader) error {
+		records := NewReader(r)
+		for n := 0; ; n++ {
+			if n%(1<<10) == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			part, kind, record, err := records.next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err == nil {
+				err = parts.put(part-group*w.per, part, kind, record)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+	return errors.Join(err, parts.close())
+}
+
+// Close closes the files; their directory is the caller's to remove.
+func (w *Writer) Close() error { return w.groups.close() }
+
+// files are open for writing, as many as were written to.
+type files struct {
+	dir, prefix string
+	n           int
+	open        []*output
+}
+
+type output struct {
+	file *os.File
+	*bufio.Writer
+}
+
+func newFiles(dir, prefix string, n int) *files {
+	return &files{dir: dir, prefix: prefix, n: n, open: make([]*output, n)}
+}
+
+func (f *files) name(i int) string { return filepath.Join(f.dir, f.prefix+strconv.Itoa(i)) }
+
+// put adds a record to a file. The number of its part goes before it.
+func (f *files) put(i, part int, kind byte, record []byte) error {
+	o := f.open[i]
+	if o == nil {
+		file, err := os.OpenFile(f.name(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return f.full(err)
+		}
+		o = &output{file, bufio.NewWriterSize(file, buffered)}
+		f.open[i] = o
+	}
+	var head [1 + 2*binary.MaxVarintLen64]byte
+	head[0] = kind
+	n := 1 + binary.PutUvarint(head[1:], uint64(part))
+	n += binary.PutUvarint(head[n:], uint64(len(record)))
+	_, err := o.Write(head[:n])
+	if err == nil {
+		_, err = o.Write(record)
+	}
+	return f.full(err)
+}
+
+// close ends writing.
+func (f *files) close() error {
+	var all error
+	for i, o := range f.open {
+		if o == nil {
+			continue
+		}
+		f.open[i] = nil
+		all = errors.Join(all, o.Flush(), o.file.Close())
+	}
+	return f.full(all)
+}
+
+// full says of an error of writing where there was no room, or no right to write.
+func (f *files) full(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("rows could not be kept on disk in %s: %w; they need about as much room there as in memory, 8 bytes a number", f.dir, err)
+}
+
+// take reads what was put into a file, and removes it.
+func (f *files) take(i int, with func(io.Reader) error) error {
+	file, err := os.Open(f.name(i))
+	if errors.Is(err, os.ErrNotExist) {
+		return with(eof{})
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(with(file), file.Close(), os.Remove(f.name(i)))
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// Reader reads records.
+type Reader struct {
+	in     *bufio.Reader
+	record []byte
+}
+
+// NewReader makes one of what a part holds.
+func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, buffered)} }
+
+// Next gives the next record, which holds until the next call, or io.EOF.
+func (r *Reader) Next() (kind byte, record []byte, err error) {
+	_, kind, record, err = r.next()
+	return kind, record, err
+}
+
+func (r *Reader) next() (part int, kind byte, record []byte, err error) {
+	if kind, err = r.in.ReadByte(); err != nil {
+		return 0, 0, nil, err // io.EOF, between records
+	}
+	p, err := binary.ReadUvarint(r.in)
+	if err != nil {
+		return 0, 0, nil, cut(err)
+	}
+	n, err := binary.ReadUvarint(r.in)
+	if err != nil {
+		return 0, 0, nil, cut(err)
+	}
+	if uint64(cap(r.record)) < n {
+		r.record = make([]byte, n+n/4)
+	}
+	r.record = r.record[:n]
+	_, err = io.ReadFull(r.in, r.record)
+	return int(p), kind, r.record, cut(err)
+}
+
+// cut tells of an end within a record.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

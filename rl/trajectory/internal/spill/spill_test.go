@@ -1,0 +1,89 @@
+package spill_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
+)
+
+// Example puts records into parts and takes them out.
+func Example() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	w := spill.NewWriter(dir, 3)
+	for i, word := range []string{"a", "b", "c", "d"} {
+		if err := w.Put(i%2, 'w', []byte(word)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	err = w.Each(context.Background(), func(part int, records *spill.Reader) error {
+		for {
+			_, record, err := records.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Println(part, string(record))
+		}
+	})
+	fmt.Println(err)
+	// Output:
+	// 0 a
+	// 0 c
+	// 1 b
+	// 1 d
+	// <nil>
+}
+
+// TestEveryRecordComesBackInOrder, of one level and of two, and no more files are open
+// than there may be.
+func TestEveryRecordComesBackInOrder(t *testing.T) {
+	for _, parts := range []int{1, 255, 256, 257, 1000, spill.MostParts} {
+		dir := t.TempDir()
+		w := spill.NewWriter(dir, parts)
+		want := map[int][]string{}
+		for i := range 3000 {
+			part := i * 7919 % parts
+			text := strings.Repeat(fmt.Sprint(i, " "), i%50)
+			want[part] = append(want[part], text)
+			if err := w.Put(part, byte(i), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := 0
+		err := w.Each(t.Context(), func(part int, r *spill.Reader) error {
+			if part != next {
+				t.Errorf("part %d after %d", part, next-1)
+			}
+			next++
+			for _, text := range want[part] {
+				if _, record, err := r.Next(); err != nil || string(record) != text {
+					return fmt.Errorf("part %d: %q, %w; want %q", part, record, err, text)
+				}
+			}
+			_, _, err := r.Next()
+			if !errors.Is(err, io.EOF) {
+				return fmt.Errorf("part %d has more: %w", part, err)
+			}
+			return nil
+		})
+		if err != nil || next != parts {
+			t.Errorf("%d of %d parts: %v", next, parts, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
