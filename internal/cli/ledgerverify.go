@@ -139,7 +139,7 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		return err
 	}
 	v.Release = path
-	found, err := v.release(w, path, text, key)
+	found, err := v.release(w, path, text, key, true)
 	if err != nil {
 		return err
 	}
@@ -162,6 +162,11 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		}
 		v.Ledgers[0].Paid = stamp.Seq
 		fmt.Fprintf(w, "release     entry %d paid for it, and these are the bytes that were recorded\n", stamp.Seq)
+		if unsigned(found) {
+			v.note(w, unsignedHere)
+		} else if key == "" {
+			v.note(w, uncheckedHere)
+		}
 		return nil
 	})
 }

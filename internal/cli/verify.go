@@ -73,7 +73,7 @@ checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 			if asJSON {
 				w = io.Discard
 			}
-			found, err := v.release(w, args[0], text, key)
+			found, err := v.release(w, args[0], text, key, false)
 			if err != nil {
 				return err
 			}
@@ -94,11 +94,18 @@ checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 // unchecked is the first thing to know of a signature that was not held against a key.
 const unchecked = "signature NOT checked: anybody can write one, and the value could be anything; give --public-key to check it"
 
+// The same where a ledger holds the bytes: what is left to say after they were found there.
+const (
+	unsignedHere  = "unsigned: that these are the bytes of the release rests on this ledger alone, and on who can write it"
+	uncheckedHere = "signature not checked: that these are the bytes of the release rests on this ledger alone, and on who can write it; give --public-key to check it"
+)
+
 // pickedAlone is what a release without a value has to say first.
 const pickedAlone = "NO VALUE: the release names a policy that was drawn, without a value or an interval"
 
-// release checks a release by itself and prints what held.
-func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*discreet.Verification, error) {
+// release checks a release by itself and prints what held. What it is worth without a
+// signature is left to the caller where a ledger is going to tell.
+func (v *verdict) release(w io.Writer, path string, text []byte, key string, ledger bool) (*discreet.Verification, error) {
 	var signer ed25519.PublicKey
 	if key != "" {
 		var err error
@@ -109,12 +116,13 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*d
 	found, err := discreet.Verify(text, signer)
 	notes := found.Notes
 	if r := found.Release; r != nil {
-		if r.Signature == nil && !found.Envelope { // the first note says so
-			fmt.Fprintln(w, alarm(w, notes[0]))
-			v.Notes, notes = append(v.Notes, notes[0]), notes[1:]
-		} else if key == "" {
-			fmt.Fprintln(w, alarm(w, unchecked))
-			v.Notes = append(v.Notes, unchecked)
+		first := unchecked
+		if unsigned(found) { // the first note says so
+			first, notes = notes[0], notes[1:]
+		}
+		if (unsigned(found) || key == "") && !ledger {
+			fmt.Fprintln(w, alarm(w, first))
+			v.Notes = append(v.Notes, first)
 		}
 		if found.Envelope {
 			fmt.Fprintf(w, "envelope    DSSE, of type %s\n", discreet.ReleaseType)
@@ -152,6 +160,10 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string) (*d
 		fmt.Fprintf(w, "signature   names the key %s\n", g.KeyID)
 	}
 	return found, nil
+}
+
+func unsigned(found *discreet.Verification) bool {
+	return found.Release.Signature == nil && !found.Envelope
 }
 
 // largestRelease bounds, in bytes, the file that is read as a release.
