@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -75,6 +76,43 @@ func filled(m protoreflect.MethodDescriptor, dataset, id string) proto.Message {
 		}
 	}
 	return r
+}
+
+// A field that a call does not know is refused by its name, in every form of JSON: it
+// may be a misspelt bound. Nothing is asked by such a call.
+func TestUnknownFieldsOfACallAreRefused(t *testing.T) {
+	h := furnish(t, "")
+	h.open()
+	const service = "/discreet.curator.v1.CuratorService/"
+	for what, body := range map[string]string{
+		"Ask":        fmt.Sprintf(`{"dataset":"pbc","key":%q,"question":%q,"largestEpsilon":0.1}`, oneKey, wish(0.1)),
+		"Plan":       fmt.Sprintf(`{"dataset":"pbc","question":%q,"quesiton":""}`, wish(0.1)),
+		"GetDataset": `{"dataset":"pbc","dataset ":"pbc"}`,
+	} {
+		status, text := h.post(h.tokens["ann"], service+what, body)
+		if status != http.StatusBadRequest || !strings.Contains(text, "invalid_argument") || !strings.Contains(text, "unknown field") || !strings.Contains(text, "remove it or correct its name") {
+			t.Errorf("%s: %d %s; want 400 and the field", what, status, text)
+		}
+	}
+	if status, text := h.post(h.tokens["ann"], service+"ListAsks", `{"dataset":"pbc"}`); status != http.StatusOK || strings.Contains(text, "key") {
+		t.Errorf("%d %s; want no ask", status, text)
+	}
+	const query = "GetDataset?connect=v1&encoding=json&message="
+	for message, want := range map[string]int{`{"dataset":"pbc"}`: http.StatusOK, `{"dataset":"pbc","x":1}`: http.StatusBadRequest} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+service+query+url.QueryEscape(message), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+h.tokens["ann"])
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("GET of %s: %d; want %d", message, answer.StatusCode, want)
+		}
+	}
 }
 
 // Every call of every service, by everybody, on a dataset of theirs and on one that is not:

@@ -22,7 +22,7 @@ func (c Config) callRate() service.Rate {
 
 // routes mounts the calls. Each of the two services is one handler of its prefix.
 func (s *Service) routes() {
-	options := []connect.HandlerOption{connect.WithReadMaxBytes(largestCall), connect.WithRecover(s.recovered), boundedGzip()}
+	options := []connect.HandlerOption{connect.WithReadMaxBytes(largestCall), connect.WithRecover(s.recovered), boundedGzip(), refusesUnknown()}
 	access := service.Access{Roles: []string{personRole}, Body: largestCall + 64<<10, Rate: s.config.callRate()}
 	for _, mount := range []func() (string, http.Handler){
 		func() (string, http.Handler) {
