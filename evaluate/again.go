@@ -152,6 +152,9 @@ func (p *Plan) Verify(r *Release) error {
 		{"notes", r.Notes, p.notes(again)},
 	} {
 		if err := same(part.name, part.got, part.want, slack); err != nil {
+			if part.name == "answers" && named(r.Answers) && !named(again.Answers) {
+				err = fmt.Errorf("%w: its largest lower limit is that of several policies, none of which is shown to be best; versions before 0.1.0 named the first of them all the same", err)
+			}
 			return err
 		}
 	}

@@ -88,3 +88,8 @@ func (s *Selection) named(levels []string, of map[string][2]float64) string {
 	}
 	return first[0]
 }
+
+// named tells whether answers name a best policy.
+func named(answers []PolicyAnswer) bool {
+	return slices.ContainsFunc(answers, func(a PolicyAnswer) bool { return a.Selection != nil && a.Selection.Policy != "" })
+}
