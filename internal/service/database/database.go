@@ -102,6 +102,10 @@ func openSQLite(ctx context.Context, path string, o Options) (*DB, error) {
 }
 
 func (d *DB) openFile(ctx context.Context, path string) error {
+	// SQLite takes an empty file for a new store; it may be what is left of an old one.
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return fmt.Errorf("%w: %s: is empty (0 bytes), as no store is; put back the right file, or remove it to begin a new store", ErrLocation, path)
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // what clients sent is in it
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrLocation, err)

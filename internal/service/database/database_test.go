@@ -197,3 +197,22 @@ func TestAStoreWithoutADirectory(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A file of no bytes is no store: SQLite would begin a new one in it, where somebody may
+// have lost the old. A file that is not there is begun, and is never empty afterwards.
+func TestAnEmptyFileIsNoStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.Open(t.Context(), path, database.Options{}); !errors.Is(err, database.ErrLocation) || !strings.Contains(fmt.Sprint(err), "remove it to begin a new store") {
+		t.Fatalf("%v; want the empty file refused, with the remedy", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Fatalf("%v, %v; want a file with something in it", info, err)
+	}
+}
