@@ -58,38 +58,22 @@ type Trained struct {
 	Resumed uint64
 }
 
-// TrainOption changes how [Train] runs.
-type TrainOption func(*simulate.Config)
-
-// WithThreads computes on n goroutines; without it on one a core. The result does not
-// depend on it.
-func WithThreads(n int) TrainOption { return func(c *simulate.Config) { c.Threads = n } }
-
-// WithTrainProgress calls f after every report; when f returns false the run stops,
-// without an error.
-func WithTrainProgress(f func(simulate.Progress) bool) TrainOption {
-	return func(c *simulate.Config) { c.Progress = f }
-}
-
-// WithResumed calls f before a run goes on that output.dir holds, with the number of
-// its reports so far.
-func WithResumed(f func(reports uint64)) TrainOption {
-	return func(c *simulate.Config) { c.Resumed = f }
-}
-
 // Train trains a policy on simulated agents, each of which spends at most the epsilon of
 // the configuration, and writes it to output.dir. What is there already goes on.
 //
 // What the run came to so far is returned beside the error where ctx ended, or agents
 // have no budget left ([train.ErrBudget]; the policy is then written all the same):
 // reports that were sent cannot be taken back.
-func Train(ctx context.Context, t Training, options ...TrainOption) (out *Trained, err error) {
+//
+// Each of with may change how the run is made before it begins, such as its Threads, its
+// Progress, or what is told when an earlier run goes on (Resumed).
+func Train(ctx context.Context, t Training, with ...func(*simulate.Config)) (out *Trained, err error) {
 	c, err := t.file.Config()
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range options {
-		o(&c)
+	for _, change := range with {
+		change(&c)
 	}
 	out = &Trained{Dir: t.OutputDir()}
 	name := fmt.Sprintf("run %d", time.Now().UnixNano())

@@ -65,7 +65,7 @@ func (p *Plan) CheckPart(ctx context.Context, d *trajectory.Dataset) (*Ready, er
 // once.
 func (r *Ready) Replay(ctx context.Context, x noise.Sums) error {
 	if x == nil || r.plan.pairs == nil && !r.used.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
+		return fmt.Errorf("%w: this check was run before; check the data again", errUsed)
 	}
 	_, err := r.draw(ctx, noise.NewReplay(x))
 	return err

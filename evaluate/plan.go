@@ -321,10 +321,10 @@ func (r *Ready) Plan() *Plan { return r.plan }
 // on a receipt that was not used before. src may be nil without privacy.
 func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Source) (*Release, error) {
 	if src == nil && r.plan.public.Privacy != nil {
-		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", ErrUsed)
+		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", errUsed)
 	}
 	if !r.used.CompareAndSwap(false, true) {
-		return nil, fmt.Errorf("%w: this check was run before; check the data again", ErrUsed)
+		return nil, fmt.Errorf("%w: this check was run before; check the data again", errUsed)
 	}
 	redeem := paid.Redeem
 	if src != nil && src.Sums() != nil {

@@ -25,9 +25,9 @@ var (
 	// ErrData marks data that does not fit the plan. The error is for the
 	// curator alone.
 	ErrData = fault.Input("data does not fit the plan")
-	// ErrUsed marks a run that cannot start: it ran before, or has no source of
+	// errUsed marks a run that cannot start: it ran before, or has no source of
 	// noise. Nothing was spent on it.
-	ErrUsed = errors.New("run refused")
+	errUsed = errors.New("run refused")
 	// ErrOverBudget marks a plan whose event costs more than its budget: an
 	// error of the program, caught before anything is spent.
 	ErrOverBudget = errors.New("plan exceeds its budget")

@@ -24,29 +24,29 @@ const personRole = "person"
 const operatorRole = "operator"
 
 // everyone may use a call of any dataset that they have a role for.
-var everyone = []Role{Analyst, Steward, Auditor}
+var everyone = []Role{roleAnalyst, roleSteward, roleAuditor}
 
 // permissions say, of each call, which roles of the dataset may use it. A call that is not
 // listed is nobody's.
 var permissions = map[string][]Role{
 	curatorv1.CuratorServiceListDatasetsProcedure:  everyone,
 	curatorv1.CuratorServiceGetDatasetProcedure:    everyone,
-	curatorv1.CuratorServicePlanProcedure:          {Analyst, Steward},
-	curatorv1.CuratorServiceAskProcedure:           {Analyst},
+	curatorv1.CuratorServicePlanProcedure:          {roleAnalyst, roleSteward},
+	curatorv1.CuratorServiceAskProcedure:           {roleAnalyst},
 	curatorv1.CuratorServiceGetAskProcedure:        everyone,
 	curatorv1.CuratorServiceWatchAskProcedure:      everyone,
 	curatorv1.CuratorServiceListAsksProcedure:      everyone,
-	curatorv1.CuratorServiceWithdrawAskProcedure:   {Analyst},
+	curatorv1.CuratorServiceWithdrawAskProcedure:   {roleAnalyst},
 	curatorv1.CuratorServiceGetReleaseProcedure:    everyone,
 	curatorv1.CuratorServiceVerifyReleaseProcedure: everyone,
 	curatorv1.CuratorServiceGetBudgetProcedure:     everyone,
-	curatorv1.CuratorServicePutPolicyProcedure:     {Analyst},
-	curatorv1.StewardServiceDecideProcedure:        {Steward},
-	curatorv1.StewardServiceSetShareProcedure:      {Steward},
-	curatorv1.StewardServiceSetBudgetProcedure:     {Steward},
-	curatorv1.StewardServiceListNoticesProcedure:   {Steward},
-	curatorv1.StewardServiceClearChecksProcedure:   {Steward},
-	curatorv1.StewardServiceListAuditProcedure:     {Steward, Auditor},
+	curatorv1.CuratorServicePutPolicyProcedure:     {roleAnalyst},
+	curatorv1.StewardServiceDecideProcedure:        {roleSteward},
+	curatorv1.StewardServiceSetShareProcedure:      {roleSteward},
+	curatorv1.StewardServiceSetBudgetProcedure:     {roleSteward},
+	curatorv1.StewardServiceListNoticesProcedure:   {roleSteward},
+	curatorv1.StewardServiceClearChecksProcedure:   {roleSteward},
+	curatorv1.StewardServiceListAuditProcedure:     {roleSteward, roleAuditor},
 }
 
 // Errors that a caller may see. What exists and is not the caller's does not exist.
@@ -93,7 +93,7 @@ func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, 
 		return nil, nil, s.broken(err)
 	}
 	who, err := s.enter(ctx, procedure, a.Dataset)
-	if err == nil && who.role == Analyst && a.Analyst != who.name {
+	if err == nil && who.role == roleAnalyst && a.Analyst != who.name {
 		err = connect.NewError(connect.CodeNotFound, errNotFound)
 	}
 	return who, a, err

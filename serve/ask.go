@@ -107,7 +107,7 @@ func (s *Service) told(ctx context.Context, who *caller, a *asks.Ask) *curatorv1
 		Id: a.ID, Dataset: a.Dataset, Analyst: a.Analyst, State: states[a.State], Reason: a.Reason, Question: a.Question, Purpose: a.Purpose,
 		Epsilon: a.Epsilon, Delta: a.Delta, Asked: stamp(a.Asked), Ended: stamp(a.Told),
 	}
-	if who.role == Analyst && !s.isTold(ctx, a) {
+	if who.role == roleAnalyst && !s.isTold(ctx, a) {
 		out.State, out.Reason, out.Ended = curatorv1.State_STATE_QUEUED, "", nil
 	}
 	return out
@@ -257,7 +257,7 @@ func (s curator) ListAsks(ctx context.Context, r *curatorv1.ListAsksRequest) (*c
 
 // own is the analyst whose asks the caller may see, empty for all.
 func (c *caller) own() string {
-	if c.role == Analyst {
+	if c.role == roleAnalyst {
 		return c.name
 	}
 	return ""

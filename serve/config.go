@@ -28,12 +28,12 @@ type Role string
 
 // The roles.
 const (
-	// Analyst plans and asks, and sees their own asks and releases.
-	Analyst Role = "analyst"
-	// Steward decides, grants, and sees everything of the dataset.
-	Steward Role = "steward"
-	// Auditor reads releases, asks and the audit log, and asks nothing.
-	Auditor Role = "auditor"
+	// roleAnalyst plans and asks, and sees their own asks and releases.
+	roleAnalyst Role = "analyst"
+	// roleSteward decides, grants, and sees everything of the dataset.
+	roleSteward Role = "steward"
+	// roleAuditor reads releases, asks and the audit log, and asks nothing.
+	roleAuditor Role = "auditor"
 )
 
 // Config is the configuration of the service, in YAML. Its fields are its keys.
@@ -239,8 +239,8 @@ func (d Dataset) validate() error {
 			say("people: %q; want lower-case letters, digits and any of ._-, a letter first, at most 64", name)
 		}
 		switch d.People[name] {
-		case Analyst, Auditor:
-		case Steward:
+		case roleAnalyst, roleAuditor:
+		case roleSteward:
 			steward = true
 		default:
 			say("people.%s is %q; want analyst, steward or auditor", name, d.People[name])

@@ -66,8 +66,8 @@ func (c console) oneAsk(r *http.Request, procedure string) (pages.OneAsk, *calle
 		return pages.OneAsk{}, nil, nil, err
 	}
 	v := pages.OneAsk{Frame: c.frame(r, "Ask"), Ask: c.askView(r.Context(), who, a)}
-	v.MayDecide = who.role == Steward && a.State == asks.Waiting
-	v.MayWithdraw = who.role == Analyst && slices.Contains(who.withdrawable(), a.State)
+	v.MayDecide = who.role == roleSteward && a.State == asks.Waiting
+	v.MayWithdraw = who.role == roleAnalyst && slices.Contains(who.withdrawable(), a.State)
 	v.Released = v.Ask.State == string(asks.Released)
 	if v.Ask.Ended == "" {
 		v.Refresh = 2

@@ -78,7 +78,7 @@ func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error)
 		out = append(out, s)
 	}
 	for _, name := range slices.Sorted(maps.Keys(who.People)) {
-		if who.People[name] == Analyst && !known[name] {
+		if who.People[name] == roleAnalyst && !known[name] {
 			out = append(out, pages.Share{Analyst: name, Of: "the budget", Budget: bar(dp.Budget{}, state.Budget)})
 		}
 	}
@@ -121,13 +121,13 @@ func when(t time.Time) string {
 
 // oneDataset fills the page of a dataset.
 func (c console) oneDataset(r *http.Request, who *caller) (pages.OneDataset, error) {
-	v := pages.OneDataset{Frame: c.frame(r, who.dataset.name), MayAsk: who.role == Analyst, Steward: who.role == Steward, Auditor: who.role == Auditor, Key: ledger.NewKey()}
+	v := pages.OneDataset{Frame: c.frame(r, who.dataset.name), MayAsk: who.role == roleAnalyst, Steward: who.role == roleSteward, Auditor: who.role == roleAuditor, Key: ledger.NewKey()}
 	var err error
 	if v.Dataset, err = c.about(r.Context(), who); err != nil {
 		return v, err
 	}
 	v.Dataset.Still = c.still(r.Context(), who)
-	if who.role != Analyst {
+	if who.role != roleAnalyst {
 		if v.Shares, err = c.shares(r.Context(), who); err != nil {
 			return v, err
 		}

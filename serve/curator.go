@@ -81,7 +81,7 @@ func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudget
 		Spent:  &curatorv1.Budget{Epsilon: state.Spent.Epsilon, Delta: state.Spent.Delta},
 	}
 	for _, a := range state.Analysts {
-		if who.role == Analyst && strings.EqualFold(a.Analyst, who.name) && a.Share != nil {
+		if who.role == roleAnalyst && strings.EqualFold(a.Analyst, who.name) && a.Share != nil {
 			out.Budget = &curatorv1.Budget{Epsilon: a.Share.Epsilon, Delta: a.Share.Delta}
 			out.Spent = &curatorv1.Budget{Epsilon: a.Spent.Epsilon, Delta: a.Spent.Delta}
 		}

@@ -14,7 +14,7 @@ import (
 
 // release returns the bytes of an ask that was released and told.
 func (s *Service) release(ctx context.Context, who *caller, a *asks.Ask) ([]byte, error) {
-	if a.State != asks.Released || who.role == Analyst && !s.isTold(ctx, a) {
+	if a.State != asks.Released || who.role == roleAnalyst && !s.isTold(ctx, a) {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("the ask has no release"))
 	}
 	text, err := s.store.Release(ctx, a.ID)

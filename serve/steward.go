@@ -62,7 +62,7 @@ func (s steward) SetShare(ctx context.Context, r *curatorv1.SetShareRequest) (*c
 	if err != nil {
 		return nil, err
 	}
-	if who.People[r.GetAnalyst()] != Analyst {
+	if who.People[r.GetAnalyst()] != roleAnalyst {
 		return nil, invalid("analyst", errors.New("nobody of this name is an analyst of the dataset"))
 	}
 	share := dp.Budget{Epsilon: r.GetShare().GetEpsilon(), Delta: r.GetShare().GetDelta()}

@@ -141,7 +141,7 @@ func (c *ClosedForm) Delta(ctx context.Context, epsilon float64) (Bracket, error
 func (c *ClosedForm) delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if c.single != nil {
 		if e := c.single.smooth; e != nil {
-			return SmoothGaussianDelta(ctx, e.Alpha, e.Beta, e.Dimension, epsilon)
+			return smoothGaussianDelta(ctx, e.Alpha, e.Beta, e.Dimension, epsilon)
 		}
 		return c.single.delta(epsilon), nil
 	}
@@ -180,7 +180,7 @@ func (c *ClosedForm) epsilon(ctx context.Context, delta float64) (Bracket, error
 // epsilon inverts the profile by bisection on certain comparisons.
 func (p *eventProfile) epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if e := p.smooth; e != nil {
-		return SmoothGaussianEpsilon(ctx, e.Alpha, e.Beta, e.Dimension, delta)
+		return smoothGaussianEpsilon(ctx, e.Alpha, e.Beta, e.Dimension, delta)
 	}
 	if delta < p.floor {
 		return Bracket{}, fmt.Errorf("%w: delta is %v; no epsilon holds for %s below delta %v", dp.ErrBudget, delta, p.event.Kind(), p.floor)

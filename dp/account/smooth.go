@@ -27,13 +27,13 @@ const (
 	balle16MaxEpsilon = 20
 )
 
-// SmoothGaussianDelta brackets the smallest delta at which the mechanism is
+// smoothGaussianDelta brackets the smallest delta at which the mechanism is
 // (epsilon, delta)-private: the largest hockey-stick divergence over every pair
 // of Gaussians that alpha and beta allow, in both orders. Upper is proven, with
 // the discretisation and the rounding inside; it is usually within a relative
 // 1e-5 of Lower where they exceed 1e-280. alpha > 0, beta >= 0, d >= 1,
 // 0 <= epsilon <= 500. See docs/proofs/smooth-sensitivity.md.
-func SmoothGaussianDelta(ctx context.Context, alpha, beta float64, d int, epsilon float64) (Bracket, error) {
+func smoothGaussianDelta(ctx context.Context, alpha, beta float64, d int, epsilon float64) (Bracket, error) {
 	if err := checkSmooth(alpha, beta, d, epsilon); err != nil {
 		return Bracket{}, err
 	}
@@ -42,10 +42,10 @@ func SmoothGaussianDelta(ctx context.Context, alpha, beta float64, d int, epsilo
 	return b, ctx.Err()
 }
 
-// SmoothGaussianEpsilon brackets the smallest epsilon at which the mechanism is
+// smoothGaussianEpsilon brackets the smallest epsilon at which the mechanism is
 // (epsilon, delta)-private, at most 500. It is 0 where delta covers the largest
 // total variation. Otherwise the ends are usually within a relative 1e-4.
-func SmoothGaussianEpsilon(ctx context.Context, alpha, beta float64, d int, delta float64) (Bracket, error) {
+func smoothGaussianEpsilon(ctx context.Context, alpha, beta float64, d int, delta float64) (Bracket, error) {
 	if err := checkSmooth(alpha, beta, d, 0); err != nil {
 		return Bracket{}, err
 	}
@@ -67,7 +67,7 @@ func SmoothGaussianEpsilon(ctx context.Context, alpha, beta float64, d int, delt
 // They spend several times more noise than [SmoothGaussianAlpha] asks for at the
 // same beta. The paper prints no proof for them (its appendix has other
 // constants, for epsilon <= 5) and they fail for some budgets of epsilon 60, so
-// each call certifies what it returns, as [SmoothGaussianDelta] would. Epsilon
+// each call certifies what it returns, as [smoothGaussianDelta] would. Epsilon
 // above 20 is refused with [ErrUncertified].
 func Balle16Constants(ctx context.Context, b dp.Budget, d int) (alpha, beta float64, err error) {
 	if err := b.Validate(); err != nil {

@@ -14,7 +14,7 @@ import (
 // exceeds the exact value by about 1e-4 relative. beta >= 0, d >= 1.
 //
 // A beta so large that the variances alone tell the neighbours apart is refused
-// with [ErrUncertified]: no alpha helps. [SmoothGaussianBeta] is the limit.
+// with [ErrUncertified]: no alpha helps. [smoothGaussianBeta] is the limit.
 func SmoothGaussianAlpha(ctx context.Context, b dp.Budget, beta float64, d int) (Bracket, error) {
 	w, err := newAlphaSweep(ctx, b, beta, d)
 	if err != nil {
@@ -23,10 +23,10 @@ func SmoothGaussianAlpha(ctx context.Context, b dp.Budget, beta float64, d int) 
 	return w.alphaSearch(b.Delta).bracket(smoothStart(b), 1/smoothMaxAlpha, smoothMaxAlpha)
 }
 
-// SmoothGaussianBeta brackets the largest beta that leaves room for the budget
+// smoothGaussianBeta brackets the largest beta that leaves room for the budget
 // in d dimensions: below Lower some finite alpha meets it, from Upper on none
 // does. Near the limit the alpha is huge; useful betas are well below.
-func SmoothGaussianBeta(ctx context.Context, b dp.Budget, d int) (Bracket, error) {
+func smoothGaussianBeta(ctx context.Context, b dp.Budget, d int) (Bracket, error) {
 	if err := b.Validate(); err != nil {
 		return Bracket{}, err
 	}
@@ -74,7 +74,7 @@ func SmoothGaussianBeta(ctx context.Context, b dp.Budget, d int) (Bracket, error
 // expected noise on a public guess of the data; it is evaluated on a grid of 24
 // betas that spans three decades below the limit. NaN counts as +Inf.
 func SmoothGaussianPair(ctx context.Context, b dp.Budget, d int, cost func(alpha, beta float64) float64) (alpha, beta float64, err error) {
-	limit, err := SmoothGaussianBeta(ctx, b, d)
+	limit, err := smoothGaussianBeta(ctx, b, d)
 	if err != nil {
 		return 0, 0, err
 	}

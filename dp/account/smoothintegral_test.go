@@ -186,7 +186,7 @@ func TestSmoothSweepSurvivesDenormalRatios(t *testing.T) {
 // At epsilon 0 a change of the variance makes the total variation smaller: the
 // worst pair has equal variances, which a look at the extremes would miss.
 func TestSmoothSweepFindsAnInteriorMaximum(t *testing.T) {
-	b, err := SmoothGaussianDelta(t.Context(), 1/0.7, 0.0625, 1, 0)
+	b, err := smoothGaussianDelta(t.Context(), 1/0.7, 0.0625, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func bound(t *testing.T, s Samples, o Options) Found {
 func TestNormalLawsShowWhatIsExpected(t *testing.T) {
 	const runs = 20000
 	for i, mu := range []float64{0.1, 0.5, 1, 2, 4} {
-		got, want := bound(t, normals(t, mu, runs, uint64(i)), Options{Delta: 1e-5}).Mu, Expected(mu, runs, DefaultFalseAlarm)
+		got, want := bound(t, normals(t, mu, runs, uint64(i)), Options{Delta: 1e-5}).Mu, expected(mu, runs, DefaultFalseAlarm)
 		if got > mu || got < want-3/math.Sqrt(runs)*4 {
 			t.Errorf("mu %v: at least %.4f; want about %.4f", mu, got, want)
 		}
@@ -111,7 +111,7 @@ func TestNormalLawsShowWhatIsExpected(t *testing.T) {
 // four standard errors; more may, since the stated power is a lower bound.
 func TestStatedPower(t *testing.T) {
 	const audits, runs, mu, alarm = 1000, 1200, 4.0 / 3, 1e-2
-	stated := Detects(1, mu, runs, alarm)
+	stated := detects(1, mu, runs, alarm)
 	if stated < 0.1 || stated > 0.9 {
 		t.Fatalf("stated power %.3f: the test tells nothing", stated)
 	}

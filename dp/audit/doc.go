@@ -9,7 +9,7 @@
 // An accountant bounds from above what a mechanism shows, if it does what its event
 // says. A bound from below that passes the event's shows that it does not. One that
 // stays under it shows nothing: the two datasets may not have been the worst, nor the
-// test the best. [Detects] says beforehand what a number of runs can find.
+// test the best. detects says beforehand what a number of runs can find.
 //
 // # How
 //

@@ -44,7 +44,7 @@ const (
 	unlikely = 1e-9
 )
 
-// Bound finds what a run shows, by theorem 5.2 of Steinke, Nasr and Jagielski (2023): see [AtLeastRight]. Its bound on a chance
+// Bound finds what a run shows, by theorem 5.2 of Steinke, Nasr and Jagielski (2023): see atLeastRight. Its bound on a chance
 // is never far below 4 delta, so that with a false-alarm rate below some 25 delta nothing is ever shown.
 func (o OneRun) Bound(options Options) (Once, error) {
 	options, err := options.complete()
@@ -106,11 +106,11 @@ func (o OneRun) validate() error {
 	return nil
 }
 
-// AtLeastRight bounds the probability that of guesses about canaries so many are right, of a mechanism that is
+// atLeastRight bounds the probability that of guesses about canaries so many are right, of a mechanism that is
 // (epsilon, delta)-private. With f(v) the probability of v or more successes in as many tosses as guesses, each of
 // probability e^epsilon/(1+e^epsilon), it is f(v) + 2 canaries delta max over i of f(v-i)/i, of which Steinke, Nasr and
 // Jagielski (2023, theorem 5.2) prove a little less, with f(v-i) - f(v). So it does not fall with epsilon. It is rounded up.
-func AtLeastRight(canaries, guesses, right int, epsilon, delta float64) float64 {
+func atLeastRight(canaries, guesses, right int, epsilon, delta float64) float64 {
 	if right < 1 || guesses < 1 {
 		return 1
 	}
@@ -131,7 +131,7 @@ func AtLeastRight(canaries, guesses, right int, epsilon, delta float64) float64 
 
 // leastOnce is the largest epsilon that is refuted at alpha, rounded down.
 func leastOnce(canaries, guesses, right int, delta, alpha float64) float64 {
-	refuted := func(epsilon float64) bool { return AtLeastRight(canaries, guesses, right, epsilon, delta) <= alpha }
+	refuted := func(epsilon float64) bool { return atLeastRight(canaries, guesses, right, epsilon, delta) <= alpha }
 	if !refuted(0) {
 		return 0
 	}
@@ -159,7 +159,7 @@ func (c Claim) HoldOnce(f Once) error {
 
 // OncePower is what one run with so many canaries can find.
 type OncePower struct {
-	// Expected is shown of a mechanism that answers for each canary by randomised response of the claimed epsilon:
+	// expected is shown of a mechanism that answers for each canary by randomised response of the claimed epsilon:
 	// none that keeps the claim shows more on average.
 	Expected float64 `json:"expected_epsilon"`
 	// Most is shown of a mechanism that tells all: no claim above it can be refuted by so few canaries.

@@ -28,12 +28,12 @@ func TestChancesOfRightGuessesAgreeWithThePublishedProgram(t *testing.T) {
 		{100, 20, 10, 0.1, 0.001, 0.7015660984},
 		{20000, 20000, 15200, 1.1, 1e-08, 0.0007210838967},
 	} {
-		got := AtLeastRight(c.canaries, c.guesses, c.right, c.epsilon, c.delta)
+		got := atLeastRight(c.canaries, c.guesses, c.right, c.epsilon, c.delta)
 		if got < c.want*(1-1e-8) || got > c.want*(1+1e-5+4*float64(c.canaries)*c.delta) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	if got := AtLeastRight(100, 100, 0, 1, 0); got != 1 {
+	if got := atLeastRight(100, 100, 0, 1, 0); got != 1 {
 		t.Errorf("no guess right: %v", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Power is what an audit can find at all.
 type Power struct {
-	// Expected is the bound on mu that is expected of a mechanism that spends all it
+	// expected is the bound on mu that is expected of a mechanism that spends all it
 	// claims, on its worst neighbours.
 	Expected float64 `json:"expected_mu"`
 	// HalfNoise is a lower bound of the probability to refute one whose noise is half
@@ -18,18 +18,18 @@ type Power struct {
 }
 
 // Power is what so many runs of each world can find of a claim with a mu, by a test
-// that answers half way between two normal laws; see [Expected] and [Detects].
+// that answers half way between two normal laws; see expected and detects.
 func (c Claim) Power(runs int, falseAlarm float64) Power {
-	return Power{Expected(c.Mu, runs, falseAlarm), Detects(c.Mu, 2*c.Mu, runs, falseAlarm)}
+	return Power{expected(c.Mu, runs, falseAlarm), detects(c.Mu, 2*c.Mu, runs, falseAlarm)}
 }
 
 // counted is how many of the runs of a world count, after those that choose.
 func counted(runs int) int { return runs - choosing(runs) }
 
-// Expected is the bound on mu that so many runs of each world show of a mechanism
+// expected is the bound on mu that so many runs of each world show of a mechanism
 // whose two outcomes are N(0, 1) and N(mu, 1), by a test that answers half way between
 // them as often as is expected.
-func Expected(mu float64, runs int, falseAlarm float64) float64 {
+func expected(mu float64, runs int, falseAlarm float64) float64 {
 	n := counted(runs)
 	hits := int(xmath.NormCDF(mu/2) * float64(n))
 	return halfway(n-hits, hits, n).limited(falseAlarm / 2).Mu()
@@ -43,11 +43,11 @@ func halfway(wrong, right, n int) Region {
 // slabs part the number of wrong answers, a quarter of a standard deviation each.
 const slabs = 64
 
-// Detects is a lower bound of the probability that so many runs of each world refute
+// detects is a lower bound of the probability that so many runs of each world refute
 // the claimed mu, of a mechanism whose two outcomes are N(0, 1) and N(mu, 1) and
 // with a test that answers half way between them. A test that is chosen from few
 // samples stands beside it and finds a little less.
-func Detects(claimed, mu float64, runs int, falseAlarm float64) float64 {
+func detects(claimed, mu float64, runs int, falseAlarm float64) float64 {
 	n := counted(runs)
 	share := xmath.NormCDF(mu / 2)
 	passes := func(wrong, right int) bool {
@@ -85,7 +85,7 @@ func atLeastOf(k, n int, p float64) float64 {
 // at most limit.
 func Enough(mu, share, falseAlarm float64, limit int) int {
 	for runs := 2000; runs < limit; runs += runs / 4 {
-		if Expected(mu, runs, falseAlarm) >= share*mu {
+		if expected(mu, runs, falseAlarm) >= share*mu {
 			return runs
 		}
 	}

@@ -29,9 +29,10 @@ type Config struct {
 	Budget dp.Budget
 	// Rule is the composition theorem; [account.GaussianDP] if zero.
 	Rule account.Rule
-	// Filter holds the choices of the rule. Its zero value stands for
-	// [DefaultFilter]. An accountant of one's own is refused: another process
-	// could not recompute its charges.
+	// Filter holds the choices of the rule. Its zero value sets aside, for charges that
+	// the Gaussian or the Renyi rule cannot take, a quarter of epsilon and half of delta.
+	// An accountant of one's own is refused: another process could not recompute its
+	// charges.
 	Filter account.FilterOptions
 	// NoReserve keeps a zero Filter as it is: what the rule cannot take is refused.
 	NoReserve bool
@@ -45,11 +46,11 @@ type Config struct {
 	RefuseCopies bool
 }
 
-// DefaultFilter sets aside, for charges that the Gaussian or the Renyi rule cannot
+// defaultFilter sets aside, for charges that the Gaussian or the Renyi rule cannot
 // take, a quarter of epsilon and half of delta. A charge that is neither pure nor
 // (epsilon, delta) is converted at a sixteenth of the delta that it is charged
 // to, so at most sixteen such charges fit.
-func DefaultFilter(rule account.Rule, budget dp.Budget) account.FilterOptions {
+func defaultFilter(rule account.Rule, budget dp.Budget) account.FilterOptions {
 	if rule == account.Basic {
 		return account.FilterOptions{ChargeDelta: budget.Delta / 16}
 	}
@@ -74,7 +75,7 @@ func (c Config) body() (*chain.OpenBody, error) {
 		return nil, fmt.Errorf("%w: an accountant of one's own cannot be kept in a ledger; leave it out", ErrConfig)
 	}
 	if c.Filter.Reserve == (dp.Budget{}) && c.Filter.ChargeDelta == 0 && c.Filter.Order == 0 && !c.NoReserve {
-		c.Filter = DefaultFilter(c.Rule, c.Budget)
+		c.Filter = defaultFilter(c.Rule, c.Budget)
 	}
 	m, err := meter.New(c.Adjacency, c.Budget, c.Rule, c.Filter)
 	if err != nil {

@@ -28,7 +28,7 @@
 // budget is kept by a rule that is proven for that, fixed at creation: basic
 // composition, Gaussian differential privacy (the default), or Renyi at one
 // order. Under the last two a reserved part of the budget takes what the rule
-// cannot ([DefaultFilter]). Sums are rounded up and limits down.
+// cannot ([Config].Filter). Sums are rounded up and limits down.
 //
 // Entries are append-only and hash-chained (package chain). [Ledger.Verify]
 // recomputes the chain and the accounting and names the entry that is wrong;

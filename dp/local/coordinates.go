@@ -29,7 +29,7 @@ type Coordinates struct {
 // A coordinate in a report: index, mechanism, cell or bit.
 const coordinateSize = 4 + 1 + 2
 
-// maxSampled is ReducedDim at MaxEpsilon.
+// maxSampled is ReducedDim at maxEpsilon.
 const maxSampled = 25
 
 // NewPiecewise returns the piecewise mechanism on vectors of length dim. The error
@@ -49,7 +49,7 @@ func newCoordinates(k kind, dim int, clip, epsilon float64) (Coordinates, error)
 	if err := checkEpsilon(epsilon); err != nil {
 		return Coordinates{}, err
 	}
-	if err := checkDim(dim, MaxDim); err != nil {
+	if err := checkDim(dim, maxDim); err != nil {
 		return Coordinates{}, err
 	}
 	if err := checkClip(clip); err != nil {

@@ -16,7 +16,7 @@ import (
 func TestWindowNeverPassesItsBudget(t *testing.T) {
 	two64 := new(big.Int).Lsh(big.NewInt(1), 64)
 	rapid.Check(t, func(t *rapid.T) {
-		epsilon := rapid.Float64Range(MinEpsilon, maxShare).Draw(t, "epsilon")
+		epsilon := rapid.Float64Range(minEpsilon, maxShare).Draw(t, "epsilon")
 		w := newWindow(epsilon)
 		lie := new(big.Int).SetUint64(w.lie)
 		odds := new(big.Rat).SetFrac(new(big.Int).Sub(two64, lie), lie)
@@ -167,7 +167,7 @@ func TestCoordinatesParametersOutOfRangeAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		dim           int
 		clip, epsilon float64
-	}{{0, 1, 1}, {1, 0, 1}, {1, math.NaN(), 1}, {1, 1, 0}, {1, 1, 17}, {2, 1, math.Inf(1)}, {MaxDim + 1, 1, 1}} {
+	}{{0, 1, 1}, {1, 0, 1}, {1, math.NaN(), 1}, {1, 1, 0}, {1, 1, 17}, {2, 1, math.Inf(1)}, {maxDim + 1, 1, 1}} {
 		if _, err := NewHybrid(c.dim, c.clip, c.epsilon); !errors.Is(err, ErrParameter) {
 			t.Errorf("NewHybrid(%+v): %v", c, err)
 		}

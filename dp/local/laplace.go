@@ -30,7 +30,7 @@ func NewLaplace(dim int, clip, epsilon float64) (Laplace, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Laplace{}, err
 	}
-	if err := checkDim(dim, MaxDim); err != nil {
+	if err := checkDim(dim, maxDim); err != nil {
 		return Laplace{}, err
 	}
 	if err := checkClip(clip); err != nil {

@@ -15,7 +15,7 @@ import (
 // 2 limit/epsilon, compared as rationals.
 func TestLaplaceEnforcesItsSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		epsilon := rapid.Float64Range(MinEpsilon, MaxEpsilon).Draw(t, "epsilon")
+		epsilon := rapid.Float64Range(minEpsilon, maxEpsilon).Draw(t, "epsilon")
 		clip := math.Pow(10, rapid.Float64Range(-99, 99).Draw(t, "log clip"))
 		x := rapid.SliceOfN(rapid.Float64(), 1, 40).Draw(t, "x")
 		if rapid.Bool().Draw(t, "at the clip") {
@@ -134,7 +134,7 @@ func TestLaplaceParametersOutOfRangeAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		dim           int
 		clip, epsilon float64
-	}{{0, 1, 1}, {1, 0, 1}, {1, math.NaN(), 1}, {1, math.Inf(1), 1}, {1, 1, 0}, {1, 1, math.NaN()}, {MaxDim + 1, 1, 1}} {
+	}{{0, 1, 1}, {1, 0, 1}, {1, math.NaN(), 1}, {1, math.Inf(1), 1}, {1, 1, 0}, {1, 1, math.NaN()}, {maxDim + 1, 1, 1}} {
 		if _, err := NewLaplace(c.dim, c.clip, c.epsilon); !errors.Is(err, ErrParameter) {
 			t.Errorf("NewLaplace(%+v): %v", c, err)
 		}

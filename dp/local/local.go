@@ -20,11 +20,11 @@ var (
 
 // The range of epsilon, of clips and of dimensions.
 const (
-	MinEpsilon = 1e-3
-	MaxEpsilon = 64
+	minEpsilon = 1e-3
+	maxEpsilon = 64
 	MinClip    = 1e-100
 	MaxClip    = 1e100
-	MaxDim     = 1 << 24
+	maxDim     = 1 << 24
 )
 
 // Vector is a local randomiser of a vector. Values of this package that
@@ -107,8 +107,8 @@ func (s secure) bernoulli(p float64) bool    { return s.src.Bernoulli(p) }
 func pure(epsilon float64) dp.Event { return dp.ApproximateDP{Epsilon: epsilon} }
 
 func checkEpsilon(epsilon float64) error {
-	if !(epsilon >= MinEpsilon && epsilon <= MaxEpsilon) {
-		return fmt.Errorf("%w: epsilon is %v; want %v to %v", ErrParameter, epsilon, MinEpsilon, MaxEpsilon)
+	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
+		return fmt.Errorf("%w: epsilon is %v; want %v to %v", ErrParameter, epsilon, minEpsilon, maxEpsilon)
 	}
 	return nil
 }

@@ -105,15 +105,15 @@ func newBits(k kind, dim, rows int, epsilon float64, seed Seed) (bits, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return bits{}, err
 	}
-	if err := checkDim(dim, MaxDim); err != nil {
+	if err := checkDim(dim, maxDim); err != nil {
 		return bits{}, err
 	}
 	if rows < 1 || rows > dim {
 		return bits{}, fmt.Errorf("%w: reduced dimension is %d; want 1 to the dimension %d", ErrParameter, rows, dim)
 	}
 	share := xmath.DivDown(epsilon, float64(rows))
-	if share < MinEpsilon {
-		return bits{}, fmt.Errorf("%w: reduced dimension %d leaves epsilon %v a bit; want %v at least: reduce it", ErrParameter, rows, share, MinEpsilon)
+	if share < minEpsilon {
+		return bits{}, fmt.Errorf("%w: reduced dimension %d leaves epsilon %v a bit; want %v at least: reduce it", ErrParameter, rows, share, minEpsilon)
 	}
 	return bits{projection{dim, rows, seed}, k, epsilon, lieThreshold(share, 1)}, nil
 }

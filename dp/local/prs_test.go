@@ -249,7 +249,7 @@ func TestProjectionParametersOutOfRangeAreRefused(t *testing.T) {
 	nan := math.NaN()
 	for _, f := range []func() error{
 		func() error { _, err := NewSignPRS(0, 1, Seed{}); return err },
-		func() error { _, err := NewSignPRS(MaxDim+1, 1, Seed{}); return err },
+		func() error { _, err := NewSignPRS(maxDim+1, 1, Seed{}); return err },
 		func() error { _, err := NewSignPRS(3, nan, Seed{}); return err },
 		func() error { _, err := NewSignPRS(3, 0, Seed{}); return err },
 		func() error { _, err := NewPRS(3, 4, 1, 1, Seed{}); return err },

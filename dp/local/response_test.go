@@ -34,7 +34,7 @@ func floorBits(r *big.Rat) *big.Rat {
 func TestOddsOfTheTruthNeverPassTheBudget(t *testing.T) {
 	two64 := new(big.Int).Lsh(big.NewInt(1), 64)
 	rapid.Check(t, func(t *rapid.T) {
-		epsilon := rapid.Float64Range(MinEpsilon, MaxEpsilon).Draw(t, "epsilon")
+		epsilon := rapid.Float64Range(minEpsilon, maxEpsilon).Draw(t, "epsilon")
 		buckets := rapid.IntRange(2, 1<<20).Draw(t, "buckets")
 		r, err := NewResponse(buckets, epsilon)
 		if err != nil {

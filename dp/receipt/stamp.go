@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// ErrStamp marks text that is no part of a stamp.
-var ErrStamp = errors.New("invalid stamp of a ledger")
+// errStamp marks text that is no part of a stamp.
+var errStamp = errors.New("invalid stamp of a ledger")
 
 // Stamp ties a release to the entry that paid for it. A release carries it in its
 // field "ledger", as JSON.
@@ -42,7 +42,7 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 func (h *Hash) UnmarshalText(text []byte) error {
 	b, err := hex.DecodeString(string(text))
 	if err != nil || len(b) != len(h) {
-		return fmt.Errorf("%w: a hash is %d hexadecimal digits", ErrStamp, 2*len(h))
+		return fmt.Errorf("%w: a hash is %d hexadecimal digits", errStamp, 2*len(h))
 	}
 	*h = Hash(b)
 	return nil

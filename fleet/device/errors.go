@@ -25,6 +25,6 @@ var (
 	ErrClock = errors.New("clocks differ")
 	// ErrClient marks a run that asks for a newer version of the agent.
 	ErrClient = fault.Input("the agent is too old for the run")
-	// ErrLearner marks an answer of a learner that cannot be reported.
-	ErrLearner = errors.New("unusable answer of the learner")
+	// errLearner marks an answer of a learner that cannot be reported.
+	errLearner = errors.New("unusable answer of the learner")
 )

@@ -30,7 +30,9 @@ type Work struct {
 // Run is a run as its operator signed it, verified. All of it is public.
 type Run = fleet.Run
 
-// Learner learns in the device's own world. Its calls come one after the other.
+// Learner learns in the device's own world. Its calls come one after the other. A learner may also have a method
+// Ready() <-chan struct{}, closed when it takes part: before that the agent asks for no round, and nothing is paid; and a method
+// Closed() <-chan struct{}, closed when it has left: then the agent finishes its round and ends.
 type Learner interface {
 	// Prepare is called with the run before its first round. Where the learner has no use for it, the agent does not take part.
 	Prepare(run *Run) error
@@ -49,14 +51,14 @@ func neutral(c *train.Codec, evaluate bool) []float64 {
 	return v
 }
 
-// usable tells why an answer cannot be reported; the error wraps [ErrLearner] and says nothing of the numbers.
+// usable tells why an answer cannot be reported; the error wraps errLearner and says nothing of the numbers.
 func usable(w Work, vector []float64) error {
 	if len(vector) != w.Len {
-		return fmt.Errorf("%w: it has another length than was asked for", ErrLearner)
+		return fmt.Errorf("%w: it has another length than was asked for", errLearner)
 	}
 	for _, v := range vector {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%w: it is not finite", ErrLearner)
+			return fmt.Errorf("%w: it is not finite", errLearner)
 		}
 	}
 	return nil
@@ -85,7 +87,7 @@ func (a *Agent) answer(ctx context.Context, l Learner, w Work, c *train.Codec) (
 		defer close(idle)
 		defer func() {
 			if recover() != nil { // silence would tell of it
-				done <- result{err: fmt.Errorf("%w: it panicked", ErrLearner)}
+				done <- result{err: fmt.Errorf("%w: it panicked", errLearner)}
 			}
 		}()
 		v, err := l.Learn(limit, w)

@@ -11,14 +11,14 @@ import (
 	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
-// Closer is a learner that may leave: then the agent finishes its round and ends.
-type Closer interface {
+// closer is a learner that may leave: then the agent finishes its round and ends.
+type closer interface {
 	// Closed is closed when the learner has left.
 	Closed() <-chan struct{}
 }
 
-// Starter is a learner that says when it is ready; before that the agent asks for no round, and nothing is paid.
-type Starter interface {
+// starter is a learner that says when it is ready; before that the agent asks for no round, and nothing is paid.
+type starter interface {
 	// Ready is closed when the learner takes part.
 	Ready() <-chan struct{}
 }
@@ -187,10 +187,10 @@ func (p *participation) renewed(ctx context.Context) error {
 // started waits until the learner is ready, where it says so; gone is set when it has left.
 func (p *participation) started(ctx context.Context) (gone bool, err error) {
 	var ready, closed <-chan struct{}
-	if s, ok := p.learner.(Starter); ok {
+	if s, ok := p.learner.(starter); ok {
 		ready = s.Ready()
 	}
-	if c, ok := p.learner.(Closer); ok {
+	if c, ok := p.learner.(closer); ok {
 		closed = c.Closed()
 	}
 	select {
@@ -237,7 +237,7 @@ func (p *participation) sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 	var closed <-chan struct{}
-	if c, ok := p.learner.(Closer); ok && p.waiting {
+	if c, ok := p.learner.(closer); ok && p.waiting {
 		closed = c.Closed()
 	}
 	t := time.NewTimer(d)

@@ -70,10 +70,10 @@ func (s *Stdio) Prepare(run *fleet.Run) error {
 	return nil
 }
 
-// Ready implements [Starter].
+// Ready is closed when the program has asked for its first round.
 func (s *Stdio) Ready() <-chan struct{} { return s.ready }
 
-// Closed implements [Closer].
+// Closed is closed when the program has left, or asked to.
 func (s *Stdio) Closed() <-chan struct{} { return s.closed }
 
 // End tells the learner, when it asks for the next round, that there is none.
@@ -85,7 +85,7 @@ func (s *Stdio) Learn(ctx context.Context, w Work) ([]float64, error) {
 	select {
 	case s.work <- a:
 	case <-s.closed:
-		return nil, fmt.Errorf("%w: the learner has left", ErrLearner)
+		return nil, fmt.Errorf("%w: the learner has left", errLearner)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -93,7 +93,7 @@ func (s *Stdio) Learn(ctx context.Context, w Work) ([]float64, error) {
 	case v := <-a.answer:
 		return v, nil
 	case <-s.closed:
-		return nil, fmt.Errorf("%w: the learner has left", ErrLearner)
+		return nil, fmt.Errorf("%w: the learner has left", errLearner)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -112,13 +112,13 @@ func parseRequest(line []byte) (request, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return request{Op: r.Op, Round: r.Round}, fmt.Errorf("%w: %w", ErrLearner, err)
+		return request{Op: r.Op, Round: r.Round}, fmt.Errorf("%w: %w", errLearner, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return request{}, fmt.Errorf("%w: something follows the message", ErrLearner)
+		return request{}, fmt.Errorf("%w: something follows the message", errLearner)
 	}
 	if r.Op != "run" && r.Op != "next" && r.Op != "report" {
-		return request{}, fmt.Errorf(`%w: want {"op":"run"}, {"op":"next"} or {"op":"report","round":..,"vector":[..]}`, ErrLearner)
+		return request{}, fmt.Errorf(`%w: want {"op":"run"}, {"op":"next"} or {"op":"report","round":..,"vector":[..]}`, errLearner)
 	}
 	return r, nil
 }

@@ -52,8 +52,10 @@ func runTrain(cmd *cobra.Command, y discreet.Training, threads int, asJSON bool)
 	}
 	told := cmd.ErrOrStderr()
 	progress := tellTraining(told, c)
-	result, err := discreet.Train(cmd.Context(), y, discreet.WithThreads(threads), discreet.WithTrainProgress(progress.tell),
-		discreet.WithResumed(func(reports uint64) { tellResumed(told, y.OutputDir(), reports, c.Terms.Submissions) }))
+	result, err := discreet.Train(cmd.Context(), y, func(run *simulate.Config) {
+		run.Threads, run.Progress = threads, progress.tell
+		run.Resumed = func(reports uint64) { tellResumed(told, y.OutputDir(), reports, c.Terms.Submissions) }
+	})
 	progress.end()
 	switch {
 	case errors.Is(err, context.Canceled) && result != nil:

@@ -5,43 +5,43 @@ import "fmt"
 // Aggregation lets Of neighbouring states share one feature: phi(s) is the unit
 // vector e_(s/Of). The last group is smaller when Of does not divide the number
 // of states. Its norm bound is 1.
-type Aggregation struct {
+type aggregation struct {
 	states, of int
 	column     string
 }
 
 // NewAggregation returns the map that groups states 0 to states-1, whose number
 // is held by the named observation column, in groups of size of.
-func NewAggregation(states, of int, column string) (Aggregation, error) {
+func NewAggregation(states, of int, column string) (Finite, error) {
 	if err := checkStates("aggregate", states, column); err != nil {
-		return Aggregation{}, err
+		return nil, err
 	}
 	if of < 1 || of > states {
-		return Aggregation{}, fmt.Errorf("%w: aggregate: of is %d; want 1 to the number of states, %d", ErrMap, of, states)
+		return nil, fmt.Errorf("%w: aggregate: of is %d; want 1 to the number of states, %d", ErrMap, of, states)
 	}
-	return Aggregation{states: states, of: of, column: column}, nil
+	return aggregation{states: states, of: of, column: column}, nil
 }
 
 // Dim is the number of groups, the number of states over Of, rounded up.
-func (a Aggregation) Dim() int { return (a.states + a.of - 1) / a.of }
+func (a aggregation) Dim() int { return (a.states + a.of - 1) / a.of }
 
 // Columns names the one column that holds the state number.
-func (a Aggregation) Columns() []string { return []string{a.column} }
+func (a aggregation) Columns() []string { return []string{a.column} }
 
 // NormBound is 1.
-func (a Aggregation) NormBound() float64 { return 1 }
+func (a aggregation) NormBound() float64 { return 1 }
 
 // States is the number of states, before grouping.
-func (a Aggregation) States() int { return a.states }
+func (a aggregation) States() int { return a.states }
 
 // Of is the number of states in a group.
-func (a Aggregation) Of() int { return a.of }
+func (a aggregation) Of() int { return a.of }
 
 // Cell returns the group of state.
-func (a Aggregation) Cell(state int) int { return state / a.of }
+func (a aggregation) Cell(state int) int { return state / a.of }
 
 // Bind implements [Map].
-func (a Aggregation) Bind(columns []string) (Bound, error) {
+func (a aggregation) Bind(columns []string) (Bound, error) {
 	r, err := a.BindState(columns)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (a Aggregation) Bind(columns []string) (Bound, error) {
 }
 
 // BindState implements [Finite].
-func (a Aggregation) BindState(columns []string) (StateReader, error) {
+func (a aggregation) BindState(columns []string) (StateReader, error) {
 	i, err := columnIndex(columns, a.column)
 	return StateReader{column: i, states: a.states}, err
 }

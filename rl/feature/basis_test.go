@@ -164,7 +164,7 @@ func TestNormBoundsAreTight(t *testing.T) {
 
 func TestRateScalesAreInverseFrequencies(t *testing.T) {
 	names, ranges := unitBox(2)
-	got := must(feature.NewFourier(2, names, ranges)).RateScales()
+	got := must(feature.NewFourier(2, names, ranges)).(interface{ RateScales() []float64 }).RateScales()
 	r := func(n float64) float64 { return 1 / math.Sqrt(n) }
 	close(t, "scales", []float64{1, 1, 0.5, 1, r(2), r(5), 0.5, r(5), r(8)}, got, 1e-16)
 }

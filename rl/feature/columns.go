@@ -12,13 +12,13 @@ type Range struct {
 	Low, High float64
 }
 
-// Columns takes observation columns as they are, each scaled from its public
+// columns takes observation columns as they are, each scaled from its public
 // range and clipped: to [0, 1], or to [-1, 1] when symmetric, optionally after
 // a constant 1 (the intercept, coordinate 0), and optionally followed by products
 // of columns (interactions). A product is of the scaled and clipped values, so that
 // it lies in the same range as they do, whatever the signs. The clip makes the norm
 // bound real: it is the square root of Dim.
-type Columns struct {
+type columns struct {
 	names     []string
 	ranges    []Range
 	products  [][]int // places in names
@@ -39,23 +39,23 @@ type ColumnsOptions struct {
 
 // NewColumns returns the map that reads the named columns, ranges[i] being the
 // public range of names[i].
-func NewColumns(names []string, ranges []Range, o ColumnsOptions) (Columns, error) {
+func NewColumns(names []string, ranges []Range, o ColumnsOptions) (Map, error) {
 	if err := distinct("columns", names); err != nil {
-		return Columns{}, err
+		return nil, err
 	}
 	if len(ranges) != len(names) {
-		return Columns{}, fmt.Errorf("%w: columns: %d ranges for %d names; give each column its public range", ErrMap, len(ranges), len(names))
+		return nil, fmt.Errorf("%w: columns: %d ranges for %d names; give each column its public range", ErrMap, len(ranges), len(names))
 	}
 	for i, name := range names {
 		if err := ranges[i].check(name); err != nil {
-			return Columns{}, err
+			return nil, err
 		}
 	}
 	products, err := places(names, o.Products)
 	if err != nil {
-		return Columns{}, err
+		return nil, err
 	}
-	return Columns{
+	return columns{
 		names:     slices.Clone(names),
 		ranges:    slices.Clone(ranges),
 		products:  products,
@@ -109,7 +109,7 @@ func places(names []string, products [][]string) ([][]int, error) {
 }
 
 // Dim is the number of columns and products, and one more with an intercept.
-func (c Columns) Dim() int {
+func (c columns) Dim() int {
 	n := len(c.names) + len(c.products)
 	if c.intercept {
 		n++
@@ -118,17 +118,17 @@ func (c Columns) Dim() int {
 }
 
 // Columns names the columns in the order of their coordinates.
-func (c Columns) Columns() []string { return slices.Clone(c.names) }
+func (c columns) Columns() []string { return slices.Clone(c.names) }
 
 // NormBound is the square root of Dim, rounded up: no coordinate exceeds 1.
-func (c Columns) NormBound() float64 { return sqrtUp(float64(c.Dim())) }
+func (c columns) NormBound() float64 { return sqrtUp(float64(c.Dim())) }
 
 // Bind implements [Map].
-func (c Columns) Bind(columns []string) (Bound, error) {
-	b := boundColumns{Columns: c, index: make([]int, len(c.names))}
+func (c columns) Bind(layout []string) (Bound, error) {
+	b := boundColumns{columns: c, index: make([]int, len(c.names))}
 	for i, name := range c.names {
 		var err error
-		if b.index[i], err = columnIndex(columns, name); err != nil {
+		if b.index[i], err = columnIndex(layout, name); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +136,7 @@ func (c Columns) Bind(columns []string) (Bound, error) {
 }
 
 type boundColumns struct {
-	Columns
+	columns
 	index []int
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -244,7 +245,7 @@ func TestSpecsBuildTheirMaps(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(feature.Tabular{}, feature.Aggregation{}, feature.Columns{})); d != "" {
+		if d := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); d != "" {
 			t.Errorf("%s: (-want +got)\n%s", text, d)
 		}
 	}

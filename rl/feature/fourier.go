@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Fourier is the Fourier cosine basis of order n: for columns x_1 to x_d, scaled
+// fourier is the Fourier cosine basis of order n: for columns x_1 to x_d, scaled
 // from their public ranges to [0, 1] and clipped, one feature for each choice of
 // frequencies c_1 to c_d from 0 to n,
 //
@@ -19,7 +19,7 @@ import (
 //
 // Source: Konidaris, Osentoski and Thomas, Value Function Approximation in
 // Reinforcement Learning using the Fourier Basis (AAAI 2011).
-type Fourier struct {
+type fourier struct {
 	box
 	order, dim int
 }
@@ -31,31 +31,31 @@ const maxColumns = 20
 // NewFourier returns the basis of the given order, at least 1, over the named
 // columns, ranges[i] being the public range of names[i]. (n+1)^d may not exceed
 // 2^20.
-func NewFourier(order int, names []string, ranges []Range) (Fourier, error) {
+func NewFourier(order int, names []string, ranges []Range) (Map, error) {
 	b, err := newBox("fourier", names, ranges)
 	if err != nil {
-		return Fourier{}, err
+		return nil, err
 	}
 	if order < 1 || order >= maxPerColumn {
-		return Fourier{}, fmt.Errorf("%w: fourier: order is %d; want 1 to %d", ErrMap, order, maxPerColumn-1)
+		return nil, fmt.Errorf("%w: fourier: order is %d; want 1 to %d", ErrMap, order, maxPerColumn-1)
 	}
 	dim, err := b.product("fourier", order+1)
 	if err != nil {
-		return Fourier{}, err
+		return nil, err
 	}
-	return Fourier{box: b, order: order, dim: dim}, nil
+	return fourier{box: b, order: order, dim: dim}, nil
 }
 
 // Dim is (n+1)^d.
-func (f Fourier) Dim() int { return f.dim }
+func (f fourier) Dim() int { return f.dim }
 
 // NormBound is the square root of Dim, rounded up.
-func (f Fourier) NormBound() float64 { return sqrtUp(float64(f.dim)) }
+func (f fourier) NormBound() float64 { return sqrtUp(float64(f.dim)) }
 
 // RateScales holds for each feature the factor by which gradient methods scale
 // its step size: 1 over the l2 norm of its frequencies, and 1 for the constant
 // (Konidaris et al. 2011, section 4).
-func (f Fourier) RateScales() []float64 {
+func (f fourier) RateScales() []float64 {
 	scales := make([]float64, f.dim)
 	for i := range scales {
 		sum := 0
@@ -69,7 +69,7 @@ func (f Fourier) RateScales() []float64 {
 }
 
 // Bind implements [Map].
-func (f Fourier) Bind(columns []string) (Bound, error) {
+func (f fourier) Bind(columns []string) (Bound, error) {
 	index, err := f.index(columns)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (f Fourier) Bind(columns []string) (Bound, error) {
 }
 
 type boundFourier struct {
-	Fourier
+	fourier
 	at []int
 }
 

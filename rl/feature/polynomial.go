@@ -2,7 +2,7 @@ package feature
 
 import "fmt"
 
-// Polynomial is the polynomial basis of order n: for columns x_1 to x_d, scaled
+// polynomial is the polynomial basis of order n: for columns x_1 to x_d, scaled
 // from their public ranges to [0, 1] and clipped, one feature for each choice of
 // exponents c_1 to c_d from 0 to n,
 //
@@ -15,7 +15,7 @@ import "fmt"
 // Dim; it is that large where every column is at its high end.
 //
 // Source: Sutton and Barto (2018), section 9.5.1.
-type Polynomial struct {
+type polynomial struct {
 	box
 	order, dim int
 	symmetric  bool
@@ -24,29 +24,29 @@ type Polynomial struct {
 // NewPolynomial returns the basis of the given order, at least 1, over the named
 // columns, ranges[i] being the public range of names[i]. (n+1)^d may not exceed
 // 2^20.
-func NewPolynomial(order int, names []string, ranges []Range, symmetric bool) (Polynomial, error) {
+func NewPolynomial(order int, names []string, ranges []Range, symmetric bool) (Map, error) {
 	b, err := newBox("polynomial", names, ranges)
 	if err != nil {
-		return Polynomial{}, err
+		return nil, err
 	}
 	if order < 1 || order >= maxPerColumn {
-		return Polynomial{}, fmt.Errorf("%w: polynomial: order is %d; want 1 to %d", ErrMap, order, maxPerColumn-1)
+		return nil, fmt.Errorf("%w: polynomial: order is %d; want 1 to %d", ErrMap, order, maxPerColumn-1)
 	}
 	dim, err := b.product("polynomial", order+1)
 	if err != nil {
-		return Polynomial{}, err
+		return nil, err
 	}
-	return Polynomial{box: b, order: order, dim: dim, symmetric: symmetric}, nil
+	return polynomial{box: b, order: order, dim: dim, symmetric: symmetric}, nil
 }
 
 // Dim is (n+1)^d.
-func (p Polynomial) Dim() int { return p.dim }
+func (p polynomial) Dim() int { return p.dim }
 
 // NormBound is the square root of Dim, rounded up.
-func (p Polynomial) NormBound() float64 { return sqrtUp(float64(p.dim)) }
+func (p polynomial) NormBound() float64 { return sqrtUp(float64(p.dim)) }
 
 // Bind implements [Map].
-func (p Polynomial) Bind(columns []string) (Bound, error) {
+func (p polynomial) Bind(columns []string) (Bound, error) {
 	index, err := p.index(columns)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (p Polynomial) Bind(columns []string) (Bound, error) {
 }
 
 type boundPolynomial struct {
-	Polynomial
+	polynomial
 	at []int
 }
 

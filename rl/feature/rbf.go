@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// RBF is a grid of Gaussian radial basis functions: for columns x_1 to x_d,
+// radial is a grid of Gaussian radial basis functions: for columns x_1 to x_d,
 // scaled from their public ranges to [0, 1] and clipped, one feature for each
 // point c of the grid that has K equally spaced values in each dimension, ends
 // included,
@@ -22,7 +22,7 @@ import (
 // the grid.
 //
 // Source: Sutton and Barto (2018), section 9.5.5.
-type RBF struct {
+type radial struct {
 	box
 	centers, dim int
 	width        float64
@@ -33,35 +33,35 @@ type RBF struct {
 // NewRBF returns the functions of the given width, relative to the range of a
 // column, on a grid of centers values, at least 2, in each of the named columns,
 // ranges[i] being the public range of names[i]. centers^d may not exceed 2^20.
-func NewRBF(centers int, width float64, normalized bool, names []string, ranges []Range) (RBF, error) {
+func NewRBF(centers int, width float64, normalized bool, names []string, ranges []Range) (Map, error) {
 	b, err := newBox("rbf", names, ranges)
 	if err != nil {
-		return RBF{}, err
+		return nil, err
 	}
 	if centers < 2 || centers > maxPerColumn {
-		return RBF{}, fmt.Errorf("%w: rbf: centers is %d; want 2 to %d in each column", ErrMap, centers, maxPerColumn)
+		return nil, fmt.Errorf("%w: rbf: centers is %d; want 2 to %d in each column", ErrMap, centers, maxPerColumn)
 	}
 	// A narrower function than this underflows between the places of the grid.
 	if !(width*float64(centers-1) >= 0.05) || !(width <= 100) {
-		return RBF{}, fmt.Errorf("%w: rbf: width is %v; want a number from %.3g, a twentieth of the spacing, to 100, relative to the range", ErrMap, width, 0.05/float64(centers-1))
+		return nil, fmt.Errorf("%w: rbf: width is %v; want a number from %.3g, a twentieth of the spacing, to 100, relative to the range", ErrMap, width, 0.05/float64(centers-1))
 	}
 	dim, err := b.product("rbf", centers)
 	if err != nil {
-		return RBF{}, err
+		return nil, err
 	}
-	r := RBF{box: b, centers: centers, dim: dim, width: width, normalized: normalized}
+	r := radial{box: b, centers: centers, dim: dim, width: width, normalized: normalized}
 	r.bound = r.normBound()
 	return r, nil
 }
 
 // Dim is centers^d.
-func (r RBF) Dim() int { return r.dim }
+func (r radial) Dim() int { return r.dim }
 
 // NormBound is 1 for normalised features and the bound explained at [RBF]
 // otherwise, both rounded up.
-func (r RBF) NormBound() float64 { return r.bound }
+func (r radial) NormBound() float64 { return r.bound }
 
-func (r RBF) normBound() float64 {
+func (r radial) normBound() float64 {
 	// Each computed feature is off by a few ulps for every column; so are the
 	// sums below. 1e-12 covers both many times over.
 	const slack = 1 + 1e-12
@@ -83,7 +83,7 @@ func (r RBF) normBound() float64 {
 }
 
 // Bind implements [Map].
-func (r RBF) Bind(columns []string) (Bound, error) {
+func (r radial) Bind(columns []string) (Bound, error) {
 	index, err := r.index(columns)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (r RBF) Bind(columns []string) (Bound, error) {
 }
 
 type boundRBF struct {
-	RBF
+	radial
 	at []int
 }
 

@@ -40,8 +40,8 @@ type Spec struct {
 	Normalized bool               `json:"normalized,omitempty" yaml:"normalized,omitempty"`
 }
 
-// Kinds lists the kinds that [Spec.Map] knows, sorted.
-func Kinds() []string {
+// kinds lists the kinds that [Spec.Map] knows, sorted.
+func kinds() []string {
 	return []string{"aggregate", "columns", "fourier", "polynomial", "rbf", "tabular"}
 }
 
@@ -76,7 +76,7 @@ func (s Spec) Map() (Map, error) {
 		}
 		return s.boxed(func(r []Range) (Map, error) { return orNil(NewRBF(s.Centers, s.Width, s.Normalized, s.Names, r)) })
 	}
-	return nil, fmt.Errorf("%w: kind is %q; want one of %s", ErrMap, s.Kind, strings.Join(Kinds(), ", "))
+	return nil, fmt.Errorf("%w: kind is %q; want one of %s", ErrMap, s.Kind, strings.Join(kinds(), ", "))
 }
 
 func (s Spec) columns() (Map, error) {

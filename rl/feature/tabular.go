@@ -6,39 +6,39 @@ import "fmt"
 // an error and not an exhausted memory.
 const maxDim = 1 << 24
 
-// Tabular gives every state its own feature: phi(s) is the unit vector e_s. Its
+// tabular gives every state its own feature: phi(s) is the unit vector e_s. Its
 // norm bound is 1.
-type Tabular struct {
+type tabular struct {
 	states int
 	column string
 }
 
 // NewTabular returns the tabular map over states 0 to states-1, whose number is
 // held by the named observation column.
-func NewTabular(states int, column string) (Tabular, error) {
+func NewTabular(states int, column string) (Finite, error) {
 	if err := checkStates("tabular", states, column); err != nil {
-		return Tabular{}, err
+		return nil, err
 	}
-	return Tabular{states: states, column: column}, nil
+	return tabular{states: states, column: column}, nil
 }
 
 // Dim is the number of states.
-func (t Tabular) Dim() int { return t.states }
+func (t tabular) Dim() int { return t.states }
 
 // Columns names the one column that holds the state number.
-func (t Tabular) Columns() []string { return []string{t.column} }
+func (t tabular) Columns() []string { return []string{t.column} }
 
 // NormBound is 1.
-func (t Tabular) NormBound() float64 { return 1 }
+func (t tabular) NormBound() float64 { return 1 }
 
 // States is the number of states.
-func (t Tabular) States() int { return t.states }
+func (t tabular) States() int { return t.states }
 
 // Cell returns state itself.
-func (t Tabular) Cell(state int) int { return state }
+func (t tabular) Cell(state int) int { return state }
 
 // Bind implements [Map].
-func (t Tabular) Bind(columns []string) (Bound, error) {
+func (t tabular) Bind(columns []string) (Bound, error) {
 	r, err := t.BindState(columns)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (t Tabular) Bind(columns []string) (Bound, error) {
 }
 
 // BindState implements [Finite].
-func (t Tabular) BindState(columns []string) (StateReader, error) {
+func (t tabular) BindState(columns []string) (StateReader, error) {
 	i, err := columnIndex(columns, t.column)
 	return StateReader{column: i, states: t.states}, err
 }

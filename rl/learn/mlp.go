@@ -46,10 +46,10 @@ type layer struct {
 	relu       bool
 }
 
-// MaxDim is the largest number of weights of an [MLP].
-const MaxDim = 1 << 24
+// maxDim is the largest number of weights of an [MLP].
+const maxDim = 1 << 24
 
-// NewMLP checks a description and lays out its weights, at most [MaxDim]. The
+// NewMLP checks a description and lays out its weights, at most [maxDim]. The
 // error wraps [ErrOptions].
 func NewMLP(n Network) (*MLP, error) {
 	if n.Inputs < 1 || n.Actions < 1 {
@@ -57,7 +57,7 @@ func NewMLP(n Network) (*MLP, error) {
 	}
 	if !n.fits() {
 		return nil, fmt.Errorf("%w: network of %d inputs, %d actions and hidden layers of %v units has more than %d weights; make the layers narrower",
-			ErrOptions, n.Inputs, n.Actions, n.Hidden, MaxDim)
+			ErrOptions, n.Inputs, n.Actions, n.Hidden, maxDim)
 	}
 	n.Hidden = slices.Clone(n.Hidden)
 	m := &MLP{net: n, value: -1}
@@ -76,16 +76,16 @@ func NewMLP(n Network) (*MLP, error) {
 	return m, nil
 }
 
-// fits tells whether the weights are at most MaxDim; no product overflows. A layer
+// fits tells whether the weights are at most maxDim; no product overflows. A layer
 // without units is left to another error.
 func (n Network) fits() bool {
-	in, left := n.Inputs, MaxDim
+	in, left := n.Inputs, maxDim
 	for _, out := range append(slices.Clone(n.Hidden), n.heads()) {
 		each := in // weights of a unit
 		if n.Bias {
 			each++
 		}
-		if in > MaxDim || out > left/each {
+		if in > maxDim || out > left/each {
 			return false
 		}
 		if out < 1 {

@@ -45,7 +45,7 @@ func TestNetworksOfTooManyWeightsAreRefused(t *testing.T) {
 			Value: rapid.Bool().Draw(r, "value"), Bias: rapid.Bool().Draw(r, "bias"),
 		}
 		net, err := NewMLP(n)
-		if weights(n).Cmp(big.NewInt(MaxDim)) > 0 {
+		if weights(n).Cmp(big.NewInt(maxDim)) > 0 {
 			refused++
 			if !errors.Is(err, ErrOptions) {
 				r.Fatalf("%+v: %v; want ErrOptions", n, err)
@@ -60,7 +60,7 @@ func TestNetworksOfTooManyWeightsAreRefused(t *testing.T) {
 	if kept == 0 || refused == 0 {
 		t.Errorf("%d networks kept, %d refused; want some of each", kept, refused)
 	}
-	for n, want := range map[int]bool{MaxDim / 8: true, MaxDim/8 + 1: false, 4611686018427387905: false, 100000000000: false, math.MaxInt: false} {
+	for n, want := range map[int]bool{maxDim / 8: true, maxDim/8 + 1: false, 4611686018427387905: false, 100000000000: false, math.MaxInt: false} {
 		// Without a bias 4 inputs and 4 actions: 8 weights a unit.
 		if _, err := NewMLP(Network{Inputs: 4, Actions: 4, Hidden: []int{n}}); (err == nil) != want {
 			t.Errorf("%d hidden units: %v; want them kept: %v", n, err, want)

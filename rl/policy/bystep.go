@@ -13,11 +13,11 @@ import (
 // from adding up to 1.
 const stepTolerance = 1e-9
 
-// ByStep is a policy whose probabilities depend on the number of the decision
+// byStep is a policy whose probabilities depend on the number of the decision
 // alone, such as the design of a trial: [[0.4, 0.6], [1]] is a trial that drew each
 // episode's arm once, arm 1 with probability 0.6, and kept to it. It gives no
 // distribution over the other actions.
-type ByStep struct {
+type byStep struct {
 	probs   [][]float64
 	actions int
 }
@@ -27,25 +27,25 @@ type ByStep struct {
 // entry of one number, in (0, 1], is the probability of the action that was taken,
 // whichever it was. A longer one lists that of each action by its number: in [0, 1],
 // adding up to 1 within 1e-9, as many in every such entry.
-func NewByStep(probs [][]float64) (ByStep, error) {
+func NewByStep(probs [][]float64) (Policy, error) {
 	if len(probs) == 0 {
-		return ByStep{}, fmt.Errorf("%w: constant by step: no probabilities; give one a step, the last of which holds for all later steps", ErrPolicy)
+		return nil, fmt.Errorf("%w: constant by step: no probabilities; give one a step, the last of which holds for all later steps", ErrPolicy)
 	}
-	p := ByStep{}
+	p := byStep{}
 	for t, at := range probs {
 		switch {
 		case len(at) == 0:
-			return ByStep{}, fmt.Errorf("%w: constant by step: no probability at step %d", ErrPolicy, t)
+			return nil, fmt.Errorf("%w: constant by step: no probability at step %d", ErrPolicy, t)
 		case len(at) == 1:
 			if !(at[0] > 0 && at[0] <= 1) {
-				return ByStep{}, fmt.Errorf("%w: constant by step: probability at step %d is %v; want above 0 and at most 1", ErrPolicy, t, at[0])
+				return nil, fmt.Errorf("%w: constant by step: probability at step %d is %v; want above 0 and at most 1", ErrPolicy, t, at[0])
 			}
 		case p.actions != 0 && len(at) != p.actions:
-			return ByStep{}, fmt.Errorf("%w: constant by step: %d probabilities at step %d and %d before; give one for each action", ErrPolicy, len(at), t, p.actions)
+			return nil, fmt.Errorf("%w: constant by step: %d probabilities at step %d and %d before; give one for each action", ErrPolicy, len(at), t, p.actions)
 		default:
 			p.actions = len(at)
 			if err := checkStep(t, at); err != nil {
-				return ByStep{}, err
+				return nil, err
 			}
 		}
 		p.probs = append(p.probs, slices.Clone(at))
@@ -69,13 +69,13 @@ func checkStep(t int, probs []float64) error {
 }
 
 // Actions is the number of actions where a step lists them, else 0.
-func (p ByStep) Actions() int { return p.actions }
+func (p byStep) Actions() int { return p.actions }
 
 // MaxProb is the largest of the probabilities.
-func (p ByStep) MaxProb() float64 { return slices.Max(slices.Concat(p.probs...)) }
+func (p byStep) MaxProb() float64 { return slices.Max(slices.Concat(p.probs...)) }
 
 // Bind implements [Policy].
-func (p ByStep) Bind(d *trajectory.Dataset) (Bound, error) {
+func (p byStep) Bind(d *trajectory.Dataset) (Bound, error) {
 	if p.actions > 0 {
 		if err := needActions(d); err != nil {
 			return nil, err

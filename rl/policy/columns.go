@@ -8,36 +8,36 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// Columns is a policy known through its probability of every action, recorded in
+// columns is a policy known through its probability of every action, recorded in
 // the data: column k holds that of action k in the row's state. Any policy
 // whatsoever can be given so, at the price of one column an action.
-type Columns struct{ raw feature.Raw }
+type columns struct{ raw feature.Raw }
 
 // NewColumns returns the policy whose probability of action k is the observation
 // column names[k]. The numbers of a row lie in [0, 1] and add up to 1 within
 // 1e-6; a row for which they do not cannot be judged.
-func NewColumns(names []string) (Columns, error) {
+func NewColumns(names []string) (Policy, error) {
 	raw, err := feature.NewRaw(names)
 	if err != nil {
-		return Columns{}, fmt.Errorf("%w: columns: %w", ErrPolicy, err)
+		return nil, fmt.Errorf("%w: columns: %w", ErrPolicy, err)
 	}
 	if raw.Dim() < 2 {
-		return Columns{}, fmt.Errorf("%w: columns: one name; want one an action, in the order of the actions' numbers (for the logged action alone use kind column)", ErrPolicy)
+		return nil, fmt.Errorf("%w: columns: one name; want one an action, in the order of the actions' numbers (for the logged action alone use kind column)", ErrPolicy)
 	}
-	return Columns{raw}, nil
+	return columns{raw}, nil
 }
 
 // Actions is the number of columns.
-func (c Columns) Actions() int { return c.raw.Dim() }
+func (c columns) Actions() int { return c.raw.Dim() }
 
 // Columns names the observation columns that the policy reads.
-func (c Columns) Columns() []string { return c.raw.Columns() }
+func (c columns) Columns() []string { return c.raw.Columns() }
 
 // MaxProb is 1.
-func (Columns) MaxProb() float64 { return 1 }
+func (columns) MaxProb() float64 { return 1 }
 
 // Bind implements [Policy].
-func (c Columns) Bind(d *trajectory.Dataset) (Bound, error) {
+func (c columns) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}

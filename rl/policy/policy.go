@@ -106,19 +106,6 @@ func OnPolicy(p Policy) bool {
 	return ok
 }
 
-// MaxRatio is a public bound on the importance ratio of a row, rounded up,
-// given a public lower bound on the behaviour probability of any logged action.
-// It is 1 for the logged policy and +Inf where floor is not above 0.
-func MaxRatio(p Policy, floor float64) float64 {
-	if OnPolicy(p) {
-		return 1
-	}
-	if !(floor > 0) {
-		return math.Inf(1)
-	}
-	return math.Nextafter(p.MaxProb()/floor, math.Inf(1))
-}
-
 func bindForRatios(p Policy, d *trajectory.Dataset) (Bound, error) {
 	if d.BehaviorProb == nil {
 		return nil, fmt.Errorf("%w: behavior_prob: importance ratios divide by the behaviour policy's probability of the logged action; map the column that holds it, or evaluate the logged policy (target kind logged)", ErrMissing)

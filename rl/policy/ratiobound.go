@@ -23,13 +23,13 @@ type RatioBound struct {
 // where they do not bound the ratio: one reads probabilities from the data, or those of
 // actions drawn come as near to 0 as one likes.
 //
-// Where a [ByStep] gives a single probability it says nothing of who takes which
+// Where a policy by step ([NewByStep]) gives a single probability it says nothing of who takes which
 // action, so that no target is supported; but where it lists those of decision 0 and all
 // later ones are sure, as in a trial that drew an arm and kept to it, a [Constant] is.
 func BoundRatios(target, behaviour Policy) (RatioBound, bool) {
 	var out RatioBound
 	steps := 1
-	if s, ok := behaviour.(ByStep); ok {
+	if s, ok := behaviour.(byStep); ok {
 		steps = len(s.probs)
 	}
 	out.Supported = true
@@ -66,7 +66,7 @@ func boundAt(target, behaviour Policy, t int) (ratio, square float64, supported 
 		}
 		return ratio, square, supported
 	}
-	if s, ok := behaviour.(ByStep); ok {
+	if s, ok := behaviour.(byStep); ok {
 		if at := s.at(t); len(at) == 1 {
 			// Of a mean of squares no more is known than of the largest.
 			_, constant := target.(Constant)
@@ -135,7 +135,7 @@ func extentOf(p Policy, t int) ([]extent, bool) {
 		probs := make([]float64, k)
 		probs[p.action] = 1
 		return exactly(probs), true
-	case ByStep:
+	case byStep:
 		return exactly(p.at(t)), true
 	case Table:
 		out := make([]extent, k)
@@ -145,7 +145,7 @@ func extentOf(p Policy, t int) ([]extent, bool) {
 			}
 		}
 		return out, true
-	case Tree:
+	case tree:
 		out := make([]extent, k)
 		for _, n := range p.nodes {
 			for a, x := range n.probs {
@@ -179,10 +179,10 @@ func ratioOf(pi, drawn []extent) (ratio, square float64, supported bool) {
 }
 
 // at are the probabilities at a decision.
-func (p ByStep) at(t int) []float64 { return p.probs[min(t, len(p.probs)-1)] }
+func (p byStep) at(t int) []float64 { return p.probs[min(t, len(p.probs)-1)] }
 
 // keeps tells that decision 0 was drawn from a list and that those up to t are sure.
-func (p ByStep) keeps(t int) bool {
+func (p byStep) keeps(t int) bool {
 	for k := 1; k <= t; k++ {
 		if at := p.at(k); len(at) != 1 || at[0] != 1 {
 			return false

@@ -21,7 +21,7 @@ const sumTolerance = 1e-6
 
 // Table gives the probability of every action in every state.
 type Table struct {
-	states  feature.Tabular
+	states  feature.Finite
 	actions int
 	probs   []float64 // states x actions, row by row
 	maxProb float64

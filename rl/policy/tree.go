@@ -24,9 +24,9 @@ type Node struct {
 	Probs []float64 `json:"probs"`
 }
 
-// Tree is a decision tree over observation columns as they are (Breiman,
+// tree is a decision tree over observation columns as they are (Breiman,
 // Friedman, Olshen and Stone 1984), with a distribution over actions in each leaf.
-type Tree struct {
+type tree struct {
 	raw     feature.Raw
 	float32 bool
 	nodes   []treeNode
@@ -45,24 +45,24 @@ type treeNode struct {
 // an observation is rounded to float32 before it is compared, as libraries do
 // that store observations so. Every node but the root has one parent, which comes
 // before it.
-func NewTree(inputs []string, nodes []Node, single bool) (Tree, error) {
+func NewTree(inputs []string, nodes []Node, single bool) (Policy, error) {
 	t, err := newTree(inputs, nodes)
 	if err != nil {
-		return Tree{}, fmt.Errorf("%w: tree: %w", ErrPolicy, err)
+		return tree{}, fmt.Errorf("%w: tree: %w", ErrPolicy, err)
 	}
 	t.float32 = single
 	return t, nil
 }
 
-func newTree(inputs []string, nodes []Node) (Tree, error) {
+func newTree(inputs []string, nodes []Node) (tree, error) {
 	raw, err := feature.NewRaw(inputs)
 	if err != nil {
-		return Tree{}, err
+		return tree{}, err
 	}
 	if len(nodes) == 0 {
-		return Tree{}, errors.New("no nodes; the first one is the root")
+		return tree{}, errors.New("no nodes; the first one is the root")
 	}
-	t := Tree{raw: raw, nodes: make([]treeNode, len(nodes))}
+	t := tree{raw: raw, nodes: make([]treeNode, len(nodes))}
 	parents := make([]int, len(nodes))
 	for i, n := range nodes {
 		if n.Probs != nil {
@@ -71,18 +71,18 @@ func newTree(inputs []string, nodes []Node) (Tree, error) {
 			err = t.question(i, n, inputs, parents)
 		}
 		if err != nil {
-			return Tree{}, fmt.Errorf("node %d: %w", i, err)
+			return tree{}, fmt.Errorf("node %d: %w", i, err)
 		}
 	}
 	for i, p := range parents[1:] {
 		if p != 1 {
-			return Tree{}, fmt.Errorf("node %d has %d parents; want one", i+1, p)
+			return tree{}, fmt.Errorf("node %d has %d parents; want one", i+1, p)
 		}
 	}
 	return t, nil
 }
 
-func (t *Tree) leaf(i int, n Node) error {
+func (t *tree) leaf(i int, n Node) error {
 	if n.Input != "" || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
 		return errors.New("a leaf has probs and nothing else")
 	}
@@ -100,7 +100,7 @@ func (t *Tree) leaf(i int, n Node) error {
 	return nil
 }
 
-func (t *Tree) question(i int, n Node, inputs []string, parents []int) error {
+func (t *tree) question(i int, n Node, inputs []string, parents []int) error {
 	column := slices.Index(inputs, n.Input)
 	switch {
 	case column < 0:
@@ -122,7 +122,7 @@ func (t *Tree) question(i int, n Node, inputs []string, parents []int) error {
 //
 //	{"kind": "tree", "inputs": ["obs_age"], "precision": "float32",
 //	 "nodes": [{"input": "obs_age", "threshold": 50.5, "left": 1, "right": 2}, {"probs": [0.2, 0.8]}, {"probs": [1, 0]}]}
-func ReadTree(r io.Reader, name string) (Tree, error) {
+func ReadTree(r io.Reader, name string) (Policy, error) {
 	var file struct {
 		head
 		Inputs    []string `json:"inputs"`
@@ -130,33 +130,33 @@ func ReadTree(r io.Reader, name string) (Tree, error) {
 		Nodes     []Node   `json:"nodes"`
 	}
 	if err := readFile(r, name, &file); err != nil {
-		return Tree{}, err
+		return nil, err
 	}
 	err := file.check("tree")
 	if err == nil && file.Precision != "float32" && file.Precision != "float64" {
 		err = fmt.Errorf("precision is %q; want float32 or float64, as the thresholds were compared where the tree was made", file.Precision)
 	}
 	if err != nil {
-		return Tree{}, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
 	}
 	t, err := NewTree(file.Inputs, file.Nodes, file.Precision == "float32")
 	if err != nil {
-		return Tree{}, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
 }
 
 // Actions is the number of probabilities in a leaf.
-func (t Tree) Actions() int { return t.actions }
+func (t tree) Actions() int { return t.actions }
 
 // Columns names the observation columns that the policy reads.
-func (t Tree) Columns() []string { return t.raw.Columns() }
+func (t tree) Columns() []string { return t.raw.Columns() }
 
 // MaxProb is the largest probability in a leaf.
-func (t Tree) MaxProb() float64 { return t.maxProb }
+func (t tree) MaxProb() float64 { return t.maxProb }
 
 // Bind implements [Policy].
-func (t Tree) Bind(d *trajectory.Dataset) (Bound, error) {
+func (t tree) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
@@ -164,11 +164,11 @@ func (t Tree) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundTree{Tree: t, bound: b, d: d, x: make([]float64, t.raw.Dim())}, nil
+	return &boundTree{tree: t, bound: b, d: d, x: make([]float64, t.raw.Dim())}, nil
 }
 
 type boundTree struct {
-	Tree
+	tree
 	bound feature.Bound
 	d     *trajectory.Dataset
 	x     []float64

@@ -73,17 +73,16 @@ const (
 )
 
 // Unit says whose an episode is: what a Dataset's persons are. It is decided
-// before the first row is read, never by a row.
+// before the first row is read, never by a row. Its zero value goes by the columns:
+// the person that unit_id names where the data have that column, else the episode
+// (the row, with OneRowEpisodes).
 type Unit uint8
 
 // The units.
 const (
-	// UnitHeader goes by the columns: the person that unit_id names where the data
-	// have that column, else the episode (the row, with OneRowEpisodes).
-	UnitHeader Unit = iota
 	// UnitPerson is the person that unit_id names; without the column the data are
 	// refused.
-	UnitPerson
+	UnitPerson Unit = 1 + iota
 	// UnitEpisode makes every episode a unit of its own; unit_id is not looked at.
 	UnitEpisode
 	// UnitRow makes every row a unit of its own; it needs OneRowEpisodes.

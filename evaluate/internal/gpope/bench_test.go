@@ -23,7 +23,7 @@ func chainOf(t testing.TB, episodes int) *trajectory.Dataset {
 	return d
 }
 
-func tabular40(t testing.TB) feature.Tabular {
+func tabular40(t testing.TB) feature.Finite {
 	t.Helper()
 	f, err := feature.NewTabular(chain.States, chain.Column)
 	if err != nil {

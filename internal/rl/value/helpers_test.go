@@ -38,7 +38,7 @@ func simulate(t testing.TB, o chain.Options) *trajectory.Dataset {
 	return d
 }
 
-func tabular(states int) feature.Tabular { return must(feature.NewTabular(states, "obs_state")) }
+func tabular(states int) feature.Finite { return must(feature.NewTabular(states, "obs_state")) }
 
 // chainSample is the chain seen with tabular features and discount .99.
 func chainSample(t testing.TB, o chain.Options, pi policy.Policy) *value.Sample {

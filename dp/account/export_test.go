@@ -1,0 +1,8 @@
+package account
+
+// What the tests from outside hold against the oracles directly.
+var (
+	SmoothGaussianBeta    = smoothGaussianBeta
+	SmoothGaussianDelta   = smoothGaussianDelta
+	SmoothGaussianEpsilon = smoothGaussianEpsilon
+)
