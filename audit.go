@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
 	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
@@ -88,7 +87,3 @@ func AuditTraining(ctx context.Context, t Training, o AuditOptions) (*trainexami
 	}
 	return trainexamine.Randomizer(ctx, j)
 }
-
-// IsTraining tells whether a YAML file is that of a training run ([LoadTraining]), by its keys, and not of an
-// evaluation ([Load]).
-func IsTraining(path string) bool { return config.IsTrain(path) }

@@ -18,7 +18,7 @@ func (j *job) cutOff(ctx context.Context) (string, error) {
 	if o.End != trajectory.EndTerminated || o.OneRowEpisodes || o.Complete {
 		return "", nil
 	}
-	o.End, o.Violation = trajectory.EndColumn, trajectory.ViolationRepair
+	o.End, o.Repair = trajectory.EndColumn, true
 	o.Need, o.Optional, o.Faults, o.Progress = 0, 0, 0, nil
 	o.Horizon, o.EpisodesPerPerson = 0, 0 // which cut episodes off
 	s, err := file.Open(ctx, j.paths(), j.config.Data.Format, o)

@@ -182,7 +182,7 @@ func (j *job) ungrouped(d *trajectory.Dataset) (string, error) {
 			rows++
 		}
 	}
-	if rows > 0 && j.options.Violation == trajectory.ViolationReject {
+	if rows > 0 && !j.options.Repair {
 		return "", fmt.Errorf("%w: by.column: %s has, for some, values that are not among by.values or that differ from row to row, and data.on_violation is reject; mend the data, list the values, or say repair, which counts such persons in no group", evaluate.ErrData, j.public.By.Column)
 	}
 	if n == 0 {

@@ -66,7 +66,7 @@ func (j *job) contradiction(ctx context.Context) (string, error) {
 func (j *job) decisions(ctx context.Context, part trajectory.Parts) (*trajectory.Dataset, error) {
 	o := j.options
 	o.Need, o.Optional = trajectory.Action, part
-	o.Violation, o.Complete, o.Faults, o.Progress = trajectory.ViolationRepair, false, 0, nil
+	o.Repair, o.Complete, o.Faults, o.Progress = true, false, 0, nil
 	if part != 0 {
 		if has, err := j.has(ctx, o); err != nil || !has {
 			return nil, err

@@ -205,7 +205,7 @@ func (c Config) reading(p evaluate.Public, behaviour policy.Policy, m evaluate.M
 		o.Columns = withColumn(o.Columns, "behavior_prob", b.Name)
 	}
 	if c.repairs() {
-		o.Violation = trajectory.ViolationRepair
+		o.Repair = true
 	}
 	o.Whole = append(probabilityColumns(c), c.groupColumn()...)
 	if err := c.missing(&o); err != nil {
@@ -278,7 +278,7 @@ func (c Config) bounds(o *trajectory.Options) error {
 	switch c.outsideRule() {
 	case "reject":
 	case "clip":
-		o.Outside = trajectory.OutsideClip
+		o.ClipRewards = true
 	default:
 		return fmt.Errorf("%w: problem.reward.outside is %q; want reject or clip", ErrConfig, b.Outside)
 	}

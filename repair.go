@@ -173,7 +173,7 @@ func (j *job) fitted(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.options.Violation == trajectory.ViolationReject {
+	if !j.options.Repair {
 		if cells != nil {
 			if err := feature.Check(cells, d); err != nil {
 				return nil, err

@@ -110,8 +110,8 @@ func (j *job) overview(ctx context.Context, plan *evaluate.Plan, v *Validation) 
 			faults = append(faults, feature.Check(j.public.Features, data))
 		}
 	}
-	if j.options.Outside == trajectory.OutsideClip {
-		j.options.Reward, j.options.Outside = nil, trajectory.OutsideReject
+	if j.options.ClipRewards {
+		j.options.Reward, j.options.ClipRewards = nil, false
 		if data, _, err = j.read(ctx); err != nil {
 			return []error{err}
 		}

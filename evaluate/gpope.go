@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/gpope"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -171,7 +172,7 @@ func (r *gpopePlan) calibrate() error {
 // claim what that noise really gives.
 func (r *gpopePlan) calibrateXie19() error {
 	q := *r.public.Privacy
-	sigma, _, err := account.Xie19Sigma(r.public.Persons, r.walk.Iterations, q.Budget.Epsilon, q.Budget.Delta)
+	sigma, _, err := xie19.Sigma(r.public.Persons, r.walk.Iterations, q.Budget.Epsilon, q.Budget.Delta)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 	"github.com/discreet-rl/discreet/internal/oracle"
 	"pgregory.net/rapid"
 )
@@ -173,7 +174,7 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 		t.Fatalf("only %d rows", len(rows))
 	}
 	for i, r := range rows {
-		sigma, lambda, err := account.Xie19Sigma(r.M, r.Iterations, r.Epsilon, r.Delta)
+		sigma, lambda, err := xie19.Sigma(r.M, r.Iterations, r.Epsilon, r.Delta)
 		if err != nil || math.Abs(sigma/r.Sigma-1) > 1e-9 || math.Abs(lambda/r.Lambda-1) > 1e-9 {
 			t.Errorf("m %d, N %d, epsilon %v: sigma %v, lambda %v, %v; want %v, %v", r.M, r.Iterations, r.Epsilon, sigma, lambda, err, r.Sigma, r.Lambda)
 		}
@@ -182,7 +183,7 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 		}
 		// A sound upper bound on the noise's true cost exceeds the true cost,
 		// under both readings of the algorithm.
-		replace, poisson, err := account.Xie19Events(r.M, r.Iterations, sigma)
+		replace, poisson, err := xie19.Events(r.M, r.Iterations, sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,13 +199,13 @@ func TestXie19SigmaMatchesReference(t *testing.T) {
 }
 
 func TestXie19Refuses(t *testing.T) {
-	if _, _, err := account.Xie19Sigma(0, 1, 1, 0.1); !errors.Is(err, dp.ErrEvent) {
+	if _, _, err := xie19.Sigma(0, 1, 1, 0.1); !errors.Is(err, dp.ErrEvent) {
 		t.Errorf("no trajectories: %v", err)
 	}
-	if _, _, err := account.Xie19Sigma(1, 1, 1, 0); !errors.Is(err, dp.ErrBudget) {
+	if _, _, err := xie19.Sigma(1, 1, 1, 0); !errors.Is(err, dp.ErrBudget) {
 		t.Errorf("delta 0: %v", err)
 	}
-	if _, _, err := account.Xie19Events(1, 1, 0); !errors.Is(err, dp.ErrEvent) {
+	if _, _, err := xie19.Events(1, 1, 0); !errors.Is(err, dp.ErrEvent) {
 		t.Errorf("sigma 0: %v", err)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// ClosedForm is the accountant that needs no numerical composition: any tree of
+// closedForm is the accountant that needs no numerical composition: any tree of
 // Gaussian events (one Gaussian of the summed mu^2), or one run of a single
 // Laplace, discrete Laplace, randomised-response, smooth Gaussian, shuffled, pure,
 // (epsilon, delta) event, choice among candidates, or one that states its losses. Its brackets enclose the exact privacy profile and are a few
 // roundings wide (for a smooth Gaussian: as wide as its integral is certain; for a shuffle: an
 // upper bound alone).
 // Everything else is refused with [ErrUnsupported].
-type ClosedForm struct {
+type closedForm struct {
 	adj    dp.Adjacency
 	square Bracket       // mu^2 of the Gaussian events so far
 	single *eventProfile // the one event that is not Gaussian
@@ -33,19 +33,23 @@ type eventProfile struct {
 	smooth *dp.SmoothGaussian
 }
 
-// NewClosedForm returns an accountant to which nothing is charged yet.
-func NewClosedForm(adj dp.Adjacency) *ClosedForm {
-	return &ClosedForm{adj: adj, known: discreteCache{}}
+// NewClosedForm returns the accountant that needs no numerical composition, to which nothing
+// is charged yet: Gaussian noise, however often it is composed, and single events that have
+// a closed form. What has none is refused with [ErrUnsupported].
+func NewClosedForm(adj dp.Adjacency) Accountant { return newClosedForm(adj) }
+
+func newClosedForm(adj dp.Adjacency) *closedForm {
+	return &closedForm{adj: adj, known: discreteCache{}}
 }
 
 // String implements [Accountant].
-func (c *ClosedForm) String() string { return "closed_form" }
+func (c *closedForm) String() string { return "closed_form" }
 
 // Adjacency implements [Accountant].
-func (c *ClosedForm) Adjacency() dp.Adjacency { return c.adj }
+func (c *closedForm) Adjacency() dp.Adjacency { return c.adj }
 
 // Compose implements [Accountant].
-func (c *ClosedForm) Compose(ctx context.Context, event dp.Event, count int64) error {
+func (c *closedForm) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(c.adj, event, count); err != nil {
 		return err
 	}
@@ -58,7 +62,7 @@ func (c *ClosedForm) Compose(ctx context.Context, event dp.Event, count int64) e
 	return nil
 }
 
-func (c *ClosedForm) add(ctx context.Context, leaf dp.Event, n int64) error {
+func (c *closedForm) add(ctx context.Context, leaf dp.Event, n int64) error {
 	if err := defined(c.adj, leaf); err != nil {
 		return err
 	}
@@ -131,14 +135,14 @@ func singleProfile(adj dp.Adjacency, leaf dp.Event) *eventProfile {
 }
 
 // Delta implements [Accountant].
-func (c *ClosedForm) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
+func (c *closedForm) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
 	return certain(c.delta(ctx, epsilon))
 }
 
-func (c *ClosedForm) delta(ctx context.Context, epsilon float64) (Bracket, error) {
+func (c *closedForm) delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if c.single != nil {
 		if e := c.single.smooth; e != nil {
 			return smoothGaussianDelta(ctx, e.Alpha, e.Beta, e.Dimension, epsilon)
@@ -151,14 +155,14 @@ func (c *ClosedForm) delta(ctx context.Context, epsilon float64) (Bracket, error
 
 // Epsilon implements [Accountant]. A delta that no epsilon reaches, such as 0
 // for Gaussian noise, is refused.
-func (c *ClosedForm) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
+func (c *closedForm) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
 	return certain(c.epsilon(ctx, delta))
 }
 
-func (c *ClosedForm) epsilon(ctx context.Context, delta float64) (Bracket, error) {
+func (c *closedForm) epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if c.single != nil {
 		return c.single.epsilon(ctx, delta)
 	}

@@ -75,7 +75,7 @@ func (f fixing) fix(event dp.Event) (dp.Event, error) {
 	if !unpaired(event) {
 		return event, nil
 	}
-	a := NewClosedForm(f.adj)
+	a := newClosedForm(f.adj)
 	if err := a.Compose(f.ctx, event, 1); err != nil {
 		return nil, err
 	}

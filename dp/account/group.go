@@ -160,11 +160,11 @@ func (g *group) smallest(ctx context.Context, delta, one float64) (float64, erro
 
 // mu is that of the group, where one person's noise is Gaussian.
 func (g *group) mu(ctx context.Context) (Bracket, bool) {
-	var closed *ClosedForm
+	var closed *closedForm
 	switch a := g.Accountant.(type) {
-	case *ClosedForm:
+	case *closedForm:
 		closed = a
-	case *PLD:
+	case *lossAccountant:
 		closed, _ = a.closed(ctx)
 	case *tightest:
 		closed = a.closed

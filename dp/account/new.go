@@ -15,7 +15,7 @@ import (
 // says which it is. An event that none of them supports is refused, and a looser
 // accountant never stands in where a tighter one fails.
 func New(adj dp.Adjacency, options ...Option) Accountant {
-	b := &tightest{adj: adj, closed: NewClosedForm(adj), pld: NewPLD(adj, options...)}
+	b := &tightest{adj: adj, closed: newClosedForm(adj), pld: newPLD(adj, options...)}
 	b.closed.known = b.pld.known
 	return b
 }
@@ -24,10 +24,10 @@ func New(adj dp.Adjacency, options ...Option) Accountant {
 // that was composed, and there is at least one of them.
 type tightest struct {
 	adj    dp.Adjacency
-	closed *ClosedForm // nil once something had no closed form
-	pld    *PLD        // nil once something had no loss distribution
-	pldErr error       // why
-	rdp    *RDP        // set in their place once something had Renyi divergences alone
+	closed *closedForm     // nil once something had no closed form
+	pld    *lossAccountant // nil once something had no loss distribution
+	pldErr error           // why
+	rdp    *RDP            // set in their place once something had Renyi divergences alone
 }
 
 // best is the accountant that answers.

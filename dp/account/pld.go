@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// PLD accounts by privacy-loss distributions: it composes the laws of the
+// lossAccountant accounts by privacy-loss distributions: it composes the laws of the
 // privacy loss of all events and reads epsilon and delta off the sum. Its
 // brackets are certified: the upper end comes from laws that dominate the
 // events', the lower end from laws that the events dominate, and the errors of
@@ -26,7 +26,7 @@ import (
 //
 // The zero value is not usable; call [NewPLD]. A PLD is not safe for concurrent
 // use.
-type PLD struct {
+type lossAccountant struct {
 	adj    dp.Adjacency
 	events []counts
 	at     map[dp.Event]int // where in events
@@ -47,9 +47,11 @@ const maxRuns = 1 << 32
 // farEpsilon is where losses on a grid that reaches that far begin to lose their digits.
 const farEpsilon = 1e15
 
-// NewPLD returns an accountant to which nothing is charged yet.
-func NewPLD(adj dp.Adjacency, options ...Option) *PLD {
-	p := &PLD{adj: adj, at: map[dp.Event]int{}, known: discreteCache{}}
+// NewPLD returns the accountant by privacy-loss distributions, to which nothing is charged yet.
+func NewPLD(adj dp.Adjacency, options ...Option) Accountant { return newPLD(adj, options...) }
+
+func newPLD(adj dp.Adjacency, options ...Option) *lossAccountant {
+	p := &lossAccountant{adj: adj, at: map[dp.Event]int{}, known: discreteCache{}}
 	for _, o := range options {
 		o(&p.settings)
 	}
@@ -57,13 +59,13 @@ func NewPLD(adj dp.Adjacency, options ...Option) *PLD {
 }
 
 // String implements [Accountant].
-func (p *PLD) String() string { return "pld" }
+func (p *lossAccountant) String() string { return "pld" }
 
 // Adjacency implements [Accountant].
-func (p *PLD) Adjacency() dp.Adjacency { return p.adj }
+func (p *lossAccountant) Adjacency() dp.Adjacency { return p.adj }
 
 // Compose implements [Accountant].
-func (p *PLD) Compose(ctx context.Context, event dp.Event, count int64) error {
+func (p *lossAccountant) Compose(ctx context.Context, event dp.Event, count int64) error {
 	if err := checkCompose(p.adj, event, count); err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (p *PLD) Compose(ctx context.Context, event dp.Event, count int64) error {
 }
 
 // count is how many runs of a reduced leaf were charged.
-func (p *PLD) count(leaf dp.Event) int64 {
+func (p *lossAccountant) count(leaf dp.Event) int64 {
 	if i, ok := p.at[leaf]; ok {
 		return p.events[i].count
 	}
@@ -110,7 +112,7 @@ func (p *PLD) count(leaf dp.Event) int64 {
 }
 
 // charge adds runs of a reduced leaf, merged with runs of the same leaf before.
-func (p *PLD) charge(r counts) {
+func (p *lossAccountant) charge(r counts) {
 	if mergeable(r.event) {
 		if i, ok := p.at[r.event]; ok {
 			p.events[i].count += r.count
@@ -122,7 +124,7 @@ func (p *PLD) charge(r counts) {
 }
 
 // Delta implements [Accountant].
-func (p *PLD) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
+func (p *lossAccountant) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Bracket{}, err
 	}
@@ -145,7 +147,7 @@ func (p *PLD) Delta(ctx context.Context, epsilon float64) (Bracket, error) {
 
 // Epsilon implements [Accountant]. At delta 0 it is the sum of the events' largest
 // losses, where they have one.
-func (p *PLD) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
+func (p *lossAccountant) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 	if err := checkDelta(delta); err != nil {
 		return Bracket{}, err
 	}
@@ -165,7 +167,7 @@ func (p *PLD) Epsilon(ctx context.Context, delta float64) (Bracket, error) {
 }
 
 // noEpsilon says why no epsilon is certain at delta.
-func (p *PLD) noEpsilon(delta float64) error {
+func (p *lossAccountant) noEpsilon(delta float64) error {
 	// What trimming adds to the deltas that the events state is far below this.
 	if own := p.ownDelta(); own >= delta*(1-1e-4) {
 		return fmt.Errorf("%w: no epsilon is certain to hold at delta %v: the (epsilon, delta) events themselves fail with probability %v; raise delta", ErrUncertified, delta, own)
@@ -174,7 +176,7 @@ func (p *PLD) noEpsilon(delta float64) error {
 }
 
 // ownDelta is about the probability that some (epsilon, delta) event fails.
-func (p *PLD) ownDelta() float64 {
+func (p *lossAccountant) ownDelta() float64 {
 	log := 0.0
 	for _, e := range p.events {
 		event, rate := e.event, 1.0
@@ -196,10 +198,10 @@ func (p *PLD) ownDelta() float64 {
 
 // pure adds up the largest losses of all runs: independent runs reach them
 // together.
-func (p *PLD) pure(ctx context.Context) (Bracket, error) {
+func (p *lossAccountant) pure(ctx context.Context) (Bracket, error) {
 	var total Bracket
 	for _, e := range p.events {
-		one := NewClosedForm(p.adj)
+		one := newClosedForm(p.adj)
 		if err := one.Compose(ctx, e.event, 1); errors.Is(err, ErrUnsupported) {
 			return Bracket{}, unsupported(e.event, "has no epsilon at delta 0 here: its largest privacy loss is unbounded or not known; ask at a delta above 0")
 		} else if err != nil {
@@ -219,8 +221,8 @@ func (p *PLD) pure(ctx context.Context) (Bracket, error) {
 }
 
 // closed returns the closed form of what was composed, where there is one.
-func (p *PLD) closed(ctx context.Context) (*ClosedForm, bool) {
-	exact := NewClosedForm(p.adj)
+func (p *lossAccountant) closed(ctx context.Context) (*closedForm, bool) {
+	exact := newClosedForm(p.adj)
 	exact.known = p.known
 	for _, e := range p.events {
 		if exact.Compose(ctx, e.event, e.count) != nil {
@@ -233,7 +235,7 @@ func (p *PLD) closed(ctx context.Context) (*ClosedForm, bool) {
 // ask puts the question to every composition that bounds the truth from above
 // and takes the worst answer, and to every one that neighbours can realise. What
 // cannot exceed an answer seen before is not computed to the end.
-func (p *PLD) ask(ctx context.Context, question func(c lossdist.Composition, enough float64) (lower, upper float64, err error)) (Bracket, error) {
+func (p *lossAccountant) ask(ctx context.Context, question func(c lossdist.Composition, enough float64) (lower, upper float64, err error)) (Bracket, error) {
 	var out Bracket
 	for _, v := range p.allViews(ctx) {
 		c, err := p.composition(ctx, v)
@@ -262,7 +264,7 @@ func (p *PLD) ask(ctx context.Context, question func(c lossdist.Composition, eno
 }
 
 // composition is the sum of the events' losses as one view sees it.
-func (p *PLD) composition(ctx context.Context, v view) (lossdist.Composition, error) {
+func (p *lossAccountant) composition(ctx context.Context, v view) (lossdist.Composition, error) {
 	c := lossdist.Composition{Width: p.width}
 	for _, e := range p.events {
 		if square, ok := muSquare(p.adj, e.event, e.count); ok {

@@ -41,7 +41,7 @@ type needs struct {
 const mostPicks = 4
 
 // allViews lists the views that all events together need.
-func (p *PLD) allViews(ctx context.Context) []view {
+func (p *lossAccountant) allViews(ctx context.Context) []view {
 	var all needs
 	for _, e := range p.events {
 		if n, err := p.needs(ctx, e.event); err == nil {
@@ -66,7 +66,7 @@ func (p *PLD) allViews(ctx context.Context) []view {
 }
 
 // needs says what views a reduced leaf needs, or refuses it.
-func (p *PLD) needs(ctx context.Context, leaf dp.Event) (needs, error) {
+func (p *lossAccountant) needs(ctx context.Context, leaf dp.Event) (needs, error) {
 	n, err := p.lookUp(ctx, leaf)
 	if e, ok := leaf.(dp.TruncatedPoissonSampled); errors.Is(err, ErrUncertified) && !(ok && e.Population > mostPopulation) {
 		err = fmt.Errorf("%w%s", err, takenByRDP(p.adj, leaf))
@@ -74,7 +74,7 @@ func (p *PLD) needs(ctx context.Context, leaf dp.Event) (needs, error) {
 	return n, err
 }
 
-func (p *PLD) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
+func (p *lossAccountant) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
 	if err := defined(p.adj, leaf); err != nil {
 		return needs{}, err
 	}
@@ -119,7 +119,7 @@ func (p *PLD) lookUp(ctx context.Context, leaf dp.Event) (needs, error) {
 
 // base says what an event needs that is not sampled itself, or is what a sampled
 // one runs.
-func (p *PLD) base(ctx context.Context, adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
+func (p *lossAccountant) base(ctx context.Context, adj dp.Adjacency, event dp.Event, sampled bool) (needs, error) {
 	switch event.(type) {
 	case dp.ZeroConcentratedDP, dp.RenyiCurve, dp.SelectBest:
 		if e, ok := event.(dp.SelectBest); ok && !sampled {
@@ -235,7 +235,7 @@ func single(event, outer dp.Event) (dp.Event, error) {
 }
 
 // part is the privacy loss of one run of a reduced leaf that is not a Gaussian.
-func (p *PLD) part(ctx context.Context, leaf dp.Event, v view) (lossdist.Part, error) {
+func (p *lossAccountant) part(ctx context.Context, leaf dp.Event, v view) (lossdist.Part, error) {
 	switch e := leaf.(type) {
 	case dp.PoissonSampled:
 		if p.adj == dp.AddRemoveOne || !v.dominates {
@@ -259,7 +259,7 @@ func (p *PLD) part(ctx context.Context, leaf dp.Event, v view) (lossdist.Part, e
 }
 
 // sampled is the pair of the mixture with rate against the base, or its reverse.
-func (p *PLD) sampled(ctx context.Context, adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+func (p *lossAccountant) sampled(ctx context.Context, adj dp.Adjacency, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
 	law, err := p.law(ctx, adj, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Poisson(rate) }
 	if v.reversed {
@@ -270,7 +270,7 @@ func (p *PLD) sampled(ctx context.Context, adj dp.Adjacency, inner dp.Event, rat
 
 // symmetrical is the pair that dominates sampling under replace_one in both
 // orders.
-func (p *PLD) symmetrical(ctx context.Context, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
+func (p *lossAccountant) symmetrical(ctx context.Context, inner dp.Event, rate float64, v view) (lossdist.Part, error) {
 	law, err := p.law(ctx, dp.ReplaceOne, inner, v)
 	shape := func(b *lossdist.Bins) *lossdist.Bins { return b.Symmetric(rate) }
 	return lossdist.Part{Law: law, Shape: shape, Rate: rate}, err
@@ -293,7 +293,7 @@ const (
 )
 
 // law is the pair of an event that is not sampled, as the view asks for it.
-func (p *PLD) law(ctx context.Context, adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
+func (p *lossAccountant) law(ctx context.Context, adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
 	switch e := event.(type) {
 	case dp.Gaussian:
 		if e.NoiseMultiplier < leastMultiplier {
@@ -347,7 +347,7 @@ func (p *PLD) law(ctx context.Context, adj dp.Adjacency, event dp.Event, v view)
 
 // discreteLaw is the pair of discrete Gaussian noise: that of its one worst
 // difference; or what dominates all of them, or one of them; or continuous noise.
-func (p *PLD) discreteLaw(ctx context.Context, adj dp.Adjacency, e dp.DiscreteGaussian, v view) (lossdist.Law, error) {
+func (p *lossAccountant) discreteLaw(ctx context.Context, adj dp.Adjacency, e dp.DiscreteGaussian, v view) (lossdist.Law, error) {
 	known := p.known
 	if adj != p.adj { // sampled under replace_one, where a record may contribute nothing
 		known = discreteCache{}

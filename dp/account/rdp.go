@@ -313,7 +313,7 @@ func hasRenyi(adj dp.Adjacency, event dp.Event) bool {
 // nowhere else.
 func takenByPLD(adj dp.Adjacency, event dp.Event) string {
 	if reduced, err := reduce(event); err == nil {
-		if _, err = NewPLD(adj).needs(context.Background(), reduced); err == nil {
+		if _, err = newPLD(adj).needs(context.Background(), reduced); err == nil {
 			return "; the pld accountant takes it"
 		}
 	}

@@ -101,7 +101,7 @@ func cuttingOf(e dp.TruncatedPoissonSampled, from float64) cutting {
 // truncated is the loss of one run: the branches K < batch and K >= batch, of which an observer is told; or, where
 // neighbours have to realise it, everybody else at rest, so that a cut sample is a smaller rate and no more, or
 // everybody else opposed (crowd).
-func (p *PLD) truncated(ctx context.Context, e dp.TruncatedPoissonSampled, v view) (lossdist.Part, error) {
+func (p *lossAccountant) truncated(ctx context.Context, e dp.TruncatedPoissonSampled, v view) (lossdist.Part, error) {
 	t := cuttingOf(e, math.Inf(1))
 	if !v.dominates {
 		if law := p.crowd(e); v.pick > 0 && law != nil {
@@ -137,7 +137,7 @@ func (p *PLD) truncated(ctx context.Context, e dp.TruncatedPoissonSampled, v vie
 // crowd is what neighbours show of whom everybody else adds the opposite of one person, so that whoever is pushed out of a
 // cut sample counts double: the sum is -K or -batch without the person. An observer sees in which of a few hundred cells
 // it falls. It is nil for noise so large that this would be long, or so small that others show more.
-func (p *PLD) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
+func (p *lossAccountant) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
 	square, _ := gaussianTree(dp.AddRemoveOne, e.Event, 1)
 	s, batch := 1/squareRoot(square).Upper, float64(e.Batch)
 	if !(s <= 30 && s >= 0.05) || batch > 1<<30 {

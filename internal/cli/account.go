@@ -11,6 +11,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 )
 
 func newAccount() *cobra.Command {
@@ -188,10 +189,10 @@ func newXie19() *cobra.Command {
 func xie19(ctx context.Context, m, iterations int64, b dp.Budget) (xie19JSON, error) {
 	var out xie19JSON
 	var err error
-	if out.Sigma, _, err = account.Xie19Sigma(m, iterations, b.Epsilon, b.Delta); err != nil {
+	if out.Sigma, _, err = xie19.Sigma(m, iterations, b.Epsilon, b.Delta); err != nil {
 		return out, err
 	}
-	replace, poisson, err := account.Xie19Events(m, iterations, out.Sigma)
+	replace, poisson, err := xie19.Events(m, iterations, out.Sigma)
 	if err != nil {
 		return out, err
 	}

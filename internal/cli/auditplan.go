@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/internal/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/report"
@@ -28,7 +29,7 @@ func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 	if a.runs != 0 && a.runs < fewestRuns {
 		return usage(fmt.Errorf("audit: --runs is %d; want at least %d, or none for as many as the claim needs", a.runs, fewestRuns))
 	}
-	if discreet.IsTraining(path) {
+	if config.IsTrain(path) {
 		return a.runTraining(cmd, path, asJSON)
 	}
 	if a.oneRun {

@@ -61,7 +61,7 @@ func (s dataSchema) options(name string) (trajectory.Options, error) {
 		switch s.Reward.Outside {
 		case "", "reject":
 		case "clip":
-			o.Outside = trajectory.OutsideClip
+			o.ClipRewards = true
 		default:
 			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", discreet.ErrSyntax, name, s.Reward.Outside)
 		}

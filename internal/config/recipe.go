@@ -44,7 +44,7 @@ func (t Train) Recipe() (Recipe, error) {
 //
 // What is stated stands, and what is stated of one side decides the other: a mechanism for
 // vectors, or a key that gradients alone have, asks for the policy gradient, one-bit or a perturbation for
-// pairs. Where neither is stated the rule of [device.Recommended] decides.
+// pairs. Where neither is stated the rule of recommended decides.
 func (t Train) chosen(spec sim.Spec) (Train, Recipe, error) {
 	epsilon, err := t.Privacy.report()
 	if err != nil {
@@ -64,7 +64,7 @@ func (t Train) chosen(spec sim.Spec) (Train, Recipe, error) {
 	r.Method = device.Method(y.Method)
 	if free {
 		r.Chosen = append(r.Chosen, "privacy.mechanism")
-		p.Mechanism = device.Signal(epsilon)
+		p.Mechanism = signal(epsilon)
 		if r.Method == device.Evolution || r.Method == device.Antithetic {
 			p.Mechanism = train.OneBit
 		}
@@ -97,7 +97,7 @@ func (t Train) method(epsilon float64, weights int, free bool) device.Method {
 	case y.Gamma != nil || y.Entropy != 0 || y.ValueWeight != nil || y.Steps > 1 || y.Optimizer != (train.Optimizer{}) || !(y.Reward == "" || y.Reward == "own"):
 		return device.PolicyGradient
 	}
-	m, _ := device.Recommended(epsilon, weights)
+	m, _ := recommended(epsilon, weights)
 	return m
 }
 

@@ -341,7 +341,7 @@ func (p protection) randomizer() (train.Randomizer, error) {
 	epsilon, err := p.report()
 	r := train.Randomizer{Mechanism: p.Mechanism, Epsilon: epsilon, Clip: p.Clip, Rows: p.Rows}
 	if err == nil && auto(string(p.Mechanism)) {
-		r.Mechanism = device.Signal(epsilon)
+		r.Mechanism = signal(epsilon)
 	}
 	return r, err
 }

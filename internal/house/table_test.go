@@ -24,7 +24,7 @@ var table = []part{
 	// The pillars: privacy and reinforcement learning do not know of each other.
 	{name: "privacy", tree: "dp", over: []string{"ground"}, layers: [][]string{
 		{"dp", "dp/account/internal/lossdist"},
-		{"dp/account", "dp/noise"},
+		{"dp/account", "dp/noise", "internal/dp/xie19"},
 		{"internal/dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
 		{"dp/mechanism"},
 		{"dp/receipt"},

@@ -7,7 +7,7 @@ package trajectory
 // decision, in step order: person p owns episodes PersonStart[p] to
 // PersonStart[p+1]-1, and episode e owns rows EpisodeStart[e] to
 // EpisodeStart[e+1]-1. Every episode has at least one row. A person has no episode
-// where all of theirs were left out ([ViolationRepair]). A Dataset is read-only once
+// where all of theirs were left out ([Options.Repair]). A Dataset is read-only once
 // built; its slices may be shared.
 type Dataset struct {
 	// Columns names the observation columns, in order.

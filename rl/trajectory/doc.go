@@ -1,8 +1,8 @@
 // Package trajectory holds the decisions logged about people, column by column.
 //
-// A [Dataset] is what estimators walk, a [Reader] yields one [Episode] after
-// another, and a [Builder] makes a Dataset of episodes. The package file below
-// this one reads files of every format into either, as [Options] say; the
+// A [Dataset] is what estimators walk, and a [Builder] makes one of an [Episode]
+// after another. The package file below this one reads files of every format into
+// either, as [Options] say; the
 // package table is what a further format implements.
 //
 // # Units

@@ -2,7 +2,7 @@ package trajectory
 
 // Episode is one episode as it is streamed. Its slices are reused: they hold
 // until the next call of the reader that gave them. One without a decision stands
-// for an episode that was left out ([ViolationRepair]): it names its person, and its
+// for an episode that was left out ([Options.Repair]): it names its person, and its
 // columns and parts are those of the others.
 type Episode struct {
 	// Person numbers the person, from 0 in order of first appearance.
@@ -39,9 +39,3 @@ type Episode struct {
 
 // Len is the number of decisions.
 func (e *Episode) Len() int { return len(e.Reward) }
-
-// Reader yields episodes until io.EOF.
-type Reader interface {
-	// Next gives the next episode, which holds until the next call.
-	Next() (*Episode, error)
-}

@@ -46,32 +46,6 @@ const (
 	MissingMean
 )
 
-// Outside says what becomes of a reward outside its public bounds.
-type Outside uint8
-
-// The ways to treat a reward outside its bounds.
-const (
-	// OutsideReject makes it an error.
-	OutsideReject Outside = iota
-	// OutsideClip moves it to the nearer bound.
-	OutsideClip
-)
-
-// Violation says what becomes of a record that violates what is asked of it: a
-// probability that is none, a number that is not finite, text for a number, steps
-// out of order. Who a record belongs to (ids), the columns and the form of the file
-// are no matter of one record: what is wrong with them is an error either way.
-type Violation uint8
-
-// The ways to treat a record that violates what is asked.
-const (
-	// ViolationReject makes it an error.
-	ViolationReject Violation = iota
-	// ViolationRepair leaves its episode out and keeps its person, who may then have
-	// no episode at all. It looks at that episode alone.
-	ViolationRepair
-)
-
 // Unit says whose an episode is: what a Dataset's persons are. It is decided
 // before the first row is read, never by a row. Its zero value goes by the columns:
 // the person that unit_id names where the data have that column, else the episode
@@ -176,13 +150,19 @@ type Options struct {
 	Means   map[string]float64
 
 	// Reward is the public range of one reward; nil checks only that rewards are
-	// finite. Outside says what becomes of a reward beyond it.
-	Reward  *Range
-	Outside Outside
+	// finite. A reward beyond it is an error, or is moved to the nearer end with
+	// ClipRewards.
+	Reward      *Range
+	ClipRewards bool
 
-	// Violation says what becomes of an episode with any other violation. Missing and
-	// Outside keep their own meaning beside it: a value that they reject is an error.
-	Violation Violation
+	// Repair leaves an episode out that violates anything else that is asked of a
+	// record, and keeps its person, who may then have no episode at all; without it a
+	// violation is an error. Violations are a probability that is none, a number that is
+	// not finite, text for a number, steps out of order. Each is found by looking at that
+	// episode alone. Who a record belongs to (ids), the columns and the form of the file
+	// are no matter of one record: what is wrong with them is an error either way. So is
+	// a value that Missing or the range of rewards rejects.
+	Repair bool
 	// Whole names those of Observations in which no value is replaced: one that is
 	// missing is a violation, as in a column of probabilities.
 	Whole []string
@@ -252,13 +232,9 @@ func (o *Options) Validate() error {
 		return fail("unknown way to treat missing values")
 	case o.Missing != MissingMean && o.Means != nil:
 		return fail("means are given but missing values are not replaced by them; set missing to mean")
-	case o.Violation > ViolationRepair:
-		return fail("unknown way to treat violations")
-	case o.Outside > OutsideClip:
-		return fail("unknown way to treat rewards outside their bounds")
-	case o.Outside == OutsideClip && o.Reward == nil:
+	case o.ClipRewards && o.Reward == nil:
 		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
-	case o.Complete && (o.Violation != ViolationReject || o.Missing != MissingReject || o.Outside != OutsideReject):
+	case o.Complete && (o.Repair || o.Missing != MissingReject || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 )
 
@@ -99,7 +100,7 @@ func (p parameters) stated() float64 {
 
 // bracket holds the true epsilon under replace-one.
 func (p parameters) bracket() (account.Bracket, error) {
-	event, _, err := account.Xie19Events(int64(p.persons), int64(p.iterations), p.sigma)
+	event, _, err := xie19.Events(int64(p.persons), int64(p.iterations), p.sigma)
 	if err != nil {
 		return account.Bracket{}, err
 	}

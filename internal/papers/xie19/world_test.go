@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 	"github.com/discreet-rl/discreet/internal/rl/sim/hiv"
 	"github.com/discreet-rl/discreet/rl/sim"
 )
@@ -171,7 +171,7 @@ func TestCells(t *testing.T) {
 func TestStatedEpsilonInvertsTheAccountant(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 0.1, 1} {
 		for _, m := range []int64{1000, 100_000} {
-			sigma, _, err := account.Xie19Sigma(m, 2*m, epsilon, 1e-6)
+			sigma, _, err := xie19.Sigma(m, 2*m, epsilon, 1e-6)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/dp/xie19"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 )
@@ -96,7 +96,7 @@ func TestTrueEpsilonsInCaptions(t *testing.T) {
 		[]int{sweptPersons(true), sweptPersons(false), carSweptPersons(true), carSweptPersons(false)})
 	slices.Sort(sizes)
 	for _, m := range slices.Compact(sizes) {
-		sigma, _, err := account.Xie19Sigma(int64(m), int64(m), 0.1, 1e-5)
+		sigma, _, err := xie19.Sigma(int64(m), int64(m), 0.1, 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,9 +55,9 @@ func TestCompleteDataLoseNothing(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(o *trajectory.Options){
-		"repaired": func(o *trajectory.Options) { o.Violation = trajectory.ViolationRepair },
+		"repaired": func(o *trajectory.Options) { o.Repair = true },
 		"zeros":    func(o *trajectory.Options) { o.Missing = trajectory.MissingZero },
-		"clipped":  func(o *trajectory.Options) { o.Outside = trajectory.OutsideClip },
+		"clipped":  func(o *trajectory.Options) { o.ClipRewards = true },
 	} {
 		o := plain()
 		o.Complete = true

@@ -240,7 +240,7 @@ func TestMissingObservations(t *testing.T) {
 
 func TestRewardsAreClippedOnRequest(t *testing.T) {
 	d, _ := read(t, "episode_id,reward\n1,-5\n1,0.5\n1,5\n", trajectory.Options{
-		Reward: &trajectory.Range{Min: -1, Max: 1}, Outside: trajectory.OutsideClip})
+		Reward: &trajectory.Range{Min: -1, Max: 1}, ClipRewards: true})
 	if diff := cmp.Diff([]float64{-1, .5, 1}, d.Reward); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -18,7 +18,7 @@ import (
 // repairing reads everything and repairs.
 func repairing() trajectory.Options {
 	return trajectory.Options{Need: trajectory.Action, Optional: trajectory.AllParts, Unit: trajectory.UnitPerson, Observations: []string{"obs_a", "obs_b"},
-		Violation: trajectory.ViolationRepair, Missing: trajectory.MissingZero, Reward: &trajectory.Range{Max: 5}, Outside: trajectory.OutsideClip}
+		Repair: true, Missing: trajectory.MissingZero, Reward: &trajectory.Range{Max: 5}, ClipRewards: true}
 }
 
 // Values alone never have a run refused, whatever they are and wherever they stand:
@@ -96,7 +96,7 @@ func TestARejectedValueIsRefusedBesideOtherFaults(t *testing.T) {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := trajectory.Options{Unit: trajectory.UnitPerson, Violation: trajectory.ViolationRepair, Reward: &trajectory.Range{Max: 1}}
+		o := trajectory.Options{Unit: trajectory.UnitPerson, Repair: true, Reward: &trajectory.Range{Max: 1}}
 		_, _, err := file.Read(context.Background(), []string{path}, "", o)
 		if err == nil || !strings.Contains(err.Error(), "outside the declared bounds") {
 			t.Errorf("after %d rows: %v; want a refusal of the reward", at, err)
@@ -209,7 +209,7 @@ func TestABlankIsNoWord(t *testing.T) {
 				return d, err
 			}
 			o := trajectory.Options{Need: trajectory.Action, Unit: trajectory.UnitPerson, Observations: c.columns, Encode: c.encode,
-				Violation: trajectory.ViolationRepair, Missing: trajectory.MissingZero}
+				Repair: true, Missing: trajectory.MissingZero}
 			if c.change != nil {
 				c.change(&o)
 			}
@@ -224,7 +224,7 @@ func TestABlankIsNoWord(t *testing.T) {
 			if diff := cmp.Diff(append(alone.Obs[:len(alone.Obs):len(alone.Obs)], c.obs...), with.Obs); diff != "" || with.Persons() != 3 {
 				t.Errorf("%d persons; observations (-want +got)\n%s", with.Persons(), diff)
 			}
-			o.Violation = trajectory.ViolationReject
+			o.Repair = false
 			if _, err := get(head+mild+severe+c.row, o); (err == nil) != (c.obs != nil) {
 				t.Errorf("where violations are rejected: %v", err)
 			}
@@ -238,8 +238,8 @@ func TestWhatIsNoWordOrDateIsAFaultOfItsRow(t *testing.T) {
 	const others = `{"unit_id":"a","episode_id":1,"step":"2024-01-02","obs_a":"low","action":0,"reward":1,"terminated":true}
 {"unit_id":"b","episode_id":2,"step":"2024-01-03","obs_a":"high","action":0,"reward":2,"terminated":true}
 `
-	o := trajectory.Options{Unit: trajectory.UnitPerson, Violation: trajectory.ViolationRepair, Missing: trajectory.MissingZero, Reward: &trajectory.Range{Max: 5},
-		Outside: trajectory.OutsideClip, Observations: []string{"obs_a"}, Steps: trajectory.Steps{Date: "%Y-%m-%d"},
+	o := trajectory.Options{Unit: trajectory.UnitPerson, Repair: true, Missing: trajectory.MissingZero, Reward: &trajectory.Range{Max: 5},
+		ClipRewards: true, Observations: []string{"obs_a"}, Steps: trajectory.Steps{Date: "%Y-%m-%d"},
 		Encode: map[string]trajectory.Vocabulary{"obs_a": {Words: []string{"low", "high"}}}}
 	for _, odd := range []string{"true", "[1,2]", `[]`, `{"a":1}`, "1e"} {
 		for column, row := range map[string]string{

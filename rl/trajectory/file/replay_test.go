@@ -89,7 +89,7 @@ func attacker(r *rand.Rand) record {
 // asked draws what an evaluation may ask of a reader.
 func asked(r *rand.Rand, format string) trajectory.Options {
 	o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.Final, Missing: trajectory.Missing(r.IntN(2)), Unit: trajectory.UnitPerson,
-		Violation: trajectory.Violation(r.IntN(2))}
+		Repair: r.IntN(2) == 1}
 	if r.IntN(2) == 0 {
 		o.Observations = []string{"obs_a", "obs_b"}[:1+r.IntN(2)]
 	}
@@ -109,7 +109,7 @@ func asked(r *rand.Rand, format string) trajectory.Options {
 		o.End = trajectory.EndTruncated
 	}
 	if r.IntN(2) == 0 {
-		o.Reward, o.Outside = &trajectory.Range{Max: 1}, trajectory.Outside(r.IntN(2))
+		o.Reward, o.ClipRewards = &trajectory.Range{Max: 1}, r.IntN(2) == 1
 	}
 	if r.IntN(2) == 0 {
 		askedOfWords(r, format, &o)
@@ -145,9 +145,9 @@ func askedOfWords(r *rand.Rand, format string, o *trajectory.Options) {
 	}
 	if r.IntN(2) == 0 {
 		o.Columns["reward"], o.Encode["reward"] = "outcome", trajectory.Vocabulary{Words: []string{"ill", "well"}, Codes: []float64{-1, 2}}
-		o.Outside = trajectory.OutsideClip
+		o.ClipRewards = true
 		if o.Reward == nil {
-			o.Outside = trajectory.OutsideReject
+			o.ClipRewards = false
 		}
 	}
 	if r.IntN(2) == 0 {

@@ -145,7 +145,7 @@ type look struct {
 // repairs tells that whatever stands in a record, it is no reason to refuse data.
 func (l *look) repairs() bool {
 	o := l.Options
-	return o.Violation == trajectory.ViolationRepair && o.Missing != trajectory.MissingReject && (o.Reward == nil || o.Outside == trajectory.OutsideClip)
+	return o.Repair && o.Missing != trajectory.MissingReject && (o.Reward == nil || o.ClipRewards)
 }
 
 // all compares pairs until one breaks the promise, or enough are compared.

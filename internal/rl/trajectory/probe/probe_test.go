@@ -13,7 +13,7 @@ import (
 // questions are what configurations ask of a reader.
 func questions() map[string]trajectory.Options {
 	repair := trajectory.Options{Observations: []string{"obs_state"}, Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Final, Unit: trajectory.UnitPerson,
-		Missing: trajectory.MissingZero, Reward: &trajectory.Range{Min: -1, Max: 2}, Outside: trajectory.OutsideClip, Violation: trajectory.ViolationRepair, Horizon: 5, EpisodesPerPerson: 2}
+		Missing: trajectory.MissingZero, Reward: &trajectory.Range{Min: -1, Max: 2}, ClipRewards: true, Repair: true, Horizon: 5, EpisodesPerPerson: 2}
 	complete := trajectory.Options{Observations: []string{}, Need: trajectory.Action, Unit: trajectory.UnitPerson, Reward: &trajectory.Range{Max: 1}, Horizon: 8, Complete: true}
 	words := repair
 	words.Columns = map[string]string{"action": "arm", "step": "day", "obs_sex": "sex"}
@@ -68,7 +68,7 @@ func TestJobsAreChecked(t *testing.T) {
 
 func ExampleReader() {
 	r, err := probe.Reader(context.Background(), probe.Job{Format: "csv", Options: trajectory.Options{
-		Observations: []string{"obs_state"}, Unit: trajectory.UnitPerson, Missing: trajectory.MissingZero, Violation: trajectory.ViolationRepair,
+		Observations: []string{"obs_state"}, Unit: trajectory.UnitPerson, Missing: trajectory.MissingZero, Repair: true,
 	}, Pairs: 100})
 	if err != nil {
 		panic(err)

@@ -343,7 +343,7 @@ func (c *checker) rewards() {
 	}
 	low, high := -math.MaxFloat64, math.MaxFloat64
 	r := c.s.o.Reward
-	if r != nil && c.s.o.Outside == trajectory.OutsideReject {
+	if r != nil && !c.s.o.ClipRewards {
 		low, high = r.Min, r.Max
 	}
 	for i, v := range c.s.values(blkReward, c.lo, c.hi) {

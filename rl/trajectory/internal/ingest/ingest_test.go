@@ -267,7 +267,7 @@ func TestReplacements(t *testing.T) {
 	const text = "episode_id,obs_x,obs_y,reward,next_obs_x,next_obs_y\na,1,,5,,4\na,,4,-5,,6"
 	o := everything()
 	o.Missing = trajectory.MissingZero
-	o.Reward, o.Outside = &trajectory.Range{Min: -1, Max: 2}, trajectory.OutsideClip
+	o.Reward, o.ClipRewards = &trajectory.Range{Min: -1, Max: 2}, true
 	for batch := 1; batch <= 2; batch++ {
 		d := mustRead(t, o, batch, text).data
 		if !slices.Equal(d.Obs, []float64{1, 0, 0, 4}) || !slices.Equal(d.Final, []float64{0, 6}) || !slices.Equal(d.Reward, []float64{2, -1}) {

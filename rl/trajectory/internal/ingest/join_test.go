@@ -120,9 +120,9 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 	joined := 0
 	rapid.Check(t, func(t *rapid.T) {
 		o := trajectory.Options{Horizon: rapid.IntRange(0, 6).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 3).Draw(t, "episodes a person"),
-			Need: trajectory.BehaviorProb, Reward: &trajectory.Range{Min: 0, Max: 5}, Outside: trajectory.OutsideClip}
+			Need: trajectory.BehaviorProb, Reward: &trajectory.Range{Min: 0, Max: 5}, ClipRewards: true}
 		if rapid.Bool().Draw(t, "repair") {
-			o.Violation = trajectory.ViolationRepair
+			o.Repair = true
 		}
 		prefix := rapid.SampledFrom([]string{"", "p", "00", "é "}).Draw(t, "prefix")
 		hostile := rapid.IntRange(0, 3).Draw(t, "hostile") == 0

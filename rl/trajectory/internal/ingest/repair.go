@@ -9,7 +9,7 @@ import (
 // mostFirst is how many violations are kept for the curator to read.
 const mostFirst = 20
 
-func (s *Stream) repairs() bool { return s.o.Violation == trajectory.ViolationRepair }
+func (s *Stream) repairs() bool { return s.o.Repair }
 
 // leaveOut leaves out the episode at hand. It returns where its violations are told.
 func (s *Stream) leaveOut() *faults {
@@ -45,7 +45,7 @@ func (s *Stream) clear() {
 // clip moves rewards to their bounds.
 func (s *Stream) clip(rewards []float64) {
 	r := s.o.Reward
-	if r == nil || s.o.Outside != trajectory.OutsideClip || s.sound[blkReward] {
+	if r == nil || !s.o.ClipRewards || s.sound[blkReward] {
 		return
 	}
 	for i, v := range rewards {

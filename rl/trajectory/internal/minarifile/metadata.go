@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 )
 
 // metadata is what is used of data/metadata.json.
@@ -63,8 +64,8 @@ func openDataset(path string) (*dataset, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if v := d.meta.Version; v != "" && v != trajectory.SchemaVersion {
-		return nil, fault(file, "the schema version is not known", "this program reads version "+trajectory.SchemaVersion+"; write the dataset anew, or use a newer program", trajectory.ErrFormat, nil)
+	if v := d.meta.Version; v != "" && v != canon.Version {
+		return nil, fault(file, "the schema version is not known", "this program reads version "+canon.Version+"; write the dataset anew, or use a newer program", trajectory.ErrFormat, nil)
 	}
 	switch d.meta.DataFormat {
 	case "parquet", "arrow":

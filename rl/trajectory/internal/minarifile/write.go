@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -205,7 +206,7 @@ func (x *writer) metadata(dir string) error {
 		"total_episodes": d.Episodes(), "total_steps": d.Rows(), "minari_version": "0.5.3",
 		"observation_space": fmt.Sprintf(`{"type": "Box", "dtype": "float64", "shape": [%d], "low": %s, "high": %s}`, w, bound("-Infinity"), bound("Infinity")),
 		"action_space":      fmt.Sprintf(`{"type": "Discrete", "dtype": "int64", "start": 0, "n": %d}`, actions),
-		"dataset_size":      0.0, "discreet_columns": x.l.Observations, "discreet_schema_version": trajectory.SchemaVersion,
+		"dataset_size":      0.0, "discreet_columns": x.l.Observations, "discreet_schema_version": canon.Version,
 	})
 }
 

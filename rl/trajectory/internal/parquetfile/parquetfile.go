@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -81,9 +82,9 @@ func newTable(r io.ReaderAt, size int64, name string) (*reader, error) {
 	if err != nil {
 		return nil, parquetfault.Error(name, err)
 	}
-	if v, ok := f.Lookup(trajectory.SchemaVersionKey); ok && v != trajectory.SchemaVersion {
+	if v, ok := f.Lookup(canon.VersionKey); ok && v != canon.Version {
 		return nil, &trajectory.InputError{File: name, What: "the schema version is not known",
-			Remedy: "this program reads version " + trajectory.SchemaVersion + "; write the file anew, or use a newer program", Kind: trajectory.ErrFormat}
+			Remedy: "this program reads version " + canon.Version + "; write the file anew, or use a newer program", Kind: trajectory.ErrFormat}
 	}
 	return &reader{name: name, size: size, file: f, rows: f.Rows()}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 	"github.com/parquet-go/parquet-go"
 )
@@ -58,7 +59,7 @@ type writer struct {
 func newWriter(w io.Writer, d *trajectory.Dataset) *writer {
 	x := &writer{d: d, l: table.NewLayout(d), rows: make([]parquet.Row, 0, 1024)}
 	x.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("trajectories", x.schema()),
-		parquet.KeyValueMetadata(trajectory.SchemaVersionKey, trajectory.SchemaVersion), parquet.Compression(&parquet.Snappy))
+		parquet.KeyValueMetadata(canon.VersionKey, canon.Version), parquet.Compression(&parquet.Snappy))
 	return x
 }
 

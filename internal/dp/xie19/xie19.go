@@ -1,4 +1,6 @@
-package account
+// Package xie19 is the noise of the accountant of Xie, Thomas and Miklau (2019), and what it gives: for the
+// reproduction of their figures alone.
+package xie19
 
 import (
 	"fmt"
@@ -7,19 +9,19 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 )
 
-// Xie19Sigma returns the noise multiplier that the accountant of Xie, Thomas and
+// Sigma returns the noise multiplier that the accountant of Xie, Thomas and
 // Miklau (Privacy Preserving Off-Policy Evaluation, 2019) asks for, with m
 // trajectories and the given number of iterations, and the log-moment order at
 // which it is reached. It is here for the reproduction of their figures only:
 // the accountant is not sound, and the noise does not give (epsilon,
-// delta)-privacy. [Xie19Events] says what it does give.
+// delta)-privacy. [Events] says what it does give.
 //
 // Their log-moment is N l(l+1)/(2 m^2) min(4 (e^(1/sigma^2)-1), 2 e^(1/sigma^2))
 // and delta = min over real l of exp(moment - l epsilon). With c the moment's
 // factor of l(l+1) the minimum is -(epsilon-c)^2/(4c), at l = (epsilon-c)/(2c),
 // so sqrt(c) = epsilon / (sqrt(L) + sqrt(L + epsilon)), L = ln(1/delta).
-func Xie19Sigma(m, iterations int64, epsilon, delta float64) (sigma, lambda float64, err error) {
-	if err := checkXie19(m, iterations); err != nil {
+func Sigma(m, iterations int64, epsilon, delta float64) (sigma, lambda float64, err error) {
+	if err := check(m, iterations); err != nil {
 		return 0, 0, err
 	}
 	if err := (dp.Budget{Epsilon: epsilon, Delta: delta}).Validate(); err != nil {
@@ -43,13 +45,13 @@ func Xie19Sigma(m, iterations int64, epsilon, delta float64) (sigma, lambda floa
 	return 1 / math.Sqrt(inverseSquare), lambda, nil
 }
 
-// Xie19Events describes their algorithm to a sound accountant, for the noise
+// Events describes their algorithm to a sound accountant, for the noise
 // multiplier sigma: with one trajectory drawn a step, as it is written and to be
 // accounted for under replace_one; and with every trajectory drawn
 // independently with probability 1/m, as their analysis has it, under
 // add_remove_one.
-func Xie19Events(m, iterations int64, sigma float64) (replaceOne, poissonAddRemove dp.Event, err error) {
-	if err := checkXie19(m, iterations); err != nil {
+func Events(m, iterations int64, sigma float64) (replaceOne, poissonAddRemove dp.Event, err error) {
+	if err := check(m, iterations); err != nil {
 		return nil, nil, err
 	}
 	noise := dp.Gaussian{NoiseMultiplier: sigma}
@@ -61,7 +63,7 @@ func Xie19Events(m, iterations int64, sigma float64) (replaceOne, poissonAddRemo
 	return replaceOne, poissonAddRemove, nil
 }
 
-func checkXie19(m, iterations int64) error {
+func check(m, iterations int64) error {
 	if m < 1 || iterations < 1 {
 		return fmt.Errorf("%w: %d trajectories, %d iterations; want at least 1 of each", dp.ErrEvent, m, iterations)
 	}

@@ -1,6 +1,9 @@
-package device
+package config
 
-import "github.com/discreet-rl/discreet/train"
+import (
+	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/train/device"
+)
 
 const (
 	pairsEpsilon = 2   // the largest epsilon of a report,
@@ -8,20 +11,20 @@ const (
 	signsEpsilon = 2   // the largest epsilon at which gradients are sent by projected signs
 )
 
-// Recommended is the method, with its mechanism, for reports at epsilon on so many weights: antithetic
+// recommended is the method, with its mechanism, for reports at epsilon on so many weights: antithetic
 // pairs up to epsilon 2 and 128 weights, the policy gradient beyond either. It is a public rule of
 // two public numbers, made from the tables of docs/results/training.md, which say where it is wrong:
 // where rewards come at once gradients do better, and where they come late pairs do, at any epsilon.
-func Recommended(epsilon float64, weights int) (Method, train.Mechanism) {
+func recommended(epsilon float64, weights int) (device.Method, train.Mechanism) {
 	if epsilon <= pairsEpsilon && weights <= pairsWeights {
-		return Antithetic, train.OneBit
+		return device.Antithetic, train.OneBit
 	}
-	return PolicyGradient, Signal(epsilon)
+	return device.PolicyGradient, signal(epsilon)
 }
 
-// Signal is the mechanism for vectors whose reports at epsilon tell most: sign-PRS up to epsilon 2,
+// signal is the mechanism for vectors whose reports at epsilon tell most: sign-PRS up to epsilon 2,
 // PrivUnit above (docs/results/local.md).
-func Signal(epsilon float64) train.Mechanism {
+func signal(epsilon float64) train.Mechanism {
 	if epsilon <= signsEpsilon {
 		return train.SignPRS
 	}
