@@ -108,7 +108,7 @@ func (s *Select) UnmarshalYAML(decode func(any) error) error {
 		if word != selectBest {
 			return fmt.Errorf("select is %q; want best, or a mapping such as {best: permute-and-flip}", word)
 		}
-		*s = Select{Best: string(evaluate.ByLimits)}
+		*s = Select{Best: "limits"}
 		return nil
 	}
 	var keys map[string]any
@@ -134,7 +134,7 @@ func (s *Select) UnmarshalYAML(decode func(any) error) error {
 		var err error
 		switch word, isWord := v.(string); key {
 		case selectBest:
-			if s.Best = word; !isWord || !slices.Contains([]evaluate.ChoiceBy{evaluate.ByLimits, evaluate.ByFlip, evaluate.ByForecast}, evaluate.ChoiceBy(word)) {
+			if s.Best = word; !isWord || !slices.Contains([]string{"limits", "permute-and-flip", "auto"}, word) {
 				err = errors.New("select.best: want limits, permute-and-flip or auto")
 			}
 		case "gap":
@@ -160,14 +160,14 @@ func (s *Select) hashed() any {
 	switch {
 	case s == nil:
 		return ""
-	case *s == Select{Best: string(evaluate.ByLimits)}:
+	case *s == Select{Best: "limits"}:
 		return selectBest
 	}
 	return s
 }
 
 // byLimits tells that no other way is asked for.
-func (s *Select) byLimits() bool { return s == nil || s.Best == string(evaluate.ByLimits) }
+func (s *Select) byLimits() bool { return s == nil || s.Best == "limits" }
 
 // Words of select, and the name of the logged policy where contrasts bring it in.
 const (
@@ -271,7 +271,7 @@ func (c Config) targets() (*evaluate.Targets, error) {
 	}
 	t := &evaluate.Targets{Best: c.Select != nil}
 	if !c.Select.byLimits() {
-		t.Choose = &evaluate.Choice{By: evaluate.ChoiceBy(c.Select.Best), Value: c.Select.Value}
+		t.Choose = &evaluate.Choice{By: c.Select.Best, Value: c.Select.Value}
 		if c.Select.Gap != nil {
 			t.Choose.Gap = *c.Select.Gap
 		}

@@ -16,7 +16,7 @@ import (
 // Choice says by which way the best policy is found, and what is publicly supposed for
 // the forecast of both ways. No guarantee rests on what is supposed.
 type Choice struct {
-	By ChoiceBy `json:"by"`
+	By string `json:"by"`
 	// Gap is by how much the best policy is supposed to be better than all others, in
 	// units of a return; 0 means a tenth of the public range of a return.
 	Gap float64 `json:"gap,omitempty"`
@@ -25,18 +25,15 @@ type Choice struct {
 	Value *float64 `json:"value,omitempty"`
 }
 
-// ChoiceBy is a way to find the best policy.
-type ChoiceBy string
-
 // The ways to find the best policy.
 const (
-	// ByLimits takes the policy with the largest lower limit, after values and intervals of
+	// byLimits takes the policy with the largest lower limit, after values and intervals of
 	// all are released.
-	ByLimits ChoiceBy = "limits"
-	// ByFlip draws it by permute-and-flip and releases nothing else.
-	ByFlip ChoiceBy = "permute-and-flip"
-	// ByForecast takes the way that is more likely to name the best policy, as supposed.
-	ByForecast ChoiceBy = "auto"
+	byLimits = "limits"
+	// byFlip draws it by permute-and-flip and releases nothing else.
+	byFlip = "permute-and-flip"
+	// byForecast takes the way that is more likely to name the best policy, as supposed.
+	byForecast = "auto"
 )
 
 // Pick is a policy that was drawn, and no value of it.
@@ -48,9 +45,9 @@ type Pick struct {
 // Gap, Value and probabilities are suppositions.
 type ChoiceForecast struct {
 	// By is the way that is taken.
-	By    ChoiceBy `json:"by"`
-	Gap   float64  `json:"gap"`
-	Value float64  `json:"value"`
+	By    string  `json:"by"`
+	Gap   float64 `json:"gap"`
+	Value float64 `json:"value"`
 	// Limits and Flip are the probabilities of naming the best policy by each way, 0
 	// where it cannot be taken.
 	Limits float64 `json:"limits"`
@@ -64,7 +61,7 @@ type ChoiceForecast struct {
 }
 
 // byFlip tells that the way is not that of limits alone.
-func (t *Targets) byFlip() bool { return t.Choose != nil && t.Choose.By != ByLimits }
+func (t *Targets) byFlip() bool { return t.Choose != nil && t.Choose.By != byLimits }
 
 func (t *Targets) validateChoice() error {
 	c := t.Choose
@@ -73,13 +70,13 @@ func (t *Targets) validateChoice() error {
 		return nil
 	case !t.Best:
 		return fmt.Errorf("%w: targets: a way to find the best policy is given, and the best is not asked for", ErrPublic)
-	case c.By != ByLimits && c.By != ByFlip && c.By != ByForecast:
+	case c.By != byLimits && c.By != byFlip && c.By != byForecast:
 		return fmt.Errorf("%w: targets: the best is found by %q; want limits, permute-and-flip or auto", ErrPublic, c.By)
 	case !(c.Gap >= 0) || math.IsInf(c.Gap, 0):
 		return fmt.Errorf("%w: targets: select.gap is %v; want by how much the best is supposed to be better than the others, a finite number above 0", ErrPublic, c.Gap)
-	case c.By == ByLimits && (c.Gap != 0 || c.Value != nil):
+	case c.By == byLimits && (c.Gap != 0 || c.Value != nil):
 		return fmt.Errorf("%w: targets: select.gap and select.value are for the forecast of permute-and-flip, and the best is found by limits; leave them out", ErrPublic)
-	case c.By != ByLimits && len(t.Contrasts) > 0:
+	case c.By != byLimits && len(t.Contrasts) > 0:
 		return fmt.Errorf("%w: targets: permute-and-flip names a policy and releases no difference; leave contrasts out, or set select to best", ErrPublic)
 	}
 	return nil
@@ -115,13 +112,13 @@ func (m DPIS) choosing(method string, p Public, of vouched) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if told.By = c.By; c.By == ByForecast {
-		if told.By = ByFlip; told.Limits >= told.Flip {
-			told.By = ByLimits
+	if told.By = c.By; c.By == byForecast {
+		if told.By = byFlip; told.Limits >= told.Flip {
+			told.By = byLimits
 		}
 	}
 	var plan *Plan
-	if told.By == ByFlip {
+	if told.By == byFlip {
 		plan, err = f.plan(method)
 	} else {
 		plan, err = m.byLimits(method, p, of)
@@ -129,7 +126,7 @@ func (m DPIS) choosing(method string, p Public, of vouched) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if told.By == ByFlip {
+	if told.By == byFlip {
 		plan.Facts["max_weight"] = told.MaxWeight
 		if m.Confounding > 1 {
 			plan.Facts["confounding"] = m.Confounding
@@ -252,7 +249,7 @@ func (c *ChoiceForecast) note(asked *Choice) string {
 		limits = "by lower limits not at all, since Gaussian noise needs delta above 0"
 	}
 	why := "The configuration names the way."
-	if asked.By == ByForecast {
+	if asked.By == byForecast {
 		why = "The likelier way was taken."
 	}
 	return fmt.Sprintf("Forecast of the choice, on public suppositions and not on the data: were the best policy better than all others by %.4g, these alike and all worth about %.4g, and were nothing missing, the best would be named by permute-and-flip with probability %.2f, %s. %s",

@@ -19,7 +19,7 @@ import (
 )
 
 // drawnArms asks which arm is best and nothing else.
-func drawnArms(t testing.TB, persons int64, adjacency dp.Adjacency, by evaluate.ChoiceBy) evaluate.Public {
+func drawnArms(t testing.TB, persons int64, adjacency dp.Adjacency, by string) evaluate.Public {
 	p := arms(t, persons, adjacency)
 	p.Targets.Contrasts, p.Targets.Choose = nil, &evaluate.Choice{By: by}
 	return p
@@ -32,7 +32,7 @@ func TestChoiceNamesAPolicyAndNothingElse(t *testing.T) {
 	rng, src := rand.New(rand.NewPCG(1, 1)), noise.NewSeeded(4)
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		for _, e := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPWIS{MaxWeight: 4}, evaluate.DPPDIS{}, evaluate.Auto{}} {
-			p := drawnArms(t, 8000, adjacency, evaluate.ByFlip)
+			p := drawnArms(t, 8000, adjacency, "permute-and-flip")
 			plan, err := e.Plan(p)
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +84,7 @@ func TestChoiceHasTheLawOfItsScores(t *testing.T) {
 		scores[arm] += min(w, cap) * d.Reward[i]
 		scores["logged"] += d.Reward[i]
 	}
-	p := drawnArms(t, persons, dp.ReplaceOne, evaluate.ByFlip)
+	p := drawnArms(t, persons, dp.ReplaceOne, "permute-and-flip")
 	p.Privacy.Budget.Epsilon = epsilon
 	best := max(scores["zero"], scores["one"], scores["logged"])
 	falls := map[string]float64{}
@@ -132,17 +132,17 @@ func TestForecastTakesTheLikelierWay(t *testing.T) {
 	rng, src := rand.New(rand.NewPCG(1, 3)), noise.NewSeeded(6)
 	for _, c := range []struct {
 		budget dp.Budget
-		want   evaluate.ChoiceBy
-	}{{dp.Budget{Epsilon: 1, Delta: 1e-5}, evaluate.ByFlip}, {dp.Budget{Epsilon: 0.01, Delta: 0.05}, evaluate.ByLimits}} {
-		p := drawnArms(t, 200, dp.AddRemoveOne, evaluate.ByForecast)
+		want   string
+	}{{dp.Budget{Epsilon: 1, Delta: 1e-5}, "permute-and-flip"}, {dp.Budget{Epsilon: 0.01, Delta: 0.05}, "limits"}} {
+		p := drawnArms(t, 200, dp.AddRemoveOne, "auto")
 		p.Privacy.Budget, p.Privacy.LargeDelta = c.budget, true
 		p.Targets.Choose.Gap = 0.3
 		r := run(t, evaluate.DPIS{}, p, bandit(rng, 200), src)
 		told := r.Public["choice"].(*evaluate.ChoiceForecast)
-		if told.By != c.want || (told.Flip > told.Limits) != (c.want == evaluate.ByFlip) || told.Gap != 0.3 {
+		if told.By != c.want || (told.Flip > told.Limits) != (c.want == "permute-and-flip") || told.Gap != 0.3 {
 			t.Errorf("%v: forecast %+v; want %s", c.budget, told, c.want)
 		}
-		if picked := r.Answers[0].Pick != nil; picked != (c.want == evaluate.ByFlip) {
+		if picked := r.Answers[0].Pick != nil; picked != (c.want == "permute-and-flip") {
 			t.Errorf("%v: answers %+v", c.budget, r.Answers)
 		}
 		text, err := json.Marshal(r)
@@ -166,7 +166,7 @@ func TestForecastTakesTheLikelierWay(t *testing.T) {
 // TestForecastGrowsWithGapAndPersons, and falls with the number of policies, by both ways.
 func TestForecastGrowsWithGapAndPersons(t *testing.T) {
 	told := func(persons int64, gap float64, levels int) *evaluate.ChoiceForecast {
-		p := drawnArms(t, persons, dp.ReplaceOne, evaluate.ByFlip)
+		p := drawnArms(t, persons, dp.ReplaceOne, "permute-and-flip")
 		p.Targets.Choose.Gap, p.Targets.Levels = gap, p.Targets.Levels[:levels]
 		plan, err := evaluate.DPIS{}.Plan(p)
 		if err != nil {
@@ -184,14 +184,14 @@ func TestForecastGrowsWithGapAndPersons(t *testing.T) {
 
 // TestPureBudgetAllowsAChoice: delta 0 pays for no Gaussian noise, and for a choice.
 func TestPureBudgetAllowsAChoice(t *testing.T) {
-	for _, by := range []evaluate.ChoiceBy{evaluate.ByFlip, evaluate.ByForecast} {
+	for _, by := range []string{"permute-and-flip", "auto"} {
 		p := drawnArms(t, 500, dp.ReplaceOne, by)
 		p.Privacy.Budget.Delta = 0
 		plan, err := evaluate.DPIS{}.Plan(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told := plan.Facts["choice"].(*evaluate.ChoiceForecast); told.Limits != 0 || told.By != evaluate.ByFlip {
+		if told := plan.Facts["choice"].(*evaluate.ChoiceForecast); told.Limits != 0 || told.By != "permute-and-flip" {
 			t.Errorf("%+v", told)
 		}
 		if plan.Epsilon.Upper != p.Privacy.Budget.Epsilon {
@@ -211,7 +211,7 @@ func TestSupposedValueMovesNoDifference(t *testing.T) {
 		}
 	}
 	for _, value := range []float64{0, 0.5, 1} {
-		p := drawnArms(t, 8000, dp.ReplaceOne, evaluate.ByFlip)
+		p := drawnArms(t, 8000, dp.ReplaceOne, "permute-and-flip")
 		p.Design = &evaluate.Design{Ratios: []float64{1 / 0.3}, Squares: []float64{1 / 0.3}, Supported: true, Ended: true, Complete: true}
 		p.Targets.Choose.Value = &value
 		r := run(t, evaluate.DPIS{}, p, d, noise.NewSeeded(3))
@@ -235,12 +235,12 @@ func TestChoicesThatCannotBeMadeAreRefused(t *testing.T) {
 		{func(p *evaluate.Public) { p.Targets.Choose.Value = &two }, evaluate.DPIS{}, "select.value is 2, outside the public range"},
 		{func(p *evaluate.Public) { p.Targets.Best = false }, evaluate.DPIS{}, "the best is not asked for"},
 		{func(p *evaluate.Public) {
-			p.Targets.Choose = &evaluate.Choice{By: evaluate.ByLimits, Gap: 1}
+			p.Targets.Choose = &evaluate.Choice{By: "limits", Gap: 1}
 		}, evaluate.DPIS{}, "leave them out"},
 		{func(p *evaluate.Public) { p.Privacy.Noise = mechanism.Fast }, evaluate.DPIS{}, "set privacy.noise to exact"},
 		{func(*evaluate.Public) {}, evaluate.DPIS{Clip: "auto"}, "leave clip and clip_share out"},
 	} {
-		p := drawnArms(t, 500, dp.ReplaceOne, evaluate.ByFlip)
+		p := drawnArms(t, 500, dp.ReplaceOne, "permute-and-flip")
 		c.change(&p)
 		if _, err := c.method.Plan(p); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v; want %q", err, c.says)
@@ -257,7 +257,7 @@ func TestOrderOfPersonsDrawsTheSame(t *testing.T) {
 	slices.Reverse(back.Action)
 	slices.Reverse(back.BehaviorProb)
 	slices.Reverse(back.TargetProb)
-	p := drawnArms(t, 30, dp.ReplaceOne, evaluate.ByFlip)
+	p := drawnArms(t, 30, dp.ReplaceOne, "permute-and-flip")
 	for seed := range uint64(40) {
 		a, b := run(t, evaluate.DPIS{}, p, d, noise.NewSeeded(seed)), run(t, evaluate.DPIS{}, p, back, noise.NewSeeded(seed))
 		if *a.Answers[0].Pick != *b.Answers[0].Pick {

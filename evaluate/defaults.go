@@ -15,7 +15,7 @@ const (
 	narrowable           = 4.0      // least cap that clip auto tries to narrow
 	defaultMeanClip      = clipAuto // of importance sampling, off-policy
 	defaultDRClip        = clipAuto
-	defaultConstants     = Exact
+	defaultConstants     = exactConstants
 	defaultStartShare    = 0.05 // of dp-fqe for the mean over first states
 	defaultIntervalShare = 0.3  // of dp-fqe for its interval
 	defaultMaxRatio      = 5.0  // cap of dp-fqe on the ratio of one decision

@@ -22,9 +22,11 @@ type DPLSL struct {
 	// public rule: the least expected error at the guessed visits, for values
 	// anywhere in their range.
 	Lambda float64 `json:"lambda,omitempty"`
-	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: see
-	// [Constants].
-	Constants Constants `json:"constants,omitempty"`
+	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: "exact", the
+	// default, is the pair with the least expected noise that is certified for the budget;
+	// "balle16" the closed forms of Balle et al. 2016, Lemma 1, which hold for epsilon <= 20
+	// and ask for several times the noise that is needed.
+	Constants string `json:"constants,omitempty"`
 }
 
 // Plan implements [Estimator].
@@ -42,7 +44,7 @@ func (m DPLSL) Plan(p Public) (*Plan, error) {
 	l := smooth.NewLSL(p.numbers(), features, weights)
 	l.Lambda = m.Lambda
 	if l.Lambda == 0 {
-		alpha, beta, err := m.Constants.rough(p, features.Dim())
+		alpha, beta, err := constants(m.Constants).rough(p, features.Dim())
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +53,7 @@ func (m DPLSL) Plan(p Public) (*Plan, error) {
 	if !(l.Lambda > l.Floor()) || math.IsInf(l.Lambda, 0) {
 		return nil, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, l.Lambda, l.Floor())
 	}
-	plan, err := smoothRelease{method, p, features, l}.plan(m.Constants)
+	plan, err := smoothRelease{method, p, features, l}.plan(constants(m.Constants))
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,11 @@ import "github.com/discreet-rl/discreet/evaluate/internal/smooth"
 type DPLSW struct {
 	// Weights holds w_s > 0 by state; nil means 1 everywhere.
 	Weights []float64 `json:"weights,omitempty"`
-	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: see
-	// [Constants].
-	Constants Constants `json:"constants,omitempty"`
+	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: "exact", the
+	// default, is the pair with the least expected noise that is certified for the budget;
+	// "balle16" the closed forms of Balle et al. 2016, Lemma 1, which hold for epsilon <= 20
+	// and ask for several times the noise that is needed.
+	Constants string `json:"constants,omitempty"`
 }
 
 // Plan implements [Estimator].
@@ -30,5 +32,5 @@ func (m DPLSW) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return smoothRelease{method, p, features, smooth.NewLSW(p.numbers(), features, weights)}.plan(m.Constants)
+	return smoothRelease{method, p, features, smooth.NewLSW(p.numbers(), features, weights)}.plan(constants(m.Constants))
 }

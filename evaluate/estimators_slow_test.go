@@ -41,8 +41,8 @@ func contenders() []contender {
 	all := []contender{
 		{"LSTD, no privacy", LSTD{}, false},
 		{"Monte Carlo (LSW), no privacy", LSW{}, false},
-		{"DP-LSW, constants of the paper", DPLSW{Constants: Balle16}, true},
-		{"DP-LSL, constants of the paper", DPLSL{Constants: Balle16}, true},
+		{"DP-LSW, constants of the paper", DPLSW{Constants: "balle16"}, true},
+		{"DP-LSL, constants of the paper", DPLSL{Constants: "balle16"}, true},
 		{"GPOPE, one person a step", GPOPE{Batch: 1, Sampling: "uniform"}, true},
 		{"DP-LSW, exact constants", DPLSW{}, true},
 		{"DP-LSL, exact constants", DPLSL{}, true},

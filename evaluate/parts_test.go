@@ -125,7 +125,7 @@ func TestSevenPartsReleaseTheBytesOfOne(t *testing.T) {
 		"dp-dr by linear model": evaluate.DPDR{Baseline: "model"},
 		"dp-refine":             evaluate.DPRefine{}, "regression": evaluate.DPRefine{Form: "regression"}, "lstd": evaluate.DPRefine{Form: "lstd"},
 		"dp-fqe": evaluate.DPFQE{}, "auto": evaluate.Auto{},
-		"dp-lsw": evaluate.DPLSW{}, "dp-lsl": evaluate.DPLSL{}, "dp-lsl as printed": evaluate.DPLSL{Constants: evaluate.Balle16},
+		"dp-lsw": evaluate.DPLSW{}, "dp-lsl": evaluate.DPLSL{}, "dp-lsl as printed": evaluate.DPLSL{Constants: "balle16"},
 	}
 	ran := 0
 	for name, m := range methods {

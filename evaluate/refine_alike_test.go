@@ -29,7 +29,7 @@ func TestRefineWherePersonsAreAlike(t *testing.T) {
 			return value.RMSE(perform(t, m, p, data, noise.NewSeeded(3)).Values, chain.Values(0.5, 0.99))
 		}
 		got := rmse(DPRefine{})
-		t.Logf("%d persons: RMSE %.5f; DP-LSW with exact constants %.5f", persons, got, rmse(DPLSW{Constants: Exact}))
+		t.Logf("%d persons: RMSE %.5f; DP-LSW with exact constants %.5f", persons, got, rmse(DPLSW{Constants: "exact"}))
 		if got > limit {
 			t.Errorf("%d persons: RMSE %.5f at epsilon 1; want at most %v", persons, got, limit)
 		}

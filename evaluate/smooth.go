@@ -16,29 +16,29 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// Constants chooses alpha and beta of the smooth-sensitivity mechanism.
-type Constants string
+// constants chooses alpha and beta of the smooth-sensitivity mechanism.
+type constants string
 
 const (
-	// Exact takes the pair with the least expected noise, alpha being the
+	// exactConstants takes the pair with the least expected noise, alpha being the
 	// smallest that is certified for the budget at its beta. This is the default.
-	Exact Constants = "exact"
-	// Balle16 takes the closed forms of Balle et al. 2016, Lemma 1, which hold for
+	exactConstants constants = "exact"
+	// balle16Constants takes the closed forms of Balle et al. 2016, Lemma 1, which hold for
 	// epsilon <= 20 and ask for several times the noise that is needed.
-	Balle16 Constants = "balle16"
+	balle16Constants constants = "balle16"
 )
 
 // certified is the pair of alpha and beta that the budget allows, from public
 // facts: the budget, the dimension and the bound at public guesses of the counts.
-func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {
+func (c constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {
 	guess := smooth.GuessedVisits(p.Persons, states)
 	if c == "" {
 		c = defaultConstants
 	}
 	switch c {
-	case Balle16:
+	case balle16Constants:
 		alpha, beta, err = account.Balle16Constants(context.Background(), p.Privacy.Budget, dim)
-	case Exact:
+	case exactConstants:
 		alpha, beta, err = account.SmoothGaussianPair(context.Background(), p.Privacy.Budget, dim, func(alpha, beta float64) float64 {
 			return alpha * m.Bound(guess, smooth.InnerBeta(beta, states))
 		})
@@ -53,9 +53,9 @@ func (c Constants) certified(p Public, dim, states int, m smooth.Method) (alpha,
 
 // rough returns constants to choose a penalty with: the beta of Balle et al. and
 // an alpha that fits it.
-func (c Constants) rough(p Public, dim int) (alpha, beta float64, err error) {
+func (c constants) rough(p Public, dim int) (alpha, beta float64, err error) {
 	alpha, beta, err = account.Balle16Constants(context.Background(), p.Privacy.Budget, dim)
-	if err != nil || c == Balle16 {
+	if err != nil || c == balle16Constants {
 		return alpha, beta, err
 	}
 	smallest, err := account.SmoothGaussianAlpha(context.Background(), p.Privacy.Budget, beta, dim)
@@ -71,7 +71,7 @@ type smoothRelease struct {
 	numerics smooth.Method
 }
 
-func (r smoothRelease) plan(c Constants) (*Plan, error) {
+func (r smoothRelease) plan(c constants) (*Plan, error) {
 	if err := r.public.cutStart(r.method); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func TestDPLSWNoiseByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := DPLSW{Weights: []float64{1, 2, 4}, Constants: Balle16}.Plan(handmadePublic(t, dp.ReplaceOne, features))
+	plan, err := DPLSW{Weights: []float64{1, 2, 4}, Constants: "balle16"}.Plan(handmadePublic(t, dp.ReplaceOne, features))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestDPLSLNoiseByHand(t *testing.T) {
 	}
 	const lambda = 8.0
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		plan, err := DPLSL{Weights: []float64{1, 2, 1}, Lambda: lambda, Constants: Balle16}.Plan(handmadePublic(t, adjacency, features))
+		plan, err := DPLSL{Weights: []float64{1, 2, 1}, Lambda: lambda, Constants: "balle16"}.Plan(handmadePublic(t, adjacency, features))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestSmoothMethodsRefuseWhatTheyAreNotProvenFor(t *testing.T) {
 		}
 	}
 	p.Privacy.Budget.Epsilon = 30
-	if _, err := (DPLSW{Constants: Balle16}).Plan(p); err == nil {
+	if _, err := (DPLSW{Constants: "balle16"}).Plan(p); err == nil {
 		t.Error("Balle16's constants at epsilon 30: no error; they are proven up to 20")
 	}
 }

@@ -198,7 +198,7 @@ func TestQuestionsAboutSeveralPolicies(t *testing.T) {
 	}
 	p := arms(t, 8000, dp.ReplaceOne)
 	p.Behavior = &evaluate.EstimatedBehavior{Actions: 2}
-	p.Targets.Contrasts, p.Targets.Choose = nil, &evaluate.Choice{By: evaluate.ByForecast}
+	p.Targets.Contrasts, p.Targets.Choose = nil, &evaluate.Choice{By: "auto"}
 	if _, err := (evaluate.DPIS{}).Plan(p); !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), "set select to best") {
 		t.Errorf("a draw beside estimated probabilities: %v; want ErrMethod with the remedy", err)
 	}

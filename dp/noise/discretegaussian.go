@@ -12,7 +12,7 @@ type DiscreteGaussian struct {
 
 // NewDiscreteGaussian returns a sampler with parameter sigma, in lattice steps,
 // which is a little above the standard deviation. Sigma is taken as the exact
-// dyadic rational that the float64 is, between [MinScale] and [MaxScale];
+// dyadic rational that the float64 is, between 0.001 and 2^40;
 // otherwise the error wraps [ErrParameter]. It builds tables, which takes some
 // hundred microseconds: keep the sampler.
 func NewDiscreteGaussian(sigma float64) (*DiscreteGaussian, error) {

@@ -12,7 +12,7 @@ type DiscreteLaplace struct {
 
 // NewDiscreteLaplace returns a sampler with the given scale, in lattice steps.
 // The scale is taken as the exact dyadic rational that the float64 is, between
-// [MinScale] and [MaxScale]; otherwise the error wraps [ErrParameter]. It builds
+// 0.001 and 2^40; otherwise the error wraps [ErrParameter]. It builds
 // tables, which takes some hundred microseconds: keep the sampler.
 func NewDiscreteLaplace(scale float64) (*DiscreteLaplace, error) {
 	if err := checkScale("scale", scale); err != nil {

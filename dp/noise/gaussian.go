@@ -25,7 +25,7 @@ var gaussianCover = sync.OnceValue(func() *cover {
 
 // NewGaussian returns a sampler with standard deviation sigma, in lattice steps,
 // before rounding. Sigma is taken as the exact dyadic rational that the float64
-// is, between [MinScale] and [MaxScale]; otherwise the error wraps
+// is, between 0.001 and 2^40; otherwise the error wraps
 // [ErrParameter].
 func NewGaussian(sigma float64) (*Gaussian, error) {
 	if err := checkScale("sigma", sigma); err != nil {

@@ -24,8 +24,8 @@ var laplaceCover = sync.OnceValue(func() *cover {
 
 // NewLaplace returns a sampler with the given scale, in lattice steps; the
 // standard deviation before rounding is sqrt(2) times as much. The scale is
-// taken as the exact dyadic rational that the float64 is, between [MinScale] and
-// [MaxScale]; otherwise the error wraps [ErrParameter].
+// taken as the exact dyadic rational that the float64 is, between 0.001 and
+// 2^40; otherwise the error wraps [ErrParameter].
 func NewLaplace(scale float64) (*Laplace, error) {
 	if err := checkScale("scale", scale); err != nil {
 		return nil, err

@@ -12,14 +12,14 @@ var ErrParameter = fault.Input("invalid noise parameter")
 
 // The range of standard deviations and scales, in lattice steps.
 const (
-	MinScale = 1e-3
-	MaxScale = 1 << 40
+	minScale = 1e-3
+	maxScale = 1 << 40
 )
 
-// checkScale refuses a parameter outside [MinScale, MaxScale].
+// checkScale refuses a parameter outside [minScale, maxScale].
 func checkScale(name string, x float64) error {
-	if !(x >= MinScale && x <= MaxScale) {
-		return fmt.Errorf("%w: %s is %v lattice steps; want between %v and 2^40: choose another lattice step", ErrParameter, name, x, MinScale)
+	if !(x >= minScale && x <= maxScale) {
+		return fmt.Errorf("%w: %s is %v lattice steps; want between %v and 2^40: choose another lattice step", ErrParameter, name, x, minScale)
 	}
 	return nil
 }

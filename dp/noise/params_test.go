@@ -11,12 +11,12 @@ import (
 
 func TestParametersOutOfRangeAreRefused(t *testing.T) {
 	for _, l := range laws {
-		for _, x := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 0.00099, MaxScale * (1 + 1e-15), 5e-324} {
+		for _, x := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 0.00099, maxScale * (1 + 1e-15), 5e-324} {
 			if _, err := l.make(x); !errors.Is(err, ErrParameter) {
 				t.Errorf("%s(%v): %v; want ErrParameter", l.name, x, err)
 			}
 		}
-		for _, x := range []float64{MinScale, MaxScale} {
+		for _, x := range []float64{minScale, maxScale} {
 			if _, err := l.make(x); err != nil {
 				t.Errorf("%s(%v): %v", l.name, x, err)
 			}
@@ -31,7 +31,7 @@ func TestParametersOutOfRangeAreRefused(t *testing.T) {
 
 func TestScalesAreTakenExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := rapid.Float64Range(MinScale, MaxScale).Draw(t, "x")
+		x := rapid.Float64Range(minScale, maxScale).Draw(t, "x")
 		m, e := dyadic(x)
 		if m < 1<<52 || m >= 1<<53 || math.Ldexp(float64(m), e) != x {
 			t.Fatalf("dyadic(%v) = %d * 2^%d", x, m, e)

@@ -163,7 +163,7 @@ func newXie19() *cobra.Command {
 		Short: "The noise that Xie et al. 2019 ask for, and what it really guarantees",
 		Args:  exactly(0, "flags alone"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := xie19(cmd.Context(), trajectories, iterations, budget)
+			out, err := accountXie19(cmd.Context(), trajectories, iterations, budget)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func newXie19() *cobra.Command {
 	return cmd
 }
 
-func xie19(ctx context.Context, m, iterations int64, b dp.Budget) (xie19JSON, error) {
+func accountXie19(ctx context.Context, m, iterations int64, b dp.Budget) (xie19JSON, error) {
 	var out xie19JSON
 	var err error
 	if out.Sigma, _, err = xie19.Sigma(m, iterations, b.Epsilon, b.Delta); err != nil {

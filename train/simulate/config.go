@@ -21,21 +21,17 @@ type Environment struct {
 	New func() (sim.Env, error)
 }
 
-// Schedule says which of the agents at work reports next. It stands for the
-// asynchrony of a fleet and is deterministic.
-type Schedule string
-
 // The schedules.
 const (
-	// Uniform draws the next one, by the seed alone: when agents send at fixed
+	// uniform draws the next one, by the seed alone: when agents send at fixed
 	// deadlines, the order says nothing of what they did. The default.
-	Uniform Schedule = "uniform"
-	// InTurn takes the one that has waited longest.
-	InTurn Schedule = "in-turn"
-	// Fastest takes the one whose episodes end first, counted in steps, as threads
+	uniform = "uniform"
+	// inTurn takes the one that has waited longest.
+	inTurn = "in-turn"
+	// fastest takes the one whose episodes end first, counted in steps, as threads
 	// that send at once would. It gives away how long episodes were: for comparison
 	// with published experiments only.
-	Fastest Schedule = "fastest"
+	fastest = "fastest"
 )
 
 // Config is a whole run in one process: the terms, the agents and the world that
@@ -67,8 +63,11 @@ type Config struct {
 	Wallets string
 	// Workers is the number of agents that work at the same time, 1 unless set.
 	Workers int
-	// Schedule orders their reports.
-	Schedule Schedule
+	// Schedule says which of the agents at work reports next, deterministically: "uniform",
+	// the default, draws the next one; "in-turn" takes the one that has waited longest;
+	// "fastest" the one whose episodes end first, which gives away how long they were, and
+	// is for comparison with published experiments only.
+	Schedule string
 	// Success asks separate agents how good the policy is; nil for never.
 	Success *Success
 
@@ -103,7 +102,7 @@ func (c *Config) prepare() error {
 		c.Threads = runtime.GOMAXPROCS(0)
 	}
 	if c.Schedule == "" {
-		c.Schedule = Uniform
+		c.Schedule = uniform
 	}
 	if c.Budget == 0 {
 		c.Budget = c.Terms.Randomizer.Epsilon
@@ -113,12 +112,12 @@ func (c *Config) prepare() error {
 		return fmt.Errorf("%w: no environment for agents to live in", train.ErrConfig)
 	case c.Workers < 1 || c.Workers > 1<<20 || c.Threads < 1:
 		return fmt.Errorf("%w: %d workers, %d threads; want at least 1 of each", train.ErrConfig, c.Workers, c.Threads)
-	case c.Schedule != Uniform && c.Schedule != InTurn && c.Schedule != Fastest:
-		return fmt.Errorf("%w: schedule is %q; want %s, %s or %s", train.ErrConfig, c.Schedule, Uniform, InTurn, Fastest)
+	case c.Schedule != uniform && c.Schedule != inTurn && c.Schedule != fastest:
+		return fmt.Errorf("%w: schedule is %q; want %s, %s or %s", train.ErrConfig, c.Schedule, uniform, inTurn, fastest)
 	case c.Attack != nil && c.Journal != nil:
 		return fmt.Errorf("%w: a run with dishonest agents is not kept in a journal", train.ErrConfig)
-	case c.Schedule == Fastest && c.Journal != nil:
-		return fmt.Errorf("%w: a run with a journal needs an order of reports that does not depend on how long episodes were; choose %s or %s", train.ErrConfig, Uniform, InTurn)
+	case c.Schedule == fastest && c.Journal != nil:
+		return fmt.Errorf("%w: a run with a journal needs an order of reports that does not depend on how long episodes were; choose %s or %s", train.ErrConfig, uniform, inTurn)
 	case c.Terms.Randomizer.Private() && c.Budget < c.Terms.Randomizer.Epsilon:
 		return fmt.Errorf("%w: each agent's budget is epsilon %v and a report costs %v", train.ErrConfig, c.Budget, c.Terms.Randomizer.Epsilon)
 	case c.Terms.Randomizer.Private() && !(c.Budget < 1e6):

@@ -15,7 +15,7 @@ type assignment struct {
 	task   train.Task
 	agent  uint64
 	theta  []float64
-	due    int // of Fastest
+	due    int // of fastest
 	wallet train.Wallet
 	begun  bool
 	// done is closed when the answer is there; nil unless a pool works on it.
@@ -58,7 +58,7 @@ func (r *run) begin(ctx context.Context, i int) {
 		}
 		f.begun = true
 		r.pool.send(ctx, f)
-	case r.cfg.Schedule == Fastest:
+	case r.cfg.Schedule == fastest:
 		r.work(ctx, f)
 	}
 }
@@ -139,9 +139,9 @@ func (r *run) walletOf(agent uint64) (train.Wallet, error) {
 // pick chooses which of the tasks in flight is answered next.
 func (r *run) pick() int {
 	switch r.cfg.Schedule {
-	case InTurn:
+	case inTurn:
 		return 0
-	case Fastest:
+	case fastest:
 		first := 0
 		for i, f := range r.inFlight {
 			if r.pool != nil {

@@ -77,7 +77,7 @@ type run struct {
 	wallets  map[uint64]train.Wallet
 
 	arrivals uint64 // reports that came, whatever their verdict
-	clock    int    // of Fastest: in steps
+	clock    int    // of fastest: in steps
 	declined uint64
 	idle     uint64 // declined in a row
 	forfeits uint64

@@ -34,7 +34,7 @@ func (c *Config) settings() (settings, error) {
 		Agents       uint64
 		Budget       float64
 		Workers      int
-		Schedule     Schedule
+		Schedule     string
 		Success      *Success
 		Wallets      string `json:",omitempty"`
 	}{c.Terms, c.Local, c.Init, names, c.Seed, c.Agents, c.Budget, c.Workers, c.Schedule, c.Success, c.Wallets})

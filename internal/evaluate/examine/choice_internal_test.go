@@ -22,7 +22,7 @@ func TestChoicesAreCertified(t *testing.T) {
 	}
 	j := Job{Estimator: evaluate.DPIS{MaxWeight: 2}, Seed: 1, Public: evaluate.Public{
 		Persons: 6, Gamma: 1, Horizon: 2, Reward: evaluate.Range{Min: 0, Max: 1},
-		Targets: &evaluate.Targets{Levels: []string{"a", "b"}, Best: true, Choose: &evaluate.Choice{By: evaluate.ByFlip},
+		Targets: &evaluate.Targets{Levels: []string{"a", "b"}, Best: true, Choose: &evaluate.Choice{By: "permute-and-flip"},
 			Policies: []evaluate.NamedPolicy{{Name: "a", Policy: constant}, {Name: "b", Policy: uniform}}},
 		Privacy: &evaluate.Privacy{Adjacency: dp.AddRemoveOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-2}},
 	}, persons: 6}

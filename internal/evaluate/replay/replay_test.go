@@ -120,7 +120,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			constant, err := policy.NewConstant(1)
 			check(err)
 			p.Target = nil
-			p.Targets = &evaluate.Targets{Levels: []string{"a", "b", "logged"}, Best: true, Choose: &evaluate.Choice{By: evaluate.ByFlip},
+			p.Targets = &evaluate.Targets{Levels: []string{"a", "b", "logged"}, Best: true, Choose: &evaluate.Choice{By: "permute-and-flip"},
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: constant}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
 		case "groups":
 			p.By = &evaluate.Groups{Column: "obs_x", Of: []evaluate.Group{{Name: "few", Number: 1}, {Name: "many", Number: -2}}}

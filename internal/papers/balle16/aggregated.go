@@ -32,7 +32,7 @@ func aggregated() figure.Item {
 
 func runAggregated(ctx context.Context, from start, m int, seed uint64, d *trajectory.Dataset) ([]figure.Sample, error) {
 	methods := append(compared(onchain.Pairs(), penalty(float64(m))), method{
-		series: seriesPrinted, estimator: evaluate.DPLSW{Constants: evaluate.Balle16},
+		series: seriesPrinted, estimator: evaluate.DPLSW{Constants: "balle16"},
 		features: onchain.Pairs(), private: true, bound: 100,
 	})
 	out, err := rmse(ctx, from.name, float64(m), methods, m, from, seed, d)

@@ -137,8 +137,8 @@ func runExcess(ctx context.Context, from start, m int, seed uint64, d *trajector
 			panel, series string
 			estimator     evaluate.Estimator
 		}{
-			{panelLSW, f.paper, evaluate.DPLSW{Constants: evaluate.Balle16}}, {panelLSW, f.exact, evaluate.DPLSW{}}, {panelLSW, f.ours, evaluate.DPRefine{}},
-			{panelLSL, f.paper, evaluate.DPLSL{Constants: evaluate.Balle16, Lambda: lambda}}, {panelLSL, f.exact, evaluate.DPLSL{Lambda: lambda}}, {panelLSL, f.ours, evaluate.DPRefine{}},
+			{panelLSW, f.paper, evaluate.DPLSW{Constants: "balle16"}}, {panelLSW, f.exact, evaluate.DPLSW{}}, {panelLSW, f.ours, evaluate.DPRefine{}},
+			{panelLSL, f.paper, evaluate.DPLSL{Constants: "balle16", Lambda: lambda}}, {panelLSL, f.exact, evaluate.DPLSL{Lambda: lambda}}, {panelLSL, f.ours, evaluate.DPRefine{}},
 		} {
 			theta, err := weights(ctx, r.estimator, p, d, seed)
 			if err != nil {

@@ -191,8 +191,8 @@ func compared(features feature.Finite, lambda float64) []method {
 	return []method{
 		{series: seriesLSW, estimator: evaluate.LSW{}, features: features},
 		{series: seriesLSL, estimator: evaluate.LSL{Lambda: lambda}, features: features},
-		{series: seriesLSWPaper, estimator: evaluate.DPLSW{Constants: evaluate.Balle16}, features: features, private: true},
-		{series: seriesLSLPaper, estimator: evaluate.DPLSL{Constants: evaluate.Balle16, Lambda: lambda}, features: features, private: true},
+		{series: seriesLSWPaper, estimator: evaluate.DPLSW{Constants: "balle16"}, features: features, private: true},
+		{series: seriesLSLPaper, estimator: evaluate.DPLSL{Constants: "balle16", Lambda: lambda}, features: features, private: true},
 		{series: seriesLSWExact, estimator: evaluate.DPLSW{}, features: features, private: true},
 		{series: seriesLSLExact, estimator: evaluate.DPLSL{Lambda: lambda}, features: features, private: true},
 		{series: seriesRefine, estimator: evaluate.DPRefine{}, features: features, private: true},

@@ -142,7 +142,7 @@ func runTheorem11(ctx context.Context, from start, m int, seed uint64, d *trajec
 		return nil, err
 	}
 	p.Budget = budget()
-	theta, err := weights(ctx, evaluate.DPLSW{Constants: evaluate.Balle16}, p, d, seed)
+	theta, err := weights(ctx, evaluate.DPLSW{Constants: "balle16"}, p, d, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func runTheorem32(ctx context.Context, from start, m int, seed uint64, d *trajec
 		return nil, err
 	}
 	p.Budget = budget()
-	theta, err := weights(ctx, evaluate.DPLSL{Constants: evaluate.Balle16, Lambda: lambda}, p, d, seed)
+	theta, err := weights(ctx, evaluate.DPLSL{Constants: "balle16", Lambda: lambda}, p, d, seed)
 	if err != nil {
 		return nil, err
 	}

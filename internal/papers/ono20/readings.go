@@ -53,7 +53,7 @@ func pgc(m mechanism, epsilon float64, buffer int, r reading) simulate.Config {
 	if r == literal {
 		c.Local.ActorCritic.PlainBootstrap = true
 		c.Local.ActorCritic.BootstrapTerminal = true
-		c.Workers, c.Schedule = 9, simulate.Fastest
+		c.Workers, c.Schedule = 9, "fastest"
 		return c
 	}
 	c.Local.Reward = learn.FailureReward

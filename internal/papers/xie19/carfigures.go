@@ -168,7 +168,7 @@ func carMethods(m int) []curve {
 		{series: seriesLarge, estimator: gpope(10*at, carClip, false), budget: b},
 		{series: seriesSound, estimator: gpope(at, carClip, true), budget: b},
 		{series: seriesBatch, estimator: carBatch(m, b.Epsilon), budget: b},
-		{series: seriesLSW, estimator: evaluate.DPLSW{Constants: evaluate.Balle16}, budget: b, byCell: true},
+		{series: seriesLSW, estimator: evaluate.DPLSW{Constants: "balle16"}, budget: b, byCell: true},
 		{series: seriesLSWExact, estimator: evaluate.DPLSW{}, budget: b, byCell: true},
 		{series: seriesRefine, estimator: evaluate.DPRefine{Form: "lstd"}, budget: b},
 		{series: seriesLSTD, estimator: evaluate.LSTD{Weighting: "trajectory"}},
