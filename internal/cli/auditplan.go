@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/report"
 )
