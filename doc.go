@@ -1,6 +1,6 @@
 // Package discreet evaluates policies on people's trajectories under
-// differential privacy, and trains policies under local privacy. It is the whole job
-// as a library: the command of the same name calls nothing else.
+// differential privacy, and trains policies under local differential privacy. The
+// command of the same name is a thin layer over it.
 //
 //	cfg, err := discreet.Load("evaluate.yaml")   // or a Config made in Go
 //	plan, err := discreet.Plan(cfg)              // cost and expected error; the data stays closed
@@ -12,15 +12,15 @@
 // that safe to repeat); without it the release says that nothing was charged.
 //
 // A [Config] says where the data is, what is publicly known about the problem,
-// which policy to evaluate by which method, and what guarantee to give. The
-// unit of privacy is a person; the adjacency is always stated.
+// which policy to evaluate by which method, and which guarantee to give. The
+// unit of privacy is a person by default; the adjacency is always stated.
 //
-// [Train] runs a fleet of simulated agents, each of which reports under local privacy,
-// as a file says that [LoadTraining] reads; package train is the protocol for others.
+// [Train] runs a fleet of simulated agents that report under local privacy, from a
+// file that [LoadTraining] reads; package train has the protocol for real fleets.
 //
 // # Layout
 //
-// Two pillars that do not know each other: dp/... (events, accounting, noise,
+// Two halves do not import each other: dp/... (events, accounting, noise,
 // mechanisms, ledger) and rl/... (trajectories, features, policies, values,
-// simulators). They meet in package evaluate, and only there and above.
+// simulators). Packages evaluate and train, and those above them, combine them.
 package discreet

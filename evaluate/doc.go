@@ -3,7 +3,7 @@
 //
 // # The path to a release
 //
-// There is one, in four steps, and the types allow no other:
+// There is only one, in four steps, which the types enforce:
 //
 //	plan, err := estimator.Plan(public)          // public facts only: event, epsilon, expected error
 //	ready, err := plan.Check(ctx, data)          // validates; errors are for the curator, nothing is spent
@@ -14,20 +14,20 @@
 // check; Run needs a receipt and uses it up. [New] makes an [Estimator] by the
 // name that configurations use, and [Methods] lists them all.
 //
-// # Methods of one's own
+// # Your own methods
 //
-// [OfSums] makes an estimator of anybody's method that is a sequence of clipped sums
-// over persons ([Sums]): its author says what one person adds and what is made of the
-// noisy sums, and clips, noise, accounting, receipt and release are the library's.
+// [OfSums] makes an estimator from any method that is a sequence of clipped sums
+// over persons ([Sums]). You define what one person adds and how the answer follows from the
+// noisy sums; the library adds clipping, noise, accounting, receipt and release.
 //
 // # Unit, adjacency, bounds
 //
 // The unit of privacy is a person, who may own many trajectories, unless
-// [Privacy] says that it is a single trajectory or row; a person's
+// [Privacy] says that it is a single trajectory or row. A person's
 // contribution is the mean over their trajectories, so persons count equally.
-// [Public] holds everything that is known without the data. Contributions are
-// clipped to ranges derived from it inside the mechanism that adds the noise.
+// [Public] holds everything that is known without the data. The mechanism that adds
+// the noise clips contributions to ranges derived from it.
 //
-// Errors, intervals and diagnostics of a private release are computed from
-// public facts or from statistics that were paid for; nothing else leaves.
+// Errors, intervals and diagnostics of a private release are computed only from
+// public facts or from statistics that were paid for.
 package evaluate

@@ -1,20 +1,20 @@
-// Package scale evaluates data that are spread over shards, on one machine or many, with
-// the release of one process bit for bit.
+// Package scale evaluates data in shards, on one machine or many, with
+// a release that equals that of one process bit for bit.
 //
-// Every private sum is made at one place, the accumulator of internal/dp/mechanism, which can ask
-// for it elsewhere. A run goes in rounds, one for each sum. The driver writes a [Task]:
+// Every private sum is made by the accumulator of internal/dp/mechanism, which can obtain
+// it from elsewhere. A run has one round for each sum. The driver writes a [Task]:
 // the question, and the transcript of noisy sums released so far. A worker replays the
 // estimator on the persons of its shard with the transcript in place of releases, up to
 // the next sum; its exact integers, masked, are its [Partial]. The driver adds partials,
-// draws the noise once, makes the noisy sum durable, and goes on. Plan, check, charge,
-// noise and release stay with the driver; a worker has no noise and no ledger.
+// draws the noise once, makes the noisy sum durable, and continues. Only the driver plans, checks,
+// charges, draws noise and releases; a worker has no noise and no ledger.
 //
-// Start with [Write], which makes shards, and [Driver.Evaluate]; a worker's whole life is
-// [Answer]. Unit: a person, who is whole in one shard. The event is that of the method, as
-// in one process. docs/proofs/distributed.md has the argument, docs/scale.md the manual.
+// Start with [Write], which makes shards, and [Driver.Evaluate]; a worker calls only
+// [Answer]. The unit is a person, whose rows are all in one shard. The event is that of the method, as
+// in one process. docs/proofs/distributed.md has the proof, docs/scale.md the manual.
 //
 // Partials are private data. Their words are masked modulo 2^64 under the run's key, which
-// is in no task and no partial; that keeps them from logs, queues and disks of an engine, not
+// is in no task and no partial. This protects them in logs, queues and disks of an engine, but not
 // from a worker, who reads the shard.
 package scale
 

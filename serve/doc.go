@@ -1,13 +1,13 @@
-// Package serve is the curator's service: it stands beside the data, analysts plan
-// and ask over HTTPS, a steward decides, and nobody but the steward sees a row, a
-// count, or an error that tells of rows.
+// Package serve is the curator's service. It runs next to the data; analysts plan
+// and ask over HTTPS, and a steward approves. Only the steward sees rows, counts,
+// or errors about rows.
 //
 //	cfg, err := serve.Load("serve.yaml")
 //	s, err := serve.Open(ctx, cfg)
 //	defer s.Close()
 //	err = s.Run(ctx)
 //
-// # What is whose
+// # The steward's part and the analyst's part
 //
 // The steward's configuration of a dataset ([Dataset]) fixes what an analyst must not
 // choose: where the data are and how they are read, the unit of privacy and the
@@ -18,15 +18,15 @@
 // # The life of an ask
 //
 // waiting (for a steward) -> queued -> running -> released | pending | refused, or
-// withdrawn before it runs. Its key in the ledger follows from the client's, so that whatever
-// is killed, and whoever takes it over, it is charged once: what was charged ends as released, with
-// the bytes that the ledger has, or as pending, with no answer. What fails before the
-// charge is told to the steward; its analyst learns that nothing was spent, and each
+// withdrawn before it runs. Its key in the ledger is derived from the client's, so it is
+// charged once, whatever is killed and whoever takes it over. A charged ask ends as released, with
+// the bytes that the ledger has, or as pending, with no answer. A failure before the
+// charge is reported to the steward; the analyst learns that nothing was spent, and each
 // such refusal is a failed check of the dataset, which the ledger counts.
 //
-// With publish every, the end of an ask, whatever it is, is told to its analyst at the
-// next full multiple of that time, so that it says little of how long the data took to
-// read. The budget is told as it is: it shows when a charge was made.
+// With publish every, the analyst learns the end of an ask, whatever it is, at the
+// next full multiple of that time, so that it shows little of how long the data took to
+// read. The budget is shown without delay and so shows when a charge was made.
 //
 // Sources: the four steps are those of package discreet; the adjacency, unit and clip
 // of a release are those of its plan.

@@ -7,14 +7,14 @@
 //	err := a.Compose(ctx, event, 1)
 //	b, err := a.Epsilon(ctx, 1e-5) // b.Upper is the guarantee
 //
-// What may take over 10 ms takes a context, and ends with its error soon after it is
+// Functions that may take over 10 ms take a context, and return its error soon after it is
 // cancelled. [Width] trades time for the width of a bracket.
 //
 // [ForGroup] answers for groups of linked persons. [Calibrate] finds the noise that meets a budget,
-// [CalibrateTemplate] whatever number an event leaves open, and [LargestCount] the number
-// of runs that do. An accountant composes events that are fixed before the first
-// release; where each release may be chosen after seeing the last, use a
-// [Filter], or an [Odometer] where no budget is fixed beforehand.
+// [CalibrateTemplate] any number that an event leaves open, and [LargestCount] the number
+// of runs that fit. An accountant composes events that are fixed before the first
+// release. If each release may be chosen after seeing the last, use a
+// [Filter], or an [Odometer] if no budget is fixed in advance.
 //
 // # Units and adjacency
 //
@@ -23,22 +23,22 @@
 // [dp.ReplaceOne] the sensitivity of a clipped sum is twice the clip. A mu is a
 // sensitivity over a standard deviation and includes the adjacency.
 //
-// Every answer is a [Bracket] rounded outward; a guarantee may rest on its upper
-// end alone. What an accountant does not support is refused with
-// [ErrUnsupported], by name, and what it cannot certify with [ErrUncertified].
+// Every answer is a [Bracket] rounded outward; only its upper bound gives a
+// guarantee. An unsupported event is refused with
+// [ErrUnsupported], by name, and one that cannot be certified with [ErrUncertified].
 //
 // # What is supported
 //
 // R is ReplaceOne, A is AddRemoveOne. "Exact" brackets are some 1e-13 wide,
-// "bracket" holds the truth between two certified bounds, "upper" bounds from
-// above with a lower end of 0, and a dash is a refusal.
+// "bracket" encloses the true value between two certified bounds, "upper" is an upper
+// bound with a lower bound of 0, and a dash is a refusal.
 //
 //	event                                     ClosedForm       PLD              RDP
 //	gaussian, composed with its like          exact  R A       exact    R A     upper R A
 //	gdp, composed with gaussian               exact  R A       exact    R A     upper R A
 //	tree_aggregation, with gaussian           bracket R A (7)  bracket  R A (7) upper R A
 //	zcdp, rdp_curve                           -                -                upper R A
-//	select_best, of what RDP takes (6)        -                -                upper R A
+//	select_best, of what RDP supports (6)     -                -                upper R A
 //	pure_dp                                   exact  R A (1)   bracket  R A     upper R A
 //	exponential                               exact  R A (1)   bracket  R A     upper R A
 //	permute_and_flip, report_noisy_max (4)    upper  R A (1)   upper    R A     upper R A
@@ -58,21 +58,21 @@
 //	sampled_without_replacement, other noise  -                see PLD          -
 //	composed, self_composed                   of Gaussians     yes              yes
 //
-// (1) A single run of it and nothing else; composed it has no closed form.
-// (2) A single run on vectors of few worst differences, and any tree where sigma is so
+// (1) A single run and nothing else; composed it has no closed form.
+// (2) A single run on vectors with few worst-case differences, and any composition if sigma is so
 // large that the noise is nearly continuous; see docs/proofs/pld.md.
-// (3) In one dimension, of few worst differences, or of a large sigma. For all others New turns to RDP.
-// (4) A monotone report_noisy_max under A alone.
-// (5) Where no loss is infinite.
-// (6) Where it has no delta of its own.
-// (7) Exact in one tree; with restarts and several participations the ends may differ.
-// (8) [FixDelta] makes an approximate_dp event of it that composes, at a part of delta that is
+// (3) In one dimension, with few worst-case differences, or with a large sigma. For all others New uses RDP.
+// (4) A monotone report_noisy_max only under A.
+// (5) If no loss is infinite.
+// (6) If the event has no delta of its own.
+// (7) Exact for one tree; with restarts and several participations the bounds may differ.
+// (8) [FixDelta] converts it to an approximate_dp event that composes, at a share of delta that is
 // fixed when it is charged.
-// (9) Narrow where samples are rarely cut, or nearly always; else the ends are far apart.
+// (9) Narrow if samples are rarely truncated, or nearly always; otherwise wide.
 //
-// A [Filter] takes, under its Gaussian rule, trees of Gaussians and tree_aggregation; under its Renyi
-// rule, what RDP takes; and under its basic rule, or from its reserve, anything
-// that is (epsilon, delta) by definition or, at a fixed delta, that New takes.
+// A [Filter] supports, under its Gaussian rule, compositions of Gaussians and tree_aggregation; under its Renyi
+// rule, what RDP supports; and under its basic rule, or from its reserve, anything
+// that is (epsilon, delta) by definition or that New supports at a fixed delta.
 //
 // Sources: Balle and Wang 2018 (Gaussian profile); Dong, Roth and Su 2022 (mu);
 // Mironov 2017 and Mironov, Talwar, Zhang 2019 (Renyi); Canonne, Kamath, Steinke

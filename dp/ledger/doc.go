@@ -1,6 +1,6 @@
 // Package ledger keeps the privacy budget of a dataset. A release is paid for
-// before it is made: the only way to run a private computation is to hand it a
-// [receipt.Receipt], and a receipt comes from a charge that is durable.
+// before it is made: a private computation requires a
+// [receipt.Receipt], and the ledger issues a receipt only for a durable charge.
 //
 // Start with [Create] for a new ledger or [Open] for one that exists; the
 // location is the path of a SQLite file or a postgres:// URL.
@@ -16,35 +16,35 @@
 //
 // Plan, check, charge, run, record, show. A crash before the charge costs
 // nothing. A crash after it costs the charge and leaves it pending: it is never
-// run again, because nobody can know whether its noise was seen. Once recorded, a
+// run again, because its noise may have been seen. Once a release is recorded, a
 // retry with the same key returns the recorded bytes ([RecordedError]).
 //
 // # What is kept
 //
 // A dataset has one budget (epsilon, delta) per unit of privacy (a person), under
 // one adjacency, shared by all analysts; an analyst may have a share below it
-// ([Ledger.SetShare]), and with the first share those who have none are refused.
+// ([Ledger.SetShare]), and once there is a share, analysts without one are refused.
 // Charges may be chosen after seeing earlier releases, so the
-// budget is kept by a rule that is proven for that, fixed at creation: basic
+// ledger uses a composition rule proven for adaptive choices, fixed at creation: basic
 // composition, Gaussian differential privacy (the default), or Renyi at one
-// order. Under the last two a reserved part of the budget takes what the rule
-// cannot ([Config].Filter). Sums are rounded up and limits down.
+// order. Under the last two, a reserved part of the budget pays for events that the rule
+// does not support ([Config].Filter). Sums are rounded up and limits down.
 //
 // Entries are append-only and hash-chained (package chain). [Ledger.Verify]
 // recomputes the chain and the accounting and names the entry that is wrong;
-// [Ledger.VerifyRelease] holds a release against the entry that paid for it.
+// [Ledger.VerifyRelease] compares a release with the entry that paid for it.
 //
 // A contract ([Ledger.SetContract]) fixes how the data are read: charges name its
-// version, and versions share the budget. Checks of the data are counted beside the
-// chain before they begin ([Ledger.BeginCheck]), for the steward alone, and taken back
-// by the charge that pays for them.
+// version, and versions share the budget. Checks of the data are counted outside the
+// chain before they begin ([Ledger.BeginCheck]), for the steward alone; the charge that
+// pays for a check removes it from the count.
 //
 // # What it does not do
 //
-// A ledger binds programs that use it. Whoever owns the store can rewrite all of
-// it, or put an old copy in its place; a release or a head that was noted
-// elsewhere proves that ([ErrBehind]), and a witness refuses to charge it
-// ([Ledger.AddWitness]). Fingerprints and sketches notice the same data, or mostly
+// A ledger protects only against programs that use it as intended. Whoever owns the store can
+// rewrite all of it, or put an old copy in its place. A release or a head kept
+// elsewhere proves that ([ErrBehind]), and a ledger with a witness then refuses charges
+// ([Ledger.AddWitness]). Fingerprints and sketches detect the same data, or mostly
 // the same ids, under another name in the same store.
 //
 // Sources: Rogers et al. 2016, Feldman and Zrnic 2021, Smith and Thakurta 2022,

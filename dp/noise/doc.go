@@ -1,5 +1,5 @@
 // Package noise draws the random numbers that protect people: a cryptographic
-// bit stream and samplers of integer noise whose laws are exact.
+// bit stream and samplers of integer noise with exact distributions.
 //
 // Start with
 //
@@ -11,15 +11,14 @@
 // integer. Integer sum + rounded draw = rounding of (sum + draw), so adding one
 // to a sum of integers is post-processing of the ideal continuous mechanism.
 // [DiscreteGaussian] and [DiscreteLaplace] (Canonne, Kamath, Steinke 2020) have
-// laws and accounting of their own. [FastGaussian] returns float64 normals and
+// their own distributions and accounting. [FastGaussian] returns float64 normals and
 // is not protected against floating-point attacks (Mironov 2012).
 //
 // # Units
 //
 // Standard deviations and scales are in lattice steps: the caller divides by the
-// step. They are taken as the exact dyadic rationals that the float64s are. This
-// package knows nothing of sensitivity, clipping or adjacency: package
-// internal/dp/mechanism does.
+// step. Each float64 is read as an exact dyadic rational. Sensitivity, clipping and
+// adjacency are the business of package internal/dp/mechanism.
 //
 // # How
 //
@@ -27,7 +26,7 @@
 // under the density; a dart that falls under the density is a draw from it (von
 // Neumann 1951; the rectangles are a ziggurat with vertical strips, after
 // Marsaglia and Tsang 2000). The rectangles have dyadic sides, and integer areas
-// that add up to 2^64, so darts are thrown in integer arithmetic without error.
+// that add up to 2^64, so darts are drawn in integer arithmetic without error.
 // At least 93 darts in a hundred fall where the table alone shows that
 // they are under the density. The others are decided by a fixed-point filter with
 // a proven error bound, and in the few cases that are too close for it, by an
@@ -44,16 +43,15 @@
 // same steps as any other; a dart near the density, a rejected dart, a draw
 // beyond 8 standard deviations (16 scales for Laplace; probability 1e-15, 1e-7)
 // and a magnitude within 2^-20 of a rounding boundary take longer, by 10 ns to
-// some 10 us. Whoever can time single draws, or share a processor cache with
-// them, may learn something of the noise and so of the sum that it hides. That
-// observer is not defended against, nor is one who measures the total duration of
-// a release to within nanoseconds: the guarantee is for the released values. Nor
-// is one who reads the memory: noise stays there after use, and a [Source] holds
-// up to 8 KiB of past bits.
+// some 10 us. An observer who can time single draws, or shares a processor cache with
+// them, may learn something about the noise, and so about the sum. The guarantee
+// covers only the released values: it does not cover that observer, nor one who measures
+// the total duration of a release to within nanoseconds, nor one who reads the
+// memory, where noise remains after use (a [Source] holds up to 8 KiB of past bits).
 //
 // # Assumptions
 //
-// The laws are exact for uniform random bits. The bits are AES-256 in counter
+// The distributions are exact for uniform random bits. The bits are AES-256 in counter
 // mode under keys of the operating system, so the privacy of a release rests, as
 // for every implementation that does not use a hardware noise source for each
 // draw, on that stream being indistinguishable from uniform.

@@ -1,7 +1,7 @@
-// Package receipt is what a private run needs to have paid. A run that draws noise
-// asks for a [Receipt] and redeems it; package ledger hands one out for a charge
-// that is durable, and [None] gives one that marks the release as uncharged. There
-// is no other way to make one that is valid.
+// Package receipt proves that a private run has been paid for. A run that draws noise
+// requires a [Receipt] and redeems it. Package ledger issues one for a durable
+// charge, and [None] issues one that marks the release as uncharged. There
+// is no other way to make a valid one.
 //
 //	func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Source) (*Release, error) {
 //		if err := paid.Redeem(adjacency, event); err != nil {
@@ -11,9 +11,9 @@
 //		release.Ledger = paid.Stamp()
 //	}
 //
-// A receipt is good for one run, of the event and under the adjacency that were
-// charged; copies of it are one receipt. The [Stamp] names the entry that paid: a
-// release carries it, so that the ledger can be held to it.
+// A receipt is valid for one run, with the event and adjacency that were
+// charged; copies of it count as one receipt. The [Stamp] names the entry that paid. A
+// release contains it, so that it can be checked against the ledger.
 //
-// The package knows no ledger and no database: what computes needs this one alone.
+// The package links no ledger and no database: private computations need only this one.
 package receipt

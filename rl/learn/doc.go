@@ -1,8 +1,8 @@
 // Package learn finds good policies in a simulator: the behaviour policies that
-// log data, and the target policies that are evaluated on them; and it computes
-// what a device that trains locally needs, the gradient of a loss on episodes of
-// its own. It knows nothing of privacy: weights and gradients tell what they were
-// computed from, and package train is what protects them.
+// log data, and the target policies that are evaluated on them. It also computes
+// gradients of a loss on a device's own episodes, for local training. It does not
+// protect privacy: weights and gradients reveal the data behind them, and package
+// train protects them.
 //
 // Start with [Sarsa] or [QLearning], which return a linear action-value function
 // [Q]; make a policy of it, or write it as a policy file:

@@ -1,9 +1,8 @@
 // Package trajectory holds the decisions logged about people, column by column.
 //
-// A [Dataset] is what estimators walk, and a [Builder] makes one of an [Episode]
-// after another. The package file below this one reads files of every format into
-// either, as [Options] say; the
-// package table is what a further format implements.
+// Estimators use a [Dataset], and a [Builder] makes one from an [Episode] after
+// another. Subpackage file reads files of every format into either, as [Options]
+// say.
 //
 // # Units
 //

@@ -1,4 +1,4 @@
-// Package device is an agent's training where its environment is in Go: it plays
+// Package device trains an agent whose environment is written in Go: it plays
 // episodes with the weights of a task and computes the vector that package train
 // randomises and reports.
 //
@@ -8,8 +8,8 @@
 //	vector, _ := d.Learn(&task, theta, player, rng)
 //	report, err := agent.Report(ctx, &task, vector)
 //
-// Nothing in it is private by itself, and it spends nothing: what it computes must
-// leave through [train.Agent.Report] alone. Scores are sums of the problem's own
-// rewards; steps of optimizers are lengths in the space of weights (momentum), or
+// Its results are not private, and it spends nothing: they must
+// leave the device only through [train.Agent.Report]. Scores are sums of the problem's own
+// rewards; steps of optimizers are lengths in weight space (momentum), or
 // multiples of the gradient (sgd).
 package device

@@ -18,12 +18,12 @@
 //		Seed:         1,
 //	})
 //
-// Reports are randomised as anywhere, and wallets are debited; what a simulation knows
-// besides, the scores of its agents, no aggregator of real agents would. [Success] asks
-// separate agents by randomised response instead. The unit of privacy is the agent,
+// Reports are randomised and wallets are debited as in a real fleet. Unlike a real
+// aggregator, a simulation also knows the scores of its agents. [Success] asks
+// separate agents by randomised response instead. The unit of privacy is the agent;
 // adjacency is replace-one.
 //
-// Everything that is random in the simulated world follows from [Config].Seed; noise
+// All randomness of the simulated world follows from [Config].Seed; noise
 // comes from the operating system unless [Config].Noise says otherwise. A [Journal]
-// keeps a run on disk, so that it can be interrupted and taken up again.
+// stores a run on disk, so that it can be interrupted and continued.
 package simulate
