@@ -11,30 +11,30 @@ import (
 )
 
 // Behavior says where the probabilities of the logged actions come from. An
-// off-policy evaluation divides by them: if they were fitted on the persons
-// themselves, one person's record changes the weight of another, and what a
-// release says of its privacy is void.
+// off-policy evaluation divides by them. If they were fitted on the same
+// persons, one person's record changes the weights of others, and the stated
+// guarantee is void.
 type Behavior struct {
 	// Source is design (actions were drawn with probabilities fixed beforehand),
 	// logged (each probability was recorded when its action was drawn) or model
 	// (fitted afterwards). There is no default.
 	Source string `yaml:"source"`
-	// TrainedOn says of source model whose data the model was fitted on:
+	// TrainedOn says for source model whose data the model was fitted on:
 	// other_persons or public.
 	TrainedOn string `yaml:"trained_on"`
 	// Note is free text that the release repeats. It must say nothing about the data.
 	Note string `yaml:"note"`
 
 	// Kind is column (the default: behavior_prob), columns, uniform,
-	// constant_by_step, table, softmax or tree; or estimate, where nobody knows the
-	// probabilities: they are estimated from the same persons, in public cells, and
-	// paid for (see [evaluate.EstimatedBehavior]), and there is no source.
+	// constant_by_step, table, softmax or tree; or estimate, if the probabilities were not
+	// recorded: they are then estimated privately from the same persons, in public cells
+	// (see [evaluate.EstimatedBehavior]), and source is left out.
 	Kind string `yaml:"kind"`
 	// Name is the column of the logged action's probability (column).
 	Name string `yaml:"name"`
-	// Once says whether the action was drawn once an episode, as the arm of a trial is:
-	// the probability, of the column or estimated, is that of decision 0, and later ones
-	// have 1 (column; estimate, where it must be said).
+	// Once says that one draw fixed all actions of an episode, as the arm of a trial does:
+	// the probability applies to decision 0, and later decisions have probability 1
+	// (column; required for estimate).
 	Once *bool `yaml:"once" json:",omitempty"`
 	// Names are the columns of all actions' probabilities (columns).
 	Names []string `yaml:"names"`
@@ -47,13 +47,14 @@ type Behavior struct {
 	Path string `yaml:"path"`
 	// Column holds the state number (table), or that of the cell (estimate).
 	Column string `yaml:"column"`
-	// States is the number of cells, Floor the least upper limit of a probability and
-	// Share the part of the budget that pays for the counts (estimate).
-	// By is features where they are estimated by a regression on the features instead.
-	By     string  `yaml:"by" json:",omitempty"`
-	States int     `yaml:"states" json:",omitempty"`
-	Floor  float64 `yaml:"floor" json:",omitempty"`
-	Share  float64 `yaml:"share" json:",omitempty"`
+	// By may be features: a regression on the features replaces the cells (estimate).
+	By string `yaml:"by" json:",omitempty"`
+	// States is the number of cells (estimate).
+	States int `yaml:"states" json:",omitempty"`
+	// Floor is the smallest upper limit of a probability (estimate).
+	Floor float64 `yaml:"floor" json:",omitempty"`
+	// Share is the fraction of the budget that pays for the estimate (estimate).
+	Share float64 `yaml:"share" json:",omitempty"`
 }
 
 // recorded reports whether the probabilities are a column of the data.

@@ -41,7 +41,7 @@ type Config struct {
 	Output  Output  `yaml:"output"`
 	// Contract says what a contract that is made from this configuration allows.
 	Contract *Terms `yaml:"contract"`
-	// Justification is why this question and this guarantee: free text that the
+	// Justification explains this question and this guarantee: free text that the
 	// release repeats for its reviewers. It must say nothing about the data.
 	Justification string `yaml:"justification"`
 	// Sign is the file of an Ed25519 private key that signs the release; empty
@@ -59,8 +59,8 @@ type Data struct {
 	Path Paths `yaml:"path"`
 	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`
-	// Columns maps a canonical column name to the name in the file; the word none in
-	// place of a name says that there is no such column.
+	// Columns maps a canonical column name to the name in the file, or to none if there
+	// is no such column.
 	Columns map[string]string `yaml:"columns"`
 	// Actions is the vocabulary of the actions, whose numbers are 0 or above.
 	Actions *Vocabulary `yaml:"actions" json:",omitempty"`
@@ -68,26 +68,26 @@ type Data struct {
 	Encode map[string]Vocabulary `yaml:"encode" json:",omitempty"`
 	// Steps says how the column step orders decisions; by default 0, 1, 2, ...
 	Steps *Steps `yaml:"steps" json:",omitempty"`
-	// EpisodePerPerson takes all rows of a person for one episode.
+	// EpisodePerPerson treats all rows of a person as one episode.
 	EpisodePerPerson bool `yaml:"episode_per_person" json:",omitempty"`
-	// Separator stands between the fields of a CSV file: "," (the default), ";", "|"
-	// or tab; and NA lists the texts that stand for a missing value in one.
-	Separator string  `yaml:"separator" json:",omitempty"`
-	NA        Markers `yaml:"na" json:",omitempty"`
+	// Separator is the separator of fields in a CSV file: "," (the default), ";", "|"
+	// or tab.
+	Separator string `yaml:"separator" json:",omitempty"`
+	// NA lists the texts that mean a missing value in a CSV file.
+	NA Markers `yaml:"na" json:",omitempty"`
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`
 	// Behavior says where the probabilities of the logged actions come from; an
 	// off-policy method needs it.
 	Behavior *Behavior `yaml:"behavior"`
-	// OnViolation says what becomes of a record that violates what is asked of the
-	// data: repair, by a public rule of that record alone, or reject, which has the run
-	// fail and so tells one bit of the data. The default is repair with privacy and
-	// reject without.
+	// OnViolation says how to treat an invalid record: repair changes it or leaves it out by
+	// a public rule that uses the record alone; reject makes the run fail, which reveals one
+	// bit about the data. The default is repair with privacy and reject without.
 	OnViolation string `yaml:"on_violation" json:",omitempty"`
-	// Missing says what becomes of missing observations: reject, zero, or mean, the
-	// public mean in Means. The default is zero where violations are repaired, and
-	// reject where they are rejected.
+	// Missing says how to treat missing observations: reject, zero, or mean, which uses the
+	// public mean in Means. The default is zero if violations are repaired, and
+	// reject if they are rejected.
 	Missing string             `yaml:"missing"`
 	Means   map[string]float64 `yaml:"means"`
 }
@@ -112,9 +112,9 @@ func (p *Paths) UnmarshalYAML(decode func(any) error) error {
 
 // Problem is what is publicly known. None of it may be read off the data.
 type Problem struct {
-	// Persons is the number of persons, or of whatever Privacy.Unit says; under
-	// add_remove_one a public lower bound on it. Without a ledger it may be left out under
-	// replace_one, where the check counts them.
+	// Persons is the public number of persons, or of the units of Privacy.Unit; under
+	// add_remove_one a public lower bound on it. It is optional under replace_one without
+	// a ledger: the check then counts them.
 	Persons int64 `yaml:"persons"`
 	// Gamma is the discount in (0, 1].
 	Gamma float64 `yaml:"gamma"`
@@ -129,22 +129,22 @@ type Problem struct {
 	// Episodes is the largest number of trajectories that a person contributes; 0
 	// means no cap other than Horizon.
 	Episodes int64 `yaml:"episodes"`
-	// End is what the last row of an episode means: terminated, truncated, or column,
-	// the default, which goes by the columns of these names. Methods that go on from
-	// the observation after the last decision refuse data that do not say it.
+	// End is what the last row of an episode means: terminated, truncated, or column (the
+	// default), which reads the columns with these names. Methods that bootstrap from
+	// the observation after the last decision require it.
 	End string `yaml:"end" json:",omitempty"`
 	// Records may be complete: the curator states that the file holds every decision of
-	// every person, and that each can be used as it stands. The check refuses data of
+	// every person, and that each is used unchanged. The check refuses data from
 	// which anything would be left out or replaced.
 	Records string `yaml:"records" json:",omitempty"`
 }
 
-// Bounds are public bounds on rewards. Outside says what becomes of a reward
-// beyond them: reject or clip. The default is clip where violations are repaired
-// (Data.OnViolation), and reject where they are rejected.
+// Bounds is a closed interval of public bounds on one reward.
 type Bounds struct {
 	evaluate.Range `yaml:",inline"`
-	Outside        string `yaml:"outside"`
+	// Outside says how to treat a reward outside the bounds: clip or reject. The default is
+	// clip if violations are repaired (Data.OnViolation), and reject if they are rejected.
+	Outside string `yaml:"outside"`
 }
 
 // Target is the policy to evaluate.
@@ -154,7 +154,7 @@ type Target struct {
 	Kind string `yaml:"kind"`
 	// Actions is the number of actions (uniform).
 	Actions int `yaml:"actions"`
-	// Action is always taken (constant).
+	// Action is the action that is always taken, by number or by word (constant).
 	Action *Action `yaml:"action"`
 	// Name is the column of target probabilities (column); target_prob by default.
 	Name string `yaml:"name"`
@@ -206,7 +206,9 @@ func (t Target) onlyItsOwn(key string) error {
 
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
-	Name   string         `yaml:"name"`
+	// Name is the method's name; `discreet methods` lists them.
+	Name string `yaml:"name"`
+	// Params are the method's parameters, which docs/reference/methods.md lists.
 	Params map[string]any `yaml:",inline"`
 }
 
@@ -215,14 +217,16 @@ type Method struct {
 type Privacy struct {
 	// None asks for no guarantee.
 	None bool `yaml:"-"`
-	// Unit is what is protected: person (the default), whom the column unit_id
-	// names; episode; or row, in logs of one-row episodes.
+	// Unit is what is protected: a person (the default), identified by the column
+	// unit_id; an episode; or a row, in logs of one-row episodes.
 	Unit string `yaml:"unit"`
 	// Adjacency is replace_one or add_remove_one; there is no default.
-	Adjacency string  `yaml:"adjacency"`
-	Epsilon   float64 `yaml:"epsilon"`
-	Delta     float64 `yaml:"delta"`
-	// Noise is exact (the default) or fast.
+	Adjacency string `yaml:"adjacency"`
+	// Epsilon is the privacy loss that the release may cost; smaller is more private.
+	Epsilon float64 `yaml:"epsilon"`
+	// Delta is the probability with which Epsilon may be exceeded; it must be below 1/persons.
+	Delta float64 `yaml:"delta"`
+	// Noise is exact (the default) or fast, which does not rule out floating-point attacks.
 	Noise string `yaml:"noise"`
 	// LargeDelta accepts a delta of 1/persons or more, for comparisons with papers.
 	LargeDelta bool `yaml:"large_delta"`
@@ -248,8 +252,8 @@ func (p Privacy) unit() evaluate.Unit { return evaluate.Unit(p.Unit) }
 type Ledger struct {
 	// Path is a SQLite file or a postgres:// URL.
 	Path string `yaml:"path"`
-	// Dataset names the budget in the store; it may be left out where the store
-	// holds one.
+	// Dataset names the budget in the store; it is optional if the store holds only
+	// one.
 	Dataset string `yaml:"dataset"`
 	// Analyst is who asks, "unnamed" by default, and Purpose what for. Both go into
 	// the ledger and into the release.
@@ -257,8 +261,9 @@ type Ledger struct {
 	Purpose string `yaml:"purpose"`
 }
 
-// Output says where a release is written; without Dir nothing is.
+// Output says where a release is written.
 type Output struct {
+	// Dir is the directory for release.json and report.html; without it nothing is written.
 	Dir string `yaml:"dir"`
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/jcs"
 )
 
-// Terms are what a contract says beside how the data are read.
+// Terms is what a contract allows, besides fixing how the data are read.
 type Terms struct {
-	// Methods are those that may be asked for; none listed are all.
+	// Methods are the methods that may be asked for; an empty list allows all.
 	Methods []string `yaml:"methods"`
 	// FailedChecks is how many checks of the data may fail before the steward has to
 	// clear them; 3 by default.

@@ -16,17 +16,17 @@ type By struct {
 	// Column is the observation that says which group a person is in, with or without
 	// its "obs_".
 	Column string `yaml:"column"`
-	// Values are those of the column that make a group each; a person with another is in
-	// none. Names are what the groups are called, in the same order; by default
+	// Values are the values of the column, one group each; a person with another value is
+	// in no group. Names are the groups' names, in the same order; by default
 	// "column = value".
 	Values *Vocabulary `yaml:"values"`
 	Names  []string    `yaml:"names" json:",omitempty"`
-	// Group says under replace_one what a neighbouring dataset may change: may_change,
-	// where a person's record may become one of another group, or fixed, where it may not
-	// and the sizes of the groups are public.
+	// Group is required under replace_one. With may_change, an exchanged record may be of
+	// another group; with fixed it may not, group membership is not protected and the sizes
+	// of the groups are public.
 	Group string `yaml:"group" json:",omitempty"`
-	// Persons are the public sizes of fixed groups, by value. Guess is what forecasts and
-	// caps suppose of others; nothing else rests on it.
+	// Persons are the public sizes of fixed groups, by value. Guess are public guesses of
+	// the sizes of others, used only for forecasts and caps.
 	Persons map[string]int64 `yaml:"persons" json:",omitempty"`
 	Guess   map[string]int64 `yaml:"guess" json:",omitempty"`
 }

@@ -18,9 +18,9 @@ import (
 type Start struct {
 	// Kind is state, uniform or weights.
 	Kind string `yaml:"kind"`
-	// State is where all start (state): a number, or a word of data.encode.
+	// State is the single first state (state): a number, or a word of data.encode.
 	State *State `yaml:"state" json:",omitempty"`
-	// Weights are those of the states, in their order (weights). They are divided by
+	// Weights are the weights of the states, in their order (weights). They are divided by
 	// their sum.
 	Weights []float64 `yaml:"weights" json:",omitempty"`
 }

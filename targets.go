@@ -10,17 +10,22 @@ import (
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
-// NamedTarget is one of several policies to evaluate. Its fields are those of a
-// [Target], but for Name, which names the policy, and Column, which for kind column
-// is the column of its probabilities.
+// NamedTarget is one of several policies to evaluate: a [Target] with a name.
 type NamedTarget struct {
-	Name    string   `yaml:"name"`
-	Kind    string   `yaml:"kind"`
-	Actions int      `yaml:"actions" json:",omitempty"`
-	Action  *Action  `yaml:"action" json:",omitempty"`
-	Names   []string `yaml:"names" json:",omitempty"`
-	Path    string   `yaml:"path" json:",omitempty"`
-	Column  string   `yaml:"column" json:",omitempty"`
+	// Name is the policy's name in the release.
+	Name string `yaml:"name"`
+	// Kind is that of a target.
+	Kind string `yaml:"kind"`
+	// Actions is the number of actions (uniform).
+	Actions int `yaml:"actions" json:",omitempty"`
+	// Action is the action that is always taken, by number or by word (constant).
+	Action *Action `yaml:"action" json:",omitempty"`
+	// Names are the columns of all actions' probabilities (columns).
+	Names []string `yaml:"names" json:",omitempty"`
+	// Path is the policy's file (table, tree, softmax, soft-greedy).
+	Path string `yaml:"path" json:",omitempty"`
+	// Column holds the state number (table) or the policy's probabilities (column).
+	Column string `yaml:"column" json:",omitempty"`
 }
 
 // target is the policy by itself.

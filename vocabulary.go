@@ -144,9 +144,9 @@ func (m *Markers) UnmarshalYAML(decode func(any) error) error {
 
 // Steps says how the column step orders the decisions of an episode.
 type Steps struct {
-	// From is the number of the first one, from which they count up by one.
+	// From is the number of the first decision; the others count up by one.
 	From int `yaml:"from" json:",omitempty"`
-	// Kind is number (the default), ordered (numbers that rise, such as days) or date.
+	// Kind is number (the default), ordered (increasing numbers, such as days) or date.
 	Kind string `yaml:"kind" json:",omitempty"`
 	// Format is the form of dates, such as %Y-%m-%d.
 	Format string `yaml:"format" json:",omitempty"`

@@ -41,7 +41,9 @@ const (
 
 // Range is a closed interval of public bounds.
 type Range struct {
+	// Min is the lower end.
 	Min float64 `json:"min" yaml:"min"`
+	// Max is the upper end.
 	Max float64 `json:"max" yaml:"max"`
 }
 

@@ -23,21 +23,36 @@ import (
 // of its own (columns alone), of columns that were scaled so.
 // A field that its kind does not use must be left out.
 type Spec struct {
-	Kind       string             `json:"kind" yaml:"kind"`
-	States     int                `json:"states,omitempty" yaml:"states,omitempty"`
-	Of         int                `json:"of,omitempty" yaml:"of,omitempty"`
-	Order      int                `json:"order,omitempty" yaml:"order,omitempty"`
-	Centers    int                `json:"centers,omitempty" yaml:"centers,omitempty"`
-	Width      float64            `json:"width,omitempty" yaml:"width,omitempty"`
-	Column     string             `json:"column,omitempty" yaml:"column,omitempty"`
-	Names      []string           `json:"names,omitempty" yaml:"names,omitempty"`
-	Low        []float64          `json:"low,omitempty" yaml:"low,omitempty"`
-	High       []float64          `json:"high,omitempty" yaml:"high,omitempty"`
-	Scale      map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
-	Products   [][]string         `json:"products,omitempty" yaml:"products,omitempty"`
-	Symmetric  bool               `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
-	Intercept  bool               `json:"intercept,omitempty" yaml:"intercept,omitempty"`
-	Normalized bool               `json:"normalized,omitempty" yaml:"normalized,omitempty"`
+	// Kind is tabular, aggregate, columns, fourier, polynomial or rbf.
+	Kind string `json:"kind" yaml:"kind"`
+	// States is the number of states (tabular, aggregate).
+	States int `json:"states,omitempty" yaml:"states,omitempty"`
+	// Of is how many adjacent states share a feature (aggregate).
+	Of int `json:"of,omitempty" yaml:"of,omitempty"`
+	// Order is the highest frequency or degree per column (fourier, polynomial).
+	Order int `json:"order,omitempty" yaml:"order,omitempty"`
+	// Centers is the number of centers per column (rbf).
+	Centers int `json:"centers,omitempty" yaml:"centers,omitempty"`
+	// Width is the width of a basis function, relative to the range of a column (rbf).
+	Width float64 `json:"width,omitempty" yaml:"width,omitempty"`
+	// Column holds the state number (tabular, aggregate).
+	Column string `json:"column,omitempty" yaml:"column,omitempty"`
+	// Names are the observation columns.
+	Names []string `json:"names,omitempty" yaml:"names,omitempty"`
+	// Low are the public lower ends of the ranges, one per column.
+	Low []float64 `json:"low,omitempty" yaml:"low,omitempty"`
+	// High are the public upper ends of the ranges, one per column.
+	High []float64 `json:"high,omitempty" yaml:"high,omitempty"`
+	// Scale gives symmetric public ranges by column, instead of Low and High (columns).
+	Scale map[string]float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	// Products lists products of columns, each a feature of its own (columns).
+	Products [][]string `json:"products,omitempty" yaml:"products,omitempty"`
+	// Symmetric scales to [-1, 1] instead of [0, 1] (columns, polynomial).
+	Symmetric bool `json:"symmetric,omitempty" yaml:"symmetric,omitempty"`
+	// Intercept adds a constant feature (columns).
+	Intercept bool `json:"intercept,omitempty" yaml:"intercept,omitempty"`
+	// Normalized divides the basis functions by their sum (rbf).
+	Normalized bool `json:"normalized,omitempty" yaml:"normalized,omitempty"`
 }
 
 // kinds lists the kinds that [Spec.Map] knows, sorted.
