@@ -47,7 +47,7 @@ type Config struct {
 		// Key is its private key.
 		Key string `yaml:"key"`
 		// ClientRoots are authorities whose certificates identify people by their common
-		// name; without them people have tokens alone.
+		// name; without them people need tokens.
 		ClientRoots string `yaml:"client_roots"`
 	} `yaml:"tls"`
 	// Store is a SQLite file, for one process, or a postgres:// URL.
@@ -57,9 +57,9 @@ type Config struct {
 	// Tokens is the file of bearer tokens, which discreet serve token writes; or the word
 	// store: they are kept in the store, a PostgreSQL database that services share.
 	Tokens string `yaml:"tokens"`
-	// OIDC names an issuer of OpenID Connect whose tokens identify people.
+	// OIDC names an OpenID Connect issuer whose tokens identify people.
 	OIDC *OIDC `yaml:"oidc"`
-	// Workers answer so many asks at a time; 1 by default.
+	// Workers is the number of asks answered at a time; 1 by default.
 	Workers int `yaml:"workers"`
 	// CallsPerSecond bounds each person; 50 by default, and four times as many at once.
 	CallsPerSecond int `yaml:"calls_per_second"`
@@ -120,12 +120,12 @@ func secureURL(text string) error {
 
 // Dataset is what a steward says of a dataset.
 type Dataset struct {
-	// Title tells people what it is.
+	// Title is the name shown to people.
 	Title string `yaml:"title"`
 	// Config is the file of the steward's part of an evaluation: data, problem, features,
 	// privacy without epsilon, ledger; and contract, with the methods that may be asked for.
 	Config string `yaml:"config"`
-	// Budget begins the ledger where it is not there yet.
+	// Budget creates the ledger if there is none.
 	Budget *struct {
 		// Epsilon and Delta are the whole budget of the dataset.
 		Epsilon float64 `yaml:"epsilon"`
@@ -143,10 +143,10 @@ type Dataset struct {
 	// Approval by a steward: none (the default), steward, or above EPSILON, such as
 	// "above 0.5".
 	Approval string `yaml:"approval"`
-	// Publish tells the end of an ask at once (the default), or "every 1h": at the next
+	// Publish announces the end of an ask at once (the default), or "every 1h": at the next
 	// full hour.
 	Publish string `yaml:"publish"`
-	// OpenAt and CloseAt bound when asks are taken, such as 2026-11-30T08:00:00Z.
+	// OpenAt and CloseAt bound when asks are accepted, such as 2026-11-30T08:00:00Z.
 	OpenAt  string `yaml:"open_at"`
 	CloseAt string `yaml:"close_at"`
 	// AsksPerHour bounds an analyst; 60 by default.

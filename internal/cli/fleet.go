@@ -49,7 +49,7 @@ type fleetFile struct {
 	Limits struct {
 		// Queue is the number of reports that may wait; 4096 by default.
 		Queue int `yaml:"queue"`
-		// Batch is the number of reports a commit; 256 by default.
+		// Batch is the number of reports per commit; 256 by default.
 		Batch int `yaml:"batch"`
 		// Request bounds the bytes of a request; 4096 by default.
 		Request int `yaml:"request_bytes"`
@@ -74,14 +74,14 @@ type fleetFile struct {
 	Purpose string `yaml:"purpose"`
 	// KeyDays is how long the run's keys are valid: 365 by default, an hour to ten years.
 	KeyDays float64 `yaml:"key_days"`
-	// Client is the least version of an agent, such as 1.0.0.
+	// Client is the minimum version of an agent, such as 1.0.0.
 	Client string `yaml:"min_client"`
 	// Training is the run: environment, network, local, privacy, seed, server.optimizer and
 	// server.influence.
 	Training config.Train `yaml:"training"`
-	// Learner is anything that a learner of your own is told, in place of an environment.
+	// Learner holds settings for your own learner, in place of an environment.
 	Learner map[string]any `yaml:"learner"`
-	// Weights is their number, where the learner is your own.
+	// Weights is the number of weights, if the learner is your own.
 	Weights int `yaml:"weights"`
 	// Schedule says which rounds follow each other; without it they are opened by hand.
 	Schedule aggregator.Schedule `yaml:"schedule"`

@@ -14,31 +14,31 @@ import (
 type FleetAgent struct {
 	// Server is the server's URL.
 	Server string `yaml:"server"`
-	// Authority is a file of certificates (PEM) of the authority by which the server is known.
+	// Authority is a file of certificates (PEM) of the server's certificate authority.
 	Authority string `yaml:"authority"`
 	// Root is the public key that signs runs.
 	Root string `yaml:"root"`
-	// State is a directory of the device's own, with its rounds, certificate and wallet.
+	// State is a directory for this device alone, with its rounds, certificate and wallet.
 	State string `yaml:"state"`
 	// Code is the enrolment code, for the first start.
 	Code string `yaml:"code"`
 	// Run is the run to take part in, 32 hexadecimal digits; without it the server's oldest.
 	Run string `yaml:"run"`
-	// Epsilon is what the device spends in its life, in all runs. The first value stays.
+	// Epsilon is the device's lifetime budget over all runs. The first value stays in force.
 	Epsilon float64 `yaml:"epsilon"`
-	// Poll is the mean time between questions for a round; 10 by default, and less where rounds are
+	// Poll is the mean time between requests for a round; 10 by default, and less where rounds are
 	// short.
 	Poll *float64 `yaml:"poll_seconds"`
 	// Consent is what the owner agrees to. A run that is not equal to it is refused.
 	Consent fleetConsent `yaml:"consent"`
-	// Learner is who learns.
+	// Learner says which program trains.
 	Learner fleetAgentLearns `yaml:"learner"`
 
 	dir string // what relative paths are relative to
 }
 
 type fleetConsent struct {
-	// Purpose is that of the run, word by word.
+	// Purpose is the run's purpose, word for word.
 	Purpose string `yaml:"purpose"`
 	// Randomizer is that of the run, as discreet fleet create prints it.
 	Randomizer train.Randomizer `yaml:"randomizer"`
@@ -46,8 +46,8 @@ type fleetConsent struct {
 	Reports int `yaml:"reports"`
 	// Weights is the number of weights.
 	Weights int `yaml:"weights"`
-	// LocalSHA256 is the SHA-256 of what the run says of local training; without it that is left
-	// open.
+	// LocalSHA256 is the SHA-256 of the run's local_json; without it the owner does
+	// not restrict local training.
 	LocalSHA256 string `yaml:"local_sha256"`
 }
 
@@ -56,7 +56,7 @@ type fleetAgentLearns struct {
 	Stdio bool `yaml:"stdio"`
 	// Environment is one that this program simulates.
 	Environment *environment `yaml:"environment"`
-	// Seed makes its worlds the same again.
+	// Seed makes the simulated environments reproducible.
 	Seed *uint64 `yaml:"seed"`
 }
 

@@ -22,11 +22,11 @@ import (
 // Train is the YAML form of a locally private training run on simulated agents; see
 // docs/training.md.
 type Train struct {
-	// Environment is what each agent lives in.
+	// Environment is the environment of each agent.
 	Environment environment `yaml:"environment"`
 	// Agents is the number of participants, who report in turn; 0: a fresh one for every report.
 	Agents uint64 `yaml:"agents"`
-	// Workers is how many agents are at work at the same time, so that a report is as many versions
+	// Workers is how many agents train at the same time, so that a report is as many versions
 	// of the weights behind; 1 by default.
 	Workers int `yaml:"workers"`
 	// Seed is that of the simulated world, never of the noise.
@@ -39,7 +39,7 @@ type Train struct {
 	Privacy protection `yaml:"privacy"`
 	// Server is what the aggregator does with reports.
 	Server server `yaml:"server"`
-	// Success is estimated privately now and then; left out: not at all.
+	// Success estimates success privately at intervals; without it there is no estimate.
 	Success *success `yaml:"success"`
 	// Ledger keeps the agents' budgets durably; without it they end with the process.
 	Ledger *struct {
@@ -100,14 +100,14 @@ type local struct {
 type protection struct {
 	// Unit is agent.
 	Unit string `yaml:"unit"`
-	// Epsilon is what an agent may spend on training in all.
+	// Epsilon is what an agent may spend on training in total.
 	Epsilon float64 `yaml:"epsilon"`
 	// Reports is the number of reports that share Epsilon in equal parts; 1 by default.
 	Reports int `yaml:"reports"`
 	// Mechanism is sign-prs, privunit, laplace, prs, ball, piecewise, hybrid, one-bit or none; the
 	// default is sign-prs up to epsilon 2 a report, and privunit above.
 	Mechanism train.Mechanism `yaml:"mechanism"`
-	// Clip is that of the mechanisms that have one, which must be given; for one-bit the environment
+	// Clip is required for mechanisms that clip; for one-bit the environment
 	// gives the range of scores.
 	Clip float64 `yaml:"clip"`
 	// Rows is the reduced dimension of prs; 0 chooses it.
@@ -119,7 +119,7 @@ type server struct {
 	Submissions uint64 `yaml:"submissions"`
 	// Optimizer moves the weights.
 	Optimizer train.Optimizer `yaml:"optimizer"`
-	// Buffer is the number of reports an update.
+	// Buffer is the number of reports per update.
 	Buffer int `yaml:"buffer"`
 	// Growth is the share by which Buffer grows with every update.
 	Growth float64 `yaml:"growth"`
@@ -133,7 +133,7 @@ type server struct {
 type success struct {
 	// Every is the number of reports between two estimates.
 	Every int `yaml:"every"`
-	// Agents is the number of agents of an estimate. They are others than those who train.
+	// Agents is the number of agents of an estimate. They take no part in training.
 	Agents int `yaml:"agents"`
 	// Epsilon is what each of them spends.
 	Epsilon float64 `yaml:"epsilon"`
