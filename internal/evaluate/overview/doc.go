@@ -10,5 +10,6 @@
 // Weights are products of importance ratios over an episode. If the behaviour
 // probabilities are right and the target policy takes no action that the behaviour
 // policy never takes, their mean is 1 (Precup, Sutton and Singh 2000); the
-// effective sample size is (sum w)^2 / sum w^2 (Kong 1992).
+// effective sample size is (sum w)^2 / sum w^2 (Kong 1992). Whatever the target policy, 1
+// over the probability of the logged action has at most the number of actions as its mean.
 package overview

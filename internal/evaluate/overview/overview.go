@@ -115,6 +115,14 @@ type Facts struct {
 	Features feature.Map
 }
 
+// name is an action's number, and its word where it has one.
+func (f Facts) name(action int) string {
+	if word := f.Words[action]; word != "" {
+		return fmt.Sprintf("%d %s", action, word)
+	}
+	return strconv.Itoa(action)
+}
+
 // mostSteps and mostActions bound the tables of a report.
 const (
 	mostSteps   = 12

@@ -23,6 +23,9 @@ func (w *Watch) Warnings() []string {
 	told := w.contradictions()
 	told = append(told, w.overlap()...)
 	if w.facts.Estimated == nil {
+		if w.weighed {
+			told = append(told, w.inverse.warnings(w.facts.name)...)
+		}
 		return append(told, w.drawnOnce("")...)
 	}
 	told = append(told, w.drawnOnce("once: true in data.behavior")...)

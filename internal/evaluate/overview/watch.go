@@ -17,7 +17,8 @@ type Watch struct {
 	weighed bool        // weights are known
 	weight  [][]float64 // of episodes, by part
 
-	draws drawsOnce
+	draws   drawsOnce
+	inverse inverse
 	left  int // episodes that leave the action that was drawn once for them
 }
 
@@ -47,6 +48,7 @@ func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
 	}
 	if prob != nil {
 		w.draws.add(d, prob)
+		w.inverse.add(d, prob)
 	}
 	if w.once() {
 		w.left += leaving(d)
@@ -67,6 +69,7 @@ func (w *Watch) Merge(o *Watch) {
 	w.weighed = w.weighed || o.weighed
 	w.weight = append(w.weight, o.weight...)
 	w.draws.merge(&o.draws)
+	w.inverse.merge(&o.inverse)
 	w.left += o.left
 }
 
