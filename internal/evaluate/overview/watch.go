@@ -19,7 +19,7 @@ type Watch struct {
 
 	draws   drawsOnce
 	inverse inverse
-	left  int // episodes that leave the action that was drawn once for them
+	left    int // episodes that leave the action that was drawn once for them
 }
 
 // NewWatch holds data against public facts.
