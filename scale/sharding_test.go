@@ -193,14 +193,14 @@ func TestShardsFromDiskAreThoseFromMemory(t *testing.T) {
 		"one observation": func(o *trajectory.Options) { o.Observations = []string{"obs_b"} },
 		"no parts":        func(o *trajectory.Options) { o.Optional = 0 },
 		"clipped": func(o *trajectory.Options) {
-			o.Reward, o.Outside = &trajectory.Range{Min: .2, Max: .7}, trajectory.OutsideClip
+			o.Reward, o.ClipRewards = &trajectory.Range{Min: .2, Max: .7}, true
 		},
 		"persons are episodes": func(o *trajectory.Options) { o.Unit = trajectory.UnitEpisode },
 		"an episode for a row": func(o *trajectory.Options) {
 			o.OneRowEpisodes, o.Optional = true, trajectory.AllParts&^trajectory.Final
 		},
 		"records left out": func(o *trajectory.Options) {
-			o.Missing, o.Whole, o.Violation = trajectory.MissingZero, []string{"obs_a"}, trajectory.ViolationRepair
+			o.Missing, o.Whole, o.Repair = trajectory.MissingZero, []string{"obs_a"}, true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
