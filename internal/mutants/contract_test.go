@@ -23,7 +23,7 @@ func contractMutants() []mutant {
 		{"repair: a person whose episodes are left out is not counted", "rl/trajectory/internal/ingest/cap.go",
 			[][2]string{{"return true // it was left out, and its person counts", "return false"}},
 			"./rl/trajectory/file", "NoValue|AllRecords"},
-		{"repair: a value in place of a probability", "rl/trajectory/internal/ingest/check.go",
+		{"repair: a value in place of a probability", "rl/trajectory/internal/ingest/checkobs.go",
 			[][2]string{{"case slices.Contains(o.Whole, c.s.ep.Columns[i%w]):", "case slices.Contains(o.Whole[:0], c.s.ep.Columns[i%w]):"}},
 			"./rl/trajectory/file", "RepairsAreCounted"},
 		{"repair: a release counts what was repaired", "discreet.go",

@@ -3,16 +3,11 @@ package ingest
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
-
-// probTolerance is how far probabilities may miss their sum, and two columns of
-// the same probability each other.
-const probTolerance = 1e-6
 
 // checker checks the rows lo to hi-1 of a batch, which are decisions of one
 // episode, column by column, and notes their faults.
@@ -164,56 +159,6 @@ func (c *checker) rising(lo, hi int) {
 	}
 }
 
-func (c *checker) observations() {
-	if c.s.bound.has(blkObs) && !c.s.sound[blkObs] {
-		c.observed(blkObs, c.s.values(blkObs, c.lo, c.hi), c.lo)
-	}
-}
-
-// observed checks whole observations that start in a row.
-func (c *checker) observed(block int, values []float64, row int) {
-	var sum float64
-	for _, v := range values {
-		sum += v * 0 // 0 if finite, else NaN
-	}
-	if sum == 0 {
-		return
-	}
-	o, w := &c.s.o, c.s.bound.width[block]
-	for i, v := range values {
-		if finite(v) || c.s.bound.repeated(i%w) {
-			continue
-		}
-		at, name := row+i/w, c.s.name(block, i%w)
-		switch {
-		case !table.IsNull(v):
-			c.notFinite(at, name, v)
-		case slices.Contains(o.Whole, c.s.ep.Columns[i%w]):
-			c.fault(at, name, c.s.isMissing(), "fill it in; no value may be replaced in this column", trajectory.ErrValue)
-		case o.Missing == trajectory.MissingReject:
-			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)")
-		case o.Missing == trajectory.MissingZero && c.s.bound.stands(i%w):
-			c.fault(at, name, c.s.isMissing(), "fill it in, or give the column a public number in data.means (data.missing: mean); 0 may stand for a word of its vocabulary", trajectory.ErrValue)
-		case o.Missing == trajectory.MissingMean:
-			if _, ok := o.Means[c.s.ep.Columns[i%w]]; !ok {
-				c.refuse(at, name, "is missing, and the column has no public mean", "give the column's public mean")
-			}
-		}
-	}
-}
-
-// notFinite is about a number that is none, or a word that stands for none.
-func (c *checker) notFinite(row int, column string, v float64) {
-	switch {
-	case !isUnlisted(v):
-		c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
-	case c.s.bound.isDate(column):
-		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Date, "correct the form (data.steps.format), or the row", trajectory.ErrValue)
-	default:
-		c.fault(row, column, "is not in the column's vocabulary", "add the value to data.actions or data.encode if it is one that may occur, or mend the row", trajectory.ErrValue)
-	}
-}
-
 // missing refuses a missing value.
 func (c *checker) missing(row int, column, remedy string) {
 	c.fault(row, column, c.s.isMissing(), remedy, trajectory.ErrValue)
@@ -249,92 +194,6 @@ func (c *checker) actions() {
 			c.fault(row, name, "is not below the number of actions", "number the actions 0, 1, 2, ..., with a probability for each", trajectory.ErrValue)
 		}
 	}
-}
-
-// What is wrong with a probability above 1, and what to do.
-const (
-	aboveOne    = "is above 1 and no probability: are these percentages?"
-	percentages = "divide percentages by 100 in the file, or mend the log"
-)
-
-// probability checks that a column lies in [low, 1].
-func (c *checker) probability(block int, low float64, remedy string) {
-	if !c.s.bound.has(block) || c.s.sound[block] {
-		return
-	}
-	for i, v := range c.s.values(block, c.lo, c.hi) {
-		if v >= low && v <= 1 {
-			continue
-		}
-		row, name := c.lo+i, c.s.name(block, 0)
-		switch {
-		case table.IsNull(v):
-			c.absent(row, block, 0)
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			c.notFinite(row, name, v)
-		case v == 0:
-			c.fault(row, name, "is zero for the logged action", remedy, trajectory.ErrValue)
-		case v > 1:
-			c.fault(row, name, aboveOne, percentages, trajectory.ErrValue)
-		default:
-			c.fault(row, name, "is not a probability", "probabilities lie between 0 and 1; "+remedy, trajectory.ErrValue)
-		}
-	}
-}
-
-// distribution checks the probabilities of all actions, and that the logged
-// action's is the same in both places.
-func (c *checker) distribution() {
-	if !c.s.bound.has(blkProbs) {
-		return
-	}
-	k := c.s.bound.width[blkProbs]
-	values := c.s.values(blkProbs, c.lo, c.hi)
-	both := c.s.bound.has(blkAction) && c.s.bound.has(blkBehavior)
-	for i := 0; i*k < len(values); i++ {
-		p, row := values[i*k:(i+1)*k], c.lo+i
-		sum, least := 0.0, 0.0
-		for _, v := range p {
-			sum += v
-			least = min(least, v)
-		}
-		if least < 0 || !(math.Abs(sum-1) <= probTolerance) {
-			c.badDistribution(row, p)
-		} else if both {
-			c.agree(row, p)
-		}
-	}
-}
-
-// badDistribution says what is wrong with a distribution: its first bad entry, or
-// the sum.
-func (c *checker) badDistribution(row int, p []float64) {
-	for j, v := range p {
-		switch {
-		case table.IsNull(v):
-			c.absent(row, blkProbs, j)
-		case !finite(v):
-			c.notFinite(row, c.s.name(blkProbs, j), v)
-		case v > 1:
-			c.fault(row, c.s.name(blkProbs, j), aboveOne, percentages, trajectory.ErrValue)
-		case v < 0:
-			c.fault(row, c.s.name(blkProbs, j), "is not a probability", "probabilities lie between 0 and 1; mend the log", trajectory.ErrValue)
-		default:
-			continue
-		}
-		return
-	}
-	c.fault(row, c.s.name(blkProbs, 0), "the probabilities of the actions do not add up to 1 within 1e-6", "mend the log", trajectory.ErrValue)
-}
-
-// agree compares the probability of the logged action with behavior_prob. What is
-// missing or beyond is left to the other checks.
-func (c *checker) agree(row int, p []float64) {
-	a, b := c.s.batch.Blocks[blkAction].Values[row], c.s.batch.Blocks[blkBehavior].Values[row]
-	if !(a >= 0 && a < float64(len(p))) || table.IsNull(b) || math.Abs(p[int(a)]-b) <= probTolerance {
-		return
-	}
-	c.fault(row, c.s.name(blkBehavior, 0), "differs from the logged action's entry in the probabilities of the actions", "mend the log, or leave out one of the two", trajectory.ErrValue)
 }
 
 func (c *checker) rewards() {
@@ -387,44 +246,6 @@ func (c *checker) flags(block int) {
 	}
 }
 
-// next compares next observations with the observations of the next row, and
-// those of the last row with what an observation may be.
-func (c *checker) next() {
-	if !c.s.bound.has(blkNext) {
-		return
-	}
-	w := c.s.bound.width[blkNext]
-	if c.s.state.rows > 0 {
-		c.follows(c.s.buf.next, c.s.values(blkObs, c.lo, c.lo+1), c.lo)
-	}
-	next, obs := c.s.values(blkNext, c.lo, c.hi), c.s.values(blkObs, c.lo, c.hi)
-	for i := c.lo; i+1 < c.hi; i++ {
-		k := (i - c.lo) * w
-		c.follows(next[k:k+w], obs[k+w:k+2*w], i)
-	}
-	last := next[len(next)-w:]
-	for _, v := range last {
-		if !table.IsNull(v) {
-			c.observed(blkNext, last, c.hi-1)
-			return
-		}
-	}
-}
-
-// follows checks that the next observation of a row is the observation of the
-// one after it; a missing entry claims nothing.
-func (c *checker) follows(next, obs []float64, row int) {
-	for j, v := range next {
-		switch {
-		case v == obs[j] || table.IsNull(v):
-		case !finite(v):
-			c.notFinite(row, c.s.name(blkNext, j), v)
-		case !table.IsNull(obs[j]) || c.s.o.Missing != trajectory.MissingReject: // what is missing is refused already
-			c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", trajectory.ErrEpisode)
-		}
-	}
-}
-
 func (c *checker) discounts() {
 	if !c.s.bound.has(blkDiscount) || c.s.sound[blkDiscount] {
 		return
@@ -441,25 +262,6 @@ func (c *checker) discounts() {
 			c.notFinite(row, name, v)
 		default:
 			c.fault(row, name, "is not between 0 and 1", "write the factor by which the next value is discounted", trajectory.ErrValue)
-		}
-	}
-}
-
-// final checks the observation after the last decision, and its flags.
-func (c *checker) final(row int) {
-	if c.s.bound.has(blkStep) && c.s.o.Steps.Rising() {
-		c.rising(row, row+1)
-	}
-	if c.s.bound.has(blkObs) {
-		c.observed(blkObs, c.s.values(blkObs, row, row+1), row)
-	}
-	for _, block := range [...]int{blkTerminated, blkTruncated} {
-		if c.s.bound.has(block) {
-			if v := c.s.batch.Blocks[block].Values[row]; isUnlisted(v) {
-				c.notFinite(row, c.s.name(block, 0), v)
-			} else if v != 0 && v != 1 && !table.IsNull(v) {
-				c.fault(row, c.s.name(block, 0), "is neither true nor false", "write true, false, 1 or 0", trajectory.ErrValue)
-			}
 		}
 	}
 }
