@@ -23,8 +23,8 @@ func Init(logs io.Writer) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(logs, nil)))
 }
 
-// Command is what the program discreet-beam adds to discreet: --on beam, and the command
-// worker.
+// Command is what the program discreet-beam adds to discreet: --on beam, of evaluate and
+// of shard, and the command worker.
 func Command() cli.Engine {
 	var c Config
 	return cli.Engine{
@@ -33,8 +33,8 @@ func Command() cli.Engine {
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&c.Jobs, "beam-jobs", "", "with --on beam, HOST:PORT of the runner's job service; by default prism, within this process")
 			f.StringVar(&c.Workers, "beam-workers", "", "with --on beam, HOST:PORT at which every machine of the runner finds its discreet-beam worker; by default this process does the work")
-			f.IntVar(&c.Parallelism, "beam-parallelism", 0, "with --on beam, how many shards are worked on at a time; by default one a core of this machine")
-			f.IntVar(&c.Attempts, "beam-attempts", 3, "with --on beam, how often a round is tried where the runner fails")
+			f.IntVar(&c.Parallelism, "beam-parallelism", 0, "with --on beam, how many shards, or files, are worked on at a time; by default one a core of this machine")
+			f.IntVar(&c.Attempts, "beam-attempts", 3, "with --on beam, how often a round, or the making of shards, is tried where the runner fails")
 		},
 		Open: func(ctx context.Context, tell func(string)) (scale.Engine, func(), error) {
 			c.Tell = tell

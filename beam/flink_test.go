@@ -118,6 +118,18 @@ func TestFlinkReleasesTheBytesOfOneProcess(t *testing.T) {
 	}
 }
 
+// TestFlinkMakesTheShardsOfOneProcess, and evaluates them.
+func TestFlinkMakesTheShardsOfOneProcess(t *testing.T) {
+	s := newStage(t, 120, 5)
+	files := s.pieces(t)
+	e, _ := onFlink(t)
+	shards, err := e.Shard(t.Context(), s.sharding(files, "made"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.made(t, e, files, shards)
+}
+
 // TestAWorkerKilledInMidBundle: another one in its place, and the bytes are those of one
 // process.
 func TestAWorkerKilledInMidBundle(t *testing.T) {

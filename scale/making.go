@@ -7,17 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"github.com/discreet-rl/discreet/internal/filelock"
 )
 
 // making is where shards are made: a directory beside the one that they will be, under a
 // name that follows from that one's, so that the next who makes them finds what a killed
-// process left. It holds data about people.
+// process left. In it is one directory of this making alone, so that whoever still works
+// for another finds that gone. It holds data about people.
 type making struct {
-	to, dir string
-	lock    *filelock.Lock
+	to, all, dir string
+	lock         *filelock.Lock
 }
 
 func (m making) rows() string   { return filepath.Join(m.dir, "rows") }
@@ -27,63 +27,75 @@ func (m making) shards() string { return filepath.Join(m.dir, "shards") }
 // process left which was killed.
 func startMaking(dir string, tell func(string)) (m making, err error) {
 	dir = filepath.Clean(dir)
-	m = making{to: dir, dir: filepath.Join(filepath.Dir(dir), ".making-"+filepath.Base(dir))}
+	m = making{to: dir, all: filepath.Join(filepath.Dir(dir), ".making-"+filepath.Base(dir))}
 	if _, err := os.Lstat(dir); err == nil {
 		return m, taken(dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return m, err
 	}
-	m.lock, err = filelock.Take(m.dir + ".lock")
+	m.lock, err = filelock.Take(m.all + ".lock")
 	if errors.Is(err, filelock.ErrHeld) {
 		return m, fmt.Errorf("%w: shards are being made in %s already: wait for their end, or choose another directory (%w)", ErrShard, dir, err)
 	}
 	if err != nil {
 		return m, err
 	}
-	left, err := m.tidy()
-	if err == nil && left {
-		tell("removed " + m.dir + ", rows and shards that a process left which was killed")
-	}
-	for _, d := range []string{m.dir, m.rows(), m.shards()} {
-		if err == nil {
-			err = os.Mkdir(d, 0o700)
-		}
-	}
-	if err != nil {
+	if err = m.begin(tell); err != nil {
 		return m, errors.Join(err, m.lock.Release())
 	}
 	return m, nil
 }
 
-// What there is in such a directory, by the directories in it.
-var madeNames = map[string]*regexp.Regexp{
-	"rows":   regexp.MustCompile(`^(group|part)-[0-9]{1,3}$`),
-	"shards": regexp.MustCompile(`^(s[0-9]{1,5}\.parquet|\.writing-[0-9]+)$`),
+func (m *making) begin(tell func(string)) error {
+	left, err := m.tidy()
+	if err != nil {
+		return err
+	}
+	if left {
+		tell("removed " + m.all + ", rows and shards that a process left which was killed")
+	}
+	if err := os.Mkdir(m.all, 0o700); err != nil {
+		return err
+	}
+	if m.dir, err = os.MkdirTemp(m.all, "run-"); err != nil {
+		return errors.Join(err, os.RemoveAll(m.all))
+	}
+	for _, d := range []string{m.rows(), m.shards()} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return errors.Join(err, os.RemoveAll(m.all))
+		}
+	}
+	return nil
 }
+
+// What there is in such a directory.
+var (
+	madeDirs  = regexp.MustCompile(`^run-[0-9]+(/(rows(/split-[0-9]+)?|shards))?$`)
+	madeFiles = regexp.MustCompile(`^run-[0-9]+/(plan\.json|rows/(file-[0-9]+|found-[0-9]+|\.writing-[0-9]+)|rows/(split-[0-9]+/)?(group|part)-[0-9]{1,3}|shards/(s[0-9]{1,5}\.parquet|\.writing-[0-9]+))$`)
+)
 
 // tidy removes what is left of another making, and tells whether there was anything. It
 // touches nothing if it finds anything else.
 func (m making) tidy() (bool, error) {
-	info, err := os.Lstat(m.dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(m.all); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
+	err := filepath.WalkDir(m.all, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		within, err := filepath.Rel(m.all, path)
+		within = filepath.ToSlash(within)
+		if err != nil || e.IsDir() && (within == "." || madeDirs.MatchString(within)) || e.Type().IsRegular() && madeFiles.MatchString(within) {
+			return err
+		}
+		return fmt.Errorf("%w: %s holds other files than what was left of shards; nothing in it was touched: move it away, or choose another directory for the shards", ErrShard, m.all)
+	})
 	if err != nil {
 		return false, err
 	}
-	entries, err := os.ReadDir(m.dir)
-	ours := err == nil && info.IsDir()
-	for _, e := range entries {
-		names := madeNames[e.Name()]
-		inner, err := os.ReadDir(filepath.Join(m.dir, e.Name()))
-		ours = ours && names != nil && e.IsDir() && err == nil &&
-			!slices.ContainsFunc(inner, func(f fs.DirEntry) bool { return !f.Type().IsRegular() || !names.MatchString(f.Name()) })
-	}
-	if !ours {
-		return false, fmt.Errorf("%w: %s holds other files than what was left of shards; nothing in it was touched: move it away, or choose another directory for the shards", ErrShard, m.dir)
-	}
-	return true, os.RemoveAll(m.dir)
+	return true, os.RemoveAll(m.all)
 }
 
 // done gives the shards their directory.
@@ -99,4 +111,4 @@ func (m making) done() error {
 }
 
 // end removes what is left.
-func (m making) end() error { return errors.Join(os.RemoveAll(m.dir), m.lock.Release()) }
+func (m making) end() error { return errors.Join(os.RemoveAll(m.all), m.lock.Release()) }

@@ -102,7 +102,7 @@ func writeShard(dir string, d *trajectory.Dataset, persons []int, at Place) (str
 	slices.SortFunc(persons, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
 	name := filepath.Join(dir, shardName(at.Shard, at.Count))
 	marks := map[string]string{markNumber: strconv.Itoa(at.Shard), markCount: strconv.Itoa(at.Count), markKey: hex.EncodeToString(at.key[:])}
-	return name, atomicfile.Create(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(persons), marks) })
+	return name, atomicfile.Write(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(persons), marks) })
 }
 
 func shardName(shard, count int) string {

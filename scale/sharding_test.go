@@ -265,21 +265,23 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 	s := Sharding{Data: newLog(40, 4).in(t, 1), Options: trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero}, Dir: filepath.Join(dir, "out"), Shards: 3,
 		Tell: func(line string) { told = append(told, line) }}
 	left := filepath.Join(dir, ".making-out")
-	for _, name := range []string{"rows/group-2", "rows/part-255", "shards/s0.parquet", "shards/.writing-123"} {
+	for _, name := range []string{"run-1/rows/group-2", "run-1/rows/split-77/part-255", "run-1/shards/s0.parquet", "run-1/shards/.writing-123", "run-1/plan.json"} {
 		path := filepath.Join(left, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("private"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	mine := filepath.Join(left, "shards", "thesis.tex")
+	mine := filepath.Join(left, "run-1", "shards", "thesis.tex")
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Write(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "nothing in it was touched") {
 		t.Errorf("beside others' files: %v", err)
 	}
-	if n, err := filepath.Glob(filepath.Join(left, "*", "*")); err != nil || len(n) != 5 {
-		t.Errorf("left are %v", n)
+	for _, name := range []string{"rows/split-77/part-255", "shards/thesis.tex", "plan.json"} {
+		if _, err := os.Stat(filepath.Join(left, "run-1", name)); err != nil {
+			t.Error(err)
+		}
 	}
 	if err := os.Remove(mine); err != nil {
 		t.Fatal(err)
@@ -306,10 +308,15 @@ func TestNothingIsLeftOfWhatWasStopped(t *testing.T) {
 			if p.Index != index {
 				return
 			}
-			for name, mode := range map[string]os.FileMode{"": 0o700, "rows": 0o700, "shards": 0o700, "rows/group-1": 0o600} {
-				info, err := os.Stat(filepath.Join(dir, ".making-out", name))
-				if index == 1 && err == nil && info.Mode().Perm() != mode {
-					t.Errorf("%s has mode %v", name, info.Mode())
+			for name, mode := range map[string]os.FileMode{".making-out": 0o700, ".making-out/run-*/rows": 0o700, ".making-out/run-*/shards": 0o700, ".making-out/run-*/rows/group-[012]": 0o600} {
+				found, err := filepath.Glob(filepath.Join(dir, name))
+				if err != nil || len(found) == 0 && index == 1 {
+					t.Errorf("there is no %s", name)
+				}
+				for _, path := range found {
+					if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != mode {
+						t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
+					}
 				}
 			}
 			cancel()

@@ -66,13 +66,7 @@ func (f *shardFlags) validate(cmd *cobra.Command) error {
 	names := []string{onLocal, onExec}
 	for _, e := range f.more {
 		names = append(names, e.Name)
-		var wrong string
-		cmd.Flags().Visit(func(g *pflag.Flag) {
-			if strings.HasPrefix(g.Name, e.Name+"-") && (f.shards == "" || f.on != e.Name) {
-				wrong = g.Name
-			}
-		})
-		if wrong != "" {
+		if wrong := flagOf(cmd, e); wrong != "" && (f.shards == "" || f.on != e.Name) {
 			return usage(fmt.Errorf("evaluate: --%s is for --shards with --on %s", wrong, e.Name))
 		}
 	}
@@ -166,7 +160,71 @@ func noRunKey() error {
 		scale.ErrKey, scale.KeyVariable, scale.KeyFileVariable))
 }
 
-func newShard() *cobra.Command {
+// sharder is an engine that makes shards as well.
+type sharder interface {
+	Shard(context.Context, scale.Sharding) ([]string, error)
+}
+
+// make makes shards by the engine of --on.
+func (f *shardFlags) make(cmd *cobra.Command, s scale.Sharding) ([]string, error) {
+	if f.on == onLocal {
+		return s.Write(cmd.Context())
+	}
+	e, _ := f.engine()
+	engine, end, err := e.Open(cmd.Context(), func(line string) { notify(cmd, forAnyone, line) })
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	by, ok := engine.(sharder)
+	if !ok {
+		return nil, usage(fmt.Errorf("shard: --on %s makes no shards; use --on %s", f.on, onLocal))
+	}
+	return by.Shard(cmd.Context(), s)
+}
+
+// addMaking adds the flags of who makes shards.
+func (f *shardFlags) addMaking(cmd *cobra.Command) {
+	who := "who divides the data: local, this process"
+	for _, e := range f.more {
+		who += ", or " + e.Name + ", " + e.About
+		e.Flags(cmd.Flags())
+	}
+	cmd.Flags().StringVar(&f.on, "on", onLocal, who)
+}
+
+// validateMaking is validate for who makes shards.
+func (f *shardFlags) validateMaking(cmd *cobra.Command) error {
+	_, known := f.engine()
+	names := []string{onLocal}
+	for _, e := range f.more {
+		names = append(names, e.Name)
+		if wrong := flagOf(cmd, e); wrong != "" && f.on != e.Name {
+			return usage(fmt.Errorf("shard: --%s is for --on %s", wrong, e.Name))
+		}
+	}
+	switch {
+	case f.on == onBeam && !known:
+		return usage(fmt.Errorf("shard: --on beam is in a program of its own, discreet-beam, with these commands; docs/scale.md says how to build it"))
+	case f.on != onLocal && !known:
+		return usage(fmt.Errorf("shard: --on %s; want %s", f.on, strings.Join(names, " or ")))
+	}
+	return nil
+}
+
+// flagOf is a flag of an engine that was given, if one was.
+func flagOf(cmd *cobra.Command, e Engine) string {
+	var given string
+	cmd.Flags().Visit(func(g *pflag.Flag) {
+		if strings.HasPrefix(g.Name, e.Name+"-") {
+			given = g.Name
+		}
+	})
+	return given
+}
+
+func newShard(more []Engine) *cobra.Command {
+	who := shardFlags{more: more}
 	var dir, schema, format string
 	var count int
 	var asJSON bool
@@ -186,6 +244,9 @@ configuration of the shards maps none.`,
 			if dir == "" || count < 1 {
 				return usage(fmt.Errorf("shard: want -o DIR and --shards S, a number of files"))
 			}
+			if err := who.validateMaking(cmd); err != nil {
+				return err
+			}
 			o, err := loadSchema(schema)
 			if err != nil {
 				return err
@@ -195,8 +256,8 @@ configuration of the shards maps none.`,
 			}
 			bar := newProgress(cmd.ErrOrStderr())
 			o.Progress, o.Faults = bar.update, toldFaults
-			names, err := scale.Sharding{Data: args, Format: format, Options: o, Dir: dir, Shards: count,
-				Tell: func(line string) { notify(cmd, forCurator, brief(line)) }}.Write(cmd.Context())
+			names, err := who.make(cmd, scale.Sharding{Data: args, Format: format, Options: o, Dir: dir, Shards: count,
+				Tell: func(line string) { notify(cmd, forCurator, brief(line)) }})
 			bar.done()
 			if err != nil {
 				if schema == "" && strings.Contains(err.Error(), "is missing") {
@@ -220,6 +281,7 @@ configuration of the shards maps none.`,
 	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	who.addMaking(cmd)
 	return cmd
 }
 

@@ -67,6 +67,25 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, f, files, o)
+}
+
+// OpenOne is Open of files that [Stream.Files] gave, of a format that [Stream.Format] gave:
+// it reads the one with this index, and leaves the others to other readers. The columns are
+// held against those of the first file.
+func OpenOne(ctx context.Context, files []string, index int, format string, o trajectory.Options) (*Stream, error) {
+	f, err := choose(files, format)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, f, files, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.in.Only(index)
+}
+
+func open(ctx context.Context, f table.Format, files []string, o trajectory.Options) (*Stream, error) {
 	if f.Name == csvfile.Format().Name {
 		f = csvfile.Dialect{Separator: o.Separator, NA: o.NA}.Format()
 	} else if o.Separator != 0 || len(o.NA) > 0 {

@@ -16,8 +16,8 @@ type Spill struct {
 	in    *ingest.Stream
 	parts *spill.Writer
 	frame spill.Frame
-	count int
 	o     trajectory.Options
+	about ingest.Facts
 }
 
 // Spill reads the stream to its end, and puts each episode into one of a number of parts,
@@ -31,7 +31,7 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 	if o.Horizon != 0 || o.EpisodesPerPerson != 0 {
 		return nil, fmt.Errorf("%w: caps on what a person contributes are for who reads the parts; leave them out", trajectory.ErrOptions)
 	}
-	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), count: count, o: o}
+	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), o: o}
 	var record []byte
 	err := s.in.Told(func(person, id []byte, e *trajectory.Episode) error {
 		record = x.frame.Append(record[:0], person, id, e)
@@ -43,20 +43,25 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 	if err != nil {
 		return nil, errors.Join(err, x.parts.Close())
 	}
+	x.about = s.in.Facts()
 	return x, nil
 }
 
 // Named tells whether persons have names.
-func (x *Spill) Named() bool { return !x.in.Facts().Nameless }
+func (x *Spill) Named() bool { return !x.about.Nameless }
 
 // Each gives the data of every part, in order: all of its persons, in the order in which
 // they come first in the data, which may be none. It ends with all that is wrong with the
 // data, as [Read] would, and gives no further part once that is anything.
 func (x *Spill) Each(ctx context.Context, with func(part int, d *trajectory.Dataset) error) error {
 	err := x.parts.Each(ctx, func(part int, records *spill.Reader) error {
-		d, err := x.part(records)
-		if err != nil || x.in.Faults() > 0 {
+		p := x.begin(x.in.Faults() == 0)
+		if err := p.read(records); err != nil {
 			return err
+		}
+		d := p.end()
+		if x.in.Faults() > 0 {
+			return nil
 		}
 		return with(part, d)
 	})
@@ -66,26 +71,42 @@ func (x *Spill) Each(ctx context.Context, with func(part int, d *trajectory.Data
 	return x.in.Verdict()
 }
 
-// part reads a part and checks the names in it.
-func (x *Spill) part(records *spill.Reader) (*trajectory.Dataset, error) {
-	b := spill.Builder{Frame: x.frame, Files: x.in.Files()}
-	names := ingest.NewRegister(b.Files, x.o, x.in.Facts())
+// reading puts a part together.
+type reading struct {
+	of       *Spill
+	builder  spill.Builder
+	names    *ingest.Register
+	episodes bool // are wanted: nothing is wrong with the data so far
+}
+
+func (x *Spill) begin(episodes bool) *reading {
+	files := x.in.Files()
+	return &reading{x, spill.Builder{Frame: x.frame, Files: files}, ingest.NewRegister(files, x.o, x.about), episodes}
+}
+
+// read takes the records of a part.
+func (p *reading) read(records *spill.Reader) error {
 	for {
 		kind, record, err := records.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			x.in.Hear(names)
-			return b.Dataset(), nil
+			return nil
 		case err != nil:
 		case kind == spill.Name:
 			var m ingest.Mention
 			m, err = spill.ReadMention(record)
-			names.Check(m)
-		case x.in.Faults() == 0:
-			err = b.Add(record)
+			p.names.Check(m)
+		case p.episodes:
+			err = p.builder.Add(record)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("rows that were kept on disk cannot be read again: %w", err)
+			return fmt.Errorf("rows that were kept on disk cannot be read again: %w", err)
 		}
 	}
+}
+
+// end gives the data of the part.
+func (p *reading) end() *trajectory.Dataset {
+	p.of.in.Hear(p.names)
+	return p.builder.Dataset()
 }

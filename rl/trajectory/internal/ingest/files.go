@@ -43,12 +43,12 @@ func (s *Stream) open() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	if s.index+1 == len(s.files) {
-		if s.window != nil {
+	if s.index+1 == s.end {
+		if s.window != nil || s.alone {
 			return io.EOF
 		}
 		if s.rows == 0 {
-			return &trajectory.InputError{File: s.files[s.index], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
+			return s.empty(s.index)
 		}
 		s.tellRepairs()
 		return io.EOF
@@ -118,4 +118,9 @@ func (s *Stream) unchanged() error {
 		return nil
 	}
 	return &trajectory.InputError{File: path, What: "was changed while it was read, so that its rows may be of two versions", Remedy: "let whatever writes it end, and run again", Kind: trajectory.ErrInput, Cause: err}
+}
+
+// empty is about data without a row, up to their last file.
+func (s *Stream) empty(last int) *trajectory.InputError {
+	return &trajectory.InputError{File: s.files[last], What: "there is no row of data", Remedy: "check that this is the right file", Kind: trajectory.ErrEmpty}
 }

@@ -18,18 +18,35 @@ type Mention struct {
 	ID, Plain []byte
 }
 
-// Facts are what is true of all data of a stream, and what it has counted.
+// Facts are what a stream has found in its files, apart from episodes and names.
 type Facts struct {
-	// Rows is the number of rows, of all kinds.
-	Rows int64
 	// ByEpisode tells that persons are named as their episodes, Nameless that they have
 	// no names.
 	ByEpisode, Nameless bool
+
+	Rows                       int64
+	Clipped, Replaced, Rewards int // rewards and observations that were changed, of so many rewards
+	Notices                    []string
+	Faults                     Faults
 }
 
-// Facts returns them, once the stream has been read to its end.
+// Faults are faults apart from the stream that found them: the first of them, and how many
+// there are of each kind.
+type Faults struct {
+	First []Fault
+	Kinds []trajectory.FaultKind
+	Total int
+}
+
+// Fault is a fault and its place.
+type Fault struct {
+	Index, Row, Part           int
+	File, Column, What, Remedy string
+}
+
+// Facts returns what was found, once the stream has been read to its end.
 func (s *Stream) Facts() Facts {
-	f := Facts{Rows: s.rows}
+	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Notices: s.notices, Faults: s.faults.apart()}
 	if s.first != nil && !s.first.hasKey[keyUnit] {
 		f.ByEpisode, f.Nameless = !s.o.OneRowEpisodes, s.o.OneRowEpisodes
 	}
@@ -117,5 +134,73 @@ func (s *Stream) Hear(r *Register) { s.faults.take(r.s.faults) }
 // Verdict is all that is wrong with the data of a stream that was read to its end.
 func (s *Stream) Verdict() error { return s.faults.err() }
 
+// Format is the name of the format.
+func (s *Stream) Format() string { return s.format.Name }
+
 // Options are those of the stream.
 func (s *Stream) Options() trajectory.Options { return s.o }
+
+// Only has the stream read one of its files. What has to agree with the first file is held
+// against it; what is wrong with that one is for its own reader to say.
+func (s *Stream) Only(file int) error {
+	s.alone = true
+	if file > 0 {
+		if _, err := s.bindNext(); err != nil {
+			s.first = nil
+		}
+		if t := s.table; t != nil {
+			s.table = nil
+			if err := t.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	s.index, s.end, s.faults = file-1, file+1, newFaults(s.o.Faults)
+	return nil
+}
+
+// Gather takes over what streams have found that read one file each, in the order of the
+// files, as if this one had read them. Names are heard of as well ([Stream.Hear]).
+func (s *Stream) Gather(found ...Facts) {
+	for _, f := range found {
+		s.rows += f.Rows
+		s.rewards += f.Rewards
+		s.repaired.Rewards += f.Clipped
+		s.repaired.Observations += f.Replaced
+		for _, n := range f.Notices {
+			s.notice(n)
+		}
+		s.faults.take(f.Faults.put(s.o.Faults))
+	}
+	if last := len(s.files) - 1; s.rows == 0 && s.faults.total == 0 {
+		s.faults.add(place{file: last}, s.empty(last))
+		return
+	}
+	s.tellRepairs()
+}
+
+// Note takes over the faults of names that were heard of elsewhere.
+func (s *Stream) Note(found Facts) { s.faults.take(found.Faults.put(s.o.Faults)) }
+
+// apart gives faults in a form for others.
+func (f *faults) apart() Faults {
+	out := Faults{Kinds: f.kinds, Total: f.total}
+	for i, e := range f.kept {
+		at := f.at[i]
+		out.First = append(out.First, Fault{Index: at.file, Row: at.row, Part: at.part, File: e.File, Column: e.Column, What: e.What, Remedy: e.Remedy})
+	}
+	return out
+}
+
+// put makes faults of such a form.
+func (o Faults) put(most int) *faults {
+	f := newFaults(most)
+	for _, k := range o.Kinds {
+		f.kinds[f.kind(trajectory.FaultKind{Column: k.Column, What: k.What})].Faults += k.Faults
+	}
+	f.total = o.Total
+	for _, e := range o.First {
+		f.keep(place{e.Index, e.Row, e.Part}, &trajectory.InputError{File: e.File, Row: e.Row, Column: e.Column, What: e.What, Remedy: e.Remedy})
+	}
+	return f
+}

@@ -24,7 +24,9 @@ type Stream struct {
 	files  []string
 	o      trajectory.Options
 
-	index int // of the open file
+	index int  // of the open file
+	end   int  // one more than that of the last file to be read
+	alone bool // other streams read the other files
 	table table.Table
 	bound *binding
 	batch *table.Batch
@@ -80,7 +82,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if len(files) > maxFiles {
 		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst)}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst)}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that

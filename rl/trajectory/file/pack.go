@@ -1,0 +1,131 @@
+package file
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
+)
+
+// Format is the name of the format of the files.
+func (s *Stream) Format() string { return s.in.Format() }
+
+// packed is what is true of a file that was packed.
+type packed struct {
+	Frame spill.Frame
+	Found ingest.Facts
+}
+
+// Pack writes all parts into one file, in a form that [Stream.Unpack] reads, with what is
+// wrong with the data. It takes the place of [Spill.Each].
+func (x *Spill) Pack(ctx context.Context, to io.Writer) error {
+	facts, err := json.Marshal(packed{x.frame, x.in.Facts()})
+	if err != nil {
+		return err
+	}
+	return x.parts.Pack(ctx, to, facts)
+}
+
+// Unpack gives the data of one of count parts, from packs of each file of a stream that is
+// itself not read, in the order of the files; nil where something is wrong with the
+// data. What is wrong with names in this part is added to what [Stream.Found] tells.
+func (s *Stream) Unpack(ctx context.Context, packs []string, count, part int) (*trajectory.Dataset, error) {
+	if len(packs) != len(s.Files()) {
+		return nil, fmt.Errorf("%w: %d packs of %d files", trajectory.ErrOptions, len(packs), len(s.Files()))
+	}
+	all := make([]packed, len(packs))
+	for i, name := range packs {
+		if err := unpacked(name, count, func(_ *spill.Packed, of packed) error {
+			all[i] = of
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	x := &Spill{in: s.in, o: s.in.Options(), frame: together(all), about: all[0].Found}
+	faulty := slices.ContainsFunc(all, func(p packed) bool { return p.Found.Faults.Total > 0 })
+	p := x.begin(!faulty)
+	for _, name := range packs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := unpacked(name, count, func(from *spill.Packed, _ packed) error {
+			records, err := from.Part(part)
+			if err != nil {
+				return err
+			}
+			return p.read(records)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	d := p.end()
+	if faulty || s.in.Faults() > 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// unpacked opens a pack for as long as with takes.
+func unpacked(name string, count int, with func(from *spill.Packed, of packed) error) error {
+	from, err := spill.OpenPack(name, count)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	var of packed
+	if err := json.Unmarshal(from.Facts, &of); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return with(from, of)
+}
+
+// together is the frame of all files. One without an episode says nothing of columns.
+func together(all []packed) spill.Frame {
+	var f spill.Frame
+	for _, p := range all {
+		if p.Frame.Begun && !f.Begun {
+			f = p.Frame
+		}
+		f.Finals = f.Finals || p.Frame.Finals
+	}
+	return f
+}
+
+// Found is what was found, apart from episodes, in a form that [Stream.Gather] reads. It
+// is as private as the data.
+func (s *Stream) Found() ([]byte, error) { return json.Marshal(s.in.Facts()) }
+
+// Gather ends the reading of a stream whose files others have packed, and returns all that
+// is wrong with the data: what the packs tell, and what [Stream.Found] told of each part.
+// It reports whether persons have names.
+func (s *Stream) Gather(packs []string, count int, parts func(yield func(found []byte) bool)) (named bool, err error) {
+	defer s.Close()
+	var files []ingest.Facts
+	named = true
+	for _, name := range packs {
+		err := unpacked(name, count, func(_ *spill.Packed, of packed) error {
+			files = append(files, of.Found)
+			named = named && !of.Found.Nameless
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	for found := range parts {
+		var of ingest.Facts
+		if err := json.Unmarshal(found, &of); err != nil {
+			return false, err
+		}
+		s.in.Note(of)
+	}
+	s.in.Gather(files...)
+	return named, s.in.Verdict()
+}
