@@ -38,11 +38,16 @@ func NewGaussian(sigma float64) (*Gaussian, error) {
 func (g *Gaussian) Sigma() float64 { return g.sigma }
 
 // Sample draws one integer.
-func (g *Gaussian) Sample(src *Source) int64 { return g.sample(src) }
+func (g *Gaussian) Sample(src *Source) int64 {
+	if src.tape != nil {
+		src.drawn(g.sigma)
+	}
+	return g.sample(src)
+}
 
 // Fill fills dst with independent draws, the same as repeated calls of Sample.
 func (g *Gaussian) Fill(dst []int64, src *Source) {
 	for i := range dst {
-		dst[i] = g.sample(src)
+		dst[i] = g.Sample(src)
 	}
 }

@@ -72,7 +72,8 @@ func NewSeeded(seed uint64) *Source {
 type Tape interface {
 	// Release is called with a sum in lattice steps and with the same sum after its
 	// noise, of standard deviation sigma steps, was added. What noisy holds when it
-	// returns is released. It keeps neither slice.
+	// returns is released. It keeps neither slice. A tape that also has the method
+	// Drawn(sigma float64) is told of every Gaussian draw before it.
 	Release(step, sigma float64, sum, noisy []int64)
 }
 
@@ -84,6 +85,19 @@ type ChoiceTape interface {
 	// and with the candidate that was drawn. What it returns is released. It keeps
 	// neither scores nor rate.
 	Choose(scores []int64, rate *big.Rat, drawn int) int
+}
+
+// drawTape is a [Tape] that is told, before each draw of [Gaussian], the standard deviation
+// that the sampler was made with: what is told of a sum can be compared with it.
+type drawTape interface {
+	Drawn(sigma float64)
+}
+
+// drawn tells the tape of a draw.
+func (s *Source) drawn(sigma float64) {
+	if t, ok := s.tape.(drawTape); ok {
+		t.Drawn(sigma)
+	}
 }
 
 // NewTaped is [NewSeeded] with a tape, and as unsafe: tests alone may use it.

@@ -44,4 +44,16 @@ func TestChoicesAreCertified(t *testing.T) {
 	if err := s.certifyChoices(context.Background(), &o); err != nil || len(o.broken) == 0 || o.by != "replay certificate" {
 		t.Errorf("half the epsilon is not refuted: %+v, %v", o, err)
 	}
+	o = outcome{}
+	if err := s.countChoices(context.Background(), &o, false); err != nil || len(o.broken) > 0 {
+		t.Errorf("chances that are as told are refuted: %q, %v", o.broken, err)
+	}
+	told, err := misrated(&j, *s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = outcome{}
+	if err := told.countChoices(context.Background(), &o, true); err != nil || o.by != "law of choices" {
+		t.Errorf("a third of the rate is not refuted: %+v, %v", o, err)
+	}
 }

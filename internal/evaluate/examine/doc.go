@@ -15,6 +15,10 @@
 //   - a lower bound on mu (package audit) of the pair that needs most of what is paid
 //     for, by the log-likelihood ratio of everything that a run shows.
 //
+// Runs go the way of an evaluation, by parts where the method gathers them; that this, all
+// data at once and the noise of shards come to the same is held exactly. Of a choice by
+// permute-and-flip the certificate is of probabilities, and the law is that of the choices.
+//
 // Of any other plan the third alone is taken, by the numbers and texts of the release.
 //
 // Before the plan the audit tests itself: it looks at the same plan with mistakes

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
-	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
@@ -34,6 +33,8 @@ const (
 	// pairsOutside are tried where a release is looked at from outside, a few of them at length.
 	pairsOutside = 12
 	rowsWhole    = 20_000
+	// runsBrief of each of them test the law of the noise.
+	runsBrief = 4
 	// runsSelf is the number of runs of each world in the self-test.
 	runsSelf = 2000
 	// share of mu that a lower bound is to show, with at most mostRuns of each world;
@@ -147,6 +148,9 @@ func Plan(ctx context.Context, j Job) (*Report, error) {
 	if err := j.reading(ctx, r); err != nil {
 		return nil, err
 	}
+	if err := r.entropy(); err != nil {
+		return nil, err
+	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }
@@ -240,6 +244,7 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	s.sums = s.claim.Mu > 0 && public.Privacy.Noise == mechanism.Exact
+	s.joins = s.sums && plan.InParts() == nil
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		s.chooses = e.Epsilon
 	}
@@ -273,23 +278,6 @@ func (s *subject) quick(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("%w: one run takes %v, and an audit makes thousands; audit fewer iterations or states", ErrJob, least.Round(time.Millisecond))
-}
-
-// pairs draws neighbours and binds the plan to them.
-func (j *Job) pairs(plan *evaluate.Plan, public evaluate.Public, n int) ([]pair, error) {
-	source, err := neighbours.New(public, j.Columns, j.Behaviour, j.Seed)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]pair, n)
-	for i := range all {
-		drawn, err := source.Pair()
-		if err != nil {
-			return nil, err
-		}
-		all[i] = pair{drawn, replay.Of(plan, drawn.Data, drawn.Neighbour)}
-	}
-	return all, nil
 }
 
 // selfTest plants every mistake that this plan can have.
@@ -350,49 +338,4 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 		r.Power = &power
 	}
 	return nil
-}
-
-// whole replays the plan of the configuration, where its persons are not too many.
-func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Report) error {
-	rows := float64(j.Public.Persons) * float64(j.Public.Horizon)
-	if !s.sums || j.Public.Persons == j.persons || len(r.Broken) > 0 {
-		return nil
-	}
-	if !r.SameEvent {
-		r.Missing = append(r.Missing, fmt.Sprintf("the noise for all %d persons: that for %d has other standard deviations", j.Public.Persons, j.persons))
-	}
-	if rows > rowsWhole {
-		r.Missing = append(r.Missing, fmt.Sprintf("the plan for all %d persons: it was replayed for %d", j.Public.Persons, r.Persons))
-		return nil
-	}
-	j.tell("the plan for all %d persons", j.Public.Persons)
-	pairs, err := j.pairs(plan, j.Public, pairsWhole)
-	if err != nil {
-		return err
-	}
-	claim, err := audit.NewClaim(plan.Event, r.Adjacency, s.claim.Delta)
-	if err != nil {
-		return err
-	}
-	all := &subject{plan: plan, claim: claim, pairs: pairs, seed: j.Seed}
-	var o outcome
-	if err := all.replay(ctx, &o); err != nil {
-		return err
-	}
-	r.Broken = append(r.Broken, o.broken...)
-	r.Replayed, r.Worst = r.Replayed+len(pairs), math.Max(r.Worst, o.worst)
-	return nil
-}
-
-// missing says what no look can see of a plan.
-func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
-	out := []string{"time, memory and messages to the curator"}
-	if !s.sums && s.chooses == 0 {
-		why := "is no composition of Gaussian sums"
-		if plan.Privacy.Noise != mechanism.Exact {
-			why = "has fast noise"
-		}
-		out = append(out, fmt.Sprintf("the replay certificate and the law of the noise: %s %s; a release was looked at from outside, which finds coarse mistakes alone", plan.Method, why))
-	}
-	return out
 }

@@ -32,6 +32,6 @@ func Example() {
 	fmt.Printf("%d of %d planted mistakes found\n", found, len(report.SelfTest))
 	fmt.Printf("%.2f of what is paid for is needed; refuted: %v\n", report.Worst, len(report.Broken) > 0)
 	// Output:
-	// 11 of 11 planted mistakes found
+	// 12 of 12 planted mistakes found
 	// 1.00 of what is paid for is needed; refuted: false
 }

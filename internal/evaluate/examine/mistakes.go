@@ -3,6 +3,7 @@ package examine
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -77,6 +78,8 @@ var mistakes = []mistake{
 	{"the largest stage not charged", uncharged},
 	{"adjacency confused", confused},
 	{"rewards scaled by those of others", scaled},
+	{"rewards scaled by those of their part", scaledByPart},
+	{"a choice told at a third of its rate", misrated},
 }
 
 // tells adds to a release what it should not tell.
@@ -97,6 +100,10 @@ func onRuns(change func(p pair) replay.Run) func(*Job, subject, int) (*subject, 
 		s.pairs = slices.Clone(s.pairs)
 		for i, p := range s.pairs {
 			s.pairs[i].run = change(p)
+			if p.whole != nil {
+				p.run = p.whole
+				s.pairs[i].whole = change(p)
+			}
 		}
 		return &s, nil
 	}
@@ -129,6 +136,14 @@ type spoiled struct {
 
 	first float64 // noise of the run's first coordinate, in standard deviations
 	begun bool
+}
+
+// Drawn is told of draws, see package noise: what is asked of the sampler is not what is
+// planted, and is told as the sum is.
+func (t *spoiled) Drawn(sigma float64) {
+	if next, ok := t.next.(interface{ Drawn(sigma float64) }); ok {
+		next.Drawn(t.told * sigma)
+	}
 }
 
 // Release implements noise.Tape.
@@ -192,9 +207,47 @@ func scaled(j *Job, s subject, _ int) (*subject, error) {
 	}
 	s.pairs = slices.Clone(s.pairs)
 	for i, p := range s.pairs {
-		s.pairs[i].run = replay.Of(s.plan, byLargest(p.Data, top), byLargest(p.Neighbour, top))
+		p.Data, p.Neighbour = byLargest(p.Data, top), byLargest(p.Neighbour, top)
+		s.pairs[i] = j.bound(s.plan, j.small(), p.Pair, i)
 	}
 	return &s, nil
+}
+
+// scaledByPart divides them by the largest in a part.
+func scaledByPart(j *Job, s subject, _ int) (*subject, error) {
+	top := j.Public.Reward.Max
+	if !(top > 0) || s.pairs[0].whole == nil {
+		return nil, nil
+	}
+	scale := func(d *trajectory.Dataset) *trajectory.Dataset { return byLargest(d, top) }
+	s.pairs = slices.Clone(s.pairs)
+	for i, p := range s.pairs {
+		s.pairs[i].run = inParts(s.plan, j.Public.Target, p.Pair, i, scale)
+	}
+	return &s, nil
+}
+
+// misrated tells a rate that coins do not have.
+func misrated(j *Job, s subject, width int) (*subject, error) {
+	if s.chooses == 0 {
+		return nil, nil
+	}
+	return onRuns(func(p pair) replay.Run {
+		return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
+			if next, ok := src.Tape().(noise.ChoiceTape); ok {
+				src = noise.NewTaped(src.Uint64(), third{next})
+			}
+			return p.run(ctx, neighbour, src)
+		}
+	})(j, s, width)
+}
+
+// third tells a third of the rate of a choice.
+type third struct{ noise.ChoiceTape }
+
+// Choose implements noise.ChoiceTape.
+func (t third) Choose(scores []int64, rate *big.Rat, drawn int) int {
+	return t.ChoiceTape.Choose(scores, new(big.Rat).Mul(rate, big.NewRat(1, 3)), drawn)
 }
 
 func byLargest(d *trajectory.Dataset, top float64) *trajectory.Dataset {

@@ -16,6 +16,9 @@ type noiseLaw struct {
 	slots []slot
 	// together is the sum of a run's slots over the root of their number.
 	together slot
+	// every holds all slots of all runs: of few runs it alone tells a small difference.
+	every slot
+	drawn float64 // numbers in every
 	// uneven counts runs with another number of slots, whose noise is taken together.
 	uneven int
 }
@@ -37,9 +40,11 @@ func (l *noiseLaw) add(run [][]float64) {
 		l.slots = make([]slot, len(flat))
 	}
 	l.runs++
+	l.drawn += float64(len(flat))
 	total := 0.0
 	for i, x := range flat {
 		total += x
+		l.every.add(x)
 		if len(flat) == len(l.slots) {
 			l.slots[i].add(x)
 		}
@@ -55,7 +60,7 @@ func (l *noiseLaw) add(run [][]float64) {
 // below n + 2 (n x)^(1/2) + 2x and above n - 2 (n x)^(1/2) but for e^-x each (Laurent
 // and Massart 2000).
 func (l *noiseLaw) judge(alpha float64) error {
-	x := math.Log(4 * float64(len(l.slots)+1) / alpha)
+	x := math.Log(4 * float64(len(l.slots)+2) / alpha)
 	for i, s := range l.slots {
 		if why := s.refuted(l.runs-float64(l.uneven), x); why != "" {
 			return fmt.Errorf("%w: the noise of coordinate %d %s", replay.ErrBroken, i+1, why)
@@ -63,6 +68,9 @@ func (l *noiseLaw) judge(alpha float64) error {
 	}
 	if why := l.together.refuted(l.runs, x); why != "" {
 		return fmt.Errorf("%w: the noise of all coordinates together %s", replay.ErrBroken, why)
+	}
+	if why := l.every.refuted(l.drawn, x); why != "" {
+		return fmt.Errorf("%w: the noise of every coordinate %s", replay.ErrBroken, why)
 	}
 	return nil
 }

@@ -18,7 +18,9 @@ import (
 // pair is two neighbouring datasets and a run on them.
 type pair struct {
 	neighbours.Pair
-	run replay.Run
+	// run is the way of the evaluation: by parts where the plan can be gathered. whole is
+	// that of all data at once, nil where run is.
+	run, whole replay.Run
 }
 
 // subject is a mechanism that is looked at: a plan as it is, or with a mistake.
@@ -29,6 +31,8 @@ type subject struct {
 	pairs []pair
 	// sums says that every run is a sequence of Gaussian sums that a replay can follow.
 	sums bool
+	// joins says that its noise can be drawn for the sums of several processes.
+	joins bool
 	// chooses is the epsilon of a single choice by permute-and-flip, 0 of all else.
 	chooses float64
 	runs    int // of each world, for the lower bound
@@ -69,10 +73,16 @@ func (s *subject) look(ctx context.Context, early bool) (outcome, error) {
 		if err := s.replay(ctx, &o); err != nil || len(o.broken) > 0 {
 			return o, err // what a run shows cannot be followed once its replay fails
 		}
+		if err := s.ways(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
 		return o, s.draw(ctx, &o, early)
 	}
 	if s.chooses > 0 {
 		if err := s.certifyChoices(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
+		if err := s.countChoices(ctx, &o, early); err != nil || len(o.broken) > 0 {
 			return o, err
 		}
 	}
@@ -169,14 +179,14 @@ func (s *subject) draw(ctx context.Context, o *outcome, early bool) error {
 		}
 	}
 	o.width = len(law.slots)
-	if err := o.breaks("law of the noise", law.judge(audit.DefaultFalseAlarm/2)); err != nil || early && o.by != "" {
+	if err := o.breaks("law of the noise", law.judge(audit.DefaultFalseAlarm/4)); err != nil || early && o.by != "" {
 		return err
 	}
 	return s.hold(o, samples)
 }
 
-// hold bounds the samples and holds the bound against the claim. The law of the noise
-// and every pair that is sampled have an equal part of the false-alarm rate.
+// hold bounds the samples and holds the bound against the claim. The law of the noise, or
+// of choices, and every pair that is sampled have an equal part of the false-alarm rate.
 func (s *subject) hold(o *outcome, samples audit.Samples) error {
 	found, err := samples.Bound(audit.Options{Delta: s.claim.Delta, FalseAlarm: audit.DefaultFalseAlarm / float64(1+max(1, s.outside))})
 	if err != nil {

@@ -110,3 +110,48 @@ func loss(a, b []float64) float64 {
 	}
 	return most
 }
+
+// Choices counts what many runs chose.
+type Choices struct {
+	// Counts are by candidate, and Chances the probabilities that were told.
+	Counts  []int
+	Chances []float64
+	// Shift is by how much all chances together would differ at twice the rate: where it is
+	// small, counts say little of the rate.
+	Shift float64
+}
+
+// CountChoices runs a dataset, or its neighbour, once with each seed. A run must make one choice,
+// of the same scores each time.
+func CountChoices(ctx context.Context, run Run, neighbour bool, seeds []uint64) (Choices, error) {
+	var out Choices
+	var first chosen
+	for i, seed := range seeds {
+		shown := new(keeper)
+		if _, err := run(ctx, neighbour, noise.NewTaped(seed, shown)); err != nil {
+			return out, err
+		}
+		if len(shown.choices) != 1 {
+			return out, fmt.Errorf("%w: %d choices, where one is paid for", ErrBroken, len(shown.choices))
+		}
+		c := shown.choices[0]
+		if i == 0 {
+			first = c
+			out.tell(c)
+		}
+		if !slices.Equal(c.scores, first.scores) || c.rate.Cmp(first.rate) != 0 {
+			return out, fmt.Errorf("%w: the scores or the rate of a choice differ between runs on the same data", ErrBroken)
+		}
+		out.Counts[c.drawn]++
+	}
+	return out, nil
+}
+
+// tell notes the probabilities of a choice.
+func (c *Choices) tell(of chosen) {
+	c.Counts, c.Chances = make([]int, len(of.scores)), chances(of.scores, of.rate)
+	for i, twice := range chances(of.scores, new(big.Rat).Mul(of.rate, big.NewRat(2, 1))) {
+		c.Chances[i] = math.Exp(c.Chances[i])
+		c.Shift += math.Abs(c.Chances[i] - math.Exp(twice))
+	}
+}

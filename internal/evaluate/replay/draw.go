@@ -32,6 +32,9 @@ func Draw(ctx context.Context, run Run, neighbour bool, seed uint64) (Shown, err
 	if _, err := run(ctx, !neighbour, noise.NewTaped(seed, other)); err != nil {
 		return shown, err
 	}
+	if own.amiss != "" {
+		return shown, fmt.Errorf("%w: %s", ErrBroken, own.amiss)
+	}
 	if other.wrong != "" || len(other.sums) != len(own.kept) {
 		return shown, fmt.Errorf("%w: %s: %d noisy sums, and %d of the other dataset", ErrBroken, other.wrong, len(own.kept), len(other.sums))
 	}

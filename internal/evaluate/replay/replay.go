@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,6 +100,8 @@ func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Resul
 	switch {
 	case forced.wrong != "":
 		return result, fmt.Errorf("%w: %s", ErrBroken, forced.wrong)
+	case shown.amiss+forced.amiss != "":
+		return result, fmt.Errorf("%w: %s", ErrBroken, cmp.Or(shown.amiss, forced.amiss))
 	case forced.next != len(shown.kept):
 		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour", ErrBroken, len(shown.kept), forced.next)
 	case len(shown.choices)+forced.choices > 0:
@@ -131,18 +134,21 @@ type kept struct {
 
 // keeper keeps what a run shows.
 type keeper struct {
+	asks
 	kept    []kept
 	choices []chosen
 }
 
 // Release implements noise.Tape.
 func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
+	k.hold(sigma, len(sum))
 	k.kept = append(k.kept, kept{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
 }
 
 // forcer shows what was kept in the place of a run's own noisy sums, and adds up
 // what that needs.
 type forcer struct {
+	asks
 	kept  []kept
 	next  int
 	spent float64
@@ -158,6 +164,7 @@ type forcer struct {
 
 // Release implements noise.Tape.
 func (f *forcer) Release(step, sigma float64, sum, noisy []int64) {
+	f.hold(sigma, len(sum))
 	f.next++
 	if f.wrong != "" || f.next > len(f.kept) {
 		return
