@@ -78,8 +78,6 @@ var (
 	ErrNotLedger = store.ErrNotLedger
 	// ErrSchema marks a store whose schema is not this program's version.
 	ErrSchema = store.ErrSchema
-	// errNotDurable marks a store whose settings give up durability.
-	errNotDurable = store.ErrNotDurable
 	// ErrNoDataset marks a dataset that the store does not hold.
 	ErrNoDataset = store.ErrNoDataset
 	// ErrExists marks a dataset that the store holds already.
