@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,4 +166,51 @@ func TestVerifyTells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// contradicted is a number of an estimate, as Verify names it, with what it should be.
+var contradicted = regexp.MustCompile(`(estimate\.\w+)(?:\[(\d)\])? is \S+; what the release says of itself makes it ([-\d.e+]+)`)
+
+// TestVerifyTellsAForgerOfNoise: somebody claims less noise, and then mends every number
+// that Verify says does not follow, until what is left is the noise itself.
+func TestVerifyTellsAForgerOfNoise(t *testing.T) {
+	dir := writeData(t)
+	for _, q := range private() {
+		if q.name != "dp-is-logged" {
+			continue
+		}
+		d := &document{}
+		if err := json.Unmarshal(evaluated(t, parse(t, dir, q.config("replace_one"))).JSON, &d.root); err != nil {
+			t.Fatal(err)
+		}
+		d.set("estimate.std_privacy", d.number("estimate.std_privacy")/100)
+		for range 10 {
+			text, err := json.Marshal(d.root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = discreet.Verify(text, nil)
+			if err == nil {
+				t.Fatal("a hundredth of the noise passes once the other numbers agree with it")
+			}
+			found := contradicted.FindStringSubmatch(err.Error())
+			if found == nil {
+				t.Fatalf("%v; want a number of the estimate", err)
+			}
+			if found[1] == "estimate.std_privacy" {
+				return
+			}
+			path := found[1]
+			if found[2] != "" {
+				path += "." + found[2]
+			}
+			right, err := strconv.ParseFloat(found[3], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.set(path, right)
+		}
+		t.Fatal("ten numbers were mended and the noise was not named")
+	}
+	t.Fatal("the question is not there")
 }
