@@ -106,6 +106,7 @@ type files struct {
 	dir, prefix string
 	n           int
 	open        []*output
+	made        []bool // a file that is gone is not one that nothing was put into
 }
 
 type output struct {
@@ -114,7 +115,7 @@ type output struct {
 }
 
 func newFiles(dir, prefix string, n int) *files {
-	return &files{dir: dir, prefix: prefix, n: n, open: make([]*output, n)}
+	return &files{dir: dir, prefix: prefix, n: n, open: make([]*output, n), made: make([]bool, n)}
 }
 
 func (f *files) name(i int) string { return filepath.Join(f.dir, f.prefix+strconv.Itoa(i)) }
@@ -128,7 +129,7 @@ func (f *files) put(i, part int, kind byte, record []byte) error {
 			return f.full(err)
 		}
 		o = &output{file, bufio.NewWriterSize(file, buffered)}
-		f.open[i] = o
+		f.open[i], f.made[i] = o, true
 	}
 	var head [1 + 2*binary.MaxVarintLen64]byte
 	head[0] = kind
@@ -164,12 +165,12 @@ func (f *files) full(err error) error {
 
 // take reads what was put into a file, and removes it.
 func (f *files) take(i int, with func(io.Reader) error) error {
-	file, err := os.Open(f.name(i))
-	if errors.Is(err, os.ErrNotExist) {
+	if !f.made[i] {
 		return with(eof{})
 	}
+	file, err := os.Open(f.name(i))
 	if err != nil {
-		return err
+		return fmt.Errorf("rows that were kept on disk are gone: %w; leave %s alone while it is in use, and start again", err, f.dir)
 	}
 	return errors.Join(with(file), file.Close(), os.Remove(f.name(i)))
 }

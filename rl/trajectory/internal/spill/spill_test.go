@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,6 +86,28 @@ func TestEveryRecordComesBackInOrder(t *testing.T) {
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
+
+// A file that something removes, as what cleans temporary directories does, is no part
+// without rows.
+func TestAFileThatIsGoneIsAnError(t *testing.T) {
+	for _, parts := range []int{2, 1000} { // one level of files, and two
+		dir := t.TempDir()
+		w := spill.NewWriter(dir, parts)
+		if err := w.Put(0, spill.Episode, []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(dir, "group-0")); err != nil {
+			t.Fatal(err)
+		}
+		err := w.Each(t.Context(), func(int, *spill.Reader) error { return nil })
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%d parts: %v; want an error with the directory", parts, err)
 		}
 	}
 }
