@@ -6,7 +6,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
-// Version is that of the agent, against which a run's min_client is held.
+// Version is that of what an agent can do, against which a run's min_client is held; a build has its own.
 const Version = "1.0.0"
 
 // enough tells whether this agent is new enough; the error wraps [ErrClient].

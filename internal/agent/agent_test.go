@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/internal/agent"
+	"github.com/discreet-rl/discreet/internal/buildinfo"
 )
 
 // TestTheProgramsWords: what it says, and the codes that scripts go by.
@@ -31,7 +32,8 @@ learner: {environment: {name: cart-pole, gravity: [9.8]}}
 		code      int
 		out, told string
 	}{
-		{[]string{"-version"}, 0, device.Version, ""},
+		{[]string{"-version"}, 0, "discreet-agent version " + buildinfo.Version() + "\nmodule   ", ""},
+		{[]string{"-version"}, 0, "\nclient   " + device.Version + ",", ""},
 		{[]string{"-help"}, 0, "", "discreet-agent [-set"},
 		{nil, 2, "", "discreet-agent [-set"},
 		{[]string{"-nonsense"}, 2, "", "nonsense"},

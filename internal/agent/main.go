@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/discreet-rl/discreet/fleet/device"
+	"github.com/discreet-rl/discreet/internal/buildinfo"
 	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
 )
@@ -47,7 +48,7 @@ func Main(args []string, in io.Reader, out, told io.Writer) int {
 		return fault.ExitInput
 	}
 	if *version {
-		fmt.Fprintln(out, device.Version)
+		fmt.Fprintf(out, "%sclient   %s, which a run's min_client is held against\n", buildinfo.This().Lines("discreet-agent"), device.Version)
 		return 0
 	}
 	if flags.NArg() != 1 {

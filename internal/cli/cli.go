@@ -23,6 +23,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/buildinfo"
 	"github.com/discreet-rl/discreet/internal/fault"
 )
 
@@ -101,7 +102,7 @@ func newRoot(more ...Engine) *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
-	root.SetVersionTemplate(thisBuild().String())
+	root.SetVersionTemplate(buildinfo.This().Lines("discreet"))
 	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd.HasSubCommands() { // a flag of a command that there is not
