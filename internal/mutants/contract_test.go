@@ -26,7 +26,7 @@ func contractMutants() []mutant {
 		{"repair: a value in place of a probability", "rl/trajectory/internal/ingest/checkobs.go",
 			[][2]string{{"case slices.Contains(o.Whole, c.s.ep.Columns[i%w]):", "case slices.Contains(o.Whole[:0], c.s.ep.Columns[i%w]):"}},
 			"./rl/trajectory/file", "RepairsAreCounted"},
-		{"repair: a release counts what was repaired", "discreet.go",
+		{"repair: a release counts what was repaired", "job.go",
 			[][2]string{{"j.complete(release, charged)", "j.complete(release, charged)\n\trelease.Public[\"told\"] = j.told"}, {"\tunfit     trajectory.Repaired ", "\ttold []string\n\tunfit     trajectory.Repaired "}, {"return ready, append(notices,", "j.told = notices\n\treturn ready, append(notices,"}},
 			".", "EveryPrivateMethod"},
 		{"repair: a target that takes nothing is refused", "evaluate/sample.go",

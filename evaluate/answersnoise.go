@@ -1,0 +1,143 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+)
+
+// shareAlike gives every answer that is a release the same part of what the stages before
+// leave of mu^2, turns the shares of these into noise multipliers, and returns the event of
+// all.
+func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer) (dp.Event, error) {
+	shares, releases, left := before.Taken(), 0, 1.0
+	for _, s := range shares {
+		left -= s
+	}
+	for _, a := range answers {
+		if a.values == nil {
+			releases++
+		}
+	}
+	part := 1.0 // shares are relative
+	if len(shares) > 0 {
+		part = left / float64(releases)
+	}
+	for _, a := range answers {
+		if a.values != nil {
+			continue
+		}
+		if a.share > 0 {
+			shares = append(shares, part*a.share)
+		}
+		shares = append(shares, part*(1-a.share))
+	}
+	found, err := multipliers(q, shares...)
+	if err != nil {
+		return nil, err
+	}
+	k := 0
+	for _, x := range before.Each() {
+		if *x != 0 {
+			*x = found[k]
+			k++
+		}
+	}
+	for i := range answers {
+		if answers[i].values != nil {
+			continue
+		}
+		n := &answers[i].bounds.Noise
+		if answers[i].share > 0 {
+			n.Clip = found[k]
+			k++
+		}
+		n.Main = found[k]
+		k++
+	}
+	return gaussians(found...), nil
+}
+
+// nearCap is the cap that weights of policies near to the logged one need.
+const nearCap = 2
+
+// expectedAnswers tells what is known of every answer beforehand, where the cap is yet to
+// be chosen at the one that is given.
+func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer, error) {
+	var told []ExpectedAnswer
+	var err error
+	for _, a := range answers {
+		f := ExpectedAnswer{Name: a.name, Kind: a.kind, Range: Range(a.bounds.Public.Returns)}
+		if a.values != nil {
+			first, second := told[a.values[0]], told[a.values[1]]
+			f.OfValues, f.HalfWidth = true, first.HalfWidth+second.HalfWidth
+			f.StdPrivacy, f.StdSampling = math.Hypot(first.StdPrivacy, second.StdPrivacy), first.StdSampling+second.StdSampling
+			told = append(told, f)
+			continue
+		}
+		cap := a.bounds.Caps.At(0).Max
+		f.MaxWeight = cap
+		if a.share > 0 {
+			f.Choices, cap = a.bounds.Caps.Steps+1, min(cap, chosen)
+		}
+		if f.StdPrivacy, f.StdSampling, err = a.bounds.Expected(cap); err != nil {
+			return nil, err
+		}
+		f.HalfWidth = a.bounds.Z() * math.Hypot(f.StdPrivacy, f.StdSampling)
+		if u := a.bounds.Uncut; u != nil {
+			f.StdSampling = a.bounds.Range.Width() / 2 * math.Sqrt(u.Square/float64(a.bounds.Public.Persons))
+			if f.HalfWidth, err = a.bounds.ExpectedUncut(); err != nil {
+				return nil, err
+			}
+			f.HalfWidth *= a.bounds.Range.Width()
+		}
+		told = append(told, f)
+	}
+	return told, nil
+}
+
+// describeAnswers tells what is known beforehand.
+func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, uncut bool) error {
+	affordable, err := affordableWeight(p.public)
+	if err != nil {
+		return err
+	}
+	told, err := expectedAnswers(answers, affordable)
+	if err != nil {
+		return err
+	}
+	p.Facts["answers"] = told
+	if confounding > 1 {
+		p.Facts["confounding"] = confounding
+	}
+	for _, a := range told {
+		p.Expected.Constant = max(p.Expected.Constant, a.Range.Width()/2)
+	}
+	whatever := whateverWords + p.restsOn(confounding) + "."
+	if uncut {
+		whatever = ", resting on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing in one answer than chance makes, all are guarded and notes say so."
+	}
+	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
+	p.describeEpisodes()
+	p.describeBehavior(answers[0].bounds.Logistic)
+	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
+	if own {
+		p.Notes = append(p.Notes, "A contrast is an estimate of its own: what two policies do alike cancels in it, person by person, and its interval is not made of those of the two.")
+	}
+	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
+		p.Notes = append(p.Notes, "A contrast of two values that are answers is made of their intervals and costs nothing, because so few persons or so small a budget make the noise of a release of its own larger than what would cancel in it. Asked for alone, with levels none, it would be narrower.")
+	}
+	return nil
+}
+
+const whateverWords = ", whatever weights are cut and whatever the logs never tried; resting on "
+
+func jointNote(intervals int, whatever string) string {
+	if intervals == 1 {
+		return "The interval holds with 95%" + whatever
+	}
+	return fmt.Sprintf("All %d intervals hold together with 95%%", intervals) + whatever + " The budget and the error are shared alike."
+}
