@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/shards"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -36,7 +37,7 @@ type job struct {
 	key       string              // of the charge
 	retry     bool                // the key is the caller's and may have been charged before
 	signer    ed25519.PrivateKey
-	shards    Shards           // nil where the data are read here
+	shards    shards.Source    // nil where the data are read here
 	persons   iter.Seq[string] // their ids, once the data are read; nil where they have none
 }
 

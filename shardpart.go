@@ -5,39 +5,16 @@ import (
 	"errors"
 	"io"
 
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/shards"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// Part is one shard of the data, read and bound to the plan of its configuration. What
-// it holds is private.
-type Part struct {
-	// Persons are their ids in the order of the shard, nil where they have none.
-	Persons []string
-	// Count is how many persons there are, and Episodes and Rows how many count.
-	Count, Episodes, Rows int
-	// Nobody has the columns of the data and no person.
-	Nobody *trajectory.Dataset
-	// Sizes are how many persons are in each group, where these numbers are public.
-	Sizes []int64
-	// Remarks are for the curator of the data.
-	Remarks []string
-
-	ready *evaluate.Ready
-	again bool
-}
-
-// Parts reads shards as one configuration says, which is planned once. Several goroutines
-// may use it.
-type Parts struct {
-	job  *job
-	plan *evaluate.Plan
-}
-
-// NewParts plans a configuration, and refuses what cannot be in shards.
-func NewParts(c Config) (*Parts, error) {
+// ReadShards plans a configuration, refuses what cannot be in shards, and returns what reads
+// them. Several goroutines may use it. Where the method looks at persons apart from each other
+// it keeps two numbers and the names of each, else all rows. Package scale calls it.
+func ReadShards(c Config) (shards.Read, error) {
 	j, err := newJob(c)
 	if err != nil {
 		return nil, err
@@ -46,26 +23,19 @@ func NewParts(c Config) (*Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parts{j, plan}, nil
-}
-
-// Read reads a shard as the configuration says, and checks it. With look it also says
-// what is doubtful in it. Errors of the data are for their curator. It is read by one
-// goroutine: who has several processors reads several shards at a time. Where the method
-// looks at persons apart from each other it keeps two numbers and the names of each, else
-// all rows.
-func (of *Parts) Read(ctx context.Context, shard string, look bool) (*Part, error) {
-	mine := *of.job // reading writes to it
-	p, err := mine.part(ctx, of.plan, shard, look)
-	if err != nil {
-		return nil, err
-	}
-	p.Count, p.again = len(p.Persons), of.plan.Gather() != nil
-	return p, nil
+	return func(ctx context.Context, shard string, look bool) (*shards.Part, error) {
+		mine := *j // reading writes to it
+		p, err := mine.part(ctx, plan, shard, look)
+		if err != nil {
+			return nil, err
+		}
+		p.Count, p.Again = len(p.Persons), plan.Gather() != nil
+		return p, nil
+	}, nil
 }
 
 // part reads a shard.
-func (j *job) part(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*Part, error) {
+func (j *job) part(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*shards.Part, error) {
 	j.config.Data.Path, j.config.Data.Format = Paths{shard}, "parquet"
 	j.config.Problem.Persons = 0 // is of all shards, and held against them all
 	j.options.Alone = true
@@ -81,7 +51,7 @@ func (j *job) part(ctx context.Context, plan *evaluate.Plan, shard string, look 
 	if err != nil {
 		return nil, err
 	}
-	p = &Part{Persons: data.PersonID, Episodes: data.Episodes(), Rows: data.Rows(), Nobody: data.Nobody(), Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
+	p = &shards.Part{Persons: data.PersonID, Episodes: data.Episodes(), Rows: data.Rows(), Nobody: data.Nobody(), Remarks: append(notices, j.unfitNotice(read.Episodes())...)}
 	none, err := j.ungrouped(data)
 	if err != nil {
 		return nil, err
@@ -99,14 +69,14 @@ func (j *job) part(ctx context.Context, plan *evaluate.Plan, shard string, look 
 		}
 		p.Remarks = append(p.Remarks, report.Warnings...)
 	}
-	p.ready, err = plan.CheckPart(ctx, data)
+	p.Ready, err = plan.CheckPart(ctx, data)
 	return p, err
 }
 
 // partByParts reads a shard part by part. It returns nothing where the method needs all
 // of its persons at once, and where anything is wrong with them: who reads them at once
 // then says what.
-func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*Part, error) {
+func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string, look bool) (*shards.Part, error) {
 	if plan.Gather() == nil || j.public.Targets != nil || j.public.Behavior != nil {
 		return nil, nil
 	}
@@ -129,7 +99,7 @@ func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string
 	if a.nobody == nil {
 		return nil, ctx.Err()
 	}
-	p := &Part{Persons: s.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody}
+	p := &shards.Part{Persons: s.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody}
 	j.unfit = trajectory.Repaired{Episodes: a.unfit}
 	p.Remarks = append(s.Notices(), j.unfitNotice(a.episodes)...)
 	if look {
@@ -139,14 +109,6 @@ func (j *job) partByParts(ctx context.Context, plan *evaluate.Plan, shard string
 		}
 		p.Remarks = append(p.Remarks, told...)
 	}
-	p.ready, err = a.gathering.ReadyPart()
+	p.Ready, err = a.gathering.ReadyPart()
 	return p, err
 }
-
-// Again tells that [Part.Replay] can be called again, and by several goroutines: what is
-// kept of the shard are two numbers a person.
-func (p *Part) Again() bool { return p.again }
-
-// Replay hands x what the persons of the shard add to each sum, as
-// [evaluate.Ready.Replay] says.
-func (p *Part) Replay(ctx context.Context, x noise.Sums) error { return p.ready.Replay(ctx, x) }

@@ -13,47 +13,13 @@ import (
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
+	"github.com/discreet-rl/discreet/internal/shards"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// Shards are data that are not read into this process: others add up what their persons
-// contribute, and only exact sums come here. Package scale implements it.
-type Shards interface {
-	// Begin takes the run of a configuration up where an earlier process left it: nil
-	// where none did. An empty key stands for any.
-	Begin(hash, key string) (*Begun, error)
-	// Check has every shard read and checked.
-	Check(ctx context.Context) (*Checked, error)
-	// Paid makes durable that the run may draw noise.
-	Paid(Begun) error
-	// Sums makes the sums of a run. Persons is their public number, 0 where there is none.
-	// Rounds, nil without a ledger, is told of each noisy sum before it is used.
-	Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) noise.Sums
-}
-
-// Checked is what the check of all shards found.
-type Checked struct {
-	// Persons is how many there are in all.
-	Persons int64
-	// Sizes are added up over what [Part] has of them.
-	Sizes []int64
-	// Nobody has the columns of the data and no person.
-	Nobody *trajectory.Dataset
-}
-
-// Begun is what a run in shards has to remember from its charge on.
-type Begun struct {
-	// Key is that of the charge, and Hash that of the configuration.
-	Key  string `json:"key"`
-	Hash string `json:"config_hash"`
-	// Entry is what the release will say of the charge; nil without a ledger.
-	Entry *evaluate.LedgerEntry `json:"ledger,omitempty"`
-	// Nobody has the columns of the data.
-	Nobody *trajectory.Dataset `json:"columns"`
-}
-
-// WithShards evaluates data in shards. See package scale, which calls it.
-func WithShards(s Shards) Option {
+// WithShards evaluates data in shards. Package scale calls it, and nobody else can.
+func WithShards(s shards.Source) Option {
 	return func(j *job) { j.shards = s }
 }
 
@@ -131,7 +97,7 @@ func (j *job) plannedInParts() (*evaluate.Plan, error) {
 
 // charging asks the ledger what a run with it has to ask: whether its key was charged,
 // which is well where the run goes on, and whether the question is allowed.
-func (j *job) charging(ctx context.Context, l *ledger.Ledger, begun *Begun) error {
+func (j *job) charging(ctx context.Context, l *ledger.Ledger, begun *shards.Begun) error {
 	err := j.recorded(ctx, l)
 	switch {
 	case begun != nil && begun.Entry == nil:
@@ -169,7 +135,7 @@ func (j *job) commence(ctx context.Context, l *ledger.Ledger, plan *evaluate.Pla
 	if err != nil {
 		return nil, j.failed(l, err)
 	}
-	begun := Begun{Key: j.key, Hash: j.hash, Nobody: nobody}
+	begun := shards.Begun{Key: j.key, Hash: j.hash, Nobody: nobody}
 	if l != nil {
 		begun.Entry = entry(l.Config().Rule, grant)
 	}
@@ -210,19 +176,19 @@ func (j *job) checkShards(ctx context.Context, plan *evaluate.Plan) (*trajectory
 // before anything is charged.
 type rehearsal struct{ persons int64 }
 
-// Gather implements [noise.Sums].
-func (r rehearsal) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+// Gather implements [hook.Sums].
+func (r rehearsal) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	if r.persons > own.Capacity {
 		return own, nil, fmt.Errorf("%w: at most %d persons fit sums of %d coordinates; use fewer features", evaluate.ErrData, own.Capacity, len(own.Values))
 	}
-	return noise.Sum{Persons: r.persons}, make([]int64, own.Released()), nil
+	return hook.Sum{Persons: r.persons}, make([]int64, own.Released()), nil
 }
 
-// Keep implements [noise.Sums]. A rehearsal draws nothing.
+// Keep implements [hook.Sums]. A rehearsal draws nothing.
 func (r rehearsal) Keep(noisy []int64) ([]int64, error) { return noisy, nil }
 
 // continued runs from the charge on, makes the release and records it.
-func (j *job) continued(ctx context.Context, l *ledger.Ledger, ready *evaluate.Ready, paid *receipt.Receipt, begun Begun) (*Result, error) {
+func (j *job) continued(ctx context.Context, l *ledger.Ledger, ready *evaluate.Ready, paid *receipt.Receipt, begun shards.Begun) (*Result, error) {
 	persons := int64(0)
 	if j.public.Privacy.Adjacency == dp.ReplaceOne {
 		persons = j.public.Persons
@@ -231,24 +197,24 @@ func (j *job) continued(ctx context.Context, l *ledger.Ledger, ready *evaluate.R
 	if begun.Entry != nil {
 		var err error
 		if rounds, err = l.Rounds(ctx, paid); err != nil {
-			return nil, begun.pending(err)
+			return nil, pendingIn(begun, err)
 		}
 	}
 	j.source.Join(j.shards.Sums(ctx, persons, rounds))
 	release, err := ready.Run(ctx, paid, j.source)
 	if err != nil {
-		return nil, begun.pending(err)
+		return nil, pendingIn(begun, err)
 	}
 	j.complete(release, begun.Entry)
 	result, err := j.kept(ctx, l, paid, release)
 	if err != nil {
-		return nil, begun.pending(err)
+		return nil, pendingIn(begun, err)
 	}
 	return j.write(result)
 }
 
-// pending says of an error that the charge was committed before it.
-func (b Begun) pending(err error) error {
+// pendingIn says of an error that the charge was committed before it.
+func pendingIn(b shards.Begun, err error) error {
 	if b.Entry == nil {
 		return err
 	}

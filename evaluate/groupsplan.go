@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -131,12 +132,12 @@ func (p Public) drawn(ctx context.Context, i int, of draw, src *noise.Source) (*
 
 // sumsOfGroup are sums of so many persons.
 type sumsOfGroup struct {
-	noise.Sums
+	hook.Sums
 	persons int64
 }
 
-// Gather implements [noise.Sums].
-func (s sumsOfGroup) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+// Gather implements [hook.Sums].
+func (s sumsOfGroup) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	all, noisy, err := s.Sums.Gather(own)
 	all.Persons = s.persons
 	return all, noisy, err

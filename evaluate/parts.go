@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -16,7 +17,7 @@ var ErrInParts = fault.Input("method needs all persons in one process")
 
 // InParts tells whether the persons may be spread over processes: nil where a run is a
 // sequence of private sums over persons with exact noise, each of which may be made
-// elsewhere ([noise.Sums]), and otherwise why not, and what to do.
+// elsewhere ([hook.Sums]), and otherwise why not, and what to do.
 func (p *Plan) InParts() error {
 	if _, ok := p.event.(dp.PermuteAndFlip); ok {
 		return fmt.Errorf("%w: permute-and-flip compares the scores of all persons and makes no noisy sum; set select to best, or read the data in one process", ErrInParts)
@@ -63,10 +64,12 @@ func (p *Plan) CheckPart(ctx context.Context, d *trajectory.Dataset) (*Ready, er
 // an error of its own ends the run. It is nil where x answered for all of them. Where a
 // plan can [Plan.Gather], a check can be replayed again, and by several goroutines; else
 // once.
-func (r *Ready) Replay(ctx context.Context, x noise.Sums) error {
+func (r *Ready) Replay(ctx context.Context, x hook.Sums) error {
 	if x == nil || r.plan.pairs == nil && !r.used.CompareAndSwap(false, true) {
 		return fmt.Errorf("%w: this check was run before; check the data again", errUsed)
 	}
-	_, err := r.draw(ctx, noise.NewReplay(x))
+	none := new(noise.Source) // has no key, so that nothing can be drawn from it
+	none.Join(x)
+	_, err := r.draw(ctx, none)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -50,17 +51,17 @@ type asked struct {
 	persons    int64
 	transcript [][]int64
 	at         int
-	sum        noise.Sum
+	sum        hook.Sum
 }
 
-func (a *asked) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+func (a *asked) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	if a.at < len(a.transcript) {
 		a.at++
-		return noise.Sum{Persons: a.persons}, a.transcript[a.at-1], nil
+		return hook.Sum{Persons: a.persons}, a.transcript[a.at-1], nil
 	}
 	a.sum = own
 	a.sum.Values = slices.Clone(own.Values)
-	return noise.Sum{}, nil, errAsked
+	return hook.Sum{}, nil, errAsked
 }
 
 func (a *asked) Keep([]int64) ([]int64, error) { panic("a replay has no noise") }
@@ -73,7 +74,7 @@ type together struct {
 	transcript [][]int64
 }
 
-func (g *together) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+func (g *together) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	all := own
 	all.Values, all.Persons = make([]int64, len(own.Values)), 0
 	for _, d := range g.parts {
@@ -241,7 +242,7 @@ func TestPartsOfGroups(t *testing.T) {
 	}
 }
 
-func joined(seed uint64, x noise.Sums) *noise.Source {
+func joined(seed uint64, x hook.Sums) *noise.Source {
 	src := noise.NewSeeded(seed)
 	src.Join(x)
 	return src

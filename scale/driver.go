@@ -14,9 +14,10 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/filelock"
+	"github.com/discreet-rl/discreet/internal/shards"
 )
 
 // Driver evaluates data in shards.
@@ -89,7 +90,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 		d.Engine = l
 	}
 	r := &run{driver: d, shards: shards, store: store{dir: d.Dir, key: d.Key}, question: Task{
-		Schema: TaskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []Noisy{},
+		Schema: taskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []noisySum{},
 	}}
 	if _, err := r.question.config(); err != nil {
 		return nil, err
@@ -104,11 +105,11 @@ type run struct {
 	store      store
 	question   Task // without run, round and transcript
 	checked    counts
-	transcript []Noisy
+	transcript []noisySum
 }
 
-// Begin implements [discreet.Shards].
-func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
+// Begin implements [shards.Source].
+func (r *run) Begin(hash, key string) (*shards.Begun, error) {
 	b, transcript, err := r.store.load()
 	if err != nil {
 		return nil, err
@@ -132,8 +133,8 @@ func (r *run) Begin(hash, key string) (*discreet.Begun, error) {
 	return &b.Begun, nil
 }
 
-// Check implements [discreet.Shards].
-func (r *run) Check(ctx context.Context) (*discreet.Checked, error) {
+// Check implements [shards.Source].
+func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 	c, sizes, err := r.round(ctx, 0, 0)
 	if err != nil {
 		return nil, err
@@ -150,15 +151,15 @@ func (r *run) Check(ctx context.Context) (*discreet.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := discreet.NewParts(config)
+	read, err := discreet.ReadShards(config)
 	if err != nil {
 		return nil, err
 	}
-	part, err := parts.Read(ctx, smallest, false)
+	part, err := read(ctx, smallest, false)
 	if err != nil {
 		return nil, err
 	}
-	return &discreet.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Nobody}, nil
+	return &shards.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Nobody}, nil
 }
 
 // smallestOf finds the file that is read for its columns.
@@ -177,13 +178,13 @@ func smallestOf(paths []string) (string, error) {
 	return best, nil
 }
 
-// Paid implements [discreet.Shards].
-func (r *run) Paid(b discreet.Begun) error {
+// Paid implements [shards.Source].
+func (r *run) Paid(b shards.Begun) error {
 	return r.store.create(r.store.started(), begun{Schema: runSchema, Run: r.question.Run, Begun: b, Persons: r.checked.persons, Data: r.checked.data})
 }
 
-// Sums implements [discreet.Shards].
-func (r *run) Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) noise.Sums {
+// Sums implements [shards.Source].
+func (r *run) Sums(ctx context.Context, persons int64, rounds *ledger.Rounds) hook.Sums {
 	return &sums{ctx: ctx, run: r, persons: persons, rounds: rounds}
 }
 
@@ -195,12 +196,12 @@ type sums struct {
 	persons int64
 	rounds  *ledger.Rounds // nil without a ledger
 	at      int
-	of      noise.Sum // that was gathered last
+	of      hook.Sum // that was gathered last
 }
 
-// Gather implements [noise.Sums]: an earlier draw where the transcript has one, else the
+// Gather implements [hook.Sums]: an earlier draw where the transcript has one, else the
 // sum of all shards.
-func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+func (s *sums) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	s.at++
 	if s.at > mostRounds {
 		return own, nil, fmt.Errorf("%w: more than %d rounds", ErrRun, mostRounds)
@@ -214,7 +215,7 @@ func (s *sums) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 		if err == nil {
 			err = s.bind(n)
 		}
-		return noise.Sum{Persons: s.persons}, n.Sum, err
+		return hook.Sum{Persons: s.persons}, n.Sum, err
 	}
 	_, all, err := s.run.round(s.ctx, s.at, s.persons)
 	if err == nil && (all.Step != own.Step || all.Sigma != own.Sigma || len(all.Values) != len(own.Values)) {
@@ -240,7 +241,7 @@ func (s *sums) agree() error {
 }
 
 // bind has the ledger know of a noisy sum that is durable, before it is used.
-func (s *sums) bind(n Noisy) error {
+func (s *sums) bind(n noisySum) error {
 	if s.rounds == nil {
 		return nil
 	}
@@ -251,9 +252,9 @@ func (s *sums) bind(n Noisy) error {
 	return s.rounds.Add(s.ctx, s.at, sha256.Sum256(text))
 }
 
-// Keep implements [noise.Sums].
+// Keep implements [hook.Sums].
 func (s *sums) Keep(noisy []int64) ([]int64, error) {
-	n, err := s.run.store.keep(s.at, Noisy{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})
+	n, err := s.run.store.keep(s.at, noisySum{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})
 	if err != nil {
 		return nil, err
 	}
@@ -265,18 +266,18 @@ func (s *sums) Keep(noisy []int64) ([]int64, error) {
 }
 
 // round has every shard answer and adds up.
-func (r *run) round(ctx context.Context, k int, persons int64) (counts, noise.Sum, error) {
+func (r *run) round(ctx context.Context, k int, persons int64) (counts, hook.Sum, error) {
 	if f := r.driver.Progress; f != nil {
 		f(k)
 	}
 	t := r.question
-	t.Round, t.Persons, t.Transcript = k, persons, append([]Noisy{}, r.transcript...)
+	t.Round, t.Persons, t.Transcript = k, persons, append([]noisySum{}, r.transcript...)
 	text, err := t.Encode()
 	if err != nil {
-		return counts{}, noise.Sum{}, err
+		return counts{}, hook.Sum{}, err
 	}
-	if len(text) > MostTask {
-		return counts{}, noise.Sum{}, fmt.Errorf("%w: the transcript is longer than %d bytes", ErrTask, MostTask)
+	if len(text) > mostTask {
+		return counts{}, hook.Sum{}, fmt.Errorf("%w: the transcript is longer than %d bytes", ErrTask, mostTask)
 	}
 	path := r.store.taskOf(k)
 	err = atomicfile.Write(path, 0o644, func(w io.Writer) error {
@@ -284,20 +285,20 @@ func (r *run) round(ctx context.Context, k int, persons int64) (counts, noise.Su
 		return err
 	})
 	if err != nil {
-		return counts{}, noise.Sum{}, err
+		return counts{}, hook.Sum{}, err
 	}
 	dir, err := os.MkdirTemp(r.store.dir, fmt.Sprintf("parts-%04d-", k))
 	if err != nil {
-		return counts{}, noise.Sum{}, err
+		return counts{}, hook.Sum{}, err
 	}
 	hash := Hash(sha256.Sum256(text))
 	parts, err := r.driver.Engine.Round(ctx, Round{Task: t, Hash: hash, Path: path, Dir: dir, Shards: r.shards, Key: r.driver.Key})
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
-		return counts{}, noise.Sum{}, err
+		return counts{}, hook.Sum{}, err
 	}
 	all, err := Merge(parts...)
 	if err != nil {
-		return counts{}, noise.Sum{}, err
+		return counts{}, hook.Sum{}, err
 	}
 	c, sum, err := open(all, t, hash, r.driver.Key)
 	if err == nil && k > 0 && (c.persons != r.checked.persons || c.data != r.checked.data) {

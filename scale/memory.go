@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/shards"
 )
 
 // mostKept bounds how many persons a worker keeps numbers of, 16 bytes each. The shards of
@@ -14,12 +15,12 @@ const mostKept = 1 << 24
 
 // memory is what a worker keeps between the tasks of one question.
 type memory struct {
-	of    subject
-	parts *discreet.Parts
+	of   subject
+	read shards.Read
 
 	mutex   sync.Mutex
 	persons int
-	shards  map[[sha256.Size]byte]*discreet.Part
+	shards  map[[sha256.Size]byte]*shards.Part
 }
 
 // subject tells questions apart. The hash covers the content of policy files.
@@ -37,16 +38,16 @@ func (w *Worker) memory(t Task) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := discreet.NewParts(c)
+	read, err := discreet.ReadShards(c)
 	if err != nil {
 		return nil, err
 	}
-	w.last = &memory{of: of, parts: parts, shards: map[[sha256.Size]byte]*discreet.Part{}}
+	w.last = &memory{of: of, read: read, shards: map[[sha256.Size]byte]*shards.Part{}}
 	return w.last, nil
 }
 
 // recall is the shard with this digest, nil where it has to be read.
-func (m *memory) recall(file [sha256.Size]byte) *discreet.Part {
+func (m *memory) recall(file [sha256.Size]byte) *shards.Part {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.shards[file]
@@ -54,8 +55,8 @@ func (m *memory) recall(file [sha256.Size]byte) *discreet.Part {
 
 // keep keeps a shard that passed its check, without the names of its persons, where its
 // file is still the one with this digest.
-func (m *memory) keep(ctx context.Context, shard string, file [sha256.Size]byte, part *discreet.Part) error {
-	if !part.Again() {
+func (m *memory) keep(ctx context.Context, shard string, file [sha256.Size]byte, part *shards.Part) error {
+	if !part.Again {
 		return nil
 	}
 	part.Persons = nil

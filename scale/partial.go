@@ -11,40 +11,40 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // A partial is, byte for byte: the magic; the length of the header, 4 bytes; the header;
 // the words, 8 bytes each; and the SHA-256 of all of that. Numbers are little-endian.
 const magic = "discreet.part\x01\r\n"
 
-// MostPartial bounds a partial in bytes.
-const MostPartial = 256 << 20
+// mostPartial bounds a partial in bytes.
+const mostPartial = 256 << 20
 
-// Header is what a partial says in clear.
-type Header struct {
+// header is what a partial says in clear.
+type header struct {
 	Run  Hash `json:"run"`
 	Task Hash `json:"task"`
 	// Round and Shards are those of the task.
 	Round  int `json:"round"`
 	Shards int `json:"shards"`
 	// Of lists the shards that are in it, by number, with the nonces of their masks.
-	Of []Masked `json:"of"`
+	Of []masked `json:"of"`
 	// Words is how many words follow, Step and Sigma are the sum's lattice step and noise.
 	Words int     `json:"words"`
 	Step  float64 `json:"step"`
 	Sigma float64 `json:"sigma"`
 }
 
-// Masked names a shard and the nonce of its mask.
-type Masked struct {
+// masked names a shard and the nonce of its mask.
+type masked struct {
 	Shard int    `json:"shard"`
 	Nonce string `json:"nonce"`
 }
 
 // Partial is the masked sum of one shard, or of several.
 type Partial struct {
-	Header
+	header
 	words []uint64
 }
 
@@ -59,7 +59,7 @@ const (
 
 // Encode is the partial's one form.
 func (p Partial) Encode() ([]byte, error) {
-	header, err := json.Marshal(p.Header)
+	header, err := json.Marshal(p.header)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func ParsePartial(data []byte) (Partial, error) {
 	bad := func(what string) (Partial, error) { return p, fmt.Errorf("%w: %s", ErrPartial, what) }
 	n := len(data) - sha256.Size
 	switch {
-	case len(data) > MostPartial:
+	case len(data) > mostPartial:
 		return bad("it is too long")
 	case n < len(magic)+4 || !bytes.HasPrefix(data, []byte(magic)):
 		return bad("it is no partial, one of another version, or cut")
@@ -93,13 +93,13 @@ func ParsePartial(data []byte) (Partial, error) {
 		return bad("its header is cut")
 	}
 	header, words := rest[:length], rest[length:]
-	if err := strict(header, &p.Header); err != nil {
+	if err := strict(header, &p.header); err != nil {
 		return bad("its header is malformed")
 	}
-	if again, err := json.Marshal(p.Header); err != nil || !bytes.Equal(again, header) {
+	if again, err := json.Marshal(p.header); err != nil || !bytes.Equal(again, header) {
 		return bad("its header is not in its one form")
 	}
-	if err := p.Header.validate(); err != nil {
+	if err := p.header.validate(); err != nil {
 		return p, err
 	}
 	if len(words) != 8*p.Words {
@@ -112,11 +112,11 @@ func ParsePartial(data []byte) (Partial, error) {
 	return p, nil
 }
 
-func (h Header) validate() error {
+func (h header) validate() error {
 	switch {
-	case h.Round < 0 || h.Shards < 1 || h.Shards > MostShards || len(h.Of) == 0 || len(h.Of) > h.Shards:
+	case h.Round < 0 || h.Shards < 1 || h.Shards > mostShards || len(h.Of) == 0 || len(h.Of) > h.Shards:
 		return fmt.Errorf("%w: its round or number of shards is impossible", ErrPartial)
-	case h.Words < ownWords+1 || h.Words > MostPartial/8 || h.Round > 0 && h.Words == ownWords+1:
+	case h.Words < ownWords+1 || h.Words > mostPartial/8 || h.Round > 0 && h.Words == ownWords+1:
 		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
 	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || (h.Round == 0) != (h.Step == 0):
 		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)
@@ -132,7 +132,7 @@ func (h Header) validate() error {
 	return nil
 }
 
-func (m Masked) nonce() (n nonce, err error) {
+func (m masked) nonce() (n nonce, err error) {
 	b, err := hex.DecodeString(m.Nonce)
 	if err != nil || len(b) != len(n) || m.Nonce != hex.EncodeToString(b) {
 		return n, fmt.Errorf("%w: the nonce of shard %d is malformed", ErrPartial, m.Shard)
@@ -147,15 +147,15 @@ type counts struct {
 }
 
 // seal masks what a shard answers.
-func seal(t Task, task Hash, shard int, c counts, sum noise.Sum, key RunKey, n nonce) Partial {
+func seal(t Task, task Hash, shard int, c counts, sum hook.Sum, key RunKey, n nonce) Partial {
 	words := []uint64{uint64(c.persons), uint64(c.episodes), uint64(c.rows), c.data}
 	for _, v := range sum.Values {
 		words = append(words, uint64(v))
 	}
 	words = append(words, key.checkWord(words, task))
 	key.cover(words, n, task, shard)
-	return Partial{Header{
-		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []Masked{{shard, hex.EncodeToString(n[:])}},
+	return Partial{header{
+		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []masked{{shard, hex.EncodeToString(n[:])}},
 		Words: len(words), Step: sum.Step, Sigma: sum.Sigma,
 	}, words}
 }
@@ -165,14 +165,14 @@ func Merge(parts ...Partial) (Partial, error) {
 	if len(parts) == 0 {
 		return Partial{}, fmt.Errorf("%w: there is none", ErrPartial)
 	}
-	out := Partial{parts[0].Header, slices.Clone(parts[0].words)}
+	out := Partial{parts[0].header, slices.Clone(parts[0].words)}
 	out.Of = slices.Clone(out.Of)
 	for _, p := range parts[1:] {
-		if err := alike(out.Header, p.Header); err != nil {
+		if err := alike(out.header, p.header); err != nil {
 			return Partial{}, err
 		}
 		for _, m := range p.Of {
-			at, found := slices.BinarySearchFunc(out.Of, m.Shard, func(a Masked, shard int) int { return a.Shard - shard })
+			at, found := slices.BinarySearchFunc(out.Of, m.Shard, func(a masked, shard int) int { return a.Shard - shard })
 			if found {
 				return Partial{}, fmt.Errorf("%w: shard %d is there twice; give each once", ErrPartial, m.Shard)
 			}
@@ -186,7 +186,7 @@ func Merge(parts ...Partial) (Partial, error) {
 }
 
 // alike refuses to add what does not belong together, and names the shard.
-func alike(a, b Header) error {
+func alike(a, b header) error {
 	shard := b.Of[0].Shard
 	switch {
 	case a.Run != b.Run:
@@ -205,31 +205,31 @@ func alike(a, b Header) error {
 var errCheck = errors.New("check word does not fit")
 
 // open takes the masks off a partial of all shards of a task.
-func open(p Partial, t Task, task Hash, key RunKey) (counts, noise.Sum, error) {
+func open(p Partial, t Task, task Hash, key RunKey) (counts, hook.Sum, error) {
 	var c counts
-	want := Header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Step: p.Step, Sigma: p.Sigma}
-	if err := alike(want, p.Header); err != nil {
-		return c, noise.Sum{}, err
+	want := header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Step: p.Step, Sigma: p.Sigma}
+	if err := alike(want, p.header); err != nil {
+		return c, hook.Sum{}, err
 	}
 	for i := range t.Shards {
 		if i >= len(p.Of) || p.Of[i].Shard != i {
-			return c, noise.Sum{}, fmt.Errorf("%w: that of shard %d is lost", ErrPartial, i)
+			return c, hook.Sum{}, fmt.Errorf("%w: that of shard %d is lost", ErrPartial, i)
 		}
 	}
 	words := slices.Clone(p.words)
 	for _, m := range p.Of {
 		n, err := m.nonce()
 		if err != nil {
-			return c, noise.Sum{}, err
+			return c, hook.Sum{}, err
 		}
 		key.uncover(words, n, task, m.Shard)
 	}
 	last := len(words) - 1
 	if key.checkWord(words[:last], task) != words[last] {
-		return c, noise.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a partial was changed", ErrPartial, errCheck)
+		return c, hook.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a partial was changed", ErrPartial, errCheck)
 	}
 	c = counts{int64(words[wordPersons]), int64(words[wordEpisodes]), int64(words[wordRows]), words[wordData]}
-	sum := noise.Sum{Step: p.Step, Sigma: p.Sigma, Values: make([]int64, last-ownWords), Persons: c.persons}
+	sum := hook.Sum{Step: p.Step, Sigma: p.Sigma, Values: make([]int64, last-ownWords), Persons: c.persons}
 	for i := range sum.Values {
 		sum.Values[i] = int64(words[ownWords+i])
 	}
@@ -238,7 +238,7 @@ func open(p Partial, t Task, task Hash, key RunKey) (counts, noise.Sum, error) {
 
 // ReadPartial reads the file of a partial.
 func ReadPartial(path string) (Partial, error) {
-	data, err := bounded(path, MostPartial)
+	data, err := bounded(path, mostPartial)
 	if err != nil {
 		return Partial{}, err
 	}

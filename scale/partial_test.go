@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/fuzzmain"
 	"pgregory.net/rapid"
 )
@@ -36,7 +36,7 @@ func TestSipHashOfItsAuthors(t *testing.T) {
 // some is a task of round 2 and its hash.
 func some(t testing.TB, shards int) (Task, Hash) {
 	t.Helper()
-	task := Task{Schema: TaskSchema, Run: Hash{7}, Round: 2, Shards: shards, Question: "a: b", Transcript: []Noisy{{1, 2, []int64{-3}}}}
+	task := Task{Schema: taskSchema, Run: Hash{7}, Round: 2, Shards: shards, Question: "a: b", Transcript: []noisySum{{1, 2, []int64{-3}}}}
 	text, err := task.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestPartialsAddUpToTheSum(t *testing.T) {
 			c = counts{c.persons + of.persons, c.episodes + of.episodes, c.rows + of.rows, c.data + of.data}
 			var n nonce
 			n[0], n[15] = byte(rng.Uint32()), byte(s)
-			parts = append(parts, seal(task, hash, s, of, noise.Sum{Step: 0.5, Sigma: 3, Values: own}, RunKey{1}, n))
+			parts = append(parts, seal(task, hash, s, of, hook.Sum{Step: 0.5, Sigma: 3, Values: own}, RunKey{1}, n))
 		}
 		rng.Shuffle(shards, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 		for len(parts) > 1 {
@@ -151,7 +151,7 @@ func TestNoMaskCoversTwoSums(t *testing.T) {
 // TestCutAndChangedPartialsAreRefused: every prefix of one, and one with any byte changed.
 func TestCutAndChangedPartialsAreRefused(t *testing.T) {
 	task, hash := some(t, 2)
-	text, err := seal(task, hash, 1, counts{persons: 3}, noise.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
+	text, err := seal(task, hash, 1, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestARunKeyIsReadFromItsPlacesAlone(t *testing.T) {
 // FuzzPartial: what is read is written byte for byte.
 func FuzzPartial(f *testing.F) {
 	task, hash := some(f, 2)
-	text, err := seal(task, hash, 1, counts{persons: 3}, noise.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
+	text, err := seal(task, hash, 1, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func FuzzTask(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte("{}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		task, err := ParseTask(data)
+		task, err := parseTask(data)
 		if err != nil {
 			if !errors.Is(err, ErrTask) {
 				t.Fatalf("%v does not wrap ErrTask", err)

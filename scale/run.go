@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/shards"
 )
 
 // runSchema names the form of the file run.json.
@@ -28,7 +28,7 @@ const mostRounds = 10000
 type begun struct {
 	Schema string `json:"schema"`
 	Run    Hash   `json:"run"`
-	discreet.Begun
+	shards.Begun
 	Persons int64  `json:"persons"`
 	Data    uint64 `json:"data"` // digests of the shards, added up
 }
@@ -36,7 +36,7 @@ type begun struct {
 // kept is what a file of a noisy sum holds.
 type kept struct {
 	Run Hash `json:"run"`
-	Noisy
+	noisySum
 }
 
 // count is what rounds.json holds: how many noisy sums were durable. It only grows.
@@ -163,7 +163,7 @@ func syncDir(dir string) error {
 
 // read reads a file of the run, and reports whether it is there.
 func (s store) read(path string, into any) (bool, error) {
-	text, err := bounded(path, MostTask)
+	text, err := bounded(path, mostTask)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -189,7 +189,7 @@ func (s store) read(path string, into any) (bool, error) {
 // load reads what an earlier driver left: nil where none charged. What is there must be
 // all that was: a sum that was told to workers, or counted, and is gone would be drawn a
 // second time for one charge.
-func (s store) load() (*begun, []Noisy, error) {
+func (s store) load() (*begun, []noisySum, error) {
 	var b begun
 	found, err := s.read(s.started(), &b)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s store) load() (*begun, []Noisy, error) {
 		return nil, nil, fmt.Errorf("%w: %s has schema %q; this program reads %s", ErrRun, s.started(), b.Schema, runSchema)
 	}
 	s.run = b.Run
-	var transcript []Noisy
+	var transcript []noisySum
 	for k := 1; k <= mostRounds; k++ {
 		var n kept
 		there, err := s.read(s.sum(k), &n)
@@ -212,7 +212,7 @@ func (s store) load() (*begun, []Noisy, error) {
 		if n.Run != s.run {
 			return nil, nil, fmt.Errorf("%w: %s is of another run; the run cannot go on", ErrRun, s.sum(k))
 		}
-		transcript = append(transcript, n.Noisy)
+		transcript = append(transcript, n.noisySum)
 	}
 	if err := s.whole(found, transcript); err != nil {
 		return nil, nil, err
@@ -225,7 +225,7 @@ func (s store) load() (*begun, []Noisy, error) {
 
 // whole holds the noisy sums that are there against all else in the directory that knows
 // of noisy sums.
-func (s store) whole(found bool, transcript []Noisy) error {
+func (s store) whole(found bool, transcript []noisySum) error {
 	lost := func(name string) error {
 		return fmt.Errorf("%w: %s: %s knows of noisy sums that are not there, or are others now; to draw them again would give two answers for one charge: put the whole directory back as it was last, or take a new one, which is charged anew", ErrRun, s.dir, name)
 	}
@@ -264,7 +264,7 @@ func (s store) whole(found bool, transcript []Noisy) error {
 		if err != nil {
 			return err
 		}
-		if !found || t.Run != s.run || t.Round != k || k-1 > len(transcript) || !slices.EqualFunc(t.Transcript, transcript[:k-1], Noisy.equal) {
+		if !found || t.Run != s.run || t.Round != k || k-1 > len(transcript) || !slices.EqualFunc(t.Transcript, transcript[:k-1], noisySum.equal) {
 			return lost(name)
 		}
 	}
@@ -278,7 +278,7 @@ func (s store) whole(found bool, transcript []Noisy) error {
 }
 
 // equal tells whether two noisy sums are one.
-func (n Noisy) equal(m Noisy) bool {
+func (n noisySum) equal(m noisySum) bool {
 	return n.Step == m.Step && n.Sigma == m.Sigma && slices.Equal(n.Sum, m.Sum)
 }
 
@@ -293,7 +293,7 @@ func (s store) counted(sums int) error {
 
 // keep makes the k-th noisy sum durable, or returns the one that another driver kept
 // before.
-func (s store) keep(k int, n Noisy) (Noisy, error) {
+func (s store) keep(k int, n noisySum) (noisySum, error) {
 	err := s.create(s.sum(k), kept{s.run, n})
 	if errors.Is(err, fs.ErrExist) {
 		var before kept
@@ -303,7 +303,7 @@ func (s store) keep(k int, n Noisy) (Noisy, error) {
 		if before.Run != s.run {
 			return n, fmt.Errorf("%w: %s is of another run; the run cannot go on", ErrRun, s.sum(k))
 		}
-		n, err = before.Noisy, nil
+		n, err = before.noisySum, nil
 	}
 	if err != nil {
 		return n, err

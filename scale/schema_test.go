@@ -36,7 +36,7 @@ func TestTasksAndPartialsFollowTheirSchemas(t *testing.T) {
 			return nil, err
 		}
 		for _, p := range append(parts, merged) {
-			text, err := json.Marshal(p.Header)
+			text, err := json.Marshal(p.header)
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +53,7 @@ func TestTasksAndPartialsFollowTheirSchemas(t *testing.T) {
 	}
 	all := map[string][][]byte{"part.v1.json": headers}
 	for _, path := range paths {
-		text, err := bounded(path, MostTask)
+		text, err := bounded(path, mostTask)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// MostShards bounds the number of shards.
-const MostShards = 1 << 16
+// mostShards bounds the number of shards.
+const mostShards = 1 << 16
 
 // The texts in a shard's metadata.
 const (
@@ -27,20 +27,20 @@ const (
 	markKey    = "discreet_shard_key"
 )
 
-// Place says which shard a file is: its number of how many, and the key of the hash that
+// shardPlace says which shard a file is: its number of how many, and the key of the hash that
 // puts persons into shards. The key is as private as the data.
-type Place struct {
+type shardPlace struct {
 	Shard, Count int
 	key          [16]byte
 }
 
 // holds tells whether a person belongs into the shard.
-func (p Place) holds(person string) bool {
+func (p shardPlace) holds(person string) bool {
 	return p.of(person) == p.Shard
 }
 
 // of is the number of the shard that holds a person.
-func (p Place) of(person string) int { return int(sipHash(p.key, person) % uint64(p.Count)) }
+func (p shardPlace) of(person string) int { return int(sipHash(p.key, person) % uint64(p.Count)) }
 
 // Write writes the persons of a dataset into count Parquet files in dir, a new directory,
 // and returns their names. A person goes by a keyed hash of their id,
@@ -88,7 +88,7 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 	}
 	var names []string
 	for s, of := range persons {
-		name, err := writeShard(dir, d, of, Place{s, count, key})
+		name, err := writeShard(dir, d, of, shardPlace{s, count, key})
 		if err != nil {
 			return names, err
 		}
@@ -98,7 +98,7 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 }
 
 // writeShard writes the file of a shard: of these persons, in the order of their ids.
-func writeShard(dir string, d *trajectory.Dataset, persons []int, at Place) (string, error) {
+func writeShard(dir string, d *trajectory.Dataset, persons []int, at shardPlace) (string, error) {
 	slices.SortFunc(persons, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
 	name := filepath.Join(dir, shardName(at.Shard, at.Count))
 	marks := map[string]string{markNumber: strconv.Itoa(at.Shard), markCount: strconv.Itoa(at.Count), markKey: hex.EncodeToString(at.key[:])}
@@ -113,8 +113,8 @@ func shardName(shard, count int) string {
 var errNobodyNamed = fmt.Errorf("%w: the data name no persons, and shards hold whole persons; add or map the column unit_id", ErrShard)
 
 func possible(count int) error {
-	if count < 1 || count > MostShards {
-		return fmt.Errorf("%w: %d shards; want 1 to %d", ErrShard, count, MostShards)
+	if count < 1 || count > mostShards {
+		return fmt.Errorf("%w: %d shards; want 1 to %d", ErrShard, count, mostShards)
 	}
 	return nil
 }
@@ -138,17 +138,17 @@ func compare(a, b string) int {
 	return 0
 }
 
-// PlaceOf reads which shard a file says it is.
-func PlaceOf(path string) (Place, error) {
-	bad := func(what string) (Place, error) {
-		return Place{}, fmt.Errorf("%w: %s: %s; make shards with discreet shard", ErrShard, path, what)
+// placeOf reads which shard a file says it is.
+func placeOf(path string) (shardPlace, error) {
+	bad := func(what string) (shardPlace, error) {
+		return shardPlace{}, fmt.Errorf("%w: %s: %s; make shards with discreet shard", ErrShard, path, what)
 	}
 	marks, err := file.Marks(path, markNumber, markCount, markKey)
 	if err != nil {
-		return Place{}, err
+		return shardPlace{}, err
 	}
-	var p Place
-	if p.Count, err = number(marks[markCount], 1, MostShards); err != nil {
+	var p shardPlace
+	if p.Count, err = number(marks[markCount], 1, mostShards); err != nil {
 		return bad("it does not say of how many shards it is one")
 	}
 	if p.Shard, err = number(marks[markNumber], 0, p.Count-1); err != nil {
@@ -173,7 +173,7 @@ func number(text string, least, most int) (int, error) {
 
 // check holds the persons of a shard against its place: each belongs there, and ids grow,
 // so that nobody is there twice. So no two shards hold one person.
-func (p Place) check(path string, persons []string) error {
+func (p shardPlace) check(path string, persons []string) error {
 	if persons == nil {
 		return fmt.Errorf("%w: %s: it names no persons; make shards with discreet shard", ErrShard, path)
 	}
@@ -193,10 +193,10 @@ func Set(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%w: no file; correct the pattern", ErrShard)
 	}
-	var first Place
+	var first shardPlace
 	var out []string
 	for i, path := range paths {
-		p, err := PlaceOf(path)
+		p, err := placeOf(path)
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ func TestShardsThatAreNotTheirsAreRefused(t *testing.T) {
 	if _, err := Set(append(s.shards[:3:3], others[3])); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "two sets") {
 		t.Errorf("two sets: %v", err)
 	}
-	place, err := PlaceOf(s.shards[2])
+	place, err := placeOf(s.shards[2])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +63,12 @@ func TestEveryPersonIsInOneShard(t *testing.T) {
 	d := people(t, 120, 3)
 	seen := map[string]int{}
 	rows := 0
-	parts, err := discreet.NewParts(s.load(t))
+	read, err := discreet.ReadShards(s.load(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range s.shards {
-		part, err := parts.Read(context.Background(), path, false)
+		part, err := read(context.Background(), path, false)
 		if err != nil {
 			t.Fatal(err)
 		}

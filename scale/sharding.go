@@ -48,7 +48,7 @@ func (s Sharding) write(ctx context.Context, key [16]byte) (names []string, err 
 	if err != nil {
 		return nil, err
 	}
-	at := Place{Count: s.Shards, key: key}
+	at := shardPlace{Count: s.Shards, key: key}
 	rows, err := in.Spill(m.rows(), s.Shards, at.of)
 	if err != nil {
 		return nil, err

@@ -334,7 +334,7 @@ func TestNothingIsLeftOfWhatWasStopped(t *testing.T) {
 // TestShardsWithoutPersonsAreRefused: too many for the persons, of one level and of two,
 // and data without persons.
 func TestShardsWithoutPersonsAreRefused(t *testing.T) {
-	for _, shards := range []int{50, MostShards} {
+	for _, shards := range []int{50, mostShards} {
 		s := Sharding{Data: newLog(20, 4).in(t, 1), Options: trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero}, Dir: filepath.Join(t.TempDir(), "out"), Shards: shards}
 		if _, err := s.Write(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "one would hold nobody") {
 			t.Errorf("%d: %v", shards, err)
@@ -344,7 +344,7 @@ func TestShardsWithoutPersonsAreRefused(t *testing.T) {
 	if _, err := s.Write(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "name no persons") {
 		t.Errorf("nameless: %v", err)
 	}
-	for _, shards := range []int{0, -1, MostShards + 1} {
+	for _, shards := range []int{0, -1, mostShards + 1} {
 		s.Shards = shards
 		if _, err := s.Write(t.Context()); !errors.Is(err, ErrShard) {
 			t.Errorf("%d shards: %v", shards, err)

@@ -166,7 +166,7 @@ func writes(text []byte) func(io.Writer) error {
 }
 
 func readSplit(path string) (*split, error) {
-	text, err := bounded(path, MostTask)
+	text, err := bounded(path, mostTask)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *split) divide(ctx context.Context, i int, dir string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := in.Spill(dir, s.Shards, Place{Count: s.Shards, key: s.key}.of)
+	rows, err := in.Spill(dir, s.Shards, shardPlace{Count: s.Shards, key: s.key}.of)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (s *split) join(ctx context.Context, shard int, packs []string) error {
 		return err
 	}
 	if d != nil && d.Persons() > 0 && d.PersonID != nil {
-		at := Place{Shard: shard, Count: s.Shards, key: s.key}
+		at := shardPlace{Shard: shard, Count: s.Shards, key: s.key}
 		if _, err := writeShard(filepath.Join(filepath.Dir(s.path), "shards"), d, everyone(d), at); err != nil {
 			return err
 		}

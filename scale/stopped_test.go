@@ -128,11 +128,11 @@ func TestARunIsBoundToItsQuestionDataAndKey(t *testing.T) {
 // there.
 func TestTwoDriversShareOneDraw(t *testing.T) {
 	s := store{dir: t.TempDir(), key: RunKey{9}, run: Hash{7}}
-	first, err := s.keep(1, Noisy{Step: 1, Sigma: 2, Sum: []int64{3}})
+	first, err := s.keep(1, noisySum{Step: 1, Sigma: 2, Sum: []int64{3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.keep(1, Noisy{Step: 1, Sigma: 2, Sum: []int64{4}})
+	second, err := s.keep(1, noisySum{Step: 1, Sigma: 2, Sum: []int64{4}})
 	if err != nil || second.Sum[0] != first.Sum[0] {
 		t.Errorf("two drivers keep %v and %v for one round: %v", first, second, err)
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/discreet-rl/discreet"
 )
 
-// TaskSchema names the form of a task.
-const TaskSchema = "discreet/task/v1"
+// taskSchema names the form of a task.
+const taskSchema = "discreet/task/v1"
 
-// MostTask bounds a task in bytes.
-const MostTask = 256 << 20
+// mostTask bounds a task in bytes.
+const mostTask = 256 << 20
 
 // Hash is a SHA-256; in text it is hexadecimal.
 type Hash [sha256.Size]byte
@@ -58,11 +58,11 @@ type Task struct {
 	// Persons is their public number, 0 where there is none.
 	Persons int64 `json:"persons"`
 	// Transcript are the noisy sums so far, one fewer than Round.
-	Transcript []Noisy `json:"transcript"`
+	Transcript []noisySum `json:"transcript"`
 }
 
-// Noisy is a sum that was released, in lattice steps.
-type Noisy struct {
+// noisySum is a sum that was released, in lattice steps.
+type noisySum struct {
 	Step  float64 `json:"step"`
 	Sigma float64 `json:"sigma"`
 	Sum   []int64 `json:"sum"`
@@ -74,11 +74,11 @@ func (t Task) Encode() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// ParseTask reads a task, strictly.
-func ParseTask(text []byte) (Task, error) {
+// parseTask reads a task, strictly.
+func parseTask(text []byte) (Task, error) {
 	var t Task
-	if len(text) > MostTask {
-		return t, fmt.Errorf("%w: it is longer than %d bytes", ErrTask, MostTask)
+	if len(text) > mostTask {
+		return t, fmt.Errorf("%w: it is longer than %d bytes", ErrTask, mostTask)
 	}
 	if err := strict(text, &t); err != nil {
 		return t, fmt.Errorf("%w: %w", ErrTask, err)
@@ -87,9 +87,9 @@ func ParseTask(text []byte) (Task, error) {
 		return t, fmt.Errorf("%w: it is not in the form that the driver writes", ErrTask)
 	}
 	switch {
-	case t.Schema != TaskSchema:
-		return t, fmt.Errorf("%w: its schema is %q; this program reads %s: use the same program for driver and workers", ErrTask, t.Schema, TaskSchema)
-	case t.Shards < 1 || t.Shards > MostShards:
+	case t.Schema != taskSchema:
+		return t, fmt.Errorf("%w: its schema is %q; this program reads %s: use the same program for driver and workers", ErrTask, t.Schema, taskSchema)
+	case t.Shards < 1 || t.Shards > mostShards:
 		return t, fmt.Errorf("%w: %d shards", ErrTask, t.Shards)
 	case t.Persons < 0:
 		return t, fmt.Errorf("%w: %d persons", ErrTask, t.Persons)
@@ -114,11 +114,11 @@ func strict(text []byte, into any) error {
 
 // ReadTask reads the file of a task, and returns its hash beside it.
 func ReadTask(path string) (Task, Hash, error) {
-	text, err := bounded(path, MostTask)
+	text, err := bounded(path, mostTask)
 	if err != nil {
 		return Task{}, Hash{}, err
 	}
-	t, err := ParseTask(text)
+	t, err := parseTask(text)
 	if err != nil {
 		return t, Hash{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -13,8 +13,9 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
+	"github.com/discreet-rl/discreet/internal/shards"
 )
 
 // Worker answers tasks, several at a time where it is asked to. The zero value is ready.
@@ -41,7 +42,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if v := discreet.Version(); t.Program != v {
 		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
 	}
-	place, err := PlaceOf(shard)
+	place, err := placeOf(shard)
 	if err != nil {
 		return Partial{}, err
 	}
@@ -58,7 +59,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	}
 	part := m.recall(file)
 	if part == nil || t.Round == 0 { // the check tells the curator of the shard that is there now
-		part, err = m.parts.Read(ctx, shard, t.Round == 0)
+		part, err = m.read(ctx, shard, t.Round == 0)
 		if err == nil {
 			err = place.check(shard, part.Persons)
 		}
@@ -69,7 +70,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 			return Partial{}, err
 		}
 	}
-	sum := noise.Sum{Values: part.Sizes}
+	sum := hook.Sum{Values: part.Sizes}
 	if t.Round == 0 {
 		if err := remark(shard, part.Remarks); err != nil {
 			return Partial{}, err
@@ -86,9 +87,9 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 }
 
 // next replays the transcript and returns the sum after it.
-func next(ctx context.Context, t Task, part *discreet.Part) (noise.Sum, error) {
+func next(ctx context.Context, t Task, part *shards.Part) (hook.Sum, error) {
 	r := &replay{task: t}
-	err := part.Replay(ctx, r)
+	err := part.Ready.Replay(ctx, r)
 	if errors.Is(err, errAnswered) {
 		return r.sum, nil
 	}
@@ -105,11 +106,11 @@ var errAnswered = errors.New("the sum of this round is known")
 type replay struct {
 	task Task
 	at   int
-	sum  noise.Sum
+	sum  hook.Sum
 }
 
-// Gather implements [noise.Sums].
-func (r *replay) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+// Gather implements [hook.Sums].
+func (r *replay) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	if r.at == len(r.task.Transcript) {
 		r.sum = own
 		r.sum.Values = slices.Clone(own.Values)
@@ -117,14 +118,14 @@ func (r *replay) Gather(own noise.Sum) (noise.Sum, []int64, error) {
 	}
 	n := r.task.Transcript[r.at]
 	r.at++
-	return noise.Sum{Persons: r.task.Persons}, n.Sum, n.fits(own)
+	return hook.Sum{Persons: r.task.Persons}, n.Sum, n.fits(own)
 }
 
-// Keep implements [noise.Sums]: a replay draws nothing.
+// Keep implements [hook.Sums]: a replay draws nothing.
 func (r *replay) Keep([]int64) ([]int64, error) { return nil, errAnswered }
 
 // fits tells whether a noisy sum is of the sum that a run makes.
-func (n Noisy) fits(own noise.Sum) error {
+func (n noisySum) fits(own hook.Sum) error {
 	if n.Step != own.Step || n.Sigma != own.Sigma || len(n.Sum) != own.Released() {
 		return fmt.Errorf("%w: the transcript is of another method, or of another program", ErrTask)
 	}

@@ -66,6 +66,9 @@ func TestResponseSpendsItsEpsilonExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if r.Epsilon() != epsilon {
+				t.Errorf("made for epsilon %v, it says %v", epsilon, r.Epsilon())
+			}
 			var laws []map[string]float64
 			for b := -1; b <= buckets; b++ { // outside too
 				laws = append(laws, law(func(c coins) []byte { return r.randomize(nil, b, c) }))

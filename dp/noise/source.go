@@ -10,8 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"math/bits"
+
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // ErrEntropy marks a failure of the operating system's random source.
@@ -41,8 +42,8 @@ type Source struct {
 	unread int // bytes of buf that were not read yet, at its end
 	keyed  bool
 	seeded bool
-	tape   Tape
-	sums   Sums
+	tape   hook.Tape
+	sums   hook.Sums
 	key    [keySize]byte
 	fresh  [keySize]byte
 	buf    [bufferSize]byte
@@ -67,27 +68,7 @@ func NewSeeded(seed uint64) *Source {
 	return &Source{keyed: true, seeded: true, key: sha256.Sum256(material)}
 }
 
-// Tape sees private sums become noisy. It serves replay certificates, which run a
-// dataset and its neighbour with the same noise; see [NewTaped].
-type Tape interface {
-	// Release is called with a sum in lattice steps and with the same sum after its
-	// noise, of standard deviation sigma steps, was added. What noisy holds when it
-	// returns is released. It keeps neither slice. A tape that also has the method
-	// Drawn(sigma float64) is told of every Gaussian draw before it.
-	Release(step, sigma float64, sum, noisy []int64)
-}
-
-// ChoiceTape is a [Tape] that sees private choices too.
-type ChoiceTape interface {
-	Tape
-	// Choose is called with the exact scores of the candidates, with the rate, so that a
-	// coin of permute-and-flip falls with probability exp(-rate (largest score - score)),
-	// and with the candidate that was drawn. What it returns is released. It keeps
-	// neither scores nor rate.
-	Choose(scores []int64, rate *big.Rat, drawn int) int
-}
-
-// drawTape is a [Tape] that is told, before each draw of [Gaussian], the standard deviation
+// drawTape is a [hook.Tape] that is told, before each draw of [Gaussian], the standard deviation
 // that the sampler was made with: what is told of a sum can be compared with it.
 type drawTape interface {
 	Drawn(sigma float64)
@@ -101,14 +82,14 @@ func (s *Source) drawn(sigma float64) {
 }
 
 // NewTaped is [NewSeeded] with a tape, and as unsafe: tests alone may use it.
-func NewTaped(seed uint64, t Tape) *Source {
+func NewTaped(seed uint64, t hook.Tape) *Source {
 	s := NewSeeded(seed)
 	s.tape = t
 	return s
 }
 
 // Tape returns the tape of a source from [NewTaped], nil of any other.
-func (s *Source) Tape() Tape { return s.tape }
+func (s *Source) Tape() hook.Tape { return s.tape }
 
 // Seeded reports whether the source came from [NewSeeded]. A release made with a seeded source is not private.
 func (s *Source) Seeded() bool { return s.seeded }

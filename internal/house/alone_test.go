@@ -9,7 +9,7 @@ import (
 // the standard library, other packages of dp, and these two of the ground.
 var alone = []string{"./dp", "./dp/account", "./dp/noise", "./dp/mechanism", "./dp/local", "./dp/receipt"}
 
-var aloneMayLink = []string{"/dp", "/dp/", "/internal/dp/mechanism", "/internal/fault", "/internal/xmath"}
+var aloneMayLink = []string{"/dp", "/dp/", "/internal/dp/hook", "/internal/dp/mechanism", "/internal/fault", "/internal/xmath"}
 
 // TestPrivacyStandsByItself by its whole tree of imports: no learner, command, database
 // or module of others.

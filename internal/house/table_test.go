@@ -24,6 +24,7 @@ var table = []part{
 	// The pillars: privacy and reinforcement learning do not know of each other.
 	{name: "privacy", tree: "dp", over: []string{"ground"}, layers: [][]string{
 		{"dp", "dp/account/internal/lossdist"},
+		{"internal/dp/hook"},
 		{"dp/account", "dp/noise", "internal/dp/xie19"},
 		{"internal/dp/mechanism", "dp/local", "dp/internal/issue", "dp/audit"},
 		{"dp/mechanism"},
@@ -72,7 +73,7 @@ var table = []part{
 		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, layers: [][]string{
-		{"internal/config"},
+		{"internal/config", "internal/shards"},
 		{"internal/draft"},
 		{".", "internal/report"},
 		{"report"},

@@ -13,15 +13,6 @@ func LogAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// LogSub returns ln(e^a - e^b) for a >= b; it is -Inf where they are equal and
-// NaN where a < b.
-func LogSub(a, b float64) float64 {
-	if math.IsInf(b, -1) || math.IsInf(a, 1) && !math.IsInf(b, 1) {
-		return a
-	}
-	return a + Log1mExp(b-a)
-}
-
 // Log1mExp returns ln(1 - e^x) for x <= 0, accurate at both ends: near 0, where
 // the difference cancels, and far below, where the exponential vanishes. It is
 // NaN for x > 0.

@@ -94,8 +94,6 @@ func TestTailLimits(t *testing.T) {
 		{"LogNormISF(-Inf)", xmath.LogNormISF(-inf), inf},
 		{"NormISF(0.5)", xmath.NormISF(0.5), 0},
 		{"LogAdd(-Inf, 3)", xmath.LogAdd(-inf, 3), 3},
-		{"LogSub(3, -Inf)", xmath.LogSub(3, -inf), 3},
-		{"LogSub(3, 3)", xmath.LogSub(3, 3), -inf},
 		{"LogSumExp()", xmath.LogSumExp(nil), -inf},
 	} {
 		if c.got != c.want && math.Abs(c.got-c.want) > 2*ulp {
@@ -201,8 +199,8 @@ func TestLogArithmetic(t *testing.T) {
 		b := a + gap
 		gap = b - a
 		// ln(e^a + (e^b - e^a)) = b
-		if got := xmath.LogAdd(a, xmath.LogSub(b, a)); math.Abs(got-b) > 1e-12 {
-			t.Fatalf("LogAdd(a, LogSub(b, a)) = %v, want b = %v (a %v)", got, b, a)
+		if got := xmath.LogAdd(a, b+xmath.Log1mExp(-gap)); math.Abs(got-b) > 1e-12 {
+			t.Fatalf("LogAdd(a, ln(e^b - e^a)) = %v, want b = %v (a %v)", got, b, a)
 		}
 		if gap > 0 {
 			if got, want := xmath.LogExpm1(gap), gap+xmath.Log1mExp(-gap); math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {

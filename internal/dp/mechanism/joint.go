@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // join is release to out where the persons are spread over processes: the sum is that of
@@ -15,7 +16,7 @@ func (a *accumulator) join(out []float64, src *noise.Source) error {
 		return fmt.Errorf("%w: fast noise is not on the lattice", ErrNotJoint)
 	}
 	defer clear(a.sum)
-	all, noisy, err := src.Sums().Gather(noise.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons, Capacity: a.grid.capacity()})
+	all, noisy, err := src.Sums().Gather(hook.Sum{Step: a.grid.step, Sigma: a.grid.sigma, Values: a.sum, Persons: a.persons, Capacity: a.grid.capacity()})
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (a *accumulator) join(out []float64, src *noise.Source) error {
 }
 
 // drawn adds the noise to the sum over all persons and has it kept.
-func (a *accumulator) drawn(all noise.Sum, src *noise.Source) ([]int64, error) {
+func (a *accumulator) drawn(all hook.Sum, src *noise.Source) ([]int64, error) {
 	if err := a.possible(all); err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ const farthest = 64
 
 // possible refuses a total that persons of this mechanism cannot make. It names no
 // number of them.
-func (a *accumulator) possible(all noise.Sum) error {
+func (a *accumulator) possible(all hook.Sum) error {
 	if all.Step != a.grid.step || all.Sigma != a.grid.sigma || len(all.Values) != len(a.sum) {
 		return fmt.Errorf("%w: the sum of all persons is on another lattice", ErrMismatch)
 	}

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // elsewhere gives out a sum, or an earlier draw, as it is told, and keeps what is drawn.
 type elsewhere struct {
-	all     noise.Sum
+	all     hook.Sum
 	earlier []int64
 	kept    [][]int64
 	instead []int64
 }
 
-func (e *elsewhere) Gather(own noise.Sum) (noise.Sum, []int64, error) {
+func (e *elsewhere) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	all := e.all
 	if all.Step == 0 {
 		all.Step, all.Sigma = own.Step, own.Sigma
@@ -46,7 +47,7 @@ func TestJointReleaseOfASum(t *testing.T) {
 		out, _, err := s.Release(src)
 		return out, s.Step(), err
 	}
-	all := noise.Sum{Values: []int64{1 << 31, -7}, Persons: 3}
+	all := hook.Sum{Values: []int64{1 << 31, -7}, Persons: 3}
 	first := &elsewhere{all: all}
 	a, step, err := release(first)
 	if err != nil || len(first.kept) != 1 {
@@ -71,7 +72,7 @@ func TestJointReleaseOfASum(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := grid.Capacity()
-	for name, bad := range map[string]noise.Sum{
+	for name, bad := range map[string]hook.Sum{
 		"without room":    {Values: []int64{math.MinInt64 + 7, 0}, Persons: most}, // and of as many persons as fit
 		"too long":        {Values: []int64{1, 2, 3}, Persons: 3},
 		"too large":       {Values: []int64{0, math.MaxInt64}, Persons: 1},
@@ -83,7 +84,7 @@ func TestJointReleaseOfASum(t *testing.T) {
 			t.Errorf("a sum that is %s: %v, %d draws", name, err, len(e.kept))
 		}
 	}
-	if _, _, err := release(&elsewhere{all: noise.Sum{Values: []int64{0, 0}, Persons: 1 << 40}}); !errors.Is(err, ErrCapacity) {
+	if _, _, err := release(&elsewhere{all: hook.Sum{Values: []int64{0, 0}, Persons: 1 << 40}}); !errors.Is(err, ErrCapacity) {
 		t.Errorf("more persons than fit: %v", err)
 	}
 	if _, _, err := release(&elsewhere{earlier: []int64{1}}); !errors.Is(err, ErrMismatch) {
@@ -96,7 +97,7 @@ func TestJointReleaseOfASum(t *testing.T) {
 // draw, or that of another process, is released as it was.
 func TestJointReleaseOfAStatistic(t *testing.T) {
 	s := Smooth{Alpha: 2, Beta: 0.1, Step: 0x1p-20}
-	all := noise.Sum{Step: s.Step, Values: []int64{3, 50, 7}, Persons: 9}
+	all := hook.Sum{Step: s.Step, Values: []int64{3, 50, 7}, Persons: 9}
 	of := func(x Statistic) ([]float64, float64, error) {
 		if x.Persons != 9 || x.Capacity != 100 {
 			t.Errorf("of %d persons, capacity %d; want 9 and 100", x.Persons, x.Capacity)
@@ -129,7 +130,7 @@ func TestJointReleaseOfAStatistic(t *testing.T) {
 	if out, err := release(&elsewhere{all: all, instead: []int64{5, 6}}); err != nil || !slices.Equal(out, []float64{5 * s.Step, 6 * s.Step}) {
 		t.Errorf("another process kept 5 and 6 steps before, and %v is released, %v", out, err)
 	}
-	for name, bad := range map[string]noise.Sum{
+	for name, bad := range map[string]hook.Sum{
 		"too long":           {Step: s.Step, Values: []int64{3, 50, 7, 1}, Persons: 9},
 		"of minus one":       {Step: s.Step, Values: all.Values, Persons: -1},
 		"of too many":        {Step: s.Step, Values: all.Values, Persons: 101},
@@ -154,5 +155,7 @@ func TestAReplayCannotDraw(t *testing.T) {
 			t.Error("a replay drew noise")
 		}
 	}()
-	noise.NewReplay(&elsewhere{}).Uint64()
+	src := new(noise.Source)
+	src.Join(&elsewhere{})
+	src.Uint64()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // PermuteAndFlip releases which of a public number of candidates has a large total
@@ -126,7 +127,7 @@ func (p *PermuteAndFlip) Release(src *noise.Source) (candidate int, event dp.Eve
 	}
 	rate := p.Rate()
 	candidate = flip(totals, rate, src)
-	if t, ok := src.Tape().(noise.ChoiceTape); ok {
+	if t, ok := src.Tape().(hook.ChoiceTape); ok {
 		candidate = t.Choose(totals, rate, candidate)
 	}
 	return candidate, p.Event(), nil

@@ -54,9 +54,6 @@ func NewRatio(low, high, maxWeight, noiseMultiplier float64, adjacency dp.Adjace
 		height: height, total: newAccumulator(grid, 2, kind)}, nil
 }
 
-// Capacity is the number of persons that can be added at most.
-func (r *Ratio) Capacity() int64 { return r.total.grid.capacity() }
-
 // Add adds one person by the weighted value d*x and the weight d. The weight is
 // clipped to [0, maxWeight] and their quotient to the range; a person whose
 // numbers are not finite counts as weight 0.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 )
 
 // Smooth releases a vector with Gaussian noise that is scaled to a smooth upper
@@ -98,7 +99,7 @@ func (s Smooth) ReleaseOf(own Statistic, dim int, of func(Statistic) (value []fl
 // join asks for the statistic of all persons, or for what was drawn before, and has a
 // draw kept.
 func (s Smooth) join(own Statistic, dim int, draw func(Statistic) ([]int64, error), src *noise.Source) ([]int64, error) {
-	all, noisy, err := src.Sums().Gather(noise.Sum{Step: s.Step, Values: own.Values, Persons: own.Persons, Capacity: own.Capacity, Outputs: dim})
+	all, noisy, err := src.Sums().Gather(hook.Sum{Step: s.Step, Values: own.Values, Persons: own.Persons, Capacity: own.Capacity, Outputs: dim})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -20,15 +21,7 @@ type mistake struct {
 	plant func(j *Job, s subject, width int) (*subject, error)
 }
 
-// Mistakes names the faults that the self-test plants.
-func Mistakes() []string {
-	var names []string
-	for _, m := range mistakes {
-		names = append(names, m.name)
-	}
-	return names
-}
-
+// mistakes are the faults that the self-test plants.
 var mistakes = []mistake{
 	{"noise at half its scale", onSums(func(t *spoiled) { t.noise = func(_ int, own, _ float64) float64 { return own / 2 } })},
 	{"noise scaled to half the sensitivity", onSums(func(t *spoiled) {
@@ -127,7 +120,7 @@ func onSums(set func(t *spoiled)) func(*Job, subject, int) (*subject, error) {
 
 // spoiled changes noisy sums before they leave.
 type spoiled struct {
-	next    noise.Tape
+	next    hook.Tape
 	told    float64 // factor on the standard deviation that is told
 	stretch int64   // factor on contributions
 	// noise is that of a coordinate, in steps, of its own and of the first one's,
@@ -146,7 +139,7 @@ func (t *spoiled) Drawn(sigma float64) {
 	}
 }
 
-// Release implements noise.Tape.
+// Release implements hook.Tape.
 func (t *spoiled) Release(step, sigma float64, sum, noisy []int64) {
 	if !t.begun && len(sum) > 0 {
 		t.first, t.begun = float64(noisy[0]-sum[0])/sigma, true
@@ -234,7 +227,7 @@ func misrated(j *Job, s subject, width int) (*subject, error) {
 	}
 	return onRuns(func(p pair) replay.Run {
 		return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
-			if next, ok := src.Tape().(noise.ChoiceTape); ok {
+			if next, ok := src.Tape().(hook.ChoiceTape); ok {
 				src = noise.NewTaped(src.Uint64(), third{next})
 			}
 			return p.run(ctx, neighbour, src)
@@ -243,9 +236,9 @@ func misrated(j *Job, s subject, width int) (*subject, error) {
 }
 
 // third tells a third of the rate of a choice.
-type third struct{ noise.ChoiceTape }
+type third struct{ hook.ChoiceTape }
 
-// Choose implements noise.ChoiceTape.
+// Choose implements hook.ChoiceTape.
 func (t third) Choose(scores []int64, rate *big.Rat, drawn int) int {
 	return t.ChoiceTape.Choose(scores, new(big.Rat).Mul(rate, big.NewRat(1, 3)), drawn)
 }

@@ -20,13 +20,13 @@ type chosen struct {
 	drawn  int
 }
 
-// Choose implements noise.ChoiceTape.
+// Choose implements hook.ChoiceTape.
 func (k *keeper) Choose(scores []int64, rate *big.Rat, drawn int) int {
 	k.choices = append(k.choices, chosen{slices.Clone(scores), new(big.Rat).Set(rate), drawn})
 	return drawn
 }
 
-// Choose implements noise.ChoiceTape: it shows what was kept, and adds up by how much the
+// Choose implements hook.ChoiceTape: it shows what was kept, and adds up by how much the
 // likeliest and the unlikeliest candidate's probabilities differ between the two runs.
 func (f *forcer) Choose(scores []int64, rate *big.Rat, drawn int) int {
 	f.choices++

@@ -139,7 +139,7 @@ type keeper struct {
 	choices []chosen
 }
 
-// Release implements noise.Tape.
+// Release implements hook.Tape.
 func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
 	k.hold(sigma, len(sum))
 	k.kept = append(k.kept, kept{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
@@ -162,7 +162,7 @@ type forcer struct {
 	loss        float64
 }
 
-// Release implements noise.Tape.
+// Release implements hook.Tape.
 func (f *forcer) Release(step, sigma float64, sum, noisy []int64) {
 	f.hold(sigma, len(sum))
 	f.next++

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -75,10 +76,10 @@ func Joined(run Run) Run {
 // alone is all processes of a run of one.
 type alone struct{}
 
-// Gather implements noise.Sums.
-func (alone) Gather(own noise.Sum) (noise.Sum, []int64, error) { return own, nil, nil }
+// Gather implements hook.Sums.
+func (alone) Gather(own hook.Sum) (hook.Sum, []int64, error) { return own, nil, nil }
 
-// Keep implements noise.Sums.
+// Keep implements hook.Sums.
 func (alone) Keep(noisy []int64) ([]int64, error) { return noisy, nil }
 
 // Alike runs a dataset, or its neighbour, in two ways with the noise of one seed. The
