@@ -24,46 +24,73 @@ import (
 // wrong with the data that is not a fault of form: the check of all data at once then
 // finds it, and says which of several faults comes first. Where it returns notices
 // alone, these say why.
-func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (*evaluate.Ready, []string, error) {
-	g := plan.Gather()
-	if g == nil || j.public.Targets != nil || j.public.Behavior != nil {
+func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (ready *evaluate.Ready, notices []string, err error) {
+	if plan.Gather() == nil || j.public.Targets != nil || j.public.Behavior != nil {
 		return nil, nil, nil
 	}
 	if err := j.readable(); err != nil {
 		return nil, nil, err
 	}
-	o := j.options
-	o.Progress = j.progress
-	open := func() (*file.Stream, error) { return file.Open(ctx, j.paths(), j.config.Data.Format, o) }
-	s, a, err := j.inStretches(plan, open)
-	if err != nil {
-		return nil, nil, err
+	s, a, apart, err := j.assembled(ctx, plan)
+	if s != nil {
+		defer func() { err = errors.Join(err, s.Close()) }()
 	}
-	if s == nil {
-		if s, err = open(); err != nil {
-			return nil, nil, err
-		}
-		a = j.assembly(plan)
-		err = a.run(s)
-	}
-	defer s.Close()
 	switch {
-	case s.Apart():
-		return nil, []string{"the episodes of a person do not stand together, so that all rows are held in memory; sort the data by person to have them read part by part"}, nil
-	case a.failed:
-		return nil, nil, nil
+	case a != nil && a.failed:
+		return nil, apart, nil
 	case err != nil:
 		return nil, nil, err
 	}
-	g = a.gathering
-	ready, err := g.Ready()
+	ready, err = a.gathering.Ready()
 	if err != nil {
 		return nil, nil, nil // the check of all data at once says what is wrong
 	}
 	j.persons = func(yield func(string) bool) { slices.Values(s.PersonIDs())(yield) }
 	j.unfit = trajectory.Repaired{Episodes: a.unfit}
 	told, err := j.doubted(ctx, a.watch.Warnings())
-	return ready, append(append(s.Notices(), j.unfitNotice(a.episodes)...), told...), err
+	notices = append(s.Notices(), j.unfitNotice(a.episodes)...)
+	return ready, slices.Concat(notices, apart, told), err
+}
+
+// assembled looks at all data in parts. Persons whose episodes do not stand together are
+// put together first, and a notice says so; where there is no room for that it has failed.
+// The stream has to be closed, after an error as well.
+func (j *job) assembled(ctx context.Context, plan *evaluate.Plan) (s *file.Stream, a *assembly, apart []string, err error) {
+	o := j.options
+	o.Progress = j.progress
+	open := func() (*file.Stream, error) { return file.Open(ctx, j.paths(), j.config.Data.Format, o) }
+	if s, a, err = j.inStretches(plan, open); s != nil || err != nil {
+		return s, a, nil, err
+	}
+	if s, err = open(); err != nil {
+		return nil, nil, nil, err
+	}
+	a = j.assembly(plan)
+	if err = a.run(s); !s.Apart() {
+		return s, a, nil, err
+	}
+	if err = s.Close(); err != nil {
+		return nil, nil, nil, err
+	}
+	if s, err = open(); err != nil {
+		return nil, nil, nil, err
+	}
+	a = j.assembly(plan)
+	dir, err := s.Together(ctx)
+	if err == nil {
+		err = a.run(s)
+	}
+	told := "the episodes of a person do not stand together, so that rows were "
+	switch {
+	case s.NoRoom():
+		a.failed = true
+		return s, a, []string{told + "to be kept on disk, and all are held in memory: " + err.Error()}, nil
+	case dir == "":
+		told += "held in memory until all of a person's were read; they are few"
+	default:
+		told += "kept in temporary files without names in " + dir + ", which are gone, until all of a person's were read; data that are sorted by person need none and are read faster"
+	}
+	return s, a, []string{told}, err
 }
 
 // assembly puts together what workers find in parts.

@@ -94,8 +94,12 @@ func (p *reading) read(records *spill.Reader) error {
 		case err != nil:
 		case kind == spill.Name:
 			var m ingest.Mention
-			m, err = spill.ReadMention(record)
-			p.names.Check(m)
+			if m, err = spill.ReadMention(record); err == nil && m.File >= len(p.builder.Files) {
+				err = io.ErrUnexpectedEOF
+			}
+			if err == nil {
+				p.names.Check(m)
+			}
 		case p.episodes:
 			err = p.builder.Add(record)
 		}

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
@@ -14,7 +15,10 @@ import (
 //
 // An episode lies in one file, and its rows are neighbours there. Its slices
 // are reused by the next call of Next.
-type Stream struct{ in *ingest.Stream }
+type Stream struct {
+	in   *ingest.Stream
+	kept *kept // nil unless Together was called
+}
 
 // NewStream prepares to read files of one format, in the order given; the format
 // may be one of the caller's own, which has its own separator and markers of missing
@@ -24,7 +28,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{in}, nil
+	return &Stream{in: in}, nil
 }
 
 // ReadFormat reads files of one format into memory, in the order given, and
@@ -46,9 +50,15 @@ func (s *Stream) Next() (*trajectory.Episode, error) { return s.in.Next() }
 // Part reads the next persons into d, in place of what it held: whole persons with all
 // of their episodes, some thousands of rows at a time, so that memory does not grow with
 // rows. Names of persons and episodes are left out. After the last one it returns
-// io.EOF. Where a person comes again after others it fails, and [Stream.Apart] tells so.
-// Part and Next are not to be mixed.
-func (s *Stream) Part(d *trajectory.Dataset) error { return s.in.Part(d) }
+// io.EOF. Where a person comes again after others it fails, and [Stream.Apart] tells so;
+// the data can then be opened anew, and read by [Stream.Together] first.
+// Part and Next are not to be mixed. After [Stream.Together] persons are in no order.
+func (s *Stream) Part(d *trajectory.Dataset) error {
+	if s.kept != nil {
+		return s.kept.part(d)
+	}
+	return s.in.Part(d)
+}
 
 // Apart tells that Part failed because the episodes of a person do not stand together.
 func (s *Stream) Apart() bool { return s.in.Apart() }
@@ -61,7 +71,7 @@ func (s *Stream) Apart() bool { return s.in.Apart() }
 func (s *Stream) Cut(workers int) []*Stream {
 	var out []*Stream
 	for _, x := range s.in.Cut(workers) {
-		out = append(out, &Stream{x})
+		out = append(out, &Stream{in: x})
 	}
 	return out
 }
@@ -99,5 +109,10 @@ func (s *Stream) Files() []string { return s.in.Files() }
 func (s *Stream) Persons() int { return s.in.Persons() }
 
 // Close releases the open file. Next does it as well when it returns an error,
-// io.EOF included.
-func (s *Stream) Close() error { return s.in.Close() }
+// io.EOF included. It removes what [Stream.Together] kept.
+func (s *Stream) Close() error {
+	if s.kept == nil {
+		return s.in.Close()
+	}
+	return errors.Join(s.in.Close(), s.kept.rows.Close())
+}

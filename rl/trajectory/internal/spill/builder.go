@@ -1,6 +1,10 @@
 package spill
 
-import "github.com/discreet-rl/discreet/rl/trajectory"
+import (
+	"io"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
 
 // Builder makes a dataset of the episodes of a part. Persons are in the order in which
 // they come first.
@@ -19,6 +23,9 @@ func (b *Builder) Add(record []byte) error {
 	person, id, err := b.Frame.Read(record, &b.e)
 	if err != nil {
 		return err
+	}
+	if len(b.Files) > 0 && b.e.File >= len(b.Files) { // as a damaged record may say
+		return io.ErrUnexpectedEOF
 	}
 	if b.number == nil {
 		b.number = map[string]int{}

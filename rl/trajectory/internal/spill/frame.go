@@ -91,7 +91,8 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 	for i := range n {
 		n[i] = r.count()
 	}
-	if r.short {
+	// A damaged record may say anything of how many there are: every row has a reward.
+	if r.short || n[2] > len(r.left)/8 || n[0] > math.MaxUint16 || f.Actions < 0 {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	e.File, e.Row, e.Columns, e.Actions, e.EndUnknown = n[0], n[1], f.Columns, f.Actions, f.EndUnknown
@@ -101,10 +102,10 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 		id = nil
 	}
 	rows, w := n[2], len(f.Columns)
-	e.Obs, e.Reward = r.numbers(e.Obs, rows*w), r.numbers(e.Reward, rows)
+	e.Obs, e.Reward = r.numbers(e.Obs, rows, w), r.numbers(e.Reward, rows, 1)
 	for _, c := range columns(e) {
 		if f.Parts&c.part != 0 {
-			*c.of = r.numbers(*c.of, rows*c.width)
+			*c.of = r.numbers(*c.of, rows, c.width)
 		}
 	}
 	if f.Parts&trajectory.Action != 0 {
@@ -115,7 +116,7 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 	}
 	e.Final = nil
 	if flags[0]&2 != 0 {
-		e.Final = r.numbers(nil, w)
+		e.Final = r.numbers(nil, 1, w)
 	}
 	if r.short || len(r.left) > 0 {
 		return nil, nil, io.ErrUnexpectedEOF
@@ -149,8 +150,14 @@ func (r *source) count() int {
 	return int(v)
 }
 
-// numbers are never nil: the data have such a column.
-func (r *source) numbers(dst []float64, n int) []float64 {
+// numbers are never nil: the data have such a column. Memory is asked for what is there.
+func (r *source) numbers(dst []float64, rows, width int) []float64 {
+	n := 0
+	if most := len(r.left) / 8; width == 0 || rows <= most/width {
+		n = rows * width
+	} else {
+		r.short, r.left = true, nil
+	}
 	dst = slices.Grow(dst[:0], n+1)
 	for b := r.bytes(8 * n); len(b) > 0; b = b[8:] {
 		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))

@@ -11,9 +11,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
 )
 
-// TestAFullDiskIsNamed. A file may not grow beyond the limit of the process, which is what
-// a full disk is to who writes.
-func TestAFullDiskIsNamed(t *testing.T) {
+// limited has no file grow beyond 64 KB, which is what a full disk is to who writes.
+func limited(t *testing.T) {
+	t.Helper()
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 		t.Fatal(err)
@@ -21,11 +21,16 @@ func TestAFullDiskIsNamed(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 16, Max: was.Max}); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+}
+
+// TestAFullDiskIsNamed by who keeps parts in a directory.
+func TestAFullDiskIsNamed(t *testing.T) {
+	limited(t)
 	dir := t.TempDir()
 	w := spill.NewWriter(dir, 2)
 	record := bytes.Repeat([]byte{1}, 1<<12)

@@ -3,6 +3,7 @@ package spill
 import (
 	"encoding/binary"
 	"io"
+	"math"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 )
@@ -14,6 +15,9 @@ const (
 	// Name is one that [AppendMention] wrote.
 	Name = 'n'
 )
+
+// mostRows bounds the rows of a file, as what compares names has room for.
+const mostRows = 1 << 47
 
 // AppendMention appends a mention without its plain spelling.
 func AppendMention(dst []byte, m ingest.Mention) []byte {
@@ -31,7 +35,7 @@ func ReadMention(record []byte) (ingest.Mention, error) {
 	r := &source{left: record}
 	person := r.bytes(1)
 	file, row := r.count(), r.count()
-	if r.short {
+	if r.short || file > math.MaxUint16 || row >= mostRows {
 		return ingest.Mention{}, io.ErrUnexpectedEOF
 	}
 	return ingest.Mention{Person: person[0] != 0, File: file, Row: row, ID: r.left}, nil

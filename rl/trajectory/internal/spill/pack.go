@@ -71,7 +71,9 @@ func (p *Packed) tail() error {
 	if string(tail[16:]) != packMark || parts != uint64(p.parts) || facts > mostFacts {
 		return io.ErrUnexpectedEOF
 	}
-	p.ends = info.Size() - packTail - 8*int64(parts)
+	if p.ends = info.Size() - packTail - 8*int64(parts); p.ends < int64(facts) {
+		return io.ErrUnexpectedEOF
+	}
 	p.Facts = make([]byte, facts)
 	_, err = p.file.ReadAt(p.Facts, p.ends-int64(facts))
 	return cut(err)

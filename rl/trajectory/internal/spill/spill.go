@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -122,6 +124,9 @@ func (f *files) name(i int) string { return filepath.Join(f.dir, f.prefix+strcon
 
 // put adds a record to a file. The number of its part goes before it.
 func (f *files) put(i, part int, kind byte, record []byte) error {
+	if i < 0 || i >= f.n { // as a damaged file may say
+		return io.ErrUnexpectedEOF
+	}
 	o := f.open[i]
 	if o == nil {
 		file, err := os.OpenFile(f.name(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -131,15 +136,20 @@ func (f *files) put(i, part int, kind byte, record []byte) error {
 		o = &output{file, bufio.NewWriterSize(file, buffered)}
 		f.open[i], f.made[i] = o, true
 	}
-	var head [1 + 2*binary.MaxVarintLen64]byte
-	head[0] = kind
-	n := 1 + binary.PutUvarint(head[1:], uint64(part))
-	n += binary.PutUvarint(head[n:], uint64(len(record)))
-	_, err := o.Write(head[:n])
+	_, err := o.Write(appendHead(make([]byte, 0, mostHead), part, kind, record))
 	if err == nil {
 		_, err = o.Write(record)
 	}
 	return f.full(err)
+}
+
+// mostHead is the longest that goes before a record.
+const mostHead = 1 + 2*binary.MaxVarintLen64
+
+// appendHead appends what goes before a record: its kind, a number, and how long it is.
+func appendHead(dst []byte, number int, kind byte, record []byte) []byte {
+	dst = binary.AppendUvarint(append(dst, kind), uint64(number))
+	return binary.AppendUvarint(dst, uint64(len(record)))
 }
 
 // close ends writing.
@@ -206,12 +216,27 @@ func (r *Reader) next() (part int, kind byte, record []byte, err error) {
 	if err != nil {
 		return 0, 0, nil, cut(err)
 	}
-	if uint64(cap(r.record)) < n {
-		r.record = make([]byte, n+n/4)
+	if p > math.MaxInt {
+		return 0, 0, nil, io.ErrUnexpectedEOF
 	}
-	r.record = r.record[:n]
-	_, err = io.ReadFull(r.in, r.record)
-	return int(p), kind, r.record, cut(err)
+	err = r.fill(n)
+	return int(p), kind, r.record, err
+}
+
+// fill reads a record of n bytes. A damaged file may say any number: memory grows with
+// what there is.
+func (r *Reader) fill(n uint64) error {
+	r.record = r.record[:0]
+	for n > 0 {
+		at := len(r.record)
+		next := int(min(n, uint64(max(cap(r.record)-at, buffered))))
+		r.record = slices.Grow(r.record, next)[:at+next]
+		if _, err := io.ReadFull(r.in, r.record[at:]); err != nil {
+			return cut(err)
+		}
+		n -= uint64(next)
+	}
+	return nil
 }
 
 // cut tells of an end within a record.
