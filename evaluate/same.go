@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // tolerance is by how much, relative to the larger, two computations of one
@@ -138,15 +138,5 @@ func shortJSON(v any) string {
 	if err != nil {
 		return "no JSON"
 	}
-	const longest = 120
-	s := string(text)
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	return fault.Quoted(string(text), 120)
 }

@@ -152,18 +152,23 @@ func (c console) oneDataset(r *http.Request, who *caller) (pages.OneDataset, err
 
 // dataset shows one.
 func (c console) dataset(w http.ResponseWriter, r *http.Request) {
-	who, err := c.enter(r.Context(), curatorv1.CuratorServiceGetDatasetProcedure, r.PathValue("dataset"))
-	if err != nil {
-		c.sorry(w, r, err)
-		return
-	}
-	v, err := c.oneDataset(r, who)
+	_, v, err := c.enterDataset(r, curatorv1.CuratorServiceGetDatasetProcedure)
 	if err != nil {
 		c.sorry(w, r, err)
 		return
 	}
 	v.Question = firstQuestion
 	c.show(w, http.StatusOK, v)
+}
+
+// enterDataset is who asks for a dataset's page to do what a procedure does, and the page.
+func (c console) enterDataset(r *http.Request, procedure string) (*caller, pages.OneDataset, error) {
+	who, err := c.enter(r.Context(), procedure, r.PathValue("dataset"))
+	if err != nil {
+		return nil, pages.OneDataset{}, err
+	}
+	v, err := c.oneDataset(r, who)
+	return who, v, err
 }
 
 // notices shows the steward what checks found.

@@ -18,12 +18,7 @@ const firstQuestion = "target: {kind: constant, action: 1}\nmethod: {name: dp-wi
 
 // planForm shows the plan of the question in the form, below it.
 func (c console) planForm(w http.ResponseWriter, r *http.Request) {
-	who, err := c.enter(r.Context(), curatorv1.CuratorServicePlanProcedure, r.PathValue("dataset"))
-	if err != nil {
-		c.sorry(w, r, err)
-		return
-	}
-	v, err := c.oneDataset(r, who)
+	who, v, err := c.enterDataset(r, curatorv1.CuratorServicePlanProcedure)
 	if err != nil {
 		c.sorry(w, r, err)
 		return

@@ -43,26 +43,28 @@ func (a planAudit) run(cmd *cobra.Command, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if err := a.writePage(report.Audit{Of: filepath.Base(path), Report: r}); err != nil {
-		return err
-	}
-	if asJSON {
-		err = printJSON(cmd.OutOrStdout(), r)
-	} else {
-		printAudit(cmd.OutOrStdout(), r)
-	}
-	if err == nil && len(r.Broken) > 0 {
-		err = fmt.Errorf("%w: %s", audit.ErrBroken, r.Broken[0])
-	}
-	return err
+	return a.tell(cmd, asJSON, report.Audit{Of: filepath.Base(path), Report: r}, r, r.Broken, func(w io.Writer) { printAudit(w, r) })
 }
 
-// writePage draws the page of an audit, where one is asked for.
-func (a planAudit) writePage(of report.Audit) error {
-	if a.page == "" {
-		return nil
+// tell draws the page of an audit, where one is asked for, and prints what was found as JSON or in
+// words. It is an error that something is broken.
+func (a planAudit) tell(cmd *cobra.Command, asJSON bool, page report.Audit, found any, broken []string, print func(io.Writer)) error {
+	if a.page != "" {
+		if err := newFile(a.page, 0o644, func(w io.Writer) error { return report.WriteAudit(w, page) }); err != nil {
+			return err
+		}
 	}
-	return newFile(a.page, 0o644, func(w io.Writer) error { return report.WriteAudit(w, of) })
+	if asJSON {
+		if err := printJSON(cmd.OutOrStdout(), found); err != nil {
+			return err
+		}
+	} else {
+		print(cmd.OutOrStdout())
+	}
+	if len(broken) > 0 {
+		return fmt.Errorf("%w: %s", audit.ErrBroken, broken[0])
+	}
+	return nil
 }
 
 // fewestRuns is the least that chooses a test and has some left to count.
@@ -76,17 +78,22 @@ func tellParts(w io.Writer) func(string) {
 	return func(part string) { fmt.Fprintf(w, "audit: %s\n", part) }
 }
 
-func printAudit(w io.Writer, r *examine.Report) {
-	fmt.Fprintf(w, "method    %s\n", r.Method)
-	fmt.Fprintf(w, "claim     %s, %v\n", claimText(r.Claim), r.Adjacency)
-	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(r.SelfTest)-len(r.Missed), len(r.SelfTest))
-	for _, p := range r.SelfTest {
+// printSelfTest says which planted mistakes an audit found.
+func printSelfTest(w io.Writer, planted []examine.Planted, missed int) {
+	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(planted)-missed, len(planted))
+	for _, p := range planted {
 		if p.Found {
 			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
 		} else {
 			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          %s: NOT FOUND", p.Mistake)))
 		}
 	}
+}
+
+func printAudit(w io.Writer, r *examine.Report) {
+	fmt.Fprintf(w, "method    %s\n", r.Method)
+	fmt.Fprintf(w, "claim     %s, %v\n", claimText(r.Claim), r.Adjacency)
+	printSelfTest(w, r.SelfTest, len(r.Missed))
 	if r.Replayed > 0 {
 		paid := "mu^2"
 		if r.Claim.Mu == 0 {

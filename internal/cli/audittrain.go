@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/audit"
+	planexamine "github.com/discreet-rl/discreet/internal/evaluate/examine"
 	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/train/examine"
 )
@@ -23,31 +24,17 @@ func (a planAudit) runTraining(cmd *cobra.Command, path string, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if err := a.writePage(report.Audit{Of: filepath.Base(path), Training: r}); err != nil {
-		return err
-	}
-	if asJSON {
-		err = printJSON(cmd.OutOrStdout(), r)
-	} else {
-		printTrainingAudit(cmd.OutOrStdout(), r)
-	}
-	if err == nil && len(r.Broken) > 0 {
-		err = fmt.Errorf("%w: %s", audit.ErrBroken, r.Broken[0])
-	}
-	return err
+	return a.tell(cmd, asJSON, report.Audit{Of: filepath.Base(path), Training: r}, r, r.Broken, func(w io.Writer) { printTrainingAudit(w, r) })
 }
 
 func printTrainingAudit(w io.Writer, r *examine.Report) {
 	fmt.Fprintf(w, "method    reports by %s of %d weights\n", r.Randomizer.Mechanism, r.Dim)
 	fmt.Fprintf(w, "claim     epsilon %.6g for a report, delta 0, local, %v\n", r.Claim.Epsilon, r.Adjacency)
-	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(r.SelfTest)-len(r.Missed), len(r.SelfTest))
-	for _, p := range r.SelfTest {
-		if p.Found {
-			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
-		} else {
-			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          %s: NOT FOUND", p.Mistake)))
-		}
+	planted := make([]planexamine.Planted, len(r.SelfTest))
+	for i, p := range r.SelfTest {
+		planted[i] = planexamine.Planted(p)
 	}
+	printSelfTest(w, planted, len(r.Missed))
 	if r.Exact != nil {
 		fmt.Fprintf(w, "exact     epsilon %.6g is the most that any of %d pairs of vectors shows, by the probabilities of all reports\n", *r.Exact, r.Pairs)
 	}

@@ -34,10 +34,21 @@ func Exit(err error) int {
 	return ExitFailed
 }
 
+// Quoted is a text of somebody else's as an error may show it: on one line, of at most so many bytes.
+func Quoted(text string, longest int) string {
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
+	}
+	return printable(text, "")
+}
+
 // Printable is a text with nothing in it that would steer a terminal.
-func Printable(text string) string {
+func Printable(text string) string { return printable(text, "\n\t") }
+
+// printable marks what cannot be printed, but for the characters that may stay.
+func printable(text, stay string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) && !strings.ContainsRune(stay, r) {
 			return unicode.ReplacementChar
 		}
 		return r

@@ -55,7 +55,7 @@ func auditMutants() []mutant {
 			[][2]string{{"candidate = flip(totals, rate, src)", "candidate = flip(totals, new(big.Rat).Mul(rate, big.NewRat(3, 1)), src)"}},
 			stand, plansStand + "permute-and-flip"},
 		{"audit: a tenth of the noise for shards", "internal/dp/mechanism/joint.go",
-			[][2]string{{"noise.NewGaussian(a.grid.sigma)", "noise.NewGaussian(a.grid.sigma / 10)"}},
+			[][2]string{{"noisy, err := a.exactly(all.Values, src)", "a.grid.sigma /= 10\n\tnoisy, err := a.exactly(all.Values, src)"}},
 			stand, plansStand + "dp-wis_replace_one"},
 		{"audit: the system's entropy is one key", "dp/noise/source.go",
 			[][2]string{{"	s := &Source{keyed: true}\n", "	s := &Source{keyed: true}\n	if s.keyed {\n		s.seeded = true\n		return s, nil\n	}\n"}},

@@ -12,7 +12,7 @@ func scaleMutants() []mutant {
 			[][2]string{{"if found {", "if found && m.Shard < 0 {"}},
 			"./scale", "DoNotBelong"},
 		{"shards: a transcript not synced", "scale/driver.go",
-			[][2]string{{"n, err := s.run.store.keep(s.at, Noisy{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})", "n, err := Noisy{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy}, error(nil)"}},
+			[][2]string{{"n, err := s.run.store.keep(s.at, noisySum{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy})", "n, err := noisySum{Step: s.of.Step, Sigma: s.of.Sigma, Sum: noisy}, error(nil)"}},
 			"./scale", "StoppedDriver"},
 		{"shards: noise drawn per shard", "scale/worker.go",
 			[][2]string{{"r.sum.Values = slices.Clone(own.Values)", "r.sum.Values = slices.Clone(own.Values); r.sum.Values[0] += int64(noise.NewSeeded(1).Uint64() >> 40)"}},

@@ -16,12 +16,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/jcs"
 )
 
@@ -93,16 +93,7 @@ func compile(n Name) (*jsonschema.Schema, error) {
 
 // printable is a text of the document as it may stand in an error.
 func printable(text string) string {
-	const longest = 300
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
+	return fault.Quoted(text, 300)
 }
 
 // nothing keeps the validator from the file system and the network.

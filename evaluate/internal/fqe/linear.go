@@ -100,24 +100,11 @@ func (l Linear) Release(s *value.Sample, shards int, src *noise.Source) (*Linear
 		return nil, err
 	}
 	x := make([]float64, l.Coordinates())
-	for shard := range shards {
-		part := all
-		if shard > 0 {
-			if part, err = l.sums(); err != nil {
-				return nil, err
-			}
-		}
-		for p := shard; p < s.Data.Persons(); p += shards {
-			walk.person(x, p)
-			if err := part.Add(x); err != nil {
-				return nil, err
-			}
-		}
-		if shard > 0 {
-			if err := all.Merge(part); err != nil {
-				return nil, err
-			}
-		}
+	if err := inShards(all, l.sums, s.Data.Persons(), shards, func(part *mechanism.VectorSum, p int) error {
+		walk.person(x, p)
+		return part.Add(x)
+	}); err != nil {
+		return nil, err
 	}
 	noisy, _, err := all.Release(src)
 	if err != nil {

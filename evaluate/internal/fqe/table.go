@@ -118,23 +118,10 @@ func (t Table) Release(s *value.Sample, shards int, src *noise.Source) (*Model, 
 		return nil, err
 	}
 	walk := walker{t: t, s: s}
-	for shard := range shards {
-		part := all
-		if shard > 0 {
-			if part, err = t.sums(); err != nil {
-				return nil, err
-			}
-		}
-		for p := shard; p < s.Data.Persons(); p += shards {
-			if err := part.Add(walk.person(p)); err != nil {
-				return nil, err
-			}
-		}
-		if shard > 0 {
-			if err := all.Merge(part); err != nil {
-				return nil, err
-			}
-		}
+	if err := inShards(all, t.sums, s.Data.Persons(), shards, func(part *mechanism.Transitions, p int) error {
+		return part.Add(walk.person(p))
+	}); err != nil {
+		return nil, err
 	}
 	noisy, _, err := all.Release(src)
 	if err != nil {

@@ -38,15 +38,10 @@ func (a *accumulator) drawn(all hook.Sum, src *noise.Source) ([]int64, error) {
 	if err := a.possible(all); err != nil {
 		return nil, err
 	}
-	exact, err := noise.NewGaussian(a.grid.sigma)
+	noisy, err := a.exactly(all.Values, src)
 	if err != nil {
 		return nil, err
 	}
-	noisy := make([]int64, len(a.sum))
-	for i := range noisy {
-		noisy[i] = exact.Sample(src)
-	}
-	a.grid.disturb(all.Values, noisy, src)
 	return src.Sums().Keep(noisy)
 }
 

@@ -244,19 +244,28 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 			out[i] = (float64(k) + fast.Sample(src)) * a.grid.step
 		}
 	} else {
-		exact, err := noise.NewGaussian(a.grid.sigma)
+		noisy, err := a.exactly(a.sum, src)
 		if err != nil {
 			return nil, err
 		}
-		noisy := make([]int64, len(a.sum))
-		for i := range noisy {
-			noisy[i] = exact.Sample(src)
-		}
-		a.grid.disturb(a.sum, noisy, src)
 		a.grid.scaled(out, noisy)
 	}
 	clear(a.sum)
 	return out, nil
+}
+
+// exactly is a sum with exact noise, in lattice steps.
+func (a *accumulator) exactly(sum []int64, src *noise.Source) ([]int64, error) {
+	exact, err := noise.NewGaussian(a.grid.sigma)
+	if err != nil {
+		return nil, err
+	}
+	noisy := make([]int64, len(sum))
+	for i := range noisy {
+		noisy[i] = exact.Sample(src)
+	}
+	a.grid.disturb(sum, noisy, src)
+	return noisy, nil
 }
 
 // scaled writes a noisy sum in the caller's units.

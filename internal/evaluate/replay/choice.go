@@ -47,13 +47,7 @@ func (f *forcer) Choose(scores []int64, rate *big.Rat, drawn int) int {
 // the exact probabilities of all candidates, by the two totals of scores, must be within
 // a factor of e^epsilon of each other. Result.Ratio is the largest logarithm of a ratio over epsilon.
 func CheckChoice(ctx context.Context, run Run, epsilon float64, seed uint64) (Result, error) {
-	shown := new(keeper)
-	want, err := run.text(ctx, false, noise.NewTaped(seed, shown))
-	if err != nil {
-		return Result{}, err
-	}
-	forced := &forcer{kept: shown.kept, keptChoices: shown.choices}
-	got, err := run.text(ctx, true, noise.NewTaped(seed, forced))
+	shown, forced, want, got, err := run.twice(ctx, seed)
 	if err != nil {
 		return Result{}, err
 	}

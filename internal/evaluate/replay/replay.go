@@ -83,13 +83,7 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 
 // CheckRun is [Check] for any run, against the mu^2 that it is allowed.
 func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Result, error) {
-	shown := new(keeper)
-	want, err := run.text(ctx, false, noise.NewTaped(seed, shown))
-	if err != nil {
-		return Result{}, err
-	}
-	forced := &forcer{kept: shown.kept, keptChoices: shown.choices}
-	got, err := run.text(ctx, true, noise.NewTaped(seed, forced))
+	shown, forced, want, got, err := run.twice(ctx, seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -114,6 +108,18 @@ func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Resul
 		return result, fmt.Errorf("%w: equal noisy sums and different releases: %s", ErrBroken, firstDifference(want, got))
 	}
 	return result, nil
+}
+
+// twice runs on the dataset, and on its neighbour with what was kept of the first run in place of
+// what would be drawn.
+func (run Run) twice(ctx context.Context, seed uint64) (shown *keeper, forced *forcer, want, got []byte, err error) {
+	shown = new(keeper)
+	if want, err = run.text(ctx, false, noise.NewTaped(seed, shown)); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	forced = &forcer{kept: shown.kept, keptChoices: shown.choices}
+	got, err = run.text(ctx, true, noise.NewTaped(seed, forced))
+	return shown, forced, want, got, err
 }
 
 // firstDifference shows where two releases part.
