@@ -38,6 +38,7 @@ var unmarked = []string{
 	"internal/signature.ErrEnvelope", "internal/signature.ErrForeign", "internal/signature.ErrSignature", "internal/signature.ErrUnsigned",
 	"internal/xmath.ErrIntegration",
 	"internal/report.ErrRelease",
+	"internal/rl/sim/simtest.ErrSensor",
 	"rl/learn.ErrDiverged",
 	"rl/trajectory.ErrColumn", "rl/trajectory.ErrEmpty", "rl/trajectory.ErrEpisode", "rl/trajectory.ErrFormat", "rl/trajectory.ErrValue",
 	"scale.ErrEngine",

@@ -47,7 +47,7 @@ var table = []part{
 		{"rl/feature"},
 		{"rl/policy"},
 		{"internal/rl/value", "rl/sim"},
-		{"rl/learn", "internal/rl/sim/chain", "internal/rl/sim/cartpole", "internal/rl/sim/acrobot", "internal/rl/sim/bandit", "internal/rl/sim/hiv", "internal/rl/sim/mountaincar"},
+		{"rl/learn", "internal/rl/sim/chain", "internal/rl/sim/cartpole", "internal/rl/sim/acrobot", "internal/rl/sim/bandit", "internal/rl/sim/hiv", "internal/rl/sim/mountaincar", "internal/rl/sim/simtest"},
 	}},
 
 	// The bridges, the only places where the pillars meet; they do not know of each other.

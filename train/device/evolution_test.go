@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/local"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/rl/sim/simtest"
 	"github.com/discreet-rl/discreet/rl/learn"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
@@ -78,10 +79,10 @@ func TestAFailureOnTheSecondSideIsNotHeard(t *testing.T) {
 		// Where the first side ends is where the second begins: four episodes of 8 steps at least, and 200 at most.
 		whole := must(a.device.Player(must(pole())(t)))(t)
 		_, out := a.device.Learn(&task, theta, whole, rand.New(rand.NewPCG(1, 1)))
-		a.player = must(a.device.Player(&faulty{Env: must(pole())(t), left: out.Steps - 2}))(t)
+		a.player = must(a.device.Player(&simtest.Faulty{Env: must(pole())(t), Left: out.Steps - 2}))(t)
 		a.rng = rand.New(rand.NewPCG(1, 1))
 		report, out := a.answer(t, task, theta)
-		if out.Score != 0 || out.Steps != 0 || !errors.Is(out.Failed, errSensor) {
+		if out.Score != 0 || out.Steps != 0 || !errors.Is(out.Failed, simtest.ErrSensor) {
 			t.Errorf("the agent is told %+v; want its failure", out)
 		}
 		if control, _ := zero.answer(t, task, theta); !bytes.Equal(report, control) {

@@ -4,37 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/rl/sim"
+	"github.com/discreet-rl/discreet/internal/rl/sim/simtest"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 )
-
-// faulty is an environment whose sensors give up after so many steps, for good
-// unless each episode has as many again.
-type faulty struct {
-	sim.Env
-	left, again int
-}
-
-var errSensor = errors.New("sensor out of range")
-
-func (f *faulty) Reset(obs []float64, rng *rand.Rand) {
-	if f.again > 0 {
-		f.left = f.again
-	}
-	f.Env.Reset(obs, rng)
-}
-
-func (f *faulty) Step(obs []float64, action int) (sim.Outcome, error) {
-	if f.left--; f.left < 0 {
-		return sim.Outcome{}, errSensor
-	}
-	return f.Env.Step(obs, action)
-}
 
 // TestFailingEnvironmentIsNotHeard compares with an agent that always reports on
 // zero, with the same noise: whatever happened, it is the same report.
@@ -59,13 +35,13 @@ func TestFailingEnvironmentIsNotHeard(t *testing.T) {
 			control := l
 			control.ZeroGradient = true
 			a, zero := agent(t, l, terms.Randomizer, 1e3, 1), agent(t, control, terms.Randomizer, 1e3, 1)
-			a.player = must(a.device.Player(&faulty{Env: must(pole())(t), left: steps}))(t)
+			a.player = must(a.device.Player(&simtest.Faulty{Env: must(pole())(t), Left: steps}))(t)
 			for n := range uint64(10) {
 				a.Noise, zero.Noise = noise.NewSeeded(n), noise.NewSeeded(n)
 				task := agg.Issue(0)
 				theta := make([]float64, 8)
 				report, out := a.answer(t, task, theta) // silence would tell of the failure
-				if out.Score != 0 || out.Steps != 0 || !errors.Is(out.Failed, errSensor) {
+				if out.Score != 0 || out.Steps != 0 || !errors.Is(out.Failed, simtest.ErrSensor) {
 					t.Errorf("%s, after %d steps: the agent is told %+v; want its failure", m, steps, out)
 				}
 				if control, _ := zero.answer(t, task, theta); !bytes.Equal(report, control) {

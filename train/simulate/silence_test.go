@@ -3,36 +3,13 @@ package simulate_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/rl/sim/simtest"
 	"github.com/discreet-rl/discreet/rl/sim"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
-
-// faulty is an environment whose sensors give up after so many steps, for good
-// unless each episode has as many again.
-type faulty struct {
-	sim.Env
-	left, again int
-}
-
-var errSensor = errors.New("sensor out of range")
-
-func (f *faulty) Reset(obs []float64, rng *rand.Rand) {
-	if f.again > 0 {
-		f.left = f.again
-	}
-	f.Env.Reset(obs, rng)
-}
-
-func (f *faulty) Step(obs []float64, action int) (sim.Outcome, error) {
-	if f.left--; f.left < 0 {
-		return sim.Outcome{}, errSensor
-	}
-	return f.Env.Step(obs, action)
-}
 
 // TestRunGoesOnWhereEnvironmentsFail: training agents and evaluators alike.
 func TestRunGoesOnWhereEnvironmentsFail(t *testing.T) {
@@ -44,13 +21,13 @@ func TestRunGoesOnWhereEnvironmentsFail(t *testing.T) {
 		c.Environments = []simulate.Environment{{Name: "a pole", New: func() (sim.Env, error) {
 			env, err := healthy()
 			if fails {
-				env = &faulty{Env: env, again: 3}
+				env = &simtest.Faulty{Env: env, Again: 3}
 			}
 			return env, err
 		}}}
 		failed := 0
 		c.Progress = func(p simulate.Progress) bool {
-			if errors.Is(p.Failed, errSensor) {
+			if errors.Is(p.Failed, simtest.ErrSensor) {
 				failed++
 			}
 			return true
