@@ -28,7 +28,7 @@ type Temporary struct {
 	level  int
 	most   int64        // bytes of a part that is not divided
 	seed   maphash.Seed // nobody can tell from the data which numbers are in one part
-	parts  [fan]share
+	parts  []share
 	noRoom bool
 	next   int        // of the parts to be given
 	given  *share     // being read
@@ -45,12 +45,16 @@ type share struct {
 
 // NewTemporary makes an empty one, whose files are in [os.TempDir].
 func NewTemporary() *Temporary {
-	return &Temporary{dir: os.TempDir(), most: together, seed: maphash.MakeSeed()}
+	return newTemporary(os.TempDir(), 0, fan, together)
+}
+
+func newTemporary(dir string, level, parts int, most int64) *Temporary {
+	return &Temporary{dir: dir, level: level, most: most, seed: maphash.MakeSeed(), parts: make([]share, parts)}
 }
 
 // Put adds a record to those of a number.
 func (t *Temporary) Put(number int, kind byte, record []byte) error {
-	p := &t.parts[maphash.Comparable(t.seed, number)%fan]
+	p := &t.parts[maphash.Comparable(t.seed, number)%uint64(len(t.parts))]
 	if len(p.held) > 0 && len(p.held)+mostHead+len(record) > held {
 		if err := t.write(p); err != nil {
 			return err
@@ -137,14 +141,15 @@ func (t *Temporary) open(ctx context.Context, p *share) (*Reader, error) {
 		return nil, fmt.Errorf("rows that were kept in a temporary file in %s are gone: %w; run again", t.dir, err)
 	}
 	if p.wrote > t.most && t.level < mostLevels {
-		return nil, t.divide(ctx, r)
+		// Twice as many as would do, since some have more than others.
+		return nil, t.divide(ctx, r, int(min(fan, 2*p.wrote/t.most)))
 	}
 	return r, nil
 }
 
-// divide puts the records of a part into parts of their own.
-func (t *Temporary) divide(ctx context.Context, records *Reader) error {
-	t.below = &Temporary{dir: t.dir, level: t.level + 1, most: t.most, seed: maphash.MakeSeed()}
+// divide puts the records of a part into smaller ones.
+func (t *Temporary) divide(ctx context.Context, records *Reader, parts int) error {
+	t.below = newTemporary(t.dir, t.level+1, parts, t.most)
 	for n := 0; ; n++ {
 		if n%(1<<10) == 0 && ctx.Err() != nil {
 			return ctx.Err()
