@@ -88,7 +88,7 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 	}
 	var names []string
 	for s, of := range persons {
-		name, err := writeShard(dir, d, of, shardPlace{s, count, key})
+		name, err := writeShard(dir, shardPlace{s, count, key}, ordered(d, of))
 		if err != nil {
 			return names, err
 		}
@@ -97,12 +97,17 @@ func write(d *trajectory.Dataset, dir string, count int, key [16]byte) ([]string
 	return names, nil
 }
 
-// writeShard writes the file of a shard: of these persons, in the order of their ids.
-func writeShard(dir string, d *trajectory.Dataset, persons []int, at shardPlace) (string, error) {
-	slices.SortFunc(persons, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
+// writeShard writes the file of a shard.
+func writeShard(dir string, at shardPlace, write func(to io.Writer, marks map[string]string) error) (string, error) {
 	name := filepath.Join(dir, shardName(at.Shard, at.Count))
 	marks := map[string]string{markNumber: strconv.Itoa(at.Shard), markCount: strconv.Itoa(at.Count), markKey: hex.EncodeToString(at.key[:])}
-	return name, atomicfile.Write(name, 0o600, func(w io.Writer) error { return file.WriteMarked(w, d.Take(persons), marks) })
+	return name, atomicfile.Write(name, 0o600, func(w io.Writer) error { return write(w, marks) })
+}
+
+// ordered writes these persons of a dataset in the order of their ids.
+func ordered(d *trajectory.Dataset, persons []int) func(io.Writer, map[string]string) error {
+	slices.SortFunc(persons, func(a, b int) int { return compare(d.PersonID[a], d.PersonID[b]) })
+	return func(to io.Writer, marks map[string]string) error { return file.WriteMarked(to, d.Take(persons), marks) }
 }
 
 func shardName(shard, count int) string {

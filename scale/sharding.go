@@ -3,15 +3,16 @@ package scale
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// Sharding makes shards of data in files. It holds one shard in memory at a time: the
-// rows are kept on disk meanwhile, beside the shards, where nobody but their owner may
-// read them.
+// Sharding makes shards of data in files. It holds some MB of rows and the names of one
+// shard in memory at a time: the rows are kept on disk meanwhile, beside the shards, where
+// nobody but their owner may read them.
 type Sharding struct {
 	// Data, Format and Options are those of [file.Read], which reads the same.
 	Data    []string
@@ -54,14 +55,14 @@ func (s Sharding) write(ctx context.Context, key [16]byte) (names []string, err 
 		return nil, err
 	}
 	nobody := false
-	err = rows.Each(ctx, func(shard int, d *trajectory.Dataset) error {
+	err = rows.Each(ctx, func(shard, persons int, write func(io.Writer, map[string]string) error) error {
 		s.progress(in, shard)
-		nobody = nobody || d.Persons() == 0
+		nobody = nobody || persons == 0
 		if nobody || !rows.Named() {
 			return nil // what is wrong with other persons comes first
 		}
 		at.Shard = shard
-		_, err := writeShard(m.shards(), d, everyone(d), at)
+		_, err := writeShard(m.shards(), at, write)
 		names = append(names, filepath.Join(s.Dir, shardName(shard, s.Shards)))
 		return err
 	})

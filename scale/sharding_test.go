@@ -209,6 +209,13 @@ func TestShardsFromDiskAreThoseFromMemory(t *testing.T) {
 			same(t, Sharding{Data: newLog(60, 2).in(t, 2), Options: o, Shards: 4})
 		})
 	}
+	t.Run("a shard of more rows than are in memory", func(t *testing.T) {
+		names := newLog(30_000, 6).in(t, 2)
+		same(t, Sharding{Data: names, Options: all, Shards: 1})
+		o := all
+		o.OneRowEpisodes, o.Optional = true, trajectory.AllParts&^trajectory.Final // which have no names
+		same(t, Sharding{Data: names, Options: o, Shards: 1})
+	})
 	t.Run("two levels", func(t *testing.T) {
 		same(t, Sharding{Data: newLog(3000, 3).in(t, 2), Options: all, Shards: 257})
 	})

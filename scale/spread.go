@@ -255,7 +255,7 @@ func (s *split) join(ctx context.Context, shard int, packs []string) error {
 	}
 	if d != nil && d.Persons() > 0 && d.PersonID != nil {
 		at := shardPlace{Shard: shard, Count: s.Shards, key: s.key}
-		if _, err := writeShard(filepath.Join(filepath.Dir(s.path), "shards"), d, everyone(d), at); err != nil {
+		if _, err := writeShard(filepath.Join(filepath.Dir(s.path), "shards"), at, ordered(d, everyone(d))); err != nil {
 			return err
 		}
 	}

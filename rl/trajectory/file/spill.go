@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
 )
 
@@ -15,6 +16,7 @@ import (
 type Spill struct {
 	in    *ingest.Stream
 	parts *spill.Writer
+	dir   string
 	frame spill.Frame
 	o     trajectory.Options
 	about ingest.Facts
@@ -31,7 +33,7 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 	if o.Horizon != 0 || o.EpisodesPerPerson != 0 {
 		return nil, fmt.Errorf("%w: caps on what a person contributes are for who reads the parts; leave them out", trajectory.ErrOptions)
 	}
-	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), o: o}
+	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), dir: dir, o: o}
 	var record []byte
 	err := s.in.Told(func(person, id []byte, e *trajectory.Episode) error {
 		record = x.frame.Append(record[:0], person, id, e)
@@ -50,20 +52,41 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 // Named tells whether persons have names.
 func (x *Spill) Named() bool { return !x.about.Nameless }
 
-// Each gives the data of every part, in order: all of its persons, in the order in which
-// they come first in the data, which may be none. It ends with all that is wrong with the
-// data, as [Read] would, and gives no further part once that is anything.
-func (x *Spill) Each(ctx context.Context, with func(part int, d *trajectory.Dataset) error) error {
+// Each gives every part, in order: how many persons it has, which may be none, and what
+// writes their data as [WriteMarked] does, in the order of their ids. Of a part with many
+// rows some of the persons are in memory at a time. It ends with all that is wrong with
+// the data, as [Read] would, and gives no further part once that is anything.
+func (x *Spill) Each(ctx context.Context, with func(part, persons int, write func(to io.Writer, marks map[string]string) error) error) error {
 	err := x.parts.Each(ctx, func(part int, records *spill.Reader) error {
+		size, err := records.Again()
+		if err != nil {
+			return err
+		}
 		p := x.begin(x.in.Faults() == 0)
+		if size > inMemory {
+			p.persons = map[string]int64{}
+		}
 		if err := p.read(records); err != nil {
 			return err
 		}
-		d := p.end()
+		if p.persons == nil {
+			d := p.end()
+			if x.in.Faults() > 0 {
+				return nil
+			}
+			return with(part, d.Persons(), func(to io.Writer, marks map[string]string) error {
+				return parquetfile.WriteMarked(to, sorted(d), marks)
+			})
+		}
+		x.in.Hear(p.names)
 		if x.in.Faults() > 0 {
 			return nil
 		}
-		return with(part, d)
+		return with(part, len(p.persons), func(to io.Writer, marks map[string]string) error {
+			return parquetfile.WriteEach(to, marks, func(put func(*trajectory.Dataset) error) error {
+				return x.inRanges(ctx, records, p.persons, put)
+			})
+		})
 	})
 	if err != nil {
 		return err
@@ -77,11 +100,15 @@ type reading struct {
 	builder  spill.Builder
 	names    *ingest.Register
 	episodes bool // are wanted: nothing is wrong with the data so far
+	// persons, where they are too many for memory at one time, and the bytes of each; else
+	// nil.
+	persons map[string]int64
+	scratch trajectory.Episode
 }
 
 func (x *Spill) begin(episodes bool) *reading {
 	files := x.in.Files()
-	return &reading{x, spill.Builder{Frame: x.frame, Files: files}, ingest.NewRegister(files, x.o, x.about), episodes}
+	return &reading{of: x, builder: spill.Builder{Frame: x.frame, Files: files}, names: ingest.NewRegister(files, x.o, x.about), episodes: episodes}
 }
 
 // read takes the records of a part.
@@ -100,6 +127,8 @@ func (p *reading) read(records *spill.Reader) error {
 			if err == nil {
 				p.names.Check(m)
 			}
+		case p.persons != nil:
+			err = p.weigh(record)
 		case p.episodes:
 			err = p.builder.Add(record)
 		}

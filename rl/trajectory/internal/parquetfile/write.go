@@ -22,21 +22,25 @@ func Write(w io.Writer, d *trajectory.Dataset) error { return WriteMarked(w, d, 
 // WriteMarked is Write with further texts by name in the file's metadata; see
 // [Marks].
 func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) error {
-	x := newWriter(w, d)
-	for _, name := range slices.Sorted(maps.Keys(marks)) {
-		x.w.SetKeyValueMetadata(name, marks[name])
-	}
-	var err error
-	n := 0
-	x.l.Rows(func(r table.Row) bool {
-		x.row(r)
-		if n++; len(x.rows) == cap(x.rows) {
-			err = x.flush()
+	return WriteEach(w, marks, func(put func(*trajectory.Dataset) error) error { return put(d) })
+}
+
+// WriteEach is WriteMarked of datasets that are put one after another, of the same columns
+// and with names of persons, as of one with all of their persons.
+func WriteEach(w io.Writer, marks map[string]string, each func(put func(*trajectory.Dataset) error) error) error {
+	var x *writer
+	err := each(func(d *trajectory.Dataset) error {
+		if x == nil {
+			x = newWriter(w, d)
+			for _, name := range slices.Sorted(maps.Keys(marks)) {
+				x.w.SetKeyValueMetadata(name, marks[name])
+			}
+		} else {
+			before := x.l.Before + x.d.Episodes()
+			x.d, x.l = d, table.NewLayout(d)
+			x.l.Before = before
 		}
-		if err == nil && n%groupRows == 0 {
-			err = x.w.Flush()
-		}
-		return err == nil
+		return x.dataset()
 	})
 	if err == nil {
 		err = x.flush()
@@ -47,11 +51,27 @@ func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) er
 	return x.w.Close()
 }
 
+// dataset writes the rows of the dataset at hand.
+func (x *writer) dataset() (err error) {
+	x.l.Rows(func(r table.Row) bool {
+		x.row(r)
+		if x.n++; len(x.rows) == cap(x.rows) {
+			err = x.flush()
+		}
+		if err == nil && x.n%groupRows == 0 {
+			err = x.w.Flush()
+		}
+		return err == nil
+	})
+	return err
+}
+
 type writer struct {
 	d    *trajectory.Dataset
 	l    *table.Layout
 	w    *parquet.GenericWriter[any]
 	rows []parquet.Row
+	n    int // rows so far
 	at   int // column
 	cur  parquet.Row
 }

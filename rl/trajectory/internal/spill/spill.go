@@ -191,12 +191,28 @@ func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Reader reads records.
 type Reader struct {
+	from   io.Reader
 	in     *bufio.Reader
 	record []byte
 }
 
 // NewReader makes one of what a part holds.
-func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, buffered)} }
+func NewReader(r io.Reader) *Reader { return &Reader{from: r, in: bufio.NewReaderSize(r, buffered)} }
+
+// Again goes back to the first record of a part that has a file, and returns how many
+// bytes it has; 0 of one without a file.
+func (r *Reader) Again() (int64, error) {
+	file, ok := r.from.(io.Seeker)
+	if !ok {
+		return 0, nil
+	}
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	r.in.Reset(r.from)
+	return size, err
+}
 
 // Next gives the next record, which holds until the next call, or io.EOF.
 func (r *Reader) Next() (kind byte, record []byte, err error) {

@@ -19,6 +19,8 @@ type Layout struct {
 	Observations, Next []string
 	// Ends tells whether the flags of an episode's end are known.
 	Ends bool
+	// Before is how many episodes were written before those of the dataset.
+	Before int
 }
 
 // NewLayout looks at a dataset.
@@ -38,10 +40,10 @@ func NewLayout(d *trajectory.Dataset) *Layout {
 	return l
 }
 
-// Episode is the id of an episode: its name, else its number.
+// Episode is the id of an episode: its name, else its number among all that are written.
 func (l *Layout) Episode(e int) string {
 	if l.d.EpisodeID == nil {
-		return strconv.Itoa(e)
+		return strconv.Itoa(l.Before + e)
 	}
 	return l.d.EpisodeID[e]
 }
