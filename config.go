@@ -171,7 +171,7 @@ type Target struct {
 func (t Target) String() string {
 	switch {
 	case t.Kind == "logged":
-		return "the one that made the data"
+		return "the policy that made the data"
 	case t.Kind == "uniform":
 		return fmt.Sprintf("uniform over %d actions", t.Actions)
 	case t.Kind == "constant" && t.Action != nil && t.Action.Word != "":

@@ -59,14 +59,14 @@ func TestForeignReleasesAreNotTakenForOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := discreet.Verify(text, nil)
-	if err != nil || v.Replanned || !strings.Contains(strings.Join(v.Notes, "\n"), "method acme/mean-reward is not of this library") {
+	if err != nil || v.Replanned || !strings.Contains(strings.Join(v.Notes, "\n"), "method acme/mean-reward is not part of this library") {
 		t.Errorf("%v, replanned %v, notes %q", err, v.Replanned, v.Notes)
 	}
 	var page bytes.Buffer
 	if err := report.Write(&page, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"What a method of another author answers", "the mean reward of a person", "The interval claims", "the mean over these persons", "Interval, 95%"} {
+	for _, words := range []string{"Answer of a method by another author", "the mean reward of a person", "The interval claims", "the mean over these persons", "Interval, 95%"} {
 		if !strings.Contains(page.String(), words) {
 			t.Errorf("the page does not say %q", words)
 		}

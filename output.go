@@ -121,7 +121,7 @@ func (j *job) loadSigner() error {
 }
 
 // sharedSeries is what a release from a ledger says of others.
-const sharedSeries = "One of any number of releases that share one budget. Analysts may choose each after seeing the earlier ones, and may work together; a share, where one has an analyst, only limits that analyst's part."
+const sharedSeries = "One of any number of releases that share one budget. Analysts may choose each after seeing the earlier ones, and may work together; an analyst's share, if there is one, only limits what that analyst may spend."
 
 // complete adds to a release what its method does not know: who made it, why, and
 // what paid for it; e is nil where no ledger was charged.
@@ -141,8 +141,8 @@ func (j *job) complete(r *evaluate.Release, e *evaluate.LedgerEntry) {
 
 // composition says how a charged release is added up.
 func composition(r *evaluate.Release) string {
-	return fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before the first draw. "+
-		"With other releases: by the %s rule of the ledger, which holds where each is chosen after seeing the earlier ones, up to epsilon %v, delta %v for all that is charged to it.",
+	return fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before any noise was drawn. "+
+		"With other releases: by the %s rule of the ledger, which is valid even if each release is chosen after seeing the earlier ones, up to epsilon %v, delta %v for all that is charged to it.",
 		r.Privacy.Accountant, r.Ledger.Rule, r.Ledger.Budget.Epsilon, r.Ledger.Budget.Delta)
 }
 

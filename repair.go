@@ -85,7 +85,7 @@ func (c Config) violationWords() string {
 		if c.Privacy.None {
 			return ""
 		}
-		return "reject: a record that does not fit has the run fail, which tells of the data outside the guarantee"
+		return "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
 	}
 	var words []string
 	say := func(reject bool, refused, repaired string) {
@@ -94,18 +94,18 @@ func (c Config) violationWords() string {
 		}
 		words = append(words, repaired)
 	}
-	say(c.outsideRule() == onViolationReject, "a reward outside its range has the run fail", "a reward outside its range is moved to the nearer end")
+	say(c.outsideRule() == onViolationReject, "a reward outside its range makes the run fail", "a reward outside its range is moved to the nearer end")
 	switch c.missingRule() {
 	case "mean":
 		words = append(words, "a missing observation becomes the public mean of its column")
 	default:
-		say(c.missingRule() == onViolationReject, "a missing observation has the run fail", "a missing observation becomes 0")
+		say(c.missingRule() == onViolationReject, "a missing observation makes the run fail", "a missing observation becomes 0")
 		if c.missingRule() == "zero" && c.encodesObservation() {
-			words = append(words, "a missing word of an observation that is read by a vocabulary, as number for word, has its episode left out")
+			words = append(words, "an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out")
 		}
 	}
-	words = append(words, "an episode with any other value that cannot be used is left out")
-	return c.Privacy.unit().Words("repair: " + strings.Join(words, ", ") + "; the number of persons stays")
+	words = append(words, "an episode with any other unusable value is left out")
+	return c.Privacy.unit().Words("repair: " + strings.Join(words, ", ") + "; the number of persons does not change")
 }
 
 // encodesObservation reports whether numbers of an observation stand for words, so that 0

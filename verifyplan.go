@@ -46,10 +46,10 @@ func (v *Verification) plan() error {
 	case d == nil || d.CodeVersion == Version():
 		return err
 	case d.CodeVersion != "":
-		v.Notes = append(v.Notes, fmt.Sprintf("made by version %s, and this is %s, which would not have written it so (%v): whether it was changed only that version, or a signature, can tell", d.CodeVersion, Version(), err))
+		v.Notes = append(v.Notes, fmt.Sprintf("made by version %s, and this is version %s, which would have written it differently (%v): only that version, or a signature, can show whether it was changed", d.CodeVersion, Version(), err))
 		return nil
 	}
-	v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this one would not have written it so (%v): whether it was changed only a signature can tell", err))
+	v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this version would have written it differently (%v): only a signature can show whether it was changed", err))
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (v *Verification) foreign() (bool, error) {
 	if r.Answer == nil || r.Estimate != nil || r.Theta != nil || r.Values != nil || r.Privacy == nil {
 		return true, fmt.Errorf("method %s is not of this library: such a release holds an answer and a guarantee, and nothing else", r.Method)
 	}
-	v.Notes = append(v.Notes, fmt.Sprintf("method %s is not of this library: what its answer means is its author's claim, and whether it follows from the noisy sums only the author's code can tell (Plan.Verify)", r.Method))
+	v.Notes = append(v.Notes, fmt.Sprintf("method %s is not part of this library: what its answer means is a claim of its author, and only the author's code can check that it follows from the noisy sums (Plan.Verify)", r.Method))
 	return true, nil
 }
 

@@ -7,7 +7,7 @@ import "github.com/discreet-rl/discreet/evaluate"
 func notChecked(r *evaluate.Release) []string {
 	var out []string
 	if r.Public["features"] != nil {
-		out = append(out, "public.features: which column was read, and how many states it has where no number is told by state")
+		out = append(out, "public.features: which column was read, and how many states it has if the release has no number for each state")
 	}
 	if r.Public["state_names"] != nil {
 		out = append(out, "public.state_names: which word stands for which state")
@@ -16,10 +16,10 @@ func notChecked(r *evaluate.Release) []string {
 		out = append(out, "public.by: which column was read, and which of its values make a group")
 	}
 	if r.Diagnostics["model"] != nil {
-		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values, constant, weights), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts or moments that it was made of are not in the release; the interval does not rest on them")
+		out = append(out, "diagnostics.model (value, std_sampling, std_privacy, state_values, action_values, constant, weights), diagnostics.sums.xz, and the estimate's value and standard deviations, which follow the model: the noisy counts or moments behind the model are not in the release; the interval does not depend on them")
 	}
 	if b, ok := r.Diagnostics["baseline"].(map[string]any); ok && (b["state_values"] != nil || b["action_values"] != nil) {
-		out = append(out, "diagnostics.baseline (state_values, action_values): the estimate uses one number made of them")
+		out = append(out, "diagnostics.baseline (state_values, action_values): the estimate uses one number computed from them")
 	}
 	return out
 }

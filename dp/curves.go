@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// GaussianDP is a mechanism known only to be Mu-Gaussian-differentially private: its
-// neighbours are no easier to tell apart than N(0, 1) and N(Mu, 1) (Dong, Roth, Su
-// 2022). Mu holds under the adjacency that the event is accounted with, and is not
-// doubled.
+// GaussianDP is a mechanism known only to be Mu-Gaussian-differentially private: its neighbours are
+// no easier to distinguish than N(0, 1) and N(Mu, 1) (Dong, Roth, Su 2022). Mu holds under the
+// adjacency that the event is accounted with, and is not doubled.
 type GaussianDP struct {
 	Mu float64 `json:"mu"`
 }
@@ -27,10 +26,10 @@ type PureDP struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// RenyiCurve is a mechanism of which upper bounds on its Renyi divergences are known
-// at some orders: Values[i] nats at Orders[i], for all pairs of neighbours, in either
-// order, under the adjacency that the event is accounted with (Mironov 2017).
-// Orders are above 1 and rise; Values do not fall, as no divergence does.
+// RenyiCurve is a mechanism known only by upper bounds on its Renyi divergences at some orders:
+// Values[i] nats at Orders[i], for all pairs of neighbours, in either order, under the adjacency
+// that the event is accounted with (Mironov 2017). Orders are above 1 and increasing; Values do not
+// decrease, because no Renyi divergence does.
 type RenyiCurve struct {
 	Orders []float64 `json:"orders"`
 	Values []float64 `json:"values"`
@@ -77,8 +76,8 @@ func (e ZeroConcentratedDP) MarshalJSON() ([]byte, error) {
 // Validate checks that epsilon is positive and finite.
 func (e PureDP) Validate() error { return positive(e, "epsilon", e.Epsilon) }
 
-// Validate checks that there are 1 to 1024 orders, above 1, finite and rising, and as many
-// finite values, 0 or above, that do not fall.
+// Validate checks that there are 1 to 1024 orders, above 1, finite and increasing, and as many
+// finite values, 0 or above, that do not decrease.
 func (e RenyiCurve) Validate() error {
 	if n := len(e.Orders); n < 1 || n > mostOrders {
 		return invalid(e, "number of orders", n, fmt.Sprintf("1 to %d", mostOrders))

@@ -8,9 +8,9 @@ import (
 )
 
 // FromDPAccounting reads an event of the Python package dp-accounting, version 0.6.0, in the form
-// that docs/results/dp_accounting_events.py writes: an object of the event's class_name and the attributes
-// that its to_named_tuple has, where module_name may be left out and an infinite number is
-// "inf". What has no counterpart here is refused by name.
+// that docs/results/dp_accounting_events.py writes: an object of the event's class_name and the
+// attributes that its to_named_tuple has, where module_name may be left out and an infinite number
+// is "inf". An event without a counterpart here is refused by name.
 //
 // Noise multipliers are per clip in both, and neither holds the adjacency. ADD_OR_REMOVE_ONE is
 // [AddRemoveOne], REPLACE_ONE is [ReplaceOne]; REPLACE_SPECIAL, where a record is replaced by nothing, costs what
@@ -162,8 +162,8 @@ func (a *attributes) composed() Event {
 	return e
 }
 
-// tree reads trees in which a record is once at most. Trees of different sizes become as many
-// of the largest: a record is in one of them, so the price is the same.
+// tree reads trees in which a record occurs at most once. Trees of different sizes are all read as
+// trees of the largest size: a record is in only one of them, so the cost is the same.
 func (a *attributes) tree() Event {
 	e := TreeAggregation{NoiseMultiplier: a.number("noise_multiplier"), Participations: 1}
 	if raw := a.fields["step_counts"]; len(raw) > 0 && raw[0] != '[' {
@@ -196,10 +196,11 @@ func (a *attributes) repeated(mean, shape float64, e Event) Event {
 	return nil
 }
 
-// logarithmicMean is the mean number of runs of a logarithmic law.
+// logarithmicMean is the mean number of runs of a logarithmic distribution.
 func logarithmicMean(gamma float64) float64 { return (1 - gamma) / gamma / -math.Log(gamma) }
 
-// gammaOfMean is the gamma of a logarithmic law of the given mean, by bisection of its logarithm.
+// gammaOfMean is the gamma of a logarithmic distribution of the given mean, by bisection of its
+// logarithm.
 func gammaOfMean(mean float64) float64 {
 	lo, hi := -700.0, -1e-12 // the mean falls from 1e301 to 1
 	for hi-lo > 1e-15*-lo {

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// ToDPAccounting writes an event in the form that [FromDPAccounting] reads, so that
-// docs/results/dp_accounting_events.py makes an event of the Python package of it. What has no counterpart there is
-// refused by name.
+// ToDPAccounting writes an event in the form that [FromDPAccounting] reads, from which
+// docs/results/dp_accounting_events.py makes an event of the Python package. An event without a
+// counterpart there is refused by name.
 func ToDPAccounting(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, fmt.Errorf("%w: no event", ErrEvent)

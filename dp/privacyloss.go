@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// PrivacyLoss is a mechanism that brings its own discrete privacy-loss distribution:
-// a pair of laws (P, Q) whose hockey-stick divergences, at every factor 0 or above,
-// are at least those of all pairs of neighbours, in either order, under the adjacency that the
-// event is accounted with. Under P the loss ln dP/dQ is Losses[i] with probability
-// Masses[i], and without bound with probability Infinity. Q then has mass
-// Masses[i] e^-Losses[i] there, and its rest where P has none.
+// PrivacyLoss is a mechanism given by its own discrete privacy-loss distribution: that of a pair of
+// distributions (P, Q) whose hockey-stick divergences, at every factor 0 or above, are at least
+// those of all pairs of neighbours, in either order, under the adjacency that the event is
+// accounted with. Under P the loss ln dP/dQ is Losses[i] with probability Masses[i], and infinite
+// with probability Infinity. Q then has mass Masses[i] e^-Losses[i] there, and the rest of its mass
+// where P has none.
 //
-// Whoever discretised a loss has rounded losses up and put what was cut off at the
-// upper end into Infinity. Losses are finite and rise. Masses are positive, and with
-// Infinity they sum to 1: what is missing by no more than 1e-9 is accounted for as
-// part of Infinity, unless it is the rounding of the masses themselves.
+// Discretised losses must have been rounded up, and mass that was cut off at the upper end added to
+// Infinity. Losses are finite and increasing. Masses are positive, and with Infinity they sum to 1:
+// a deficit of at most 1e-9 is accounted for as part of Infinity, unless it is only the rounding of
+// the masses.
 type PrivacyLoss struct {
 	Losses   []float64 `json:"losses"`
 	Masses   []float64 `json:"masses"`
@@ -26,7 +26,8 @@ type PrivacyLoss struct {
 const (
 	// mostLosses bounds the work of a composition.
 	mostLosses = 1 << 14
-	// massTolerance is how much the masses of either law may differ from 1 in sum.
+	// massTolerance is the largest deviation from 1 of the sum of the masses of either
+	// distribution.
 	massTolerance = 1e-9
 )
 
@@ -35,9 +36,9 @@ func (PrivacyLoss) sealed() {}
 // Kind returns "privacy_loss".
 func (PrivacyLoss) Kind() string { return "privacy_loss" }
 
-// Validate checks that there are 1 to 16384 finite, rising losses with a positive mass each, that
-// infinity is a probability, that all masses sum to 1 within 1e-9, and that
-// the second law has no more than 1.
+// Validate checks that there are 1 to 16384 finite, increasing losses with a positive mass each,
+// that infinity is a probability, that all masses sum to 1 within 1e-9, and that those of the
+// second distribution sum to at most 1.
 func (e PrivacyLoss) Validate() error {
 	if n := len(e.Losses); n < 1 || n > mostLosses {
 		return invalid(e, "number of losses", n, fmt.Sprintf("1 to %d; merge neighbouring losses, each into the larger", mostLosses))

@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// SelectBest runs Event a random number of times on the same persons, independently,
-// and shows the output of one run alone: the best, by an order of outputs that was fixed before and
-// looks at nothing but the output (which holds its score, if it is to be chosen by
-// one). That is how a model or its settings are chosen (Liu and Talwar 2019; Papernot
-// and Steinke 2022).
+// SelectBest runs Event a random number of times on the same persons, independently, and releases
+// the output of one run only: the best, by an order of outputs that is fixed in advance and depends
+// on nothing but the output (which includes its score, if runs are compared by a score). This is
+// how a model or its settings are chosen (Liu and Talwar 2019; Papernot and Steinke 2022).
 //
-// The number of runs is drawn without regard to the data and stays secret, as do the
-// other runs, how long they took, and whether the run that is shown came early or late.
-// It is one event, not one for each run. Runs is its law:
+// The number of runs is drawn independently of the data and stays secret, as do the other runs,
+// their durations, and the position of the released run. All runs together are one event. Runs is
+// the distribution of their number:
 //
 //   - "geometric": k >= 1 runs with probability Gamma (1-Gamma)^(k-1), 1/Gamma on
 //     average;
@@ -22,7 +21,7 @@ import (
 //   - "poisson": of mean Mean. Where there is no run, an output is shown that does not
 //     depend on the data.
 //
-// Gamma is that of the first two, above 0 and below 1; Mean that of the third.
+// Gamma, above 0 and below 1, is the parameter of the first two, Mean that of the third.
 type SelectBest struct {
 	Runs  string  `json:"runs"`
 	Gamma float64 `json:"gamma,omitempty"`
@@ -35,7 +34,7 @@ func (SelectBest) sealed() {}
 // Kind returns "select_best".
 func (SelectBest) Kind() string { return "select_best" }
 
-// Validate checks the law of the number of runs, its parameter, and the event below.
+// Validate checks the distribution of the number of runs, its parameter, and the event below.
 func (e SelectBest) Validate() error {
 	switch e.Runs {
 	case "geometric", "logarithmic":
@@ -64,7 +63,8 @@ func (e SelectBest) MarshalJSON() ([]byte, error) {
 	return tagged(e.Kind(), plain(e))
 }
 
-// selectBest reads an event whose law of runs says which parameter it has.
+// selectBest reads an event whose distribution of the number of runs determines which parameter it
+// has.
 func (p *parser) selectBest(text []byte, kind string, depth int) (builder, error) {
 	var f struct {
 		Runs  string  `json:"runs"`

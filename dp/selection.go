@@ -13,10 +13,10 @@ type Exponential struct {
 	Epsilon float64 `json:"epsilon"`
 }
 
-// PermuteAndFlip goes through the candidates in a uniform order and picks the first
-// whose coin falls, with probability exp(Epsilon (score-best)/(2 sensitivity))
-// (McKenna and Sheldon 2020); the sensitivity is as for [Exponential]. It is (Epsilon,
-// 0)-private and not of bounded range, so it is accounted for by its epsilon alone.
+// PermuteAndFlip visits the candidates in a uniformly random order and picks the first that is
+// accepted, each with probability exp(Epsilon (score-best)/(2 sensitivity)) (McKenna and Sheldon
+// 2020); the sensitivity is as for [Exponential]. It is (Epsilon, 0)-private and not of bounded
+// range, so it is accounted for by its epsilon only.
 type PermuteAndFlip struct {
 	Epsilon float64 `json:"epsilon"`
 }

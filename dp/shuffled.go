@@ -3,23 +3,23 @@ package dp
 import "fmt"
 
 // Shuffled is one report from each of Count persons, made by a randomiser that is
-// LocalEpsilon-locally private, where who reports in which slot is a uniform secret permutation.
-// The randomiser of a slot may depend on the slot and on the reports in earlier slots. Who sees all
-// reports, but not the permutation, learns less of a person than from a report whose sender is known.
+// LocalEpsilon-locally private. A uniform secret permutation assigns persons to slots. The
+// randomiser of a slot may depend on the slot and on the reports in earlier slots. An observer who
+// sees all reports but not the permutation learns less about a person than from a report whose
+// sender is known.
 //
-// UniformSlots declares that permutation: a party that does not collude with the server
-// draws it over all Count slots, before the first report and without regard to the
-// persons' data, and nothing about a person shows in when or how a report arrives.
-// Batches that persons join as they come, one after the other, are not that, and an
-// event without the declaration is invalid.
+// UniformSlots declares that permutation: a party that does not collude with the server draws it
+// over all Count slots, before the first report and without regard to the persons' data, and
+// neither the time nor the way in which a report arrives reveals anything about a person. Batches
+// that persons join one after the other do not qualify. An event without the declaration is
+// invalid.
 //
-// OneRandomizer declares that in a slot every person would use the same randomiser: the
-// same law of the report for the same data. A person is hidden among reports that the
-// others might have sent; if person i answers in {2i, 2i+1}, the order hides nobody,
-// however private each answer is. Persons of different budgets, or with different
-// sets of answers, are shuffled in groups of one randomiser each. An event without the
-// declaration, such as one stored before there was the field, can be read, and no
-// accountant accepts it.
+// OneRandomizer declares that in any slot every person would use the same randomiser: the same
+// distribution of reports for the same data. A person is hidden among reports that others might
+// have sent; if person i answers in {2i, 2i+1}, shuffling hides nobody, however private each answer
+// is. Persons with different budgets, or with different sets of answers, are shuffled in separate
+// groups with one randomiser each. An event without the declaration, such as one stored before the
+// field existed, can be read, but no accountant accepts it.
 type Shuffled struct {
 	Count         int64   `json:"count"`
 	LocalEpsilon  float64 `json:"local_epsilon"`

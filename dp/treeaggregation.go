@@ -30,7 +30,7 @@ func (TreeAggregation) sealed() {}
 // Kind returns "tree_aggregation".
 func (TreeAggregation) Kind() string { return "tree_aggregation" }
 
-// Depth is how many nodes of a tree a step can be in.
+// Depth is the number of nodes of a tree that a step can be in.
 func (e TreeAggregation) Depth() int { return bits.Len64(uint64(e.Steps)) }
 
 // Validate checks that the noise multiplier is positive and finite, that there is at least one

@@ -1,9 +1,10 @@
 package dp
 
-// TruncatedPoissonSampled runs Event on a Poisson sample that is cut to a largest size: each of
-// Population persons is in the sample independently with probability Rate, and of a sample of more than
-// Batch persons a uniform subset of Batch is kept (Ganesh 2025). It is what fixed memory makes of Poisson
-// sampling. A cut sample costs more than a whole one, for whoever is in it pushes another out.
+// TruncatedPoissonSampled runs Event on a Poisson sample that is truncated to a largest size: each
+// of Population persons is in the sample independently with probability Rate, and of a sample of
+// more than Batch persons a uniform subset of Batch is kept (Ganesh 2025). Poisson sampling becomes
+// this when memory is fixed. A truncated sample costs more than a complete one, because each person
+// in it displaces another.
 //
 // Population is the number of persons in the dataset, of the larger of two neighbours under
 // [AddRemoveOne]. The price holds for just that number: it neither rises nor falls with it throughout.

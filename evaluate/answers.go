@@ -206,7 +206,7 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Re
 		}
 	}
 	if guarded {
-		r.Notes = append(r.Notes, "All intervals are guarded: they rest on the same design and the same statement, and the missing mass of one answer contradicts these.")
+		r.Notes = append(r.Notes, "All intervals are guarded, because they assume the same design and the same statement, which the missing mass of one answer contradicts.")
 	}
 	if p.Targets.Best {
 		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(p.Targets, r.Answers)})

@@ -118,26 +118,26 @@ func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, unc
 	}
 	whatever := whateverWords + p.restsOn(confounding) + "."
 	if uncut {
-		whatever = ", resting on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing in one answer than chance makes, all are guarded and notes say so."
+		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
 	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
 	p.describeEpisodes()
 	p.describeBehavior(answers[0].bounds.Logistic)
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {
-		p.Notes = append(p.Notes, "A contrast is an estimate of its own: what two policies do alike cancels in it, person by person, and its interval is not made of those of the two.")
+		p.Notes = append(p.Notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
 	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
-		p.Notes = append(p.Notes, "A contrast of two values that are answers is made of their intervals and costs nothing, because so few persons or so small a budget make the noise of a release of its own larger than what would cancel in it. Asked for alone, with levels none, it would be narrower.")
+		p.Notes = append(p.Notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
 	}
 	return nil
 }
 
-const whateverWords = ", whatever weights are cut and whatever the logs never tried; resting on "
+const whateverWords = ", whatever weights are clipped and whatever was never logged, assuming "
 
 func jointNote(intervals int, whatever string) string {
 	if intervals == 1 {
-		return "The interval holds with 95%" + whatever
+		return "The interval holds with 95% probability" + whatever
 	}
-	return fmt.Sprintf("All %d intervals hold together with 95%%", intervals) + whatever + " The budget and the error are shared alike."
+	return fmt.Sprintf("All %d intervals hold simultaneously with 95%% probability", intervals) + whatever + " The budget and the error probability are divided equally among them."
 }

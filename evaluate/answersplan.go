@@ -152,7 +152,7 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plan
 	guard := &all.guard
 	guard.why = m.needsGuard(*p, of)
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
-		guard.why = fmt.Sprintf("the design allows for weights of %.4g, and how many come near that is not known beforehand where policies are no constants: noise for all of them may cost more than cutting them", of.weights.largest)
+		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
 	if guard.why != "" {
 		return all, nil
@@ -165,7 +165,7 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plan
 	if err != nil {
 		return all, err
 	}
-	told := fmt.Sprintf(": half widths that add up to %.3g are expected without a guard, to %.3g with it", without, with)
+	told := fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
 	if guard.why = costs(*p, of, with, without); guard.why != "" {
 		guard.why += told
 		return all, nil

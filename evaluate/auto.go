@@ -58,13 +58,13 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 func (m Auto) scalar(p Public) (*Plan, error) {
 	switch {
 	case policy.OnPolicy(p.Target):
-		return chosen(DPIS{Guess: m.Guess}, p, "on-policy every weight is 1, and the mean return needs nothing else")
+		return chosen(DPIS{Guess: m.Guess}, p, "on-policy every weight is 1, so the mean return is enough")
 	case p.decisions() > 1 && p.Return == nil:
-		return chosen(DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with several decisions an episode, where rewards weighted by themselves leave least open")
+		return chosen(DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with several decisions per episode, where weighting each reward separately leaves the least missing mass")
 	case p.decisions() > 1:
-		return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with returns in a public range of their own, which weighted returns make use of")
+		return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with a public range of returns, which a method that weights whole returns can use")
 	}
-	return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with one decision an episode, where self-normalised weights vary least")
+	return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with one decision per episode, where self-normalised weights have the least variance")
 }
 
 func chosen(e Estimator, p Public, why string) (*Plan, error) {
@@ -105,10 +105,10 @@ func (m Auto) function(p Public) (*Plan, error) {
 	if best < 0 {
 		return nil, errors.Join(failures...)
 	}
-	words = append(words, fmt.Sprintf("and %.2g of the middle of the public range for a value anywhere in it", constant))
-	why := fmt.Sprintf("expected errors beforehand are %s", strings.Join(words, ", "))
+	words = append(words, fmt.Sprintf("and %.2g for answering with the middle of the public range, if the value may be anywhere in it", constant))
+	why := fmt.Sprintf("by public facts the expected errors are %s", strings.Join(words, ", "))
 	if !policy.OnPolicy(p.Target) {
-		why += "; off-policy these are of the noise alone, and no method here gives a value function with intervals"
+		why += "; off-policy these errors include noise only, and no method here gives a value function with intervals"
 	}
 	if e := all[best].expected; e > constant && !math.IsInf(e, 1) {
 		return chosen(Constant{}, p, why)

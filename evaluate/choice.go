@@ -244,20 +244,20 @@ func (m DPIS) forecast(method string, f *flip) (*ChoiceForecast, error) {
 
 // note says what the forecast rests on.
 func (c *ChoiceForecast) note(asked *Choice) string {
-	limits := fmt.Sprintf("by the largest lower limit with probability %.2f", c.Limits)
+	limits := fmt.Sprintf("and with probability %.2f by the largest lower limit", c.Limits)
 	if c.Limits == 0 {
-		limits = "by lower limits not at all, since Gaussian noise needs delta above 0"
+		limits = "and lower limits cannot be used, since Gaussian noise needs delta above 0"
 	}
-	why := "The configuration names the way."
+	why := "The configuration fixes which of the two is used."
 	if asked.By == byForecast {
-		why = "The likelier way was taken."
+		why = "The one with the larger probability is used."
 	}
-	return fmt.Sprintf("Forecast of the choice, on public suppositions and not on the data: were the best policy better than all others by %.4g, these alike and all worth about %.4g, and were nothing missing, the best would be named by permute-and-flip with probability %.2f, %s. %s",
+	return fmt.Sprintf("Forecast of the choice, from public assumptions and not from the data: if the best policy is better than all others by %.4g, the others are equal, all are worth about %.4g and nothing is missing, then the best is named with probability %.2f by permute-and-flip, %s. %s",
 		c.Gap, c.Value, c.Flip, limits, why)
 }
 
 // noValue heads a release that names a policy alone.
-const noValue = "This release names a policy and nothing else: it has no value, no interval, and no bound on by how much another policy may be better. Which policy is named is random, and a better score makes a policy likelier."
+const noValue = "This release names a policy and nothing else: it has no value, no interval, and no bound on how much better another policy may be. The policy is drawn at random, and a better score makes it more likely."
 
 // plan is that of permute-and-flip.
 func (f *flip) plan(method string) (*Plan, error) {
@@ -278,11 +278,11 @@ func (f *flip) plan(method string) (*Plan, error) {
 	plan.uncut = slices.Max(f.caps) >= f.of.weights.largest
 	plan.tellDesign()
 	plan.Notes = slices.Insert(plan.Notes, 0, noValue)
-	missing := "What weights lack, because they were cut or because the logs never tried it, counts as the worst return, as in a lower limit."
+	missing := "Missing mass (weight that is clipped, or decisions that were never logged) counts with the worst return, as in a lower limit."
 	if f.center > 0 {
-		missing = "By the design nothing is cut or missing, and returns are measured from the value that is supposed, which moves no difference of two expected scores. It rests on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete)."
+		missing = "By the design nothing is clipped or missing. Returns are measured relative to the assumed value, which changes no difference between expected scores. This assumes that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete)."
 	}
-	plan.Notes = append(plan.Notes, missing, "The choice is charged as a pure mechanism of this epsilon; it makes no use of delta.")
+	plan.Notes = append(plan.Notes, missing, "The choice is charged as a pure epsilon-differentially private mechanism; it does not use delta.")
 	return plan, nil
 }
 

@@ -63,19 +63,19 @@ func newDisclosure(p *Plan) *Disclosure {
 		Definition:     "(epsilon, delta)-differential privacy",
 		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
 		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and any computing power that does not break AES or SHA-256; they may be analysts, and may work together.",
-		Series:         "One release, asked for in one configuration. Nothing says what else was, or will be, released from the same persons.",
+		Series:         "One release, for one configuration. Nothing here says what else was, or will be, released from the same persons.",
 		DataDomain:     "trajectories: for each person one or more sequences of observations, actions and rewards; any content is covered, because contributions are clipped to public bounds",
 		Unit:           unitWords(p.public),
 		Unprotected:    unprotected(p.public),
 		Mechanisms:     mechanisms(p.event),
-		Composition:    fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before the first draw. With other releases: not added up; no ledger was charged.", p.accounted.by),
-		PostProcessing: "Whatever else the release says (intervals, values by state, errors) is computed from the noisy results and from public facts, and costs nothing.",
+		Composition:    fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before any noise was drawn. With other releases: not composed, because no ledger was charged.", p.accounted.by),
+		PostProcessing: "Everything else in the release (intervals, values by state, errors) is computed from the noisy results and from public facts, and costs nothing.",
 		Preparation:    "Records are read and checked, cut to the public caps on decisions and trajectories, and mapped to features by a public map.",
-		Tuning:         "None on the data: the method and its parameters were fixed by the configuration before the data was opened. Whoever chose them by looking at the data leaks what they were chosen by.",
+		Tuning:         "None on the data: the method and its parameters were fixed by the configuration before the data was opened. If somebody chose them by looking at the data, the guarantee does not cover what that choice reveals.",
 		FloatingPoint:  "Contributions are clipped, rounded to a public lattice and summed as integers; the noise is an integer from an exact sampler. Floating point begins after the noise.",
 		Randomness:     "a cryptographic stream keyed by the operating system",
-		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. Whoever can time the run or share its machine is not covered.",
-		Security:       "The records stay where the curator keeps them: this program writes no copy of them, and its messages never quote their values. Who may read them is the curator's part.",
+		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. The guarantee does not cover an observer who can time the run or share its machine.",
+		Security:       "The records stay where the curator keeps them: this program writes no copy of them, and its messages never quote their values. The curator decides who may read them.",
 	}
 	for _, text := range []*string{&d.Series, &d.DataDomain} {
 		*text = q.Unit.Words(*text)
@@ -84,11 +84,11 @@ func newDisclosure(p *Plan) *Disclosure {
 		d.Definition = "pure epsilon-differential privacy"
 	}
 	if _, ok := p.event.(dp.PermuteAndFlip); ok {
-		d.PostProcessing = "Nothing was computed from what was drawn: the release names it, and repeats public facts."
-		d.FloatingPoint = "Scores are clipped, rounded to a public lattice and summed as integers; the coins, of probabilities exp(-x) for rational x, are exact. No noisy number is made."
+		d.PostProcessing = "None: the release names the policy that was drawn, and repeats public facts."
+		d.FloatingPoint = "Scores are clipped, rounded to a public lattice and summed as integers; random choices of probability exp(-x) with rational x are sampled exactly. No noisy number is computed."
 	}
 	if q.Noise == mechanism.Fast {
-		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on their gaps are not excluded."
+		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on the gaps between them are not excluded."
 	}
 	if p.event == (dp.ApproximateDP{}) {
 		d.PostProcessing = "The release does not depend on the data."
@@ -104,7 +104,7 @@ func unitWords(p Public) string {
 		if p.Privacy.Adjacency == dp.AddRemoveOne {
 			between = "by the presence of one " + u.String()
 		}
-		return fmt.Sprintf("%s: neighbouring datasets differ %s, at most %d decisions; whoever owns several is protected with that many times epsilon only", u, between, p.Horizon)
+		return fmt.Sprintf("%s: neighbouring datasets differ %s, at most %d decisions; the owner of k of them is protected with k times epsilon only", u, between, p.Horizon)
 	}
 	owns := "all of a person's trajectories"
 	if p.Episodes > 0 {
@@ -132,14 +132,14 @@ func unprotected(p Public) []string {
 	}
 	var groups []string
 	if p.By != nil && p.By.Fixed {
-		groups = []string{p.unit().Words("the group of every person, and how many persons it has")}
+		groups = []string{p.unit().Words("which group each person is in, and the number of persons in each group")}
 	}
 	return append(groups, []string{
 		p.unit().Words(number),
 		"the public parameters: policies, ranges, caps, discount, epsilon and delta",
 		"that the release was made, when, and how long it took",
-		p.unit().Words("groups of related persons, beyond k times epsilon for k of them"),
-		"what is true of people in general, in the data or not",
+		p.unit().Words("groups of related persons: k of them together are protected with k times epsilon only"),
+		"facts about people in general, whether or not they are in the data",
 		"what the curator sees: notices, validation results and error messages",
 	}...)
 }

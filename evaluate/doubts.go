@@ -51,7 +51,7 @@ func doubts(p Public, r *Release) ([]string, error) {
 			return nil, err
 		}
 		if !(w.EffectiveSampleSize >= FewEffective) {
-			notes = append(notes, fmt.Sprintf("The effective sample size is %.3g of %d persons, and the largest weight %.3g where weights average %.3g: the answer rests on a handful, and neither it nor its error can be trusted below an effective sample size of %d.",
+			notes = append(notes, fmt.Sprintf("The effective sample size is %.3g of %d persons (largest weight %.3g, mean weight %.3g): the answer rests on very few of them. Below an effective sample size of %d neither the answer nor its standard error can be trusted.",
 				w.EffectiveSampleSize, w.Persons, w.LargestWeight, w.MeanWeight, FewEffective))
 		}
 	}

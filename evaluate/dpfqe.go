@@ -272,7 +272,7 @@ func (d direct) describe(plan *Plan) error {
 	}
 	if d.bounds == nil {
 		plan.Facts["clip"] = plan.public.Returns()
-		plan.Notes = append(plan.Notes, "No interval was paid for: the one given is the whole public range of a return.")
+		plan.Notes = append(plan.Notes, "No budget was spent on an interval: the one given is the whole public range of a return.")
 		return nil
 	}
 	plan.Facts["max_weight"] = d.bounds.Caps.At(0).Max
@@ -280,7 +280,7 @@ func (d direct) describe(plan *Plan) error {
 		if err := plan.describeUncut(*d.bounds); err != nil {
 			return err
 		}
-		plan.Notes = append(plan.Notes, "That value is not the model's, but one of importance sampling at a share of the budget. A value of the model that its interval excludes is moved to the nearer end. The expected errors are those of the interval; that of the model is not known beforehand.")
+		plan.Notes = append(plan.Notes, "The interval does not come from the model, but from importance sampling with a share of the budget. A model value outside the interval is moved to its nearer end. The expected errors are those of the interval; the error of the model is not known in advance.")
 		d.tier.describe(plan, nil)
 		return nil
 	}
@@ -291,7 +291,7 @@ func (d direct) describe(plan *Plan) error {
 	if !policy.OnPolicy(plan.public.Target) {
 		defer d.tier.describe(plan, nil)
 	}
-	plan.Notes = append(plan.Notes, "The interval is not the model's. It is that of importance sampling at a share of the budget, from an estimate from below to one from above, and holds the value of the policy whatever the model says and whatever the logs never tried; it rests on right logged probabilities. A value outside of it is moved to the nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; that of the model is not known beforehand.", cap))
+	plan.Notes = append(plan.Notes, "The interval does not come from the model, but from importance sampling with a share of the budget. It extends from a lower estimate of the value to an upper one, and covers the value of the policy whatever the model says and whatever was never logged, assuming correct logged probabilities. A model value outside the interval is moved to its nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; the error of the model is not known in advance.", cap))
 	plan.describeEpisodes()
 	return nil
 }
@@ -304,7 +304,7 @@ func (d direct) describeTable(plan *Plan) {
 	if d.table.Form != fqe.ByAction {
 		plan.Facts["max_ratio"] = d.table.MaxWeight
 	}
-	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, made of noisy counts of what followed each "+rowWords(d.table.Form)+". It is off by an unknown amount where more than the numbered state and the number of decisions left matters, and nothing here bounds that. The standard deviations are the model's own, if it is right."+endWords(d.table.Decisions))
+	plan.Notes = append(plan.Notes, "A plug-in estimate: the value is the prediction of a model that is computed from noisy counts of what followed each "+rowWords(d.table.Form)+". It is biased by an unknown amount if more than the numbered state and the number of decisions left matters, and nothing here bounds that bias. The standard deviations are the model's own and assume that it is right."+endWords(d.table.Decisions))
 }
 
 // endWords say what ends of episodes mean to the model.
@@ -312,7 +312,7 @@ func endWords(decisions int64) string {
 	if decisions <= 1 {
 		return ""
 	}
-	return fmt.Sprintf(" An end before decision %d, the last that problem.horizon allows, is taken for an outcome of the state, and what followed that decision is not asked: where all episodes end after the same number of decisions, problem.horizon must be that number.", decisions)
+	return fmt.Sprintf(" An episode that ends before decision %d, the last that problem.horizon allows, is taken to have ended because of its state, and what follows that decision does not count: if all episodes end after the same number of decisions, problem.horizon must be that number.", decisions)
 }
 
 func rowWords(form string) string {
@@ -322,5 +322,5 @@ func rowWords(form string) string {
 	case fqe.ByState:
 		return "state, weighted by the ratio of the decision"
 	}
-	return "decision, weighted by its ratio, all states taken for one"
+	return "decision, weighted by its ratio, with all states pooled"
 }

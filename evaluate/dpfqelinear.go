@@ -76,7 +76,7 @@ func (d direct) describeLinear(plan *Plan) {
 	if l.Form == fqe.LinearByState {
 		of = "features, decisions weighted by their ratios"
 	}
-	plan.Notes = append(plan.Notes, "A plug-in: the value is what a model says, a ridge regression on "+of+", step by step from the last decision, made of noisy second moments. It is off by an unknown amount where values are not linear in the features, where more than these and the number of decisions left matters, and where the penalty, which is made for the noise, draws values to their mean; nothing here bounds that. The standard deviations are the model's own, if it is right."+endWords(l.Decisions))
+	plan.Notes = append(plan.Notes, "A plug-in estimate: the value is the prediction of a model, a ridge regression on "+of+", computed from noisy second moments step by step from the last decision. It is biased by an unknown amount if values are not linear in the features, if more than these and the number of decisions left matters, or where the penalty, which is set for the noise, shrinks values towards their mean; nothing here bounds that bias. The standard deviations are the model's own and assume that it is right."+endWords(l.Decisions))
 	if l.Decisions > 1 {
 		plan.Notes = append(plan.Notes, "Whoever was cut off before the last decision is taken to be as at the last one recorded.")
 	}

@@ -124,7 +124,7 @@ func (d direct) release(bounds *scalar.Estimate, m plugIn) *Release {
 	r := estimated(e)
 	r.Diagnostics["model"] = m
 	if e.Value != m.Value {
-		r.Notes = append(r.Notes, fmt.Sprintf("The value is not the model's: the model says %.4g, which the interval excludes, and the value was moved to the nearer end of the interval. The model is wrong, or this is the one interval of twenty that misses.", m.Value))
+		r.Notes = append(r.Notes, fmt.Sprintf("The model predicts %.4g, which lies outside the interval, so the value was moved to the nearer end of the interval. Either the model is wrong, or this interval is one of the 5%% that miss the value.", m.Value))
 	}
 	return r
 }

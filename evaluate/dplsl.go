@@ -58,6 +58,6 @@ func (m DPLSL) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	plan.Facts["lambda"] = l.Lambda
-	plan.Notes = append(plan.Notes, "The penalty lambda draws the values of rarely visited states towards 0; the expected error holds that bias for values anywhere in the public range.")
+	plan.Notes = append(plan.Notes, "The penalty lambda shrinks the values of rarely visited states towards 0; the expected error includes that bias, for values anywhere in the public range.")
 	return plan, nil
 }

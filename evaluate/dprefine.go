@@ -223,9 +223,9 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 func meaning(plan *Plan, form string, onPolicy bool) []string {
 	switch {
 	case !onPolicy:
-		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations are those of noise and the prior alone. A value is supposed to depend on the state alone, not on the number of decisions left. Where episodes have a fixed horizon it does depend on it: then values may be off by far more than the standard deviations. A value of the policy with an interval is what dp-pdis, dp-wis, dp-dr and dp-fqe answer with."}
+		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations include only the noise and the prior. The value of a state is assumed not to depend on the number of decisions left. With a fixed horizon it does depend on it, and values may then be wrong by far more than the standard deviations. For the value of the policy with an interval use dp-pdis, dp-wis, dp-dr or dp-fqe."}
 	case form == refine.MonteCarlo:
-		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean of what follows the first visit to it in an episode; where episodes have a fixed horizon, that mixes the numbers of decisions then left. Bands reach 1.96 standard deviations to either side, which suppose %s. Of values of seven simulated processes 83 to 99%% were measured to lie in their bands (300 and 3000 persons, epsilon 1 and 10); where every outcome is rare (1 in 100), none with 5000; of a single state unlike nine others, 0 to 78%%.", supposed))}
+		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean return after the first visit to it in an episode; with a fixed horizon, that mixes visits with different numbers of decisions left. Bands extend 1.96 standard deviations to either side. They assume %s. In simulations of seven processes (300 and 3000 persons, epsilon 1 and 10), 83 to 99%% of the values lay in their bands; where every outcome was rare (1 in 100; 5000 persons), none did; for a single state unlike nine others, 0 to 78%% did.", supposed))}
 	}
 	return nil
 }
@@ -233,14 +233,14 @@ func meaning(plan *Plan, form string, onPolicy bool) []string {
 func refineNotes(plan *Plan, form string, onPolicy bool) []string {
 	var notes []string
 	if form == refine.Regression && !onPolicy {
-		notes = append(notes, "Off-policy, form regression weighs a residual by the ratios of the rest of its episode, and max_weight cuts their product: over long episodes that biases the values. Form lstd takes one ratio a step.")
+		notes = append(notes, "Off-policy, form regression weights a residual by the product of the ratios of the rest of its episode, and max_weight caps that product, which biases the values over long episodes. Form lstd uses one ratio per step.")
 	}
 	if form != refine.MonteCarlo {
-		return append(notes, "Weights that the data say little about lean on a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
+		return append(notes, "Weights about which the data say little are mostly determined by a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
 	}
-	lean := "Values of states that few persons visit lean on a prior: values of states scatter about a line in the share of persons that visit them."
+	lean := "Values of states that few persons visit are mostly determined by a prior: that values of states scatter about a linear function of the share of persons that visit them."
 	if !onPolicy {
-		return append(notes, plan.words("The expected error is that of the noise. It leaves out what importance weights add to the sampling error, and what clips cut of weighted returns: off-policy the error is larger, with many persons by far."), plan.words(lean))
+		return append(notes, plan.words("The expected error includes only the noise. It leaves out the sampling error that importance weights add and the bias from clipping weighted returns: off-policy the error is larger, and with many persons far larger."), plan.words(lean))
 	}
-	return append(notes, plan.words(lean+" The standard deviations are of the noise and the prior, of finitely many persons, and of what clipping moves, as is supposed."))
+	return append(notes, plan.words(lean+" The standard deviations include the noise, the prior, the sampling of persons, and the bias of clipping as the bands assume it."))
 }

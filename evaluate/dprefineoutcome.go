@@ -30,7 +30,7 @@ func refined(p Public, e *refine.Estimate) *Release {
 		out.Diagnostics[privacyByCoordinate] = e.SD
 		out.Diagnostics[roundsFailed] = e.Failed
 		if e.Failed > 0 {
-			out.Notes = append(out.Notes, fmt.Sprintf("The equations of %d of the rounds could not be solved (their matrix was not positive definite), and these rounds changed nothing: the estimate is worse than it was paid for. Fewer features, or form monte_carlo where states are numbered, would help.", e.Failed))
+			out.Notes = append(out.Notes, fmt.Sprintf("The equations of %d of the rounds could not be solved (their matrix was not positive definite). These rounds changed nothing, so the estimate is worse than its budget allows. Fewer features would help, or form monte_carlo if states are numbered.", e.Failed))
 		}
 		return out
 	}
@@ -54,7 +54,7 @@ func stdOf(p Public) string {
 
 // supposed is what the bands rest on: the law of tails by which clips are supposed to
 // move values, which rare outcomes break, and the prior.
-const supposed = "returns no more skewed about the value of their state than exponential ones, so that no outcome is rare, and values that scatter evenly about a line in the share of persons that visit a state, so that no state is unlike the rest"
+const supposed = "returns that are no more skewed about the value of their state than an exponential distribution (no outcome is rare), and values that scatter evenly about a linear function of the share of persons that visit a state (no state is unlike the rest)"
 
 // bandsOf puts 1.96 standard deviations about the value of every state. They are no
 // confidence intervals: what is supposed cannot be told from what is released.

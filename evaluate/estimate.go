@@ -89,7 +89,7 @@ type sums struct {
 
 // refutedNote says what a mean weight above 1 shows.
 func refutedNote(m *scalar.Missing) string {
-	return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %.3g (standard error %.2g), and where they are right it is 1 at most. An arm that was drawn once and is told as drawn at each decision looks so. The interval is the whole public range, and the value says nothing.", m.MeanWeight, m.SD)
+	return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %.3g (standard error %.2g), but with correct probabilities it is at most 1. A common cause is an arm that was drawn once but is recorded as drawn again at each decision. The interval is the whole public range, and the value is meaningless.", m.MeanWeight, m.SD)
 }
 
 // missingNotes say what the missing mass means.
@@ -97,22 +97,22 @@ func missingNotes(e *scalar.Estimate) []string {
 	var notes []string
 	hidden := ""
 	if e.Missing.Confounded {
-		hidden = ", or hidden circumstances within the stated factor leave it open"
+		hidden = ", or is left open by hidden confounding within the stated factor"
 	}
 	switch m := e.Missing; {
 	case m.Share < 0.005:
 	case m.Unguarded:
-		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1 with a standard error of %.0f%%, which noise and the choice of persons make. By the design nothing is missing that is not lost, and the curator states that nothing is; the interval does not allow for it.", 100*m.Share, 100*m.SD))
+		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1, with a standard error of %.0f%% from privacy noise and sampling. By the design weight is missing only if records are lost, and the curator states that none is; the interval does not allow for missing weight.", 100*m.Share, 100*m.SD))
 	case !m.Sure(): // as it may well be where nothing is missing
-		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% with a standard error of %.0f%%, which noise and the choice of persons can make where the data answer for all that the target policy would do. The interval allows for it.", 100*m.Share, 100*m.SD))
+		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%%, with a standard error of %.0f%%. Privacy noise and sampling can produce this even if nothing is missing. The interval allows for it.", 100*m.Share, 100*m.SD))
 	default:
-		notes = append(notes, fmt.Sprintf("Missing mass: the data cannot answer for %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, or only with weights above the cap, or it lies after a record was cut off%s; the interval allows there for anything in the public range.", 100*m.Share, 100*m.SD, hidden))
+		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, was logged only with weights above the cap, or comes after a record was cut off%s. For this share the interval allows any value in the public range.", 100*m.Share, 100*m.SD, hidden))
 	}
 	if e.Missing.Doubted {
-		notes = append(notes, "The plan left the guard out, and by the missing mass the design or the statement that no record is lost does not hold: probabilities that are wrong or belong to other actions (arms swapped, perhaps) are likeliest; actions that left the design, or lost records, do it too. The interval is guarded after all, and wider than expected. Where the probabilities are wrong the guard does not mend it.")
+		notes = append(notes, "The plan left the guard out, but more weight is missing than chance explains: the design, or the statement that no record is lost, does not hold. The likeliest cause is probabilities that are wrong or belong to other actions (arms swapped, perhaps); actions that departed from the design and lost records are others. The interval is guarded after all, and wider than expected. If the probabilities are wrong, the guard does not correct that.")
 	}
 	if e.Undetermined {
-		notes = append(notes, "The noisy sum of weights is too small to divide by, and the value is drawn to the middle of the range; the interval does not rest on it. A larger epsilon, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
+		notes = append(notes, "The noisy sum of weights is too small to divide by, so the value is pulled towards the middle of the range; the interval is not affected. A larger epsilon, more persons, a shorter horizon, or data logged by a policy closer to the target would help.")
 	}
 	return notes
 }
@@ -160,12 +160,12 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 	clip := Range(w.Ranges.At(0))
 	p.Facts["clip"] = clip
 	if w.Noise.Clip == 0 {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The interval covers the mean of contributions clipped to [%g, %g] a person. Where contributions lie outside, clipping moves the estimate by an amount that the interval does not hold.", clip.Min, clip.Max)))
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The contribution of each person is clipped to [%g, %g], and the interval is one for the mean of the clipped contributions. If contributions lie outside that range, clipping biases the estimate by an amount that the interval does not include.", clip.Min, clip.Max)))
 	} else {
 		p.Facts["clip_choices"] = w.Ranges.Steps + 1
-		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a paid histogram, inside [%g, %g]; the expected errors are those of the widest. The interval is lengthened by what the histogram shows to be cut within that range; contributions beyond the range, and tails too thin to be told from noise, are not in it.", clip.Min, clip.Max))
+		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a private histogram, inside [%g, %g]; the expected errors are those of the widest clip. The interval is lengthened by what the histogram shows to be clipped within that range; it does not allow for contributions beyond the range, nor for tails too thin to be distinguished from noise.", clip.Min, clip.Max))
 	}
-	p.Notes = append(p.Notes, p.words("A person without a trajectory that can be used counts as one whose contribution is 0, or the end of that range that is nearest; the interval does not allow for what such a trajectory would have said."))
+	p.Notes = append(p.Notes, p.words("A person without a usable trajectory counts with the contribution 0, or with the end of that range nearest to 0; the interval does not allow for what the missing trajectory would have contributed."))
 	p.describeEpisodes()
 	return nil
 }
@@ -193,7 +193,7 @@ func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
 func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, guess *WeightGuess) error {
 	if b.Uncut != nil {
 		if guess != nil {
-			p.Notes = append(p.Notes, "The guess of weights is not used: the public design tells them.")
+			p.Notes = append(p.Notes, "The guess of weights is not used, because the public design determines them.")
 		}
 		return p.describeUncut(b)
 	}
@@ -203,13 +203,13 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 		return err
 	}
 	rests := p.restsOn(confounding)
-	cuts := fmt.Sprintf("whatever weights are cut (here above %.4g)", widest)
+	cuts := fmt.Sprintf("whatever weights are clipped (here those above %.4g)", widest)
 	if b.Noise.Clip == 0 && widest >= largest {
-		cuts = fmt.Sprintf("with no weight cut, since by the design none is above %.4g,", largest)
+		cuts = fmt.Sprintf("with no weight clipped, since by the design none exceeds %.4g,", largest)
 	}
-	words := fmt.Sprintf("The interval reaches from an estimate of the value from below to one from above, with the errors of both. It holds the value of the policy, %s and whatever the logs never tried; it rests on %s.", cuts, rests)
+	words := fmt.Sprintf("The interval extends from a lower estimate of the value to an upper one, each with its error. It covers the value of the policy %s and whatever was never logged, assuming %s.", cuts, rests)
 	if b.Noise.Clip != 0 {
-		words += fmt.Sprintf(" The cap on weights is chosen from a paid histogram; the expected errors are those at a cap of %.3g, without missing mass.", cap)
+		words += fmt.Sprintf(" The cap on weights is chosen from a private histogram; the expected errors are those at a cap of %.3g without missing mass.", cap)
 	}
 	if guess != nil {
 		half, at, err := b.Forecast(scalar.Weighing(*guess))
@@ -217,7 +217,7 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 			return err
 		}
 		p.Expected.HalfWidth = half
-		words += fmt.Sprintf(" The half width is the one that the guess of weights makes expect, an effective sample size of %.3g of the persons and %.3g missing, with weights cut at %.3g.", guess.Effective, guess.Missing, at)
+		words += fmt.Sprintf(" The expected half width follows from the guess of weights: an effective sample size of %.3g times the number of persons and a missing mass of %.3g, with weights capped at %.3g.", guess.Effective, guess.Missing, at)
 	}
 	p.Notes = append(p.Notes, words)
 	p.describeEpisodes()
@@ -231,7 +231,7 @@ func (p *Plan) describeEpisodes() {
 	if u := p.public.Privacy.Unit; u != "" && u != Person || p.public.Episodes == 1 || p.public.Horizon <= 1 {
 		return
 	}
-	p.Notes = append(p.Notes, "A person may have several episodes and counts with their mean. That is the value of an episode if how many of them count does not depend on how they went. Where people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is another number, and the interval does not allow for that. With problem.episodes: 1 first episodes alone count.")
+	p.Notes = append(p.Notes, "A person may have several episodes and counts with their mean. That mean is the value of an episode if the number of episodes that count does not depend on how they went. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count.")
 }
 
 // describeBehavior tells how the probabilities of logged actions are estimated, where they
@@ -246,12 +246,12 @@ func (p *Plan) describeBehavior(by *scalar.Logistic) {
 		drawn = "the first decision of every episode was made"
 	}
 	if by != nil {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; no data of this release can tell whether they are.", by.Actions, by.Dim, scalar.LogisticRounds, drawn)))
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information matrices; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; nothing in this release can show whether that is so.", by.Actions, by.Dim, scalar.LogisticRounds, drawn)))
 	} else {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions, which are part of what is accounted for; weights are made of upper limits of them, and what these leave is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known of the person.", max(b.States, 1), b.Actions, drawn)))
+		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known about the person.", max(b.States, 1), b.Actions, drawn)))
 	}
 	if b.Once {
-		p.Notes = append(p.Notes, "Actions were drawn once an episode: later decisions have probability 1, which is an upper limit too, so that the interval holds whoever left what was drawn.")
+		p.Notes = append(p.Notes, "Actions were drawn once per episode: later decisions have probability 1, which is also an upper limit, so the interval holds even where the drawn action was not kept to.")
 	}
 }
 
@@ -266,7 +266,7 @@ func (p *Plan) restsOn(confounding float64) string {
 // restsOn says what intervals off-policy take for granted.
 func restsOn(confounding float64) string {
 	if confounding <= 1 {
-		return "right logged probabilities"
+		return "correct logged probabilities"
 	}
-	return fmt.Sprintf("logged odds that are right within a factor of %g: given hidden circumstances, those of each logged action may be so much larger or smaller than recorded, and the more weight is missing. Whether the factor is large enough no data can tell", confounding)
+	return fmt.Sprintf("logged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", confounding)
 }

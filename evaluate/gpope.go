@@ -208,7 +208,7 @@ func (r *gpopePlan) describe(plan *Plan) {
 	f["noise_multiplier"] = r.walk.Multiplier
 	f["dimension"] = r.walk.N
 	plan.Notes = append(plan.Notes,
-		plan.words(fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all move the result; how far is not known beforehand, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip)),
+		plan.words(fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all bias the result by an amount that is not known in advance, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip)),
 	)
 	if r.xie19 {
 		plan.Facts["xie19_epsilon"] = r.asked.Epsilon

@@ -272,16 +272,16 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)))
 	p.describeEpisodes()
 	if p.describeBehavior(parts[0].bounds.Logistic); p.public.Behavior != nil {
-		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone: they may differ between groups."))
+		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}
-	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. Whoever's rows name two, or a value that is not listed, or who has no row that can be used, is in no group, and no answer is about them."))
+	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. A person whose rows name two groups or an unlisted value, or who has no usable row, is in no group, and no answer is about them."))
 	if _, told := parts[0].Facts["tier"]; told {
 		tier{number: 2, why: fewInGroup}.describe(p, nil)
 	}
 	if p.public.By.Fixed {
-		p.Notes = append(p.Notes, p.words("Groups are fixed: the guarantee is for persons exchanged for others of the same group. Who is in which group, and how many, is not protected."))
+		p.Notes = append(p.Notes, p.words("Groups are fixed: the guarantee covers the exchange of a person for another of the same group. Who is in which group, and how many are, is not protected."))
 	} else {
-		p.Notes = append(p.Notes, p.words("How many persons a group has is not told but with noise. A group of few has an interval that covers most of the public range, or all of it; nothing else says that they are few. Forecasts suppose the guessed sizes, or equal ones; the intervals do not rest on them."))
+		p.Notes = append(p.Notes, p.words("The number of persons in a group is released only with noise. A group of few has an interval that covers most or all of the public range; nothing else in the release says that they are few. Forecasts use the guessed sizes, or equal ones; the intervals do not depend on them."))
 	}
 }
 
@@ -294,7 +294,7 @@ func (p *Plan) groupsNote(k int, confounded bool) string {
 		}
 		rests = whateverWords + p.restsOn(factor)
 	}
-	return fmt.Sprintf("All %d intervals, one a group, hold together with 95%%%s. A person is in one group at most, so that groups share the error and not the budget.", k, rests)
+	return fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", k, rests)
 }
 
 // errDiagnostics refuses diagnostics of groups.

@@ -33,7 +33,7 @@ type LedgerEntry struct {
 // charge, and what is left, in the quantity that adds up in it.
 type Shares struct {
 	// Part is "rule", the part in which mu^2 or a Renyi divergence adds up;
-	// "reserve", the part for what that rule cannot take; or "budget", all of it,
+	// "reserve", the part for charges that the rule does not support; or "budget", all of it,
 	// under the basic rule. In the latter two epsilon adds up, or delta where more
 	// of that is spent.
 	Part   string  `json:"part"`

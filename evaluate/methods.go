@@ -34,47 +34,47 @@ type Method struct {
 // Methods lists every estimator, private ones first.
 func Methods() []Method {
 	const (
-		overlaps = "diagnostics: share of the budget for sample size and overlap (0: none)"
+		overlaps = "diagnostics: share of the budget for the effective sample size and overlap (0: none)"
 		states   = "On-policy; one trajectory a person; tabular or aggregated features."
 	)
 	var (
 		capped    = "max_weight: public cap on a person's weight (a public rule; on-policy 1)"
-		clipped   = fmt.Sprintf("clip: auto, which pays for a histogram to narrow it, or public (%v; on-policy public)", defaultMeanClip)
+		clipped   = fmt.Sprintf("clip: auto, where a private histogram narrows the range, or public (%v; on-policy public)", defaultMeanClip)
 		clipPaid  = fmt.Sprintf("clip_share: share of the budget for clip auto (%v)", defaultClipShare)
-		confounds = "confounding: factor by which hidden circumstances may move the odds of a logged action, off-policy (1: none)"
-		guesses   = "guess: {effective: share, missing: share}, public, of weights cut at 64, off-policy: effective sample size by persons, and what the mean lacks to 1; the forecast of the half width rests on it (none)"
+		confounds = "confounding: factor by which hidden confounding may change the odds of a logged action, off-policy (1: none)"
+		guesses   = "guess: {effective: share, missing: share}, off-policy: a public guess about weights capped at 64, namely the effective sample size divided by the number of persons, and 1 minus the mean weight; the expected half width uses it (none)"
 		constants = fmt.Sprintf("constants: exact or balle16 (%v)", defaultConstants)
 	)
 	return []Method{
 		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
-			Assumes:    "What the chosen method assumes; `discreet plan` says which and why.",
+			Assumes:    "The assumptions of the chosen method; `discreet plan` names the method and the reason.",
 			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)", guesses}, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes:    "Public bounds on returns; off-policy right logged probabilities. The interval holds the value, whatever is cut or was never tried.",
+			Assumes:    "Public bounds on returns; off-policy correct logged probabilities. The interval holds the value, whatever is clipped or was never logged.",
 			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. Needs to know how episodes end. Best for long episodes.",
+			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. The data must say how episodes end. Best for long episodes.",
 			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is, with the weighted mean as the value. Best where weights vary.",
 			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
-			Assumes: "As dp-is, with a paid or public baseline in place of what the data do not vouch for. The interval holds the value, whatever is cut or was never tried; a baseline does not narrow it.",
-			Parameters: []string{"baseline: auto, public, none, value, action, state or model, which is what dp-fqe answers (auto)",
+			Assumes: "As dp-is, with a private or public baseline for what the data do not show. The interval holds the value, whatever is clipped or was never logged; a baseline does not narrow it.",
+			Parameters: []string{"baseline: auto, public, none, value, action, state or model, the model of dp-fqe (auto)",
 				"constant, action_values, state_values: a public baseline (none)",
-				fmt.Sprintf("baseline_share: share of the budget for a paid baseline (%v; value: %v)", defaultTableShare, defaultValueShare),
+				fmt.Sprintf("baseline_share: share of the budget for a private baseline (%v; value: %v)", defaultTableShare, defaultValueShare),
 				capped,
-				fmt.Sprintf("clip: auto, which pays for a histogram, or public (%v)", defaultDRClip), clipPaid, overlaps, guesses}, decode: decodeAs[DPDR]},
+				fmt.Sprintf("clip: auto, where a private histogram narrows the range, or public (%v)", defaultDRClip), clipPaid, overlaps, guesses}, decode: decodeAs[DPDR]},
 		{Name: "dp-fqe", Private: true, Releases: "value of the policy, 95% interval of its own, values by state or weights of features",
-			Assumes: "Features over numbered states that are all that matters, or features of bounded norm that values are linear in: a plug-in, whose value is a model's. The interval is that of importance sampling and holds the value. Form action needs the target's probability of every action in every state. Best for long episodes and targets far from the logged policy.", NeedFeatures: true,
-			Parameters: []string{"form: auto, action, state or pooled (auto: a public rule); linear or linear-state for any features (auto: linear-state where they are no numbered states)",
+			Assumes: "Features over numbered states that alone determine the value, or features of bounded norm in which values are linear. The value is the prediction of a model; the interval comes from importance sampling and holds the value even if the model is wrong. Form action needs the target's probability of every action in every state. Best for long episodes and targets far from the logged policy.", NeedFeatures: true,
+			Parameters: []string{"form: auto, action, state or pooled (auto: a public rule); linear or linear-state for any features (auto: linear-state if they are not numbered states)",
 				fmt.Sprintf("max_ratio: public cap on the ratio of one decision in forms state, pooled and linear-state (%v; on-policy 1)", defaultMaxRatio),
 				fmt.Sprintf("start_share: share of the budget for the mean over first states (%v)", defaultStartShare),
 				"interval: bounds, or none, which gives the public range (bounds)",
 				fmt.Sprintf("interval_share: share of the budget for the interval (%v)", defaultIntervalShare),
 				"max_weight: public cap on a person's weight in the interval (a public rule; on-policy 1)"}, Need: trajectory.Action, decode: decodeAs[DPFQE]},
 		{Name: "dp-lsw", Private: true, Releases: "value function",
-			Assumes: states + " Best where every state is visited by many.", NeedFeatures: true,
+			Assumes: states + " Best if every state is visited by many persons.", NeedFeatures: true,
 			Parameters: []string{"weights: public weight of each state (1)", constants}, decode: decodeAs[DPLSW]},
 		{Name: "dp-lsl", Private: true, Releases: "value function",
 			Assumes: states + " Best for few persons or rarely visited states.", NeedFeatures: true,
@@ -89,12 +89,12 @@ func Methods() []Method {
 			decode: decodeAs[DPRefine]},
 		{Name: "gpope", Private: true, Releases: "value function",
 			Assumes: "Any features, on- or off-policy. No error bar: compare with the constant.", NeedFeatures: true,
-			Parameters: []string{"batch: persons a step; 1 is Algorithm 1 of the paper (a public rule)", "sampling: poisson, uniform or everyone (poisson)",
+			Parameters: []string{"batch: persons per step; 1 is Algorithm 1 of the paper (a public rule)", "sampling: poisson, uniform or everyone (poisson)",
 				"iterations, clip, step_theta, step_w: sizes (a public rule)", "schedule: constant, polynomial or diminishing (constant)", "exponent, lambda_min: of the schedule",
 				"momentum (0)", "average, project: true or false (true; batch 1: false)", "start: of theta (mid-range; batch 1: 0)", "visits: public probability of each feature",
 				"weighting: trajectory or transition (trajectory)", "length: typical trajectory, for transition", "accountant: xie19 to reproduce the paper"},
 			decode: decodeAs[GPOPE]},
-		{Name: "constant", Private: true, Releases: "a number fixed beforehand",
+		{Name: "constant", Private: true, Releases: "a number fixed in advance",
 			Assumes:    "Nothing; it never looks at the data.",
 			Parameters: []string{"value: the number (middle of the public range)"}, decode: decodeAs[Constant]},
 		{Name: "is", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[IS]},
@@ -102,7 +102,7 @@ func Methods() []Method {
 		{Name: "wis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[WIS]},
 		{Name: "dr", Releases: "value of the policy, standard error",
 			Assumes:    "privacy: none; one-row episodes, or features for a value function.",
-			Parameters: []string{fmt.Sprintf("prior: rows of the overall mean in an action's mean (%v)", defaultPrior)}, Need: trajectory.Action, decode: decodeAs[DR]},
+			Parameters: []string{fmt.Sprintf("prior: number of rows of the overall mean that are added to the mean of an action (%v)", defaultPrior)}, Need: trajectory.Action, decode: decodeAs[DR]},
 		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
 			Parameters: []string{"weights: weight of each state (1)"}, decode: decodeAs[LSW]},
 		{Name: "lsl", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,

@@ -164,13 +164,13 @@ func TestMissingMassIsNotMadeOfNoise(t *testing.T) {
 			p.Privacy.Budget.Epsilon = c.epsilon
 			for seed := range uint64(40) {
 				for _, note := range run(t, e, p, c.log, noise.NewSeeded(seed)).Notes {
-					if strings.Contains(note, "cannot answer for") {
+					if strings.Contains(note, "the data say nothing about") {
 						told++
 					}
 				}
 			}
 			if told < c.least || told > c.most {
-				t.Errorf("%T at epsilon %v: told %d times of 40 that the data cannot answer; want %d to %d", e, c.epsilon, told, c.least, c.most)
+				t.Errorf("%T at epsilon %v: told %d times of 40 that the data say nothing; want %d to %d", e, c.epsilon, told, c.least, c.most)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 		return plan, nil
 	}
 	if p.largeDelta() {
-		plan.Notes = append(plan.Notes, p.Privacy.Unit.Words("Delta is not below 1/persons: this guarantee would allow a release that publishes a person outright."))
+		plan.Notes = append(plan.Notes, p.Privacy.Unit.Words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
 	}
 	var err error
 	if plan.event, err = cloneEvent(event); err != nil {

@@ -54,7 +54,7 @@ func bareReference(method string, p Public, compute func(s *value.Sample) (*Rele
 		return nil, err
 	}
 	plan.outcome = referenceAgain(p, functionAgain(p.Features, nil))
-	plan.Notes = []string{"This is a reference without privacy: whoever sees it may learn about single persons."}
+	plan.Notes = []string{"This is a reference without privacy: it may reveal the data of single persons."}
 	return plan, nil
 }
 

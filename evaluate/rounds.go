@@ -136,7 +136,7 @@ func (r rounds) release(sums [][]float64) (*Release, error) {
 	}
 	out := &Release{Answer: &a, Diagnostics: map[string]any{"sums": sums}}
 	if a.Interval != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("The interval is a claim of the author of %s, of %g%%: %s.", r.Method, 100*a.Confidence, a.Claim))
+		out.Notes = append(out.Notes, fmt.Sprintf("The interval and its confidence of %g%% are claims of the author of %s: %s.", 100*a.Confidence, r.Method, a.Claim))
 	}
 	return out, nil
 }

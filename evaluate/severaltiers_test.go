@@ -37,17 +37,17 @@ func TestSeveralAnswersFollowTheDesign(t *testing.T) {
 		tier   int
 		why    string
 	}{
-		"complete":       {func(*evaluate.Public) {}, evaluate.DPWIS{}, 0, "no weight is above 2"},
+		"complete":       {func(*evaluate.Public) {}, evaluate.DPWIS{}, 0, "no weight exceeds 2"},
 		"not stated":     {func(p *evaluate.Public) { p.Design.Complete = false }, evaluate.DPWIS{}, 2, "problem.records: complete"},
 		"no design":      {func(p *evaluate.Public) { p.Design = nil }, evaluate.DPWIS{}, 2, "no public design"},
-		"an untried arm": {func(p *evaluate.Public) { p.Design.Supported = false }, evaluate.DPWIS{}, 2, "does not say that all"},
+		"an untried arm": {func(p *evaluate.Public) { p.Design.Supported = false }, evaluate.DPWIS{}, 2, "does not ensure that every action"},
 		"a smaller cap":  {func(*evaluate.Public) {}, evaluate.DPWIS{MaxWeight: 1.5}, 2, "max_weight is 1.5"},
 		"no constants": {func(p *evaluate.Public) {
 			p.Targets.Policies[0].Policy, p.Design.Ratios = must(policy.NewUniform(2)), []float64{5}
-		}, evaluate.DPWIS{}, 2, "where policies are no constants"},
+		}, evaluate.DPWIS{}, 2, "unless all policies are constant"},
 		"large and costly": {func(p *evaluate.Public) {
 			p.Horizon, p.Design.Ratios, p.Design.Squares = 12, []float64{2}, []float64{2}
-		}, evaluate.DPWIS{}, 2, "noise for these costs more"},
+		}, evaluate.DPWIS{}, 2, "the noise for these would widen"},
 	} {
 		p := coinArms(t, 4000, dp.ReplaceOne)
 		p.Episodes = 1

@@ -100,14 +100,14 @@ func (r smoothRelease) plan(c constants) (*Plan, error) {
 	plan.Facts["states"] = states
 	plan.Facts["dimension"] = dim
 	plan.Notes = append(plan.Notes,
-		plan.words("The noise is scaled to how many persons visit each state. That scale is private and is not released, so the release has no error bar; the expected error beforehand supposes that the shares of persons who visit a state are spread evenly up to 1."),
+		plan.words("The noise is scaled to the number of persons who visit each state. That scale is private and is not released, so the release has no error bar; the expected error assumes that the shares of persons who visit a state are spread evenly up to 1."),
 		"Values are not clipped to the public range: noise may take them outside.",
 	)
 	if r.public.Episodes != 1 {
-		plan.Notes = append(plan.Notes, plan.words("Of a person with several trajectories the first counts."))
+		plan.Notes = append(plan.Notes, plan.words("If a person has several trajectories, only the first counts."))
 	}
 	if plan.Expected.RMSE > plan.Expected.Constant {
-		plan.Notes = append(plan.Notes, "The expected error is above the worst error of answering with the middle of the public range: at this budget the release will tell next to nothing. dp-refine needs far less noise.")
+		plan.Notes = append(plan.Notes, "The expected error exceeds the worst-case error of answering with the middle of the public range: at this budget the release will say almost nothing. dp-refine needs far less noise.")
 	}
 	return plan, nil
 }

@@ -192,7 +192,7 @@ func TestSmoothMethodsTakeEachPersonsFirstTrajectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Contains(plan.Notes, "Of a person with several trajectories the first counts.") {
+		if !slices.Contains(plan.Notes, "If a person has several trajectories, only the first counts.") {
 			t.Errorf("notes %q", plan.Notes)
 		}
 		var values [2][]float64

@@ -60,7 +60,7 @@ func (p Public) startable(method string) error {
 }
 
 // startSupposed is what a mean of values by state rests on beside what the values do.
-const startSupposed = "a value that depends on the state alone, not on the number of decisions left; where episodes have a fixed horizon, a state's value mixes first visits at all decisions, and the mean is not what an episode is worth from its first one (dp-pdis, dp-wis and dp-fqe answer for that)"
+const startSupposed = "a value that depends on the state alone, not on the number of decisions left; with a fixed horizon, a state's value mixes first visits at all decisions, and the mean is not the value of an episode from its first decision (for that use dp-pdis, dp-wis or dp-fqe)"
 
 // cutStart refuses the mean of values that are means of what follows in an episode where,
 // publicly, every episode is cut off: what follows is then shorter the later a state is

@@ -125,8 +125,8 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 	plan.outcome = r.again
 	plan.Facts["estimates"], plan.Facts["rounds"] = o.Estimates, o.Rounds
 	plan.Notes = append(plan.Notes,
-		fmt.Sprintf("Method %s is not of this library: what a person adds and what is made of the noisy sums is its author's. The value estimates: %s.", o.Method, o.Estimates),
-		p.unit().Words("The guarantee rests on the author's code making a person's numbers of that person's records, and of earlier noisy sums, alone. It is handed nothing else, and is asked twice in opposite orders; other records that it might keep are not excluded by this. A person for whom it fails, or makes a number that is not finite, adds zero."))
+		fmt.Sprintf("Method %s is not part of this library: its author defines what a person adds and what is computed from the noisy sums. The value estimates: %s.", o.Method, o.Estimates),
+		p.unit().Words("The guarantee assumes that the author's code computes a person's numbers from that person's records and earlier noisy sums alone. The code is given nothing else and is run twice in opposite orders, but this cannot exclude that it keeps other records. A person for whom it fails, or returns a number that is not finite, adds zero."))
 	return plan, nil
 }
 

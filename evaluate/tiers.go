@@ -46,27 +46,27 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		t.clip = m.shareOfCaps()
 	}
 	width := of.within.Width()
-	expected := fmt.Sprintf("half a width of %.3g is expected without a guard, %.3g with it", width*without, width*with)
+	expected := fmt.Sprintf("The expected half width is %.3g without a guard and %.3g with it", width*without, width*with)
 	t.half = min(with, 0.5) * width
 	if t.why = costs(p, of, with, without); t.why != "" {
-		t.why += ": " + expected
+		t.why += ". " + expected
 		return b, t, nil
 	}
-	return bare, tier{half: min(without, 0.5) * width, why: needless(of) + ": " + expected}, nil
+	return bare, tier{half: min(without, 0.5) * width, why: needless(of) + ". " + expected}, nil
 }
 
 // costs says why a guard that would be needless stays: the interval is expected to be
 // narrower with it, or nobody states that no record is lost; "" where it goes.
 func costs(p Public, of vouched, with, without float64) string {
 	if without >= with {
-		return fmt.Sprintf("the design allows for weights of %.4g, and noise for these costs more than cutting them", of.weights.largest)
+		return fmt.Sprintf("the design allows weights up to %.4g, and the noise for these would widen the interval more than capping them does", of.weights.largest)
 	}
 	return lost(p, of)
 }
 
 // needless says why no guard is needed.
 func needless(of vouched) string {
-	return fmt.Sprintf("by the design no weight is above %.4g and all that the target policy does was drawn, and by the curator's statement no record is lost (problem.records: complete)", of.weights.largest)
+	return fmt.Sprintf("by the design no weight exceeds %.4g and every action of the target policy was drawn with positive probability, and the curator states that no record is lost (problem.records: complete)", of.weights.largest)
 }
 
 // lost says how records may yet be lost where the design alone would need no guard, and
@@ -74,15 +74,15 @@ func needless(of vouched) string {
 func lost(p Public, of vouched) string {
 	var keys []string
 	if !p.Design.Complete {
-		keys = append(keys, "problem.records: complete, by which whoever holds the data states that the file has every decision of every person and that none has to be left out or repaired, and the check refuses data that show otherwise")
+		keys = append(keys, "set problem.records: complete if the file has every decision of every person and none has to be left out or repaired (the check refuses data that show otherwise)")
 	}
 	if of.cutOff {
-		keys = append(keys, "problem.end: terminated and problem.episodes: 1, by which every person has one episode and none is cut off before its end")
+		keys = append(keys, "set problem.end: terminated and problem.episodes: 1 if every person has one episode and none is cut off before its end")
 	}
 	if keys == nil {
 		return ""
 	}
-	return "the design bounds the weights, and does not say that no record is lost; what says so, if it is true, makes the interval narrower: " + strings.Join(keys, "; and ")
+	return "the design bounds the weights, but nothing states that no record is lost; to narrow the interval, " + strings.Join(keys, ", and ")
 }
 
 // narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
@@ -117,7 +117,7 @@ func (m DPIS) shareOfCaps() float64 {
 }
 
 // fewInGroup is why groups are guarded.
-const fewInGroup = "a group may be of few persons, or of nobody, of whom only the guard holds"
+const fewInGroup = "a group may have few persons or none, and then only an interval with a guard is valid"
 
 // needsGuard says why the design does not make the guard needless; "" where it does.
 func (m DPIS) needsGuard(p Public, of vouched) string {
@@ -130,15 +130,15 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 	case d == nil:
 		return "no public design bounds the weights"
 	case m.Confounding > 1:
-		return "hidden circumstances are allowed for"
+		return "hidden confounding is allowed for"
 	case !d.Supported:
-		return "the design does not say that all that the target policy does was drawn"
+		return "the design does not ensure that every action of the target policy was drawn with positive probability"
 	case of.weights.largest > largestKnown:
-		return "the design allows for weights beyond all bounds"
+		return "the weights that the design allows are too large"
 	case m.MaxWeight != 0 && m.MaxWeight < of.weights.largest:
-		return fmt.Sprintf("max_weight is %.4g, and by the design weights reach %.4g", m.MaxWeight, of.weights.largest)
+		return fmt.Sprintf("max_weight is %.4g, and the design allows weights up to %.4g", m.MaxWeight, of.weights.largest)
 	case (m.Clip == clipAuto || m.ClipShare != 0) && of.weights.largest >= narrowable:
-		return "the parameters ask for a cap that is chosen from a histogram"
+		return "the parameters of the method ask for a cap that is chosen from a histogram"
 	}
 	return ""
 }
@@ -150,7 +150,11 @@ func (t tier) describe(plan *Plan, guess *WeightGuess) {
 	if t.half > 0 && (guess == nil || t.number == 0) {
 		plan.Expected.HalfWidth = t.half
 	}
-	plan.Notes = append(plan.Notes, fmt.Sprintf("Guard of the interval: tier %d, %s, for %s.", t.number, map[int]string{0: "none", 2: "against all that is cut or missing"}[t.number], t.why))
+	guard := "The interval includes a guard, which allows for weight that is clipped or missing"
+	if t.number == 0 {
+		guard = "The interval needs no guard against weight that is clipped or missing"
+	}
+	plan.Notes = append(plan.Notes, fmt.Sprintf("%s (tier %d), because %s.", guard, t.number, t.why))
 }
 
 // tellDesign repeats the design, from which the plan follows.
@@ -168,7 +172,7 @@ func (p *Plan) describeUncut(b scalar.Bounds) error {
 	}
 	p.expect(private, sampling)
 	p.Facts["clip"] = Range(b.Range)
-	p.Notes = append(p.Notes, p.words("The interval is that of the value, with the errors of sampling and of noise. It rests on the design, on its probabilities, and on the curator's statement that no record is lost (problem.records: complete), which the check of the data could refute but not prove. Where more is missing than chance makes, the interval is guarded and a note says so."))
+	p.Notes = append(p.Notes, p.words("The interval allows for sampling error and for privacy noise. It assumes that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing than chance explains, the interval gets a guard and a note says so."))
 	p.describeEpisodes()
 	return nil
 }

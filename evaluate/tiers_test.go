@@ -82,24 +82,24 @@ func TestTiersFollowFromTheDesign(t *testing.T) {
 		cap     float64
 		why     string
 	}{
-		"one decision":          {evaluate.DPIS{}, 1, nil, 0, 2, "no weight is above 2"},
-		"whole trajectories":    {evaluate.DPWIS{}, 3, nil, 0, 8, "no weight is above 8"},
-		"step by step":          {evaluate.DPPDIS{}, 3, nil, 0, 14.0 / 3, "no weight is above 4.667"},
-		"discounted":            {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Gamma = 0.5 }, 0, 6 / 1.75, "no weight is above 3.429"},
-		"with a baseline":       {evaluate.DPDR{}, 3, nil, 0, 14.0 / 3, "no weight is above"},
-		"an arm of a trial":     {evaluate.DPWIS{}, 40, func(p *evaluate.Public) { p.Design.Ratios, p.Design.Squares = []float64{2, 1}, []float64{2, 1} }, 0, 2, "no weight is above 2"},
-		"too many decisions":    {evaluate.DPWIS{}, 12, nil, 2, 64, "noise for these costs more than cutting them"},
+		"one decision":          {evaluate.DPIS{}, 1, nil, 0, 2, "no weight exceeds 2"},
+		"whole trajectories":    {evaluate.DPWIS{}, 3, nil, 0, 8, "no weight exceeds 8"},
+		"step by step":          {evaluate.DPPDIS{}, 3, nil, 0, 14.0 / 3, "no weight exceeds 4.667"},
+		"discounted":            {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Gamma = 0.5 }, 0, 6 / 1.75, "no weight exceeds 3.429"},
+		"with a baseline":       {evaluate.DPDR{}, 3, nil, 0, 14.0 / 3, "no weight exceeds"},
+		"an arm of a trial":     {evaluate.DPWIS{}, 40, func(p *evaluate.Public) { p.Design.Ratios, p.Design.Squares = []float64{2, 1}, []float64{2, 1} }, 0, 2, "no weight exceeds 2"},
+		"too many decisions":    {evaluate.DPWIS{}, 12, nil, 2, 64, "the noise for these would widen the interval more than capping them does"},
 		"no design":             {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design = nil }, 2, 64, "no public design"},
-		"a model of the draws":  {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design = evaluate.NewDesign(fair, false, true, p.Target) }, 2, 2, "does not say that all"},
-		"an arm that none drew": {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design.Supported = false }, 2, 2, "does not say that all"},
+		"a model of the draws":  {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design = evaluate.NewDesign(fair, false, true, p.Target) }, 2, 2, "does not ensure that every action"},
+		"an arm that none drew": {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design.Supported = false }, 2, 2, "does not ensure that every action"},
 		"records cut off":       {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Design.Ended = false }, 2, 14.0 / 3, "problem.end: terminated"},
 		"several episodes":      {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Episodes = 2 }, 2, 14.0 / 3, "problem.episodes: 1"},
 		"records lost":          {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design.Complete = false }, 2, 8, "problem.records: complete"},
-		"whole records cut off": {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design.Ended = false }, 0, 8, "no weight is above 8"},
+		"whole records cut off": {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design.Ended = false }, 0, 8, "no weight exceeds 8"},
 		"a smaller cap":         {evaluate.DPWIS{MaxWeight: 1.5}, 1, nil, 2, 1.5, "max_weight is 1.5"},
-		"a larger cap":          {evaluate.DPWIS{MaxWeight: 10}, 1, nil, 0, 2, "no weight is above 2"},
+		"a larger cap":          {evaluate.DPWIS{MaxWeight: 10}, 1, nil, 0, 2, "no weight exceeds 2"},
 		"a histogram":           {evaluate.DPWIS{Clip: "auto"}, 3, nil, 2, 8, "chosen from a histogram"},
-		"hidden circumstances":  {evaluate.DPWIS{Confounding: 1.5}, 1, nil, 2, 2, "hidden circumstances"},
+		"hidden circumstances":  {evaluate.DPWIS{Confounding: 1.5}, 1, nil, 2, 2, "hidden confounding"},
 	} {
 		p := coinPublic(t, 4000, dp.ReplaceOne)
 		p.Horizon, p.Episodes, p.Privacy.Budget.Epsilon = c.horizon, 1, 5

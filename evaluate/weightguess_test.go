@@ -31,7 +31,7 @@ func TestGuessMovesTheForecastAlone(t *testing.T) {
 		if *r.Estimate != *bare.Estimate {
 			t.Errorf("%+v: the release changed: %+v, %+v", g, r.Estimate, bare.Estimate)
 		}
-		if !(r.Expected.HalfWidth > last && r.Expected.HalfWidth <= p.Returns().Width()/2) || !strings.Contains(strings.Join(r.Notes, " "), "the guess of weights makes expect") {
+		if !(r.Expected.HalfWidth > last && r.Expected.HalfWidth <= p.Returns().Width()/2) || !strings.Contains(strings.Join(r.Notes, " "), "The expected half width follows from the guess of weights") {
 			t.Errorf("%+v: forecast %v after %v; notes %q", g, r.Expected.HalfWidth, last, r.Notes)
 		}
 		last = r.Expected.HalfWidth

@@ -46,7 +46,7 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 	out := &pages.Plan{Refusal: m.GetRefusal(), NoAnswer: m.GetNoAnswer(), NeedsApproval: m.GetNeedsApproval(), Notes: m.GetNotes()}
 	out.Sentence = fmt.Sprintf("%s spends epsilon at most %s at delta %s.", p.Method, number(m.GetEpsilon()), number(m.GetDelta()))
 	if m.GetHalfWidth() > 0 {
-		out.Sentence += fmt.Sprintf(" The interval is expected to reach %s to each side; an answer made up without data is off by at most %s.", number(m.GetHalfWidth()), number(m.GetConstant()))
+		out.Sentence += fmt.Sprintf(" The interval is expected to reach %s to each side; an answer chosen without data is wrong by at most %s.", number(m.GetHalfWidth()), number(m.GetConstant()))
 	}
 	for _, a := range m.GetAnswers() {
 		out.Sentence += fmt.Sprintf(" %s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))

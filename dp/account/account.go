@@ -18,8 +18,8 @@ var (
 	ErrUncertified = fault.Input("answer cannot be certified")
 )
 
-// Bracket encloses the true value of what was asked, Lower <= truth <= Upper;
-// both ends are rounded outward. A guarantee may rest on Upper alone.
+// Bracket encloses the true value of what was asked, Lower <= truth <= Upper; both ends are rounded
+// outward. Only Upper may be used as a guarantee.
 type Bracket struct {
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`

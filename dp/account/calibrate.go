@@ -162,12 +162,12 @@ func (s search) unsafeBelow(ctx context.Context, safe float64) (float64, error) 
 	return 0, nil
 }
 
-// CalibrateTemplate fills the open place of a template so that the event meets the
-// budget. Of noise (a noise multiplier or a scale) it brackets the smallest, as
-// [Calibrate] does. Of a sampling rate and of a count it brackets the largest: Lower is
-// certain to meet the budget; above it, a rate of Upper is certain not to (or is 1, or
-// nothing is known), and a count of one more than Lower, which is Upper too, is not
-// certain to meet it. A count of 0 says that not even one run does.
+// CalibrateTemplate finds the value of the open parameter of a template at which the event meets
+// the budget. For noise (a noise multiplier or a scale) it brackets the smallest value, as
+// [Calibrate] does. For a sampling rate and for a count it brackets the largest: Lower is certain
+// to meet the budget; above it, a rate of Upper is certain not to (or is 1, or nothing is known),
+// and a count of one more than Lower, which is Upper too, is not certain to meet it. A count of 0
+// says that not even one run does.
 func CalibrateTemplate(ctx context.Context, t dp.Template, budget dp.Budget, fresh func() Accountant) (Bracket, error) {
 	switch t.Field() {
 	case "":

@@ -33,8 +33,8 @@ type discrete struct {
 }
 
 const (
-	// mostShifts bounds how many worst differences are enumerated, mostTried how many
-	// differences are looked at for that, and mostSums what their laws cost.
+	// mostShifts bounds the number of worst-case differences that are enumerated, mostTried the
+	// number of differences examined for that, and mostSums the work for their distributions.
 	mostShifts = 256
 	mostTried  = 20000
 	mostSums   = 1e8
@@ -239,8 +239,8 @@ func nearlyGaussian(least, most float64, dimension int, sigma float64) Bracket {
 	}
 }
 
-// discreteCache keeps what is certified of an event, and the laws of its enumerated
-// differences once they are asked for, for as long as an accountant lives.
+// discreteCache keeps what is certified about an event, and the distributions of its enumerated
+// differences once they are needed, as long as the accountant exists.
 type discreteCache map[dp.DiscreteGaussian]*discrete
 
 func (c discreteCache) of(adj dp.Adjacency, e dp.DiscreteGaussian) *discrete {
@@ -298,8 +298,8 @@ func (d *discrete) profile(ctx context.Context, adj dp.Adjacency, e dp.DiscreteG
 	}}, nil
 }
 
-// gaussian is the distance in standard deviations of the continuous noise that
-// stands for the event, on the side that a view asks for.
+// gaussian is the distance, in standard deviations, of the continuous noise that bounds the event
+// on the side that a view requires.
 func (d *discrete) gaussian(v view) float64 {
 	mu := squareRoot(d.square)
 	if v.dominates {

@@ -25,8 +25,8 @@ const (
 	// (Smith and Thakurta 2022; Koskela, Tobaben, Honkela 2023). Other charges
 	// go to the reserve.
 	GaussianDP
-	// Renyi: divergences of one order, fixed when the filter is made, add up
-	// (Feldman and Zrnic 2021). What has no Renyi curve goes to the reserve.
+	// Renyi: divergences of one order, fixed when the filter is made, add up (Feldman and Zrnic
+	// 2021). Charges without a Renyi curve use the reserve.
 	Renyi
 )
 

@@ -12,11 +12,11 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// ForGroup answers for groups of linked persons, such as a family: neighbours may differ in up
-// to that many persons. It composes in a and asks a. Gaussian noise of mu has mu times
-// the persons; for all else one person's trade-off function is iterated (Dong, Roth, Su 2022,
-// Section 2.5), which is neither the composition of as many runs nor an epsilon times
-// as many. The lower end is then that of one person. It panics unless persons is at least 1.
+// ForGroup answers for groups of linked persons, such as a family: neighbours may differ in up to
+// that many persons. It composes events in a and queries a. The mu of Gaussian noise is multiplied
+// by the number of persons; for all other events one person's trade-off function is iterated (Dong,
+// Roth, Su 2022, Section 2.5), which is neither the composition of that many runs nor that multiple
+// of epsilon. The lower end is then that of one person. It panics unless persons is at least 1.
 //
 // With one person's delta(eps) defined for eps < 0 too, any eps_1 + ... + eps_k = eps gives
 //
@@ -223,8 +223,8 @@ type groupTable struct {
 	epsilon, factor, delta []float64 // factor is e^epsilon
 }
 
-// tableSize is how many epsilons above 0 are asked for. What a split between them misses
-// of the best goes as their distance squared.
+// tableSize is the number of epsilons above 0 in the table. The loss of a split between them,
+// compared with the best, decreases with the square of their distance.
 const tableSize = 120
 
 // table tabulates delta where a split of epsilon may go: as far as one person's
@@ -297,10 +297,10 @@ func (t groupTable) uniform(epsilon float64) []float64 {
 	return out
 }
 
-// split searches the best split of epsilon. One person's step takes a test of probability x
-// to the least of e^eps x + delta(eps), at an eps that falls with x; the steps of a
-// group follow one another from one x. Where the sum of their eps jumps past epsilon
-// the steps that jump are taken part of the way.
+// split searches for the best split of epsilon. One person's step turns a test of probability x
+// into one of probability min over eps of e^eps x + delta(eps); the minimising eps decreases with
+// x. The steps of a group follow one another from one x. If the sum of their eps jumps past
+// epsilon, the steps that jump are taken only in part.
 func (t groupTable) split(epsilon float64) []float64 {
 	low, high := -740.0, 0.0 // of ln x
 	var above, below []float64

@@ -7,13 +7,12 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 )
 
-// New returns the accountant to use unless there is a reason for another: closed
-// forms while what was composed has one, else privacy-loss distributions. The
-// answer is a certified bracket in both cases. Once an event is composed of which
-// only Renyi divergences are known (zcdp, some discrete Gaussian noise on vectors), all are
-// accounted for by those, and the answer is an upper bound; the accountant's name
-// says which it is. An event that none of them supports is refused, and a looser
-// accountant never stands in where a tighter one fails.
+// New returns the accountant to use unless there is a reason for another: closed forms while what
+// was composed has one, else privacy-loss distributions. The answer is a certified bracket in both
+// cases. Once it has composed an event of which only Renyi divergences are known (zcdp, some
+// discrete Gaussian noise on vectors), it accounts for all events by Renyi divergences, and the
+// answer is an upper bound; the accountant's name says which it is. An event that none of them
+// supports is refused, and a looser accountant never replaces a tighter one that fails.
 func New(adj dp.Adjacency, options ...Option) Accountant {
 	b := &tightest{adj: adj, closed: newClosedForm(adj), pld: newPLD(adj, options...)}
 	b.closed.known = b.pld.known

@@ -8,20 +8,19 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 )
 
-// Odometer says, at any time, what was spent so far, where every charge and the time at which
-// to stop are chosen after seeing earlier releases, and no budget is fixed
-// beforehand (Rogers, Roth, Ullman, Vadhan 2016). It is a row of filters whose epsilons
-// grow by a factor and whose deltas sum to its delta; the reading is the epsilon of the
-// first that would have admitted every charge.
+// Odometer bounds what was spent so far if every charge, and the time to stop, may be chosen after
+// seeing earlier releases and no budget is fixed in advance (Rogers, Roth, Ullman, Vadhan 2016). It
+// is a sequence of filters whose epsilons grow by a factor and whose deltas sum to its delta; the
+// reading is the epsilon of the first filter that would have admitted every charge.
 //
-// What is claimed: let o be all that was released when the analyst stops, and r(o) the
-// reading then. For neighbours with laws P and Q of o and any set E of outcomes,
+// The guarantee: let o be all that was released when the analyst stops, and r(o) the reading then.
+// For neighbours with distributions P and Q of o and any set E of outcomes,
 //
 //	P(E) <= E_Q[e^r(o); o in E] + delta.
 //
-// So what ended at a reading of at most r is (r, delta)-private, for all r at once. The reading is
-// public where the charges are. It is not a bound for those who would have gone on:
-// a promise about the future is a [Filter]. The proof is in docs/proofs/accounting.md.
+// So what ended at a reading of at most r is (r, delta)-private, for all r simultaneously. The
+// reading is public if the charges are. It bounds nothing that is charged afterwards: a bound on
+// future charges needs a [Filter]. The proof is in docs/proofs/accounting.md.
 //
 // An Odometer is not safe for concurrent use.
 type Odometer struct {
@@ -38,10 +37,10 @@ const (
 	odometerLevels = 60
 )
 
-// NewOdometer returns an odometer that reads 0. First is its smallest other reading: what is far
-// below it is read as first, and a reading far above it has a smaller part of delta: the k-th
-// level, from 0 on, has delta/((k+1)(k+2)). Under the rule [Renyi] the options have to fix an order;
-// a reserve is refused, so what the rule cannot take is refused by name.
+// NewOdometer returns an odometer that reads 0. First is its smallest reading above 0: a cost far
+// below it also reads as first, and a reading far above it gets a smaller part of delta: level k,
+// counted from 0, has delta/((k+1)(k+2)). Under the rule [Renyi] the options must fix an order. A
+// reserve is refused, so an event that the rule does not support is refused by name.
 func NewOdometer(adj dp.Adjacency, rule Rule, delta, first float64, options FilterOptions) (*Odometer, error) {
 	if options.Reserve != (dp.Budget{}) {
 		return nil, fmt.Errorf("%w: reserve (%v, %v) for an odometer; want none", dp.ErrBudget, options.Reserve.Epsilon, options.Reserve.Delta)
@@ -89,8 +88,8 @@ func (o *Odometer) level(k int) (*Filter, error) {
 	return o.levels[k], nil
 }
 
-// Charge adds an event. It refuses what the rule cannot take, and with [ErrExhausted] what takes
-// the odometer past its last reading; then nothing is added.
+// Charge adds an event. It refuses an event that the rule does not support and, with
+// [ErrExhausted], one that exceeds the last reading; then nothing is added.
 func (o *Odometer) Charge(ctx context.Context, event dp.Event) error {
 	state, err := o.meter.after(ctx, event)
 	if err != nil {

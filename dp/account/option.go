@@ -12,12 +12,11 @@ type settings struct {
 	width float64 // relative; 0 is the usual one
 }
 
-// Width asks the loss distributions for brackets of about the given width, relative to
-// epsilon (for a query of delta: relative to delta). 2e-4 is the default. A narrower one takes
-// longer; a wider one takes less, though never less than a first, coarse partition of every event.
-// It is an aim: a bracket that would
-// take too much work is wider, one that is exact narrower. It panics unless
-// 1e-6 <= relative <= 0.1.
+// Width asks the loss distributions for brackets of about the given width, relative to epsilon (for
+// a query of delta: relative to delta). 2e-4 is the default. A narrower one takes longer; a wider
+// one takes less, though never less than a first, coarse partition of every event. It is a target:
+// a bracket that would take too much work is wider, an exact one narrower. It panics unless 1e-6 <=
+// relative <= 0.1.
 func Width(relative float64) Option {
 	if err := CheckWidth(relative); err != nil {
 		panic("account: Width: " + err.Error())

@@ -18,11 +18,10 @@ import (
 // truncation, of the numerical inversion and of floating point are bounded and
 // rounded outward (docs/proofs/pld.md).
 //
-// Where a tight dominating pair is known (every event but those sampled without
-// replacement, and those sampled under replace_one whose noise is not Gaussian)
-// the bracket is a few parts in ten thousand wide. For the others Lower is what
-// neighbouring datasets can really reach and Upper is proven, so that the width
-// says what is not known.
+// Where a tight dominating pair is known (every event but those sampled without replacement, and
+// those sampled under replace_one whose noise is not Gaussian) the bracket is a few parts in ten
+// thousand wide. For the others Lower is reached by some pair of neighbouring datasets and Upper is
+// proven, so the width shows what is not known.
 //
 // The zero value is not usable; call [NewPLD]. A PLD is not safe for concurrent
 // use.
@@ -232,9 +231,9 @@ func (p *lossAccountant) closed(ctx context.Context) (*closedForm, bool) {
 	return exact, true
 }
 
-// ask puts the question to every composition that bounds the truth from above
-// and takes the worst answer, and to every one that neighbours can realise. What
-// cannot exceed an answer seen before is not computed to the end.
+// ask computes the answer for every composition that bounds the truth from above and takes the
+// worst, and likewise for every composition that neighbours can realise. A composition that cannot
+// exceed an earlier answer is not computed to the end.
 func (p *lossAccountant) ask(ctx context.Context, question func(c lossdist.Composition, enough float64) (lower, upper float64, err error)) (Bracket, error) {
 	var out Bracket
 	for _, v := range p.allViews(ctx) {

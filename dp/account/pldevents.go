@@ -25,19 +25,19 @@ type view struct {
 	pick int
 }
 
-// needs says what views an event asks for.
+// needs returns the views that an event requires.
 type needs struct {
 	// above and below: the order of the neighbours matters to the pair that dominates,
 	// or to that which is realised.
 	above, below bool
-	// split: what dominates is not what is realised.
+	// split: the dominating pair is not one that neighbours realise.
 	split bool
-	// picks is how many worst differences there are, where there are several.
+	// picks is the number of worst-case differences, if there are several.
 	picks int
 }
 
-// mostPicks bounds how many worst differences the lower end of a composition
-// tries, each in all runs.
+// mostPicks bounds the number of worst-case differences that the lower end of a composition tries,
+// each in all runs.
 const mostPicks = 4
 
 // allViews lists the views that all events together need.
@@ -280,7 +280,7 @@ const (
 	// leastMultiplier is the smallest noise of a sampled Gaussian or Laplace
 	// event whose loss is discretised; below it epsilon is in the thousands.
 	leastMultiplier = 0.01
-	// mostRatio is the largest distance over scale of a discrete law, the
+	// mostRatio is the largest ratio of distance to scale of a discrete distribution, the
 	// counterpart of leastMultiplier.
 	mostRatio = 2 / leastMultiplier
 	// leastSigma is the smallest sigma of a discrete Gaussian. Its partition ends
@@ -288,11 +288,11 @@ const (
 	// exp(-(14 + 2/sigma)^2/2). From sigma = 2/23 on that is at least exp(-685), so
 	// that no mass beyond the partition is denormal or vanishes.
 	leastSigma = 2.0 / 23
-	// mostPoints bounds how many points of a discrete Gaussian are summed.
+	// mostPoints bounds the number of points of a discrete Gaussian that are summed.
 	mostPoints = 1 << 21
 )
 
-// law is the pair of an event that is not sampled, as the view asks for it.
+// law is the pair of distributions of an event that is not sampled, as the view requires it.
 func (p *lossAccountant) law(ctx context.Context, adj dp.Adjacency, event dp.Event, v view) (lossdist.Law, error) {
 	switch e := event.(type) {
 	case dp.Gaussian:

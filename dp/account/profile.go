@@ -11,7 +11,7 @@ type ProfilePoint struct {
 	Delta   Bracket `json:"delta"`
 }
 
-// Profile asks an accountant for delta at each of the epsilons, which are 0 or above.
+// Profile returns an accountant's delta at each of the epsilons, which must be 0 or above.
 func Profile(ctx context.Context, a Accountant, epsilons []float64) ([]ProfilePoint, error) {
 	out := make([]ProfilePoint, len(epsilons))
 	for i, epsilon := range epsilons {
@@ -24,11 +24,11 @@ func Profile(ctx context.Context, a Accountant, epsilons []float64) ([]ProfilePo
 	return out, nil
 }
 
-// TradeOff is a certain bound from below on the trade-off function (Dong, Roth, Su 2022) of
-// what has the profile: whoever tells two neighbours apart with a probability of at most
-// alpha of a false alarm misses with at least the probability returned. Every point of a profile
-// gives a bound by two lines (Proposition 2.5 there) and the largest is taken, so more points
-// bring it closer to the truth.
+// TradeOff is a certain bound from below on the trade-off function (Dong, Roth, Su 2022) of a
+// mechanism with this profile: a test that distinguishes two neighbours with false-alarm
+// probability at most alpha misses with at least the probability returned. Every point of a profile
+// gives a bound by two lines (Proposition 2.5 there) and the largest is taken, so more points bring
+// it closer to the truth.
 func TradeOff(profile []ProfilePoint, alpha float64) float64 {
 	best := 0.0
 	for _, p := range profile {

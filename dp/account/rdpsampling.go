@@ -34,9 +34,9 @@ func poissonRenyi(order, q, mu float64) float64 {
 	return min(fromLogExcess(order, logExcess+s.slack(), w.error), unsampled(order, mu))
 }
 
-// unsampled is the divergence without the sampling, which bounds the sampled
-// one because Renyi divergences are jointly quasi-convex. It stands in at orders
-// so high for the noise that the quadrature would be long: they are of no use.
+// unsampled is the divergence without the sampling, which bounds the sampled one because Renyi
+// divergences are jointly quasi-convex. It is used at orders so high for the noise that the
+// quadrature would take long; such orders never give the best answer.
 func unsampled(order, mu float64) float64 {
 	return xmath.MulUp(order, xmath.MulUp(xmath.MulUp(mu, mu), 0.5))
 }

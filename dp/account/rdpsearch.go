@@ -46,9 +46,8 @@ func (r *RDP) minimise(ctx context.Context, objective func(order float64) float6
 
 const (
 	scanStep = 0.25
-	// scanPatience is how many steps without progress end a scan: a factor of
-	// e^2 in the order. Curves can have two local minima, about where sampling
-	// stops to amplify.
+	// scanPatience is the number of steps without progress that ends a scan: a factor of e^2 in the
+	// order. Curves can have two local minima, about where sampling stops to amplify.
 	scanPatience = 8
 )
 
@@ -74,7 +73,7 @@ func goldenSection(a, b float64, f func(x float64) float64) float64 {
 	return best
 }
 
-// lesser is the smaller of two numbers of which either may be NaN.
+// lesser is the smaller of two numbers; either may be NaN.
 func lesser(a, b float64) float64 {
 	if b < a || math.IsNaN(a) {
 		return b

@@ -6,9 +6,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// Renyi divergences of events that have them in closed form. With A the mean of
-// e^((order-1) loss), the divergence is ln A / (order-1). A is near 1 where the
-// loss is small, so its excess over 1 is what is summed.
+// Renyi divergences of events that have them in closed form. With A the mean of e^((order-1) loss),
+// the divergence is ln A / (order-1). A is near 1 if the loss is small, so its excess over 1 is
+// summed.
 
 // renyiOf turns the excess A - 1 and the size of the terms that it was summed
 // from into a divergence, rounded up.

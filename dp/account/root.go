@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// newton finds a root of a decreasing function on [low, high] by Newton's method
-// kept inside a shrinking interval. f returns the value and the derivative. It
-// returns low where f is negative from the start. The root is approximate:
-// whoever needs a guarantee certifies it afterwards.
+// newton finds a root of a decreasing function on [low, high] by Newton's method kept inside a
+// shrinking interval. f returns the value and the derivative. It returns low where f is negative
+// from the start. The root is approximate: a caller that needs a guarantee certifies it afterwards.
 func newton(low, high float64, f func(x float64) (value, slope float64)) float64 {
 	if v, _ := f(low); v <= 0 {
 		return low

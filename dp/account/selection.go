@@ -82,8 +82,8 @@ func boundedRangeRenyi(order, epsilon float64) float64 {
 	return lesser(simple, xmath.Up((max(log, 0)+size*0x1p-48)/(order-1), 4))
 }
 
-// mostOdds is how many pairs of two losses the lower end of a composition of choices
-// of bounded range tries.
+// mostOdds is the number of pairs of two losses that the lower end of a composition of
+// bounded-range choices tries.
 const mostOdds = 4
 
 // boundedRangeLaw is the pair that dominates choices of bounded range, or one that is

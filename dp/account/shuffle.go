@@ -7,11 +7,11 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// Amplification by shuffling, by the clones of Feldman, McMillan and Talwar (2021),
-// Theorem 3.1: with eps0 the local epsilon, A_C of each other person's report is, with probability e^-eps0,
-// drawn from one of two laws that hide the person, each equally often. All that is
-// learnt of the person is a sum of C + 1 fair signs, one of which is biased by tanh(eps0/2). Proof and numerics:
-// docs/proofs/shuffle.md.
+// Amplification by shuffling, by the clones of Feldman, McMillan and Talwar (2021), Theorem 3.1:
+// with eps0 the local epsilon, A_C of each other person's report is, with probability e^-eps0,
+// drawn from one of two distributions that hide the person, each equally often. All that is
+// revealed about the person is a sum of C + 1 fair signs, one of which is biased by tanh(eps0/2).
+// Proof and numerics: docs/proofs/shuffle.md.
 
 const (
 	// mostShuffled bounds the work: beyond it, persons only help and are not counted.
@@ -19,13 +19,14 @@ const (
 	// binomialError bounds the relative error of probabilities in this file: of a first one, whose
 	// logarithm is right to 1e-10, and of up to 2^18 factors after it.
 	binomialError = 1e-9
-	// shuffleTail is the probability at which the number of clones is cut off; what is beyond is
-	// charged in full.
+	// shuffleTail is the probability at which the tail of the number of clones is cut off; the tail
+	// is charged in full.
 	shuffleTail = 1e-60
-	// negligible is where a sum over signs ends. From the middle on probabilities fall, so what is left
-	// out is below 2^28 of these, and e^eps0 + 1 < 2^54 times that is below underflow.
+	// negligible is the probability at which a sum over signs ends. Probabilities decrease from the
+	// middle on, so what is left out is below 2^28 of these, and e^eps0 + 1 < 2^54 times that is
+	// below underflow.
 	negligible = 0x1p-990
-	// underflow is what is charged for all that was left out so.
+	// underflow is the amount charged for everything that was left out this way.
 	underflow = 0x1p-900
 )
 

@@ -19,11 +19,10 @@ func lossGap(epsilon, gap, scale float64) float64 {
 	return s + (e - math.FMA(-q, scale, gap)/scale)
 }
 
-// laplaceProfile: the privacy loss of two Laplace laws at distance L (in
-// scales) is at most L, and delta(eps) = 1 - exp((eps-L)/2) below it. A vector of
-// l1 norm L is no worse than one coordinate of L: the trade-off function of a
-// log-concave shift composes into that of the summed shift (Dong, Roth, Su 2022,
-// group privacy).
+// laplaceProfile: the privacy loss of two Laplace distributions at distance L (in scales) is at
+// most L, and delta(eps) = 1 - exp((eps-L)/2) below it. A vector of l1 norm L is no worse than one
+// coordinate of L: the trade-off function of a log-concave shift composes into that of the summed
+// shift (Dong, Roth, Su 2022, group privacy).
 func laplaceProfile(e dp.Laplace, gap float64) *eventProfile {
 	p := &eventProfile{event: e, most: xmath.DivUp(gap, e.NoiseMultiplier)}
 	p.delta = func(epsilon float64) Bracket {
@@ -95,9 +94,8 @@ func responseProfile(e dp.RandomizedResponse) *eventProfile {
 	}
 }
 
-// approximateProfile: the worst (eps0, delta0)-private mechanism tells all with
-// probability delta0 and else answers by randomised response (Kairouz, Oh,
-// Viswanath 2015).
+// approximateProfile: the worst (eps0, delta0)-private mechanism reveals everything with
+// probability delta0 and otherwise answers by randomised response (Kairouz, Oh, Viswanath 2015).
 func approximateProfile(e dp.ApproximateDP) *eventProfile {
 	return &eventProfile{
 		event: e,

@@ -64,11 +64,10 @@ func smoothGaussianEpsilon(ctx context.Context, alpha, beta float64, d int, delt
 //
 //	alpha = 5 sqrt(2 ln(2/delta)) / epsilon,  beta = epsilon / (4 (d + ln(2/delta))).
 //
-// They spend several times more noise than [SmoothGaussianAlpha] asks for at the
-// same beta. The paper prints no proof for them (its appendix has other
-// constants, for epsilon <= 5) and they fail for some budgets of epsilon 60, so
-// each call certifies what it returns, as [smoothGaussianDelta] would. Epsilon
-// above 20 is refused with [ErrUncertified].
+// They need several times more noise than [SmoothGaussianAlpha] at the same beta. The paper prints
+// no proof for them (its appendix has other constants, for epsilon <= 5) and they fail for some
+// budgets of epsilon 60, so each call certifies what it returns, as [smoothGaussianDelta] would.
+// Epsilon above 20 is refused with [ErrUncertified].
 func Balle16Constants(ctx context.Context, b dp.Budget, d int) (alpha, beta float64, err error) {
 	if err := b.Validate(); err != nil {
 		return 0, 0, err

@@ -13,8 +13,8 @@ import (
 // bound on the local sensitivity is safe, and so is any larger alpha; Upper
 // exceeds the exact value by about 1e-4 relative. beta >= 0, d >= 1.
 //
-// A beta so large that the variances alone tell the neighbours apart is refused
-// with [ErrUncertified]: no alpha helps. [smoothGaussianBeta] is the limit.
+// A beta so large that the variances alone distinguish the neighbours is refused with
+// [ErrUncertified]: no alpha helps. [smoothGaussianBeta] is the limit.
 func SmoothGaussianAlpha(ctx context.Context, b dp.Budget, beta float64, d int) (Bracket, error) {
 	w, err := newAlphaSweep(ctx, b, beta, d)
 	if err != nil {

@@ -38,7 +38,7 @@ func leaves(event dp.Event, count int64, visit func(leaf dp.Event, count int64) 
 	return visit(event, count)
 }
 
-// checkCompose validates what is about to be composed.
+// checkCompose validates an event and a count before they are composed.
 func checkCompose(adj dp.Adjacency, event dp.Event, count int64) error {
 	if !adj.Valid() {
 		return fmt.Errorf("%w: %v; want replace_one or add_remove_one", dp.ErrAdjacency, adj)
@@ -184,10 +184,10 @@ func muSquare(adj dp.Adjacency, leaf dp.Event, count int64) (square Bracket, ok 
 	return Bracket{}, false
 }
 
-// MuSquared brackets the square of the mu of an event that is a composition of Gaussian noise, of trees of it and of
-// what is known by its mu; ok is false for all other events. It holds for the worst neighbours under the adjacency,
-// as a mu-Gaussian-private mechanism's does (Dong, Roth, Su 2022). The ends differ by
-// rounding, and for trees with restarts by what is not known.
+// MuSquared brackets the square of the mu of an event that is composed of Gaussian noise, tree
+// aggregation and gdp events; ok is false for all other events. It holds for the worst neighbours
+// under the adjacency, as a mu-Gaussian-private mechanism's does (Dong, Roth, Su 2022). The ends
+// differ by rounding and, for trees with restarts, because the exact value is not known.
 func MuSquared(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {
 	if checkCompose(adj, event, 1) != nil {
 		return Bracket{}, false
@@ -195,8 +195,8 @@ func MuSquared(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {
 	return muTree(adj, event)
 }
 
-// muTree returns mu^2 of a tree of nothing but Gaussian noise and what is known by
-// its mu. Unlike gaussianTree it says nothing of what a sample does.
+// muTree returns mu^2 of an event tree that consists only of Gaussian noise and events known by
+// their mu. Unlike gaussianTree it does not treat sampling.
 func muTree(adj dp.Adjacency, event dp.Event) (square Bracket, ok bool) {
 	err := leaves(event, 1, func(leaf dp.Event, n int64) error {
 		one, isGaussian := muSquare(adj, leaf, n)

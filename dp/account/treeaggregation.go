@@ -6,13 +6,13 @@ import (
 )
 
 // treeSquare brackets the largest squared l2 distance of the vector of all nodes between two
-// persons' absence and presence, in clip norms of one step: the sum over nodes of
-// the square of how many of a person's steps are below (docs/proofs/accounting.md, section 1).
+// persons' absence and presence, in clip norms of one step: the sum over nodes of the squared
+// number of the person's steps below (docs/proofs/accounting.md, section 1).
 //
-// On a level whose nodes hold 2^k steps, steps that are next to each other fill whole nodes
-// first, and no other choice has a larger sum of squares. In one tree the first steps do
-// so on all levels at once. In several, the upper end takes each level by itself, the
-// lower end fills one tree after the other.
+// On a level whose nodes hold 2^k steps, steps that are next to each other fill whole nodes first,
+// and no other choice has a larger sum of squares. In one tree the first steps do so on all levels
+// simultaneously. With several trees the upper end maximises each level separately, and the lower
+// end fills one tree after the other.
 func treeSquare(e dp.TreeAggregation) Bracket {
 	trees := e.Restarts + 1
 	var b Bracket
@@ -30,8 +30,8 @@ func treeSquare(e dp.TreeAggregation) Bracket {
 	return Bracket{max(b.Lower, 0), b.Upper}
 }
 
-// levelSquare is the largest sum of squares of how steps fall on nodes of one width, of which
-// some steps may fall on none.
+// levelSquare is the largest sum of squared numbers of steps over the nodes of one width. Some
+// steps may belong to no node.
 func levelSquare(width, nodes, steps int64) Bracket {
 	filled, rest := steps/width, steps%width
 	if filled >= nodes {

@@ -25,7 +25,8 @@ type cutting struct {
 	before, all float64
 }
 
-// mostPopulation bounds how many persons a sample is cut from, and so the work of summing up their number in it.
+// mostPopulation bounds the number of persons that a sample is drawn from, and so the work of
+// summing over their number in it.
 const mostPopulation = 1 << 32
 
 // checkTruncated refuses what has no answer here.
@@ -39,9 +40,9 @@ func checkTruncated(e dp.TruncatedPoissonSampled) error {
 	return nil
 }
 
-// cuttingOf sums up the binomial law of K outward from its mode, in units of its largest mass: all
-// terms are positive, and each step costs at most 8 roundings. It supposes batch < population. The masses from a
-// number on and below the batch are kept.
+// cuttingOf sums the binomial distribution of K outward from its mode, in units of its largest
+// mass: all terms are positive, and each step costs at most 8 roundings. It assumes batch <
+// population. The masses from a number on and below the batch are kept.
 func cuttingOf(e dp.TruncatedPoissonSampled, from float64) cutting {
 	others, batch := float64(e.Population-1), float64(e.Batch)
 	if e.Rate == 1 {
@@ -98,9 +99,10 @@ func cuttingOf(e dp.TruncatedPoissonSampled, from float64) cutting {
 	return t
 }
 
-// truncated is the loss of one run: the branches K < batch and K >= batch, of which an observer is told; or, where
-// neighbours have to realise it, everybody else at rest, so that a cut sample is a smaller rate and no more, or
-// everybody else opposed (crowd).
+// truncated is the privacy loss of one run. For an upper bound the observer is told which of the
+// branches K < batch and K >= batch occurred. For a lower bound, which neighbours must realise,
+// everybody else adds zero, so that truncation is only a smaller rate, or everybody else is opposed
+// (crowd).
 func (p *lossAccountant) truncated(ctx context.Context, e dp.TruncatedPoissonSampled, v view) (lossdist.Part, error) {
 	t := cuttingOf(e, math.Inf(1))
 	if !v.dominates {
@@ -134,9 +136,10 @@ func (p *lossAccountant) truncated(ctx context.Context, e dp.TruncatedPoissonSam
 	return lossdist.Part{Law: law, Rate: 1}, err
 }
 
-// crowd is what neighbours show of whom everybody else adds the opposite of one person, so that whoever is pushed out of a
-// cut sample counts double: the sum is -K or -batch without the person. An observer sees in which of a few hundred cells
-// it falls. It is nil for noise so large that this would be long, or so small that others show more.
+// crowd is the privacy loss for neighbours in which everybody else adds the opposite of one person,
+// so that replacing somebody in a truncated sample counts double: without the person the sum is -K
+// or -batch. An observer sees in which of a few hundred cells the sum falls. It is nil if the noise
+// is so large that this would take long, or so small that other neighbours have a larger loss.
 func (p *lossAccountant) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
 	square, _ := gaussianTree(dp.AddRemoveOne, e.Event, 1)
 	s, batch := 1/squareRoot(square).Upper, float64(e.Batch)
@@ -152,7 +155,8 @@ func (p *lossAccountant) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
 		return nil
 	}
 	rate, double := e.Rate, t.rate
-	// Each world's law is a mixture of normals: weight and mean of every one, relative to -batch.
+	// The distribution in each world is a mixture of normals: weight and mean of each component,
+	// relative to -batch.
 	type normal struct{ weight, mean float64 }
 	var worlds [2][]normal
 	for k := max(from, 0); k < batch; k++ {
@@ -205,8 +209,9 @@ func (p *lossAccountant) crowd(e dp.TruncatedPoissonSampled) lossdist.Law {
 	return law
 }
 
-// crowdError bounds what roundings do to the loss of a cell of crowd: sums of a few thousand positive terms, each a
-// difference of two tails of which neither is above 20 times it. The masses are lowered by a tenth of it.
+// crowdError bounds the rounding error in the loss of a cell of crowd: sums of a few thousand
+// positive terms, each a difference of two tails, neither of which exceeds 20 times the difference.
+// The masses are lowered by a tenth of it.
 const crowdError = 1e-8
 
 // truncatedCurve bounds the Renyi divergences: e^((a-1) D) is the mean of those of the branches.

@@ -77,7 +77,7 @@ func (l *Ledger) SetShare(ctx context.Context, name string, share dp.Budget) err
 	return errors.Join(err, behind)
 }
 
-// reserveOf is the part of a share that is kept for what the rule cannot take.
+// reserveOf is the part of a share that is kept for charges that the rule does not support.
 func (l *Ledger) reserveOf(share, budget dp.Budget) dp.Budget {
 	if l.open.Rule == account.Basic.String() {
 		return dp.Budget{}

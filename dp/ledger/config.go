@@ -34,7 +34,7 @@ type Config struct {
 	// An accountant of one's own is refused: another process could not recompute its
 	// charges.
 	Filter account.FilterOptions
-	// NoReserve keeps a zero Filter as it is: what the rule cannot take is refused.
+	// NoReserve keeps a zero Filter as it is: charges that the rule does not support are refused.
 	NoReserve bool
 	// OpenList lets analysts without a share charge, up to the budget, even where
 	// others have one. Otherwise the first share closes the list of analysts: who

@@ -18,11 +18,10 @@ const (
 	maxCapDim    = 1 << 16 // so that a dot product stays below 2^30 2^24 2^8
 )
 
-// halfSpace draws an integer vector z, the carrier, with independent rounded normal
-// coordinates, conditioned on whether z lies in the cap of a direction u, which is
-// where u'z >= threshold; in it with probability 1 - lie/2^64. The condition is
-// evaluated in integers, and the condition is met by drawing again, so the law is
-// exactly that.
+// halfSpace draws an integer vector z, the carrier, with independent rounded normal coordinates,
+// conditioned on whether z lies in the cap of a direction u, which is where u'z >= threshold; in it
+// with probability 1 - lie/2^64. The condition is evaluated in integers and enforced by drawing
+// again, so the distribution is exact.
 type halfSpace struct {
 	dim       int
 	carrier   *noise.Gaussian

@@ -41,10 +41,10 @@
 //
 // # Encoding
 //
-// A report has a fixed size, known beforehand. Its first byte holds the version
-// of the format (high four bits, now 1) and the randomiser (low four bits).
-// Numbers are little-endian. Decoders accept exactly the reports that a
-// randomiser can make and refuse everything else with [ErrReport].
+// A report has a fixed size that is known in advance. Its first byte holds the version of the
+// format (high four bits, now 1) and the randomiser (low four bits). Numbers are little-endian.
+// Decoders accept exactly the reports that a randomiser can make and refuse everything else with
+// [ErrReport].
 //
 // Proofs are in docs/proofs/local.md.
 package local

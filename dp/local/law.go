@@ -1,11 +1,12 @@
 package local
 
-// mostWalked bounds the bits of a report whose law is worked out: there are four times as many paths for each.
+// mostWalked bounds the bits of a report whose distribution is computed: each bit multiplies the
+// number of paths by four.
 const mostWalked = 3
 
-// Law is the exact probability of every report that a randomiser makes of x: it goes through every decision
-// of the code that Randomize runs. ok is false for randomisers of many decisions: all but [SignPRS] and [PRS] of at most
-// three bits.
+// Law is the exact probability of every report that a randomiser can make for x: it follows every
+// random decision of the code that Randomize runs. ok is false for randomisers with too many
+// decisions: all but [SignPRS] and [PRS] with at most three bits.
 func Law(r Vector, x []float64) (reports map[string]float64, ok bool) {
 	switch r := r.(type) {
 	case SignPRS:
@@ -25,9 +26,9 @@ func (o OneBit) Law(x float64) map[string]float64 {
 	return law(func(c coins) []byte { return o.randomize(nil, x, c) })
 }
 
-// walk implements coins by going through every sequence of decisions once: each
-// run of the randomiser takes one path of its decision tree, and weight is that
-// path's probability. The law of a report is then known without sampling.
+// walk implements coins by going through every sequence of decisions once: each run of the
+// randomiser takes one path of its decision tree, and weight is that path's probability. The
+// distribution of a report is then known without sampling.
 type walk struct {
 	choice, size []int
 	depth        int

@@ -16,9 +16,8 @@ import (
 // sent with one byte a coordinate. Make one with [NewPrivUnitG] and
 // keep it: it holds the tables of the noise.
 //
-// A report takes dim draws when the device lies and dim/q otherwise on average, q
-// the probability of the cap: some tens of times dim at epsilon 5, about a thousand
-// at 10.
+// On average a report takes dim draws if it is drawn outside the cap and dim/q if inside, q being
+// the probability of the cap: some tens of times dim at epsilon 5, about a thousand at 10.
 type PrivUnitG struct {
 	half    halfSpace
 	epsilon float64

@@ -220,11 +220,10 @@ func (s SignPRS) Estimate(dst []float64, report []byte) error {
 	return s.estimate(dst, report, math.Sqrt(3*math.Pi/2)/(float64(s.rows)*gain(s.lie)))
 }
 
-// PRS is the projected random sign mechanism as printed (Ono, Takahashi 2020,
-// algorithm 3), but for what is sent: projections are clipped to [-Clip, Clip],
-// each becomes a random sign with that mean, and each sign goes through randomised
-// response with epsilon/ReducedDim. The paper sends M'u; here the server applies
-// M', which it knows from the seed. Make one with [NewPRS].
+// PRS is the projected random sign mechanism as printed (Ono, Takahashi 2020, algorithm 3), except
+// for what is sent: projections are clipped to [-Clip, Clip], each becomes a random sign with that
+// mean, and each sign goes through randomised response with epsilon/ReducedDim. The paper sends
+// M'u; here the server applies M', which it knows from the seed. Make one with [NewPRS].
 type PRS struct {
 	bits
 	clip float64

@@ -6,17 +6,16 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
-// Histogram releases how many persons fall into each of a public set of bins,
-// every person into a public number of bins at most, with Gaussian noise in each bin.
+// Histogram releases the number of persons in each of a public set of bins, with Gaussian noise in
+// each bin. A person counts in at most a public number of bins.
 //
-// Unit: a person. Replacing a person takes one unit out of k bins at most, and puts
-// one into k others, so the diameter is sqrt(2k) (not 2 sqrt k); adding or removing one
-// changes k bins by 1. The event is dp.Gaussian relative to half the diameter, or to
-// sqrt k.
+// Unit: a person. Replacing a person removes one count from at most k bins and adds one to at most
+// k others, so the diameter is sqrt(2k) (not 2 sqrt k); adding or removing one changes k bins by 1.
+// The event is dp.Gaussian relative to half the diameter, or to sqrt k.
 type Histogram struct{ bins *mechanism.Histogram }
 
-// NewHistogram makes an empty histogram of a public number of bins, of which a person
-// is in most at most.
+// NewHistogram makes an empty histogram with a public number of bins; most is the largest number of
+// bins that a person counts in.
 func NewHistogram(bins, most int, noiseMultiplier float64, adjacency dp.Adjacency) (*Histogram, error) {
 	h, err := mechanism.NewSetHistogram(bins, most, noiseMultiplier, adjacency, mechanism.Exact)
 	if err != nil {
@@ -35,7 +34,8 @@ func (h *Histogram) SD() float64 { return h.bins.SD() }
 // are more than a person may be in. A bin outside the histogram counts nowhere.
 func (h *Histogram) Add(bins ...int) error { return h.bins.AddSet(bins) }
 
-// Merge adds the persons of o, which must be made alike and is used up.
+// Merge adds the persons of o, which must have been made with the same arguments and cannot be used
+// afterwards.
 func (h *Histogram) Merge(o *Histogram) error { return h.bins.Merge(o.bins) }
 
 // Event describes the release.

@@ -39,7 +39,8 @@ func (p *PermuteAndFlip) Capacity() int64 { return p.choice.Capacity() }
 // more or fewer.
 func (p *PermuteAndFlip) Add(scores []float64) error { return p.choice.Add(scores) }
 
-// Merge adds the persons of o, which must be made alike and is used up.
+// Merge adds the persons of o, which must have been made with the same arguments and cannot be used
+// afterwards.
 func (p *PermuteAndFlip) Merge(o *PermuteAndFlip) error { return p.choice.Merge(o.choice) }
 
 // Event describes the release.

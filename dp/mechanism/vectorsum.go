@@ -6,9 +6,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
-// VectorSum releases the sum over persons of a vector that each of them adds,
-// clipped to an l2 norm, with Gaussian noise of the noise multiplier times that
-// clip in every coordinate.
+// VectorSum releases a sum over persons of vectors that are clipped to an l2 norm, with Gaussian
+// noise in every coordinate. The standard deviation of the noise is the noise multiplier times the
+// clip.
 //
 // Unit: a person. Adjacency: either; the event is dp.Gaussian relative to the
 // clip, and the accountant doubles the sensitivity under ReplaceOne. Source:
@@ -36,7 +36,8 @@ func (s *VectorSum) Step() float64 { return s.sum.Step() }
 // clipped here; a vector with a coordinate that is not finite counts as zero.
 func (s *VectorSum) Add(x []float64) error { return s.sum.Add(x) }
 
-// Merge adds the persons of o, which must be made alike and is used up.
+// Merge adds the persons of o, which must have been made with the same arguments and cannot be used
+// afterwards.
 func (s *VectorSum) Merge(o *VectorSum) error { return s.sum.Merge(o.sum) }
 
 // Event describes the release: a Gaussian with the sum's noise multiplier.

@@ -6,10 +6,9 @@ import (
 	"math/bits"
 )
 
-// continuous draws a real number with density proportional to f(|x|) on the
-// line, scales it, and rounds it to the nearest integer. The law of the integer
-// is exact: the real number is never formed, only as many of its bits as it
-// takes to know the integer.
+// continuous draws a real number with density proportional to f(|x|) on the line, scales it, and
+// rounds it to the nearest integer. The distribution of the integer is exact: the real number is
+// never formed, only as many of its bits as determine the integer.
 type continuous struct {
 	cover *cover
 	mant  uint64 // the scale is mant 2^(shift-lowBits) in units of a strip

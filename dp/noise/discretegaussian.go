@@ -2,9 +2,8 @@ package noise
 
 import "math/big"
 
-// DiscreteGaussian draws integers with probability proportional to
-// exp(-k^2/(2 sigma^2)), exactly (Canonne, Kamath, Steinke 2020, definition 1).
-// It goes with dp.DiscreteGaussian.
+// DiscreteGaussian draws integers with probability proportional to exp(-k^2/(2 sigma^2)), exactly
+// (Canonne, Kamath, Steinke 2020, definition 1). Its event is dp.DiscreteGaussian.
 type DiscreteGaussian struct {
 	discrete
 	sigma float64

@@ -2,9 +2,9 @@ package noise
 
 import "math/big"
 
-// DiscreteLaplace draws integers with probability proportional to
-// exp(-|k|/scale), exactly (the two-sided geometric law of Ghosh, Roughgarden,
-// Sundararajan 2009). It goes with dp.DiscreteLaplace.
+// DiscreteLaplace draws integers with probability proportional to exp(-|k|/scale), exactly (the
+// two-sided geometric distribution of Ghosh, Roughgarden, Sundararajan 2009). Its event is
+// dp.DiscreteLaplace.
 type DiscreteLaplace struct {
 	discrete
 	scale float64

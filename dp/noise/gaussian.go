@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Gaussian draws round(N(0, sigma^2)): a normal variable rounded to the nearest
-// integer, with the exact law. Added to a sum of integers it gives the rounding
-// of the continuous Gaussian mechanism on that sum, so every theorem about that
-// mechanism holds by post-processing. See docs/proofs/noise.md.
+// Gaussian draws round(N(0, sigma^2)): a normal variable rounded to the nearest integer, with the
+// exact distribution. Added to a sum of integers it gives the rounding of the continuous Gaussian
+// mechanism on that sum, so every theorem about that mechanism holds by post-processing. See
+// docs/proofs/noise.md.
 type Gaussian struct {
 	continuous
 	sigma float64

@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// Laplace draws round(Lap(scale)): a Laplace variable, of density
-// exp(-|x|/scale)/(2 scale), rounded to the nearest integer, with the exact law.
-// Added to a sum of integers it gives the rounding of the continuous Laplace
-// mechanism on that sum. See docs/proofs/noise.md.
+// Laplace draws round(Lap(scale)): a Laplace variable, of density exp(-|x|/scale)/(2 scale),
+// rounded to the nearest integer, with the exact distribution. Added to a sum of integers it gives
+// the rounding of the continuous Laplace mechanism on that sum. See docs/proofs/noise.md.
 type Laplace struct {
 	continuous
 	scale float64

@@ -59,9 +59,9 @@ func NewSource() (*Source, error) {
 	return s, nil
 }
 
-// NewSeeded returns a source whose whole stream follows from the seed and is the
-// same on every machine. Whoever knows or guesses the seed can subtract the
-// noise, so it is for tests alone, and [Source.Seeded] marks what it made.
+// NewSeeded returns a source whose whole stream follows from the seed and is the same on every
+// machine. Whoever knows or guesses the seed can subtract the noise, so it is only for tests, and
+// [Source.Seeded] marks what it made.
 func NewSeeded(seed uint64) *Source {
 	material := append([]byte("discreet/dp/noise seeded source 1"), make([]byte, 8)...)
 	binary.LittleEndian.PutUint64(material[len(material)-8:], seed)
@@ -74,14 +74,14 @@ type drawTape interface {
 	Drawn(sigma float64)
 }
 
-// drawn tells the tape of a draw.
+// drawn informs the tape of a draw.
 func (s *Source) drawn(sigma float64) {
 	if t, ok := s.tape.(drawTape); ok {
 		t.Drawn(sigma)
 	}
 }
 
-// NewTaped is [NewSeeded] with a tape, and as unsafe: tests alone may use it.
+// NewTaped is [NewSeeded] with a tape. It is as unsafe, and only for tests.
 func NewTaped(seed uint64, t hook.Tape) *Source {
 	s := NewSeeded(seed)
 	s.tape = t

@@ -2,9 +2,9 @@ package noise
 
 import "github.com/discreet-rl/discreet/internal/dp/hook"
 
-// Join has sums that become noisy from this source ask x, from the next release on. A source
-// without a key, which is its zero value, then has no noise: a release either ends in what x
-// knows of it, or panics at its first draw. What x may be is internal to this module: shards
+// Join makes every sum that takes its noise from this source go through x, from the next release
+// on. A zero Source, which has no key, then has no noise: a release either uses the values that x
+// has stored for it, or panics at its first draw. The type of x is internal to this module; shards
 // and replays use it.
 func (s *Source) Join(x hook.Sums) { s.sums = x }
 

@@ -47,8 +47,8 @@ func newCurve() *cobra.Command {
 		Use:   "curve EVENT.json -o curve.svg",
 		Short: "Delta against epsilon and the trade-off function, as a picture or as numbers",
 		Long: `Delta against epsilon, from 0 to the epsilon that holds at --least, and the trade-off
-function that follows: with a probability of false alarm, the least probability of a miss of
-whoever tells two neighbours apart. The extension of -o says what is written: svg, png, csv or json.`,
+function that follows: for each false-alarm probability, the smallest miss probability of
+any test that distinguishes two neighbouring datasets. The extension of -o chooses the format: svg, png, csv or json.`,
 		Args: exactly(1, "one event file, or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error

@@ -22,9 +22,9 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 		return
 	}
 	if n := report.Intervals(r); n == 1 {
-		fmt.Fprintf(w, "answers   1 interval that holds with %g%%\n", 100*r.JointConfidence)
+		fmt.Fprintf(w, "answers   1 interval that holds with %g%% probability\n", 100*r.JointConfidence)
 	} else {
-		fmt.Fprintf(w, "answers   %d intervals that hold together with %g%%\n", n, 100*r.JointConfidence)
+		fmt.Fprintf(w, "answers   %d intervals that hold simultaneously with %g%% probability\n", n, 100*r.JointConfidence)
 	}
 	widest := 0
 	for _, a := range r.Answers {
@@ -40,7 +40,7 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 			if size := report.GroupSize(a); a.Kind == evaluate.OfGroup && size != "" {
 				fmt.Fprintf(w, "          %s\n", r.Privacy.Unit.Words(size))
 			}
-			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
+			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens the interval by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
 		}
 	}
 	for _, a := range r.Answers {
@@ -60,7 +60,7 @@ func printPick(w io.Writer, r *evaluate.Release) bool {
 	for _, a := range r.Answers {
 		if a.Pick != nil {
 			fmt.Fprintf(w, "best      %s, drawn by permute-and-flip\n", printable(a.Pick.Policy))
-			fmt.Fprintln(w, "          NO VALUE: the release names a policy, without a value, an interval, or how much another may be better")
+			fmt.Fprintln(w, "          NO VALUE: the release names a policy, without a value, an interval, or a bound on how much better another may be")
 			return true
 		}
 	}
@@ -74,10 +74,10 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 	if !ok {
 		return
 	}
-	fmt.Fprintf(w, "choice    by %s; supposed, not measured: the best is better than all others by %.4g, and all are worth about %.4g\n", c.By, c.Gap, c.Value)
+	fmt.Fprintf(w, "choice    by %s; assumed, not measured: the best is better than all others by %.4g, and all are worth about %.4g\n", c.By, c.Gap, c.Value)
 	limits := fmt.Sprintf("%.2f by the largest lower limit", c.Limits)
 	if c.Limits == 0 {
-		limits = "the way of limits needs delta above 0"
+		limits = "lower limits need delta above 0"
 	}
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }
@@ -94,7 +94,7 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 			if a.Kind == evaluate.OfGroup {
 				remedy = "a larger epsilon or more persons in the group"
 			}
-			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; "+remedy+" would help"))
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; "+remedy+" would help"))
 		}
 	}
 }

@@ -29,23 +29,24 @@ func newAudit() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "audit [CONFIG.yaml]",
-		Short: "Does a mechanism show more than it claims? A bound from below",
-		Long: `Of CONFIG.yaml the plan is run on neighbouring datasets that are made up from public
-facts, and what the runs show is held against what the plan claims. No data and no
-ledger are opened. Mistakes are planted first, to see that they are found. Of a training
-configuration the reports of agents are looked at in that way.
+		Short: "Test whether a mechanism reveals more than it claims",
+		Long: `Run the plan of CONFIG.yaml on neighbouring datasets that are generated from public
+facts, and compare what the runs reveal with what the plan claims. No data and no
+ledger are opened. Bugs are planted first, to check that they are found. With a
+training configuration the reports of agents are tested in the same way.
 
-With --event and --samples the privacy of a mechanism of your own is bounded from
-below, by samples of what it released on two neighbouring datasets, and the bound is
-held against an event. FILE is CSV with a header: a column world, 0 or 1, and one column or more of
-numbers; a row is the outcome of an independent run. A bound that passes the
-event's shows that the mechanism does not keep to it, but for the false-alarm
-rate. One that stays below shows nothing: other datasets may tell more.
-Exit code 1 where the bound passes the event's.
+With --event and --samples, compute a lower bound on the privacy loss of a mechanism of
+your own, from samples of what it released on two neighbouring datasets, and compare
+the bound with an event. FILE is CSV with a header: a column world, 0 or 1, and one or more
+columns of numbers; each row is the outcome of an independent run. A bound above the
+event's shows that the mechanism does not keep to the event, except with the
+false-alarm probability. A bound below it proves nothing: other datasets may reveal more.
+Exit code 1 if the bound is above the event's.
 
 With --canaries in place of --samples one run is enough: FILE has a row for each of many
-records that a fair coin of its own put in or left out, the columns member, 0 or 1, and score, a number that is
-larger where the record looks like it is in (Steinke, Nasr, Jagielski 2023).`,
+records that were included or left out by separate fair coins, with the columns member,
+0 or 1, and score, a number that is larger if the record seems to be included
+(Steinke, Nasr, Jagielski 2023).`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && (foreign.event != "" || foreign.samples != "" || foreign.canaries != "") {
 				return usage(fmt.Errorf("audit: want one configuration, or --event and --samples"))
@@ -83,15 +84,15 @@ larger where the record looks like it is in (Steinke, Nasr, Jagielski 2023).`,
 	f := cmd.Flags()
 	f.StringVar(&foreign.event, "event", "", "the event that a mechanism of your own claims, a JSON file or -")
 	f.StringVar(&foreign.samples, "samples", "", "its outcomes on two neighbouring datasets, a CSV file")
-	f.StringVar(&foreign.canaries, "canaries", "", "in place of --samples: what one run shows of many canaries, a CSV file")
-	f.StringVar(&foreign.adjacency, "adjacency", "", "of --samples: how the two datasets differ, replace_one or add_remove_one")
-	f.Float64Var(&foreign.delta, "delta", 1e-5, "of --samples: delta of the epsilon that is bounded")
-	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "of --samples: probability that the bound is wrong")
+	f.StringVar(&foreign.canaries, "canaries", "", "in place of --samples: scores of many canaries from one run, a CSV file")
+	f.StringVar(&foreign.adjacency, "adjacency", "", "with --samples: how the two datasets differ, replace_one or add_remove_one")
+	f.Float64Var(&foreign.delta, "delta", 1e-5, "with --samples: delta of the epsilon that is bounded")
+	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "with --samples: probability that the bound is wrong")
 	f.StringArrayVar(&own.overrides, "set", nil, "override a key of the configuration, key.key=value")
-	f.IntVar(&own.runs, "runs", 0, "of a configuration: runs on each of two neighbours; as many as the claim needs where it is left out")
-	f.Uint64Var(&own.seed, "seed", 0, "of a configuration: another seed makes another audit")
-	f.StringVarP(&own.page, "output", "o", "", "of a configuration: also write a page (.html), a new file")
-	f.BoolVar(&own.oneRun, "one-run", false, "of a training configuration: also have many canaries report in one run")
+	f.IntVar(&own.runs, "runs", 0, "with a configuration: runs on each of two neighbouring datasets; by default as many as the claim needs")
+	f.Uint64Var(&own.seed, "seed", 0, "with a configuration: seed of the audit")
+	f.StringVarP(&own.page, "output", "o", "", "with a configuration: also write a page (.html), a new file")
+	f.BoolVar(&own.oneRun, "one-run", false, "with a training configuration: also have many canaries report in one run")
 	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
 }
@@ -207,13 +208,13 @@ func (v *foreignVerdict) print(w io.Writer) {
 	if v.Claim.Mu > 0 {
 		fmt.Fprintf(w, ", mu at least %.4g (%.0f%% of the claim)", v.Found.Mu, math.Floor(100*v.Found.Mu/v.Claim.Mu))
 	}
-	fmt.Fprintf(w, "; wrong with probability %g at most\n", v.Found.FalseAlarm)
+	fmt.Fprintf(w, "; wrong with probability at most %g\n", v.Found.FalseAlarm)
 	for _, r := range v.Found.Regions {
 		fmt.Fprintf(w, "test      %q %s %.5g: %d of %d runs in world 0, %d of %d in world 1\n",
 			r.Number, [2]string{"<", ">="}[r.Answering], r.Threshold, r.Hits[0], r.Runs[0], r.Hits[1], r.Runs[1])
 	}
 	if v.Power != nil {
-		fmt.Fprintf(w, "power     so many runs are expected to show %.0f%% of mu, and find noise of half the claimed with probability %.4f\n",
+		fmt.Fprintf(w, "power     this many runs are expected to show %.0f%% of mu, and find noise at half the claimed scale with probability %.4f\n",
 			math.Floor(100*v.Power.Expected/v.Claim.Mu), v.Power.HalfNoise)
 	}
 	v.printVerdict(w, "other datasets")
@@ -224,11 +225,11 @@ func (v *foreignVerdict) printVerdict(w io.Writer, unseen string) {
 		fmt.Fprintf(w, "verdict   %s\n", alarm(w, "BROKEN: "+v.Reason))
 		return
 	}
-	fmt.Fprintf(w, "verdict   within the claim; that shows nothing of %s\n", unseen)
+	fmt.Fprintf(w, "verdict   within the claim; this proves nothing about %s\n", unseen)
 }
 
 func (v *foreignVerdict) printOnce(w io.Writer) {
-	fmt.Fprintf(w, "found     epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability %g at most\n",
+	fmt.Fprintf(w, "found     epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability at most %g\n",
 		v.Once.Epsilon, v.Once.Right, v.Once.Guessed, v.Once.Canaries, v.Once.FalseAlarm)
 	printOncePower(w, *v.OncePower, *v.Once, v.Claim)
 	v.printVerdict(w, "other canaries, or of other scores")
@@ -236,13 +237,13 @@ func (v *foreignVerdict) printOnce(w io.Writer) {
 
 // printOncePower says what one run can find at all.
 func printOncePower(w io.Writer, p audit.OncePower, f audit.Once, c audit.Claim) {
-	fmt.Fprintf(w, "power     a mechanism that tells all would show epsilon %.4g, one that answers for each canary by randomised response of the claim %.4g\n", p.Most, p.Expected)
+	fmt.Fprintf(w, "power     a mechanism without noise would show epsilon %.4g; one that answers for each canary by randomised response at the claim would show %.4g\n", p.Most, p.Expected)
 	switch {
 	case p.Most > c.Epsilon:
 	case p.Most == 0:
 		fmt.Fprintf(w, "          so nothing can be found: delta %g is too large beside a false-alarm rate of %g\n", f.Delta, f.FalseAlarm)
 	default:
-		fmt.Fprintln(w, "          so this claim cannot be refuted by so few canaries: make more")
+		fmt.Fprintln(w, "          so few canaries cannot refute this claim: create more")
 	}
 }
 

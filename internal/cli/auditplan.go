@@ -78,9 +78,9 @@ func tellParts(w io.Writer) func(string) {
 	return func(part string) { fmt.Fprintf(w, "audit: %s\n", part) }
 }
 
-// printSelfTest says which planted mistakes an audit found.
+// printSelfTest says which planted bugs an audit found.
 func printSelfTest(w io.Writer, planted []examine.Planted, missed int) {
-	fmt.Fprintf(w, "self-test %d of %d planted mistakes found\n", len(planted)-missed, len(planted))
+	fmt.Fprintf(w, "self-test %d of %d planted bugs found\n", len(planted)-missed, len(planted))
 	for _, p := range planted {
 		if p.Found {
 			fmt.Fprintf(w, "          %s: found by the %s\n", p.Mistake, p.By)
@@ -99,23 +99,23 @@ func printAudit(w io.Writer, r *examine.Report) {
 		if r.Claim.Mu == 0 {
 			paid = "epsilon"
 		}
-		fmt.Fprintf(w, "replay    %d pairs of neighbours, %d persons or all; the worst (%s) needs %.4f of the %s that is paid for\n", r.Replayed, r.Persons, r.WorstKind, r.Worst, paid)
+		fmt.Fprintf(w, "replay    %d pairs of neighbouring datasets, of %d persons or of all; the worst pair (%s) uses %.4f of the charged %s\n", r.Replayed, r.Persons, r.WorstKind, r.Worst, paid)
 	}
 	if r.Found != nil {
 		fmt.Fprintf(w, "found     epsilon at least %.4g", r.Found.Epsilon)
 		if r.Claim.Mu > 0 {
 			fmt.Fprintf(w, ", mu at least %.4g (%.1f%% of the claim)", r.Found.Mu, 100*r.Found.Mu/r.Claim.Mu)
 		}
-		fmt.Fprintf(w, "; %d runs of each of two neighbours (%s); wrong with probability %g at most\n", r.Runs, r.WorstKind, audit.DefaultFalseAlarm)
+		fmt.Fprintf(w, "; %d runs on each dataset of one pair (%s); wrong with probability at most %g\n", r.Runs, r.WorstKind, audit.DefaultFalseAlarm)
 	}
 	if r.Power != nil {
-		fmt.Fprintf(w, "power     %.0f%% of mu expected; noise of half the claimed is found with probability %.4f\n", math.Floor(100*r.Power.Expected/r.Claim.Mu), r.Power.HalfNoise)
+		fmt.Fprintf(w, "power     %.0f%% of mu is expected to be shown; noise at half the claimed scale is found with probability %.4f\n", math.Floor(100*r.Power.Expected/r.Claim.Mu), r.Power.HalfNoise)
 	}
 	if r.Reading != nil {
 		fmt.Fprintf(w, "reading   %v; %.1f s\n", r.Reading, r.Reading.Seconds)
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "not seen  %s\n", m)
+		fmt.Fprintf(w, "untested  %s\n", m)
 	}
 	fmt.Fprintf(w, "seconds   %.1f\n", r.Seconds)
 	for _, b := range r.Broken {

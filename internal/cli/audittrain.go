@@ -36,20 +36,20 @@ func printTrainingAudit(w io.Writer, r *examine.Report) {
 	}
 	printSelfTest(w, planted, len(r.Missed))
 	if r.Exact != nil {
-		fmt.Fprintf(w, "exact     epsilon %.6g is the most that any of %d pairs of vectors shows, by the probabilities of all reports\n", *r.Exact, r.Pairs)
+		fmt.Fprintf(w, "exact     epsilon %.6g is the largest over %d pairs of vectors, from the exact probabilities of all reports\n", *r.Exact, r.Pairs)
 	}
 	if r.Success != nil {
-		fmt.Fprintf(w, "success   an answer shows epsilon %.6g, exactly\n", *r.Success)
+		fmt.Fprintf(w, "success   an answer has epsilon %.6g, computed exactly\n", *r.Success)
 	}
-	fmt.Fprintf(w, "found     epsilon at least %.4g (%.1f%% of the claim); %d pairs of vectors, %d reports on each of the worst (%s); wrong with probability %g at most\n",
+	fmt.Fprintf(w, "found     epsilon at least %.4g (%.1f%% of the claim); %d pairs of vectors, %d reports on each vector of the worst pair (%s); wrong with probability at most %g\n",
 		r.Found.Epsilon, 100*r.Found.Epsilon/r.Claim.Epsilon, r.Pairs, r.Runs, r.WorstPair, audit.DefaultFalseAlarm)
 	if r.Once != nil {
-		fmt.Fprintf(w, "one run   epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability %g at most\n",
+		fmt.Fprintf(w, "one run   epsilon at least %.4g; %d of %d guesses about %d canaries were right; wrong with probability at most %g\n",
 			r.Once.Epsilon, r.Once.Right, r.Once.Guessed, r.Once.Canaries, r.Once.FalseAlarm)
 		printOncePower(w, *r.OncePower, *r.Once, r.Claim)
 	}
 	for _, m := range r.Missing {
-		fmt.Fprintf(w, "not seen  %s\n", m)
+		fmt.Fprintf(w, "untested  %s\n", m)
 	}
 	fmt.Fprintf(w, "seconds   %.1f\n", r.Seconds)
 	for _, b := range r.Broken {

@@ -192,14 +192,14 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if e := r.Estimate; e != nil {
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		if says, moved := report.Moved(r); moved {
-			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          MOVED to the end of the interval: the model said %.6g, which the interval excludes", says)))
+			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          MOVED to the end of the interval: the model predicts %.6g, which lies outside", says)))
 		}
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
 			if report.Unguarded(r) {
 				if report.Unanswered(r) == "" {
-					fmt.Fprintf(w, "missing   nothing, if the design and problem.records hold; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
+					fmt.Fprintf(w, "missing   nothing, if the design and problem.records are right; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
 				}
 			} else if report.PlugIn(r) {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: the interval allows for it\n", 100*share, 100*sd)
@@ -207,7 +207,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what the target policy would do: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, e.Clipping[0], e.Clipping[1])
 			}
 		} else if e.Clipping != [2]float64{} {
-			fmt.Fprintf(w, "rare      outcomes that the data may not show, and what a chosen clip cuts: the interval is longer by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
+			fmt.Fprintf(w, "rare      outcomes that the data may not contain, and contributions beyond a chosen clip: lengthen the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
 		}
 	}
 	printAnswers(w, r)
@@ -216,7 +216,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))
 		printStart(w, r.Start)
 		if b := r.Bands; b != nil {
-			fmt.Fprintf(w, "bands     %.3g standard deviations to either side, no confidence intervals; they suppose %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, names), numbers(b.Upper, names))
+			fmt.Fprintf(w, "bands     %.3g standard deviations to either side, not confidence intervals; they assume %s\n          from %s\n          to   %s\n", b.Deviations, b.Condition, numbers(b.Lower, names), numbers(b.Upper, names))
 		}
 	} else if r.Theta != nil {
 		names := report.Features(r.Public)
@@ -238,9 +238,9 @@ func printStart(w io.Writer, s *evaluate.StartValue) {
 	switch {
 	case s == nil:
 	case s.Band == nil:
-		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states, without an error\n          it supposes %s\n", s.Value, s.Condition)
+		fmt.Fprintf(w, "start     %.6g: the mean of the values over the public first states, without an error\n          it assumes %s\n", s.Value, s.Condition)
 	default:
-		fmt.Fprintf(w, "start     %.6g: the mean of the values under the public first states; standard deviation at most %.3g, of which %.3g reach from %.6g to %.6g\n          it supposes %s\n", s.Value, s.StdAtMost, s.Deviations, s.Band[0], s.Band[1], s.Condition)
+		fmt.Fprintf(w, "start     %.6g: the mean of the values over the public first states; standard deviation at most %.3g; %.3g of them to either side: %.6g to %.6g\n          it assumes %s\n", s.Value, s.StdAtMost, s.Deviations, s.Band[0], s.Band[1], s.Condition)
 	}
 }
 
@@ -248,10 +248,10 @@ func printStart(w io.Writer, s *evaluate.StartValue) {
 // a difference, or each.
 func printBaseline(w io.Writer, value, difference float64) {
 	if value > 0 {
-		fmt.Fprintf(w, "baseline  a constant fixed without data is off by %.4g at worst\n", value)
+		fmt.Fprintf(w, "baseline  a constant chosen without data is wrong by at most %.4g\n", value)
 	}
 	if difference > 0 {
-		fmt.Fprintf(w, "baseline  the difference 0, fixed without data, is off by %.4g at worst\n", difference)
+		fmt.Fprintf(w, "baseline  the difference 0, chosen without data, is wrong by at most %.4g\n", difference)
 	}
 }
 

@@ -103,7 +103,7 @@ func planned(text string) error {
 		return err
 	}
 	if c.Data.Missing != "" || c.Data.OnViolation != "" {
-		return errors.New("a missing observation has the run fail, or the draft decides what becomes of it")
+		return errors.New("a missing observation makes the run fail, or the draft decides what becomes of it")
 	}
 	_, err = discreet.Plan(c)
 	return err

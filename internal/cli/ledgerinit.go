@@ -36,8 +36,8 @@ seeing the earlier ones:
   gaussian  mu^2 of Gaussian noise (the default; most of this program's methods)
   renyi     divergences of one order, for subsampled noise as well
   basic     epsilons and deltas
-Under gaussian and renyi a part of the budget is held in reserve for what the
-rule cannot take, a quarter of epsilon and half of delta unless the flags below
+Under gaussian and renyi a part of the budget is held in reserve for charges that
+the rule does not support, a quarter of epsilon and half of delta unless the flags below
 say otherwise; epsilons and deltas add up in it. So the largest single release is
 smaller than the budget; init prints it.`,
 		Args: exactly(1, "one ledger"),
@@ -84,7 +84,7 @@ smaller than the budget; init prints it.`,
 			o := l.Config()
 			fmt.Fprintf(cmd.OutOrStdout(), "ledger %s of dataset %s: epsilon %g, delta %g for %s, %s, %s rule\n", o.Ledger, o.Dataset, o.Budget.Epsilon, o.Budget.Delta, oneOf(o.Unit), o.Adjacency, o.Rule)
 			if o.Reserve != (dp.Budget{}) {
-				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for what the rule cannot take: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
+				fmt.Fprintf(cmd.OutOrStdout(), "in reserve for charges that the rule does not support: epsilon %g, delta %g\n", o.Reserve.Epsilon, o.Reserve.Delta)
 			}
 			s, err := l.State(cmd.Context())
 			if err != nil {
@@ -109,11 +109,11 @@ smaller than the budget; init prints it.`,
 	f.StringVar(&rule, "rule", "gaussian", "gaussian, renyi or basic")
 	f.StringVar(&analysts, "analysts", "closed", "closed: once one analyst has a share, who has none is refused; open: who has none may spend up to the budget")
 	f.StringArrayVar(&witnesses, "witness", nil, "place outside the ledger that keeps its head, as with discreet ledger witness --add; repeat for more")
-	f.Float64Var(&c.Filter.Reserve.Epsilon, "reserve-epsilon", 0, "epsilon in reserve for what the rule cannot take")
-	f.Float64Var(&c.Filter.Reserve.Delta, "reserve-delta", 0, "delta in reserve for what the rule cannot take")
+	f.Float64Var(&c.Filter.Reserve.Epsilon, "reserve-epsilon", 0, "epsilon in reserve for charges that the rule does not support")
+	f.Float64Var(&c.Filter.Reserve.Delta, "reserve-delta", 0, "delta in reserve for charges that the rule does not support")
 	f.Float64Var(&c.Filter.ChargeDelta, "charge-delta", 0, "delta at which one such charge is converted")
 	f.Float64Var(&c.Filter.Order, "order", 0, "order of the renyi rule; by default that which holds the most Gaussian noise")
-	f.BoolVar(&c.NoReserve, "no-reserve", false, "hold nothing in reserve: what the rule cannot take is refused")
+	f.BoolVar(&c.NoReserve, "no-reserve", false, "hold nothing in reserve: charges that the rule does not support are refused")
 	f.BoolVar(&c.RefuseCopies, "refuse-copies", false, "refuse data that the ledger knows under another data set's name, or that are mostly of its persons; by default it warns")
 	return cmd
 }

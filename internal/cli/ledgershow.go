@@ -161,7 +161,7 @@ func (s *shownLedger) print(w io.Writer) error {
 	s.printLeft(w)
 	fmt.Fprintf(w, "analysts  %s\n", s.list())
 	if t := s.Tight; t != nil && t.Epsilon != nil {
-		fmt.Fprintf(w, "at once   epsilon in %v at delta %g, had all charges been fixed beforehand (%s): for information, it is not what is left\n", *t.Epsilon, t.Delta, t.Accountant)
+		fmt.Fprintf(w, "at once   epsilon in %v at delta %g, if all charges had been fixed in advance (%s): for information only, this is not what is left\n", *t.Epsilon, t.Delta, t.Accountant)
 	} else if t != nil {
 		fmt.Fprintf(w, "at once   not computed: %s\n", t.Omitted)
 	}
@@ -187,7 +187,7 @@ func (s *shownLedger) print(w io.Writer) error {
 }
 
 func (s *shownLedger) printLeft(w io.Writer) {
-	l, where := s.Left, " in reserve for what the rule cannot take"
+	l, where := s.Left, " in reserve for charges that the rule does not support"
 	switch {
 	case s.Config.Rule == account.Basic.String():
 		where = ""

@@ -153,7 +153,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		if p.Facts["estimated_behavior"] != nil {
 			what = "the target"
 		}
-		fmt.Fprintln(w, p.Privacy.Unit.Words("          "+what+" must not have been fitted on these persons: one record would then move the weights of all, and the guarantee would be void"))
+		fmt.Fprintln(w, p.Privacy.Unit.Words("          "+what+" must not have been fitted on these persons: one record would then change the weights of all persons, and the guarantee would be void"))
 	}
 	if rule, ok := p.Facts["on_violation"].(string); ok {
 		fmt.Fprintf(w, "records   %s\n", rule)
@@ -164,12 +164,12 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		about, guess := fmt.Sprintf("about %.3g", e.HalfWidth), ""
 		if p.Guessable() {
 			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
-			guess = "; a guess of the weights tells more (guess, a parameter of the method)"
+			guess = "; with a guess of the weights the plan can say more (guess, a parameter of the method)"
 		}
 		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, e.StdSampling, about, e.Constant, guess)
 	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
-		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data; a larger epsilon, more persons or a shorter horizon would help"))
+		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; a larger epsilon, more persons or a shorter horizon would help"))
 	}
 	if e.RMSE > 0 {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)

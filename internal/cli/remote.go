@@ -203,7 +203,7 @@ func (r *remote) plan() *cobra.Command {
 			fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", p.GetRmse())
 		}
 		if p.GetNoAnswer() {
-			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about that of an answer made up without data"))
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data"))
 		}
 		for _, n := range p.GetNotes() {
 			fmt.Fprintf(w, "note      %s\n", printable(n))

@@ -289,7 +289,7 @@ func newPartial() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "partial TASK.json SHARD.parquet -o FILE.part",
-		Short: "Answer a task of evaluate --shards for one shard: a worker's whole life",
+		Short: "Answer a task of evaluate --shards for one shard: all that a worker does",
 		Long: `Read and check a shard, replay the question of the task on its persons, and write
 the sum that the task asks for, masked under the run key (DISCREET_RUN_KEY, or
 the file that DISCREET_RUN_KEY_FILE names). The exit code is 2 where task, shard

@@ -118,7 +118,7 @@ func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 	} else {
 		fmt.Fprintf(w, "privacy   epsilon %.6g at most for an agent, delta 0, local, replace_one; each report %s at epsilon %.6g\n", r.Epsilon, c.Terms.Randomizer.Mechanism, c.Terms.Randomizer.Epsilon)
 		if !r.Durable {
-			fmt.Fprintln(w, "          budgets were kept in memory: nothing is left of them after this run")
+			fmt.Fprintln(w, "          budgets were kept in memory only, and are lost after this run")
 		}
 	}
 	printRecipe(w, r.Recipe)
@@ -127,7 +127,7 @@ func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 		fmt.Fprintf(w, "success   %.3f +- %.3f of agents after %d reports, from %d private answers at epsilon %g\n", e.Share, e.StdError, e.Submissions, e.Agents, c.Success.Epsilon)
 		fmt.Fprintln(w, "          (unbiased, so that noise may carry it below 0 or above 1; +- one standard error)")
 	}
-	fmt.Fprintf(w, "score     %.1f in the last tenth (the simulation's own knowledge; real agents do not tell)\n", simulate.Retention(r.Scores, .1))
+	fmt.Fprintf(w, "score     %.1f in the last tenth (known only in a simulation; real agents do not report it)\n", simulate.Retention(r.Scores, .1))
 	if r.Dir != "" {
 		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", r.Dir)
 	}
@@ -150,7 +150,7 @@ func forfeited(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d forfeited: paid for when a process ended, and never made", n)
+	return fmt.Sprintf(", %d forfeited: paid for, but never made because a process ended", n)
 }
 
 // trainingProgress writes how far a run has come: in place on a terminal, elsewhere

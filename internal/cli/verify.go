@@ -78,7 +78,7 @@ checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 				return err
 			}
 			if e := found.Release.Ledger; e != nil {
-				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; whoever has the ledger can tell", e.Seq, e.Dataset))
+				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; only the ledger can confirm this", e.Seq, e.Dataset))
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), v)
@@ -138,7 +138,7 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string, led
 	}
 	v.Replanned, v.Envelope, v.NotChecked = found.Replanned, found.Envelope, found.NotChecked
 	if found.Replanned {
-		fmt.Fprintln(w, "plan        made again from the public facts: every field that follows from it, or from other fields, agrees")
+		fmt.Fprintln(w, "plan        recomputed from the public facts: every field that follows from it, or from other fields, agrees")
 	}
 	for _, n := range found.NotChecked {
 		fmt.Fprintf(w, "not checked %s\n", n)

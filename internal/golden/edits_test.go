@@ -152,7 +152,7 @@ func TestVerifyCatchesEdits(t *testing.T) {
 			if v, err := discreet.Verify(text, nil); err != nil {
 				t.Errorf("%s.%s: as it is: %v", q.name, adjacency, err)
 				continue
-			} else if strings.Contains(strings.Join(v.Notes, "\n"), "would not have written") {
+			} else if strings.Contains(strings.Join(v.Notes, "\n"), "would have written it differently") {
 				t.Errorf("%s.%s: %q", q.name, adjacency, v.Notes)
 			}
 			var root any

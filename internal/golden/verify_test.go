@@ -117,7 +117,7 @@ func TestVerifyTells(t *testing.T) {
 		"mechanisms":         {"dp-wis", "replace_one", false, func(d *document) { d.set("disclosure.mechanisms.0.runs", 3.0) }, "disclosure.mechanisms[0].runs is 3"},
 		"disclosure":         {"dp-wis", "replace_one", false, func(d *document) { delete(d.root.(map[string]any), "disclosure") }, "disclosure is missing"},
 		"target":             {"dp-wis", "replace_one", false, func(d *document) { d.set("public.target", "whatever they do") }, "no policy of this program"},
-		"target off-policy":  {"dp-wis", "replace_one", false, func(d *document) { d.set("public.target", "the one that made the data") }, "on_policy is false"},
+		"target off-policy":  {"dp-wis", "replace_one", false, func(d *document) { d.set("public.target", "the policy that made the data") }, "on_policy is false"},
 		"behaviour":          {"dp-wis", "replace_one", false, func(d *document) { d.set("public.behavior.source", "guess") }, "public.behavior"},
 		"weights": {"is", "replace_one", false, func(d *document) {
 			d.set("diagnostics.weights.largest_weight", d.get("diagnostics.weights.mean_weight"))

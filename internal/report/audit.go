@@ -61,7 +61,7 @@ type auditPage struct {
 	Facts    []namedText
 	Done     string
 	Planted  []planted
-	Found    int // planted mistakes
+	Found    int // planted bugs
 	Missing  []string
 	Bars     *bars
 	TradeOff *tradeOff
@@ -91,7 +91,7 @@ type namedText struct{ Name, Text string }
 
 func planPage(r *examine.Report) auditPage {
 	p := auditPage{Broken: r.Broken, Verdict: sentence(r.Verdict()), Missing: r.Missing, TradeOff: newTradeOff(r.Claim, r.Found),
-		Done: "The plan was run on neighbouring datasets that were made up from public facts. No data and no ledger were opened, and nothing was released."}
+		Done: "The plan was run on neighbouring datasets that were generated from public facts. No data and no ledger were opened, and nothing was released."}
 	for _, m := range r.SelfTest {
 		p.plant(planted(m))
 	}
@@ -106,14 +106,14 @@ func planPage(r *examine.Report) auditPage {
 		if r.Claim.Mu == 0 {
 			paid = "epsilon"
 		}
-		say("Replay", "%d pairs of neighbours; the worst (%s) needs %.4f of the %s that is paid for", r.Replayed, r.WorstKind, r.Worst, paid)
+		say("Replay", "%d pairs of neighbouring datasets; the worst pair (%s) uses %.4f of the charged %s", r.Replayed, r.WorstKind, r.Worst, paid)
 	}
 	if f := r.Found; f != nil {
-		say("Shown", "epsilon at least %.4g, mu at least %.4g, by %d runs of each of two neighbours", f.Epsilon, f.Mu, r.Runs)
-		say("Wrong with probability", "%g at most, with all looks together", audit.DefaultFalseAlarm)
+		say("Shown", "epsilon at least %.4g, mu at least %.4g, by %d runs on each dataset of one pair", f.Epsilon, f.Mu, r.Runs)
+		say("Wrong with probability", "at most %g, over all tests together", audit.DefaultFalseAlarm)
 	}
 	if r.Power != nil {
-		say("Power", "mu %.4g is expected to be shown; noise of half the claimed is found with probability %.4f", r.Power.Expected, r.Power.HalfNoise)
+		say("Power", "mu %.4g is expected to be shown; noise at half the claimed scale is found with probability %.4f", r.Power.Expected, r.Power.HalfNoise)
 	}
 	if r.Reading != nil {
 		say("Reading", "%s; %.1f seconds", sentence(r.Reading.String()), r.Reading.Seconds)
@@ -125,22 +125,22 @@ func planPage(r *examine.Report) auditPage {
 // trainingPage is of the reports of agents.
 func trainingPage(r *trainexamine.Report) auditPage {
 	p := auditPage{Broken: r.Broken, Verdict: sentence(r.Verdict()), Missing: r.Missing, TradeOff: newTradeOff(r.Claim, &r.Found), Bars: newBars(r),
-		Done: "Reports were made on pairs of vectors as unlike as can be, as an agent makes them. No agent took part, nothing was sent, and no wallet was opened."}
+		Done: "Pairs of vectors as different as possible were randomised as an agent does it. No agent took part, nothing was sent, and no wallet was opened."}
 	for _, m := range r.SelfTest {
 		p.plant(planted(m))
 	}
 	p.say("Reports", "by %s, of %d weights", r.Randomizer.Mechanism, r.Dim)
 	p.say("Claim", "epsilon %.4g for a report, delta 0, local, %v", r.Claim.Epsilon, r.Adjacency)
 	if r.Exact != nil {
-		p.say("Exact", "epsilon %.6g is the most that any of %d pairs of vectors shows, by the probabilities of all reports", *r.Exact, r.Pairs)
+		p.say("Exact", "epsilon %.6g is the largest over %d pairs of vectors, from the exact probabilities of all reports", *r.Exact, r.Pairs)
 	}
 	if r.Success != nil {
-		p.say("Answers about success", "epsilon %.6g, exactly", *r.Success)
+		p.say("Answers about success", "epsilon %.6g, computed exactly", *r.Success)
 	}
 	p.say("Shown", "epsilon at least %.4g, by %d reports on each of two vectors (%s)", r.Found.Epsilon, r.Runs, r.WorstPair)
-	p.say("Wrong with probability", "%g at most", audit.DefaultFalseAlarm)
+	p.say("Wrong with probability", "at most %g", audit.DefaultFalseAlarm)
 	if r.Once != nil && r.OncePower != nil {
-		p.say("One run", "epsilon at least %.4g; %d of %d guesses about %d canaries were right, and reports that spend all they claim are expected to show %.4g",
+		p.say("One run", "epsilon at least %.4g; %d of %d guesses about %d canaries were right; reports that use their whole claim are expected to show %.4g",
 			r.Once.Epsilon, r.Once.Right, r.Once.Guessed, r.Once.Canaries, r.OncePower.Expected)
 	}
 	p.say("Seconds", "%.1f", r.Seconds)
@@ -171,7 +171,7 @@ func newBars(r *trainexamine.Report) *bars {
 	if r.Exact != nil {
 		all = append(all, named{"exact", *r.Exact})
 	}
-	all = append(all, named{"shown from outside", r.Found.Epsilon})
+	all = append(all, named{"shown by samples", r.Found.Epsilon})
 	if r.Once != nil {
 		all = append(all, named{"shown by one run", r.Once.Epsilon})
 	}

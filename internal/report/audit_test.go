@@ -38,7 +38,7 @@ func TestAuditPagesSayTheVerdict(t *testing.T) {
 	page := renderAudit(t, report.Audit{Of: "</title><script>", Report: audited(`</td><script>alert(1)</script>' onload='x'`, audit.Claim{Mu: 1, Epsilon: 4, Delta: 1e-5})})
 	root := mustParse(t, page)
 	checkInert(t, root)
-	if !strings.Contains(page, "It shows more than it claims") || !strings.Contains(page, "1 of 2 found") || !strings.Contains(page, "not found") {
+	if !strings.Contains(page, "It reveals more than it claims") || !strings.Contains(page, "1 of 2 found") || !strings.Contains(page, "not found") {
 		t.Error("the page of a refuted claim does not say so")
 	}
 	well := audited("plain", audit.Claim{Mu: 1, Epsilon: 4, Delta: 1e-5})
@@ -47,7 +47,7 @@ func TestAuditPagesSayTheVerdict(t *testing.T) {
 		t.Error("the page of a claim that stands does not say so")
 	}
 	well.Missed = []string{"another"}
-	if page := renderAudit(t, report.Audit{Of: "x.yaml", Report: well}); !strings.Contains(page, "<h1>Within the claim, as far as this looked; the self-test missed 1 of 2 mistakes: another</h1>") {
+	if page := renderAudit(t, report.Audit{Of: "x.yaml", Report: well}); !strings.Contains(page, "<h1>Within the claim, as far as was tested; the self-test missed 1 of 2 planted bugs: another</h1>") {
 		t.Error("the headline says nothing of the mistake that was missed")
 	}
 	if err := report.WriteAudit(new(strings.Builder), report.Audit{}); !errors.Is(err, report.ErrRelease) {
@@ -111,7 +111,7 @@ func TestAuditsOfTrainingDrawWhatWasShown(t *testing.T) {
 			t.Errorf("bar %d is %q long; want %v", i, widths[i], want)
 		}
 	}
-	if !strings.Contains(page, "1 of 2 found") || !strings.Contains(page, "the self-test missed 1 of 2 mistakes: b") || len(root.find("polyline", "")) != 1 {
+	if !strings.Contains(page, "1 of 2 found") || !strings.Contains(page, "the self-test missed 1 of 2 planted bugs: b") || len(root.find("polyline", "")) != 1 {
 		t.Error("the page lacks the self-test, the verdict or the curve")
 	}
 	if err := report.WriteAudit(new(strings.Builder), report.Audit{Report: audited("x", audit.Claim{Epsilon: 1}), Training: r}); !errors.Is(err, report.ErrRelease) {

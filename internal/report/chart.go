@@ -224,7 +224,7 @@ type functionView struct {
 
 // bandWords say what bands by state are, and what they suppose.
 func bandWords(b *evaluate.Bands) string {
-	return fmt.Sprintf("Each value has a band, in the table and in the JSON form: %.3g standard deviations to either side. Bands are no confidence intervals. They suppose %s; where that is not so they may miss every value.", b.Deviations, b.Condition)
+	return fmt.Sprintf("Each value has a band, in the table and in the JSON form: %.3g standard deviations to either side. Bands are not confidence intervals. They assume %s; if that is not so, they may miss every value.", b.Deviations, b.Condition)
 }
 
 // startWords say what the values are worth under the public distribution of first states.
@@ -234,9 +234,9 @@ func startWords(s *evaluate.StartValue) string {
 	}
 	words := fmt.Sprintf("Under the public distribution of first states (first_states below) the mean of these values is %s.", round(s.Value))
 	if s.Band == nil {
-		return words + supposes(s) + " How far off it may be was not released."
+		return words + supposes(s) + " Its error was not released."
 	}
-	return words + supposes(s) + fmt.Sprintf(" Its standard deviation is at most %s, as bands suppose, and %.3g of them reach from %s to %s: no confidence interval either.",
+	return words + supposes(s) + fmt.Sprintf(" Under the assumptions of the bands its standard deviation is at most %s; %.3g standard deviations to either side give %s to %s, which is not a confidence interval either.",
 		significant(s.StdAtMost, digits, up), s.Deviations, round(s.Band[0]), round(s.Band[1]))
 }
 

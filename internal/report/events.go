@@ -54,9 +54,9 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("beta", parameter(e.Beta), "the most by which one person can move the logarithm of the bound")
 		n.add("dimension", fmt.Sprint(e.Dimension), "how many numbers are released")
 	case dp.Shuffled:
-		n.Words = "One randomised report from each person, whose order a trusted party shuffled: who sees the reports does not see which is whose."
+		n.Words = "One randomised report from each person, whose order a trusted party shuffled: somebody who sees the reports cannot see whose each one is."
 		n.add("count", fmt.Sprint(e.Count), "how many persons report, each once")
-		n.add("local_epsilon", parameter(e.LocalEpsilon), "the ε that each report has by itself, for who knows its sender")
+		n.add("local_epsilon", parameter(e.LocalEpsilon), "the ε of each report by itself, against somebody who knows its sender")
 		n.add("uniform_slots", fmt.Sprint(e.UniformSlots), "declared: the order is uniform and secret, over all persons at once")
 		if e.OneRandomizer {
 			n.add("one_randomizer", "true", "declared: all persons use the same randomiser")
@@ -82,15 +82,15 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("values", few(e.Values), "the bounds")
 	case dp.PrivacyLoss:
 		n.Words = "A computation that comes with its own table of privacy losses and their probabilities."
-		n.add("losses", few(e.Losses), "how much an outcome can tell two neighbouring data sets apart")
+		n.add("losses", few(e.Losses), "how strongly an outcome distinguishes two neighbouring datasets")
 		n.add("masses", few(e.Masses), "how likely each of them is")
-		n.add("infinity", parameter(e.Infinity), "probability of an outcome that tells them apart for certain")
+		n.add("infinity", parameter(e.Infinity), "probability of an outcome that distinguishes them with certainty")
 	case dp.Exponential:
 		n.Words = "A choice among candidates that favours high scores (exponential mechanism): the losses of all outcomes lie within one range."
 		n.add("epsilon", parameter(e.Epsilon), "length of that range")
 	case dp.SelectBest:
 		n.Words = "The best of a secret, random number of runs; the others are not shown. It is accounted for as one release."
-		n.add("runs", e.Runs, "law of the number of runs")
+		n.add("runs", e.Runs, "distribution of the number of runs")
 		if e.Gamma > 0 {
 			n.add("gamma", parameter(e.Gamma), "its parameter")
 		}
@@ -103,7 +103,7 @@ func newEventNode(e dp.Event) *eventNode {
 		n.add("epsilon", parameter(e.Epsilon), "its own ε")
 	case dp.ReportNoisyMax:
 		n.Words = "A choice of the candidate whose score, with noise added, is largest."
-		n.add("noise", e.Noise, "law of the noise")
+		n.add("noise", e.Noise, "distribution of the noise")
 		n.add("scale", parameter(e.Scale), "scale of the noise")
 		n.add("sensitivity", parameter(e.Sensitivity), "the most that one person can change a score")
 		n.add("monotone", fmt.Sprint(e.Monotone), "declared: an added person moves all scores the same way")

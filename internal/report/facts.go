@@ -217,10 +217,10 @@ func expectedRows(r *evaluate.Release) []expectedRow {
 	}
 	add("standard deviation of the noise", x.StdPrivacy, up)
 	add("standard deviation of sampling, at most", x.StdSampling, up)
-	add("half width of the 95% interval, as forecast", x.HalfWidth, up)
-	add("root mean squared error over the states that the noise makes", x.RMSE, up)
+	add("expected half width of the 95% interval", x.HalfWidth, up)
+	add("root mean squared error of the noise over the states", x.RMSE, up)
 	value, difference := Constants(r)
-	add("error of a constant fixed without data, at worst", value, up)
-	add("error of the difference 0, fixed without data, at worst", difference, up)
+	add("worst-case error of a constant chosen without data", value, up)
+	add("worst-case error of the difference 0, chosen without data", difference, up)
 	return rows
 }

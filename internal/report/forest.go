@@ -121,15 +121,15 @@ func newForestView(r *evaluate.Release) *forestView {
 
 func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 	const rowHeight = 46
-	p := forestPanel{Heading: "What each policy is worth", Words: "An interval is a dark bar, the line in it the value."}
+	p := forestPanel{Heading: "What each policy is worth", Words: "Each dark bar is an interval, and the line in it is the value."}
 	if kind == evaluate.OfGroup {
 		p.Heading = "What the policy is worth in each group"
 	}
 	if kind == evaluate.OfContrast {
 		p.Heading = "Differences between policies"
-		p.Words = "An interval is a dark bar, the line in it the difference: the first policy’s value less the second’s. The dashed line is no difference."
+		p.Words = "Each dark bar is an interval, and the line in it is the difference: the first policy’s value minus the second’s. The dashed line marks a difference of 0."
 	}
-	p.Words += " The axis, in units of a return, is no wider than it must be to show them."
+	p.Words += " The axis is in units of a return and just wide enough to show them."
 	s := axis(r, kind)
 	for _, a := range r.Answers {
 		if a.Kind != kind || a.Estimate == nil {
@@ -200,7 +200,7 @@ func decided(name string, interval [2]float64) string {
 	case interval[1] < 0:
 		return second + " is better than " + first
 	}
-	return "the data do not tell which is better"
+	return "the data do not show which is better"
 }
 
 // pair takes the name of a difference apart, where it is plain which policy is which.

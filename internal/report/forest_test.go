@@ -61,7 +61,7 @@ func TestPageOfSeveralPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"How policies compare", "3 intervals, which hold together with probability 95%", "What each policy is worth", "Differences between policies",
+		"How policies compare", "3 intervals, which hold simultaneously with probability 95%", "What each policy is worth", "Differences between policies",
 		"new <way> − old: new <way> is better than old", "in units of a return", "missing mass 25%", "new <way> has the largest lower limit", "May be best: new <way>.",
 	} {
 		if !strings.Contains(root.text, want) {
@@ -154,8 +154,8 @@ func TestPageOfGroups(t *testing.T) {
 		t.Errorf("constants %v and %v", value, difference)
 	}
 	for _, c := range []struct{ group, there, missing string }{
-		{"may_change", "whatever it said instead, and", "but for the group"},
-		{"fixed", "whatever it said instead but for the group that the person is in, and", "instead, and"},
+		{"may_change", "different in any way, with", "except for the group"},
+		{"fixed", "different in any way except for the group of the person, with", "way, with"},
 	} {
 		r.Public["by"] = map[string]any{"column": "obs_sex", "group": c.group}
 		var page strings.Builder

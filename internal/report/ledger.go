@@ -64,11 +64,11 @@ func newBudgetChart(v *ledgerView, s evaluate.Shares) *budgetChart {
 func shareWords(part, rule string) string {
 	switch {
 	case part == "reserve":
-		return "the part of the budget that is kept for charges which the rule cannot take; ε and δ add up in it"
+		return "the part of the budget that is reserved for charges that the rule does not cover; ε and δ add up in it"
 	case part == "budget":
 		return "the whole budget, in which ε and δ add up"
 	case rule == "gaussian":
-		return "the part of the budget for Gaussian noise, in which μ², the square of signal to noise, adds up"
+		return "the part of the budget for Gaussian noise, in which μ² (the square of the signal-to-noise ratio) adds up"
 	case rule == "renyi":
 		return "the part of the budget in which the Rényi divergence of one order adds up"
 	}

@@ -30,7 +30,7 @@ func limits(r *evaluate.Release, public map[string]any) []limit {
 	add := func(group, heading, text string) { out = append(out, limit{group, heading, text}) }
 	s := r.Privacy
 	if s == nil {
-		add(unprotected, "Everything", "No noise was added and nothing was accounted for.")
+		add(unprotected, "Everything", "No noise was added and no privacy cost was computed.")
 	} else {
 		if !s.Seeded && !overBudget(s) {
 			covered(s, add)
@@ -47,7 +47,7 @@ type adder func(group, heading, text string)
 
 func covered(s *evaluate.Statement, add adder) {
 	if s.Adjacency == dp.AddRemoveOne {
-		add(protected, "Whether a "+unit(s)+" is in the data", "and all that the record says, within the bound above.")
+		add(protected, "Whether a "+unit(s)+" is in the data", "and everything in the record, within the bound above.")
 	} else {
 		add(protected, "What one "+unit(s)+"’s record says", "and whose it is: the record could have been anyone else’s, within the bound above.")
 	}
@@ -66,13 +66,13 @@ func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add a
 	} else {
 		add(unprotected, "The number of persons"+persons, "Under replace_one it is public.")
 	}
-	add(unprotected, "The public parameters", "They are taken to be known without the data. If one was chosen by looking at the data, the guarantee does not cover that look.")
+	add(unprotected, "The public parameters", "They are assumed to be known without the data. If one was chosen by looking at the data, the guarantee does not cover what that choice reveals.")
 	if public["on_policy"] == false && s.Event != (dp.ApproximateDP{}) {
 		logged := "or probabilities of the logged actions that were: "
 		if public["estimated_behavior"] != nil {
 			logged = ""
 		}
-		add(unprotected, "A target policy that was fitted on these persons", logged+"one person’s record then moves the weights of all others, which no clip bounds, and the guarantee is void. Where they come from is the word of whoever asked; nothing checks it.")
+		add(unprotected, "A target policy that was fitted on these persons", logged+"one person’s record then changes the weights of all others, which no clip bounds, and the guarantee is void. Where they come from is a statement of the analyst that nothing checks.")
 	}
 	add(unprotected, "Several persons together", group(s)+" So families, wards, or others whose records depend on each other are protected less than one person is.")
 	add(unprotected, "What is true of people in general", "If the release teaches that a policy works, it also teaches something about persons who are not in the data. That is its purpose.")
@@ -81,7 +81,7 @@ func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add a
 		other = "Costs of releases from the same data add up. The ledger that was charged counts only what is charged to it."
 	}
 	add(unprotected, "Other releases", other)
-	add(unprotected, "What the curator sees", "Notices, error messages and logs of the run are made from the data without noise. They must not leave.")
+	add(unprotected, "What the curator sees", "Notices, error messages and logs of the run are made from the data without noise. They must stay with the curator.")
 	add(unprotected, "That the release was made", "and when, and how long it took; nor does the guarantee cover access to the curator’s machine or measurements on it.")
 }
 
@@ -105,28 +105,28 @@ func group(s *evaluate.Statement) string {
 func biases(r *evaluate.Release, public map[string]any, add adder) {
 	clip, clipped := public["clip"]
 	if share, sd, ok := Missing(r); ok && Unguarded(r) {
-		add(unmeasured, "Missing mass", fmt.Sprintf("The mean weight is %.0f%% below 1, with a standard error of %s, of noise and of the choice of persons. By the public design nothing is missing, and by the curator’s statement (problem.records: complete) no record is lost; the interval allows for neither. It does not hold the value where one of them is false and the mean weight does not show it.", 100*share, significant(sd, digits, up)))
+		add(unmeasured, "Missing mass", fmt.Sprintf("The mean weight is %.0f%% below 1, with a standard error of %s from noise and sampling. By the public design nothing is missing, and the curator states that no record is lost (problem.records: complete); the interval does not allow for missing weight. If the design or the statement is wrong and the mean weight does not show it, the interval may miss the value.", 100*share, significant(sd, digits, up)))
 	} else if ok {
-		text := "The interval holds the value whatever is missing: it allows there for anything in the public range."
+		text := "The interval holds the value whatever is missing: for the missing share it allows any value in the public range."
 		if e := r.Estimate; e != nil && !PlugIn(r) {
-			text += " For that it is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
+			text += " This lengthens it by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
 		}
-		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s, of noise and of the choice of persons. ", significant(sd, digits, up))+text)
+		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s from noise and sampling. ", significant(sd, digits, up))+text)
 	} else if clipped {
-		text, what := "Where they lie outside, the answer is moved by an amount that no error bar holds.", "outcomes so rare that the data happen not to show them"
+		text, what := "Contributions outside this range bias the answer by an amount that no error bar includes.", "outcomes so rare that the data happen not to contain them"
 		if _, chosen := r.Diagnostics["clip"]; chosen {
-			text, what = "", "what lies outside, and for "+what
+			text, what = "", "contributions outside it and "+what
 		}
 		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {
-			text = strings.TrimSpace(text + " For " + what + ", the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
-				significant(e.Clipping[1], digits, up) + " above; the errors of sampling and of privacy leave it out.")
+			text = strings.TrimSpace(text + " To allow for " + what + ", the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
+				significant(e.Clipping[1], digits, up) + " above; the sampling and privacy errors do not include this.")
 		}
-		add(unmeasured, "Clipping", "Contributions were cut to "+newFact(clip).Text+". "+text)
+		add(unmeasured, "Clipping", "Contributions were clipped to "+newFact(clip).Text+". "+text)
 	}
-	add(unmeasured, "Unmeasured causes", "If the target policy is not the one that made the data: whatever moved both the decisions and their outcomes but was not recorded biases the answer, as do recorded probabilities that are wrong.")
-	add(unmeasured, "Whom the data stand for", "The answer is about people like those in the data, under the conditions of that time.")
+	add(unmeasured, "Unmeasured confounding", "If the target policy is not the one that made the data, anything unrecorded that influenced both the decisions and their outcomes biases the answer, and so do wrong recorded probabilities.")
+	add(unmeasured, "Whom the data represent", "The answer is about people like those in the data, under the conditions of that time.")
 	if r.Estimate != nil || Intervals(r) > 0 {
-		add(unmeasured, "The normal curve", "The interval takes the sum of many persons and the noise to be normally distributed; with few persons or rare large weights it may cover less often than it says.")
+		add(unmeasured, "The normal approximation", "The interval assumes that the sum over many persons and the noise are normally distributed; with few persons or rare large weights it may cover the value less often than stated.")
 	}
 }
 
@@ -142,7 +142,7 @@ func checks(r *evaluate.Release) []verification {
 		out = append(out, account(s))
 		if charged(r) {
 			out = append(out, verification{
-				What:    fmt.Sprintf("Entry %d of the ledger paid for this release. Whoever holds the ledger can hold the release, every entry and the sum of all charges against it.", r.Ledger.Seq),
+				What:    fmt.Sprintf("Entry %d of the ledger paid for this release. With the ledger at hand, this command checks the release, every entry and the sum of all charges.", r.Ledger.Seq),
 				Command: "discreet ledger verify LEDGER release.json",
 			})
 		}
@@ -155,19 +155,19 @@ func checks(r *evaluate.Release) []verification {
 	}
 	if Picked(r) != "" {
 		out = append(out, verification{
-			What:    "The policy (answers[0].pick.policy) is one of those in question, and the plan follows from the public facts. That it was drawn as told nobody can see in the release.",
+			What:    "The command checks that the policy (answers[0].pick.policy) is one of those compared, and that the plan follows from the public facts. The release cannot show that the policy was drawn as stated.",
 			Command: "discreet verify release.json",
 		})
 	}
 	if Intervals(r) > 0 {
 		out = append(out, verification{
-			What:    "Each interval (answers[].estimate.interval) follows from the noisy sums beside it (answers[].diagnostics.sums), and the selection from the intervals. The command makes all of them again.",
+			What:    "Each interval (answers[].estimate.interval) follows from the noisy sums beside it (answers[].diagnostics.sums), and the selection from the intervals. The command recomputes all of them.",
 			Command: "discreet verify release.json",
 		})
 	}
 	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
 		out = append(out, verification{
-			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what the clip may hide or the data do not vouch for, and cut to the range of a contribution where one is given.",
+			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what is clipped or missing, and truncated to the range of a contribution if one is given.",
 		})
 	}
 	return out
@@ -177,13 +177,13 @@ func checks(r *evaluate.Release) []verification {
 func account(s *evaluate.Statement) verification {
 	if e, ok := s.Event.(dp.SmoothGaussian); ok {
 		return verification{
-			What: fmt.Sprintf("Ask for the alpha that this guarantee needs. Its upper end must not exceed %v (field privacy.event.alpha).", e.Alpha),
+			What: fmt.Sprintf("This command computes the alpha that this guarantee needs. Its upper end must not exceed %v (field privacy.event.alpha).", e.Alpha),
 			Command: fmt.Sprintf("discreet account smooth-sensitivity --epsilon %v --delta %v --dimension %d --beta %v",
 				s.Epsilon, s.Delta, e.Dimension, e.Beta),
 		}
 	}
 	return verification{
-		What: fmt.Sprintf("Save the event above (field privacy.event) as event.json and account for it anew. The upper end of epsilon must not exceed %v (field privacy.epsilon).",
+		What: fmt.Sprintf("Save the event above (field privacy.event) as event.json and compute its epsilon again. The upper end of epsilon must not exceed %v (field privacy.epsilon).",
 			s.Epsilon),
 		Command: fmt.Sprintf("discreet account epsilon event.json --adjacency %v --delta %v", s.Adjacency, s.Delta),
 	}

@@ -50,13 +50,13 @@ const (
 
 // missingWords says what a missing share of the target policy's weight is.
 func missingWords(r *evaluate.Release, share float64) string {
-	why := "it was never tried, or so rarely that its weight was cut, or it lies after a record was cut off"
+	why := "it was never logged, was logged so rarely that its weight was clipped, or comes after a record was cut off"
 	if public, err := normalise("public", r.Public); err == nil {
 		if factor, ok := number(public["confounding"]); ok && factor > 1 {
-			why = fmt.Sprintf("it is what the stated factor of %s leaves open, by which hidden circumstances may have moved the odds of logged actions, or ", exact(factor)) + why
+			why = fmt.Sprintf("it is left open by hidden confounding, which may have changed the odds of logged actions by the stated factor of %s, or ", exact(factor)) + why
 		}
 	}
-	return fmt.Sprintf("The data do not vouch for %.0f%% of what the target policy would do: %s.", 100*share, why)
+	return fmt.Sprintf("The data say nothing about %.0f%% of what the target policy would do: %s.", 100*share, why)
 }
 
 // Refuted says in words that the weights of a release show the probabilities of the
@@ -73,7 +73,7 @@ func Refuted(r *evaluate.Release) string {
 		}
 		found, _ := m["weights_refuted"].(map[string]any)
 		if mean, ok := number(found["mean_weight"]); ok {
-			return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %s, and where they are right it is 1 at most. An arm that was drawn once and is told as drawn at each decision looks so. Every interval that rests on them covers the whole public range.", significant(mean, digits, down))
+			return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %s, but with correct probabilities it is at most 1. A common cause is an arm that was drawn once but is recorded as drawn again at each decision. Every interval that uses these probabilities is the whole public range.", significant(mean, digits, down))
 		}
 	}
 	return ""
@@ -86,5 +86,5 @@ func InPart(r *evaluate.Release) string {
 	if !ok || r.Estimate == nil || share < partly || share < 2*sd || Unanswered(r) != "" {
 		return ""
 	}
-	return missingWords(r, share) + " There the interval allows for anything in the public range."
+	return missingWords(r, share) + " For this share the interval allows any value in the public range."
 }

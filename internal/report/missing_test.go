@@ -55,7 +55,7 @@ func TestMissingMassIsInTheHeadline(t *testing.T) {
 					t.Errorf("%s: the page does not say %q", name, want)
 				}
 			}
-			if strings.Contains(page.String(), "rare outcomes") || strings.Contains(page.String(), "The data answer for a part") != c.part {
+			if strings.Contains(page.String(), "rare outcomes") || strings.Contains(page.String(), "The data answer only a part") != c.part {
 				t.Errorf("%s: the page names another part, or has another headline", name)
 			}
 		}
@@ -143,7 +143,7 @@ func TestWhatNeedsNoGuardAllowsForNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := page.String()
-		if got := report.Unguarded(r); got != c.unguarded || strings.Contains(text, "allows for neither") != c.unguarded || strings.Contains(text, "holds the value whatever is missing") == c.unguarded {
+		if got := report.Unguarded(r); got != c.unguarded || strings.Contains(text, "does not allow for missing weight") != c.unguarded || strings.Contains(text, "holds the value whatever is missing") == c.unguarded {
 			t.Errorf("%s: unguarded %v, want %v; the page says\n%s", name, got, c.unguarded, text)
 		}
 	}

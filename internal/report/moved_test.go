@@ -25,7 +25,7 @@ func TestMovedValueIsTold(t *testing.T) {
 		if err := report.Write(&page, r); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(page.String(), "The model said"); got != want {
+		if got := strings.Contains(page.String(), "The model predicts"); got != want {
 			t.Errorf("the model says %v, the value is 0.2: told is %v", says, got)
 		}
 	}
@@ -52,7 +52,7 @@ func TestBandsStandWithTheirCondition(t *testing.T) {
 	r.Bands = &evaluate.Bands{Lower: []float64{0.125, 0.375}, Upper: []float64{0.375, 0.625}, Deviations: 1.96, Condition: "fair weather"}
 	r.Start = &evaluate.StartValue{Value: 0.4375, StdAtMost: 0.0625, Band: &[2]float64{0.3125, 0.5625}, Deviations: 1.96, Condition: "fair weather"}
 	r.Public["state_names"] = []string{"mild", "se<vere"}
-	for _, want := range []string{"first_states below) the mean of these values is 0.4375", "at most 0.0625, as bands suppose, and 1.96 of them reach from 0.3125 to 0.5625", "mild", "se&lt;vere"} {
+	for _, want := range []string{"first_states below) the mean of these values is 0.4375", "Under the assumptions of the bands its standard deviation is at most 0.0625; 1.96 standard deviations to either side give 0.3125 to 0.5625", "mild", "se&lt;vere"} {
 		if !strings.Contains(page(), want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -62,7 +62,7 @@ func TestBandsStandWithTheirCondition(t *testing.T) {
 		t.Errorf("a start value that is no number: %v", err)
 	}
 	r.Start = nil
-	for _, want := range []string{"1.96 standard deviations", "no confidence intervals", "0.375 to 0.625", "They suppose fair weather"} {
+	for _, want := range []string{"1.96 standard deviations", "not confidence intervals", "0.375 to 0.625", "They assume fair weather"} {
 		if !strings.Contains(page(), want) {
 			t.Errorf("the page does not say %q", want)
 		}

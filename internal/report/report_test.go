@@ -102,13 +102,13 @@ func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
 // The page must not say that no error bar holds what the interval was lengthened
 // for.
 func TestClippingIsInTheIntervalOrIsNot(t *testing.T) {
-	const nowhere, within = "moved by an amount that no error bar holds", "the interval is lengthened by 0.01234 below and 0.03456 above"
+	const nowhere, within = "by an amount that no error bar includes", "the interval is lengthened by 0.01234 below and 0.03456 above"
 	r := scalarRelease()
 	if page := render(t, r); !strings.Contains(page, nowhere) || strings.Contains(page, "the interval is lengthened") {
 		t.Error("the error of clipping that is in no error bar is not told")
 	}
 	r.Estimate.Clipping = [2]float64{0.01234, 0.03456}
-	if page := render(t, r); !strings.Contains(page, nowhere) || !strings.Contains(page, "For outcomes so rare that the data happen not to show them, "+within) {
+	if page := render(t, r); !strings.Contains(page, nowhere) || !strings.Contains(page, "To allow for outcomes so rare that the data happen not to contain them, "+within) {
 		t.Error("an interval that was lengthened for rare outcomes alone is not told")
 	}
 	r.Diagnostics = map[string]any{"clip": map[string]any{"min": 0.0, "max": 1.0}}
@@ -140,7 +140,7 @@ func TestAVoidPromiseIsNotExplained(t *testing.T) {
 		}
 		spoil(r.Privacy)
 		page := render(t, r)
-		if !strings.Contains(page, "This promise is void") || strings.Contains(page, "2.719 times") || strings.Contains(page, "<h3>Protected</h3>") {
+		if !strings.Contains(page, "This guarantee is void") || strings.Contains(page, "2.719 times") || strings.Contains(page, "<h3>Protected</h3>") {
 			t.Errorf("%s: the page explains a promise that does not hold", name)
 		}
 	}
@@ -185,8 +185,8 @@ func TestTheAdjacencyIsSaid(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{render(t, replaced), []string{"record been different", "The number of persons (1312)", "makes 0.01312 such cases expected"}, []string{"add_remove_one", "not been in the data"}},
-		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record been different", "makes 0.01312"}},
+		{render(t, replaced), []string{"record had been different", "The number of persons (1312)", "at most 0.01312 such cases are expected"}, []string{"add_remove_one", "not been in the data"}},
+		{render(t, added), []string{"not been in the data", "The lower bound on the number of persons (1312)"}, []string{"replace_one", "record had been different", "0.01312 such cases"}},
 	} {
 		for _, w := range c.has {
 			if !strings.Contains(c.page, w) {
@@ -207,7 +207,7 @@ func TestTheNumbersAreThere(t *testing.T) {
 	for _, w := range []string{
 		"0.5124 return", "95% interval 0.4144 to 0.6104", // ends rounded outward
 		"± 0.0784", "± 0.0588", // 1.959964 times 0.04 and 0.03
-		"standard deviation of the noise 0.031", "at most 0.0873", "as forecast 0.1817",
+		"standard deviation of the noise 0.031", "at most 0.0873", "half width of the 95% interval 0.1817",
 		"1312", "0 to 2", "−3 to 20", "noise_multiplier = 7.5", "0.9999 to 1", "discreet/release/v1", "A note of the method.",
 		"discreet account epsilon event.json --adjacency replace_one --delta 1e-05",
 	} {

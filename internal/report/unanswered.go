@@ -26,7 +26,7 @@ func Unanswered(r *evaluate.Release) string {
 	case r.Privacy == nil || !(half > 0) || e != nil && e.Sampling == evaluate.NoSampling:
 		return ""
 	case e == nil && r.Expected.RMSE >= half:
-		return fmt.Sprintf("The noise alone is expected to put the values off by %s, and a constant fixed without data is off by at most %s: read them as noise.",
+		return fmt.Sprintf("The noise alone is expected to change the values by %s, while a constant chosen without data is wrong by at most %s: treat them as noise.",
 			significant(r.Expected.RMSE, digits, down), significant(half, digits, up))
 	case e == nil:
 		return ""
@@ -35,11 +35,11 @@ func Unanswered(r *evaluate.Release) string {
 	share, sd, _ := Missing(r)
 	switch {
 	case share >= mostly && share >= 2*sd && width >= mostOfRange*2*half:
-		return missingWords(r, share) + fmt.Sprintf(" The interval covers %s of the range in which the answer was known to lie without data.", percent(min(width/(2*half), 1), down))
+		return missingWords(r, share) + fmt.Sprintf(" The interval covers %s of the public range of the answer.", percent(min(width/(2*half), 1), down))
 	case e.StdPrivacy >= 2*half:
-		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole range in which the answer was known to lie without data: read the value as noise.", significant(e.StdPrivacy, digits, down))
+		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole public range of the answer: treat the value as noise.", significant(e.StdPrivacy, digits, down))
 	case width >= mostOfRange*2*half:
-		return fmt.Sprintf("The interval covers %s of the range in which the answer was known to lie without data: the value could be almost anything in it.", percent(min(width/(2*half), 1), down))
+		return fmt.Sprintf("The interval covers %s of the public range of the answer: the value could be almost anything in it.", percent(min(width/(2*half), 1), down))
 	}
 	return ""
 }
@@ -62,5 +62,5 @@ func unansweredAll(r *evaluate.Release) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("Every interval covers at least %s of the range in which the answer was known to lie without data: each could be almost anything in it.", percent(mostOfRange, down))
+	return fmt.Sprintf("Every interval covers at least %s of the public range of its answer: each could be almost anything in it.", percent(mostOfRange, down))
 }

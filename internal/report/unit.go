@@ -31,7 +31,7 @@ func (p *page) speak(u evaluate.Unit) {
 	p.Event.speak(say)
 	if u == evaluate.Episode || u == evaluate.Row {
 		p.Limits = append(p.Limits, limit{unprotected, "A person who owns several " + u.String() + "s",
-			"What is promised is promised to one " + u.String() + ". Whoever owns k of them is protected as k together are."})
+			"The guarantee is for one " + u.String() + ". Somebody who owns k of them is protected only as k of them together are."})
 	}
 }
 

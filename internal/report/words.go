@@ -15,7 +15,7 @@ func title(r *evaluate.Release) string {
 	case r.Estimate != nil:
 		return "What the policy is worth"
 	case r.Answer != nil:
-		return "What a method of another author answers"
+		return "Answer of a method by another author"
 	case len(r.Answers) > 0 && r.Answers[0].Kind == evaluate.OfGroup:
 		return "What the policy is worth, group by group"
 	case Picked(r) != "":
@@ -32,27 +32,27 @@ func title(r *evaluate.Release) string {
 // not known here.
 func methodWords(name string) string {
 	const (
-		is   = "Each person’s return is weighted by how much likelier the target policy makes the person’s decisions than the policy that made them; the answer is the mean over persons."
-		pdis = "Each reward is weighted by how much likelier the target policy makes the decisions up to it than the policy that made them; the answer is the mean over persons of the sum of rewards."
-		wis  = "Each person’s return is weighted by how much likelier the target policy makes the person’s decisions than the policy that made them; the answer is the weighted mean."
-		lsw  = "Least squares fits one value to the returns that were observed from each state on, with public weights of the states."
-		lsl  = "Penalised least squares fits one value to the returns that were observed from each state on, weighted by how often states are visited."
+		is   = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the mean over persons."
+		pdis = "Each reward is weighted by how much more likely the decisions up to it are under the target policy than under the policy that made them; the answer is the mean over persons of the sum of weighted rewards."
+		wis  = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the weighted mean."
+		lsw  = "Least squares fits one value per state to the returns that followed it, with public weights of the states."
+		lsl  = "Penalised least squares fits one value per state to the returns that followed it, with states weighted by how often they are visited."
 	)
 	return map[string]string{
 		"is": is, "pdis": pdis, "wis": wis, "lsw": lsw, "lsl": lsl,
-		"dp-is":     is + " Noise hides each person’s part in it.",
-		"dp-pdis":   pdis + " Noise hides each person’s part in it.",
-		"dp-wis":    wis + " Noise hides each person’s part in it.",
-		"dp-lsw":    lsw + " Noise hides each person’s part in it.",
-		"dp-lsl":    lsl + " Noise hides each person’s part in it.",
-		"dr":        "A model predicts the value of each action, and the weighted error of its predictions corrects it; the answer is the mean over persons.",
+		"dp-is":     is + " Noise hides each person’s contribution.",
+		"dp-pdis":   pdis + " Noise hides each person’s contribution.",
+		"dp-wis":    wis + " Noise hides each person’s contribution.",
+		"dp-lsw":    lsw + " Noise hides each person’s contribution.",
+		"dp-lsl":    lsl + " Noise hides each person’s contribution.",
+		"dr":        "A model predicts the value of each action and is corrected by the weighted error of its predictions; the answer is the mean over persons.",
 		"lstd":      "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
-		"dp-dr":     "Rewards and losses are weighted by how much more often the target policy would have done what was done, as far as the data vouch for it; a noisy or public guess of the value stands for the rest. Noise hides each person’s part in the sums.",
-		"dp-fqe":    "Noisy counts of what followed each decision, or noisy second moments of features, make a model, and the model’s value of the policy is the answer. The interval is not the model’s: it comes from noisy weighted rewards and losses.",
-		"dp-refine": "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s part in every step.",
-		"gpope":     "Many small steps follow the gradient of how far values disagree with what happened; each person’s part in a step is clipped, and noise hides it.",
+		"dp-dr":     "Rewards and losses are weighted by how much more likely the decisions are under the target policy; for the share of the target policy that the data do not show, a noisy or public guess of the value is used. Noise hides each person’s contribution to the sums.",
+		"dp-fqe":    "A model is computed from noisy counts of what followed each decision, or from noisy second moments of features, and the value of the policy in the model is the answer. The interval does not come from the model, but from noisy weighted rewards and losses.",
+		"dp-refine": "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s contribution to every step.",
+		"gpope":     "Many small gradient steps reduce the disagreement between the values and what happened; each person’s contribution to a step is clipped and hidden by noise.",
 		"wis-lstd":  "Least squares makes the value of each state agree with the reward that follows and the value of the next state, with self-normalised weights.",
-		"gtd2":      "Many small steps follow the gradient of how far values disagree with what happened.",
+		"gtd2":      "Many small gradient steps reduce the disagreement between the values and what happened.",
 		"constant":  "The answer was fixed before any data was read.",
 	}[name]
 }
@@ -61,7 +61,7 @@ func methodWords(name string) string {
 func samplingWords(s evaluate.SamplingSource) string {
 	switch s {
 	case evaluate.Paid:
-		return "estimated from a noisy statistic that is part of what was accounted for"
+		return "estimated from a noisy statistic whose privacy cost is included"
 	case evaluate.PublicBound:
 		return "an upper bound from the public range alone"
 	case evaluate.NotPrivate:
@@ -85,19 +85,19 @@ func warnings(r *evaluate.Release) []warning {
 	care := func(heading, text string) { out = append(out, warning{false, heading, text}) }
 	s := r.Privacy
 	if why := Refuted(r); why != "" {
-		stop("The probabilities of the logged actions are wrong", why+" Mend data.behavior: no budget helps.")
+		stop("The probabilities of the logged actions are wrong", why+" Correct data.behavior; a larger budget does not help.")
 	} else if why := Unanswered(r); why != "" {
-		stop("This release cannot answer the question", why+" A larger ε, more persons, a shorter horizon, or data logged by a policy nearer to the target would help.")
+		stop("This release cannot answer the question", why+" A larger ε, more persons, a shorter horizon, or data logged by a policy closer to the target would help.")
 	}
 	if why := InPart(r); why != "" {
-		care("The data answer for a part of the question", why)
+		care("The data answer only a part of the question", why)
 	}
 	if Picked(r) != "" {
-		care("This release comes without a value", "It names a policy that was drawn at random, better ones being likelier. How much any policy is worth, and by how much another may be better, it does not say.")
+		care("This release comes without a value", "It names a policy that was drawn at random, with better policies more likely. It does not say what any policy is worth, nor how much better another may be.")
 	}
 	if s == nil {
 		stop("No privacy: a reference, not for release",
-			"These numbers were computed without any protection. Whoever sees them may learn about single persons.")
+			"These numbers were computed without any protection. They may reveal the data of single persons.")
 	} else {
 		if s.Seeded {
 			stop("Seeded noise: protects nobody",
@@ -105,15 +105,15 @@ func warnings(r *evaluate.Release) []warning {
 		}
 		if overBudget(s) {
 			stop("The accounted ε is above the promised one",
-				fmt.Sprintf("The release promises ε\u00a0=\u00a0%s, but its own accounting certifies only %s. The promise does not stand.",
+				fmt.Sprintf("The release promises ε\u00a0=\u00a0%s, but its own accounting certifies only %s. The guarantee does not hold.",
 					exact(s.Epsilon), significant(s.Accounted.Upper, 6, up)))
 		}
 		if !charged(r) {
 			stop("Not charged to a ledger",
-				"Nothing recorded that this budget was spent. Releases from the same data add up: before publishing, add this one to all the others by hand, or have somebody keep the sum.")
+				"No ledger recorded what was spent. The costs of releases from the same data add up: before publishing, add this one to all the others by hand, or have somebody keep the sum.")
 		}
 		if s.Noise == "fast" {
-			care("Fast noise", "The noise was drawn in floating-point numbers, whose gaps can give away what was added. The guarantee holds for ideal noise; attacks on the last digits are not excluded.")
+			care("Fast noise", "The noise was drawn in floating-point numbers, whose gaps can reveal the noise. The guarantee holds for ideal noise; attacks on the last digits are not excluded.")
 		}
 	}
 	return out
@@ -150,9 +150,9 @@ func newPromise(s *evaluate.Statement, public map[string]any) *promise {
 	}
 	switch {
 	case s.Seeded:
-		p.Void = "This promise is void: the noise came from a seed."
+		p.Void = "This guarantee is void: the noise came from a seed."
 	case overBudget(s):
-		p.Void = "This promise is void: the accounted ε is above the promised one."
+		p.Void = "This guarantee is void: the accounted ε is above the promised one."
 	}
 	if p.Void == "" {
 		p.Meaning = meaning(s, public)
@@ -174,12 +174,12 @@ func meaning(s *evaluate.Statement, public map[string]any) []string {
 
 func supposition(s *evaluate.Statement, public map[string]any) string {
 	if s.Adjacency == dp.AddRemoveOne {
-		return fmt.Sprintf("Had one %s not been in the data, or had one more been in it, and all other records been the same:", unit(s))
+		return fmt.Sprintf("If one %s had not been in the data, or one more had been in it, with all other records the same,", unit(s))
 	}
 	if fixedGroups(public) {
-		return fmt.Sprintf("Had one %s’s record been different, whatever it said instead but for the group that the %[1]s is in, and all other records been the same:", unit(s))
+		return fmt.Sprintf("If one %s’s record had been different in any way except for the group of the %[1]s, with all other records the same,", unit(s))
 	}
-	return fmt.Sprintf("Had one %s’s record been different, whatever it said instead, and all other records been the same:", unit(s))
+	return fmt.Sprintf("If one %s’s record had been different in any way, with all other records the same,", unit(s))
 }
 
 // fixedGroups tells that the guarantee hides nobody's group.
@@ -194,18 +194,18 @@ func consequence(s *evaluate.Statement) string {
 	if s.Delta > 0 {
 		out += fmt.Sprintf(", plus a probability of %s (δ)", exact(s.Delta))
 	}
-	return out + ". The same bound holds the other way round."
+	return out + ". The same bound holds in the other direction."
 }
 
 // guess states the bound on a test between two neighbours as a guess between
 // equally likely ones.
 func guess(s *evaluate.Statement) string {
-	between := "holds two versions of this one for equally likely"
+	between := "considers two versions of this one equally likely"
 	if s.Adjacency == dp.AddRemoveOne {
-		between = fmt.Sprintf("holds it for equally likely that this %s is in the data or not", unit(s))
+		between = fmt.Sprintf("considers it equally likely that this %s is in the data or not", unit(s))
 	}
 	right := 1 - (1-s.Delta)/(1+math.Exp(s.Epsilon))
-	return fmt.Sprintf("In other words: someone who knows all other records, and %s, guesses right half of the time without the release, and with it with probability at most %s.",
+	return fmt.Sprintf("In other words: somebody who knows all other records and %s guesses right half of the time without the release, and with probability at most %s with it.",
 		between, percent(min(right*(1+slack), 1), up))
 }
 
@@ -213,14 +213,14 @@ func guess(s *evaluate.Statement) string {
 // the neighbour: its probability is at most delta for each person, so at most
 // delta times the number of persons are expected to meet one.
 func failure(s *evaluate.Statement, public map[string]any) string {
-	out := fmt.Sprintf("At worst, δ is the chance that a given %s’s record is given away outright", unit(s))
+	out := fmt.Sprintf("In the worst case, δ is the probability that a given %s’s record is revealed completely", unit(s))
 	persons, ok := count(public)
 	n, isNumber := number(persons)
 	ok = ok && isNumber
 	if !ok || n <= 0 || s.Adjacency != dp.ReplaceOne {
 		return out + "; it should be far below one in the number of persons."
 	}
-	return out + fmt.Sprintf("; over all %s persons that makes %s such cases expected at most.",
+	return out + fmt.Sprintf("; over all %s persons, at most %s such cases are expected.",
 		newFact(persons).Text, significant(product(s.Delta, n), digits, up))
 }
 

@@ -1,7 +1,7 @@
 package hook
 
-// Sum is what the persons of one process, or of all of them, add up to in one private
-// sum: exact and private.
+// Sum is the exact value of one private sum, over the persons of one process or of all processes.
+// It is private.
 type Sum struct {
 	// Step is the lattice step of what is released, and Sigma the standard deviation of
 	// the noise in steps. Both are public. Values are in this step as well, unless there
@@ -9,16 +9,16 @@ type Sum struct {
 	Step, Sigma float64
 	// Values are the sum, coordinate by coordinate.
 	Values []int64
-	// Persons is how many were added, and Capacity, which is public, how many can be. Of
-	// all persons of a sum it must be right where their number is public; otherwise it is
-	// held against the capacity and nothing else is made of it.
+	// Persons is the number of persons that were added, and Capacity, which is public, the number
+	// that can be. For the sum over all persons, Persons must be exact if their number is public;
+	// otherwise it is only compared with the capacity.
 	Persons, Capacity int64
-	// Outputs is 0 where the noisy sum is what is released. Where a function of the sum
-	// is, with noise whose scale is private, it is how many numbers that has, and Sigma is 0.
+	// Outputs is 0 if the noisy sum itself is released. If a function of the sum is released, with
+	// noise of a private scale, Outputs is the number of values of that function, and Sigma is 0.
 	Outputs int
 }
 
-// Released is how many numbers the release of the sum has.
+// Released is the number of values that the release of the sum has.
 func (s Sum) Released() int {
 	if s.Outputs > 0 {
 		return s.Outputs
@@ -26,17 +26,17 @@ func (s Sum) Released() int {
 	return len(s.Values)
 }
 
-// Sums stands between a private sum and its noise where the persons are not all in this
-// process. A mechanism hands it what was added here and goes on with what it gives back:
-// the sum of all, to be noised, or the noisy sum of an earlier draw, to be used as it is.
-// docs/proofs/distributed.md has the argument.
+// Sums combines a private sum over several processes before noise is added. A mechanism gives it
+// the sum over the persons of this process and continues with what it returns: the sum over all
+// persons, to which noise is then added, or the noisy sum of an earlier draw, which is used as it
+// is. docs/proofs/distributed.md has the argument.
 type Sums interface {
-	// Gather is called once a release, with what was added here. It returns either the
-	// sum over all persons, or, in noisy, what was drawn for this release before. It
-	// keeps no slice of own.
+	// Gather is called once per release with the sum over the persons of this process. It returns
+	// either the sum over all persons or, in noisy, what was drawn for this release before. It must
+	// keep no slice of own.
 	Gather(own Sum) (all Sum, noisy []int64, err error)
-	// Keep is called with what was just drawn for the sum that Gather gave, and returns
-	// what is released in its place: the same, once it is durable, or what another
-	// process had made durable for this release before.
+	// Keep is called with the noisy sum that was just drawn for the result of Gather, and returns
+	// the values to release: the same, once they are durable, or those that another process made
+	// durable for this release earlier.
 	Keep(noisy []int64) ([]int64, error)
 }

@@ -53,7 +53,7 @@ func TestChoicesAreCertified(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = outcome{}
-	if err := told.countChoices(context.Background(), &o, true); err != nil || o.by != "law of choices" {
+	if err := told.countChoices(context.Background(), &o, true); err != nil || o.by != "distribution of choices" {
 		t.Errorf("a third of the rate is not refuted: %+v, %v", o, err)
 	}
 }

@@ -34,7 +34,7 @@ type world struct {
 func (s *subject) countChoices(ctx context.Context, o *outcome, early bool) error {
 	worlds, err := s.telling(ctx)
 	if err != nil {
-		return o.breaks("law of choices", err)
+		return o.breaks("distribution of choices", err)
 	}
 	runs := runsCounted
 	if early {
@@ -48,7 +48,7 @@ func (s *subject) countChoices(ctx context.Context, o *outcome, early bool) erro
 		return replay.CountChoices(ctx, worlds[i].pair.run, worlds[i].neighbour, seeds)
 	})
 	if err != nil {
-		return o.breaks("law of choices", err)
+		return o.breaks("distribution of choices", err)
 	}
 	tests := 0
 	for _, c := range counted {
@@ -57,7 +57,7 @@ func (s *subject) countChoices(ctx context.Context, o *outcome, early bool) erro
 	for i, c := range counted {
 		// The sampled pairs have the rest of the false-alarm rate, see hold.
 		if err := improbable(c, runs, audit.DefaultFalseAlarm/float64(1+max(1, s.outside))/float64(tests)); err != nil {
-			return o.breaks("law of choices", fmt.Errorf("%s: %w", worlds[i].pair.Kind, err))
+			return o.breaks("distribution of choices", fmt.Errorf("%s: %w", worlds[i].pair.Kind, err))
 		}
 	}
 	return nil

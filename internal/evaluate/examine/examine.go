@@ -105,9 +105,9 @@ func (r *Report) Verdict() string {
 	case len(r.Broken) > 0:
 		return "the claim is refuted"
 	case len(r.Missed) == 0:
-		return "within the claim, as far as this looked"
+		return "within the claim, as far as was tested"
 	}
-	return fmt.Sprintf("within the claim, as far as this looked; the self-test missed %d of %d mistakes: %s", len(r.Missed), len(r.SelfTest), strings.Join(r.Missed, ", "))
+	return fmt.Sprintf("within the claim, as far as was tested; the self-test missed %d of %d planted bugs: %s", len(r.Missed), len(r.SelfTest), strings.Join(r.Missed, ", "))
 }
 
 // Planted is a mistake of the self-test.
@@ -320,7 +320,7 @@ func (j *Job) selfTest(ctx context.Context, s *subject, r *Report) error {
 
 // looks at the plan as it is.
 func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
-	j.tell("the plan itself: %d pairs, %d runs of each of two neighbours", len(s.pairs), s.runs)
+	j.tell("the plan itself: %d pairs of neighbouring datasets, %d runs on each dataset of the worst pair", len(s.pairs), s.runs)
 	o, err := s.look(ctx, false)
 	if err != nil {
 		return err

@@ -29,9 +29,9 @@ func Example() {
 			found++
 		}
 	}
-	fmt.Printf("%d of %d planted mistakes found\n", found, len(report.SelfTest))
+	fmt.Printf("%d of %d planted bugs found\n", found, len(report.SelfTest))
 	fmt.Printf("%.2f of what is paid for is needed; refuted: %v\n", report.Worst, len(report.Broken) > 0)
 	// Output:
-	// 12 of 12 planted mistakes found
+	// 12 of 12 planted bugs found
 	// 1.00 of what is paid for is needed; refuted: false
 }

@@ -27,7 +27,7 @@ var mistakes = []mistake{
 	{"noise scaled to half the sensitivity", onSums(func(t *spoiled) {
 		t.noise, t.told = func(_ int, own, _ float64) float64 { return own / 2 }, 0.5
 	})},
-	{"contributions twice as long as the clip", onSums(func(t *spoiled) { t.stretch = 2 })},
+	{"contributions of twice the clip norm", onSums(func(t *spoiled) { t.stretch = 2 })},
 	{"a coordinate without noise", onSums(func(t *spoiled) {
 		t.noise = func(left int, own, _ float64) float64 {
 			if left == 0 {
@@ -42,7 +42,7 @@ var mistakes = []mistake{
 		}
 		return onSums(func(t *spoiled) { t.noise = func(_ int, _, first float64) float64 { return first } })(j, s, width)
 	}},
-	{"noise of a fixed seed", onRuns(func(p pair) replay.Run {
+	{"noise from a fixed seed", onRuns(func(p pair) replay.Run {
 		return func(ctx context.Context, neighbour bool, src *noise.Source) (any, error) {
 			return p.run(ctx, neighbour, noise.NewTaped(7, src.Tape()))
 		}
@@ -70,9 +70,9 @@ var mistakes = []mistake{
 	})},
 	{"the largest stage not charged", uncharged},
 	{"adjacency confused", confused},
-	{"rewards scaled by those of others", scaled},
-	{"rewards scaled by those of their part", scaledByPart},
-	{"a choice told at a third of its rate", misrated},
+	{"rewards scaled by those of other persons", scaled},
+	{"rewards scaled by those of the same part", scaledByPart},
+	{"a choice at three times its stated rate", misrated},
 }
 
 // tells adds to a release what it should not tell.

@@ -81,7 +81,7 @@ func (s slot) refuted(n, x float64) string {
 	case n == 0:
 		return ""
 	case s.squares < n-away || s.squares > n+away+2*x:
-		return fmt.Sprintf("has %.3g times the standard deviation that was told", math.Sqrt(s.squares/n))
+		return fmt.Sprintf("has %.3g times the stated standard deviation", math.Sqrt(s.squares/n))
 	case math.Abs(s.sum) > math.Sqrt(2*x*n):
 		return fmt.Sprintf("has a mean of %.3g standard deviations", s.sum/n)
 	}

@@ -17,7 +17,7 @@ func TestWhatCannotBeFollowedIsSaid(t *testing.T) {
 	if r.Replayed != 0 || r.Found == nil || len(r.Broken) > 0 {
 		t.Errorf("replayed %d, found %+v, broken %q", r.Replayed, r.Found, r.Broken)
 	}
-	if !strings.Contains(strings.Join(r.Missing, "\n"), "dp-lsl is no composition of Gaussian sums") {
+	if !strings.Contains(strings.Join(r.Missing, "\n"), "dp-lsl is not a composition of Gaussian sums") {
 		t.Errorf("not looked at: %q", r.Missing)
 	}
 }

@@ -179,7 +179,7 @@ func (s *subject) draw(ctx context.Context, o *outcome, early bool) error {
 		}
 	}
 	o.width = len(law.slots)
-	if err := o.breaks("law of the noise", law.judge(audit.DefaultFalseAlarm/4)); err != nil || early && o.by != "" {
+	if err := o.breaks("distribution of the noise", law.judge(audit.DefaultFalseAlarm/4)); err != nil || early && o.by != "" {
 		return err
 	}
 	return s.hold(o, samples)

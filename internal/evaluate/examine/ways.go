@@ -66,12 +66,12 @@ func (s *subject) ways(ctx context.Context, o *outcome) error {
 			return o.breaks(name, err)
 		}
 		if p.whole != nil {
-			if err := look("comparison of parts with all data at once", p.whole); err != nil || len(o.broken) > 0 {
+			if err := look("comparison of parts with all data together", p.whole); err != nil || len(o.broken) > 0 {
 				return err
 			}
 		}
 		if s.joins {
-			if err := look("comparison of noise for shards with that of one process", replay.Joined(p.run)); err != nil || len(o.broken) > 0 {
+			if err := look("comparison of the noise for shards with that of one process", replay.Joined(p.run)); err != nil || len(o.broken) > 0 {
 				return err
 			}
 		}

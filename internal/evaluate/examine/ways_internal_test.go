@@ -62,7 +62,7 @@ func TestAFewRunsOfAllPersonsTestTheNoise(t *testing.T) {
 		}
 		s.pairs[i].run, s.pairs[i].whole = half(p.run), half(p.whole)
 	}
-	if o, err := s.lookBriefly(t.Context()); err != nil || o.by != "law of the noise for all persons" {
+	if o, err := s.lookBriefly(t.Context()); err != nil || o.by != "distribution of the noise for all persons" {
 		t.Errorf("half the noise is not refuted: %+v, %v", o, err)
 	}
 }

@@ -19,10 +19,10 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 		return nil
 	}
 	if !r.SameEvent {
-		r.Missing = append(r.Missing, fmt.Sprintf("the noise for all %d persons: that for %d has other standard deviations", j.Public.Persons, j.persons))
+		r.Missing = append(r.Missing, fmt.Sprintf("the noise for all %d persons: for the %d persons that were tested it has other standard deviations", j.Public.Persons, j.persons))
 	}
 	if float64(j.Public.Persons)*float64(j.Public.Horizon) > rowsWhole {
-		r.Missing = append(r.Missing, fmt.Sprintf("the plan for all %d persons, and its noise: it was run for %d", j.Public.Persons, r.Persons))
+		r.Missing = append(r.Missing, fmt.Sprintf("the plan for all %d persons, and its noise: it was run for %d persons", j.Public.Persons, r.Persons))
 		return nil
 	}
 	j.tell("the plan for all %d persons", j.Public.Persons)
@@ -42,7 +42,7 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 	r.Broken = append(r.Broken, o.broken...)
 	r.Replayed, r.Worst = r.Replayed+len(pairs), math.Max(r.Worst, o.worst)
 	if !s.sums {
-		r.Missing = append(r.Missing, fmt.Sprintf("how often each candidate is chosen among all %d persons: that was counted for %d", j.Public.Persons, r.Persons))
+		r.Missing = append(r.Missing, fmt.Sprintf("how often each candidate is chosen with all %d persons: it was counted with %d persons", j.Public.Persons, r.Persons))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *subject) lookBriefly(ctx context.Context) (outcome, error) {
 	for _, x := range shown {
 		law.add(x.Noise)
 	}
-	return o, o.breaks("law of the noise for all persons", law.judge(audit.DefaultFalseAlarm/4))
+	return o, o.breaks("distribution of the noise for all persons", law.judge(audit.DefaultFalseAlarm/4))
 }
 
 // entropy holds what two sources of the system's entropy give against each other. They are
@@ -98,19 +98,19 @@ func (r *Report) entropy() error {
 // missing says what no look can see of a plan.
 func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 	out := []string{
-		"time, memory and messages to the curator",
-		"what is added to the release of the plan: notes about the data, the ledger's entry, the signature",
-		"the system's entropy, but that two sources of it differ",
+		"running time, memory and messages to the curator",
+		"what is added to the release that the plan makes: notes about the data, the ledger's entry, the signature",
+		"the quality of the system's entropy (only that two sources of it differ)",
 	}
 	if s.joins {
-		out = append(out, "shards: how sums are sent, added up and kept; the noise was drawn for those of one process")
+		out = append(out, "shards: how sums are sent, added up and stored (noise was drawn for the sums of one process)")
 	}
 	if !s.sums && s.chooses == 0 {
-		why := "is no composition of Gaussian sums"
+		why := "is not a composition of Gaussian sums"
 		if plan.Privacy.Noise != mechanism.Exact {
-			why = "has fast noise"
+			why = "uses fast noise"
 		}
-		out = append(out, fmt.Sprintf("the replay certificate and the law of the noise: %s %s; a release was looked at from outside, which finds coarse mistakes alone", plan.Method, why))
+		out = append(out, fmt.Sprintf("the replay certificate and the distribution of the noise, since %s %s: only released numbers were tested, which finds only large errors", plan.Method, why))
 	}
 	return out
 }

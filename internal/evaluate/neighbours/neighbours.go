@@ -174,18 +174,18 @@ type kind struct {
 
 // kinds are gone through in turn.
 var kinds = []kind{
-	{name: "edges at random"},
-	{name: "the most and the least", one: most, another: least, others: middling},
-	{name: "weighted, the most and the least", one: heavyMost, another: heavyLeast},
-	{name: "weighted, against none", one: heavyMost, another: weightless},
-	{name: "all alike but one", alike: true},
-	{name: "all alike, the first is replaced", one: most, another: least, others: least, alike: true, at: first},
-	{name: "alone in a state", one: alone, another: most, at: last},
+	{name: "random extremes"},
+	{name: "largest against smallest rewards", one: most, another: least, others: middling},
+	{name: "largest against smallest rewards, with the largest weights", one: heavyMost, another: heavyLeast},
+	{name: "largest weights against weight zero", one: heavyMost, another: weightless},
+	{name: "identical persons but one", alike: true},
+	{name: "identical persons, the first one replaced", one: most, another: least, others: least, alike: true, at: first},
+	{name: "one person alone in a state", one: alone, another: most, at: last},
 	{name: "a record without episodes", one: empty, another: heavyMost},
-	{name: "the largest weight and no reward, against none", one: heavyLeast, another: weightless, others: middling},
-	{name: "beyond the range", one: beyond, another: under, others: middling},
-	{name: "observations that cannot be read", one: unreadable, another: heavyMost},
-	{name: "all of the most, the last of the least", one: heavyLeast, another: heavyMost, others: heavyMost, alike: true, at: last},
+	{name: "largest weights and smallest rewards, against weight zero", one: heavyLeast, another: weightless, others: middling},
+	{name: "rewards beyond their range", one: beyond, another: under, others: middling},
+	{name: "unreadable observations", one: unreadable, another: heavyMost},
+	{name: "identical persons of the largest rewards, the last one replaced", one: heavyLeast, another: heavyMost, others: heavyMost, alike: true, at: last},
 }
 
 // below draws a whole number under n.

@@ -149,8 +149,8 @@ func Example() {
 		fmt.Printf("%s: %d and %d persons\n", pair.Kind, pair.Data.Persons(), pair.Neighbour.Persons())
 	}
 	// Output:
-	// edges at random: 3 and 3 persons
-	// the most and the least: 3 and 3 persons
+	// random extremes: 3 and 3 persons
+	// largest against smallest rewards: 3 and 3 persons
 }
 
 // TestPersonsMoveBetweenGroups: where groups may change the two differ in whose group a

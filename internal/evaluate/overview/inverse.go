@@ -104,6 +104,6 @@ func (v *inverse) warnings(name func(action int) string) []string {
 const leastExcess = 1e-3
 
 func inverseWarning(what string, makes, most, sd float64) string {
-	return fmt.Sprintf("%s, each counted as 1 over its behaviour probability, make %.4g times as many as there are decisions, and can make at most %.4g but for chance (standard error %.2g): the probabilities do not fit the logged actions; perhaps they are those of another action or of another time",
+	return fmt.Sprintf("%s, each counted as 1 over its behaviour probability, add up to %.4g times the number of decisions, but by the probabilities this is expected to be at most %.4g (standard error %.2g): the probabilities do not fit the logged actions; perhaps they are those of another action or of another time",
 		what, makes, most, sd)
 }

@@ -123,7 +123,7 @@ func (w *Watch) leaves() []string {
 	if w.left == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("data.behavior says once: true, and the action changes within %d of %d episodes: later decisions count as sure, so that the interval holds, but what they would add to weights is missing mass; where each decision was drawn anew, say once: false", w.left, w.episodes)}
+	return []string{fmt.Sprintf("data.behavior says once: true, but the action changes within %d of %d episodes: later decisions count with probability 1, so the interval stays valid, but the weight that they would add is missing mass; if each decision was drawn anew, say once: false", w.left, w.episodes)}
 }
 
 // probs writes the probabilities of the first decisions as constant_by_step wants

@@ -82,7 +82,7 @@ func TestADrawOfAnArmIsRecognisedWithoutProbabilities(t *testing.T) {
 					t.Fatal(err)
 				}
 				told := strings.Join(report.Warnings, "\n")
-				if strings.Contains(told, "say so by once: true in data.behavior") != (!anew && !once && !known) || strings.Contains(told, "says once: true, and the action changes") != (anew && once) {
+				if strings.Contains(told, "say so by once: true in data.behavior") != (!anew && !once && !known) || strings.Contains(told, "says once: true, but the action changes") != (anew && once) {
 					t.Errorf("drawn anew %v, told once %v, cells %v: %q", anew, once, known, told)
 				}
 			}

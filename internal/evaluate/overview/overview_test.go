@@ -95,7 +95,7 @@ func TestAHandfulOfEpisodesIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Weights.EffectiveSize != 1 || r.Weights.Zero != 99 || !strings.Contains(strings.Join(r.Warnings, "\n"), "a handful") {
+	if r.Weights.EffectiveSize != 1 || r.Weights.Zero != 99 || !strings.Contains(strings.Join(r.Warnings, "\n"), "very few of them") {
 		t.Errorf("%+v %q", r.Weights, r.Warnings)
 	}
 	if got, want := r.Actions[1], 2; got != want || len(r.Steps) != 2 || r.Steps[1].Actions[0] != 99 {

@@ -49,7 +49,7 @@ func (w *Watch) contradictions() []string {
 		outside int
 	}{{"reward", f.Reward, w.rewards}, {"return", f.Return, w.returns}} {
 		if b.outside > 0 {
-			told = append(told, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which moves the answer", b.what, b.within.Min, b.within.Max, b.outside))
+			told = append(told, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which biases the answer", b.what, b.within.Min, b.within.Max, b.outside))
 		}
 	}
 	return told
@@ -63,14 +63,14 @@ func (w *Watch) overlap() []string {
 	}
 	var told []string
 	if of.Max == 0 {
-		told = append(told, "no episode has a weight above 0: the target policy does what was never done, and the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
+		told = append(told, "no episode has a weight above 0: the target policy never takes the logged actions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
 		return told
 	}
 	if z := math.Abs(of.Mean-1) / of.StdErr; of.StdErr > 0 && z > suspicious || of.StdErr == 0 && math.Abs(of.Mean-1) > 1e-9 {
-		told = append(told, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy does what was never tried", of.Mean, of.StdErr))
+		told = append(told, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy takes actions that were never logged", of.Mean, of.StdErr))
 	}
 	if of.EffectiveSize < evaluate.FewEffective {
-		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on a handful", of.EffectiveSize, w.episodes))
+		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on very few of them", of.EffectiveSize, w.episodes))
 	}
 	if of.BeyondMass > .01 {
 		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis and dp-dr allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))

@@ -86,9 +86,9 @@ func (r *Report) Verdict() string {
 	case len(r.Broken) > 0:
 		return "the claim is refuted"
 	case len(r.Missed) == 0:
-		return "within the claim, as far as this looked"
+		return "within the claim, as far as was tested"
 	}
-	return fmt.Sprintf("within the claim, as far as this looked; the self-test missed %d of %d mistakes: %s", len(r.Missed), len(r.SelfTest), strings.Join(r.Missed, ", "))
+	return fmt.Sprintf("within the claim, as far as was tested; the self-test missed %d of %d planted bugs: %s", len(r.Missed), len(r.SelfTest), strings.Join(r.Missed, ", "))
 }
 
 // Randomizer audits.
@@ -111,7 +111,7 @@ func Randomizer(ctx context.Context, j Job) (*Report, error) {
 	s.pairs = pairsOf(codec, j.Randomizer.Clip, j.Seed)
 	r := &Report{Randomizer: j.Randomizer, Dim: j.Dim, Adjacency: dp.ReplaceOne, Claim: s.claim, Pairs: len(s.pairs), Runs: s.runs,
 		Broken: []string{}, Missed: []string{}, SelfTest: []Planted{}, Missing: []string{
-			"what an agent learns, when it sends, and that each report is debited from its wallet: that is tested in train, not here",
+			"what an agent learns, when it sends, and that each report is debited from its wallet (package train tests these)",
 		}}
 	if err := j.selfTest(ctx, s, r); err != nil {
 		return nil, err
@@ -156,10 +156,10 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 	if loss, ok := s.exactly(); ok {
 		r.Exact = &loss
 		if loss > s.claim.Epsilon*(1+exact)+exact {
-			r.Broken = append(r.Broken, fmt.Sprintf("exact law of reports: two of their probabilities differ by a factor of e^%.6g, and a report costs %.6g", loss, s.claim.Epsilon))
+			r.Broken = append(r.Broken, fmt.Sprintf("exact probabilities of reports: two of them differ by a factor of e^%.6g, but a report claims epsilon %.6g", loss, s.claim.Epsilon))
 		}
 	} else {
-		r.Missing = append(r.Missing, fmt.Sprintf("the exact law of reports: %s makes too many decisions to go through; they were looked at from outside", j.Randomizer.Mechanism))
+		r.Missing = append(r.Missing, fmt.Sprintf("the exact probabilities of reports: %s makes too many random decisions to enumerate, so reports were only sampled", j.Randomizer.Mechanism))
 	}
 	if j.Success > 0 {
 		loss, err := successLoss(j.Success)
@@ -168,7 +168,7 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 		}
 		r.Success = &loss
 		if loss > j.Success*(1+exact) {
-			r.Broken = append(r.Broken, fmt.Sprintf("answers about success: their probabilities differ by a factor of e^%.6g, and an answer costs %.6g", loss, j.Success))
+			r.Broken = append(r.Broken, fmt.Sprintf("answers about success: their probabilities differ by a factor of e^%.6g, but an answer claims epsilon %.6g", loss, j.Success))
 		}
 	}
 	o, err := s.look(ctx)

@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	fmt.Printf("exact epsilon %.4f; %s\n", *r.Exact, r.Verdict())
-	// Output: exact epsilon 1.0000; within the claim, as far as this looked
+	// Output: exact epsilon 1.0000; within the claim, as far as was tested
 }
 
 // TestBitsAreExamined: neither is refuted, all mistakes are found, and most of epsilon is shown.

@@ -53,7 +53,7 @@ var mistakes = []mistake{
 			return append(a, b...), err
 		}
 	}},
-	{"noise of a fixed seed", func(s *subject) encoder {
+	{"noise from a fixed seed", func(s *subject) encoder {
 		return func(x []float64, task local.Seed, _ *noise.Source) ([]byte, error) {
 			return s.encode(x, task, noise.NewSeeded(7))
 		}
@@ -67,7 +67,7 @@ var mistakes = []mistake{
 			return s.encode(x, task, src)
 		}
 	}},
-	{"what is not finite or huge is told", func(s *subject) encoder {
+	{"a report whose form reveals huge or non-finite values", func(s *subject) encoder {
 		return func(x []float64, task local.Seed, src *noise.Source) ([]byte, error) {
 			body, err := s.encode(x, task, src)
 			for _, v := range x {
@@ -78,7 +78,7 @@ var mistakes = []mistake{
 			return body, err
 		}
 	}},
-	{"the first sign sent along", func(s *subject) encoder {
+	{"the sign of the first coordinate sent along", func(s *subject) encoder {
 		return func(x []float64, task local.Seed, src *noise.Source) ([]byte, error) {
 			body, err := s.encode(x, task, src)
 			sign := byte(0)

@@ -52,8 +52,8 @@ func pairsOf(c *train.Codec, clip float64, seed uint64) []pair {
 			return pair{kind: kind, vectors: [2][]float64{{a}, {b}}}
 		}
 		return []pair{
-			score("both ends of the range", clip, 0), score("far beyond both ends", 1e300, -1e300), score("one end and no number", 0, math.NaN()),
-			score("infinities", math.Inf(1), math.Inf(-1)), score("beside one end", clip, math.Nextafter(clip, 0)),
+			score("both ends of the range", clip, 0), score("far beyond both ends", 1e300, -1e300), score("one end of the range and NaN", 0, math.NaN()),
+			score("infinities", math.Inf(1), math.Inf(-1)), score("one end of the range and the next smaller number", clip, math.Nextafter(clip, 0)),
 		}
 	}
 	src := noise.NewSeeded(seed ^ 0x5eed)
@@ -94,9 +94,9 @@ func pairsOf(c *train.Codec, clip float64, seed uint64) []pair {
 	add("opposite vectors in all coordinates", dense, negative(dense))
 	dense = every(1e6 * clip)
 	add("opposite vectors in all coordinates, far beyond the clip", dense, negative(dense))
-	add("opposite vectors in all coordinates, small", every(1e-9*clip), every(1e-9*clip))
-	add("a vector and nothing", every(clip), make([]float64, c.Dim()))
-	add("a vector and one that is not finite", every(clip), missing)
+	add("random vectors close to zero", every(1e-9*clip), every(1e-9*clip))
+	add("a vector and the zero vector", every(clip), make([]float64, c.Dim()))
+	add("a vector and one with NaN", every(clip), missing)
 	add("the largest numbers", one(0, math.MaxFloat64), one(0, -math.MaxFloat64))
 	add("two coordinates", one(0, clip/2), one(last, clip/2))
 	return all
@@ -168,7 +168,7 @@ func (s *subject) hold(o *outcome, found audit.Found) error {
 
 func (s *subject) bound(ctx context.Context, at, runs int, part uint64, alarm float64) (audit.Found, error) {
 	p := s.pairs[at]
-	samples := audit.Samples{Columns: []string{"estimate along the first vector", "estimate along the second", "first coordinate", "length", "bytes", "reports like the first", "last byte"}}
+	samples := audit.Samples{Columns: []string{"estimate along the first vector", "estimate along the second vector", "first coordinate", "length", "bytes", "reports like the first", "last byte"}}
 	for world := range samples.Worlds {
 		src := noise.NewSeeded(s.seed<<20 ^ part<<16 ^ uint64(at)<<8 ^ uint64(world)<<1 ^ 1<<63)
 		for range runs {

@@ -68,7 +68,7 @@ class Plan:
         told = ", ".join(f"{text} {value:.3g}" for text, value in words)
         constant = (bounds["max"] - bounds["min"]) / 2 if bounds else self.json["expected"].get("constant_at_worst")
         error = max(e.get("half_width", 0), e.get("rmse_privacy", 0))
-        none = " (NO ANSWER: a constant made up without data is as good)" if constant and error >= constant else ""
+        none = " (NO ANSWER: a constant chosen without data is as good)" if constant and error >= constant else ""
         return f"{name + ': ' if name else ''}expected {told}{none}"
 
     @property

@@ -25,7 +25,7 @@ class Answer:
     value, interval, confidence
         The value and its interval, which holds with this probability.
     std_privacy, std_sampling
-        The standard deviation of the noise, and of the choice of persons.
+        The standard deviation of the noise, and that of sampling persons.
     sampling
         Where `std_sampling` comes from: ``paid``, ``public_bound``, ``not_private`` or ``none``.
     """
@@ -121,7 +121,7 @@ class Release:
 
     @property
     def std_sampling(self) -> float:
-        """Standard deviation of the choice of persons; ``answers[0].sampling`` says where it comes from."""
+        """Standard deviation of sampling persons; ``answers[0].sampling`` says where it comes from."""
         return self._one().std_sampling
 
     @property

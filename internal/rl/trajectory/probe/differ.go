@@ -13,7 +13,7 @@ import (
 // names are held against those at both ends.
 func differ(alone, with *trajectory.Dataset) string {
 	if a, b := layout(alone), layout(with); a != b {
-		return fmt.Sprintf("the data have %s, and without the odd record %s", b, a)
+		return fmt.Sprintf("the data have %s, but without the irregular record %s", b, a)
 	}
 	n, more := alone.Persons(), with.Persons()-alone.Persons()
 	if more < 0 {
@@ -26,7 +26,7 @@ func differ(alone, with *trajectory.Dataset) string {
 		}
 		for p := same; p < n; p++ {
 			if part(alone, p) != part(with, p+more) {
-				return fmt.Sprintf("person %d of %d is read otherwise", p+1, n)
+				return fmt.Sprintf("person %d of %d is read differently", p+1, n)
 			}
 		}
 		return ""
@@ -43,7 +43,7 @@ func differ(alone, with *trajectory.Dataset) string {
 			return fmt.Sprintf("person %d of %d is missing, or in another place", p+1, n)
 		}
 		if part(alone, p) != part(with, at) {
-			return fmt.Sprintf("person %d of %d is read otherwise", p+1, n)
+			return fmt.Sprintf("person %d of %d is read differently", p+1, n)
 		}
 		at++
 	}

@@ -17,7 +17,7 @@ type mistake struct {
 }
 
 var mistakes = []mistake{
-	{"reading: rewards scaled by the largest of all", false, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{"reading: rewards scaled by the largest of all persons", false, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		out := *d
 		out.Reward = slices.Clone(d.Reward)
 		largest := 1e-300
@@ -29,7 +29,7 @@ var mistakes = []mistake{
 		}
 		return &out, nil
 	}},
-	{"reading: a part of all goes with the record that lacks it", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{"reading: columns dropped for everybody when one record has no rows", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		if nobody(d) == 0 {
 			return d, nil
 		}
@@ -37,7 +37,7 @@ var mistakes = []mistake{
 		out.Action, out.Terminated = nil, nil
 		return &out, nil
 	}},
-	{"reading: data refused where a record is left out", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{"reading: data refused when a record is left out", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		if nobody(d) > 0 {
 			return nil, errors.New("a person has no record")
 		}

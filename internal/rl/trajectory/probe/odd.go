@@ -31,45 +31,45 @@ const honest = "honest"
 // oddities are drawn from alike.
 var oddities = []oddity{
 	{name: honest, value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, _ row, _ column) []row { return rows }},
-	{name: "a value is missing", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, c column) []row {
+	{name: "missing value", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = "null"
 		return rows
 	}},
-	{name: "a column is missing throughout", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, _ row, c column) []row {
+	{name: "missing value in every row", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, _ row, c column) []row {
 		for _, x := range rows {
 			x[c.name] = "null"
 		}
 		return rows
 	}},
-	{name: "a value out of range", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
+	{name: "value out of range", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = oneOf(r, "-1", "0", "2", "0.30000000000000004", "1e308", "-1e308", "5e-324", "99999999999", "1e9")
 		return rows
 	}},
-	{name: "no number", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
+	{name: "not a number", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = oneOf(r, `"NaN"`, `"Infinity"`, `"-inf"`)
 		return rows
 	}},
-	{name: "a value of another type", value: true, text: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
+	{name: "value of another type", value: true, text: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = oneOf(r, `"abc"`, `" 7"`, `"2024-01-02"`, `"1,5"`, `"=1+1"`)
 		return rows
 	}},
-	{name: "an unknown word", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
+	{name: "unknown word", value: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = oneOf(r, `"never heard of"`, `""`, "7")
 		return rows
 	}},
-	{name: "a key is not there", json: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, c column) []row {
+	{name: "missing key", json: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, c column) []row {
 		delete(where, c.name)
 		return rows
 	}},
-	{name: "a list, an object or true for a number or a text", json: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
+	{name: "list, object or true in place of a number or text", json: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, c column) []row {
 		where[c.name] = oneOf(r, "[1,2]", "[]", `{"a":1}`, "true")
 		return rows
 	}},
-	{name: "keys that others lack", json: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "additional key", json: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, _ column) []row {
 		where[oneOf(r, "obs_more", "next_obs_more", "prob_99", "action_probs", "observation", "note")] = oneOf(r, "1", "[1,2,3]", "null")
 		return rows
 	}},
-	{name: "a row that is there twice", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "duplicate row", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
 		return slices.Insert(rows, place(rows, where), maps.Clone(where))
 	}},
 	{name: "rows of an episode out of order", value: true, spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
@@ -83,11 +83,11 @@ var oddities = []oddity{
 		r.Shuffle(to-from, func(i, j int) { rows[from+i], rows[from+j] = rows[from+j], rows[from+i] })
 		return rows
 	}},
-	{name: "episodes that alternate", spoil: func(_ *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+	{name: "interleaved episodes", spoil: func(_ *log, r *rand.Rand, rows []row, _ row, _ column) []row {
 		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		return rows
 	}},
-	{name: "a step that is there twice, or left out", value: true, spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "step repeated or left out", value: true, spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
 		for _, c := range l.columns {
 			if c.kind == step {
 				where[c.name] = l.step(r.IntN(5), r)
@@ -95,7 +95,7 @@ var oddities = []oddity{
 		}
 		return rows
 	}},
-	{name: "far more rows than others", value: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+	{name: "far more rows than other records", value: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
 		first := len(rows)
 		for range 30 {
 			for _, c := range l.columns {
@@ -108,7 +108,7 @@ var oddities = []oddity{
 		}
 		return rows
 	}},
-	{name: "an id is missing", spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "missing id", spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
 		for _, c := range l.columns {
 			if c.kind == unit || c.kind == episode && r.IntN(2) == 0 {
 				where[c.name] = "null"
@@ -116,12 +116,12 @@ var oddities = []oddity{
 		}
 		return rows
 	}},
-	{name: "rows apart, after those of others"},
-	{name: "a line that is cut short", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "rows not together, after those of others"},
+	{name: "truncated line", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
 		where[broken] = "cut"
 		return rows
 	}},
-	{name: "a line with more fields", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
+	{name: "line with too many fields", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
 		where[broken] = "more"
 		return rows
 	}},

@@ -74,17 +74,17 @@ func (r *Report) Refusals() int {
 
 // String says in a sentence what was seen.
 func (r *Report) String() string {
-	text := fmt.Sprintf("%d pairs of small %s files, with and without an odd record; in %d all others are read bit for bit alike (%d decisions compared)", r.Pairs, r.Format, r.Alike, r.Decisions)
+	text := fmt.Sprintf("%d pairs of small %s files, with and without an irregular record; in %d of them everybody else is read identically, bit for bit (%d decisions compared)", r.Pairs, r.Format, r.Alike, r.Decisions)
 	if len(r.Refused) == 0 {
-		return text + "; none is refused"
+		return text + "; no file is refused"
 	}
 	var why []string
 	for _, name := range slices.Sorted(maps.Keys(r.Refused)) {
 		why = append(why, fmt.Sprintf("%s (%d)", name, r.Refused[name]))
 	}
-	text += fmt.Sprintf("; %d are refused, which tells one bit, that somebody's record is odd: %s", r.Refusals(), strings.Join(why, ", "))
+	text += fmt.Sprintf("; %d are refused, which reveals one bit (somebody's record is irregular): %s", r.Refusals(), strings.Join(why, ", "))
 	if !r.Repairs {
-		text += "; by the configuration values are no less a reason to refuse data than their form"
+		text += "; under this configuration invalid values also cause refusals"
 	}
 	return text
 }
@@ -231,13 +231,13 @@ func (l *look) compare(ctx context.Context, what oddity, with []row, alone *traj
 	if err != nil {
 		l.report.Refused[what.name]++
 		if l.repairs() && what.value {
-			return fmt.Sprintf("the data are refused (%v), and the options say that a record which violates what is asked is repaired", err), nil
+			return fmt.Sprintf("the data are refused (%v), but the options say that an invalid record is repaired", err), nil
 		}
 		return "", nil
 	}
 	l.report.Decisions += alone.Rows()
 	if l.repairs() && what.value && l.Options.Unit == trajectory.UnitPerson && d.Persons() != alone.Persons()+1 {
-		return fmt.Sprintf("%d persons are counted, and %d without the odd record", d.Persons(), alone.Persons()), nil
+		return fmt.Sprintf("%d persons are counted, but %d without the irregular record", d.Persons(), alone.Persons()), nil
 	}
 	if why := differ(alone, d); why != "" {
 		return why, nil
