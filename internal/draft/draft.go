@@ -107,7 +107,7 @@ func (d *draft) data(path, format string) {
 		d.line("  # encode: {%s}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1", strings.Join(words, ", "))
 	}
 	if len(d.observations()) > 0 {
-		d.line("  # missing: mean               # a missing observation becomes 0, or its public mean (means: {NAME: 50}). reject has the run fail, which tells of the data")
+		d.line("  # missing: mean               # a missing observation becomes 0, or its public mean (means: {NAME: 50}). reject makes the run fail, which reveals something about the data")
 	}
 }
 
