@@ -69,6 +69,10 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	if err != nil {
 		return nil, err
 	}
+	one, err := placeOf(shards[0])
+	if err != nil {
+		return nil, err
+	}
 	hash, err := d.Config.Hash()
 	if err != nil {
 		return nil, err
@@ -89,7 +93,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 		l.worker = new(Worker)
 		d.Engine = l
 	}
-	r := &run{driver: d, shards: shards, store: store{dir: d.Dir, key: d.Key}, question: Task{
+	r := &run{driver: d, shards: shards, one: one, store: store{dir: d.Dir, key: d.Key}, question: Task{
 		Schema: taskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []noisySum{},
 	}}
 	if _, err := r.question.config(); err != nil {
@@ -102,6 +106,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 type run struct {
 	driver     Driver
 	shards     []string
+	one        shardPlace // of one of them
 	store      store
 	question   Task // without run, round and transcript
 	checked    counts
@@ -127,6 +132,8 @@ func (r *run) Begin(hash, key string) (*shards.Begun, error) {
 		return nil, fmt.Errorf("%w: %s is of a run of another configuration; take another directory", ErrRun, r.store.dir)
 	case key != "" && b.Key != key:
 		return nil, fmt.Errorf("%w: %s is of the run with key %s; go on with that one, or take another directory", ErrRun, r.store.dir, b.Key)
+	case b.Set != Hash{} && b.Set != r.driver.Key.set(r.one):
+		return nil, fmt.Errorf("%w: %s is of a run of another set of shards; bring those back, or take another directory", ErrRun, r.store.dir)
 	}
 	r.question.Run, r.store.run, r.transcript = b.Run, b.Run, transcript
 	r.checked = counts{persons: b.Persons, data: b.Data}
@@ -180,7 +187,7 @@ func smallestOf(paths []string) (string, error) {
 
 // Paid implements [shards.Source].
 func (r *run) Paid(b shards.Begun) error {
-	return r.store.create(r.store.started(), begun{Schema: runSchema, Run: r.question.Run, Begun: b, Persons: r.checked.persons, Data: r.checked.data})
+	return r.store.create(r.store.started(), begun{Schema: runSchema, Run: r.question.Run, Begun: b, Persons: r.checked.persons, Data: r.checked.data, Set: r.driver.Key.set(r.one)})
 }
 
 // Sums implements [shards.Source].
@@ -300,7 +307,7 @@ func (r *run) round(ctx context.Context, k int, persons int64) (counts, hook.Sum
 	if err != nil {
 		return counts{}, hook.Sum{}, err
 	}
-	c, sum, err := open(all, t, hash, r.driver.Key)
+	c, sum, err := open(all, t, hash, r.driver.Key, r.one)
 	if err == nil && k > 0 && (c.persons != r.checked.persons || c.data != r.checked.data) {
 		err = fmt.Errorf("%w: the shards are not those that were checked, or the run key is another; bring them back, and start the driver again", ErrShard)
 	}

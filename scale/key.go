@@ -106,18 +106,19 @@ func stream(key []byte, words []uint64, use func(word, random uint64) uint64) {
 // nonce is drawn anew for every partial.
 type nonce [16]byte
 
-// mask is the keystream that covers one partial: of this key, nonce, task and shard, and
-// of no other.
-func (k RunKey) mask(n nonce, task Hash, shard int) []byte {
-	return k.derive(n[:], fmt.Sprintf("discreet/scale mask 1 %s %d", task, shard))
+// mask is the keystream that covers one partial: of this key, nonce, task, shard and set of
+// shards, and of no other. So sums of shards of two sets, which may hold one person twice,
+// are not added up.
+func (k RunKey) mask(n nonce, task Hash, at shardPlace) []byte {
+	return k.derive(n[:], fmt.Sprintf("discreet/scale mask 2 %s %d %x", task, at.Shard, at.key))
 }
 
-func (k RunKey) cover(words []uint64, n nonce, task Hash, shard int) {
-	stream(k.mask(n, task, shard), words, func(w, r uint64) uint64 { return w + r })
+func (k RunKey) cover(words []uint64, n nonce, task Hash, at shardPlace) {
+	stream(k.mask(n, task, at), words, func(w, r uint64) uint64 { return w + r })
 }
 
-func (k RunKey) uncover(words []uint64, n nonce, task Hash, shard int) {
-	stream(k.mask(n, task, shard), words, func(w, r uint64) uint64 { return w - r })
+func (k RunKey) uncover(words []uint64, n nonce, task Hash, at shardPlace) {
+	stream(k.mask(n, task, at), words, func(w, r uint64) uint64 { return w - r })
 }
 
 // checkWord is a linear function of words with secret odd coefficients, so that the
@@ -139,6 +140,9 @@ func (k RunKey) authenticate(name string, of []byte) Hash {
 	mac.Write(of)
 	return Hash(mac.Sum(nil))
 }
+
+// set names the set of shards that a shard is of, to who has the run key.
+func (k RunKey) set(of shardPlace) Hash { return k.authenticate("shards", of.key[:]) }
 
 // digestWord is a keyed digest of a shard's file, by its number.
 func (k RunKey) digestWord(file [sha256.Size]byte, shard int) uint64 {

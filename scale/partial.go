@@ -147,15 +147,15 @@ type counts struct {
 }
 
 // seal masks what a shard answers.
-func seal(t Task, task Hash, shard int, c counts, sum hook.Sum, key RunKey, n nonce) Partial {
+func seal(t Task, task Hash, at shardPlace, c counts, sum hook.Sum, key RunKey, n nonce) Partial {
 	words := []uint64{uint64(c.persons), uint64(c.episodes), uint64(c.rows), c.data}
 	for _, v := range sum.Values {
 		words = append(words, uint64(v))
 	}
 	words = append(words, key.checkWord(words, task))
-	key.cover(words, n, task, shard)
+	key.cover(words, n, task, at)
 	return Partial{header{
-		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []masked{{shard, hex.EncodeToString(n[:])}},
+		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []masked{{at.Shard, hex.EncodeToString(n[:])}},
 		Words: len(words), Step: sum.Step, Sigma: sum.Sigma,
 	}, words}
 }
@@ -204,8 +204,8 @@ func alike(a, b header) error {
 // errCheck is what a wrong check word gives.
 var errCheck = errors.New("check word does not fit")
 
-// open takes the masks off a partial of all shards of a task.
-func open(p Partial, t Task, task Hash, key RunKey) (counts, hook.Sum, error) {
+// open takes the masks off a partial of all shards of a task, of which one is given.
+func open(p Partial, t Task, task Hash, key RunKey, one shardPlace) (counts, hook.Sum, error) {
 	var c counts
 	want := header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Step: p.Step, Sigma: p.Sigma}
 	if err := alike(want, p.header); err != nil {
@@ -222,11 +222,11 @@ func open(p Partial, t Task, task Hash, key RunKey) (counts, hook.Sum, error) {
 		if err != nil {
 			return c, hook.Sum{}, err
 		}
-		key.uncover(words, n, task, m.Shard)
+		key.uncover(words, n, task, shardPlace{m.Shard, one.Count, one.key})
 	}
 	last := len(words) - 1
 	if key.checkWord(words[:last], task) != words[last] {
-		return c, hook.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a partial was changed", ErrPartial, errCheck)
+		return c, hook.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a shard of another set (another call of discreet shard), or a partial was changed", ErrPartial, errCheck)
 	}
 	c = counts{int64(words[wordPersons]), int64(words[wordEpisodes]), int64(words[wordRows]), words[wordData]}
 	sum := hook.Sum{Step: p.Step, Sigma: p.Sigma, Values: make([]int64, last-ownWords), Persons: c.persons}

@@ -64,7 +64,7 @@ func TestPartialsAddUpToTheSum(t *testing.T) {
 			c = counts{c.persons + of.persons, c.episodes + of.episodes, c.rows + of.rows, c.data + of.data}
 			var n nonce
 			n[0], n[15] = byte(rng.Uint32()), byte(s)
-			parts = append(parts, seal(task, hash, s, of, hook.Sum{Step: 0.5, Sigma: 3, Values: own}, RunKey{1}, n))
+			parts = append(parts, seal(task, hash, shardPlace{Shard: s}, of, hook.Sum{Step: 0.5, Sigma: 3, Values: own}, RunKey{1}, n))
 		}
 		rng.Shuffle(shards, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 		for len(parts) > 1 {
@@ -75,7 +75,7 @@ func TestPartialsAddUpToTheSum(t *testing.T) {
 			}
 			parts = append(append(parts[:i:i], two), parts[i+2:]...)
 		}
-		got, sum, err := open(through(rt, parts[0]), task, hash, RunKey{1})
+		got, sum, err := open(through(rt, parts[0]), task, hash, RunKey{1}, shardPlace{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -140,8 +140,8 @@ func TestNoMaskCoversTwoSums(t *testing.T) {
 	}
 	// The mask also depends on the task, the shard and the key.
 	n := nonce{1}
-	base := hex.EncodeToString(RunKey{1}.mask(n, Hash{1}, 1))
-	for name, other := range map[string][]byte{"key": RunKey{2}.mask(n, Hash{1}, 1), "task": RunKey{1}.mask(n, Hash{2}, 1), "shard": RunKey{1}.mask(n, Hash{1}, 2), "nonce": RunKey{1}.mask(nonce{2}, Hash{1}, 1)} {
+	base := hex.EncodeToString(RunKey{1}.mask(n, Hash{1}, shardPlace{Shard: 1}))
+	for name, other := range map[string][]byte{"key": RunKey{2}.mask(n, Hash{1}, shardPlace{Shard: 1}), "task": RunKey{1}.mask(n, Hash{2}, shardPlace{Shard: 1}), "shard": RunKey{1}.mask(n, Hash{1}, shardPlace{Shard: 2}), "set": RunKey{1}.mask(n, Hash{1}, shardPlace{Shard: 1, key: [16]byte{1}}), "nonce": RunKey{1}.mask(nonce{2}, Hash{1}, shardPlace{Shard: 1})} {
 		if hex.EncodeToString(other) == base {
 			t.Errorf("another %s has the same mask", name)
 		}
@@ -151,7 +151,7 @@ func TestNoMaskCoversTwoSums(t *testing.T) {
 // TestCutAndChangedPartialsAreRefused: every prefix of one, and one with any byte changed.
 func TestCutAndChangedPartialsAreRefused(t *testing.T) {
 	task, hash := some(t, 2)
-	text, err := seal(task, hash, 1, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
+	text, err := seal(task, hash, shardPlace{Shard: 1}, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestARunKeyIsReadFromItsPlacesAlone(t *testing.T) {
 // FuzzPartial: what is read is written byte for byte.
 func FuzzPartial(f *testing.F) {
 	task, hash := some(f, 2)
-	text, err := seal(task, hash, 1, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
+	text, err := seal(task, hash, shardPlace{Shard: 1}, counts{persons: 3}, hook.Sum{Step: 1, Sigma: 1, Values: []int64{5}}, RunKey{1}, nonce{1}).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}

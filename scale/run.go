@@ -31,6 +31,8 @@ type begun struct {
 	shards.Begun
 	Persons int64  `json:"persons"`
 	Data    uint64 `json:"data"` // digests of the shards, added up
+	// Set is that of the shards. Runs of earlier versions have none.
+	Set Hash `json:"set,omitzero"`
 }
 
 // kept is what a file of a noisy sum holds.

@@ -83,7 +83,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 		return Partial{}, err
 	}
 	of := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
-	return seal(t, task, place.Shard, of, sum, key, n), nil
+	return seal(t, task, place, of, sum, key, n), nil
 }
 
 // next replays the transcript and returns the sum after it.

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -26,10 +27,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{bars: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), file: -1}
 }
 
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func terminal(f *os.File) bool { return cwriter.IsTerminal(int(f.Fd())) }
 
 func (p *progress) update(at trajectory.Progress) {
 	if p.bars == nil {
@@ -46,9 +44,11 @@ func (p *progress) update(at trajectory.Progress) {
 	p.bar.SetCurrent(at.Bytes)
 }
 
+// finish ends a bar wherever it stands: nobody fills the rest of one where reading was ended by
+// a fault or a signal.
 func (p *progress) finish() {
 	if p.bar != nil {
-		p.bar.SetTotal(-1, true)
+		p.bar.Abort(true)
 	}
 }
 
