@@ -41,10 +41,13 @@ func (j *job) sharded(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 	if begun != nil {
 		j.key, j.retry = begun.Key, true
 	}
-	if l != nil {
+	switch {
+	case l != nil:
 		if err := j.charging(ctx, l, begun); err != nil {
 			return nil, err
 		}
+	case begun != nil && begun.Entry != nil:
+		return nil, fmt.Errorf("%w: the run was charged to a ledger, with key %s, and goes on with that one alone; name it under ledger, or take another run directory", ErrConfig, begun.Key)
 	}
 	if j.source == nil {
 		if j.source, err = noise.NewSource(); err != nil {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 )
 
 // TestPartialsOfAnotherSetAreRefused: a worker that finds an older set of shards of the same
@@ -48,5 +52,29 @@ func TestARunThatEndedIsOfItsShards(t *testing.T) {
 	}
 	if _, err := d.Evaluate(context.Background()); !errors.Is(err, ErrRun) || !strings.Contains(err.Error(), "another set of shards") {
 		t.Errorf("other persons in shards of the same names: %v", err)
+	}
+}
+
+// TestAChargedRunDoesNotGoOnWithoutItsLedger: nothing would hold its noisy sums against the
+// entries of the charge.
+func TestAChargedRunDoesNotGoOnWithoutItsLedger(t *testing.T) {
+	s := newStage(t, "ledger={path: budget.db, dataset: chain}")
+	l, err := ledger.Create(t.Context(), filepath.Join(s.dir, "budget.db"), ledger.Config{Dataset: "chain", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 10, Delta: 1e-5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := s.driver(t)
+	run, _ := charged(t, s, d, 1)
+	for _, dir := range []string{d.Dir, run} {
+		without := stage{dir: s.dir, config: s.config, shards: s.shards, overrides: []string{"ledger=null"}}.driver(t)
+		without.Dir = dir
+		asked := 0
+		without.Progress = func(int) { asked++ }
+		if _, err := without.Evaluate(t.Context()); !errors.Is(err, discreet.ErrConfig) || asked > 0 {
+			t.Errorf("a charged run without its ledger: %v, workers asked %d times", err, asked)
+		}
 	}
 }
