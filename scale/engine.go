@@ -96,6 +96,7 @@ func (c Command) Round(ctx context.Context, r Round) ([]Partial, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.Shell)
 	cmd.Env = append(os.Environ(), "TASK="+task, "OUT="+out, "SHARDS="+list, fmt.Sprintf("ROUND=%d", r.Task.Round))
 	cmd.Stdout, cmd.Stderr = c.Output, c.Output
+	endTogether(cmd)
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

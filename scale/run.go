@@ -107,7 +107,10 @@ const marker = ".discreet-run"
 // claim makes a directory that of a run. One that holds anything and is no run is refused
 // and left as it is.
 func claim(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { // where releases are, too
+		return fmt.Errorf("%w: %w", ErrRun, err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", ErrRun, err)
 	}
 	entries, err := os.ReadDir(dir)

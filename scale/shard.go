@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -201,6 +202,9 @@ func Set(paths []string) ([]string, error) {
 	var first shardPlace
 	var out []string
 	for i, path := range paths {
+		if strings.HasSuffix(path, faultsSuffix) || strings.HasSuffix(path, remarksSuffix) {
+			return nil, fmt.Errorf("%w: %s is what a check left for the curator, and no shard; name the shards alone, as in 'shards/*.parquet'", ErrShard, path)
+		}
 		p, err := placeOf(path)
 		if err != nil {
 			return nil, err

@@ -189,8 +189,12 @@ func remark(shard string, remarks []string) error {
 	return forCurator(shard+remarksSuffix, strings.Join(remarks, "\n")+"\n")
 }
 
-// absent removes a file that an earlier check may have left.
+// absent removes a file that an earlier check may have left. It looks first: on a medium
+// that is read-only the removal of a file that is not there fails too.
 func absent(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

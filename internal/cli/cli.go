@@ -46,9 +46,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engi
 	root := newRoot(more...)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &sticky{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("the output could not be written whole: %w; the command itself was done", out.err)
+	}
 	if inJSON(root) {
 		err = errors.Join(err, tellJSON(stderr, err))
 	} else {

@@ -291,7 +291,7 @@ func printPrivacy(w io.Writer, r *evaluate.Release) {
 // alarm is text in red, where the writer is a terminal that wants colours
 // (no-color.org).
 func alarm(w io.Writer, text string) string {
-	if s, ok := w.(*sticky); ok {
+	for s, ok := w.(*sticky); ok; s, ok = w.(*sticky) {
 		w = s.Writer
 	}
 	if f, ok := w.(*os.File); ok && terminal(f) && os.Getenv("NO_COLOR") == "" {
