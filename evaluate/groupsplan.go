@@ -281,7 +281,7 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	if p.public.By.Fixed {
 		p.Notes = append(p.Notes, p.words("Groups are fixed: the guarantee covers the exchange of a person for another of the same group. Who is in which group, and how many are, is not protected."))
 	} else {
-		p.Notes = append(p.Notes, p.words("The number of persons in a group is released only with noise. A group of few has an interval that covers most or all of the public range; nothing else in the release says that they are few. Forecasts use the guessed sizes, or equal ones; the intervals do not depend on them."))
+		p.Notes = append(p.Notes, p.words("The number of persons in a group is released only with noise. The interval of a small group covers most or all of the public range; nothing else in the release shows that the group is small. Forecasts use the guessed sizes, or equal ones; the intervals do not depend on them."))
 	}
 }
 
