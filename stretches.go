@@ -83,6 +83,9 @@ func (t *stretches) read(j *job, s *file.Stream, d *trajectory.Dataset) *found {
 		}
 		t.lookInto(f, j, d)
 	}
+	if f.err != nil {
+		t.stop.Store(true) // one reader is to read all anew, wherever this stretch is
+	}
 	return f
 }
 
