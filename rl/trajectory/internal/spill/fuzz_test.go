@@ -26,7 +26,7 @@ func walk() (*spill.Frame, []byte) {
 
 // reads tells how records are read to their end: what is wrong, and the memory that was
 // asked for meanwhile.
-func reads(f spill.Frame, with func(add func(*spill.Reader) error) error) (err error, allocated uint64) {
+func reads(f spill.Frame, with func(add func(*spill.Reader) error) error) (allocated uint64, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	b := spill.Builder{Frame: f, Files: []string{"a", "b"}}
@@ -51,7 +51,7 @@ func reads(f spill.Frame, with func(add func(*spill.Reader) error) error) (err e
 		b.Dataset()
 	}
 	runtime.ReadMemStats(&after)
-	return err, after.TotalAlloc - before.TotalAlloc
+	return after.TotalAlloc - before.TotalAlloc, err
 }
 
 // mayAllocate bounds the memory for a number of bytes on disk: buffers, the first pieces
@@ -81,7 +81,7 @@ func FuzzDamagedRecords(f *testing.F) {
 	f.Add(framed(spill.Episode, math.MaxUint64, math.MaxUint64, record))
 	f.Add(framed(spill.Episode, 3, 1<<40, record))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, allocated := reads(*frame, func(add func(*spill.Reader) error) error {
+		allocated, _ := reads(*frame, func(add func(*spill.Reader) error) error {
 			return add(spill.NewReader(bytes.NewReader(data)))
 		})
 		if allocated > mayAllocate(len(data)) {
@@ -104,7 +104,7 @@ func FuzzDamagedPacks(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, allocated := reads(*frame, func(add func(*spill.Reader) error) error {
+		allocated, _ := reads(*frame, func(add func(*spill.Reader) error) error {
 			p, err := spill.OpenPack(name, 1)
 			if err != nil {
 				return err
@@ -126,7 +126,7 @@ func TestCountsThatNoFileHoldsAreErrors(t *testing.T) {
 	frame, record := walk()
 	read := func(f spill.Frame, data []byte) error {
 		t.Helper()
-		err, allocated := reads(f, func(add func(*spill.Reader) error) error {
+		allocated, err := reads(f, func(add func(*spill.Reader) error) error {
 			return add(spill.NewReader(bytes.NewReader(data)))
 		})
 		if allocated > mayAllocate(len(data)) {
