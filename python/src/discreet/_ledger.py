@@ -52,7 +52,8 @@ class Ledger:
         rule
             ``"gaussian"``, ``"renyi"`` or ``"basic"``.
         reserve
-            Whether to hold a part in reserve for charges that the rule does not support; without it one release of all of epsilon fits.
+            Whether to hold a part in reserve for charges that the rule does not support;
+            without it one release of all of epsilon fits.
 
         Returns
         -------
