@@ -28,10 +28,10 @@ const (
 	few = 6
 	// pairsTried of them, and pairsWhole of as many persons as the configuration has,
 	// where these have few enough decisions.
-	pairsTried = 120
-	pairsWhole = 12
+	pairsTried = 130
+	pairsWhole = 13
 	// pairsOutside are tried where a release is looked at from outside, a few of them at length.
-	pairsOutside = 12
+	pairsOutside = 13
 	rowsWhole    = 20_000
 	// runsBrief of each of them test the law of the noise.
 	runsBrief = 4

@@ -185,6 +185,7 @@ var kinds = []kind{
 	{name: "largest weights and smallest rewards, against weight zero", one: heavyLeast, another: weightless, others: middling},
 	{name: "rewards beyond their range", one: beyond, another: under, others: middling},
 	{name: "unreadable observations", one: unreadable, another: heavyMost},
+	{name: "identical persons of middling rewards, one replaced", one: most, another: least, others: middling, alike: true},
 	{name: "identical persons of the largest rewards, the last one replaced", one: heavyLeast, another: heavyMost, others: heavyMost, alike: true, at: last},
 }
 
