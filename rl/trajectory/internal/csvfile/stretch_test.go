@@ -39,7 +39,7 @@ func rest(in table.Table, after int) (rows []string, err error) {
 func TestStretchesDeliverTheFile(t *testing.T) {
 	dir := t.TempDir()
 	whole := 0
-	rapid.Check(t, func(t *rapid.T) {
+	delivers := func(t *rapid.T) {
 		path := filepath.Join(dir, "x.csv")
 		data := text(t)
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
@@ -100,8 +100,12 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 				t.Fatal(end, diff)
 			}
 		}
-	})
-	if whole < 5 {
-		t.Errorf("%d files were read to their end; want 5 at least", whole)
 	}
+	// Some ten of a hundred files that are drawn are read to their end.
+	for range 20 {
+		if rapid.Check(t, delivers); whole >= 5 {
+			return
+		}
+	}
+	t.Errorf("%d files were read to their end; want 5 at least", whole)
 }
