@@ -98,6 +98,6 @@ var table = []part{
 		{"cmd/discreet", "cmd/discreet-agent"},
 	}},
 	{name: "checks", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve", "command"}, layers: [][]string{
-		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol", "internal/fleetstack"}, // tests of the whole
+		{"internal/house", "internal/mutants", "internal/golden", "internal/ci", "internal/protocol", "internal/fleetstack", "internal/corpus"}, // tests of the whole
 	}},
 }
