@@ -51,7 +51,7 @@ func TestPBCReferencesEqualTheTruth(t *testing.T) {
 			{"is", "1", w.IS}, {"wis", "1", w.SNIPS}, {"pdis", "1", math.NaN()},
 			{"is", "0.95", w.ISDiscounted}, {"wis", "0.95", w.SNIPSDiscounted},
 		} {
-			cfg := pbc(t, file, "privacy=none", "method={name: "+c.method+"}", "problem.gamma="+c.gamma)
+			cfg := pbc(t, file, append(allVisits(), "privacy=none", "method={name: "+c.method+"}", "problem.gamma="+c.gamma)...)
 			r, err := discreet.Evaluate(context.Background(), cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 	values := map[string]float64{}
 	for _, method := range []string{"wis", "is"} {
 		params := ", max_weight: 2}"
-		reference, err := discreet.Evaluate(context.Background(), pbc(t, "penicillamine.yaml", "privacy=none", "method={name: "+method+"}"))
+		reference, err := discreet.Evaluate(context.Background(), pbc(t, "penicillamine.yaml", append(allVisits(), "privacy=none", "method={name: "+method+"}")...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 		public := reference.Release.Estimate.Interval
 		covered, width := 0, 0.0
 		src := noise.NewSeeded(42)
-		run := repeat(t, pbc(t, "penicillamine.yaml", "method={name: dp-"+method+params))
+		run := repeat(t, pbc(t, "penicillamine.yaml", append(allVisits(), "method={name: dp-"+method+params)...))
 		for range draws {
 			e := run(src).Estimate
 			if math.Abs(e.Value-want) <= 1.959964*e.StdPrivacy {
@@ -104,6 +104,12 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 			t.Errorf("dp-%s: value +- 1.96 std_privacy covers the non-private value in %.2f%% of %d draws; want 90.4%% to 99.6%%", method, 100*share, draws)
 		}
 	}
+}
+
+// allVisits asks about all visits, as the references do: what would have followed the last of a
+// patient whose follow-up was cut off counts as nothing.
+func allVisits() []string {
+	return []string{"problem.horizon=16", "problem.return={min: 0, max: 16}", "problem.end=terminated"}
 }
 
 // repeat evaluates a configuration again and again.

@@ -67,11 +67,7 @@ func newJob(c Config) (*job, error) {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
 	if b := c.Data.Behavior; !b.recorded() {
-		ended := c.Data.OneRowEpisodes || c.Problem.End == "terminated"
-		j.public.Design = evaluate.NewDesign(j.behaviour, b.Source == "design", ended, policies(j.public)...)
-		if j.public.Design != nil {
-			j.public.Design.Complete = c.complete()
-		}
+		j.public.Design = evaluate.NewDesign(j.behaviour, b.Source == "design", policies(j.public)...)
 	}
 	for i, p := range policies(j.public) {
 		if err := c.Data.covers(c.key(i), p); err != nil {

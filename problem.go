@@ -21,6 +21,7 @@ func (c Config) public() (evaluate.Public, error) {
 		Return:    c.Problem.Return,
 		Horizon:   c.Problem.Horizon,
 		Episodes:  c.Problem.Episodes,
+		Complete:  c.complete(),
 		Labels:    map[string]any{},
 
 		OneDecision: c.Data.OneRowEpisodes,
@@ -37,9 +38,6 @@ func (c Config) public() (evaluate.Public, error) {
 	}
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End
-	}
-	if c.complete() {
-		p.Labels["records"] = recordsComplete
 	}
 	if c.Data.EpisodePerPerson && p.Episodes == 0 {
 		p.Episodes = 1

@@ -85,7 +85,7 @@ func told(t *testing.T, release []byte) string {
 		delete(fields, noisy)
 	}
 	switch string(fields["method"]) {
-	case `"dp-wis"`, `"dp-fqe"`:
+	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"auto"`:
 		delete(fields, "notes") // some say what noisy numbers mean
 	}
 	text, err := json.Marshal(fields)

@@ -213,8 +213,11 @@ func (j *job) doubted(ctx context.Context, told []string) ([]string, error) {
 // are several.
 func (j *job) publicFacts(plan *evaluate.Plan) overview.Facts {
 	p := j.config.Problem
-	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Return: p.Return, Target: j.public.Target}
+	f := overview.Facts{Persons: p.Persons, Gamma: j.public.Gamma, Horizon: p.Horizon, Return: p.Return, Target: j.public.Target}
 	f.Lower = j.public.Privacy != nil && j.public.Privacy.Adjacency == dp.AddRemoveOne
+	if j.public.OneDecision {
+		f.Horizon = 1
+	}
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
 	}

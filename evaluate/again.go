@@ -45,6 +45,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Targets    *targetsFact       `json:"targets"`
 		Start      []float64          `json:"first_states"`
 		Design     *Design            `json:"design"`
+		Records    string             `json:"records"`
 		By         *groupsFact        `json:"by"`
 	}
 	if err := fill(&f, r.Public); err != nil {
@@ -53,6 +54,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Features: features, Labels: labels, Behavior: f.Estimated, Start: f.Start, Design: f.Design, By: f.By.groups(),
+		Complete: f.Records == "complete",
 	}
 	if f.Given {
 		p.Return = f.Return

@@ -15,6 +15,7 @@ import (
 func TestReplanOfAReleaseThatTravelled(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		p, data := chainPublic(t, 400, adjacency), chainData(t, 400, 1)
+		p.Complete = true
 		text, err := json.Marshal(run(t, evaluate.DPIS{Clip: "auto", Diagnostics: 0.1}, p, data, noise.NewSeeded(1)))
 		if err != nil {
 			t.Fatal(err)

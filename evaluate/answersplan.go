@@ -47,7 +47,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers, of.behavior), of.needsEnds, of.needsEnds
+	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers, of.behavior), of.needsEnds, of.stepwise
 	caps, _, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return nil, err
@@ -127,6 +127,7 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plan
 	for i := range out {
 		a := &out[i]
 		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+		a.bounds.Usable = len(a.policies) == 1 && policy.OnPolicy(p.Targets.Policies[a.policies[0]].Policy)
 		if b := &a.bounds; a.kind == OfContrast {
 			b.Range, b.Public.Returns, b.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false
 		}

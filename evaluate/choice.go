@@ -156,7 +156,7 @@ func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
 	// Where nothing is cut and nothing can be missing, the mean weight is 1 for all
 	// policies, and returns may be measured from anywhere. Elsewhere what is missing counts
 	// as the worst return.
-	if m.needsGuard(p, of) == "" && lost(p, of) == "" && most >= of.weights.largest {
+	if m.needsGuard(p, of) == "" && lost(p) == "" && most >= of.weights.largest {
 		f.center = f.share(f.value())
 	}
 	for _, name := range p.Targets.Levels {
@@ -274,7 +274,7 @@ func (f *flip) plan(method string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.outcome, plan.needsEnds, plan.onMeans = f.again, f.of.needsEnds, f.of.needsEnds
+	plan.outcome, plan.needsEnds, plan.onMeans = f.again, f.of.needsEnds, f.of.stepwise
 	plan.uncut = slices.Max(f.caps) >= f.of.weights.largest
 	plan.tellDesign()
 	plan.Notes = slices.Insert(plan.Notes, 0, noValue)

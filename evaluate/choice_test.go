@@ -212,7 +212,8 @@ func TestSupposedValueMovesNoDifference(t *testing.T) {
 	}
 	for _, value := range []float64{0, 0.5, 1} {
 		p := drawnArms(t, 8000, dp.ReplaceOne, "permute-and-flip")
-		p.Design = &evaluate.Design{Ratios: []float64{1 / 0.3}, Squares: []float64{1 / 0.3}, Supported: true, Ended: true, Complete: true}
+		p.Design = &evaluate.Design{Ratios: []float64{1 / 0.3}, Squares: []float64{1 / 0.3}, Supported: true}
+		p.Complete = true
 		p.Targets.Choose.Value = &value
 		r := run(t, evaluate.DPIS{}, p, d, noise.NewSeeded(3))
 		told := r.Public["choice"].(*evaluate.ChoiceForecast)

@@ -22,19 +22,12 @@ type Design struct {
 	// fixed beforehand, and that each action that a target takes is drawn with
 	// probability above 0: the mean ratio is 1.
 	Supported bool `json:"supported,omitempty"`
-	// Ended says that an episode of fewer decisions than the horizon ended by the
-	// problem's own rule: none was cut off.
-	Ended bool `json:"ended,omitempty"`
-	// Complete says that nothing is lost: every decision of every person is in the data,
-	// and none of them, nor a value that is read, was left out or replaced. Only whoever
-	// holds the data can say so.
-	Complete bool `json:"complete,omitempty"`
 }
 
 // NewDesign compares targets with the policy that made the data; nil where these do not
 // bound the ratios. drawn says that behaviour is what actions were drawn with, and not a
-// model of it; ended is as in [Design].
-func NewDesign(behaviour policy.Policy, drawn, ended bool, targets ...policy.Policy) *Design {
+// model of it.
+func NewDesign(behaviour policy.Policy, drawn bool, targets ...policy.Policy) *Design {
 	if behaviour == nil {
 		return nil
 	}
@@ -48,7 +41,7 @@ func NewDesign(behaviour policy.Policy, drawn, ended bool, targets ...policy.Pol
 			return nil
 		}
 		if d == nil {
-			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Supported: drawn, Ended: ended}
+			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Supported: drawn}
 		}
 		for t := range d.Ratios {
 			d.Ratios[t], d.Squares[t] = max(d.Ratios[t], b.Ratios[t]), max(d.Squares[t], b.Squares[t])

@@ -128,11 +128,11 @@ func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64
 	if err := m.Guess.onPolicy(method); err != nil {
 		return nil, err
 	}
-	if p.share != nil {
+	if p.share != nil || !p.Complete {
 		if share != 0 {
-			return nil, fmt.Errorf("%w: %s: on-policy every baseline cancels, and with by one would be paid for in vain; leave baseline out", ErrMethod, method)
+			return nil, fmt.Errorf("%w: %s: on-policy every baseline cancels, and one would be paid for in vain; leave baseline out", ErrMethod, method)
 		}
-		return DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}.offPolicy(method, p, wholeReturns(p), nil)
+		return DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}.usable(method, p)
 	}
 	if m.Clip == "" {
 		m.Clip = defaultDRClip

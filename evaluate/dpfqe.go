@@ -104,7 +104,7 @@ func (m DPFQE) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	plan.needsEnds = p.decisions() > 1
-	plan.onMeans, plan.uncut = d.vouched.needsEnds, d.bounds != nil && d.bounds.Uncut != nil
+	plan.onMeans, plan.uncut = d.vouched.stepwise, d.bounds != nil && d.bounds.Uncut != nil
 	plan.outcome = d.again
 	return plan, d.describe(plan)
 }
@@ -195,7 +195,7 @@ func (m DPFQE) bound(method string, p Public, interval float64, d *direct) (clip
 	if err != nil {
 		return 0, err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true}
+	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true, Usable: p.onPolicy()}
 	split := func(s scalar.Stages) (scalar.Stages, error) {
 		found, err := multipliers(*p.Privacy, d.withInterval(interval, s.Clip)...)
 		if err != nil {

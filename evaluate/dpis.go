@@ -129,8 +129,8 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	if err := m.Guess.onPolicy(method); err != nil {
 		return nil, err
 	}
-	if p.share != nil {
-		return m.offPolicy(method, p, wholeReturns(p), nil) // every weight is 1
+	if p.share != nil || !p.Complete {
+		return m.usable(method, p)
 	}
 	if m.Clip == "" {
 		m.Clip = clipPublic
@@ -161,6 +161,17 @@ func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
 	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) })
 	m.describe(plan, 1, clip)
 	return plan, plan.describeMean(w)
+}
+
+// usable is the mean return where episodes may be missing: a person's weight is the share of
+// their episodes that can be used.
+func (m DPIS) usable(method string, p Public) (*Plan, error) {
+	if m.Clip == clipAuto || m.ClipShare != 0 {
+		return nil, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
+	}
+	of := wholeReturns(p)
+	of.selfNormalised = true
+	return m.offPolicy(method, p, of, nil)
 }
 
 // describe tells the parameters.
@@ -201,7 +212,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Behavior != nil {
 		p.Behavior.stages(&stages)
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy()}
 	of.confounding = m.Confounding
 	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
@@ -234,8 +245,8 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if err != nil {
 		return nil, err
 	}
-	plan.guessable = m.Guess == nil && tier.half == 0 && p.share == nil && p.Behavior == nil && !b.Confounded
-	plan.pairs, plan.onMeans, plan.uncut = apart, of.needsEnds, b.Uncut != nil
+	plan.guessable = m.Guess == nil && tier.half == 0 && p.share == nil && p.Behavior == nil && !b.Confounded && !b.Usable
+	plan.pairs, plan.onMeans, plan.uncut = apart, of.stepwise, b.Uncut != nil || b.Usable
 	plan.outcome, plan.needsEnds = guardedAgain(g, of.behavior), of.needsEnds
 	if p.share != nil {
 		plan.bounds = &b
@@ -265,7 +276,7 @@ func (m DPIS) caps(method string, p Public, largest float64) (scalar.ClipRanges,
 	if err != nil {
 		return scalar.ClipRanges{}, 0, err
 	}
-	if p.share != nil && policy.OnPolicy(p.Target) {
+	if policy.OnPolicy(p.Target) {
 		return scalar.ClipRanges{Above: 1}, 0, nil
 	}
 	if m.MaxWeight == 0 {

@@ -105,6 +105,8 @@ func missingNotes(e *scalar.Estimate) []string {
 		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1, with a standard error of %.0f%% from privacy noise and sampling. By the design weight is missing only if records are lost, and the curator states that none is; the interval does not allow for missing weight.", 100*m.Share, 100*m.SD))
 	case !m.Sure(): // as it may well be where nothing is missing
 		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%%, with a standard error of %.0f%%. Privacy noise and sampling can produce this even if nothing is missing. The interval allows for it.", 100*m.Share, 100*m.SD))
+	case m.Usable:
+		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what happened. It was in episodes that cannot be used and were left out, or came after a record was cut off. For this share the interval allows any value in the public range; the value is that of the rest.", 100*m.Share, 100*m.SD))
 	default:
 		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, was logged only with weights above the cap, or comes after a record was cut off%s. For this share the interval allows any value in the public range.", 100*m.Share, 100*m.SD, hidden))
 	}
@@ -165,7 +167,6 @@ func (p *Plan) describeMean(w scalar.Mean) error {
 		p.Facts["clip_choices"] = w.Ranges.Steps + 1
 		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a private histogram, inside [%g, %g]; the expected errors are those of the widest clip. The interval is lengthened by what the histogram shows to be clipped within that range; it does not allow for contributions beyond the range, nor for tails too thin to be distinguished from noise.", clip.Min, clip.Max))
 	}
-	p.Notes = append(p.Notes, p.words("A person without a usable trajectory counts with the contribution 0, or with the end of that range nearest to 0; the interval does not allow for what the missing trajectory would have contributed."))
 	p.describeEpisodes()
 	return nil
 }
@@ -202,6 +203,9 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 	if err != nil {
 		return err
 	}
+	if b.Usable {
+		return p.describeUsable(b)
+	}
 	rests := p.restsOn(confounding)
 	cuts := fmt.Sprintf("whatever weights are clipped (here those above %.4g)", widest)
 	if b.Noise.Clip == 0 && widest >= largest {
@@ -222,6 +226,18 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 	p.Notes = append(p.Notes, words)
 	p.describeEpisodes()
 	p.describeBehavior(b.Logistic)
+	return nil
+}
+
+// describeUsable tells what is known beforehand of a mean of episodes that may be missing.
+func (p *Plan) describeUsable(b scalar.Bounds) error {
+	half, err := b.ExpectedMean()
+	if err != nil {
+		return err
+	}
+	p.Expected.HalfWidth = half
+	p.Notes = append(p.Notes, "The interval extends from a lower estimate of the mean return to an upper one, each with its error. An episode that is left out because it cannot be used may be worth anything in the public range of a return, and one that was cut off may have gone on in any way that the public ranges allow: both are missing mass, for whatever reason they are missing.")
+	p.describeEpisodes()
 	return nil
 }
 

@@ -16,17 +16,19 @@ type vouched struct {
 	each           func(x, z []float64, s *value.Sample)
 	within         facts.Range  // what the shares 0 and 1 stand for
 	selfNormalised bool         // the value is the ratio of sums
+	stepwise       bool         // rewards are weighted decision by decision
 	needsEnds      bool         // it matters how episodes end
 	confounding    float64      // by how much hidden circumstances may move odds; 0 for none
 	behavior       propensities // estimates the probabilities of logged actions; nil where they are known
 	weights        weightBound  // what the design says of weights
-	cutOff         bool         // what follows a record that was cut off is missing
 }
 
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
-	within := p.numbers().Returns
-	return vouched{within: within, weights: p.weightsOf(false), each: func(x, z []float64, s *value.Sample) { scalar.Whole(x, z, s, within) }}
+	numbers := p.numbers()
+	numbers.Horizon = p.decisions()
+	whole := scalar.WholeOf(numbers, p.Discounts)
+	return vouched{within: whole.Returns, weights: p.weightsOf(false), each: whole.Contributions, needsEnds: p.decisions() > 1}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
@@ -34,9 +36,7 @@ func stepByStep(p Public) vouched {
 	numbers := p.numbers()
 	numbers.Horizon = p.decisions()
 	steps := scalar.StepwiseOf(numbers, p.Discounts)
-	several := p.decisions() > 1
-	ended := p.Design != nil && p.Design.Ended && p.Episodes == 1
-	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, needsEnds: several, cutOff: several && !ended}
+	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, stepwise: p.decisions() > 1, needsEnds: p.decisions() > 1}
 }
 
 // narrowest weighs step by step where rewards bound the return.

@@ -224,6 +224,8 @@ func (p *Plan) CheckEnds(known bool) error {
 	switch {
 	case known:
 		return nil
+	case p.public.Complete && p.public.decisions() > 1:
+		return errEnds(p.Method, "nobody can tell whether an episode was cut off, and problem.records is complete")
 	case p.bootstraps:
 		return errEnds(p.Method, "every last decision would be left out with its reward")
 	case p.needsEnds:
@@ -271,8 +273,9 @@ func (p *Plan) CheckPersons(m int64) error {
 	return nil
 }
 
-// checkContributions holds every person against the public caps. The reader
-// enforces them; this catches a dataset that was made by other hands.
+// checkContributions holds every person against the public caps, and complete data against
+// what is stated of them. The reader enforces the caps; this catches a dataset that was made
+// by other hands.
 func checkContributions(d *trajectory.Dataset, p Public) error {
 	if d.Discount != nil && !p.Discounts {
 		return fmt.Errorf("%w: the data brings a discount for each decision; set problem.discounts, or leave the column out", ErrData)
@@ -282,8 +285,10 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
-		if from == to && p.Design != nil && p.Design.Complete {
-			return fmt.Errorf("%w: problem.records is complete, and the data have no decision of %s; mend the data, or leave the key out", ErrData, p.unit().Words("a person"))
+		if p.Complete {
+			if err := p.checkComplete(d, person); err != nil {
+				return err
+			}
 		}
 		if p.Episodes > 0 && int64(to-from) > p.Episodes {
 			return fmt.Errorf("%w: %s owns more than %d trajectories; cap them when reading (problem.episodes)", ErrData, p.unit().Words("a person"), p.Episodes)
@@ -291,6 +296,21 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 		if int64(d.EpisodeStart[to]-d.EpisodeStart[from]) > p.Horizon {
 			return fmt.Errorf("%w: %s contributes more than %d decisions; cap them when reading (problem.horizon)", ErrData, p.unit().Words("a person"), p.Horizon)
 		}
+	}
+	return nil
+}
+
+// checkComplete refuses what complete data do not show of a person.
+func (p Public) checkComplete(d *trajectory.Dataset, person int) error {
+	from, to := d.PersonStart[person], d.PersonStart[person+1]
+	if from == to || d.Counted(person) > to-from {
+		return fmt.Errorf("%w: problem.records is complete, and the data have no decision of %s, or an episode was left out; mend the data, or leave the key out", ErrData, p.unit().Words("a person"))
+	}
+	for e := from; e < to; e++ {
+		if int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) >= p.decisions() || d.Ended(e) {
+			continue
+		}
+		return fmt.Errorf("%w: problem.records is complete, and an episode was cut off before decision %d, the last of the problem; leave the key out, so that the interval allows for what would have followed", ErrData, p.decisions())
 	}
 	return nil
 }

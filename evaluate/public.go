@@ -120,6 +120,11 @@ type Public struct {
 	// Design is what public policies say of the importance ratios; nil where they say
 	// nothing. dp-is, dp-pdis, dp-wis and dp-dr use it.
 	Design *Design
+	// Complete says that nothing is lost: every decision of every person is in the data, no
+	// episode was cut off, and none of them, nor a value that is read, was left out or
+	// replaced. Only whoever holds the data can say so; a check refuses data that show
+	// otherwise.
+	Complete bool
 	// Privacy asks for a guarantee; nil asks for a non-private reference.
 	Privacy *Privacy
 	// Labels are further public facts that a release repeats, such as the target
@@ -348,6 +353,9 @@ func (p Public) facts() map[string]any {
 	}
 	if p.decisions() < p.Horizon {
 		f["one_decision"] = true
+	}
+	if p.Complete {
+		f["records"] = "complete"
 	}
 	return f
 }

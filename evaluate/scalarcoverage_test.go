@@ -3,6 +3,7 @@ package evaluate_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -83,8 +84,10 @@ func TestIntervalsCoverOnTheChain(t *testing.T) {
 		truth     float64
 	}{
 		{"dp-is on-policy", evaluate.DPIS{}, false, on},
-		{"dp-is on-policy, auto clip", evaluate.DPIS{Clip: "auto"}, false, on},
+		{"dp-is on-policy, complete", evaluate.DPIS{}, false, on},
+		{"dp-is on-policy, complete, auto clip", evaluate.DPIS{Clip: "auto"}, false, on},
 		{"dp-dr on-policy", evaluate.DPDR{}, false, on},
+		{"dp-dr on-policy, complete", evaluate.DPDR{}, false, on},
 		{"dp-is", evaluate.DPIS{Clip: "public"}, true, off},
 		{"dp-is, auto clip", evaluate.DPIS{}, true, off},
 		{"dp-wis", evaluate.DPWIS{}, true, off},
@@ -101,6 +104,7 @@ func TestIntervalsCoverOnTheChain(t *testing.T) {
 			p := chainOffPolicy(t, persons, 1)
 			if !c.offPolicy {
 				p.Target = policy.Logged{}
+				p.Complete = strings.Contains(c.name, "complete")
 			}
 			if seed%2 == 1 {
 				p.Privacy.Adjacency = dp.AddRemoveOne

@@ -21,8 +21,8 @@ import (
 // coinArms asks about both arms of coins and about what was logged, by their design.
 func coinArms(t testing.TB, persons int64, adjacency dp.Adjacency) evaluate.Public {
 	p := arms(t, persons, adjacency)
-	p.Design = evaluate.NewDesign(must(policy.NewUniform(2)), true, true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy)
-	p.Design.Complete = true
+	p.Design = evaluate.NewDesign(must(policy.NewUniform(2)), true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy)
+	p.Complete = true
 	return p
 }
 
@@ -38,7 +38,7 @@ func TestSeveralAnswersFollowTheDesign(t *testing.T) {
 		why    string
 	}{
 		"complete":       {func(*evaluate.Public) {}, evaluate.DPWIS{}, 0, "no weight exceeds 2"},
-		"not stated":     {func(p *evaluate.Public) { p.Design.Complete = false }, evaluate.DPWIS{}, 2, "problem.records: complete"},
+		"not stated":     {func(p *evaluate.Public) { p.Complete = false }, evaluate.DPWIS{}, 2, "problem.records: complete"},
 		"no design":      {func(p *evaluate.Public) { p.Design = nil }, evaluate.DPWIS{}, 2, "no public design"},
 		"an untried arm": {func(p *evaluate.Public) { p.Design.Supported = false }, evaluate.DPWIS{}, 2, "does not ensure that every action"},
 		"a smaller cap":  {func(*evaluate.Public) {}, evaluate.DPWIS{MaxWeight: 1.5}, 2, "max_weight is 1.5"},
@@ -131,8 +131,8 @@ func TestOneAnswerBringsTheGuardBackInAll(t *testing.T) {
 	const persons = 3000
 	p := arms(t, persons, dp.ReplaceOne)
 	p.Targets.Policies, p.Targets.Levels, p.Targets.Contrasts, p.Targets.Best = p.Targets.Policies[:2], []string{"zero", "one"}, nil, false
-	p.Design = evaluate.NewDesign(must(policy.NewUniform(3)), true, true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy)
-	p.Design.Complete = true
+	p.Design = evaluate.NewDesign(must(policy.NewUniform(3)), true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy)
+	p.Complete = true
 	plan := must(evaluate.DPWIS{}.Plan(p))
 	if plan.Facts["tier"] != 0 {
 		t.Fatal(plan.Notes)
@@ -172,7 +172,7 @@ func TestModelWithoutAGuard(t *testing.T) {
 		p := coinPublic(t, persons, adjacency)
 		p.Features = must(feature.NewTabular(1, "obs_state"))
 		bare := must(evaluate.DPFQE{}.Plan(p))
-		p.Design.Complete = false
+		p.Complete = false
 		guarded := must(evaluate.DPFQE{}.Plan(p))
 		if bare.Facts["tier"] != 0 || guarded.Facts["tier"] != 2 || bare.Facts["max_weight"] != 2.0 {
 			t.Fatalf("tiers %v and %v, cap %v; want 0 and 2, 2", bare.Facts["tier"], guarded.Facts["tier"], bare.Facts["max_weight"])

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 )
@@ -61,7 +60,7 @@ func costs(p Public, of vouched, with, without float64) string {
 	if without >= with {
 		return fmt.Sprintf("the design allows weights up to %.4g, and the noise for these would widen the interval more than capping them does", of.weights.largest)
 	}
-	return lost(p, of)
+	return lost(p)
 }
 
 // needless says why no guard is needed.
@@ -71,18 +70,11 @@ func needless(of vouched) string {
 
 // lost says how records may yet be lost where the design alone would need no guard, and
 // what says that none is; "" where it is said.
-func lost(p Public, of vouched) string {
-	var keys []string
-	if !p.Design.Complete {
-		keys = append(keys, "set problem.records: complete if the file has every decision of every person and none has to be left out or repaired (the check refuses data that show otherwise)")
-	}
-	if of.cutOff {
-		keys = append(keys, "set problem.end: terminated and problem.episodes: 1 if every person has one episode and none is cut off before its end")
-	}
-	if keys == nil {
+func lost(p Public) string {
+	if p.Complete {
 		return ""
 	}
-	return "the design bounds the weights, but nothing states that no record is lost; to narrow the interval, " + strings.Join(keys, ", and ")
+	return "the design bounds the weights, but nothing states that no record is lost; to narrow the interval, set problem.records: complete if the file has every decision of every person, no episode was cut off and none has to be left out or repaired (the check refuses data that show otherwise)"
 }
 
 // narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
@@ -125,6 +117,8 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 		return fewInGroup
 	}
 	switch d := p.Design; {
+	case p.onPolicy():
+		return "nothing states that no episode was cut off and that none has to be left out; to narrow the interval, set problem.records: complete if that is so (the check refuses data that show otherwise)"
 	case p.Behavior != nil:
 		return "the probabilities of logged actions are estimated"
 	case d == nil:
@@ -151,6 +145,9 @@ func (t tier) describe(plan *Plan, guess *WeightGuess) {
 		plan.Expected.HalfWidth = t.half
 	}
 	guard := "The interval includes a guard, which allows for weight that is clipped or missing"
+	if plan.public.onPolicy() {
+		guard = "The interval includes a guard, which allows for what is missing"
+	}
 	if t.number == 0 {
 		guard = "The interval needs no guard against weight that is clipped or missing"
 	}

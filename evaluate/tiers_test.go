@@ -64,8 +64,8 @@ func coins(persons, without int, seed uint64) *trajectory.Dataset {
 // coinPublic asks for the value of arm 1, of which the design is known.
 func coinPublic(t testing.TB, persons int64, adjacency dp.Adjacency) evaluate.Public {
 	p := banditPublic(t, persons, adjacency, must(policy.NewConstant(1)))
-	p.Design = evaluate.NewDesign(must(policy.NewUniform(2)), true, true, p.Target)
-	p.Design.Complete = true
+	p.Design = evaluate.NewDesign(must(policy.NewUniform(2)), true, p.Target)
+	p.Complete = true
 	return p
 }
 
@@ -90,12 +90,10 @@ func TestTiersFollowFromTheDesign(t *testing.T) {
 		"an arm of a trial":     {evaluate.DPWIS{}, 40, func(p *evaluate.Public) { p.Design.Ratios, p.Design.Squares = []float64{2, 1}, []float64{2, 1} }, 0, 2, "no weight exceeds 2"},
 		"too many decisions":    {evaluate.DPWIS{}, 12, nil, 2, 64, "the noise for these would widen the interval more than capping them does"},
 		"no design":             {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design = nil }, 2, 64, "no public design"},
-		"a model of the draws":  {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design = evaluate.NewDesign(fair, false, true, p.Target) }, 2, 2, "does not ensure that every action"},
+		"a model of the draws":  {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design = evaluate.NewDesign(fair, false, p.Target) }, 2, 2, "does not ensure that every action"},
 		"an arm that none drew": {evaluate.DPIS{}, 1, func(p *evaluate.Public) { p.Design.Supported = false }, 2, 2, "does not ensure that every action"},
-		"records cut off":       {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Design.Ended = false }, 2, 14.0 / 3, "problem.end: terminated"},
-		"several episodes":      {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Episodes = 2 }, 2, 14.0 / 3, "problem.episodes: 1"},
-		"records lost":          {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design.Complete = false }, 2, 8, "problem.records: complete"},
-		"whole records cut off": {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Design.Ended = false }, 0, 8, "no weight exceeds 8"},
+		"several episodes":      {evaluate.DPPDIS{}, 3, func(p *evaluate.Public) { p.Episodes = 2 }, 0, 14.0 / 3, "no weight exceeds 4.667"},
+		"records lost":          {evaluate.DPWIS{}, 3, func(p *evaluate.Public) { p.Complete = false }, 2, 8, "problem.records: complete"},
 		"a smaller cap":         {evaluate.DPWIS{MaxWeight: 1.5}, 1, nil, 2, 1.5, "max_weight is 1.5"},
 		"a larger cap":          {evaluate.DPWIS{MaxWeight: 10}, 1, nil, 0, 2, "no weight exceeds 2"},
 		"a histogram":           {evaluate.DPWIS{Clip: "auto"}, 3, nil, 2, 8, "chosen from a histogram"},
@@ -181,7 +179,7 @@ func TestRecordsThatAreLost(t *testing.T) {
 			p := coinPublic(t, int64(persons), dp.ReplaceOne)
 			p.Privacy.Budget.Epsilon = epsilon
 			stated := must(evaluate.DPWIS{}.Plan(p))
-			p.Design.Complete = false
+			p.Complete = false
 			plan := must(evaluate.DPWIS{}.Plan(p))
 			if stated.Facts["tier"] != 0 || plan.Facts["tier"] != 2 {
 				t.Fatalf("tiers %v with the statement and %v without", stated.Facts["tier"], plan.Facts["tier"])

@@ -105,10 +105,10 @@ func TestReleasesStateTheirUnit(t *testing.T) {
 	}
 }
 
-// A method that bootstraps refuses data that do not say how episodes end; the
-// others do not care. Neither takes discounts for granted.
+// A method that bootstraps, or whose interval allows for what follows a cut, refuses data
+// that do not say how episodes end; the others do not care. Neither takes discounts for granted.
 func TestEndsAndDiscountsAreNotGuessed(t *testing.T) {
-	bootstraps := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
+	needs := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "dp-is": true, "dp-pdis": true, "dp-wis": true, "dp-dr": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
 	for _, m := range evaluate.Methods() {
 		params := map[string]any{}
 		switch m.Name {
@@ -138,7 +138,7 @@ func TestEndsAndDiscountsAreNotGuessed(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 		err = check(func(d *trajectory.Dataset, _ *evaluate.Public) { d.Terminated = nil })
-		if bootstraps[m.Name] != errors.Is(err, evaluate.ErrData) || err != nil && !strings.Contains(fmt.Sprint(err), "problem.end") {
+		if needs[m.Name] != errors.Is(err, evaluate.ErrData) || err != nil && !strings.Contains(fmt.Sprint(err), "problem.end") {
 			t.Errorf("%s without known ends: %v", m.Name, err)
 		}
 		if err := check(func(_ *trajectory.Dataset, p *evaluate.Public) { p.Discounts = true }); !errors.Is(err, evaluate.ErrData) {

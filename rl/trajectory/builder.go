@@ -36,7 +36,7 @@ type Builder struct {
 	obs, reward, behavior, probs, target, discount, final column[float64]
 	action                                                column[int32]
 	persons                                               int
-	leftOut                                               bool // an episode, perhaps all of a person's
+	leftOut                                               []int // episodes, by person; nil before the first
 	sorted, inTurn                                        bool // persons do not fall; names count up
 	lastPerson                                            int
 }
@@ -45,7 +45,7 @@ type Builder struct {
 // of persons so far. It panics if its columns or parts are not those of the
 // episodes before it, or lengths do not agree: that is the fault of the caller. A
 // part that one episode lacks is never dropped for the others. An episode without a
-// decision adds its person alone.
+// decision was left out: it adds its person, and counts in [Dataset.LeftOut].
 func (b *Builder) Add(e *Episode) {
 	if !b.begun {
 		b.begin(e)
@@ -64,7 +64,9 @@ func (b *Builder) Add(e *Episode) {
 		panic("trajectory: a file or an episode's name out of range")
 	}
 	if n == 0 {
-		b.persons, b.leftOut = max(b.persons, e.Person+1), true
+		b.persons = max(b.persons, e.Person+1)
+		b.leftOut = append(b.leftOut, make([]int, b.persons-len(b.leftOut))...)
+		b.leftOut[e.Person]++
 		return
 	}
 	b.place(e)
@@ -215,7 +217,10 @@ func at(order []int, i int) int {
 func (b *Builder) index(d *Dataset, order []int) {
 	n := b.records.n
 	d.EpisodeStart = make([]int, 1, n+1)
-	single := b.persons == b.rows && !b.leftOut // one episode of one row each: both offsets are 0, 1, 2, ...
+	if b.leftOut != nil {
+		d.LeftOut = append(b.leftOut, make([]int, b.persons-len(b.leftOut))...)
+	}
+	single := b.persons == b.rows && b.leftOut == nil // one episode of one row each: both offsets are 0, 1, 2, ...
 	if !single {
 		d.PersonStart = make([]int, 1, b.persons+1)
 	}

@@ -16,6 +16,10 @@ type Dataset struct {
 	PersonStart []int
 	// EpisodeStart has one entry more than there are episodes.
 	EpisodeStart []int
+	// LeftOut counts, by person, the episodes that count towards the person's caps and
+	// were left out ([Options.Repair]); nil where none was. A mean over a person's
+	// episodes divides by these as well, so that they are missing and not forgotten.
+	LeftOut []int `json:",omitempty"`
 
 	// Obs holds, row by row, the len(Columns) values observed before the decision.
 	Obs []float64
@@ -63,6 +67,15 @@ func (d *Dataset) Persons() int { return max(len(d.PersonStart)-1, 0) }
 
 // Episodes is the number of episodes.
 func (d *Dataset) Episodes() int { return max(len(d.EpisodeStart)-1, 0) }
+
+// Counted is the number of a person's episodes before any was left out.
+func (d *Dataset) Counted(person int) int {
+	n := d.PersonStart[person+1] - d.PersonStart[person]
+	if d.LeftOut != nil {
+		n += d.LeftOut[person]
+	}
+	return n
+}
 
 // Rows is the number of decisions.
 func (d *Dataset) Rows() int { return len(d.Reward) }

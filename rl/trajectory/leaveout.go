@@ -1,7 +1,8 @@
 package trajectory
 
 // LeaveOut returns the dataset without the episodes that have a row which bad
-// reports, and how many these are. Their persons stay. Nothing is copied where
+// reports, and how many these are. Their persons stay, and [Dataset.LeftOut] counts
+// them. Nothing is copied where
 // there are none; d is not changed.
 func (d *Dataset) LeaveOut(bad func(row int) bool) (*Dataset, int) {
 	keep, out := make([]bool, d.Episodes()), 0
@@ -23,7 +24,8 @@ func (d *Dataset) LeaveOut(bad func(row int) bool) (*Dataset, int) {
 // kept copies the episodes that are kept.
 func (d *Dataset) kept(keep []bool) *Dataset {
 	c := *d
-	c.PersonStart, c.EpisodeStart = []int{0}, []int{0}
+	c.PersonStart, c.EpisodeStart, c.LeftOut = []int{0}, []int{0}, make([]int, d.Persons())
+	copy(c.LeftOut, d.LeftOut)
 	rows := make([]bool, 0, d.Rows())
 	for p := range d.Persons() {
 		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
@@ -33,6 +35,8 @@ func (d *Dataset) kept(keep []bool) *Dataset {
 			}
 			if keep[e] {
 				c.EpisodeStart = append(c.EpisodeStart, c.EpisodeStart[len(c.EpisodeStart)-1]+n)
+			} else {
+				c.LeftOut[p]++
 			}
 		}
 		c.PersonStart = append(c.PersonStart, len(c.EpisodeStart)-1)

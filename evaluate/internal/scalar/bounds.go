@@ -35,6 +35,9 @@ type Bounds struct {
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
 	// place of what is missing; nil leaves the value to SelfNormalised.
 	Fill *float64
+	// Usable says that a person's weight is the share of their episodes that can be used, 1
+	// at most and not a matter of probabilities: on-policy.
+	Usable bool
 	// Uncut says that no weight is above the cap and that nothing is missing: no guard is
 	// needed. nil where that is not known.
 	Uncut *Uncut
@@ -92,6 +95,7 @@ func (b Bounds) unseen() float64 { return rare + math.Log(float64(max(b.Answers,
 type Missing struct {
 	Share      float64 // of the weight: 0 where nothing is missing
 	SD         float64 // its standard error, of noise and of the choice of persons
+	Usable     bool    // the weight is the share of episodes that can be used
 	Confounded bool    // part of it is what hidden circumstances may have moved
 	MeanWeight float64 // 1 less the share, where it is not above 1
 	Refuted    bool    // a mean weight above 1 that neither noise nor chance makes
@@ -122,6 +126,18 @@ func (b Bounds) Expected(cap float64) (private, sampling float64, err error) {
 	}
 	persons, width := float64(b.Public.Persons), b.Range.Width()
 	return width * m.SD().Difference / 2 / persons, width / 2 * math.Sqrt(cap/persons), nil
+}
+
+// ExpectedMean is half the width that is expected where nothing is missing, for a value in
+// the middle of the range that varies as much as numbers in it can.
+func (b Bounds) ExpectedMean() (float64, error) {
+	m, err := b.pair(1)
+	if err != nil {
+		return 0, err
+	}
+	persons := float64(b.Public.Persons)
+	noisy := mechanism.NoisyPair{Count: persons, SD: m.SD()}
+	return b.Range.Width() * b.margin(noisy, 0.5, persons/2, persons, 1), nil
 }
 
 func (b Bounds) diagnostics() overlap {
@@ -258,7 +274,7 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	// No less than noise could hide, no more than weights up to the cap allow.
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
 	sd := math.Hypot(private, math.Sqrt(variance/persons))
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Refuted: refuted(mean, sd, persons)}
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && refuted(mean, sd, persons)}
 }
 
 // point is the value, with its errors.
@@ -266,6 +282,8 @@ func (b Bounds) point(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 	switch {
 	case b.Fill != nil:
 		return b.filled(noisy, persons, *b.Fill)
+	case b.Usable && !b.missing(noisy, persons, cap).Sure():
+		return b.filled(noisy, persons, 0.5) // the mean, as far as anybody can tell
 	case b.SelfNormalised:
 		return b.ratio(noisy, persons, cap)
 	}

@@ -143,17 +143,9 @@ func TestBoundsHoldTheValue(t *testing.T) {
 		steps := StepwiseOf(facts.Public{Reward: facts.Range{Min: -1, Max: 1}, Horizon: int64(p.horizon), Gamma: p.gamma}, false)
 		worth := p.value(0, p.horizon)
 		x, z := make([]float64, len(chances)), make([]float64, len(chances))
-		for name, c := range map[string]struct {
-			each  func()
-			holds bool // also where records are cut off
-		}{
-			"decision by decision": {func() { steps.Contributions(x, z, s) }, true},
-			"whole":                {func() { Whole(x, z, s, steps.Range()) }, false},
-		} {
-			if p.cut > 0 && !c.holds {
-				continue
-			}
-			c.each()
+		whole := Whole{Returns: steps.Range(), Reward: steps.Reward, Horizon: steps.Horizon, Gamma: p.gamma}
+		for name, each := range map[string]func(x, z []float64, s *value.Sample){"decision by decision": steps.Contributions, "whole": whole.Contributions} {
+			each(x, z, s)
 			for _, cap := range []float64{math.Inf(1), 2, 1, 0.3} {
 				low, high := 0.0, 1.0
 				for i, chance := range chances {

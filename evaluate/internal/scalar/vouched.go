@@ -1,26 +1,9 @@
 package scalar
 
 import (
-	"math"
-
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 )
-
-// Whole writes what every person contributes by whole trajectories: the mean over
-// the person's episodes of w G and w (1 - G), w the product of the ratios and G the
-// return in shares of its public range.
-func Whole(x, z []float64, s *value.Sample, returns facts.Range) {
-	value.ISContributions(x, z, s)
-	for i, w := range z {
-		share := 0.0
-		if w > 0 {
-			share = returns.Clamp(x[i]/w) - returns.Min
-		}
-		x[i] = w * (share / returns.Width())
-		z[i] = max(w-x[i], 0)
-	}
-}
 
 // Stepwise says how rewards are weighted decision by decision.
 type Stepwise struct {
@@ -48,12 +31,7 @@ func StepwiseOf(p facts.Public, discounts bool) Stepwise {
 }
 
 // total is the discounted number of decisions up to the horizon.
-func (c Stepwise) total() float64 {
-	if c.Gamma == 1 {
-		return float64(c.Horizon)
-	}
-	return -math.Expm1(float64(c.Horizon)*math.Log(c.Gamma)) / (1 - c.Gamma)
-}
+func (c Stepwise) total() float64 { return discounted(float64(c.Horizon), c.Gamma) }
 
 // Range is the public range of a return that the rewards allow.
 func (c Stepwise) Range() facts.Range {
@@ -68,15 +46,22 @@ func (c Stepwise) Range() facts.Range {
 // range and c the sum of gamma^t over the horizon. After an episode that ended by the
 // problem's own rule the weight is carried on, and the reward is 0. What would have
 // followed an episode that was cut off is not known: it adds to neither, and is
-// missing mass.
+// missing mass. So is an episode that was left out.
 func (c Stepwise) Contributions(x, z []float64, s *value.Sample) {
+	contributions(x, z, s, func(e int) (float64, float64) { return c.episode(s, e) })
+}
+
+// contributions writes the mean over every person's episodes of what each vouches for. An
+// episode that was left out vouches for nothing and counts in the mean.
+func contributions(x, z []float64, s *value.Sample, episode func(e int) (x, z float64)) {
 	for p := range x {
 		from, to := s.Episodes(p)
+		n := float64(s.Data.Counted(p))
 		x[p], z[p] = 0, 0
 		for e := from; e < to; e++ {
-			a, b := c.episode(s, e)
-			x[p] += a / float64(to-from)
-			z[p] += b / float64(to-from)
+			a, b := episode(e)
+			x[p] += a / n
+			z[p] += b / n
 		}
 	}
 }
@@ -99,7 +84,7 @@ func (c Stepwise) episode(s *value.Sample, e int) (x, z float64) {
 			discount *= c.Gamma
 		}
 	}
-	if s.Data.Ended(e) && int64(hi-lo) < c.Horizon {
+	if int64(hi-lo) < c.Horizon && !s.Cut(e, c.Horizon) {
 		add(max(left, 0)*w, 0)
 	}
 	return x / c.total(), z / c.total()

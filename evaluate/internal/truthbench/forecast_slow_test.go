@@ -56,7 +56,7 @@ func rightGuesses(t *testing.T, p truthbench.Problem) map[bool]evaluate.WeightGu
 		if steps {
 			scalar.StepwiseOf(numbers, false).Contributions(x, z, s)
 		} else {
-			scalar.Whole(x, z, s, numbers.Returns)
+			scalar.WholeOf(numbers, false).Contributions(x, z, s)
 		}
 		mean, square := 0.0, 0.0
 		for i := range x {

@@ -32,8 +32,8 @@ var designed = flag.Bool("truth-design", false, "with the design by which action
 // knowing adds the design, where the flags ask for it.
 func knowing(p truthbench.Problem, public evaluate.Public, targets ...policy.Policy) evaluate.Public {
 	if *designed {
-		if public.Design = evaluate.NewDesign(p.Behavior, true, true, targets...); public.Design != nil {
-			public.Design.Complete = true
+		if public.Design = evaluate.NewDesign(p.Behavior, true, targets...); public.Design != nil {
+			public.Complete = true
 		}
 	}
 	return public

@@ -60,8 +60,8 @@ func (p Problem) Public(persons int, epsilon float64, adjacency dp.Adjacency) ev
 // reaches the horizon is over, and none is cut off before.
 func (p Problem) Designed(persons int, epsilon float64, adjacency dp.Adjacency) evaluate.Public {
 	public := p.Public(persons, epsilon, adjacency)
-	if public.Design = evaluate.NewDesign(p.Behavior, true, true, p.Target); public.Design != nil {
-		public.Design.Complete = true
+	if public.Design = evaluate.NewDesign(p.Behavior, true, p.Target); public.Design != nil {
+		public.Complete = true
 	}
 	return public
 }

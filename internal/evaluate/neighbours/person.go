@@ -62,7 +62,7 @@ func (s *Source) person(e extreme) person {
 			rows = append(rows, row)
 		}
 		out.episodes = append(out.episodes, rows)
-		out.ended = append(out.ended, s.below(4) > 0 || s.ended())
+		out.ended = append(out.ended, s.below(4) > 0 || s.complete())
 		var final []float64
 		if s.below(2) == 0 {
 			final = s.observation(e)

@@ -5,11 +5,9 @@ import "fmt"
 // mostDraws of a record are made until one is as the facts say that all are.
 const mostDraws = 1000
 
-// complete tells that by the facts every person has a decision, and none is left out.
-func (s *Source) complete() bool { return s.public.Design != nil && s.public.Design.Complete }
-
-// ended tells that by the facts no episode was cut off.
-func (s *Source) ended() bool { return s.public.Design != nil && s.public.Design.Ended }
+// complete tells that by the facts every person has a decision, none is left out and no
+// episode was cut off.
+func (s *Source) complete() bool { return s.public.Complete }
 
 // stated tells that the facts exclude a person of whom nothing can be read: nothing is
 // lost, or the sizes of groups are public, and whoever has no record has no group.

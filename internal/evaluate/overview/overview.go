@@ -32,6 +32,9 @@ type Report struct {
 	// the data.
 	EpisodesPerPerson Spread `json:"episodes_per_person"`
 	Lengths           Spread `json:"lengths"`
+	// CutOff counts the episodes that end neither by the problem's own rule nor with its
+	// last decision.
+	CutOff int `json:"cut_off"`
 	// Rewards and Returns, which are discounted, stand beside their public bounds.
 	Rewards Bounded `json:"rewards"`
 	Returns Bounded `json:"returns"`
@@ -100,6 +103,8 @@ type Facts struct {
 	Lower   bool
 	// Gamma discounts returns.
 	Gamma float64
+	// Horizon is the number of decisions of an episode that counts whole, 0 if not known.
+	Horizon int64
 	// Reward and Return are the public ranges, nil for none.
 	Reward, Return *evaluate.Range
 	// Target is the policy to evaluate.
@@ -145,7 +150,7 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Weights, r.Warnings = w.weights(true), w.Warnings()
+	r.CutOff, r.Weights, r.Warnings = w.cut, w.weights(true), w.Warnings()
 	return r, nil
 }
 

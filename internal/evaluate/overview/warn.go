@@ -20,7 +20,7 @@ func Percent(share float64) string {
 
 // Warnings say what makes the evaluation doubtful, in words.
 func (w *Watch) Warnings() []string {
-	told := w.contradictions()
+	told := append(w.contradictions(), w.cuts()...)
 	told = append(told, w.overlap()...)
 	if w.facts.Estimated == nil {
 		if w.weighed {
@@ -53,6 +53,15 @@ func (w *Watch) contradictions() []string {
 		}
 	}
 	return told
+}
+
+// cuts say what is not known of episodes that were cut off.
+func (w *Watch) cuts() []string {
+	if w.cut == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in the interval of dp-is, dp-pdis, dp-wis and dp-dr, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",
+		w.cut, w.episodes, w.facts.Horizon)}
 }
 
 // overlap says what is wrong with the weights.

@@ -13,6 +13,7 @@ type Watch struct {
 	facts             Facts
 	persons, episodes int
 	rewards, returns  int // outside their ranges
+	cut               int // episodes that were cut off
 
 	weighed bool        // weights are known
 	weight  [][]float64 // of episodes, by part
@@ -35,6 +36,7 @@ func (w *Watch) Add(d *trajectory.Dataset, rho []float64) {
 func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
 	w.persons += d.Persons()
 	w.episodes += d.Episodes()
+	w.cut += cutOff(d, w.facts.Horizon)
 	w.rewards += outside(d.Reward, w.facts.Reward)
 	if w.facts.Return != nil {
 		w.returns += outside(returns(d, w.facts.Gamma), w.facts.Return)
@@ -64,6 +66,7 @@ func (w *Watch) once() bool { return w.facts.Estimated != nil && w.facts.Estimat
 func (w *Watch) Merge(o *Watch) {
 	w.persons += o.persons
 	w.episodes += o.episodes
+	w.cut += o.cut
 	w.rewards += o.rewards
 	w.returns += o.returns
 	w.weighed = w.weighed || o.weighed
@@ -109,6 +112,21 @@ func Warn(d *trajectory.Dataset, f Facts) ([]string, error) {
 		return nil, err
 	}
 	return w.Warnings(), nil
+}
+
+// cutOff counts the episodes that end neither by the problem's own rule nor with decision
+// horizon; none where nobody knows.
+func cutOff(d *trajectory.Dataset, horizon int64) int {
+	if d.Terminated == nil {
+		return 0
+	}
+	n := 0
+	for e, ended := range d.Terminated {
+		if !ended && int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) < horizon {
+			n++
+		}
+	}
+	return n
 }
 
 // outside counts the numbers beyond a range, none where there is no range.

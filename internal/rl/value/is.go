@@ -19,7 +19,7 @@ const limit = 1e150
 func ISContributions(num, den []float64, s *Sample) {
 	s.perPerson("ISContributions", num, den)
 	s.eachPerson(func(p, e int, weight float64) {
-		w := s.trajectoryRatio(e)
+		w := s.TrajectoryRatio(e)
 		num[p] += weight * w * s.Return(e)
 		den[p] += weight * w
 	})
@@ -36,8 +36,9 @@ func IS(s *Sample) (float64, error) {
 	return mean(num), nil
 }
 
-// trajectoryRatio is the product of the ratios of an episode, at most limit.
-func (s *Sample) trajectoryRatio(episode int) float64 {
+// TrajectoryRatio is the product of the ratios of an episode, at most 1e150, so that no
+// later sum is infinite.
+func (s *Sample) TrajectoryRatio(episode int) float64 {
 	if s.Rho == nil {
 		return 1
 	}

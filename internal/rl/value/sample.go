@@ -245,6 +245,13 @@ func (s *Sample) Rows(episode int) (lo, hi int) {
 	return s.Data.EpisodeStart[episode], s.Data.EpisodeStart[episode+1]
 }
 
+// Cut tells whether an episode was cut off: its record ends before decision horizon, the
+// last of the problem, and not by the problem's own rule.
+func (s *Sample) Cut(episode int, horizon int64) bool {
+	lo, hi := s.Rows(episode)
+	return int64(hi-lo) < horizon && !s.Data.Ended(episode)
+}
+
 // Transitions returns the range of rows of an episode whose following features
 // are known: Rows without an Unknown end. It may be empty. It needs features.
 func (s *Sample) Transitions(episode int) (lo, hi int) {

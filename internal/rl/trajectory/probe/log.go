@@ -198,7 +198,7 @@ func (l *log) decision(r *rand.Rand, person string, e, s int, last, cut bool) ro
 			continue
 		case terminated, truncated:
 			v = 0
-			if last && (c.kind == truncated) == cut {
+			if last && (c.kind == truncated) == (cut && !l.o.Complete) {
 				v = 1
 			}
 			out[c.name] = c.coded(v, strconv.FormatBool(v == 1))

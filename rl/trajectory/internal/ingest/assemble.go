@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -86,7 +87,12 @@ func (s *Stream) hand() {
 	if len(b.final) > 0 {
 		e.Final = b.final
 	}
-	e.EndUnknown = !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn && !s.bound.has(blkTerminated)
+	e.EndUnknown = !s.ends()
+}
+
+// ends tells that it is known how episodes end.
+func (s *Stream) ends() bool {
+	return s.o.OneRowEpisodes || s.o.End != trajectory.EndColumn || s.bound.has(blkTerminated)
 }
 
 // part is the column of a block, nil where the data have none.
@@ -106,6 +112,14 @@ func (s *Stream) checkEnd() {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
 	s.contradicted()
+	if s.state.final && s.ep.Terminated && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+			What: "is missing in the last row of an episode that terminated, and no column action tells whether the row is a decision", Remedy: "give the reward, or drop the row if it is an observation after the last decision", Kind: trajectory.ErrValue})
+	}
+	if s.o.Complete && !s.o.OneRowEpisodes && !s.ep.Terminated && s.state.rows < s.o.Horizon && s.ends() {
+		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that problem.horizon allows, and problem.records is complete", s.o.Horizon),
+			Remedy: "leave problem.records out, so that the interval allows for what would have followed; or lower problem.horizon; or set problem.end: terminated where nothing follows a last row", Kind: trajectory.ErrEpisode})
+	}
 	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && len(s.buf.final) == 0 && len(s.ep.Columns) > 0 {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
 			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})

@@ -9,30 +9,34 @@ type tally struct{ decisions, episodes int }
 
 // cap applies the caps on one person's contribution to the episode at hand and
 // reports whether anything of it is left. It looks at this person's earlier
-// episodes alone, so that nobody's contribution depends on anybody else.
+// episodes alone, so that nobody's contribution depends on anybody else. An episode
+// that was left out counts towards the caps like any other: a later one never takes
+// its place.
 func (s *Stream) cap() bool {
-	if s.ep.Len() == 0 {
-		return true // it was left out, and its person counts
+	usable, n := s.ep.Len() > 0, s.state.rows
+	if usable {
+		s.rewards += n
+		s.repaired.Rewards += s.state.clipped
+		s.repaired.Observations += s.state.replaced
 	}
-	s.rewards += s.ep.Len()
-	s.repaired.Rewards += s.state.clipped
-	s.repaired.Observations += s.state.replaced
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
 		return true
 	}
 	for len(s.tally) <= s.ep.Person {
 		s.tally = append(s.tally, tally{})
 	}
-	t, n := &s.tally[s.ep.Person], s.ep.Len()
+	t := &s.tally[s.ep.Person]
 	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
 		s.beyond("problem.episodes")
 		s.notice("episodes beyond the cap on episodes a person were left out")
-		s.unused.Episodes += n
+		if usable {
+			s.unused.Episodes += n
+		}
 		return false
 	}
 	if s.o.Horizon > 0 {
 		left := s.o.Horizon - t.decisions
-		if n > left {
+		if n > left && usable {
 			s.beyond("problem.horizon")
 			s.notice("decisions beyond the horizon were left out")
 			s.unused.Horizon += n - left
@@ -40,10 +44,10 @@ func (s *Stream) cap() bool {
 		if left == 0 {
 			return false
 		}
-		if n > left {
+		if n > left && usable {
 			cut(&s.ep, left)
 		}
-		t.decisions += s.ep.Len()
+		t.decisions += min(n, left)
 	}
 	t.episodes++
 	return true
