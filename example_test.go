@@ -59,7 +59,7 @@ func ExampleLoad() {
 		return
 	}
 	fmt.Printf("%s at epsilon %g: expected privacy error %.2f\n", cfg.Method.Name, cfg.Privacy.Epsilon, plan.Expected.StdPrivacy)
-	// Output: dp-wis at epsilon 0.5: expected privacy error 0.72
+	// Output: dp-wis at epsilon 0.5: expected privacy error 0.14
 }
 
 // Two hundred simulated agents report once each; none spends more than epsilon 2.

@@ -169,6 +169,9 @@ func (m DPIS) usable(method string, p Public) (*Plan, error) {
 	if m.Clip == clipAuto || m.ClipShare != 0 {
 		return nil, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
 	}
+	if p.Behavior != nil && p.share == nil {
+		return nil, p.estimatesNothing(method)
+	}
 	of := wholeReturns(p)
 	of.selfNormalised = true
 	return m.offPolicy(method, p, of, nil)

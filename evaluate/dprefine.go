@@ -215,6 +215,7 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 	onPolicy := policy.OnPolicy(p.Target)
 	plan.Notes = append(meaning(plan, form.Name(), onPolicy), plan.Notes...)
 	plan.Notes = append(plan.Notes, refineNotes(plan, form.Name(), onPolicy)...)
+	plan.describeAbsent(form.Name() == refine.LSTD)
 	plan.describeEpisodes()
 	return plan, nil
 }

@@ -117,6 +117,7 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	}
 	plan.outcome = functionAgain(r.public.Features, r.projected())
 	r.describe(plan)
+	plan.describeAbsent(true)
 	return plan, nil
 }
 

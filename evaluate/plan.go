@@ -99,7 +99,7 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // answer against the budget.
 func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Plan, error) {
 	if p.Behavior != nil && !p.estimates {
-		return nil, fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
+		return nil, p.estimatesNothing(method)
 	}
 	if err := p.startable(method); err != nil {
 		return nil, err
@@ -120,6 +120,11 @@ func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Pla
 	}
 	plan.Accountant, plan.Epsilon = plan.accounted.by, plan.accounted.epsilon
 	return plan, nil
+}
+
+// estimatesNothing refuses probabilities that are to be estimated in vain.
+func (p Public) estimatesNothing(method string) error {
+	return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
 }
 
 // adjacency is that of the guarantee; 0 where there is none.

@@ -103,6 +103,7 @@ func (r smoothRelease) plan(c constants) (*Plan, error) {
 		plan.words("The noise is scaled to the number of persons who visit each state. That scale is private and is not released, so the release has no error bar; the expected error assumes that the shares of persons who visit a state are spread evenly up to 1."),
 		"Values are not clipped to the public range: noise may take them outside.",
 	)
+	plan.describeAbsent(false)
 	if r.public.Episodes != 1 {
 		plan.Notes = append(plan.Notes, plan.words("If a person has several trajectories, only the first counts."))
 	}

@@ -50,6 +50,7 @@ func private() []question {
 		{name: "constant-given", log: "visits", target: logged, method: "{name: constant, value: 0.25}"},
 
 		{name: "dp-is-logged", log: "visits", target: logged, method: "{name: dp-is}"},
+		{name: "dp-is-complete", log: "drawn", target: logged, method: "{name: dp-is}"},
 		{name: "dp-is", log: "visits", target: column, method: "{name: dp-is}"},
 		{name: "dp-is-auto", log: "bandit", target: uniform, method: "{name: dp-is, clip: auto, clip_share: 0.3, diagnostics: 0.1, max_weight: 4}"},
 		{name: "dp-pdis", log: "visits", target: first, method: "{name: dp-pdis}"},
@@ -82,6 +83,7 @@ func private() []question {
 		{name: "dp-dr-value", log: "visits", target: column, method: "{name: dp-dr, baseline: value, baseline_share: 0.2, clip: public}"},
 		{name: "dp-dr-none", log: "visits", target: logged, method: "{name: dp-dr, baseline: none, max_weight: 3}"},
 		{name: "dp-dr-logged", log: "bandit", target: logged, method: "{name: dp-dr}"},
+		{name: "dp-dr-complete", log: "drawn", target: logged, method: "{name: dp-dr}"},
 		{name: "dp-dr-constant", log: "visits", target: column, method: "{name: dp-dr, constant: 1.5, clip_share: 0.3}"},
 		{name: "dp-dr-states", log: "visits", target: first, method: "{name: dp-dr, state_values: [0.5, 1, 1.5, 2, 2.5]}", more: states},
 		{name: "dp-dr-action", log: "bandit", target: uniform, method: "{name: dp-dr}"},

@@ -86,22 +86,22 @@ func TestVerifyTells(t *testing.T) {
 			d.set("estimate.std_privacy", d.number("estimate.std_privacy")/100)
 			d.normal(0, most)
 		}, "estimate."},
-		"more noise than the event has, with its interval": {"dp-is-logged", "add_remove_one", false, func(d *document) {
-			d.set("estimate.value", 3.0)
+		"more noise than the event has, with its interval": {"dp-is-complete", "add_remove_one", false, func(d *document) {
+			d.set("estimate.value", 0.5)
 			d.set("estimate.std_privacy", 50.0)
 			d.normal(0, most)
 		}, "std_privacy is 50; the noise makes at most"},
-		"sampling error beyond the clip, with its interval": {"dp-is-logged", "replace_one", false, func(d *document) {
+		"sampling error beyond the clip, with its interval": {"dp-is-complete", "replace_one", false, func(d *document) {
 			d.set("estimate.std_sampling", 50.0)
 			d.normal(0, most)
 		}, "std_sampling is 50"},
-		"value beyond the range":    {"dp-is-logged", "replace_one", false, func(d *document) { d.set("estimate.value", 15) }, "outside the public range"},
+		"value beyond the range":    {"dp-is-complete", "replace_one", false, func(d *document) { d.set("estimate.value", 15) }, "outside the public range"},
 		"value of other sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.x") }, "estimate."},
 		"no sums":                   {"dp-wis", "replace_one", false, func(d *document) { d.set("diagnostics.sums", nil) }, "diagnostics.sums is missing"},
 		"persons of the sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.count") }, "which is public"},
 		"value of another baseline": {"dp-dr", "replace_one", false, func(d *document) { d.scale("diagnostics.baseline.value") }, "estimate."},
 		"no baseline":               {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
-		"clip":                      {"dp-dr-logged", "add_remove_one", false, func(d *document) { d.scale("diagnostics.clip.max") }, "none of the ranges"},
+		"clip":                      {"dp-dr-complete", "add_remove_one", false, func(d *document) { d.scale("diagnostics.clip.max") }, "none of the ranges"},
 		"cap":                       {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("diagnostics.max_weight") }, "none of the caps"},
 		"noise of overlap":          {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
 		"overlap unpaid":            {"dp-dr", "replace_one", false, func(d *document) { d.set("diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
@@ -176,7 +176,7 @@ var contradicted = regexp.MustCompile(`(estimate\.\w+)(?:\[(\d)\])? is \S+; what
 func TestVerifyTellsAForgerOfNoise(t *testing.T) {
 	dir := writeData(t)
 	for _, q := range private() {
-		if q.name != "dp-is-logged" {
+		if q.name != "dp-is-complete" {
 			continue
 		}
 		d := &document{}
