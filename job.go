@@ -121,6 +121,13 @@ func (j *job) check(ctx context.Context) (*evaluate.Ready, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	nothing, err := j.answerable(usable(data), data.Persons())
+	if err != nil {
+		return nil, nil, err
+	}
+	if nothing != "" {
+		told = append(told, nothing)
+	}
 	return ready, append(notices, told...), nil
 }
 

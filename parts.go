@@ -48,8 +48,15 @@ func (j *job) inParts(ctx context.Context, plan *evaluate.Plan) (ready *evaluate
 	j.persons = func(yield func(string) bool) { slices.Values(s.PersonIDs())(yield) }
 	j.unfit = trajectory.Repaired{Episodes: a.unfit}
 	told, err := j.doubted(ctx, a.watch.Warnings())
+	nothing, refused := j.answerable(a.usable, a.persons)
+	if err = errors.Join(err, refused); err != nil {
+		return nil, nil, err
+	}
+	if nothing != "" {
+		told = append(told, nothing)
+	}
 	notices = append(s.Notices(), j.unfitNotice(a.episodes)...)
-	return ready, slices.Concat(notices, apart, told), err
+	return ready, slices.Concat(notices, apart, told), nil
 }
 
 // assembled looks at all data in parts. Persons whose episodes do not stand together are
@@ -99,9 +106,11 @@ type assembly struct {
 	facts     overview.Facts
 	gathering *evaluate.Gathering
 	watch     *overview.Watch // nil where nobody asks for warnings
-	episodes  int             // as they were read
-	kept      int             // of them
-	rows      int             // of those kept
+	persons   int
+	usable    int // of them
+	episodes  int // as they were read
+	kept      int // of them
+	rows      int // of those kept
 	unfit     int
 	nobody    *trajectory.Dataset // the columns that count, as in the last part
 	failed    bool
@@ -117,6 +126,7 @@ func (j *job) assembly(plan *evaluate.Plan) *assembly {
 type found struct {
 	gathered              []evaluate.Gathered
 	watch                 *overview.Watch
+	persons, usable       int
 	episodes, kept, unfit int
 	rows                  int
 	nobody                *trajectory.Dataset // the columns that count
@@ -197,6 +207,8 @@ func (a *assembly) add(f found) bool {
 	if a.watch != nil {
 		a.watch.Merge(f.watch)
 	}
+	a.persons += f.persons
+	a.usable += f.usable
 	a.episodes += f.episodes
 	a.kept += f.kept
 	a.rows += f.rows
@@ -227,6 +239,8 @@ func (a *assembly) lookInto(f *found, j *job, d *trajectory.Dataset) {
 		f.err = err
 		return
 	}
+	f.persons += fit.Persons()
+	f.usable += usable(fit)
 	f.episodes += d.Episodes()
 	if f.nobody == nil {
 		f.nobody = fit.Nobody()

@@ -168,6 +168,11 @@ func (j *job) checkShards(ctx context.Context, plan *evaluate.Plan) (*trajectory
 	if err := plan.CheckSizes(found.Sizes); err != nil {
 		return nil, err
 	}
+	if j.public.Episodes == 1 { // elsewhere one person's may stand for many
+		if _, err := j.answerable(int(found.Episodes), int(found.Persons)); err != nil {
+			return nil, err
+		}
+	}
 	ready, err := plan.CheckPart(ctx, found.Nobody)
 	if err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shards.Checked{Persons: c.persons, Sizes: sizes.Values, Nobody: part.Nobody}, nil
+	return &shards.Checked{Persons: c.persons, Episodes: c.episodes, Sizes: sizes.Values, Nobody: part.Nobody}, nil
 }
 
 // smallestOf finds the file that is read for its columns.

@@ -50,6 +50,9 @@ const (
 
 // missingWords says what a missing share of the target policy's weight is.
 func missingWords(r *evaluate.Release, share float64) string {
+	if r.Public["on_policy"] == true {
+		return fmt.Sprintf("The data say nothing about %.0f%% of what happened: it was in episodes that cannot be used and were left out, or comes after a record was cut off.", 100*share)
+	}
 	why := "it was never logged, was logged so rarely that its weight was clipped, or comes after a record was cut off"
 	if public, err := normalise("public", r.Public); err == nil {
 		if factor, ok := number(public["confounding"]); ok && factor > 1 {
@@ -80,11 +83,21 @@ func Refuted(r *evaluate.Release) string {
 }
 
 // InPart says in words that the data answer for a part of the question alone. It is empty
-// where what is missing is little or may be noise, and where there is no answer at all.
+// where what is missing is little or may be noise, and where there is no answer at all. Of
+// several answers the one that lacks most decides.
 func InPart(r *evaluate.Release) string {
-	share, sd, ok := Missing(r)
-	if !ok || r.Estimate == nil || share < partly || share < 2*sd || Unanswered(r) != "" {
+	most, of := 0.0, ""
+	for _, a := range append([]evaluate.PolicyAnswer{{Diagnostics: r.Diagnostics}}, r.Answers...) {
+		if share, sd, ok := Missing(&evaluate.Release{Diagnostics: a.Diagnostics}); ok && share >= partly && share >= 2*sd && share > most {
+			most, of = share, a.Name
+		}
+	}
+	if most == 0 || Unanswered(r) != "" {
 		return ""
 	}
-	return missingWords(r, share) + " For this share the interval allows any value in the public range."
+	words := missingWords(r, most) + " For this share the interval allows any value in the public range."
+	if of != "" {
+		words = of + ": " + words
+	}
+	return words
 }

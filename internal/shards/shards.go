@@ -28,8 +28,8 @@ type Source interface {
 
 // Checked is what the check of all shards found.
 type Checked struct {
-	// Persons is how many there are in all.
-	Persons int64
+	// Persons is how many there are in all, and Episodes how many can be used.
+	Persons, Episodes int64
 	// Sizes are added up over what [Part] has of them.
 	Sizes []int64
 	// Nobody has the columns of the data and no person.
