@@ -31,8 +31,8 @@ import (
 //
 //	V_t = Vhat(S_t) + rho_t (R_t + gamma V_{t+1} - Qhat(S_t, A_t))
 //
-// is the mean return, whatever the baseline; it is clipped as in [DPIS] and released by
-// [mechanism.Moments].
+// is the mean return, whatever the baseline: that of [DPIS] or, where data are stated to be
+// complete, clipped as there and released by [mechanism.Moments].
 //
 // Released: a scalar with a 95% interval, the baseline and clip that were paid for, and
 // off-policy the missing mass. Unit: a person. Adjacency: either. Clip: as in [DPIS].
@@ -52,7 +52,7 @@ type DPDR struct {
 	// gets. 0 means 0.1 for a single number and 0.3 for the others.
 	BaselineShare float64 `json:"baseline_share,omitempty"`
 	// MaxWeight, Clip, ClipShare and Diagnostics are as in [DPIS], but that clip is auto
-	// on-policy as well.
+	// on-policy as well where data are complete.
 	MaxWeight   float64 `json:"max_weight,omitempty"`
 	Clip        string  `json:"clip,omitempty"`
 	ClipShare   float64 `json:"clip_share,omitempty"`

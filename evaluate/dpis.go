@@ -15,8 +15,11 @@ import (
 // DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh 2000)
 // under differential privacy.
 //
-// On-policy it is the mean return over persons, clipped to its public range and
-// released with its second moment by [mechanism.Moments].
+// On-policy it is the mean return over persons. A person adds the share of its public range
+// that their usable episodes are known to reach, and the share that they are known to miss:
+// episodes that were left out, and what followed a cut, are missing mass, as below. Where data
+// are stated to be complete ([Public.Complete]) it is released with its second moment by
+// [mechanism.Moments].
 //
 // Off-policy a person with weight w, the product of the importance ratios, and
 // return G in [0, 1], in shares of its public range, adds w G and w (1 - G), both
@@ -26,8 +29,7 @@ import (
 // release of [mechanism.Pair], and the interval reaches from the one to the other
 // with the errors of sampling and of noise. What they leave open is the missing
 // mass. The value is the middle of the two, which is the unbiased estimate where
-// nothing is missing. A return counts as it was recorded, also of an episode that was
-// cut off.
+// nothing is missing. An episode that was cut off, or left out, is missing mass.
 //
 // Released: a scalar with a 95% interval, and off-policy the missing mass. Unit: a
 // person. Adjacency: either. Assumes: right logged probabilities. Clip: the public
@@ -42,9 +44,10 @@ type DPIS struct {
 	// sqrt(m mu/2), at least 1.
 	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Clip is "public", which keeps the widest clip, or "auto", which pays for a
-	// histogram and narrows it. "" means auto off-policy and public on-policy. On-policy,
-	// where noise would drown the histogram, which is decided from public facts, auto
-	// keeps the public clip and pays nothing; off-policy, where the cap is below 4.
+	// histogram and narrows it. "" means auto off-policy and public on-policy, where auto
+	// needs complete data. Where noise would drown the histogram, which is decided from
+	// public facts, auto keeps the public clip and pays nothing; off-policy, where the cap
+	// is below 4.
 	Clip string `json:"clip,omitempty"`
 	// ClipShare is the share of the budget (of mu^2) that the histogram gets. 0
 	// means 0.2.

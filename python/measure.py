@@ -27,7 +27,7 @@ import discreet as dt
 from discreet import _binary
 
 ROOT = Path(__file__).resolve().parents[1]
-KNOWN = {"gamma": 1, "reward": (0, 1), "horizon": 16, "returns": (0, 16), "epsilon": 1, "adjacency": "replace_one"}
+KNOWN = {"gamma": 1, "reward": (0, 1), "horizon": 3, "returns": (0, 3), "epsilon": 1, "adjacency": "replace_one"}
 
 
 def seconds(work: Callable[[], object], times: int) -> list[float]:

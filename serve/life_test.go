@@ -304,7 +304,7 @@ func TestAnotherContractStartsNoService(t *testing.T) {
 	if err := h.stop(); err != nil {
 		t.Fatal(err)
 	}
-	h.write("pbc.yaml", strings.Replace(h.read("pbc.yaml"), "horizon: 16", "horizon: 15", 1))
+	h.write("pbc.yaml", strings.Replace(h.read("pbc.yaml"), "horizon: 3", "horizon: 2", 1))
 	if _, err := serve.Open(t.Context(), h.config()); err == nil || !strings.Contains(err.Error(), "contract") {
 		t.Errorf("another horizon: %v", err)
 	}

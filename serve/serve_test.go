@@ -27,8 +27,8 @@ problem:
   persons: %d
   gamma: 1
   reward: {min: 0, max: 1}
-  horizon: 16
-  return: {min: 0, max: 16}
+  horizon: 3
+  return: {min: 0, max: 3}
 privacy: {unit: person, adjacency: replace_one}
 contract: {methods: [dp-is, dp-wis]}
 ledger: {path: budget.db, dataset: pbc}

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PBC = ROOT / "examples" / "pbc" / "trajectories.csv"
 
 # What is publicly known of the trial; with privacy, and without.
-PUBLIC: dict[str, Any] = {"gamma": 1, "reward": (0, 1), "horizon": 16, "returns": (0, 16), "persons": 312}
+PUBLIC: dict[str, Any] = {"gamma": 1, "reward": (0, 1), "horizon": 3, "returns": (0, 3), "persons": 312}
 PRIVATE: dict[str, Any] = {**PUBLIC, "epsilon": 1, "delta": 1e-5, "adjacency": "replace_one"}
 REFERENCE: dict[str, Any] = {**PUBLIC, "privacy": "none"}
 
@@ -34,7 +34,7 @@ def trial(pbc: pd.DataFrame) -> dt.Logs:
     return dt.logs(pbc, person="unit_id", behavior="design")
 
 
-def estimates(frame: pd.DataFrame, target: np.ndarray, gamma: float = 1, horizon: int = 16) -> dict[str, float]:
+def estimates(frame: pd.DataFrame, target: np.ndarray, gamma: float = 1, horizon: int = 3) -> dict[str, float]:
     """IS, PDIS and WIS by numpy alone, of one episode a person; target is that of the logged action."""
     ratio = target / frame["behavior_prob"].to_numpy()
     totals, weights, decisions = [], [], []

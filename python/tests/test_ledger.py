@@ -82,7 +82,7 @@ SLOW = """
 import signal, sys, pandas as pd, discreet as dt
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what is in the background without it
 logs = dt.logs(pd.read_csv(sys.argv[1]), person="unit_id")
-q = dt.Question(logs, dt.policy.logged(), gamma=1, reward=(0, 1), horizon=16, returns=(0, 16), persons=312,
+q = dt.Question(logs, dt.policy.logged(), gamma=1, reward=(0, 1), horizon=3, returns=(0, 3), persons=312,
     epsilon=0.5, delta=1e-6, adjacency="replace_one", method="gpope",
     parameters={"sampling": "everyone", "iterations": 100_000_000},
     features={"kind": "columns", "names": ["obs_age"], "low": [0], "high": [100], "intercept": True})

@@ -334,7 +334,7 @@ def test_a_policy_that_was_drawn_has_no_value(trial: dt.Logs) -> None:
 
 
 def test_a_release_that_cannot_answer_says_so_everywhere(trial: dt.Logs) -> None:
-    # The public range of a return is 16 wide; at epsilon 1/200 the noise alone passes it.
+    # The public range of a return is 3 wide; at epsilon 1/200 the noise alone passes it.
     lost = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.005})
     assert "NO ANSWER" in repr(lost.plan())
     r = lost.evaluate()

@@ -210,7 +210,7 @@ class Question:
     --------
     >>> import discreet as dt
     >>> logs = dt.logs("examples/pbc/trajectories.csv", person="unit_id", behavior="design")
-    >>> question = dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=16, returns=(0, 16),
+    >>> question = dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, returns=(0, 3),
     ...                        persons=312, epsilon=1, delta=1e-5, adjacency="replace_one")
     >>> question.plan().method
     'dp-wis'
