@@ -251,6 +251,9 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
 	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}
+	if b.Usable { // the value needs no interval of its own: nothing was divided by its weight
+		e.Interval = [2]float64{min(low, e.Value), max(high, e.Value)}
+	}
 	b.scale(e)
 	return e
 }
@@ -262,8 +265,16 @@ func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap fl
 	variance := squares/persons - mean*mean
 	variance = max(variance, 0) + allowance(b.Z(), variance, private*private*persons, noisy.SD.Square/persons)
 	// Numbers in [0, cap] vary by no more than cap times their mean.
-	sampling := math.Sqrt(min(variance, cap*cap/4, cap*(max(mean, 0)+private)) / persons)
-	return math.Hypot(b.Z()*math.Hypot(sampling, private), b.unseen()/persons)
+	most, unseen := cap*(max(mean, 0)+private), b.unseen()/persons
+	if b.Usable {
+		// Nor than their mean times what it lacks to the cap (Bhatia and Davis 2000); and persons
+		// whom the data happen not to show may be worth an end of the range in place of the mean.
+		near := min(max(mean, 0)+private, cap)
+		most = min(most, near*min(cap-max(mean, 0)+private, cap))
+		unseen *= near / cap
+	}
+	sampling := math.Sqrt(min(variance, cap*cap/4, max(most, 0)) / persons)
+	return math.Hypot(b.Z()*math.Hypot(sampling, private), unseen)
 }
 
 // missing is what the mean weight lacks to 1.
