@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,12 +70,13 @@ func asCSV(rows []map[string]string) string {
 	var b strings.Builder
 	columns := append(logColumns[:len(logColumns):len(logColumns)], wordColumns...)
 	fmt.Fprintln(&b, strings.Join(columns, ","))
+	quotes := !slices.ContainsFunc(rows, func(r map[string]string) bool { return strings.HasPrefix(r["note"], unquoted) })
 	for _, r := range rows {
 		for i, c := range columns {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.WriteString(csvField(r[c]))
+			b.WriteString(csvField(r[c], quotes))
 		}
 		b.WriteByte('\n')
 	}

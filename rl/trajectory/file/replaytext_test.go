@@ -17,8 +17,8 @@ import (
 // unquoted begins a value that a program writes as it is, without quotes.
 const unquoted = "\x00"
 
-// csvField is a value as a field: text in quotes, whose quotes are doubled.
-func csvField(v string) string {
+// csvField is a value as a field: text is in quotes, and those inside are doubled.
+func csvField(v string, quotes bool) string {
 	var text string
 	switch {
 	case strings.HasPrefix(v, unquoted):
@@ -29,6 +29,9 @@ func csvField(v string) string {
 		text = v
 	case json.Unmarshal([]byte(v), &text) != nil:
 		return v
+	}
+	if !quotes {
+		return text
 	}
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
@@ -48,6 +51,11 @@ func hostileTexts(r *rand.Rand, format string, multiline bool, rows record) {
 	from, plain := linedTexts, format == "csv" && !multiline && r.IntN(2) == 0
 	if plain {
 		from = freeTexts
+	}
+	first, last := rows[0], rows[len(rows)-1]
+	if plain && r.IntN(2) == 0 {
+		first["note"], last["note"] = unquoted+[]string{`"tired`, `"`}[r.IntN(2)], unquoted+[]string{`better"`, `"`}[r.IntN(2)]
+		return
 	}
 	for _, row := range rows {
 		if r.IntN(3) > 0 {

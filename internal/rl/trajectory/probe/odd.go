@@ -128,7 +128,13 @@ var oddities = []oddity{
 		return l.write(r, rows, asJSON, lineEnds)
 	}},
 	{name: "free text that is not put in quotes", bare: true, apart: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
-		return l.write(r, rows, func(text string) string { return unquoted + text }, quoting)
+		bare := func(text string) string { return unquoted + text }
+		if r.IntN(2) == 0 {
+			return l.write(r, rows, bare, quoting)
+		}
+		l.write(r, rows[:1], bare, quoting[:1])
+		l.write(r, rows[len(rows)-1:], bare, quoting[1:2])
+		return rows
 	}},
 	{name: "truncated line", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
 		where[broken] = "cut"
