@@ -49,6 +49,38 @@ func TestSizesOfFixedGroupsMustBeRight(t *testing.T) {
 	if _, err := plan.Check(context.Background(), d); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), `group "some"`) {
 		t.Errorf("%v; want a refusal that names the group", err)
 	}
+	// One whose rows name no group may be the one who is missing, and another who names no
+	// group is one too many, wherever they stand.
+	for name, spoil := range map[string]func(*trajectory.Dataset, int) *trajectory.Dataset{
+		"an unlisted value": func(d *trajectory.Dataset, person int) *trajectory.Dataset {
+			d.Obs = slices.Clone(d.Obs)
+			for e := d.PersonStart[person]; e < d.PersonStart[person+1]; e++ {
+				for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+					d.Observation(row)[d.Column("obs_group")] = 99
+				}
+			}
+			return d
+		},
+		"no row that can be used": func(d *trajectory.Dataset, person int) *trajectory.Dataset {
+			lo, hi := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
+			out, _ := d.LeaveOut(func(row int) bool { return row >= lo && row < hi })
+			return out
+		},
+	} {
+		right, err := evaluate.DPWIS{}.Plan(byGroup(t, dp.ReplaceOne, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, person := range []int{0, d.Persons() - 1} {
+			one := *d
+			if _, err := right.Check(context.Background(), spoil(&one, person)); err != nil {
+				t.Errorf("%s, person %d: %v", name, person, err)
+			}
+			if _, err := plan.Check(context.Background(), spoil(&one, person)); !errors.Is(err, evaluate.ErrData) && person == 0 {
+				t.Errorf("%s, person %d: %v; want a refusal", name, person, err)
+			}
+		}
+	}
 	for _, c := range promised[:1] {
 		q := byGroup(t, c.adjacency, false)
 		for i := range q.By.Of {
