@@ -22,7 +22,10 @@ type Column struct {
 	null   float64
 	kind   numeric
 	width  int
-	maxDef uint8
+	// decimal is nil where the values are none. Those of isUUID are 16 bytes.
+	decimal *decimal
+	isUUID  bool
+	maxDef  uint8
 
 	group int   // the next row group
 	rows  int64 // left of the row group at hand
@@ -45,7 +48,7 @@ type Column struct {
 
 func newColumn(f *File, c *field, w Want) *Column {
 	kind, _ := kindOf(c.leaf)
-	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel())}
+	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel()), decimal: decimalOf(c.leaf), isUUID: isUUID(c.leaf)}
 }
 
 // Read puts the next n rows into every stride-th place of dst, a list into as

@@ -126,14 +126,21 @@ func (c *Column) indexedKeys(dst Runs, n int) error {
 
 // key delivers the key stored as b for n rows.
 func (c *Column) key(dst Runs, b []byte, n int) error {
-	switch c.kind {
-	case int32s:
+	switch {
+	case c.decimal != nil:
+		var err error
+		if b, err = c.decimalText(b); err != nil {
+			return err
+		}
+	case c.isUUID:
+		b = c.uuid(b)
+	case c.kind == int32s:
 		b = c.signed(int64(int32(binary.LittleEndian.Uint32(b))))
-	case int64s:
+	case c.kind == int64s:
 		b = c.signed(int64(binary.LittleEndian.Uint64(b)))
-	case uint32s:
+	case c.kind == uint32s:
 		b = c.unsigned(uint64(binary.LittleEndian.Uint32(b)))
-	case uint64s:
+	case c.kind == uint64s:
 		b = c.unsigned(binary.LittleEndian.Uint64(b))
 	}
 	if len(b) > maxKey {
