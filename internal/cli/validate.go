@@ -179,7 +179,7 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		fmt.Fprintf(cmd.OutOrStdout(), "lines  %d, with %s beside header and empty lines\n", s.Lines, many(s.Records, "record"))
 	}
 	for _, n := range s.NotUsed {
-		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), n.Why)
+		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), printable(n.Why))
 	}
 	printLeftOut(cmd.OutOrStdout(), s.Repaired)
 	if s.Overview != nil {
@@ -192,7 +192,7 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 // more, the number of each kind.
 func printLeftOut(w io.Writer, r trajectory.Repaired) {
 	for _, err := range r.First {
-		fmt.Fprintf(w, "left out: the episode of %v\n", err)
+		fmt.Fprintf(w, "left out: the episode of %s\n", printable(err.Error()))
 	}
 	total := 0
 	for _, k := range r.Kinds {
@@ -203,6 +203,6 @@ func printLeftOut(w io.Writer, r trajectory.Repaired) {
 	}
 	fmt.Fprintf(w, "left out: and for %d more reasons; in all, of %s:\n", total-len(r.First), many(r.Episodes, "episode"))
 	for _, k := range r.Kinds {
-		fmt.Fprintf(w, "%8d  %s\n", k.Faults, k)
+		fmt.Fprintf(w, "%8d  %s\n", k.Faults, printable(k.String()))
 	}
 }
