@@ -200,13 +200,33 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 			persons[i] = append(persons[i], person)
 		}
 	}
+	none := int64(len(members))
+	for _, of := range persons {
+		none -= int64(len(of))
+	}
 	draws := make([]draw, len(parts))
 	for i, part := range parts {
-		if draws[i], err = part.prepare(ctx, d.Take(persons[i])); err != nil {
+		group := d.Take(persons[i])
+		if p.By.Fixed {
+			k := min(p.By.Of[i].Persons-int64(len(persons[i])), none)
+			none -= max(k, 0)
+			filled(group, k)
+		}
+		if draws[i], err = part.prepare(ctx, group); err != nil {
 			return nil, err
 		}
 	}
 	return draws, nil
+}
+
+// filled adds persons without a row: those of a fixed group who are in none by their rows.
+func filled(group *trajectory.Dataset, persons int64) {
+	for range persons {
+		group.PersonStart = append(group.PersonStart, group.Episodes())
+		if group.PersonID != nil {
+			group.PersonID = append(group.PersonID, "")
+		}
+	}
 }
 
 // gathered is the release of all groups. It is post-processing of those of each.

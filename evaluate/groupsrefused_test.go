@@ -2,7 +2,9 @@ package evaluate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -73,8 +75,18 @@ func TestSizesOfFixedGroupsMustBeRight(t *testing.T) {
 		}
 		for _, person := range []int{0, d.Persons() - 1} {
 			one := *d
-			if _, err := right.Check(context.Background(), spoil(&one, person)); err != nil {
+			spoilt := spoil(&one, person)
+			if _, err := right.Check(context.Background(), spoilt); err != nil {
 				t.Errorf("%s, person %d: %v", name, person, err)
+				continue
+			}
+			// The released number of persons is the public one: it says nothing of them.
+			r := run(t, evaluate.DPWIS{}, byGroup(t, dp.ReplaceOne, true), spoilt, noise.NewSeeded(1))
+			for i, a := range r.Answers {
+				sums, err := json.Marshal(a.Diagnostics["sums"])
+				if want := fmt.Sprintf(`"count":%d,`, byGroup(t, dp.ReplaceOne, true).By.Of[i].Persons); err != nil || !strings.Contains(string(sums), want) {
+					t.Errorf("%s, person %d, group %s: sums %s; want %s", name, person, a.Name, sums, want)
+				}
 			}
 			if _, err := plan.Check(context.Background(), spoil(&one, person)); !errors.Is(err, evaluate.ErrData) && person == 0 {
 				t.Errorf("%s, person %d: %v; want a refusal", name, person, err)

@@ -106,4 +106,3 @@ func unseen(id []byte) bool {
 			unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == emptyBraille
 	})
 }
-
