@@ -75,6 +75,11 @@ type Data struct {
 	Separator string `yaml:"separator" json:",omitempty"`
 	// NA lists the texts that mean a missing value in a CSV file.
 	NA Markers `yaml:"na" json:",omitempty"`
+	// Multiline states of a CSV file that the program that wrote it puts quotes around
+	// every text that could hold a quote or a line end, and doubles the quotes inside; a
+	// field in quotes may then hold line ends. Where that is false, one person's text can
+	// swallow the records of others.
+	Multiline bool `yaml:"multiline" json:",omitempty"`
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`

@@ -188,5 +188,9 @@ func (j *job) ungrouped(d *trajectory.Dataset) (string, error) {
 	if n == 0 {
 		return "", nil
 	}
-	return j.public.Privacy.Unit.Words(fmt.Sprintf("%d of %d persons are in no group of by.values, or in two, or have no row that can be used; no answer is about them", n, d.Persons())), nil
+	nobody := "no answer is about them"
+	if j.public.By.Fixed {
+		nobody = "they add nothing to the groups whose public sizes count them, and which these are cannot be checked"
+	}
+	return j.public.Privacy.Unit.Words(fmt.Sprintf("%d of %d persons are in no group of by.values, or in two, or have no row that can be used; "+nobody, n, d.Persons())), nil
 }

@@ -230,7 +230,7 @@ func (c Config) asTheyCome(o *trajectory.Options) (err error) {
 	if o.Separator, err = c.Data.separator(); err != nil {
 		return err
 	}
-	o.NA, o.EpisodePerPerson = c.Data.NA, c.Data.EpisodePerPerson
+	o.NA, o.Multiline, o.EpisodePerPerson = c.Data.NA, c.Data.Multiline, c.Data.EpisodePerPerson
 	return nil
 }
 

@@ -143,8 +143,9 @@ func (s sumsOfGroup) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	return all, noisy, err
 }
 
-// Sizes counts the persons of d in each of the groups whose sizes are public; nil of
-// every other plan. No other size is asked for, and none may be: it is private.
+// Sizes counts the persons of d in each of the groups whose sizes are public, and after
+// them those in none; nil of every other plan. No other size is asked for, and none may be:
+// it is private.
 func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
 	by := p.public.By
 	if by == nil || !by.Fixed {
@@ -154,30 +155,35 @@ func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]int64, len(by.Of))
+	out := make([]int64, len(by.Of)+1)
 	for _, i := range members {
-		if i >= 0 {
-			out[i]++
+		if i < 0 {
+			i = len(by.Of)
 		}
+		out[i]++
 	}
 	return out, nil
 }
 
 // CheckSizes holds the sizes of groups in all of the data, as [Plan.Sizes] counts them,
-// against the public ones, which must be right.
+// against the public ones, which must be right. Of a person in none it is not known which
+// group's size counts them: so many may be missing in all groups together.
 func (p *Plan) CheckSizes(sizes []int64) error {
 	by := p.public.By
 	if by == nil || !by.Fixed {
 		return nil
 	}
-	if len(sizes) != len(by.Of) {
-		return fmt.Errorf("%w: sizes of %d groups; there are %d", ErrData, len(sizes), len(by.Of))
+	if len(sizes) != len(by.Of)+1 {
+		return fmt.Errorf("%w: sizes of %d groups, and of none; there are %d", ErrData, len(sizes)-1, len(by.Of))
 	}
-	for i, n := range sizes {
-		if want := by.Of[i].Persons; n != want {
-			return fmt.Errorf("%w: by.persons says %d %ss of group %q and the data hold %d; where groups are fixed their sizes are public and must be right (whoever's rows name no group, or two, is in none)",
-				ErrData, want, p.public.unit(), by.Of[i].Name, n)
+	none := sizes[len(by.Of)]
+	for i, a := range by.Of {
+		missing := a.Persons - sizes[i]
+		if missing < 0 || missing > none {
+			return fmt.Errorf("%w: by.persons says %d %ss of group %q and the data hold %d; where groups are fixed their sizes are public and must be right (whoever's rows name no group, or two, may be missing)",
+				ErrData, a.Persons, p.public.unit(), a.Name, sizes[i])
 		}
+		none -= missing
 	}
 	return nil
 }
@@ -194,13 +200,33 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 			persons[i] = append(persons[i], person)
 		}
 	}
+	none := int64(len(members))
+	for _, of := range persons {
+		none -= int64(len(of))
+	}
 	draws := make([]draw, len(parts))
 	for i, part := range parts {
-		if draws[i], err = part.prepare(ctx, d.Take(persons[i])); err != nil {
+		group := d.Take(persons[i])
+		if p.By.Fixed {
+			k := min(p.By.Of[i].Persons-int64(len(persons[i])), none)
+			none -= max(k, 0)
+			filled(group, k)
+		}
+		if draws[i], err = part.prepare(ctx, group); err != nil {
 			return nil, err
 		}
 	}
 	return draws, nil
+}
+
+// filled adds persons without a row: those of a fixed group who are in none by their rows.
+func filled(group *trajectory.Dataset, persons int64) {
+	for range persons {
+		group.PersonStart = append(group.PersonStart, group.Episodes())
+		if group.PersonID != nil {
+			group.PersonID = append(group.PersonID, "")
+		}
+	}
 }
 
 // gathered is the release of all groups. It is post-processing of those of each.
@@ -274,7 +300,11 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	if p.describeBehavior(parts[0].bounds.Logistic); p.public.Behavior != nil {
 		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}
-	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. A person whose rows name two groups or an unlisted value, or who has no usable row, is in no group, and no answer is about them."))
+	nobody := "is in no group, and no answer is about them."
+	if p.public.By.Fixed {
+		nobody = "adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
+	}
+	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. A person whose rows name two groups or an unlisted value, or who has no usable row, "+nobody))
 	if _, told := parts[0].Facts["tier"]; told {
 		tier{number: 2, why: fewInGroup}.describe(p, nil)
 	}

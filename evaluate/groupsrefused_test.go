@@ -2,7 +2,9 @@ package evaluate_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -48,6 +50,48 @@ func TestSizesOfFixedGroupsMustBeRight(t *testing.T) {
 	}
 	if _, err := plan.Check(context.Background(), d); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), `group "some"`) {
 		t.Errorf("%v; want a refusal that names the group", err)
+	}
+	// One whose rows name no group may be the one who is missing, and another who names no
+	// group is one too many, wherever they stand.
+	for name, spoil := range map[string]func(*trajectory.Dataset, int) *trajectory.Dataset{
+		"an unlisted value": func(d *trajectory.Dataset, person int) *trajectory.Dataset {
+			d.Obs = slices.Clone(d.Obs)
+			for e := d.PersonStart[person]; e < d.PersonStart[person+1]; e++ {
+				for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
+					d.Observation(row)[d.Column("obs_group")] = 99
+				}
+			}
+			return d
+		},
+		"no row that can be used": func(d *trajectory.Dataset, person int) *trajectory.Dataset {
+			lo, hi := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
+			out, _ := d.LeaveOut(func(row int) bool { return row >= lo && row < hi })
+			return out
+		},
+	} {
+		right, err := evaluate.DPWIS{}.Plan(byGroup(t, dp.ReplaceOne, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, person := range []int{0, d.Persons() - 1} {
+			one := *d
+			spoilt := spoil(&one, person)
+			if _, err := right.Check(context.Background(), spoilt); err != nil {
+				t.Errorf("%s, person %d: %v", name, person, err)
+				continue
+			}
+			// The released number of persons is the public one: it says nothing of them.
+			r := run(t, evaluate.DPWIS{}, byGroup(t, dp.ReplaceOne, true), spoilt, noise.NewSeeded(1))
+			for i, a := range r.Answers {
+				sums, err := json.Marshal(a.Diagnostics["sums"])
+				if want := fmt.Sprintf(`"count":%d,`, byGroup(t, dp.ReplaceOne, true).By.Of[i].Persons); err != nil || !strings.Contains(string(sums), want) {
+					t.Errorf("%s, person %d, group %s: sums %s; want %s", name, person, a.Name, sums, want)
+				}
+			}
+			if _, err := plan.Check(context.Background(), spoil(&one, person)); !errors.Is(err, evaluate.ErrData) && person == 0 {
+				t.Errorf("%s, person %d: %v; want a refusal", name, person, err)
+			}
+		}
 	}
 	for _, c := range promised[:1] {
 		q := byGroup(t, c.adjacency, false)

@@ -9,6 +9,7 @@ package cli
 //go:generate go run ../../cmd/discreet manual --pages -o ../../docs/reference
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -154,7 +158,35 @@ func noOther(cmd *cobra.Command, args []string) error {
 
 // printJSON writes one JSON object and a newline.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escaped(b.Bytes()))
+	return err
 }
+
+// escaped is JSON whose strings hold nothing that would steer a terminal: they hold the
+// same characters, escaped. The encoder leaves those beyond ASCII as they are.
+func escaped(text []byte) []byte {
+	if bytes.IndexFunc(text, steers) < 0 {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		switch {
+		case !steers(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+func steers(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }

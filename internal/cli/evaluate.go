@@ -229,7 +229,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	printBaseline(w, value, difference)
 	printPrivacy(w, r)
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "note      %s\n", n)
+		fmt.Fprintf(w, "note      %s\n", printable(n))
 	}
 }
 

@@ -80,7 +80,7 @@ func say(cmd *cobra.Command, head string, whom reader, text string) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", line)
 		return
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", head, text)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", head, printable(text))
 }
 
 // errorJSON is the JSON form of an error. The message and the fault name places of

@@ -115,7 +115,7 @@ func printBehavior(w io.Writer, facts map[string]any) {
 	fmt.Fprintf(w, "behaviour probabilities of the logged actions: source %v, kind %v", b["source"], b["kind"])
 	for _, key := range []string{"name", "probs", "once", "trained_on", "note"} {
 		if v, ok := b[key]; ok {
-			fmt.Fprintf(w, "; %s: %v", strings.ReplaceAll(key, "_", " "), v)
+			fmt.Fprintf(w, "; %s: %s", strings.ReplaceAll(key, "_", " "), printable(fmt.Sprint(v)))
 		}
 	}
 	fmt.Fprintln(w)
@@ -131,7 +131,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 			fmt.Fprintf(w, "target    %s\n", printable(one))
 		}
 	default:
-		fmt.Fprintf(w, "target    %v\n", target)
+		fmt.Fprintf(w, "target    %s\n", printable(fmt.Sprint(target)))
 	}
 	if names := report.Features(p.Facts); names != nil {
 		fmt.Fprintf(w, "features  %s\n", printable(first(names)))
@@ -177,7 +177,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	value, difference := plannedConstants(p)
 	printBaseline(w, value, difference)
 	for _, n := range p.Notes {
-		fmt.Fprintf(w, "note      %s\n", n)
+		fmt.Fprintf(w, "note      %s\n", printable(n))
 	}
 	return nil
 }

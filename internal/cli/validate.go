@@ -91,7 +91,7 @@ func validate(cmd *cobra.Command, args []string, configuration string, overrides
 	o.Progress, o.Faults = progress, toldFaults
 	sum, err := file.Validate(cmd.Context(), args, format, o)
 	if err != nil && strings.Contains(err.Error(), "data.") {
-		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, observations, need, reward, missing and means without data. before them (docs/data.md)")
+		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, multiline, observations, need, reward, missing and means without data. before them (docs/data.md)")
 	}
 	return &discreet.Validation{Summary: sum}, err
 }
@@ -142,9 +142,12 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 	}
 	if asJSON {
 		out := map[string]any{
-			"valid": found == nil, "files": s.Files, "episodes": s.Episodes, "rows": s.Rows,
+			"valid": found == nil, "files": s.Files, "episodes": s.Episodes, "rows": s.Rows, "records": s.Records,
 			"notices": append([]string{}, s.Notices...), "not_used": append([]discreet.NotUsed{}, s.NotUsed...),
 			"repaired": map[string]any{"rewards": s.Repaired.Rewards, "observations": s.Repaired.Observations, "episodes_left_out": s.Repaired.Episodes, "kinds": append([]map[string]any{}, kindsJSON(s.Repaired.Kinds)...)},
+		}
+		if s.Whole && s.Lines > 0 {
+			out["lines"] = s.Lines
 		}
 		if s.Overview != nil {
 			out["overview"] = s.Overview
@@ -172,8 +175,11 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 		persons = "" // the units are the episodes, or rows, that follow
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "valid: %s%s, %s in %s (for the curator alone)\n", persons, many(s.Episodes, "episode"), many(s.Rows, "row"), many(s.Files, "file"))
+	if s.Lines > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "lines  %d, with %s beside header and empty lines\n", s.Lines, many(s.Records, "record"))
+	}
 	for _, n := range s.NotUsed {
-		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), n.Why)
+		fmt.Fprintf(cmd.OutOrStdout(), "not used: %s: %s\n", many(n.Decisions, "decision"), printable(n.Why))
 	}
 	printLeftOut(cmd.OutOrStdout(), s.Repaired)
 	if s.Overview != nil {
@@ -186,7 +192,7 @@ func printSummary(cmd *cobra.Command, s *discreet.Validation, found error, asJSO
 // more, the number of each kind.
 func printLeftOut(w io.Writer, r trajectory.Repaired) {
 	for _, err := range r.First {
-		fmt.Fprintf(w, "left out: the episode of %v\n", err)
+		fmt.Fprintf(w, "left out: the episode of %s\n", printable(err.Error()))
 	}
 	total := 0
 	for _, k := range r.Kinds {
@@ -197,6 +203,6 @@ func printLeftOut(w io.Writer, r trajectory.Repaired) {
 	}
 	fmt.Fprintf(w, "left out: and for %d more reasons; in all, of %s:\n", total-len(r.First), many(r.Episodes, "episode"))
 	for _, k := range r.Kinds {
-		fmt.Fprintf(w, "%8d  %s\n", k.Faults, k)
+		fmt.Fprintf(w, "%8d  %s\n", k.Faults, printable(k.String()))
 	}
 }

@@ -36,7 +36,7 @@ func printOverview(out io.Writer, r *overview.Report) {
 	}
 	printActions(out, r)
 	for _, warning := range r.Warnings {
-		fmt.Fprintln(out, alarm(out, "warning  "+warning))
+		fmt.Fprintln(out, alarm(out, "warning  "+printable(warning)))
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 type dataSchema struct {
 	Columns        map[string]string  `yaml:"columns"`
 	OneRowEpisodes bool               `yaml:"one_row_episodes"`
+	Multiline      bool               `yaml:"multiline"`
 	Observations   []string           `yaml:"observations"`
 	Need           []string           `yaml:"need"`
 	Reward         *discreet.Bounds   `yaml:"reward"`
@@ -43,6 +44,7 @@ func (s dataSchema) options(name string) (trajectory.Options, error) {
 		Columns:        s.Columns,
 		Observations:   s.Observations,
 		OneRowEpisodes: s.OneRowEpisodes,
+		Multiline:      s.Multiline,
 		Means:          s.Means,
 		Optional:       trajectory.AllParts,
 	}

@@ -226,7 +226,7 @@ func evaluateMutants() []mutant {
 			[][2]string{{"if !known || row > from && place != out[person] {", "if !known {"}},
 			"./evaluate", "WhoIsIn"},
 		{"groups: sizes of fixed groups unchecked", "evaluate/groupsplan.go",
-			[][2]string{{"want := by.Of[i].Persons; n != want {", "want := by.Of[i].Persons; n != want && n < 0 {"}},
+			[][2]string{{"missing < 0 || missing > none {", "missing < -1<<40 {"}},
 			"./evaluate", "SizesOfFixed"},
 		{"number of persons unchecked", "evaluate/plan.go",
 			[][2]string{{"case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:", "case false:"}},

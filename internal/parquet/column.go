@@ -22,7 +22,12 @@ type Column struct {
 	null   float64
 	kind   numeric
 	width  int
-	maxDef uint8
+	// bytes tells that the bytes that are stored are those of a key. decimal is nil where
+	// the values are none; those of isUUID are 16 bytes.
+	bytes   bool
+	decimal *decimal
+	isUUID  bool
+	maxDef  uint8
 
 	group int   // the next row group
 	rows  int64 // left of the row group at hand
@@ -45,7 +50,9 @@ type Column struct {
 
 func newColumn(f *File, c *field, w Want) *Column {
 	kind, _ := kindOf(c.leaf)
-	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel())}
+	decimal, uuid := decimalOf(c.leaf), isUUID(c.leaf)
+	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel()),
+		bytes: kind == notNumber && decimal == nil && !uuid, decimal: decimal, isUUID: uuid}
 }
 
 // Read puts the next n rows into every stride-th place of dst, a list into as

@@ -36,10 +36,14 @@ func (d *dictionary) fill(c *Column, page []byte, n int) error {
 			return nil
 		}
 		var err error
-		if d.numbers, err = sized(c.file, d.numbers, n, 8); err == nil {
-			spread(d.numbers, 1, c.kind, page, n)
+		if d.numbers, err = sized(c.file, d.numbers, n, 8); err != nil {
+			return err
 		}
-		return err
+		if c.decimal != nil {
+			return c.decimals(d.numbers, 1, page[:n*c.width], n)
+		}
+		spread(d.numbers, 1, c.kind, page, n)
+		return nil
 	}
 	if n > len(page)/4 {
 		return errValuesShort
@@ -61,5 +65,16 @@ func (d *dictionary) fill(c *Column, page []byte, n int) error {
 		at += int(size)
 	}
 	d.offsets[n] = uint32(at)
+	if c.as != Numbers {
+		return nil
+	}
+	if d.numbers, err = sized(c.file, d.numbers, n, 8); err != nil {
+		return err
+	}
+	for i := range n {
+		if d.numbers[i], err = c.decimalNumber(d.entry(uint32(i))); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -126,15 +126,11 @@ func (c *Column) indexedKeys(dst Runs, n int) error {
 
 // key delivers the key stored as b for n rows.
 func (c *Column) key(dst Runs, b []byte, n int) error {
-	switch c.kind {
-	case int32s:
-		b = c.signed(int64(int32(binary.LittleEndian.Uint32(b))))
-	case int64s:
-		b = c.signed(int64(binary.LittleEndian.Uint64(b)))
-	case uint32s:
-		b = c.unsigned(uint64(binary.LittleEndian.Uint32(b)))
-	case uint64s:
-		b = c.unsigned(binary.LittleEndian.Uint64(b))
+	if !c.bytes {
+		var err error
+		if b, err = c.spelled(b); err != nil {
+			return err
+		}
 	}
 	if len(b) > maxKey {
 		return errLongKey
@@ -144,6 +140,23 @@ func (c *Column) key(dst Runs, b []byte, n int) error {
 	}
 	dst.Append(b, n)
 	return nil
+}
+
+// spelled is the text of what is stored as b and is no text.
+func (c *Column) spelled(b []byte) ([]byte, error) {
+	switch {
+	case c.decimal != nil:
+		return c.decimalText(b)
+	case c.isUUID:
+		return c.uuid(b), nil
+	case c.kind == int32s:
+		return c.signed(int64(int32(binary.LittleEndian.Uint32(b)))), nil
+	case c.kind == int64s:
+		return c.signed(int64(binary.LittleEndian.Uint64(b))), nil
+	case c.kind == uint32s:
+		return c.unsigned(uint64(binary.LittleEndian.Uint32(b))), nil
+	}
+	return c.unsigned(binary.LittleEndian.Uint64(b)), nil
 }
 
 func (c *Column) unsigned(v uint64) []byte {

@@ -89,7 +89,14 @@ func (f *File) usable(c *field, as As) error {
 		return bad("holds lists, and an id is wanted", "write a string or an integer a row")
 	}
 	number, text := kindOf(c.leaf)
+	d := decimalOf(c.leaf)
 	switch {
+	case d != nil && (d.scale < 0 || d.scale > mostScale):
+		return bad("has a decimal type of a scale that is not supported", "write decimals with 0 to 76 digits after the point")
+	case d != nil:
+		return nil
+	case as == Keys && (number == doubles || number == floats):
+		return bad("has a floating point type, which above 2^53 (FLOAT: 2^24) takes several ids for one, and an id is wanted", "write ids as text or as an integer, such as BIGINT in place of DOUBLE")
 	case as == Keys && !text:
 		return bad("has a type that is neither text nor an integer", "write a string or an integer")
 	case as == Numbers && text && number == notNumber:
@@ -131,10 +138,11 @@ const (
 	doubles
 )
 
-// kindOf gives the number that a leaf holds, and whether it can serve as a key.
+// kindOf gives the number that a leaf holds, of a decimal that of its units, and whether it
+// can serve as a key.
 func kindOf(c *goparquet.Column) (numeric, bool) {
 	t := c.Type()
-	plain, signed := t.LogicalType() == nil && t.ConvertedType() == nil, true
+	plain, signed := t.LogicalType() == nil && t.ConvertedType() == nil || decimalOf(c) != nil, true
 	if l := t.LogicalType(); l != nil {
 		if i, ok := l.Value.(*format.IntType); ok {
 			plain, signed = true, i.IsSigned

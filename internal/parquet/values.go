@@ -55,8 +55,13 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		if err != nil {
 			return err
 		}
+		if c.decimal != nil {
+			return c.decimals(dst, stride, b, n)
+		}
 		spread(dst, stride, c.kind, b, n)
 		return nil
+	case stringForm, lengthForm, frontForm:
+		return c.decimalStrings(dst, stride, n)
 	case bitForm:
 		if n > 8*len(v.data)-v.at {
 			return errValuesShort

@@ -129,6 +129,11 @@ type Options struct {
 	// the columns of a CSV file that are read; an empty field is one in any case.
 	Separator byte
 	NA        []string
+	// Multiline lets a field in quotes of a CSV file hold line ends. Whoever sets it
+	// states of the program that wrote the file that it puts every text in quotes that
+	// could hold a quote or a line end, and doubles its quotes: otherwise the text of one
+	// person can swallow the records of others. Without it such a field is an error.
+	Multiline bool
 
 	// Unit says what the persons of the dataset are.
 	Unit Unit

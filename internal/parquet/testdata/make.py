@@ -1,7 +1,11 @@
 """Writes the Parquet files of this directory with Apache Arrow, another
-implementation than the one under test. Written with pyarrow 26.0.1."""
+implementation than the one under test, and one with DuckDB. Written with pyarrow 26.0.1
+and duckdb 2.0.0."""
 import base64
+import decimal
+import uuid
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.parquet.encryption as pe
@@ -53,6 +57,21 @@ pq.write_table(flat.select(["episode_id", "reward"]), "lz4.parquet", compression
 unknown = flat.replace_schema_metadata({"discreet_schema_version": "2"})
 pq.write_table(unknown.select(["episode_id", "reward"]), "version2.parquet")
 pq.write_table(flat.slice(0, 0).select(["episode_id", "reward"]), "norows.parquet")
+
+# Decimals of each physical width, UUIDs, and ids that only a DOUBLE takes.
+duckdb.sql("""COPY (SELECT * FROM (VALUES
+    (0.5::DECIMAL(4,1), 12345678.1234::DECIMAL(18,4), 1000000000000000000000000000::DECIMAL(38,10), '0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'::UUID, 9007199254740993::HUGEINT),
+    (NULL, NULL, NULL, NULL, NULL),
+    (-0.5, -0.0001, -0.0000000001, 'ffffffff-ffff-ffff-ffff-fffffffffff0', 9007199254740992)) t(half, price, large, person, huge))
+    TO 'duckdb_decimals.parquet' (FORMAT parquet)""")
+D = decimal.Decimal
+pq.write_table(pa.table({
+    "half": pa.array([D("0.5"), None, D("-0.5")], pa.decimal128(4, 1)),
+    "price": pa.array([D("12345678.1234"), None, D("-0.0001")], pa.decimal128(18, 4)),
+    "large": pa.array([D(10) ** 27, None, D("-0.0000000001")], pa.decimal256(60, 10)),
+    "person": pa.array([uuid.UUID("0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9").bytes, None, uuid.UUID("ffffffff-ffff-ffff-ffff-fffffffffff0").bytes], pa.uuid()),
+    "huge": pa.array([2.0**53, None, 1.0]),
+}), "pyarrow_decimals.parquet", store_decimal_as_integer=False)
 
 
 class Kms(pe.KmsClient):

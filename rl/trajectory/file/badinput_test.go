@@ -28,6 +28,16 @@ func needs(p trajectory.Parts) func(*trajectory.Options) {
 	return func(o *trajectory.Options) { o.Need = p }
 }
 
+// What is said of quotes that are not those of RFC 4180, by the line.
+const (
+	openQuote1 = ":1" + openQuote
+	openQuote3 = ":3" + openQuote
+	openQuote  = ": a quote is opened and not closed on its line; if the program that wrote the file puts texts in quotes and doubles the quotes inside, set data.multiline: true; if not, one person's text can swallow the records of others: write the file anew with quotes, or without the column of texts"
+	bareQuote1 = ":1" + bareQuote
+	bareQuote3 = ":3" + bareQuote
+	bareQuote  = ": a field without quotes around it holds a quote; write the file anew with texts in quotes and the quotes inside doubled, or without the column of texts"
+)
+
 // Every way in which a CSV file can be wrong, and the words for it. Lines of
 // the file are separated by "|" to keep a case on one line.
 var badInput = []struct {
@@ -61,8 +71,17 @@ var badInput = []struct {
 	{"short row", "episode_id,reward,obs_a|1,0,1|1,0|", nil, ":3: the row has 2 fields and the header has 3; the file may be cut short, or a field with a comma lacks quotes", trajectory.ErrFormat},
 	{"long row", "episode_id,reward,obs_a|1,0,1,7|", nil, ":2: the row has 4 fields and the header has 3; the file may be cut short, or a field with a comma lacks quotes", trajectory.ErrFormat},
 	{"cut short", "episode_id,reward,obs_a|1,0,1|1,", nil, ":3: the row has 2 fields and the header has 3; the file may be cut short, or a field with a comma lacks quotes", trajectory.ErrFormat},
-	{"open quote", "episode_id,reward,note|1,0,x|1,0,\"y|z", nil, ":3: a quote is opened and never closed; the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat},
-	{"open quote in the header", "episode_id,\"reward|1,0", nil, ":1: a quote is opened and never closed; the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat},
+	{"open quote", "episode_id,reward,note|1,0,x|1,0,\"y|z", func(o *trajectory.Options) { o.Multiline = true }, ":3: a quote is opened and never closed; the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat},
+	{"open quote in the header", "episode_id,\"reward|1,0", func(o *trajectory.Options) { o.Multiline = true }, ":1: a quote is opened and never closed; the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat},
+	{"quote at the end", "episode_id,reward,note|1,0,\"", func(o *trajectory.Options) { o.Multiline = true }, ":2: a quote is opened and never closed; the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat},
+	{"open quote on a line", "episode_id,reward,note|1,0,x|1,0,\"y|z", nil, openQuote3, trajectory.ErrFormat},
+	{"line end within quotes", "episode_id,reward,note|1,0,x|1,0,\"y|z\"", nil, openQuote3, trajectory.ErrFormat},
+	{"two texts make a field", "episode_id,reward,note|1,0,x|2,0,\"tired|3,1,x|4,0,better\"|", nil, openQuote3, trajectory.ErrFormat},
+	{"line end in the header", "episode_id,\"a|note\",reward|1,x,0", nil, openQuote1, trajectory.ErrFormat},
+	{"bare quote", "episode_id,reward,note|1,0,x|1,0,6\" tall|", nil, bareQuote3, trajectory.ErrFormat},
+	{"bare quote, multiline", "episode_id,reward,note|1,0,x|1,0,6\" tall|", func(o *trajectory.Options) { o.Multiline = true }, bareQuote3, trajectory.ErrFormat},
+	{"bare quote in the header", "episode_id,rew\"ard|1,0", nil, bareQuote1, trajectory.ErrFormat},
+	{"bare quote in a field that is read", "episode_id,reward|1,0|2,3\"|", nil, bareQuote3, trajectory.ErrFormat},
 	{"text after quote", "episode_id,reward|\"1\"x,0|", nil, ":2: text follows a closing quote; double the quotes inside a quoted field", trajectory.ErrFormat},
 
 	{"reward text", "episode_id,reward|1,secret|", nil, ":2: reward: is not a number; say in data.encode which number each word stands for, or write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)", trajectory.ErrValue},
@@ -118,7 +137,7 @@ var badInput = []struct {
 	{"next half missing", "episode_id,obs_a,obs_b,reward,next_obs_a,next_obs_b|1,1,1,0,2,|", nil, ":2: next_obs_b: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
 	{"final needed", "episode_id,obs_a,reward,truncated|1,1,0,0|1,1,0,1|", needs(trajectory.Final), ":3: the episode is truncated here, and the observation after it is unknown; add next_obs columns, or a last row with the observation and neither action nor reward", trajectory.ErrEpisode},
 	{"first fault first", "episode_id,obs_a,reward,behavior_prob|1,1,0,0.5|1,1,0,0|1,,0,1|1,1,x,1|", nil, ":3: behavior_prob: is zero for the logged action; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
-	{"lines within quotes", "episode_id,note,reward|1,\"a|b\",0|1,c,x|", nil, ":4: reward: is not a number; say in data.encode which number each word stands for, or write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)", trajectory.ErrValue},
+	{"lines within quotes", "episode_id,note,reward|1,\"a|b\",0|1,c,x|", func(o *trajectory.Options) { o.Multiline = true }, ":4: reward: is not a number; say in data.encode which number each word stands for, or write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)", trajectory.ErrValue},
 	{"bandit reward missing", "reward,item_id|1,1|,1|", func(o *trajectory.Options) { o.OneRowEpisodes = true },
 		":3: reward: is missing; give every decision its reward; only a last row without action may lack it", trajectory.ErrValue},
 }

@@ -65,10 +65,14 @@ func Describe(ctx context.Context, patterns []string, format string) (*Descripti
 // describe looks at one file, and counts the rows that it looked at.
 func describe(ctx context.Context, f table.Format, path string) (*Description, int, error) {
 	d := &Description{}
+	csv := f.Name == csvfile.Format().Name
+	if csv { // names and types of columns change nobody's record
+		f = csvfile.Dialect{Multiline: true}.Format()
+	}
 	fields, err := header(f, path)
-	if f.Name == csvfile.Format().Name && (err != nil || len(fields) < 2) {
+	if csv && (err != nil || len(fields) < 2) {
 		for _, sep := range []byte{';', '\t', '|'} {
-			g := csvfile.Dialect{Separator: sep}.Format()
+			g := csvfile.Dialect{Separator: sep, Multiline: true}.Format()
 			if other, e := header(g, path); e == nil && len(other) > 1 {
 				f, fields, d.Separator, err = g, other, sep, nil
 				break

@@ -87,9 +87,9 @@ func OpenOne(ctx context.Context, files []string, index int, format string, o tr
 
 func open(ctx context.Context, f table.Format, files []string, o trajectory.Options) (*Stream, error) {
 	if f.Name == csvfile.Format().Name {
-		f = csvfile.Dialect{Separator: o.Separator, NA: o.NA}.Format()
-	} else if o.Separator != 0 || len(o.NA) > 0 {
-		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out", trajectory.ErrOptions, f.Name)
+		f = csvfile.Dialect{Separator: o.Separator, NA: o.NA, Multiline: o.Multiline}.Format()
+	} else if o.Separator != 0 || len(o.NA) > 0 || o.Multiline {
+		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out, and data.multiline", trajectory.ErrOptions, f.Name)
 	}
 	return NewStream(ctx, f, files, o)
 }
@@ -98,6 +98,8 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 // private as the data.
 type Summary struct {
 	Files, Persons, Episodes, Rows int
+	// Records are the rows of the files, and Lines those of CSV files; 0 of other formats.
+	Records, Lines int
 	// Whole tells that all of the data was read, so that Persons counts all of them.
 	// Episodes and rows are counted up to the first fault.
 	Whole bool
@@ -128,6 +130,7 @@ func Validate(ctx context.Context, patterns []string, format string, o trajector
 		e, err := s.Next()
 		if err != nil {
 			sum.Notices, sum.Persons, sum.Unused, sum.Whole, sum.Repaired = s.Notices(), s.Persons(), s.Unused(), s.in.Whole(), s.Repaired()
+			sum.Records, sum.Lines = s.in.Rows(), s.in.Lines()
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,14 +70,13 @@ func asCSV(rows []map[string]string) string {
 	var b strings.Builder
 	columns := append(logColumns[:len(logColumns):len(logColumns)], wordColumns...)
 	fmt.Fprintln(&b, strings.Join(columns, ","))
+	quotes := !slices.ContainsFunc(rows, func(r map[string]string) bool { return strings.HasPrefix(r["note"], unquoted) })
 	for _, r := range rows {
 		for i, c := range columns {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if v := r[c]; v != "null" && !strings.HasPrefix(v, "[") {
-				b.WriteString(v)
-			}
+			b.WriteString(csvField(r[c], quotes))
 		}
 		b.WriteByte('\n')
 	}
@@ -257,6 +257,13 @@ func TestIdsInTwoSpellingsAreRefused(t *testing.T) {
 		{"ann, ann", true}, {"a b,a\tb", true}, {"a b,a  b", true}, {"7 ,8", false}, {"7,8", false}, {"7,7.5", false}, {"7,-7", false}, {"a7,a07", false}, {"7,7a", false}, {"7,1e7", false}, {"7,7e0", true}, {"7,70E-1", true}, {"700,7e2", true}, {"0.5,.5", true}, {"7.5,7.50", true}, {"1e400,10e399", true}, {"5e-1,0.5", true}, {"1e50,1e51", false},
 		{"7,\uff17", true}, {"Zo\u00eb,Zoe\u0308", true}, {"\ufb01,fi", true}, {"Ann Lee,Ann\u00a0Lee", true}, {"\u0627\u0628,\u0627\u200c\u0628", true}, {"Zoe,Zo\u00eb", false}, {"ann,Ann", false},
 		{"0,00x", false}, {".,.0", false},
+		// What a spreadsheet makes of an id, or puts around it so that it makes nothing of it.
+		{`7,""7""`, true}, {"7,'7", true}, {"7,\u20197", true}, {`7,=""7""`, true}, {"7,=7", true}, {"ann,'ann", true}, {"ann,\u201cann\u201d", true}, {"O'Neil,ONeil", false}, {`"",'`, false},
+		{"7,\u0667", true}, {"7,\u06f7", true}, {"17,\u09e7\u09ed", true}, {"a1,a\u0661", true}, {"7,\u2466", true}, {"7,\U0001d7d5", true}, {"7,\u0668", false},
+		{"a-7,a\u20117", true}, {"a-7,a\u20137", true}, {"-7,\u22127", true}, {"a-7,a_7", false}, {"a-7,a7", false},
+		{"7,0x7", true}, {"31,0X1F", true}, {"0x1f,0x1F", true}, {"0x1g,1", false}, {"x7,7", false},
+		{"1000,1 000", true}, {"1000,1\u202f000", true}, {"1000,1'000", true}, {"1234567,1'234'567", true}, {"1000,1 00", false}, {"1 000 a,1000a", false},
+		{"M\xfcller,M\xf6ller", false},
 	} {
 		first, second, _ := strings.Cut(c.ids, ",")
 		for _, ids := range [][2]string{{first, second}, {second, first}} {
@@ -290,7 +297,7 @@ func TestIdsThatHideCharactersAreRefused(t *testing.T) {
 		{"\u0627\u200c\u0628", false}, {"Zo\u00eb", false}, {"\u75c5\u4eba1", false}, {"M\xfcller", false}, {"a b", false}, {"a\tb\nc", false},
 	} {
 		path := put(t, "log.csv", fmt.Sprintf("episode_id,unit_id,reward\na,\"%s\",0\n", c.id))
-		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{})
+		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{Multiline: true})
 		if want := path + ":2: unit_id: holds a character that cannot be seen; write ids without"; c.unseen != (err != nil) || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", c.id, err)
 		}

@@ -41,9 +41,12 @@ func TestSpellingsOfCSV(t *testing.T) {
 		"empty lines":     "\n\r\n" + strings.ReplaceAll(plain, "\n", "\n\n"),
 		"quoted header":   `"episode_id","step","obs_a","reward","terminated"` + plain[strings.Index(plain, "\n"):],
 		"quoted numbers":  "episode_id,step,obs_a,reward,terminated\n\"x\",\"0\",\"1.5\",\"0\",\"FALSE\"\r\nx,1,2.000,1e0,1\n\"y,\",0,-3,0,True\n",
+		"quoted CR":       "note,episode_id,step,obs_a,reward,terminated\n\"a\rb\",x,0,1.5,0,false\na\r\x00b,x,1,2,1,true\n\"\",\"y,\",0,-3,0,true\n",
 		"quoted newline":  "note,episode_id,step,obs_a,reward,terminated\n\"a\n\"\"b\"\"\",x,0,1.5,0,false\n,x,1,2,1,true\n\"\",\"y,\",0,-3,0,true\n",
 	} {
-		got, _ := read(t, text, everything())
+		o := everything()
+		o.Multiline = name == "quoted newline"
+		got, _ := read(t, text, o)
 		if d := cmp.Diff(want, got, origins); d != "" {
 			t.Errorf("%s: (-plain +this)\n%s", name, d)
 		}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func person(r *rand.Rand, name string) record {
 				"reward": fmt.Sprint(r.Float64()), "terminated": fmt.Sprint(terminated), "truncated": fmt.Sprint(truncated && !terminated),
 				"next_obs_a": fmt.Sprint(r.IntN(99)), "next_obs_b": "0", "discount": fmt.Sprint(r.Float64()),
 				"round": fmt.Sprint(s + 1), "day": fmt.Sprint(7*s + r.IntN(7)), "date": fmt.Sprintf(`"2024-01-%02d"`, 7*s+r.IntN(7)+1),
-				"arm": []string{`"placebo"`, `"treated"`}[r.IntN(2)], "sex": []string{`"f"`, `"m"`, "null"}[r.IntN(3)], "outcome": []string{`"ill"`, `"well"`}[r.IntN(2)],
+				"arm": []string{`"placebo"`, `"treated"`}[r.IntN(2)], "sex": []string{`"f"`, `"m"`, "null"}[r.IntN(3)], "outcome": []string{`"ill"`, `"well"`}[r.IntN(2)], "note": []string{`"no complaints"`, `"well"`, "null"}[r.IntN(3)],
 			}
 			if s > 0 { // what comes next is what the next row observes
 				before := rows[len(rows)-1]
@@ -118,7 +117,7 @@ func asked(r *rand.Rand, format string) trajectory.Options {
 }
 
 // wordColumns are those of the log that only some questions read.
-var wordColumns = strings.Fields("round day date arm sex outcome")
+var wordColumns = strings.Fields("round day date arm sex outcome note")
 
 // askedOfWords draws what a configuration may say of data that are not of the
 // canonical schema: words, other steps, an episode a person.
@@ -238,6 +237,7 @@ type parquetRow struct {
 	Arm        *string  `parquet:"arm,optional"`
 	Sex        *string  `parquet:"sex,optional"`
 	Outcome    *string  `parquet:"outcome,optional"`
+	Note       *string  `parquet:"note,optional"`
 }
 
 // as parses the value of a column, nil where it has none of its type.
@@ -264,7 +264,7 @@ func asParquet(t *testing.T, _ *rand.Rand, path string, rows record) bool {
 			as(r, "episode_id", text), as(r, "unit_id", text), as(r, "step", whole), as(r, "obs_a", number), as(r, "obs_b", number),
 			as(r, "action", whole), as(r, "behavior_prob", number), as(r, "target_prob", number), as(r, "reward", number),
 			as(r, "terminated", strconv.ParseBool), as(r, "truncated", strconv.ParseBool), as(r, "next_obs_a", number), as(r, "next_obs_b", number), as(r, "discount", number),
-			as(r, "round", whole), as(r, "day", number), as(r, "date", text), as(r, "arm", text), as(r, "sex", text), as(r, "outcome", text),
+			as(r, "round", whole), as(r, "day", number), as(r, "date", text), as(r, "arm", text), as(r, "sex", text), as(r, "outcome", text), as(r, "note", text),
 		}
 	}
 	if err := parquet.WriteFile(path, out); err != nil {
@@ -293,6 +293,7 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 		if format == "csv" && r.IntN(3) == 0 {
 			o.NA = []string{"NA", "-9"}
 		}
+		o.Multiline = format == "csv" && r.IntN(2) == 0
 		if !write(t, r, path, others) {
 			continue
 		}
@@ -302,8 +303,11 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 		}
 		want := fmt.Sprintf("%#v", decisions(alone))
 		for range 10 {
-			at := append(begin, len(others))[r.IntN(len(begin)+1)]
-			rows := slices.Insert(slices.Clone(others), at, attacker(r)...)
+			odd := attacker(r)
+			if r.IntN(2) == 0 {
+				hostileTexts(r, format, o.Multiline, odd)
+			}
+			rows := among(r, others, begin, odd)
 			if !write(t, r, path, rows) {
 				continue
 			}
@@ -316,7 +320,7 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 					n.words++
 				}
 				if got := fmt.Sprintf("%#v", decisions(with)); got != want {
-					t.Fatalf("%s, options %+v, record %v at %d of\n%v:\nalone %s\nwith  %s", format, o, rows[at:len(rows)-len(others)+at], at, others, want, got)
+					t.Fatalf("%s, options %+v, record %v beside\n%v:\nalone %s\nwith  %s", format, o, odd, others, want, got)
 				}
 			case errors.As(err, &input) && input.File != "":
 				n.refused++

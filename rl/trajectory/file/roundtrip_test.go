@@ -123,7 +123,9 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 				if err := file.Write(path, "", want); err != nil {
 					t.Fatal(err)
 				}
-				got, _, err := file.Read(context.Background(), []string{path}, "", everything())
+				o := everything()
+				o.Multiline = ext == "csv" // ids may hold line ends
+				got, _, err := file.Read(context.Background(), []string{path}, "", o)
 				if err != nil {
 					text, _ := os.ReadFile(path)
 					t.Fatalf("%v\n%s", err, text)

@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ const (
 	terminated
 	truncated
 	discount
+	note // free text that no question reads
 )
 
 // column is one of the file.
@@ -82,7 +84,16 @@ func newLog(j Job) log {
 			l.add(probability, "prob_"+strconv.Itoa(a))
 		}
 	}
+	l.columns = append(l.columns, column{name: l.unused("note"), kind: note, text: true})
 	return l
+}
+
+// unused is a name that no column has.
+func (l *log) unused(name string) string {
+	for slices.ContainsFunc(l.columns, func(c column) bool { return c.name == name }) {
+		name += "_"
+	}
+	return name
 }
 
 // observe adds the columns of observations: one for all words of a one-hot one.
@@ -195,6 +206,9 @@ func (l *log) decision(r *rand.Rand, person string, e, s int, last, cut bool) ro
 			continue
 		case step:
 			out[c.name] = l.step(s, r)
+			continue
+		case note:
+			out[c.name] = `"no complaints"`
 			continue
 		case terminated, truncated:
 			v = 0

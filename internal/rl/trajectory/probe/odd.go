@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -13,8 +14,11 @@ type oddity struct {
 	// value tells that it is a matter of values alone, which options may have repaired;
 	// ids, order among others' rows and the form of a file are not.
 	value bool
-	// text tells that only formats made of text can hold it, json that NDJSON alone can.
-	text, json bool
+	// text tells that only formats made of text can hold it, json that NDJSON alone can,
+	// bare that CSV can where nobody states that texts are in quotes.
+	text, json, bare bool
+	// apart tells that some of the rows come last of all.
+	apart bool
 	// spoil changes the rows of a person; where is one of them, c a column that is no id.
 	spoil func(l *log, r *rand.Rand, rows []row, where row, c column) []row
 }
@@ -66,7 +70,7 @@ var oddities = []oddity{
 		return rows
 	}},
 	{name: "additional key", json: true, spoil: func(_ *log, r *rand.Rand, rows []row, where row, _ column) []row {
-		where[oneOf(r, "obs_more", "next_obs_more", "prob_99", "action_probs", "observation", "note")] = oneOf(r, "1", "[1,2,3]", "null")
+		where[oneOf(r, "obs_more", "next_obs_more", "prob_99", "action_probs", "observation", "remark")] = oneOf(r, "1", "[1,2,3]", "null")
 		return rows
 	}},
 	{name: "duplicate row", value: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
@@ -116,7 +120,22 @@ var oddities = []oddity{
 		}
 		return rows
 	}},
-	{name: "rows not together, after those of others"},
+	{name: "rows not together, after those of others", apart: true, spoil: func(_ *log, _ *rand.Rand, rows []row, _ row, _ column) []row { return rows }},
+	{name: "free text with quotes and separators", value: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+		return l.write(r, rows, asJSON, quoting)
+	}},
+	{name: "free text with line ends", spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+		return l.write(r, rows, asJSON, lineEnds)
+	}},
+	{name: "free text that is not put in quotes", bare: true, apart: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+		bare := func(text string) string { return unquoted + text }
+		if r.IntN(2) == 0 {
+			return l.write(r, rows, bare, quoting)
+		}
+		l.write(r, rows[:1], bare, quoting[:1])
+		l.write(r, rows[len(rows)-1:], bare, quoting[1:2])
+		return rows
+	}},
 	{name: "truncated line", text: true, spoil: func(_ *log, _ *rand.Rand, rows []row, where row, _ column) []row {
 		where[broken] = "cut"
 		return rows
@@ -125,6 +144,32 @@ var oddities = []oddity{
 		where[broken] = "more"
 		return rows
 	}},
+}
+
+// unquoted begins a value that a program writes as it is.
+const unquoted = "\x02"
+
+// What a person may write into a field of free text.
+var (
+	quoting  = []string{`"tired`, `better"`, `"`, `""`, `"a","b"`, "a,b", ";", "\t", "|", "\r", "\u2028", "'", `\"`, `"}`}
+	lineEnds = []string{"\n", "\r\n", "a\nb", "\"\n", "\n\"", "\"\n\""}
+)
+
+// write has a person write into the free text of some rows.
+func (l *log) write(r *rand.Rand, rows []row, as func(string) string, texts []string) []row {
+	name := l.columns[len(l.columns)-1].name
+	for _, x := range rows {
+		if r.IntN(4) > 0 {
+			x[name] = as(oneOf(r, texts...))
+		}
+	}
+	return rows
+}
+
+// asJSON is a text as JSON.
+func asJSON(text string) string {
+	quoted, _ := json.Marshal(text) // of a text it never fails
+	return string(quoted)
 }
 
 // place is where a row is among rows.
@@ -155,14 +200,14 @@ func (l *log) odd(r *rand.Rand) (what oddity, rows []row, apart int) {
 	for {
 		rows = l.person(r, "odd")
 		what = oddities[r.IntN(len(oddities))]
-		if what.spoil == nil && l.named() {
-			return what, rows, r.IntN(len(rows)) + 1
-		}
-		if what.spoil != nil && l.holds(what) {
+		if l.holds(what) && (!what.apart || l.named()) {
 			break
 		}
 	}
 	rows = l.spoilt(r, what, rows)
+	if what.apart {
+		return what, rows, r.IntN(len(rows)) + 1
+	}
 	if second := oddities[r.IntN(len(oddities))]; r.IntN(3) == 0 && what.name != honest && second.value && what.value && l.holds(second) {
 		rows = l.spoilt(r, second, rows)
 	}
@@ -172,7 +217,7 @@ func (l *log) odd(r *rand.Rand) (what oddity, rows []row, apart int) {
 // spoilt applies an oddity to one row and one column that is no id.
 func (l *log) spoilt(r *rand.Rand, what oddity, rows []row) []row {
 	for {
-		if c := l.columns[r.IntN(len(l.columns))]; c.kind != unit && c.kind != episode {
+		if c := l.columns[r.IntN(len(l.columns))]; c.kind != unit && c.kind != episode && c.kind != note {
 			return what.spoil(l, r, rows, rows[r.IntN(len(rows))], c)
 		}
 	}
@@ -180,7 +225,13 @@ func (l *log) spoilt(r *rand.Rand, what oddity, rows []row) []row {
 
 // holds tells whether the format can hold an oddity.
 func (l *log) holds(o oddity) bool {
-	return l.format == "ndjson" || l.format == "csv" && !o.json || !o.json && !o.text
+	switch l.format {
+	case "ndjson":
+		return !o.bare
+	case "csv":
+		return !o.json && !(o.bare && l.o.Multiline)
+	}
+	return !o.json && !o.text && !o.bare
 }
 
 func oneOf(r *rand.Rand, values ...string) string { return values[r.IntN(len(values))] }

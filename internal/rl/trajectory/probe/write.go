@@ -32,7 +32,10 @@ func asCSV(l *log, rows []row) ([]byte, error) {
 		separator = ","
 	}
 	field := func(text string) string {
-		if strings.ContainsAny(text, separator+"\"\n") {
+		if bare, ok := strings.CutPrefix(text, unquoted); ok {
+			return bare
+		}
+		if strings.ContainsAny(text, separator+"\"\r\n") {
 			return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 		}
 		return text

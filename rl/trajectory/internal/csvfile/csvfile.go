@@ -22,6 +22,11 @@ type Dialect struct {
 	// NA lists texts that stand for a missing value, beside the empty one. They are
 	// compared byte by byte, in the columns that are read.
 	NA []string
+	// Multiline lets a field in quotes hold line ends. It is a statement about the
+	// program that wrote the file: it puts every text in quotes that could hold a quote
+	// or a line end, and doubles its quotes. Where that is not so, one person's text
+	// can swallow the records of others. Without it a record is a line.
+	Multiline bool
 }
 
 // Format reads and names files of the dialect.
@@ -76,7 +81,7 @@ type reader struct {
 const separators = ";\t|"
 
 func (d Dialect) table(in *textfile.Input, name string) (*reader, error) {
-	t := &reader{name: name, in: in, scan: newScanner(in, cmp.Or(d.Separator, ','), 0, 1), na: map[string]bool{}}
+	t := &reader{name: name, in: in, scan: newScanner(in, cmp.Or(d.Separator, ','), d.Multiline, 0, 1), na: map[string]bool{}}
 	for _, marker := range d.NA {
 		t.na[marker] = true
 		_, err := parseNumber([]byte(marker))
@@ -120,6 +125,9 @@ func (t *reader) Select(picks []table.Pick) error {
 	}
 	return nil
 }
+
+// Lines implements [table.Lined].
+func (t *reader) Lines() int { return t.scan.line - 1 }
 
 // Progress implements [table.Table].
 func (t *reader) Progress() int64 { return t.in.Consumed() }

@@ -174,7 +174,7 @@ func lineFrom(file io.ReaderAt, place, size int64) (int64, error) {
 // from is a reader of the same columns whose next record starts at a place of the file.
 func (t *reader) from(file io.ReaderAt, place, size int64, line int) *reader {
 	c := *t
-	c.scan = newScanner(io.NewSectionReader(file, place, max(size-place, 0)), t.scan.sep, place, line)
+	c.scan = newScanner(io.NewSectionReader(file, place, max(size-place, 0)), t.scan.sep, t.scan.multiline, place, line)
 	c.keys = slices.Clone(t.keys)
 	for i := range c.keys {
 		c.keys[i].text, c.keys[i].scratch = nil, nil
@@ -251,6 +251,9 @@ func (r *ranges) give(batches ...*table.Batch) {
 	defer r.mutex.Unlock()
 	r.free = append(r.free, batches...)
 }
+
+// Lines implements [table.Lined].
+func (r *ranges) Lines() int { return r.line - 1 }
 
 // Progress implements [table.Table]: up to the ranges that were delivered.
 func (r *ranges) Progress() int64 { return min(r.at, r.size) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,13 +18,14 @@ import (
 
 // told is all that a table delivers, row by row, and the error at its end.
 type told struct {
-	Rows []string
-	Err  string
+	Rows  []string
+	Lines int
+	Err   string
 }
 
 // tell reads a file by one reader, or, where step is not 0, in ranges of so many bytes.
-func tell(t interface{ Fatal(...any) }, path string, workers int, step int64) told {
-	in, err := csvfile.Open(path)
+func tell(t interface{ Fatal(...any) }, d csvfile.Dialect, path string, workers int, step int64) told {
+	in, err := d.Open(path)
 	if err != nil {
 		return told{Err: err.Error()}
 	}
@@ -57,7 +59,9 @@ func tell(t interface{ Fatal(...any) }, path string, workers int, step int64) to
 			last = now
 		}
 		if err != nil {
-			out.Err = err.Error()
+			if out.Err = err.Error(); err == io.EOF {
+				out.Lines = in.(table.Lined).Lines()
+			}
 			return out
 		}
 		for r := range b.Rows {
@@ -107,9 +111,10 @@ func TestRangesDeliverTheFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := tell(t, path, 0, 0)
+		d := csvfile.Dialect{Multiline: rapid.Bool().Draw(t, "multiline")}
+		want := tell(t, d, path, 0, 0)
 		step := rapid.Int64Range(1, 64).Draw(t, "step")
-		got := tell(t, path, rapid.IntRange(2, 4).Draw(t, "workers"), step)
+		got := tell(t, d, path, rapid.IntRange(2, 4).Draw(t, "workers"), step)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("ranges of %d bytes (-one reader +ranges)\n%s\n%q", step, d, data)
 		}
@@ -119,13 +124,15 @@ func TestRangesDeliverTheFile(t *testing.T) {
 // Any bytes are read in ranges as by one reader.
 func FuzzRanges(f *testing.F) {
 	f.Add([]byte("a,b\n\"x\ny\",1\n\n2,\"\n\"\n3,4"), uint8(3))
+	f.Add([]byte("a,b\n\"x\ny\",1\n\n2,\"\n\"\n3,4"), uint8(131))
 	f.Add([]byte("a,b\r\n1,\"\"\"\r\n2,3\r\n"), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
 		path := filepath.Join(t.TempDir(), "x.csv")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want, got := tell(t, path, 0, 0), tell(t, path, 3, int64(step%64)+1)
+		d := csvfile.Dialect{Multiline: step >= 128}
+		want, got := tell(t, d, path, 0, 0), tell(t, d, path, 3, int64(step%64)+1)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("(-one reader +ranges)\n%s", d)
 		}
@@ -141,7 +148,8 @@ func TestARangeThatSeemsNeverToEndIsReadInTurn(t *testing.T) {
 	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want, got := tell(t, path, 0, 0), tell(t, path, 2, 1<<14)
+	quotes := csvfile.Dialect{Multiline: true}
+	want, got := tell(t, quotes, path, 0, 0), tell(t, quotes, path, 2, 1<<14)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("(-one reader +ranges)\n%s", d)
 	}

@@ -270,6 +270,10 @@ func (t *reader) broken(err error) error {
 		return t.fault("", "a quote is opened and never closed", "the file is cut short, or a quote inside a field is not doubled", trajectory.ErrFormat)
 	case errors.Is(err, errQuote):
 		return t.fault("", "text follows a closing quote", "double the quotes inside a quoted field", trajectory.ErrFormat)
+	case errors.Is(err, errBareQuote):
+		return t.fault("", "a field without quotes around it holds a quote", "write the file anew with texts in quotes and the quotes inside doubled, or without the column of texts", trajectory.ErrFormat)
+	case errors.Is(err, errLineEnd):
+		return t.fault("", "a quote is opened and not closed on its line", "if the program that wrote the file puts texts in quotes and doubles the quotes inside, set data.multiline: true; if not, one person's text can swallow the records of others: write the file anew with quotes, or without the column of texts", trajectory.ErrFormat)
 	case errors.Is(err, errTooLong):
 		return t.fault("", "the row is longer than 256 MB", "a quote may be opened and never closed", trajectory.ErrFormat)
 	}

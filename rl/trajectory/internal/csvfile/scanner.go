@@ -18,6 +18,8 @@ var (
 	// errIncomplete asks for more of the file: a quoted field goes on.
 	errIncomplete = errors.New("record continues beyond the buffer")
 	errQuote      = errors.New("text after a closing quote")
+	errBareQuote  = errors.New("a quote inside a field without quotes")
+	errLineEnd    = errors.New("a line end inside a field in quotes")
 	errTooLong    = errors.New("record longer than the buffer may grow")
 )
 
@@ -34,6 +36,10 @@ type scanner struct {
 	line int    // its line, from 1
 	eof  bool
 	sep  byte // between fields
+	// stop marks the bytes at which a field without quotes ends, or is refused.
+	stop [256]bool
+	// multiline lets a field in quotes hold line ends. Otherwise a record is a line.
+	multiline bool
 
 	base  int64 // place of data[0] in the file
 	limit int64 // a record that starts at or beyond this place is another range's
@@ -42,8 +48,10 @@ type scanner struct {
 
 // newScanner reads the file of r, whose first byte is at place base of the file and
 // begins a line.
-func newScanner(r io.Reader, sep byte, base int64, line int) scanner {
-	return scanner{r: r, line: line, sep: sep, base: base, limit: toEnd, most: maxBuffer}
+func newScanner(r io.Reader, sep byte, multiline bool, base int64, line int) scanner {
+	s := scanner{r: r, line: line, sep: sep, multiline: multiline, base: base, limit: toEnd, most: maxBuffer}
+	s.stop[sep], s.stop['\n'], s.stop['"'] = true, true, true
+	return s
 }
 
 // at is the place of the next record in the file.
@@ -153,20 +161,24 @@ func (s *scanner) skip(p int) (next, lines int, err error) {
 		_, next, lines, err = s.quoted(p, nil)
 		return next, lines, err
 	}
-	return s.plainEnd(p), 0, nil
+	next, err = s.plainEnd(p)
+	return next, 0, err
 }
 
-// plainEnd finds the end of a field without quotes.
-func (s *scanner) plainEnd(p int) int {
-	b, sep := s.buf, s.sep
+// plainEnd finds the end of a field without quotes, which may hold none.
+func (s *scanner) plainEnd(p int) (int, error) {
+	b, stop := s.buf, &s.stop
 	start := p
-	for b[p] != sep && b[p] != '\n' {
+	for !stop[b[p]] {
 		p++
 	}
-	if b[p] == '\n' && p > start && b[p-1] == '\r' {
-		return p - 1
+	switch {
+	case b[p] == '"':
+		return 0, errBareQuote
+	case b[p] == '\n' && p > start && b[p-1] == '\r':
+		return p - 1, nil
 	}
-	return p
+	return p, nil
 }
 
 // field gives the text of the field that starts at p and its end. The text of a
@@ -175,12 +187,15 @@ func (s *scanner) field(p int, scratch []byte) (text []byte, next, lines int, er
 	if s.buf[p] == '"' {
 		return s.quoted(p, scratch)
 	}
-	next = s.plainEnd(p)
+	if next, err = s.plainEnd(p); err != nil {
+		return nil, 0, 0, err
+	}
 	return s.buf[p:next], next, 0, nil
 }
 
 // quoted reads a field in quotes. It fails with errIncomplete when the quote
-// does not close within the buffer.
+// does not close within the buffer, and the field may hold line ends: without leave
+// to do so it ends on its line, or not at all.
 func (s *scanner) quoted(p int, scratch []byte) (text []byte, next, lines int, err error) {
 	p++
 	doubled := false
@@ -188,14 +203,13 @@ func (s *scanner) quoted(p int, scratch []byte) (text []byte, next, lines int, e
 	for {
 		i := bytes.IndexByte(s.buf[p:], '"')
 		if i < 0 {
-			return nil, 0, 0, errIncomplete
+			return nil, 0, 0, s.unclosed()
 		}
 		piece := s.buf[p : p+i]
-		lines += bytes.Count(piece, []byte{'\n'})
-		p += i + 1
-		if p == len(s.buf) {
-			return nil, 0, 0, errIncomplete
+		if lines += bytes.Count(piece, []byte{'\n'}); lines > 0 && !s.multiline {
+			return nil, 0, 0, errLineEnd
 		}
+		p += i + 1
 		if s.buf[p] == '"' {
 			doubled = true
 			scratch = append(append(scratch, piece...), '"')
@@ -212,6 +226,15 @@ func (s *scanner) quoted(p int, scratch []byte) (text []byte, next, lines int, e
 		return nil, 0, 0, errQuote
 	}
 	return text, p, lines, nil
+}
+
+// unclosed is about a quote that does not close within the buffer, which ends in a
+// line's end.
+func (s *scanner) unclosed() error {
+	if s.multiline {
+		return errIncomplete
+	}
+	return errLineEnd
 }
 
 // endOfLine is the place after the line's end at p.

@@ -94,6 +94,15 @@ func (a *ahead) Read(b *table.Batch) error {
 // Progress implements [table.Table]: up to the rows that were delivered.
 func (a *ahead) Progress() int64 { return a.progress }
 
+// Lines implements [table.Lined], once Read has returned io.EOF; 0 of a table that does
+// not count them.
+func (a *ahead) Lines() int {
+	if l, ok := a.Table.(table.Lined); ok {
+		return l.Lines()
+	}
+	return 0
+}
+
 // Close implements [table.Table]. It waits for a call of Read that is under way.
 func (a *ahead) Close() error {
 	close(a.stop)

@@ -100,6 +100,9 @@ func (s *Stream) endOfFile() error {
 	}
 	t := s.table
 	s.table = nil
+	if l, ok := t.(table.Lined); ok {
+		s.lines += l.Lines()
+	}
 	if err := t.Close(); err != nil {
 		return err
 	}

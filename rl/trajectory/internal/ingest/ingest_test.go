@@ -66,7 +66,7 @@ func TestUnitThatChangesWithinAnEpisode(t *testing.T) {
 // One id in two spellings would be two units: it is refused in whatever batch or
 // file the second spelling comes.
 func TestSpellingsAcrossBatches(t *testing.T) {
-	const again = " is another spelling of the id in row 1 of a, and would count as another unit; write every id in one way: no spaces around it and, in numbers, no plus sign, leading zeros, decimal point or exponent"
+	const again = " is another spelling of the id in row 1 of a, and would count as another unit; write every id in one way: no spaces or quotes around it, ASCII digits and hyphens and, in numbers, no plus sign, leading zeros, decimal point, exponent, thousands or 0x"
 	for _, c := range []struct{ first, second string }{
 		{"7", "07"}, {"07", "7"}, {"7", "7.0"}, {"+7", "7."}, {" 7", "7"}, {"-7", "-07.00"}, {"0", "-0"}, {"ann", "ann "}, {"00", "0.0"}, {"7", "7e0"}, {"70e-1", "7"}, {"7.50", "7.5"},
 	} {

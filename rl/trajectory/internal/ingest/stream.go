@@ -47,6 +47,7 @@ type Stream struct {
 	first             *binding // of the first file
 	notices           []string
 	rows, told        int64
+	lines             int
 	before            int64 // rows of the files before the open one
 	size              int64
 	opened            os.FileInfo // the open file before it was opened; nil where it is not regular
@@ -93,6 +94,13 @@ func (s *Stream) Notices() []string { return slices.Clone(s.notices) }
 // Unused counts what the caps have left out so far. It is private, for the
 // curator alone.
 func (s *Stream) Unused() trajectory.Unused { return s.unused }
+
+// Rows is the number of rows read so far.
+func (s *Stream) Rows() int { return int(s.rows) }
+
+// Lines is the number of lines of the text files that were read to their ends; 0 where
+// their format does not count them.
+func (s *Stream) Lines() int { return s.lines }
 
 // Files lists the files that are read, in order.
 func (s *Stream) Files() []string { return s.files }

@@ -33,6 +33,14 @@ type Table interface {
 	Close() error
 }
 
+// Lined is a table of a text file.
+type Lined interface {
+	Table
+	// Lines is the number of lines of the file, those without a row included, once Read
+	// has returned io.EOF.
+	Lines() int
+}
+
 // Divisible is a table that several processors may read.
 type Divisible interface {
 	Table
