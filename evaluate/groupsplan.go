@@ -223,6 +223,9 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 func filled(group *trajectory.Dataset, persons int64) {
 	for range persons {
 		group.PersonStart = append(group.PersonStart, group.Episodes())
+		if group.LeftOut != nil {
+			group.LeftOut = append(group.LeftOut, 0)
+		}
 		if group.PersonID != nil {
 			group.PersonID = append(group.PersonID, "")
 		}
