@@ -48,7 +48,8 @@ class Release:
     raw
         The bytes of a release (docs/schema/release.v1.json), such as of ``release.json``.
     notices
-        What the binary told beside it; for the curator.
+        What the binary told beside it, for the curator: it tells of the data. It stays in the object that the
+        evaluation made, and goes into no pickle, copy, file or notebook.
 
     Raises
     ------
@@ -66,6 +67,9 @@ class Release:
         if not isinstance(found, dict) or found.get("schema") != "discreet/release/v1":
             raise InputError("this is no release: its schema is not discreet/release/v1")
         self.json: Mapping[str, Any] = found
+
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes]]:
+        return Release, (self.raw,)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Release:
