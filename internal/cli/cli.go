@@ -77,13 +77,13 @@ func wording(err error) string {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrUnknown), errors.Is(err, discreet.ErrNotWritten):
 		// Interrupted or not: what matters is that budget is gone, or may be.
-		return printable(err.Error())
+		return fault.Words(err)
 	case errors.Is(err, errNothing):
 		return errNothing.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return strings.TrimPrefix(printable(err.Error()), "discreet ")
+	return strings.TrimPrefix(fault.Words(err), "discreet ")
 }
 
 // printable is a text with nothing in it that would steer a terminal: an error may
