@@ -3,7 +3,8 @@
 // arguments and printing.
 //
 // Results go to standard output, everything else to standard error. Exit codes:
-// 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger.
+// 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger, 4 nothing
+// wrong was found and not all could be checked.
 package cli
 
 //go:generate go run ../../cmd/discreet manual --pages -o ../../docs/reference
@@ -33,6 +34,7 @@ const (
 	exitFailed = fault.ExitFailed
 	exitInput  = fault.ExitInput
 	exitBudget = fault.ExitRefused
+	exitPart   = fault.ExitPartial
 )
 
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal

@@ -283,6 +283,25 @@ def test_a_wrong_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         dt.version()
 
 
+def test_what_could_not_be_checked_is_told(trial: dt.Logs) -> None:
+    r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    with pytest.raises(dt.PrivacyError, match="no signature was checked"):
+        r.verify(strict=True)
+    changed = json.loads(r.raw)
+    changed["disclosure"]["code_version"] = "another"
+    changed["estimate"]["confidence"] = 0.9
+    other = dt.Release(json.dumps(changed))
+    with pytest.warns(dt.Notice, match="could NOT be checked"):
+        found = other.verify()
+    assert "replanned" not in found
+    assert "estimate" in found["not_checked"][0]
+    with pytest.raises(dt.PrivacyError, match="NOT checked"):
+        other.verify(strict=True)
+    changed["disclosure"]["code_version"] = r.json["disclosure"]["code_version"]
+    with pytest.raises(dt.PrivacyError, match="confidence"):
+        dt.Release(json.dumps(changed)).verify()
+
+
 def test_notices_stay_with_the_curator(trial: dt.Logs, tmp_path: Path) -> None:
     with pytest.warns(dt.CuratorNotice) as warned:
         r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
