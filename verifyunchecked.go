@@ -34,7 +34,6 @@ var unnoticedFields = []unnoticed{
 			return r.Privacy == nil || r.Public["return_given"] == true
 		}},
 	{[]string{"privacy.epsilon", "privacy.delta", "privacy.noise"}, "the release costs nothing and has no noise", isConstant},
-	{[]string{"privacy.seeded_for_tests"}, "whether the noise came from a seed shows in no number", func(r *evaluate.Release) bool { return r.Privacy != nil }},
 	{[]string{"theta"}, "noisy numbers, which follow from nothing in the release", nil},
 	{[]string{"diagnostics.sums", "diagnostics.behavior", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
 		"answers[].diagnostics.sums", "answers[].diagnostics.baseline"},
@@ -61,7 +60,7 @@ func (v *Verification) notChecked(root map[string]any) []string {
 			continue
 		}
 		say(slices.DeleteFunc(slices.Clone(u.paths), func(path string) bool {
-			return path != "privacy.seeded_for_tests" && !hasPath(root, strings.Split(path, "."))
+			return !hasPath(root, strings.Split(path, "."))
 		}), u.why)
 	}
 	if v.SignedBy == "" && (v.Envelope || v.Release.Signature != nil) {

@@ -222,7 +222,7 @@ func (w *walk) try(t *testing.T, name string, text []byte, chosen func([]edit) [
 		return
 	}
 	for _, path := range paths(whole.NotChecked) {
-		w.named[path] = w.named[path]
+		w.named[path] = w.named[path] || false
 	}
 	var root any
 	if err := json.Unmarshal(text, &root); err != nil {
