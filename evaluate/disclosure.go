@@ -94,7 +94,7 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 		d.FloatingPoint = "Scores are clipped, rounded to a public lattice and summed as integers; random choices of probability exp(-x) with rational x are sampled exactly. No noisy number is computed."
 	}
 	if _, ok := p.event.(dp.SmoothGaussian); ok {
-		d.FloatingPoint = "Persons are summed as integers. The value and the bound on its local sensitivity are computed from these sums in floating point, with bounds on the rounding errors that are added to the noise; the value is rounded to a public lattice and the noise is an integer from an exact sampler."
+		d.FloatingPoint = "Sums are of integers. The value and the bound on its local sensitivity are computed from them in floating point, with bounds on the rounding errors that are added to the noise; the value is rounded to a public lattice and the noise is an integer from an exact sampler."
 	}
 	if q.Noise == mechanism.Fast {
 		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on the gaps between them are not excluded."
@@ -141,7 +141,7 @@ const failsTheRun = "makes the run fail"
 func security(p *Plan) string {
 	var places []string
 	if p.pairs != nil && p.public.Targets == nil && p.public.Behavior == nil {
-		places = append(places, "rows of large data in which the episodes of a person do not stand together are in temporary files without names, which are gone when the data are read")
+		places = append(places, "rows of large data that are not sorted are in temporary files without names, which are gone when the data are read")
 	}
 	if p.public.unit().String() == Person.String() && p.InParts() == nil {
 		places = append(places, "rows of data in shards are in the files of the shards, and while these are made in a private directory")
