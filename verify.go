@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
@@ -23,12 +23,7 @@ type unsound struct{ error }
 // Error implements error. The words may quote a release of anybody's, and stay on
 // one line of printable text.
 func (e unsound) Error() string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, e.error.Error())
+	return strings.NewReplacer("\n", "\ufffd", "\t", "\ufffd").Replace(fault.Words(e.error))
 }
 
 func (e unsound) Unwrap() error        { return e.error }
@@ -51,8 +46,10 @@ type Verification struct {
 	Replanned bool
 	// Envelope tells that the release came in a DSSE envelope, whose signature counts.
 	Envelope bool
-	// NotChecked names what of a release that was planned again could be written
-	// otherwise without being noticed, and why, beside the noisy numbers themselves.
+	// NotChecked names every field that could be written otherwise without being noticed,
+	// but by the signature where SignedBy is set, in lines of the form "PATH, PATH: why". A
+	// path stands for all that is below it, and [] in it for every element of a list. Of a
+	// release that was not planned again it names all of it.
 	NotChecked []string
 	// Notes are what a reader should know of a release that holds; where nobody signed
 	// it, that is the first.
@@ -66,8 +63,10 @@ type Verification struct {
 // signed it as it stands. The release may come from anybody. What does not hold is an
 // error that wraps [ErrRelease], beside what held up to there. Whether the noisy
 // numbers are those that were drawn only a signature tells, and whether the budget was
-// charged only the ledger (ledger.Ledger.VerifyRelease). Where another version of the
-// program made the release, a field that this one would write otherwise is a note.
+// charged only the ledger (ledger.Ledger.VerifyRelease). Where a release names another
+// version of the program, and this one would write it otherwise, nothing but its form, its
+// accounting and its signature is checked: then, and for methods that are not of this
+// library, Replanned is false, and a caller who relies on the other fields must refuse it.
 func Verify(release []byte, signer ed25519.PublicKey) (*Verification, error) {
 	v := &Verification{Envelope: signature.IsEnvelope(release)}
 	whole := release

@@ -21,18 +21,15 @@ func (v *Verification) plan() error {
 	if r.Privacy != nil && r.Disclosure == nil {
 		return errors.New("disclosure is missing: every private release has one")
 	}
-	if foreign, err := v.foreign(); foreign {
+	var root map[string]any
+	if err := json.Unmarshal(v.JSON, &root); err != nil {
 		return err
 	}
-	labels, features, err := labelsOf(r)
-	if err == nil {
-		var p *evaluate.Plan
-		if p, err = evaluate.Replan(r, features, labels); err == nil {
-			if err = p.Verify(r); err == nil {
-				err = sharedWords(r)
-			}
-		}
+	if evaluate.Foreign(r.Method) {
+		v.NotChecked = v.nothingElse(root, "the method is not part of this library")
+		return v.foreign()
 	}
+	err := replanned(r)
 	d := r.Disclosure
 	if err != nil {
 		err = unsound{err}
@@ -41,30 +38,44 @@ func (v *Verification) plan() error {
 	case d != nil && (d.CodeVersion == "") != (d.ConfigHash == ""):
 		return errors.New("disclosure: of code_version and config_hash one is missing")
 	case err == nil:
-		v.Replanned, v.NotChecked = true, notChecked(r)
+		v.Replanned, v.NotChecked = true, v.notChecked(root)
 		return nil
 	case d == nil || d.CodeVersion == Version():
 		return err
 	case d.CodeVersion != "":
 		v.Notes = append(v.Notes, fmt.Sprintf("made by version %s, and this is version %s, which would have written it differently (%v): only that version, or a signature, can show whether it was changed", d.CodeVersion, Version(), err))
-		return nil
+	default:
+		v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this version would have written it differently (%v): only a signature can show whether it was changed", err))
 	}
-	v.Notes = append(v.Notes, fmt.Sprintf("names no version of the program, and this version would have written it differently (%v): only a signature can show whether it was changed", err))
+	v.NotChecked = v.nothingElse(root, "this version does not plan the release as it is")
 	return nil
 }
 
-// foreign tells of a release by a method that is not of this library: nobody can plan
-// it again who does not have the author's code.
-func (v *Verification) foreign() (bool, error) {
-	r := v.Release
-	if !evaluate.Foreign(r.Method) {
-		return false, nil
+// replanned plans a release again and holds it against the plan.
+func replanned(r *evaluate.Release) error {
+	labels, features, err := labelsOf(r)
+	if err != nil {
+		return err
 	}
+	p, err := evaluate.Replan(r, features, labels)
+	if err != nil {
+		return err
+	}
+	if err := p.Verify(r); err != nil {
+		return err
+	}
+	return sharedWords(r)
+}
+
+// foreign checks a release by a method that is not of this library: nobody can plan it
+// again who does not have the author's code.
+func (v *Verification) foreign() error {
+	r := v.Release
 	if r.Answer == nil || r.Estimate != nil || r.Theta != nil || r.Values != nil || r.Privacy == nil {
-		return true, fmt.Errorf("method %s is not of this library: such a release holds an answer and a guarantee, and nothing else", r.Method)
+		return fmt.Errorf("method %s is not of this library: such a release holds an answer and a guarantee, and nothing else", r.Method)
 	}
 	v.Notes = append(v.Notes, fmt.Sprintf("method %s is not part of this library: what its answer means is a claim of its author, and only the author's code can check that it follows from the noisy sums (Plan.Verify)", r.Method))
-	return true, nil
+	return nil
 }
 
 // labelsOf takes the labels that a configuration writes out of the public facts of a

@@ -227,7 +227,7 @@ func leaf[E Event](text []byte, kind string, names ...string) (builder, error) {
 	}
 	var e E
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrEvent, kind, err)
 	}
 	return func(float64) Event { return e }, nil
 }
@@ -266,7 +266,7 @@ func (p *parser) wrapper(text []byte, kind string, depth int, into any, names []
 		return nil, err
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrEvent, kind, err)
 	}
 	child, err := p.event(fields["event"], depth+1)
 	if err != nil {

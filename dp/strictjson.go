@@ -13,7 +13,7 @@ import (
 func checkSyntax(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := checkValue(d, 0); err != nil {
-		return fmt.Errorf("%w: %v", ErrEvent, err)
+		return fmt.Errorf("%w: %w", ErrEvent, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return fmt.Errorf("%w: text after the event", ErrEvent)
@@ -59,7 +59,7 @@ func checkValue(d *json.Decoder, depth int) error {
 func object(text []byte, kind string, names ...string) (map[string]json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrEvent, kind, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrEvent, kind, err)
 	}
 	for _, name := range names {
 		if string(fields[name]) == `"?"` {
@@ -79,7 +79,7 @@ func object(text []byte, kind string, names ...string) (map[string]json.RawMessa
 
 func value(fields map[string]json.RawMessage, kind, name string, into any) error {
 	if err := json.Unmarshal(fields[name], into); err != nil {
-		return fmt.Errorf("%w: %s: field %q: %v", ErrEvent, kind, name, err)
+		return fmt.Errorf("%w: %s: field %q: %w", ErrEvent, kind, name, err)
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (p *Plan) verifyPrivacy(r *Release) error {
 	if r.Disclosure == nil {
 		return fmt.Errorf("%w: disclosure is missing", ErrRelease)
 	}
-	words := newDisclosure(p)
+	words := newDisclosure(p, r.Privacy.Seeded)
 	words.Justification, words.CodeVersion, words.ConfigHash = r.Disclosure.Justification, r.Disclosure.CodeVersion, r.Disclosure.ConfigHash
 	if r.Ledger != nil {
 		words.Composition, words.Series = r.Disclosure.Composition, r.Disclosure.Series

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
@@ -51,23 +52,25 @@ type Disclosure struct {
 	ConfigHash  string `json:"config_hash,omitempty"`
 }
 
-// MechanismUse says how often a mechanism ran.
+// MechanismUse says how often a mechanism ran: how many times noise was drawn for a sum,
+// a vector or a function of them, or a candidate was drawn.
 type MechanismUse struct {
 	Kind string `json:"kind"`
 	Runs int64  `json:"runs"`
 }
 
-func newDisclosure(p *Plan) *Disclosure {
+// newDisclosure describes a release of a plan; seeded says that its noise came from a seed.
+func newDisclosure(p *Plan, seeded bool) *Disclosure {
 	q := p.public.Privacy
 	d := &Disclosure{
 		Definition:     "(epsilon, delta)-differential privacy",
 		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
 		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and any computing power that does not break AES or SHA-256; they may be analysts, and may work together.",
 		Series:         "One release, for one configuration. Nothing here says what else was, or will be, released from the same persons.",
-		DataDomain:     "trajectories: for each person one or more sequences of observations, actions and rewards; any content is covered, because contributions are clipped to public bounds",
+		DataDomain:     domain(p.public),
 		Unit:           unitWords(p.public),
 		Unprotected:    unprotected(p.public),
-		Mechanisms:     mechanisms(p.event),
+		Mechanisms:     mechanisms(p.noises()),
 		Composition:    fmt.Sprintf("Within the release: by the %s accountant, over the whole event, whose parts were fixed before any noise was drawn. With other releases: not composed, because no ledger was charged.", p.accounted.by),
 		PostProcessing: "Everything else in the release (intervals, values by state, errors) is computed from the noisy results and from public facts, and costs nothing.",
 		Preparation:    "Records are read and checked, cut to the public caps on decisions and trajectories, and mapped to features by a public map.",
@@ -75,10 +78,13 @@ func newDisclosure(p *Plan) *Disclosure {
 		FloatingPoint:  "Contributions are clipped, rounded to a public lattice and summed as integers; the noise is an integer from an exact sampler. Floating point begins after the noise.",
 		Randomness:     "a cryptographic stream keyed by the operating system",
 		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. The guarantee does not cover an observer who can time the run or share its machine.",
-		Security:       "The records stay where the curator keeps them: this program writes no copy of them, and its messages never quote their values. The curator decides who may read them.",
+		Security:       security(p),
 	}
 	for _, text := range []*string{&d.Series, &d.DataDomain} {
 		*text = q.Unit.Words(*text)
+	}
+	if seeded {
+		d.Randomness = "a seed, for tests: whoever knows it can remove the noise, so that this release protects nobody"
 	}
 	if q.Budget.Delta == 0 {
 		d.Definition = "pure epsilon-differential privacy"
@@ -86,6 +92,9 @@ func newDisclosure(p *Plan) *Disclosure {
 	if _, ok := p.event.(dp.PermuteAndFlip); ok {
 		d.PostProcessing = "None: the release names the policy that was drawn, and repeats public facts."
 		d.FloatingPoint = "Scores are clipped, rounded to a public lattice and summed as integers; random choices of probability exp(-x) with rational x are sampled exactly. No noisy number is computed."
+	}
+	if _, ok := p.event.(dp.SmoothGaussian); ok {
+		d.FloatingPoint = "Sums are of integers. The value and the bound on its local sensitivity are computed from them in floating point, with bounds on the rounding errors that are added to the noise; the value is rounded to a public lattice and the noise is an integer from an exact sampler."
 	}
 	if q.Noise == mechanism.Fast {
 		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on the gaps between them are not excluded."
@@ -95,6 +104,54 @@ func newDisclosure(p *Plan) *Disclosure {
 		d.FloatingPoint = "No noise was drawn: the release does not depend on the data."
 	}
 	return d
+}
+
+// noises is the event as noise is drawn for it. By groups each has noise of its own; the
+// event is that of one, since a person is in one of them.
+func (p *Plan) noises() dp.Event {
+	if p.groups == nil {
+		return p.event
+	}
+	var all dp.Composed
+	for _, part := range p.groups {
+		all.Events = append(all.Events, part.event)
+	}
+	return all
+}
+
+// domain says which records the guarantee covers. What becomes of invalid ones the caller
+// says in the label on_violation.
+func domain(p Public) string {
+	const form = "trajectories: for each person one or more sequences of observations, actions and rewards; "
+	words, told := p.Labels["on_violation"].(string)
+	switch {
+	case !told:
+		return form + "whatever they contain, contributions are clipped to public bounds. What was done to records before this program saw them is not known here."
+	case strings.Contains(words, failsTheRun):
+		return form + "only valid ones are covered: a record that is invalid in a way that makes the run fail (public.on_violation) is outside the guarantee, which does not hide whether there is one. Contributions are clipped to public bounds."
+	}
+	return form + "whatever their values: contributions are clipped to public bounds, and a value that cannot be used is repaired, or its episode left out, by a rule that depends on the record of that person alone (public.on_violation). A file of another form than its columns promise, ids that cannot be told apart and another number of persons than was stated make the run fail, and the guarantee does not hide that."
+}
+
+// failsTheRun is what the label on_violation says of records that are not repaired.
+const failsTheRun = "makes the run fail"
+
+// security says where rows can be while a run reads them. Whether they were on disk
+// depends on the data, so that this is what the plan allows and not what a run did.
+func security(p *Plan) string {
+	var places []string
+	if p.pairs != nil && p.public.Targets == nil && p.public.Behavior == nil {
+		places = append(places, "rows of large data that are not sorted are in temporary files without names, which are gone when the data are read")
+	}
+	if p.public.unit().String() == Person.String() && p.InParts() == nil {
+		places = append(places, "rows of data in shards are in the files of the shards, and while these are made in a private directory")
+	}
+	kept := "this program holds them in memory and writes no copy of them"
+	if places != nil {
+		kept = "this program holds them in memory and writes copies of them in these cases alone: " + strings.Join(places, "; ") +
+			" (which of these was the case depends on the data, and is not stated). Removed files are not overwritten"
+	}
+	return "The records stay where the curator keeps them: " + kept + ". Its messages name files, rows and columns and quote no values; of a file without a header the first row counts as names of columns. The curator decides who may read them."
 }
 
 func unitWords(p Public) string {
@@ -133,6 +190,9 @@ func unprotected(p Public) []string {
 	var groups []string
 	if p.By != nil && p.By.Fixed {
 		groups = []string{p.unit().Words("which group each person is in, and the number of persons in each group")}
+	}
+	if words, _ := p.Labels["on_violation"].(string); strings.Contains(words, failsTheRun) {
+		groups = append(groups, "whether a record is invalid: one that is makes the run fail (public.on_violation)")
 	}
 	return append(groups, []string{
 		p.unit().Words(number),

@@ -115,7 +115,7 @@ func (p Public) grouped(method string, m Estimator) (*Plan, error) {
 		return nil, err
 	}
 	plan.outcome = func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) }
-	plan.needsEnds = parts[0].needsEnds
+	plan.needsEnds, plan.groups = parts[0].needsEnds, parts
 	plan.describeGroups(parts)
 	return plan, nil
 }

@@ -48,7 +48,8 @@ type Plan struct {
 	event     dp.Event
 	accounted accounted
 	prepare   preparation
-	pairs     *pairs // set where prepare is its own
+	pairs     *pairs  // set where prepare is its own
+	groups    []*Plan // of each group, where there are groups
 	// bootstraps and needsEnds tell that it matters how episodes end.
 	bootstraps, needsEnds bool
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
@@ -374,7 +375,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if r.plan.public.Privacy != nil {
 		release.Privacy = newStatement(r.plan)
 		release.Privacy.Charged, release.Privacy.Seeded = paid.Charged(), src.Seeded()
-		release.Disclosure = newDisclosure(r.plan)
+		release.Disclosure = newDisclosure(r.plan, src.Seeded())
 	}
 	return release, nil
 }

@@ -237,7 +237,7 @@ func (p Public) validatePrivacy() error {
 		return err
 	}
 	if !q.Adjacency.Valid() {
-		return fmt.Errorf("%w: privacy.adjacency is missing; want replace_one or add_remove_one", ErrPublic)
+		return fmt.Errorf("%w: privacy.adjacency is %q; want replace_one or add_remove_one", ErrPublic, q.Adjacency)
 	}
 	if err := q.Budget.Validate(); err != nil {
 		return err

@@ -47,6 +47,9 @@ func TestSevenShardsReleaseTheBytesOfOneProcess(t *testing.T) {
 		if want := s.inOneProcess(t, 5); !bytes.Equal(r.JSON, want) {
 			t.Errorf("%v: seven shards release\n%s\none process\n%s", overrides, r.JSON, want)
 		}
+		if security := r.Release.Disclosure.Security; !strings.Contains(security, "in the files of the shards") || strings.Contains(security, "writes no copy") {
+			t.Errorf("%v: rows are in shards, and the disclosure says %s", overrides, security)
+		}
 	}
 }
 

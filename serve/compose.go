@@ -102,8 +102,10 @@ func (d *dataset) allows(q question) error {
 		return fmt.Errorf("%w: method is missing, such as {name: dp-wis}", ErrQuestion)
 	case len(d.methods) > 0 && !slices.Contains(d.methods, q.Method.Name):
 		return fmt.Errorf("%w: method %s; the steward allows %s", ErrQuestion, q.Method.Name, strings.Join(d.methods, ", "))
+	case q.Privacy.Epsilon == 0:
+		return fmt.Errorf("%w: privacy.epsilon is missing or 0; want a number above 0", ErrQuestion)
 	case !(q.Privacy.Epsilon > 0):
-		return fmt.Errorf("%w: privacy.epsilon is missing", ErrQuestion)
+		return fmt.Errorf("%w: privacy.epsilon is %g; want a number above 0", ErrQuestion, q.Privacy.Epsilon)
 	case d.LargestEpsilon > 0 && q.Privacy.Epsilon > d.LargestEpsilon:
 		return fmt.Errorf("%w: privacy.epsilon is %g; the steward allows at most %g an ask", ErrQuestion, q.Privacy.Epsilon, d.LargestEpsilon)
 	case !(q.Privacy.Epsilon <= 1e6) || !(q.Privacy.Delta >= 0 && q.Privacy.Delta < 1):

@@ -70,6 +70,8 @@ func (s *Service) verify(ctx context.Context, d *dataset, text []byte) (holds bo
 	}
 	if v.Replanned {
 		findings = append(findings, "its plan was made again, and every field that follows from it agrees")
+	} else {
+		findings = append(findings, "NOT checked: its plan, and every field that follows from it; that it was not changed rests on its ledger entry alone")
 	}
 	if wrong := d.ledger.VerifyRelease(ctx, text); wrong != nil {
 		return false, append(findings, s.public(d, wrong.Error())), nil

@@ -309,7 +309,7 @@ func StampOf(release []byte) (*receipt.Stamp, error) {
 		Ledger *receipt.Stamp `json:"ledger"`
 	}
 	if err := json.Unmarshal(release, &r); err != nil {
-		return nil, fmt.Errorf("%w: the release is no JSON of a release: %v", ErrCharge, err)
+		return nil, fmt.Errorf("%w: the release is no JSON of a release: %w", ErrCharge, err)
 	}
 	if r.Ledger == nil || r.Ledger.Ledger == "" {
 		return nil, fmt.Errorf("%w: the release names no entry of a ledger: none was charged for it", ErrCharge)

@@ -63,7 +63,7 @@ func Main(args []string, in io.Reader, out, told io.Writer) int {
 		err = Run(ctx, f, in, out, told)
 	}
 	if err != nil {
-		fmt.Fprintln(told, "discreet-agent:", fault.Printable(err.Error()))
+		fmt.Fprintln(told, "discreet-agent:", fault.Words(err))
 	}
 	return fault.Exit(err)
 }

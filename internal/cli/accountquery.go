@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // accountQuery asks one accountant one question.
@@ -217,7 +218,7 @@ func answerAll(cmd *cobra.Command, q accountQuery, text []byte) error {
 		}
 		a, err := q.answerElement(cmd.Context(), raw)
 		if err != nil {
-			a = accountAnswer{ID: a.ID, Error: err.Error()}
+			a = accountAnswer{ID: a.ID, Error: fault.Words(err)}
 			failed++
 		}
 		answers[i] = a

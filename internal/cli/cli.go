@@ -3,7 +3,8 @@
 // arguments and printing.
 //
 // Results go to standard output, everything else to standard error. Exit codes:
-// 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger.
+// 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger, 4 nothing
+// wrong was found and not all could be checked.
 package cli
 
 //go:generate go run ../../cmd/discreet manual --pages -o ../../docs/reference
@@ -37,6 +38,7 @@ const (
 	exitFailed = fault.ExitFailed
 	exitInput  = fault.ExitInput
 	exitBudget = fault.ExitRefused
+	exitPart   = fault.ExitPartial
 )
 
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal
@@ -81,13 +83,13 @@ func wording(err error) string {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrUnknown), errors.Is(err, discreet.ErrNotWritten):
 		// Interrupted or not: what matters is that budget is gone, or may be.
-		return printable(err.Error())
+		return fault.Words(err)
 	case errors.Is(err, errNothing):
 		return errNothing.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return strings.TrimPrefix(printable(err.Error()), "discreet ")
+	return strings.TrimPrefix(fault.Words(err), "discreet ")
 }
 
 // printable is a text with nothing in it that would steer a terminal: an error may

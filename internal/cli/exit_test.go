@@ -38,6 +38,8 @@ func TestExitCodes(t *testing.T) {
 		{ledger.ErrTampered, 1}, {ledger.ErrBehind, 1}, {ledger.ErrStore, 1}, {ledger.ErrUnknown, 1}, {discreet.ErrNotWritten, 1},
 		// Once the budget is spent it is a failure, whatever went wrong.
 		{pending, 1}, {interrupted, 1},
+		// Where nothing wrong was found and not all was checked, neither.
+		{partial{errors.New("x")}, 4}, {errors.Join(evaluate.ErrData, partial{errors.New("x")}), 4}, {errors.Join(partial{errors.New("x")}, failed("x", evaluate.ErrData)), 1},
 		// A check that does not hold is one too.
 		{failed("x", evaluate.ErrData), 1},
 	} {

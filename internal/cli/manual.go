@@ -104,7 +104,8 @@ func flagText(f *pflag.Flag) (form, text string) {
 }
 
 // exitMeanings says what the exit codes mean.
-var exitMeanings = [...]string{exitDone: "done", exitFailed: "failed", exitInput: "bad usage or input", exitBudget: "refused by the budget's ledger"}
+var exitMeanings = [...]string{exitDone: "done", exitFailed: "failed", exitInput: "bad usage or input", exitBudget: "refused by the budget's ledger",
+	exitPart: "nothing wrong was found, and not all could be checked (`verify`)"}
 
 // manPages are the pages for man, by file name.
 func manPages(root *cobra.Command) map[string]string {

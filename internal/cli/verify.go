@@ -35,6 +35,12 @@ func shown(location string) string {
 
 func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
 
+// partial marks a check that found nothing wrong and could not look at everything.
+type partial struct{ error }
+
+// Fault implements [fault.Marked].
+func (partial) Fault() fault.Class { return fault.PartialFault }
+
 // verdict is the JSON form of what was checked. What was not is absent.
 type verdict struct {
 	Valid    bool   `json:"valid"`
@@ -45,14 +51,14 @@ type verdict struct {
 	Envelope  bool            `json:"envelope,omitempty"`
 	Replanned bool            `json:"replanned,omitempty"`
 	Ledgers   []ledgerVerdict `json:"ledgers,omitempty"`
-	// NotChecked names what could be changed without being noticed.
+	// NotChecked names what could be changed without being noticed: "PATH, PATH: why".
 	NotChecked []string `json:"not_checked,omitempty"`
 	Notes      []string `json:"notes,omitempty"`
 }
 
 func newVerify() *cobra.Command {
 	var key string
-	var asJSON bool
+	var asJSON, strict bool
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE.json",
 		Short: "Check a release without its ledger: form, accounting, plan, signature",
@@ -61,7 +67,14 @@ follows the schema, that its event costs no more than it promises, that its
 fields agree with the plan that follows from its public facts and with each other,
 and, with --public-key, that the holder of that key signed it as it stands. It takes
 release.dsse.json, the same in a DSSE envelope, as well. Whoever has the ledger
-checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
+checks the charge too: discreet ledger verify LEDGER RELEASE.json.
+
+Fields that nothing else in the release determines are listed as not checked: only a
+signature, or the ledger, can show whether they were changed. Exit code 4 says that
+nothing wrong was found and that the plan was not made again, because the release
+names another version of the program, which would have written it differently, or a
+method that is not of this library. With --strict this is a failure, and so is a
+field that is listed, unless --public-key shows that the release was not changed.`,
 		Args: exactly(1, "one release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readDocument(args[0])
@@ -80,15 +93,33 @@ checks the charge too: discreet ledger verify LEDGER RELEASE.json.`,
 			if e := found.Release.Ledger; e != nil {
 				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; only the ledger can confirm this", e.Seq, e.Dataset))
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), v)
+			err = wanting(args[0], found, strict)
+			if asJSON && fault.Of(err) != fault.Failure {
+				err = errors.Join(printJSON(cmd.OutOrStdout(), v), err)
 			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&key, "public-key", "", "public key of the signer (PEM)")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail where anything could not be checked")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	return cmd
+}
+
+// wanting is the error of a release in which nothing wrong was found and not all was
+// checked.
+func wanting(path string, found *discreet.Verification, strict bool) error {
+	switch {
+	case !found.Replanned:
+		err := fmt.Errorf("%s: NOT checked: the plan, and every field that follows from it; see the notes", path)
+		if strict {
+			return failure{err}
+		}
+		return partial{err}
+	case strict && found.SignedBy == "" && len(found.NotChecked) > 0:
+		return failure{fmt.Errorf("%s: fields are not checked (%d lines above), and no signature was checked that covers them; give --public-key", path, len(found.NotChecked))}
+	}
+	return nil
 }
 
 // unchecked is the first thing to know of a signature that was not held against a key.
@@ -139,6 +170,9 @@ func (v *verdict) release(w io.Writer, path string, text []byte, key string, led
 	v.Replanned, v.Envelope, v.NotChecked = found.Replanned, found.Envelope, found.NotChecked
 	if found.Replanned {
 		fmt.Fprintln(w, "plan        recomputed from the public facts: every field that follows from it, or from other fields, agrees")
+	}
+	if found.Release != nil && err == nil && !found.Replanned {
+		fmt.Fprintln(w, alarm(w, "plan        NOT checked"))
 	}
 	for _, n := range found.NotChecked {
 		fmt.Fprintf(w, "not checked %s\n", n)

@@ -80,7 +80,7 @@ func located(name string, text []byte, e *yaml.LoadError) error {
 	if name == setName {
 		place = name // the lines are those of a text that nobody wrote
 	}
-	message := plain(e.Message)
+	message := plain(text, e)
 	if value, kind, ok := mistyped(e.Message); ok {
 		message = fmt.Sprintf("%s; want %s", value, kind)
 		if key := keyAt(text, e.Mark); key != "" {
@@ -92,29 +92,18 @@ func located(name string, text []byte, e *yaml.LoadError) error {
 	return fmt.Errorf("%w: %s: %s", ErrSyntax, place, message)
 }
 
-// plain turns the decoder's words about Go types into words about keys.
-func plain(message string) string {
-	if field, rest, ok := strings.Cut(message, " not found in type "); ok {
-		section := rest[strings.LastIndexByte(rest, '.')+1:]
-		return fmt.Sprintf("unknown key %q in %s; correct its name or remove it (docs/configuration.md lists the keys)", strings.TrimPrefix(field, "field "), sectionName(section))
+// plain turns the decoder's words about a key that there is not into words of a
+// configuration: its section is named by the keys that lead there, and not by a type.
+func plain(text []byte, e *yaml.LoadError) string {
+	field, _, ok := strings.Cut(e.Message, " not found in type ")
+	if !ok {
+		return e.Message
 	}
-	return message
-}
-
-func sectionName(goType string) string {
-	switch goType {
-	case "Config", "Train":
-		return "the configuration"
-	case "Spec":
-		return "features"
-	case "dataSchema":
-		return "the schema"
-	case "Range", "Bounds":
-		return "a range"
-	case "plain", "protection":
-		return "privacy"
+	section := "the configuration"
+	if at := sectionAt(text, e.Mark); at != "" {
+		section = at
 	}
-	return strings.ToLower(goType)
+	return fmt.Sprintf("unknown key %q in %s; correct its name or remove it (docs/configuration.md lists the keys)", strings.TrimPrefix(field, "field "), section)
 }
 
 // override applies key.key=value to the text of a configuration of a type.

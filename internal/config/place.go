@@ -21,10 +21,10 @@ func mistyped(message string) (value, kind string, ok bool) {
 	if !quoted {
 		value = map[string]string{"map": "a section", "seq": "a list"}[tag]
 	}
-	if kind = kindOf(goType); value == "" || kind == "" {
-		return "", "", false
+	if value == "" {
+		value = "empty"
 	}
-	return value, kind, true
+	return value, kindOf(goType), true
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -49,10 +49,10 @@ func kindOf(goType string) string {
 		return "text"
 	case strings.HasPrefix(goType, "[]"):
 		return "a list"
-	case strings.HasPrefix(goType, "map["), strings.Contains(goType, "."):
+	case strings.HasPrefix(goType, "map["), strings.HasPrefix(goType, "struct "), strings.Contains(goType, "."):
 		return "a section of keys"
 	}
-	return ""
+	return "a value of another form"
 }
 
 // keyAt is the key, such as privacy.epsilon, whose value begins at a place in a
@@ -97,3 +97,31 @@ func keyBelow(n *yaml.Node, path string, at yaml.Mark) string {
 }
 
 func begins(n *yaml.Node, at yaml.Mark) bool { return n.Line == at.Line && n.Column == at.Column }
+
+// sectionAt is the key of the section, such as features, that has a key which begins at
+// a place in a document; empty where that is the document itself.
+func sectionAt(text []byte, at yaml.Mark) string {
+	var root yaml.Node
+	if yaml.Load(text, &root) != nil {
+		return ""
+	}
+	section, _ := sectionBelow(&root, "", at)
+	return section
+}
+
+func sectionBelow(n *yaml.Node, path string, at yaml.Mark) (string, bool) {
+	for i, below := range n.Content {
+		inside := path
+		if n.Kind == yaml.MappingNode {
+			if i%2 == 0 && begins(below, at) {
+				return path, true
+			} else if i%2 == 1 {
+				inside = strings.TrimPrefix(path+"."+n.Content[i-1].Value, ".")
+			}
+		}
+		if section, found := sectionBelow(below, inside, at); found {
+			return section, true
+		}
+	}
+	return "", false
+}

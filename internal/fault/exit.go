@@ -13,6 +13,7 @@ const (
 	ExitFailed  = 1
 	ExitInput   = 2 // bad usage or input
 	ExitRefused = 3 // by the budget's ledger
+	ExitPartial = 4 // nothing wrong was found, and not all could be checked
 )
 
 // Exit maps an error to the code that scripts go by. Packages say themselves what class
@@ -26,6 +27,8 @@ func Exit(err error) int {
 		return ExitRefused
 	case InputFault:
 		return ExitInput
+	case PartialFault:
+		return ExitPartial
 	case None:
 		if errors.Is(err, fs.ErrNotExist) { // a file that the caller named
 			return ExitInput

@@ -12,6 +12,8 @@ const (
 	InputFault
 	// RefusedFault means: the ledger will not pay, now or again.
 	RefusedFault
+	// PartialFault means: nothing wrong was found, and not all could be checked.
+	PartialFault
 	// Failure means: something failed, whatever it was that it wraps. What is
 	// wrong with the input is no excuse once a budget is spent.
 	Failure

@@ -1,9 +1,14 @@
 package golden
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,49 +16,29 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
-// freedom is a kind of edit that nothing in a release tells, so that only a signature
-// or the ledger can: why, and the edits, as the question, a slash, the path and what
-// was done there.
-type freedom struct {
-	why   string
-	edits *regexp.Regexp
-}
-
-var free = []freedom{
-	{"noisy numbers: values by state, their deviations, baselines, overlap, counts",
-		regexp.MustCompile(`/theta\[|/diagnostics\.(std_by_coordinate|std_privacy_by_coordinate|persons_by_coordinate|spread_of_returns|baseline|behavior\.(counts|sums)|model\.(state_values|action_values|constant|weights)|overlap\.(mean_weight|clipped_share) )`)},
-	{"noisy sums that no other number shows, where a bound or the range cuts it", regexp.MustCompile(`/(answers\[\d+\]\.)?diagnostics\.sums\.`)},
-	{"value or error of an estimate whose interval is the whole public range", regexp.MustCompile(`/(answers\[\d+\]\.)?estimate\.(value|std_sampling) `)},
-	{"that the noise came from a seed", regexp.MustCompile(`/privacy\.seeded_for_tests removed`)},
-	{"statements that nothing can check: where probabilities come from, which version made it",
-		regexp.MustCompile(`/public\.behavior[. ]|/disclosure\.code_version changed`)},
-	{"names and scales of columns; policy files, and how many actions they know",
-		regexp.MustCompile(`/public\.(features\.(column|names|low|high|intercept|order)|target(\[\d+\])? changed|actions|targets\.policies\[\d+\]\.actions|by\.(column|groups\[\d+\]\.number))`)},
-	{"how episodes end, where it bounds weights no further", regexp.MustCompile(`/public\.design\.ended`)},
-	{"features that the method was given and does not use", regexp.MustCompile(`^((dp-)?dr[-a-z]*|dp-fqe-action)/public\.features`)},
-	{"parameters that are the default or idle, or that show in no other fact", regexp.MustCompile(`/public\.parameters`)},
-	{"how a range of returns that was given came about",
-		regexp.MustCompile(`^(dp-pdis-discounts|dp-lsl-balle16|dp-refine-lstd-off|lstd-trajectory)/public\.(reward|return|discounts|gamma|horizon)`)},
-	{"methods that plan and release alike", regexp.MustCompile(`/method changed to`)},
-	{"the budget and the persons of a constant, which costs nothing",
-		regexp.MustCompile(`^(constant|constant-given|auto-value)/(privacy\.(epsilon|delta|noise)|public\.persons)`)},
-	{"the number of persons where a schedule is at its end", regexp.MustCompile(`^dp-refine-(regression|lstd).*/public\.persons`)},
-	{"facts and weights of references, which nothing else follows from",
-		regexp.MustCompile(`^(is|pdis|wis|dr|dr-bandit|lsw|lsl|lstd|lstd-trajectory|wis-lstd|gtd2)/(public\.(persons|episodes|horizon|reward|gamma)|diagnostics\.weights)`)},
-}
-
 // edit is a single change of a document: path names the place and how.
 type edit struct {
-	path  string
-	apply func(root any) any
+	path    string
+	apply   func(root any) any
+	ofValue bool // to another value of the same type
+}
+
+// field is the path of what is changed.
+func (e edit) field() string {
+	at, _, _ := strings.Cut(strings.TrimPrefix(e.path, "."), " ")
+	return at
 }
 
 // others are values that a field with few of them could have instead.
 var others = map[string][]string{
 	"adjacency": {"replace_one", "add_remove_one"}, "noise": {"exact", "fast"}, "unit": {"person", "episode", "row"},
+	"time":     {"2020-02-02T02:02:02Z"},
 	"sampling": {"paid", "public_bound", "not_private", "none", "poisson", "uniform", "everyone"}, "rule": {"basic", "gaussian", "renyi"},
 	"part": {"rule", "reserve", "budget"}, "model": {"central", "local"}, "source": {"design", "logged"}, "accountant": {"pld", "rdp", "closed_form"},
 	"kind": {"gaussian", "laplace", "column", "uniform"},
@@ -65,7 +50,7 @@ var others = map[string][]string{
 func edits(v any, path string, name string, put func(root, v any) any) []edit {
 	var out []edit
 	to := func(how string, w any) {
-		out = append(out, edit{path + " " + how, func(root any) any { return put(root, w) }})
+		out = append(out, edit{path + " " + how, func(root any) any { return put(root, w) }, how != "null" && how != "added"})
 	}
 	if path != "" {
 		to("null", nil)
@@ -76,13 +61,13 @@ func edits(v any, path string, name string, put func(root, v any) any) []edit {
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			without := maps.Clone(v)
 			delete(without, key)
-			out = append(out, edit{path + "." + key + " removed", func(root any) any { return put(root, without) }})
+			out = append(out, edit{path + "." + key + " removed", func(root any) any { return put(root, without) }, false})
 			out = append(out, edits(v[key], path+"."+key, key, func(root, w any) any { return put(root, with(v, key, w)) })...)
 		}
 	case []any:
 		for i := range v {
 			at := path + "[" + strconv.Itoa(i) + "]"
-			out = append(out, edit{at + " dropped", func(root any) any { return put(root, slices.Delete(slices.Clone(v), i, i+1)) }})
+			out = append(out, edit{at + " dropped", func(root any) any { return put(root, slices.Delete(slices.Clone(v), i, i+1)) }, false})
 			out = append(out, edits(v[i], at, name, func(root, w any) any {
 				changed := slices.Clone(v)
 				changed[i] = w
@@ -93,11 +78,14 @@ func edits(v any, path string, name string, put func(root, v any) any) []edit {
 		to("plus one", v+1)
 		to("huge", 1e15)
 		if v != 0 {
-			to("scaled", v*1.01)
 			to("negated", -v)
+			to("scaled", v*1.01)
 		}
 	case string:
 		to("changed", v+"x")
+		if n := len(v); n >= 8 && strings.Trim(v, "0123456789abcdef") == "" { // a hash, or an id
+			to("changed at its end", v[:n-1]+string("10"[strings.IndexByte("01", v[n-1])&1]))
+		}
 		to("emptied", "")
 		for _, w := range append(others[name], methodNames(name)...) {
 			if w != v {
@@ -130,13 +118,13 @@ func with(m map[string]any, key string, v any) map[string]any {
 var slowToPlan = regexp.MustCompile(`^(gpope-(one|uniform|xie19)|dp-lsw|dp-lsl|auto-value)$`)
 
 // TestVerifyCatchesEdits makes single edits of golden releases and wants
-// discreet.Verify, without a key and without the ledger, to refuse each but those
-// that nothing tells. It tries editsTried of a release, and few of those that are
-// slow to plan; all are tried under the tag measure.
+// discreet.Verify, without a key and without the ledger, to refuse each or to name the
+// field among those that it did not check. It tries editsTried of a release, and few of
+// those that are slow to plan; all are tried under the tag measure, and then every field
+// that is named must have been changed unnoticed somewhere.
 func TestVerifyCatchesEdits(t *testing.T) {
 	dir := writeData(t)
-	total, caught := 0, 0
-	passed := make([]int, len(free))
+	w := walk{named: map[string]bool{}}
 	for _, q := range append(private(), references()...) {
 		tried := editsTried
 		if slowToPlan.MatchString(q.name) {
@@ -148,44 +136,137 @@ func TestVerifyCatchesEdits(t *testing.T) {
 			if q.only != "" && q.only != adjacency || q.noPrivacy && adjacency != "replace_one" {
 				continue
 			}
-			text := evaluated(t, parse(t, dir, q.config(adjacency))).JSON
-			if v, err := discreet.Verify(text, nil); err != nil {
-				t.Errorf("%s.%s: as it is: %v", q.name, adjacency, err)
-				continue
-			} else if strings.Contains(strings.Join(v.Notes, "\n"), "would have written it differently") {
-				t.Errorf("%s.%s: %q", q.name, adjacency, v.Notes)
-			}
-			var root any
-			if err := json.Unmarshal(text, &root); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range sample(edits(root, "", "", func(_, v any) any { return v }), tried) {
-				changed, err := json.Marshal(e.apply(root))
-				if err != nil {
-					t.Fatal(err)
-				}
-				total++
-				if _, err := discreet.Verify(changed, nil); err != nil {
-					caught++
-					continue
-				}
-				at := q.name + "/" + strings.TrimPrefix(e.path, ".")
-				i := slices.IndexFunc(free, func(f freedom) bool { return f.edits.MatchString(at) })
-				if i < 0 {
-					t.Errorf("%s: nothing tells %s", adjacency, at)
-					continue
-				}
-				passed[i]++
-			}
+			w.try(t, q.name+"."+adjacency, evaluated(t, parse(t, dir, q.config(adjacency))).JSON, func(all []edit) []edit { return sample(all, tried) })
 		}
 	}
-	t.Logf("%d of %d single edits caught", caught, total)
-	for i, n := range passed {
-		t.Logf("%5d passed: %s", n, free[i].why)
-		if editsTried == every && n == 0 {
-			t.Errorf("no edit passes because of: %s; take it off the list", free[i].why)
+	t.Logf("%d of %d single edits caught", w.caught, w.total)
+	for _, path := range slices.Sorted(maps.Keys(w.named)) {
+		if editsTried == every && !w.named[path] {
+			t.Errorf("%s is named as not checked, and no edit of it passes", path)
 		}
 	}
+}
+
+// TestEveryFieldIsCheckedOrNamed changes every single field of a few releases to other
+// values, among them one that was charged and signed.
+func TestEveryFieldIsCheckedOrNamed(t *testing.T) {
+	dir := writeData(t)
+	l, err := ledger.Create(t.Context(), filepath.Join(dir, "budget.db"), ledger.Config{
+		Dataset: "visits", Adjacency: dp.ReplaceOne, Rule: account.GaussianDP, Budget: dp.Budget{Epsilon: 30, Delta: 1e-2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := walk{named: map[string]bool{}}
+	for _, q := range private() {
+		if !slices.Contains([]string{"dp-wis", "dp-dr-state", "dp-refine-lstd", "groups-dr", "constant"}, q.name) {
+			continue
+		}
+		cfg := parse(t, dir, q.config("replace_one"))
+		if q.name == "dp-wis" {
+			cfg.Ledger = &discreet.Ledger{Path: "budget.db", Analyst: "ann", Purpose: "a test"}
+			cfg.Sign, cfg.Justification = "key.pem", "because"
+		}
+		w.try(t, q.name, evaluated(t, cfg).JSON, func(all []edit) []edit {
+			all = slices.DeleteFunc(all, func(e edit) bool { return !e.ofValue })
+			if editsTried > 1 {
+				return all
+			}
+			return slices.DeleteFunc(slices.Clone(all), func(e edit) bool { return e.path != likeliest(all, e.field()) })
+		})
+	}
+	t.Logf("%d of %d single edits caught", w.caught, w.total)
+	if w.caught < w.total/2 || w.total < 300 {
+		t.Errorf("%d of %d single edits caught", w.caught, w.total)
+	}
+}
+
+// likeliest is the edit of a field that is listed last: the one most like what could be
+// there.
+func likeliest(all []edit, field string) string {
+	out := ""
+	for _, e := range all {
+		if e.field() == field {
+			out = e.path
+		}
+	}
+	return out
+}
+
+// walk counts edits, and which of the fields that are named as not checked were changed
+// unnoticed.
+type walk struct {
+	total, caught int
+	named         map[string]bool
+}
+
+// try makes edits of a release, and wants each to be refused or its field to be named.
+func (w *walk) try(t *testing.T, name string, text []byte, chosen func([]edit) []edit) {
+	t.Helper()
+	whole, err := discreet.Verify(text, nil)
+	if err != nil || !whole.Replanned {
+		t.Errorf("%s: as it is: %v, %q", name, err, whole.Notes)
+		return
+	}
+	for _, path := range paths(whole.NotChecked) {
+		w.named[path] = w.named[path] || false
+	}
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range chosen(edits(root, "", "", func(_, v any) any { return v })) {
+		changed, err := json.Marshal(e.apply(root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.total++
+		v, err := discreet.Verify(changed, nil)
+		if err != nil {
+			w.caught++
+			continue
+		}
+		at := e.field()
+		list := paths(v.NotChecked)
+		if !e.ofValue { // what is no longer there is named where it was
+			list = append(list, paths(whole.NotChecked)...)
+		}
+		i := slices.IndexFunc(list, func(path string) bool { return covers(path, at) })
+		if i < 0 {
+			t.Errorf("%s: %s passes, and is not named among\n%s", name, e.path, strings.Join(v.NotChecked, "\n"))
+			continue
+		}
+		w.named[list[i]] = true
+	}
+}
+
+// paths are the fields that lines of the form PATH, PATH: why name.
+func paths(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		list, _, _ := strings.Cut(line, ": ")
+		out = append(out, strings.Split(list, ", ")...)
+	}
+	return out
+}
+
+// covers tells whether a path, in which [] is any element, names a field or what it is in.
+func covers(path, field string) bool {
+	form := strings.ReplaceAll(regexp.QuoteMeta(path), `\[\]`, `\[\d+\]`)
+	return regexp.MustCompile("^" + form + `($|[.\[])`).MatchString(field)
 }
 
 // every is more edits than a release has.

@@ -70,7 +70,7 @@ func Of(document []byte) (*Signature, error) {
 	// Maps, because encoding/json matches the fields of a struct in any case.
 	var holder map[string]json.RawMessage
 	if err := json.Unmarshal(document, &holder); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrSignature, err)
+		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
 	text, ok := holder[member]
 	if !ok {

@@ -104,6 +104,35 @@ def test_only_columns_that_are_named_leave_the_frame(pbc: pd.DataFrame) -> None:
     assert [c for c in logs.columns() if c.startswith("obs_")] == ["obs_bili"]
 
 
+SECRET = "s3cret-of-a-person"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"unit_id": SECRET, "action": 1}],
+        [[SECRET, 1], [SECRET, 0]],
+        ["a.csv", {"unit_id": SECRET}],
+        [],
+        ({"unit_id": SECRET},),
+        iter([{"unit_id": SECRET}]),
+        np.array([[SECRET, "1"]]),
+        b"unit_id,action\n" + SECRET.encode(),
+        f"unit_id,action\n{SECRET},1\n",
+        f"{SECRET};" * 500,
+        None,
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_rows_that_are_no_frame_reach_no_file(data: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with pytest.raises(dt.InputError) as refused:
+        dt.logs(data, person="unit_id", observations=[])
+    assert SECRET not in str(refused.value)
+    with pytest.raises(dt.InputError, match="more names a path"):
+        dt.logs("a.csv", person="unit_id", more={"path": [{"unit_id": SECRET}]})
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

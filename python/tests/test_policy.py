@@ -68,6 +68,31 @@ def test_columns_by_the_callers_names(pbc: pd.DataFrame) -> None:
         assert value(logs, policy) == pytest.approx(want["pdis"], rel=1e-9)
 
 
+@pytest.mark.parametrize("prefix", ["obs_", ""])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        DecisionTreeClassifier(max_depth=4, random_state=1),
+        RandomForestClassifier(20, random_state=1),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_columns_in_another_order_than_the_model_was_fitted_on(
+    model: Any, prefix: str, pbc: pd.DataFrame, trial: dt.Logs
+) -> None:
+    X, y = invented()
+    model.fit(pd.DataFrame(X, columns=[prefix + "age", prefix + "bili"]), y)
+    seen = pbc[COLUMNS].set_axis([prefix + "age", prefix + "bili"], axis=1)
+    want = estimates(pbc, chosen(pbc, model.predict_proba(seen)))["pdis"]
+    for columns in (COLUMNS, COLUMNS[::-1]):
+        assert value(trial, dt.policy.from_sklearn(model, columns=columns)) == pytest.approx(want, rel=1e-9)
+    for columns in (["obs_age", "obs_stage"], ["obs_age", "obs_age"], ["age", "obs_age"]):
+        with pytest.raises(dt.InputError, match="was fitted on the columns"):
+            dt.policy.from_sklearn(model, columns=columns)
+
+
 def test_simple_policies(pbc: pd.DataFrame, trial: dt.Logs) -> None:
     assert value(trial, dt.policy.uniform(2)) == pytest.approx(
         estimates(pbc, np.full(len(pbc), 0.5))["pdis"], rel=1e-12

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -75,7 +77,7 @@ def test_accounting_agrees_with_the_closed_form() -> None:
 
 
 def test_the_release_is_that_of_the_binary(trial: dt.Logs, tmp_path: Path) -> None:
-    with pytest.warns(dt.CuratorNotice, match="columns not used"):
+    with pytest.warns(dt.CuratorNotice, match="for their curator"):
         r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
     estimate = r.json["estimate"]
     assert (r.value, r.interval) == (estimate["value"], tuple(estimate["interval"]))
@@ -279,6 +281,74 @@ def test_a_wrong_binary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCREET_BINARY", "/nowhere/discreet")
     with pytest.raises(dt.DiscreetError, match="/nowhere/discreet"):
         dt.version()
+
+
+def test_what_could_not_be_checked_is_told(trial: dt.Logs) -> None:
+    r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    with pytest.raises(dt.PrivacyError, match="no signature was checked"):
+        r.verify(strict=True)
+    changed = json.loads(r.raw)
+    changed["disclosure"]["code_version"] = "another"
+    changed["estimate"]["confidence"] = 0.9
+    other = dt.Release(json.dumps(changed))
+    with pytest.warns(dt.Notice, match="could NOT be checked"):
+        found = other.verify()
+    assert "replanned" not in found
+    assert "estimate" in found["not_checked"][0]
+    with pytest.raises(dt.PrivacyError, match="NOT checked"):
+        other.verify(strict=True)
+    changed["disclosure"]["code_version"] = r.json["disclosure"]["code_version"]
+    with pytest.raises(dt.PrivacyError, match="confidence"):
+        dt.Release(json.dumps(changed)).verify()
+
+
+def test_notices_stay_with_the_curator(trial: dt.Logs, tmp_path: Path) -> None:
+    with pytest.warns(dt.CuratorNotice) as warned:
+        r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
+    assert any("columns not used" in n for n in r.notices)
+    r.save(tmp_path / "release.json")
+    r.report(tmp_path / "report.html")
+    leaving = [
+        *(pickle.dumps(r, protocol) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)),
+        r._repr_html_().encode(),
+        repr(r).encode(),
+        *(str(w.message).encode() for w in warned),
+        *(path.read_bytes() for path in tmp_path.iterdir()),
+    ]
+    for text in leaving:
+        assert b"columns not used" not in text
+        assert not any(n.encode() in text for n in r.notices)
+    for other in (pickle.loads(leaving[0]), copy.copy(r), copy.deepcopy(r)):
+        assert (other.raw, other.notices) == (r.raw, ())
+
+
+def test_a_notebook_keeps_no_notice(tmp_path: Path) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    asked = ", ".join(f"{key}={value!r}" for key, value in PRIVATE.items())
+    cells = [
+        "import discreet as dt",
+        f"logs = dt.logs({str(PBC)!r}, person='unit_id', behavior='design')",
+        f"r = dt.Question(logs, dt.policy.constant(1), {asked}).evaluate()\nr",
+        "assert any('columns not used' in n for n in r.notices)",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    assert "dp-wis" in str(book.cells[2].outputs)
+    assert "columns not used" not in str([c.outputs for c in book.cells])
+
+
+def test_a_failed_evaluation_keeps_its_notices_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    binary = tmp_path / "discreet"
+    binary.write_text(
+        '#!/bin/sh\necho \'{"notice":"row 7 is odd","for":"curator"}\' >&2\n'
+        'echo \'{"error":{"message":"no","exit":2}}\' >&2\nexit 2\n'
+    )
+    binary.chmod(0o700)
+    monkeypatch.setenv("DISCREET_BINARY", str(binary))
+    with pytest.raises(dt.InputError) as failed:
+        dt.version()
+    assert failed.value.notices == ("row 7 is odd",)
+    assert "row 7" not in str(failed.value)
 
 
 def test_notices_are_for_the_callers_line(trial: dt.Logs) -> None:

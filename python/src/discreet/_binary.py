@@ -12,11 +12,11 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet._errors import CuratorNotice, DiscreetError, InputError, Notice, PendingError, from_binary, in_python
+from discreet._errors import DiscreetError, InputError, Notice, PendingError, from_binary, in_python
 
 
 def path() -> str:
@@ -47,10 +47,10 @@ def version() -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """What a run of the binary printed, and the notices beside it."""
+    """What a run of the binary printed, and the notices beside it, of which some are for the curator alone."""
 
     raw: bytes
-    notices: tuple[str, ...]
+    notices: tuple[str, ...] = field(repr=False)
 
     @property
     def text(self) -> str:
@@ -117,23 +117,24 @@ def run(
         process.wait()
         raise
     notices, error, rest = _read(err.decode(errors="replace"))
-    for notice in notices:
-        category = CuratorNotice if notice.get("for") == "curator" else Notice
-        text = in_python(str(notice["notice"]), frame=data is not None)
-        warnings.warn(text, category, stacklevel=_callers())
+    texts = tuple(in_python(str(notice["notice"]), frame=data is not None) for notice in notices)
+    for notice, words in zip(notices, texts, strict=True):
+        if notice.get("for") != "curator":  # a notebook keeps what is warned of
+            warnings.warn(words, Notice, stacklevel=callers())
     if process.returncode != 0 and not (process.returncode in fails and out):
         if error is None:
             error = {"message": rest.strip() or f"the binary ended with {process.returncode}", "exit": 1}
         problem = from_binary(error, frame=data is not None)
+        problem.notices = texts
         if interrupted is not None and not isinstance(problem, PendingError):
             raise interrupted
         raise problem from interrupted
     if interrupted is not None:
         raise interrupted
-    return Output(out, tuple(str(n["notice"]) for n in notices))
+    return Output(out, texts)
 
 
-def _callers() -> int:
+def callers() -> int:
     """Count the calls up to the first line that is not of this package: whose a notice is."""
     here, level = str(Path(__file__).parent), 1
     frame = sys._getframe(1)

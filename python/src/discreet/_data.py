@@ -27,6 +27,8 @@ _CANONICAL = (
 )
 # Rows of a frame that are turned into Parquet at once.
 _GROUP = 1 << 20
+# The longest path that is taken for one.
+_LONGEST = 4096
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def logs(
     Raises
     ------
     InputError
-        A column is missing, or something is not said that must be.
+        The data are neither a frame nor paths, a column is missing, or something is not said that must be.
     """
     if unit not in ("person", "episode", "row"):
         raise InputError(f"unit is {unit!r}; want person, episode or row")
@@ -156,6 +158,8 @@ def logs(
             remedy="give person=",
         )
     section: dict[str, Any] = dict(more or {})
+    if "path" in section:
+        raise InputError("more names a path; the data are the first argument", remedy="leave path out of more")
     given = {
         "unit_id": person,
         "episode_id": episode,
@@ -177,11 +181,18 @@ def logs(
     if behavior is not None:
         section["behavior"] = {"source": behavior} if isinstance(behavior, str) else dict(behavior)
     if isinstance(data, (str, os.PathLike)):
-        data = os.path.abspath(os.fspath(data))
-    elif isinstance(data, list) and all(isinstance(p, (str, os.PathLike)) for p in data):
-        data = [os.path.abspath(os.fspath(p)) for p in data]
-    elif format is not None:
-        raise InputError("format is for files; a frame has none")
+        data = _path(data)
+    elif isinstance(data, list):
+        if not data or not all(isinstance(p, (str, os.PathLike)) for p in data):
+            raise InputError(
+                "data is a list that holds more than paths; rows are given as a frame, such as pandas.DataFrame(rows)",
+                remedy="give a frame, or paths",
+            )
+        data = [_path(p) for p in data]
+    else:
+        names_of(data)
+        if format is not None:
+            raise InputError("format is for files; a frame has none")
     pairs: list[tuple[str, str]] = []
     if observations is None:
         if not isinstance(data, (str, list)):
@@ -201,6 +212,18 @@ def logs(
             if name not in have:
                 raise InputError(f"the frame has no column {name!r}; it has {', '.join(have[:20])}", column=name)
     return out
+
+
+def _path(given: str | os.PathLike[Any]) -> str:
+    """Give a path as an absolute one. A configuration repeats it, so that rows as a text must not pass for one."""
+    name = os.fsdecode(given)
+    if len(name) > _LONGEST or any(ord(c) < 32 for c in name):
+        raise InputError(
+            f"data is a text that is no path: it has a control character, or more than {_LONGEST} characters; "
+            "rows are given as a frame, such as pandas.read_csv(io.StringIO(text))",
+            remedy="give a frame, or a path",
+        )
+    return os.path.abspath(name)
 
 
 def names_of(frame: Any) -> list[str]:

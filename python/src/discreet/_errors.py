@@ -8,7 +8,15 @@ from typing import Any
 
 
 class DiscreetError(Exception):
-    """Something failed. The other exceptions of this package are kinds of it."""
+    """Something failed. The other exceptions of this package are kinds of it.
+
+    Attributes
+    ----------
+    notices : tuple of str
+        What the binary told beside it; for the curator of the data.
+    """
+
+    notices: tuple[str, ...] = ()
 
 
 class InputError(DiscreetError, ValueError):
@@ -111,7 +119,10 @@ class Notice(UserWarning):
 
 
 class CuratorNotice(Notice):
-    """A notice that tells of the data: it is for their curator, and must not be passed on."""
+    """The same words after every evaluation: that :attr:`discreet.Release.notices` are for the curator of the data.
+
+    The notices themselves tell of the data. They are no warnings, because notebooks and logs keep those.
+    """
 
 
 # Keys of a configuration and who takes them here: arguments of discreet.logs, and of discreet.Question.

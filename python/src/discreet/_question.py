@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,18 @@ from typing import Any
 
 from discreet import _binary
 from discreet._data import Logs, names_of, table_of, write
-from discreet._errors import InputError
+from discreet._errors import CuratorNotice, InputError
 from discreet._ledger import Ledger
 from discreet._release import Release
 from discreet.policy import Policy
 
 Range = tuple[float, float]
+
+# Said after every evaluation alike, so that it tells nothing of the data.
+_FOR_CURATOR = (
+    "what the evaluation found in the data is for their curator: read .notices of the release in this session; "
+    "it is neither printed, shown in a notebook, saved nor pickled"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -424,6 +431,7 @@ class Question:
             beside["sign"] = _binary.file_named(sign, "sign")
         args = ["evaluate", "--json"] + ([] if key is None else ["--key", key])
         out = self._with_data(args, beside)
+        warnings.warn(_FOR_CURATOR, CuratorNotice, stacklevel=_binary.callers())
         return Release(out.raw, out.notices)
 
     def check(self) -> dict[str, Any]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from discreet import _binary
-from discreet._errors import DiscreetError, InputError, PrivacyError
+from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
+
+# The exit code of a check that found nothing wrong and could not look at everything.
+_PARTIAL = 4
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ class Release:
     raw
         The bytes of a release (docs/schema/release.v1.json), such as of ``release.json``.
     notices
-        What the binary told beside it; for the curator.
+        What the binary told beside it, for the curator: it tells of the data. It stays in the object that the
+        evaluation made, and goes into no pickle, copy, file or notebook.
 
     Raises
     ------
@@ -66,6 +71,9 @@ class Release:
         if not isinstance(found, dict) or found.get("schema") != "discreet/release/v1":
             raise InputError("this is no release: its schema is not discreet/release/v1")
         self.json: Mapping[str, Any] = found
+
+    def __reduce__(self) -> tuple[type[Release], tuple[bytes]]:
+        return Release, (self.raw,)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Release:
@@ -186,6 +194,7 @@ class Release:
         *,
         ledger: str | os.PathLike[str] | None = None,
         public_key: str | os.PathLike[str] | None = None,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Check what can be checked: form, accounting, what follows from its public facts, signature, charge.
 
@@ -195,30 +204,43 @@ class Release:
             A ledger, to check that it paid for these bytes.
         public_key
             The key of the signer; without it a signature is not checked.
+        strict
+            Fail as well where anything could not be checked, and no signature covers it. With a ledger, which knows
+            the bytes, it must not be given.
 
         Returns
         -------
         dict
-            What held, and in ``notes`` and ``not_checked`` what was not checked.
+            What held, and in ``notes`` and ``not_checked`` what was not checked. Where ``replanned`` is absent that is
+            everything but form, accounting and signature, and a `Notice` says so.
 
         Raises
         ------
         PrivacyError
             The release does not hold.
         """
+        if strict and ledger is not None:
+            raise InputError("strict is for a release by itself; the ledger compares all of its bytes")
         with _binary.directory() as place:
             file = place / "release.json"
             file.write_bytes(self.raw)
             where = [] if ledger is None else [os.fspath(ledger)]
             key = [] if public_key is None else ["--public-key", _binary.file_named(public_key, "public_key")]
             try:
-                command = ["verify"] if ledger is None else ["ledger", "verify"]
-                found: dict[str, Any] = _binary.run([*command, "--json", *key, *where, str(file)]).json()
+                command = ["verify", *(["--strict"] if strict else [])] if ledger is None else ["ledger", "verify"]
+                ran = _binary.run([*command, "--json", *key, *where, str(file)], fails=(_PARTIAL,))
+                found: dict[str, Any] = ran.json()
             except InputError:
                 raise
             except DiscreetError as why:
                 raise PrivacyError(str(why).replace(str(file), "the release")) from why
             found.pop("release", None)  # a file of no more than this call
+            if not found.get("replanned"):
+                warnings.warn(
+                    "the plan of the release, and all that follows from it, could NOT be checked: see not_checked",
+                    Notice,
+                    stacklevel=2,
+                )
             return found
 
     def report(self, path: str | os.PathLike[str]) -> None:

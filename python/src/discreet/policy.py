@@ -220,7 +220,8 @@ def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = No
         exported to a policy file, which the binary computes and a release names by its hash. Any other model is
         computed here. Its classes are the numbers of the actions.
     columns
-        The observations that it was fitted on, in its order.
+        The observations that it was fitted on: in its order, or, of a model that was fitted on a frame and knows
+        their names, by these names in any order. The prefix ``obs_`` makes no difference.
     actions
         How many actions there are, where the model does not know the last ones.
 
@@ -231,13 +232,14 @@ def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = No
     Raises
     ------
     InputError
-        The classes are no action numbers.
+        The classes are no action numbers, or the model was fitted on columns of other names.
     """
     import numpy as np
 
     fitted = getattr(model, "n_features_in_", len(columns))
     if fitted != len(columns):
         raise InputError(f"the model was fitted on {fitted} columns, and columns names {len(columns)}; name its own")
+    columns = _as_fitted(model, columns)
     classes = np.asarray(model.classes_)
     if (
         classes.ndim != 1
@@ -259,10 +261,34 @@ def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = No
 
     def compute(situations: Matrix) -> Matrix:
         out = np.zeros((len(situations), count))
-        out[:, classes.astype(int)] = model.predict_proba(situations)
+        out[:, classes.astype(int)] = _predicted(model, situations)
         return out
 
     return from_callable(compute, columns=columns, actions=count)
+
+
+def _as_fitted(model: Any, columns: Sequence[str]) -> list[str]:
+    """Put columns into the order in which the model was fitted on them, where it knows their names."""
+    fitted = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    if not fitted:
+        return list(columns)
+    by_name = {name.removeprefix("obs_"): name for name in columns}
+    if len(by_name) != len(columns) or sorted(by_name) != sorted(name.removeprefix("obs_") for name in fitted):
+        raise InputError(
+            f"the model was fitted on the columns {', '.join(fitted)}, and columns names {', '.join(columns)}; "
+            "name them as the model does, which logs(observations={name: column}) makes possible for any frame",
+            remedy="give columns by the names that the model was fitted on",
+        )
+    return [by_name[name.removeprefix("obs_")] for name in fitted]
+
+
+def _predicted(model: Any, situations: Matrix) -> Any:
+    """Show situations to a model as it was fitted: by the names of columns where it knows them."""
+    if not hasattr(model, "feature_names_in_"):
+        return model.predict_proba(situations)
+    import pandas as pd
+
+    return model.predict_proba(pd.DataFrame(situations, columns=model.feature_names_in_))
 
 
 def _exported(model: Any, inputs: list[str]) -> dict[str, Any] | None:
@@ -290,7 +316,7 @@ def _exported(model: Any, inputs: list[str]) -> dict[str, Any] | None:
     public = np.random.default_rng(0).normal(size=(64, len(inputs)))
     score = public @ weights.T + intercept
     score = np.exp(score - score.max(axis=1, keepdims=True))
-    if not np.allclose(score / score.sum(axis=1, keepdims=True), model.predict_proba(public), rtol=0, atol=1e-9):
+    if not np.allclose(score / score.sum(axis=1, keepdims=True), _predicted(model, public), rtol=0, atol=1e-9):
         return None
     if scaler is not None:
         scale = np.ones(len(inputs)) if scaler.scale_ is None else np.asarray(scaler.scale_)
