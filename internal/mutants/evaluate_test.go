@@ -151,7 +151,7 @@ func evaluateMutants() []mutant {
 			[][2]string{{"gaussians(r.noise...)", "gaussians(r.noise[0])"}},
 			"./internal/evaluate/replay", "ForeignMethods"},
 		{"what another author's code wrote before it failed counts", "evaluate/rounds.go",
-			[][2]string{{"onePerson(d, person)) }) {\n\t\tclear(x)", "onePerson(d, person)) }) {"}},
+			[][2]string{{"if failed != nil {\n\t\tclear(x)", "if failed != nil {"}},
 			"./evaluate", "CodeThatFails"},
 		{"another author's code is handed the data themselves", "evaluate/rounds.go",
 			[][2]string{{"return slices.Clone(column[from:to])", "return column[from:to]"}},
