@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -93,6 +96,47 @@ func TestForeignReleasesAreNotTakenForOurs(t *testing.T) {
 		}
 		if _, err := discreet.Verify(changed, nil); !errors.Is(err, discreet.ErrRelease) {
 			t.Errorf("%s: %v; want ErrRelease", name, err)
+		}
+	}
+}
+
+// failing is a method of sums that fails for everybody with a reward.
+type failing struct{ meanReward }
+
+func (failing) Contribution(_ []float64, _ int, _ [][]float64, p *trajectory.Dataset) {
+	if p.Reward[0] > 0.5 && p.Reward[0] < 1 {
+		panic("unreadable")
+	}
+}
+
+// TestALedgerCountsAForeignMethodThatFails, as every check that no charge paid for.
+func TestALedgerCountsAForeignMethodThatFails(t *testing.T) {
+	ctx := context.Background()
+	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "budget.db"), ledger.Config{Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 3, Delta: 1e-2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	d := &trajectory.Dataset{PersonStart: []int{0, 1, 2, 3}, EpisodeStart: []int{0, 1, 2, 3}, Reward: []float64{0, 0.75, 0.75}}
+	plan, err := evaluate.OfSums(failing{}).Plan(evaluate.Public{Persons: 3, Gamma: 1, Horizon: 1, Reward: evaluate.Range{Min: 0, Max: 1}, Target: policy.Logged{},
+		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := 1; want <= ledger.DefaultFailedChecks+1; want++ {
+		c := ledger.Charge{Key: fmt.Sprintf("key-%d", want), Analyst: "ann", Adjacency: dp.ReplaceOne, Event: plan.Event}
+		_, n, err := l.BeginCheck(ctx, c, ledger.DefaultFailedChecks)
+		if want > ledger.DefaultFailedChecks {
+			if !errors.Is(err, ledger.ErrChecks) {
+				t.Errorf("check %d: %v; want ErrChecks", want, err)
+			}
+			return
+		}
+		if err != nil || n != want {
+			t.Fatalf("check %d: %d are unpaid, %v", want, n, err)
+		}
+		if _, err := plan.Check(ctx, d); !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), "fails for 2 of 3 persons") {
+			t.Fatalf("check %d: %v", want, err)
 		}
 	}
 }

@@ -29,15 +29,20 @@ func (r rounds) sum(k int) (*mechanism.VectorSum, error) {
 }
 
 // prepare asks for everybody's numbers once before anything is spent, with zeros for
-// the noisy sums, to find a method that is not pure.
+// the noisy sums, to find a method that is not pure, and one that fails for more
+// persons than may add zero. Its errors are for the curator.
 func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error) {
 	var zeros [][]float64
 	for k, round := range r.Rounds {
 		if err := checkCapacity(d.Persons(), round.Dim); err != nil {
 			return nil, err
 		}
-		if err := r.collect(ctx, k, zeros, d, 0, d.Persons(), func([]float64) error { return nil }); err != nil {
+		f, err := r.collect(ctx, k, zeros, d, 0, d.Persons(), func([]float64) error { return nil })
+		if err != nil {
 			return nil, err
+		}
+		if most := r.mayFail(); f.persons > most {
+			return nil, fmt.Errorf("%w: %s, round %d: Contribution fails for %d of %d persons, and %d may add zero for that (may_fail %g); for the first of them: %w", ErrMethod, r.Method, k, f.persons, d.Persons(), most, r.share(), f.first)
 		}
 		zeros = append(zeros, make([]float64, round.Dim))
 	}
@@ -48,7 +53,7 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 			if err != nil {
 				return nil, err
 			}
-			if err := r.collect(ctx, k, sums, d, 0, d.Persons(), sum.Add); err != nil {
+			if _, err := r.collect(ctx, k, sums, d, 0, d.Persons(), sum.Add); err != nil {
 				return nil, err
 			}
 			noisy, _, err := sum.Release(src)
@@ -63,49 +68,53 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 
 // collect hands what each of the persons from..to-1 adds in round k to add. Then it asks
 // for all of it again, in the opposite order: code that keeps something from one
-// person to the next betrays itself, unless it hides it.
-func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) error {
+// person to the next betrays itself, unless it hides it. It returns for whom the code failed.
+func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
+	var f failing
 	first := make([][sha256.Size]byte, to-from)
 	for i := range first {
-		x := r.contribution(k, earlier, d, from+i)
+		x, failed := r.contribution(k, earlier, d, from+i)
+		f.add(failed)
 		first[i] = digest(x)
 		if err := add(x); err != nil {
-			return err
+			return f, err
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return f, err
 		}
 	}
 	for i := len(first) - 1; i >= 0; i-- {
-		if digest(r.contribution(k, earlier, d, from+i)) != first[i] {
-			return fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+		if x, _ := r.contribution(k, earlier, d, from+i); digest(x) != first[i] {
+			return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
 		}
 	}
-	return nil
+	return f, nil
 }
 
 // contribution is what one person adds, as the author's code has it; zero where that
-// fails. The code gets copies, and what it keeps of them changes nothing.
-func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) []float64 {
+// fails, and why. The code gets copies, and what it keeps of them changes nothing.
+func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) ([]float64, error) {
 	x := make([]float64, r.Rounds[k].Dim)
-	if !completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) }) {
+	failed := completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) })
+	x = slices.Clone(x)
+	if failed == nil && !finite(x) {
+		failed = errNotFinite
+	}
+	if failed != nil {
 		clear(x)
 	}
-	x = slices.Clone(x)
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			clear(x)
-			break
-		}
-	}
-	return x
+	return x, failed
 }
 
-// completes tells whether f returns without a panic.
-func completes(f func()) (ok bool) {
-	defer func() { ok = recover() == nil }()
+// completes calls f; a panic of it is an error.
+func completes(f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
 	f()
-	return true
+	return nil
 }
 
 func copies(x [][]float64) [][]float64 {

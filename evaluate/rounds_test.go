@@ -50,7 +50,7 @@ func TestSevenShardsOfAForeignMethodAreOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.collect(context.Background(), 0, nil, d, cuts[i], cuts[i+1], shard.Add); err != nil {
+			if _, err := r.collect(context.Background(), 0, nil, d, cuts[i], cuts[i+1], shard.Add); err != nil {
 				t.Fatal(err)
 			}
 			if whole == nil {

@@ -33,7 +33,9 @@ type Sums interface {
 	// episodes, maybe none, and without names; earlier are the noisy sums of the rounds
 	// before. Both are copies and may be changed. The result must depend on round,
 	// earlier, person and public facts alone: not on calls before, on time or on
-	// chance. Where Contribution panics, or a number is not finite, the person adds zero.
+	// chance. Where Contribution panics, or a number is not finite, the person adds zero;
+	// if these are more than [Outline].MayFail allows, [Plan.Check] fails. The plan calls it
+	// for made-up persons, and fails if it does for all of them.
 	Contribution(dst []float64, round int, earlier [][]float64, person *trajectory.Dataset)
 	// Answer makes the answer. It is called after the budget was spent, so that an error
 	// or a panic loses the release; it should have an answer for every sum.
@@ -49,6 +51,13 @@ type Outline struct {
 	Estimates string
 	// Rounds are made in this order.
 	Rounds []Round
+	// Columns are the observations that Contribution reads; made-up persons have these.
+	Columns []string
+	// MayFail is the public share of persons, below 1, for whom Contribution may fail in a
+	// round, so that they add zero: 0 stands for 0.01. One person may always. If it fails
+	// for more in the check of the data, with zeros in the place of noisy sums, that is an
+	// error for the curator: it depends on the data, and a ledger counts the check as failed.
+	MayFail float64
 }
 
 // Round is one sum over persons.
@@ -118,15 +127,19 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 			return nil, fmt.Errorf("%w: %s: round %d: %w", ErrMethod, o.Method, k, err)
 		}
 	}
+	if err := r.rehearse(); err != nil {
+		return nil, err
+	}
 	plan, err := newPlan(o.Method, p, gaussians(r.noise...), r.prepare)
 	if err != nil {
 		return nil, err
 	}
 	plan.outcome = r.again
-	plan.Facts["estimates"], plan.Facts["rounds"] = o.Estimates, o.Rounds
+	plan.Facts["estimates"], plan.Facts["rounds"], plan.Facts["may_fail"] = o.Estimates, o.Rounds, o.share()
 	plan.Notes = append(plan.Notes,
 		fmt.Sprintf("Method %s is not part of this library: its author defines what a person adds and what is computed from the noisy sums. The value estimates: %s.", o.Method, o.Estimates),
-		p.unit().Words("The guarantee assumes that the author's code computes a person's numbers from that person's records and earlier noisy sums alone. The code is given nothing else and is run twice in opposite orders, but this cannot exclude that it keeps other records. A person for whom it fails, or returns a number that is not finite, adds zero."))
+		p.unit().Words("The guarantee assumes that the author's code computes a person's numbers from that person's records and earlier noisy sums alone. The code is given nothing else and is run twice in opposite orders, but this cannot exclude that it keeps other records. A person for whom it fails, or returns a number that is not finite, adds zero.")+
+			p.unit().Words(fmt.Sprintf(" In the check of the data, which had no noisy sums, these were at most %d persons.", r.mayFail())))
 	return plan, nil
 }
 
@@ -153,6 +166,8 @@ func (o Outline) validate() error {
 		return fmt.Errorf("%s: estimates is %q; want a line of printable words on what the value estimates", o.Method, o.Estimates)
 	case len(o.Rounds) == 0:
 		return fmt.Errorf("%s: it has no round", o.Method)
+	case !(o.MayFail >= 0 && o.MayFail < 1):
+		return fmt.Errorf("%s: MayFail is %v; want a share of persons from 0 to below 1", o.Method, o.MayFail)
 	}
 	left := mostCoordinates
 	for k, r := range o.Rounds {

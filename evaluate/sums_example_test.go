@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -48,7 +47,11 @@ func (m decisions) Answer(_ evaluate.Public, sums []evaluate.NoisySum) (evaluate
 }
 
 func ExampleOfSums() {
-	data, _ := chain.Simulate(chain.Options{Episodes: 2000, Seed: 1})
+	var b trajectory.Builder
+	for person := range 2000 {
+		b.Add(&trajectory.Episode{Person: person, Reward: make([]float64, 30+person%21), Terminated: true})
+	}
+	data := b.Dataset()
 	plan, err := evaluate.OfSums(decisions{Persons: 2000, Most: 400}).Plan(evaluate.Public{
 		Persons: 2000, Gamma: 1, Horizon: 400, Reward: evaluate.Range{Min: 0, Max: 1}, Target: policy.Logged{},
 		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}},

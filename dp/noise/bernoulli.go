@@ -41,6 +41,9 @@ func (s *Source) BernoulliExp(x float64) bool {
 // BernoulliExpRat is [Source.BernoulliExp] for any rational x, which it does not change.
 // It panics if x is negative.
 func (s *Source) BernoulliExpRat(x *big.Rat) bool {
+	if t, ok := s.tape.(coinTape); ok {
+		t.Tossed(x)
+	}
 	switch x.Sign() {
 	case -1:
 		panic("noise: BernoulliExpRat: want a number of 0 or above")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"math/bits"
 
 	"github.com/discreet-rl/discreet/internal/dp/hook"
@@ -79,6 +80,11 @@ func (s *Source) drawn(sigma float64) {
 	if t, ok := s.tape.(drawTape); ok {
 		t.Drawn(sigma)
 	}
+}
+
+// coinTape is a [hook.Tape] that is told, before each coin of [Source.BernoulliExpRat], its exponent.
+type coinTape interface {
+	Tossed(x *big.Rat)
 }
 
 // NewTaped is [NewSeeded] with a tape. It is as unsafe, and only for tests.

@@ -9,6 +9,7 @@ const plansStand = "PlansStand/"
 // written without a look at how it decides; nothing fails here but the audit of an honest plan.
 func auditMutants() []mutant {
 	const stand, reports = "./internal/evaluate/examine", "./internal/train/examine"
+	const reading, read = "./internal/rl/trajectory/probe", "OthersAreReadAlike"
 	return []mutant{
 		{"audit: noise shared out among coordinates", "internal/dp/mechanism/vectorsum.go",
 			[][2]string{{"newLattice(clip, clip*noiseMultiplier, dim)", "newLattice(clip, clip*noiseMultiplier/math.Sqrt(float64(dim)), dim)"}, {"import (\n\t\"fmt\"", "import (\n\t\"fmt\"\n\t\"math\""}},
@@ -60,5 +61,27 @@ func auditMutants() []mutant {
 		{"audit: the system's entropy is one key", "dp/noise/source.go",
 			[][2]string{{"	s := &Source{keyed: true}\n", "	s := &Source{keyed: true}\n	if s.keyed {\n		s.seeded = true\n		return s, nil\n	}\n"}},
 			stand, plansStand + "dp-is_add_remove_one"},
+		// Those that follow were planted by another attacker and passed.
+		{"audit: put together by episode", "rl/trajectory/file/together.go",
+			[][2]string{{"k.rows.Put(e.Person, spill.Episode", "k.rows.Put(e.Number, spill.Episode"}},
+			reading, read},
+		{"audit: episodes are persons where they are put together", "rl/trajectory/file/together.go",
+			[][2]string{{"person[:0], uint64(e.Person))", "person[:0], uint64(e.Number))"}},
+			reading, read},
+		{"audit: a person in two stretches counts twice", "rl/trajectory/internal/ingest/join.go",
+			[][2]string{{"skipping: i > 0}", "skipping: i < 0}"}, {"	if !s.newNames(x) {\n\t\treturn false\n\t}\n", "	s.newNames(x)\n"}},
+			reading, read},
+		{"audit: the horizon is not enforced", "rl/trajectory/internal/ingest/cap.go",
+			[][2]string{{"if s.o.Horizon > 0 {", "if s.o.Horizon > 1<<40 {"}},
+			reading, read},
+		{"audit: coins fall at 1.02 times the rate", "internal/dp/mechanism/permuteflip.go",
+			[][2]string{{"candidate = flip(totals, rate, src)", "candidate = flip(totals, new(big.Rat).Mul(rate, big.NewRat(51, 50)), src)"}},
+			stand, plansStand + "permute-and-flip"},
+		{"audit: sqrt 2 for 2 in a regression by groups", "evaluate/groupsplan.go",
+			[][2]string{{"n.Rounds[k] *= 2", "n.Rounds[k] *= across"}},
+			stand, plansStand + "dp-wis_by_groups,_fitted"},
+		{"audit: a vector is clipped only where a coordinate is beyond the clip", "internal/dp/mechanism/lattice.go",
+			[][2]string{{"if largest/l.step*norm <= float64(l.radius) {", "if largest/l.step <= float64(l.radius) {"}, {"if l.within(dst) {", "if len(dst) > 0 {"}},
+			stand, plansStand + "sums_of_vectors"},
 	}
 }

@@ -19,5 +19,7 @@ type ChoiceTape interface {
 	// Choose is called with the exact scores of the candidates, with the rate (permute-and-flip
 	// accepts a candidate with probability exp(-rate (largest score - score))), and with the
 	// candidate that was drawn. Its return value is released. It must keep neither scores nor rate.
+	// If a tape also has the method Tossed(x *big.Rat), that is called before every coin of
+	// probability exp(-x); it must not keep x.
 	Choose(scores []int64, rate *big.Rat, drawn int) int
 }

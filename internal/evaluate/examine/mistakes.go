@@ -243,6 +243,13 @@ func (t third) Choose(scores []int64, rate *big.Rat, drawn int) int {
 	return t.ChoiceTape.Choose(scores, new(big.Rat).Mul(rate, big.NewRat(1, 3)), drawn)
 }
 
+// Tossed is told of coins, see package noise: they fall as they do.
+func (t third) Tossed(x *big.Rat) {
+	if next, ok := t.ChoiceTape.(interface{ Tossed(*big.Rat) }); ok {
+		next.Tossed(x)
+	}
+}
+
 func byLargest(d *trajectory.Dataset, top float64) *trajectory.Dataset {
 	out := *d
 	out.Reward = slices.Clone(d.Reward)

@@ -126,6 +126,14 @@ func (s *Source) Pair() (Pair, error) {
 	other := slices.Clone(people)
 	if add {
 		other = slices.Delete(other, at, at+1)
+	} else if kind.opposed && !s.stated() {
+		// The others are of both kinds alike, so that what is fitted to all stays between them.
+		for i, p := range s.opposed(len(people)) {
+			people[i], other[i] = p[0], p[0]
+			if i == at {
+				other[i] = p[1]
+			}
+		}
 	} else if other[at], err = s.record(kind.another, at); err != nil {
 		return Pair{}, err
 	}
@@ -169,7 +177,9 @@ type kind struct {
 	name                 string
 	one, another, others extreme
 	alike                bool
-	at                   int
+	// opposed are two records that pull a gradient to opposite sides, as far as a person can.
+	opposed bool
+	at      int
 }
 
 // kinds are gone through in turn.
@@ -187,6 +197,7 @@ var kinds = []kind{
 	{name: "unreadable observations", one: unreadable, another: heavyMost},
 	{name: "identical persons of middling rewards, one replaced", one: most, another: least, others: middling, alike: true},
 	{name: "identical persons of the largest rewards, the last one replaced", one: heavyLeast, another: heavyMost, others: heavyMost, alike: true, at: last},
+	{name: "the same situations, with another action and the other end of the rewards", one: most, another: least, others: middling, opposed: true},
 }
 
 // below draws a whole number under n.

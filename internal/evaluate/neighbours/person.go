@@ -1,6 +1,10 @@
 package neighbours
 
-import "github.com/discreet-rl/discreet/rl/trajectory"
+import (
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
 
 // extreme is at what all decisions of a person aim.
 type extreme int
@@ -70,6 +74,41 @@ func (s *Source) person(e extreme) person {
 		out.final = append(out.final, final)
 	}
 	return out
+}
+
+// opposed are persons in the same situations and the same group, of as many decisions as may count: by turns always of
+// one action and the largest reward, and always of another action and the least; beside each the record of the next.
+func (s *Source) opposed(persons int) [][2]person {
+	episodes := 1
+	if s.public.OneDecision {
+		episodes = int(s.public.Horizon)
+		if s.public.Episodes > 0 {
+			episodes = min(episodes, int(s.public.Episodes))
+		}
+	}
+	row := s.decision(most)
+	edge := pick(s, 1, 0.5, 0, s.share()) // in the middle a gradient is long beside its square
+	for i, states := range s.states {
+		if states == 0 {
+			row.obs[i] = edge
+		}
+	}
+	other := row
+	other.action, other.reward = (row.action+1)%int32(s.actions), s.rewards.Min
+	number := s.groupOf(0)
+	var ends [2]person
+	for k, d := range []decision{row, other} {
+		for range episodes {
+			ends[k].episodes = append(ends[k].episodes, slices.Repeat([]decision{d}, int(s.public.Horizon)/episodes))
+			ends[k].ended, ends[k].final = append(ends[k].ended, true), append(ends[k].final, nil)
+		}
+		ends[k] = s.grouped(ends[k], number)
+	}
+	all := make([][2]person, persons)
+	for i := range all {
+		all[i] = [2]person{ends[i%2], ends[(i+1)%2]}
+	}
+	return all
 }
 
 // sizes draws a number of episodes and of decisions in each, within the caps.

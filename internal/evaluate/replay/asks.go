@@ -1,16 +1,55 @@
 package replay
 
-import "fmt"
+import (
+	"fmt"
+	"math/big"
+	"slices"
+)
 
 // asks follows what the sampler of noise was asked for since the last noisy sum.
 type asks struct {
 	sigma float64
 	draws int // in a row, of this standard deviation
 	amiss string
+	coins []*big.Rat // exponents of the coins since then
+}
+
+// Tossed is called before each coin, see package noise.
+func (a *asks) Tossed(x *big.Rat) {
+	if len(a.coins) < mostCoins {
+		a.coins = append(a.coins, new(big.Rat).Set(x))
+	}
+}
+
+// mostCoins that are kept: a choice tosses one for each candidate.
+const mostCoins = 1 << 10
+
+// holdChoice compares the coins with what is told of a choice: each is of another candidate.
+func (a *asks) holdChoice(scores []int64, rate *big.Rat) {
+	best, left := slices.Max(scores), slices.Clone(scores)
+	for _, x := range a.coins {
+		i := slices.IndexFunc(left, func(s int64) bool {
+			told := new(big.Rat).SetInt64(best - s)
+			return told.Mul(told, rate).Cmp(x) == 0
+		})
+		if i < 0 {
+			if a.amiss == "" {
+				f, _ := x.Float64()
+				a.amiss = fmt.Sprintf("a coin falls with probability exp(-%v), which is that of no candidate left at the rate that is told", f)
+			}
+			break
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	if len(a.coins) == 0 && a.amiss == "" {
+		a.amiss = "a choice without a coin"
+	}
+	a.coins = nil
 }
 
 // Drawn is called before each draw, see package noise.
 func (a *asks) Drawn(sigma float64) {
+	a.coins = nil // of the sampler of noise
 	if sigma != a.sigma {
 		a.sigma, a.draws = sigma, 0
 	}

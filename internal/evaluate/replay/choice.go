@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,6 +23,7 @@ type chosen struct {
 
 // Choose implements hook.ChoiceTape.
 func (k *keeper) Choose(scores []int64, rate *big.Rat, drawn int) int {
+	k.holdChoice(scores, rate)
 	k.choices = append(k.choices, chosen{slices.Clone(scores), new(big.Rat).Set(rate), drawn})
 	return drawn
 }
@@ -29,6 +31,7 @@ func (k *keeper) Choose(scores []int64, rate *big.Rat, drawn int) int {
 // Choose implements hook.ChoiceTape: it shows what was kept, and adds up by how much the
 // likeliest and the unlikeliest candidate's probabilities differ between the two runs.
 func (f *forcer) Choose(scores []int64, rate *big.Rat, drawn int) int {
+	f.holdChoice(scores, rate)
 	f.choices++
 	if f.wrong != "" || f.choices > len(f.keptChoices) {
 		return drawn
@@ -55,6 +58,8 @@ func CheckChoice(ctx context.Context, run Run, epsilon float64, seed uint64) (Re
 	switch {
 	case forced.wrong != "":
 		return result, fmt.Errorf("%w: %s", ErrBroken, forced.wrong)
+	case shown.amiss+forced.amiss != "":
+		return result, fmt.Errorf("%w: %s", ErrBroken, cmp.Or(shown.amiss, forced.amiss))
 	case len(shown.kept)+forced.next > 0:
 		return result, fmt.Errorf("%w: a noisy sum beside the choice that is paid for", ErrBroken)
 	case len(shown.choices) != 1 || forced.choices != 1:

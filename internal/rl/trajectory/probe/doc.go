@@ -7,6 +7,9 @@
 // alone, reads them without and with one more person whose record is odd (values
 // missing, of another type, out of range, no number, words that no vocabulary lists; steps twice,
 // out of order or with gaps; rows too many, or apart; ids missing; keys and fields too
-// many or too few; free text that opens quotes, holds line ends or is not put in quotes), and compares what was read of all others bit by bit. It looks at the
+// many or too few; free text that opens quotes, holds line ends or is not put in quotes),
+// and compares what was read of all others bit by bit. The same files are read with
+// persons put together from unsorted rows, and a longer one of CSV by stretches: the
+// persons have to be those that are read at once, and within the caps. It looks at the
 // pairs that it tries, and proves nothing of others.
 package probe

@@ -14,10 +14,16 @@ type mistake struct {
 	// ofRepairs tells that it needs records that are left out.
 	ofRepairs bool
 	spoil     func(*trajectory.Dataset) (*trajectory.Dataset, error)
+	// together and stretches change the parts of persons who are put together, and of those read by stretches.
+	together, stretches func([]*trajectory.Dataset) []*trajectory.Dataset
+	// of tells of which options it is a mistake; nil for all.
+	of func(o trajectory.Options, format string) bool
+	// uncapped reads more of a person than may count.
+	uncapped bool
 }
 
 var mistakes = []mistake{
-	{"reading: rewards scaled by the largest of all persons", false, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{name: "reading: rewards scaled by the largest of all persons", spoil: func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		out := *d
 		out.Reward = slices.Clone(d.Reward)
 		largest := 1e-300
@@ -29,7 +35,7 @@ var mistakes = []mistake{
 		}
 		return &out, nil
 	}},
-	{"reading: columns dropped for everybody when one record has no rows", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{name: "reading: columns dropped for everybody when one record has no rows", ofRepairs: true, spoil: func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		if nobody(d) == 0 {
 			return d, nil
 		}
@@ -37,11 +43,20 @@ var mistakes = []mistake{
 		out.Action, out.Terminated = nil, nil
 		return &out, nil
 	}},
-	{"reading: data refused when a record is left out", true, func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
+	{name: "reading: data refused when a record is left out", ofRepairs: true, spoil: func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		if nobody(d) > 0 {
 			return nil, errors.New("a person has no record")
 		}
 		return d, nil
+	}},
+	{name: "reading: episodes counted as persons where rows are put together", together: byEpisode, of: func(o trajectory.Options, _ string) bool {
+		return o.Unit == trajectory.UnitPerson && !o.EpisodePerPerson && o.EpisodesPerPerson != 1 && o.Horizon != 1
+	}},
+	{name: "reading: a person in two stretches of a file counted twice", stretches: again, of: func(o trajectory.Options, format string) bool {
+		return format == "csv" && o.Unit == trajectory.UnitPerson
+	}},
+	{name: "reading: the caps on a person not enforced", uncapped: true, of: func(o trajectory.Options, _ string) bool {
+		return !o.Complete && o.Horizon > 0 && o.Horizon <= 12 && o.Unit == trajectory.UnitPerson && !o.OneRowEpisodes
 	}},
 }
 

@@ -52,6 +52,8 @@ type Report struct {
 	Pairs     int `json:"pairs"`
 	Alike     int `json:"read_alike"`
 	Decisions int `json:"decisions"`
+	// Stretches tells that a file was read by stretches too, as large ones are.
+	Stretches bool `json:"stretches"`
 	// Refused counts the data refused, by what was odd: each refusal tells one bit.
 	Refused map[string]int `json:"refused"`
 	// Repairs tells that by the options no value is a reason to refuse data.
@@ -116,11 +118,11 @@ func Reader(ctx context.Context, j Job) (*Report, error) {
 	l := &look{Job: j, path: filepath.Join(dir, "log."+j.Format), log: newLog(j), rand: rand.New(rand.NewPCG(j.Seed, 1))}
 	l.report = Report{Format: j.Format, Refused: map[string]int{}, Repairs: l.repairs(), SelfTest: []Planted{}, Broken: []string{}}
 	for _, m := range mistakes {
-		if m.ofRepairs && !l.repairs() {
+		if m.ofRepairs && !l.repairs() || m.of != nil && !m.of(j.Options, j.Format) {
 			continue
 		}
 		spoiled := *l
-		spoiled.report.Refused, spoiled.spoil = map[string]int{}, m.spoil
+		spoiled.report.Refused, spoiled.mistake = map[string]int{}, m
 		spoiled.rand = rand.New(rand.NewPCG(j.Seed, 2))
 		if err := spoiled.all(ctx); err != nil {
 			return nil, err
@@ -138,8 +140,11 @@ type look struct {
 	log    log
 	path   string
 	rand   *rand.Rand
-	spoil  func(*trajectory.Dataset) (*trajectory.Dataset, error)
 	report Report
+	// mistake is planted, in the self-test.
+	mistake mistake
+	// raw is what was read last, before anything became of it.
+	raw *trajectory.Dataset
 }
 
 // repairs tells that whatever stands in a record, it is no reason to refuse data.
@@ -150,6 +155,15 @@ func (l *look) repairs() bool {
 
 // all compares pairs until one breaks the promise, or enough are compared.
 func (l *look) all(ctx context.Context) error {
+	if l.mistake.spoil == nil && !l.mistake.uncapped {
+		broken, cut, err := l.inStretches(ctx)
+		if l.report.Stretches = cut; broken != "" {
+			l.report.Broken = append(l.report.Broken, broken)
+		}
+		if err != nil || broken != "" {
+			return err
+		}
+	}
 	for l.report.Pairs < l.Pairs {
 		others, begin, alone, err := l.honest(ctx)
 		if err != nil {
@@ -211,9 +225,14 @@ func (l *look) read(ctx context.Context, rows []row) (*trajectory.Dataset, error
 	if err := os.WriteFile(l.path, text, 0o600); err != nil {
 		return nil, err
 	}
-	d, _, err := file.Read(ctx, []string{l.path}, l.Format, l.Options)
-	if err == nil && l.spoil != nil {
-		d, err = l.spoil(d)
+	o := l.Options
+	if l.mistake.uncapped {
+		o.Horizon, o.EpisodesPerPerson = 0, 0
+	}
+	d, _, err := file.Read(ctx, []string{l.path}, l.Format, o)
+	l.raw = d
+	if err == nil && l.mistake.spoil != nil {
+		d, err = l.mistake.spoil(d)
 	}
 	if err == nil && l.After != nil {
 		d, err = l.After(d)
@@ -234,6 +253,14 @@ func (l *look) compare(ctx context.Context, what oddity, with []row, alone *traj
 			return fmt.Sprintf("the data are refused (%v), but the options say that an invalid record is repaired", err), nil
 		}
 		return "", nil
+	}
+	if why := overCaps(l.raw, l.Options); why != "" {
+		return why, nil
+	}
+	if l.mistake.spoil == nil {
+		if why, err := l.putTogether(ctx, l.raw); why != "" || err != nil {
+			return why, err
+		}
 	}
 	l.report.Decisions += alone.Rows()
 	if l.repairs() && what.value && l.Options.Unit == trajectory.UnitPerson && d.Persons() != alone.Persons()+1 {

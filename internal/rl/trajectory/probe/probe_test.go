@@ -46,6 +46,9 @@ func TestOthersAreReadAlike(t *testing.T) {
 				if r.Alike < 15 || r.Decisions < 4*r.Alike || o.Complete && r.Refusals() < 30 {
 					t.Errorf("%d pairs alike, %d decisions, %d refused: the comparison tells little", r.Alike, r.Decisions, r.Refusals())
 				}
+				if r.Stretches != (format == "csv" && o.Unit == trajectory.UnitPerson) {
+					t.Errorf("a file was read by stretches: %v", r.Stretches)
+				}
 				for _, p := range r.SelfTest {
 					if !p.Found {
 						t.Errorf("not found: %s", p.Mistake)
