@@ -210,7 +210,7 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 		if p.By.Fixed {
 			k := min(p.By.Of[i].Persons-int64(len(persons[i])), none)
 			none -= max(k, 0)
-			filled(group, k)
+			pad(group, k)
 		}
 		if draws[i], err = part.prepare(ctx, group); err != nil {
 			return nil, err
@@ -219,8 +219,8 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 	return draws, nil
 }
 
-// filled adds persons without a row: those of a fixed group who are in none by their rows.
-func filled(group *trajectory.Dataset, persons int64) {
+// pad adds persons without a row: those of a fixed group who are in none by their rows.
+func pad(group *trajectory.Dataset, persons int64) {
 	for range persons {
 		group.PersonStart = append(group.PersonStart, group.Episodes())
 		if group.LeftOut != nil {
