@@ -247,13 +247,10 @@ func (p *Plan) describeAbsent(bootstraps bool) {
 	if p.public.Complete {
 		return
 	}
-	several := p.public.decisions() > 1 || p.public.Horizon == 0 && !p.public.OneDecision
-	if several && p.public.Labels["end"] != "terminated" && !bootstraps {
+	if p.public.decisions() > 1 && p.public.Labels["end"] != "terminated" && !bootstraps {
 		p.Notes = append(p.Notes, "An episode that was cut off counts as ended there: nothing here allows for what would have followed, and the curator alone sees how many there are.")
 	}
-	if p.public.Privacy != nil {
-		p.Notes = append(p.Notes, p.words("An episode that is left out because it cannot be used does not count, nor does a person without any: nothing here allows for what is missing, and the curator alone sees how much it is."))
-	}
+	p.Notes = append(p.Notes, p.words("An episode that is left out because it cannot be used does not count, nor does a person without any: nothing here allows for what is missing, and the curator alone sees how much it is."))
 }
 
 // describeEpisodes says what the mean over a person's episodes supposes, where a person

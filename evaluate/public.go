@@ -351,7 +351,7 @@ func (p Public) facts() map[string]any {
 	if p.Start != nil {
 		f["first_states"] = p.Start
 	}
-	if p.decisions() < p.Horizon || p.OneDecision && p.Horizon == 0 {
+	if p.decisions() < p.Horizon {
 		f["one_decision"] = true
 	}
 	if p.Complete {

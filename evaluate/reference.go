@@ -63,17 +63,8 @@ func scalarReference(method string, p Public, compute func(s *value.Sample) (*Re
 	plan, err := bareReference(method, p, compute)
 	if err == nil {
 		plan.outcome = referenceAgain(p, numberAgain)
-		plan.describeAbsent(false)
 	}
 	return plan, err
-}
-
-// averaging tells of a reference of returns by state what it does not allow for.
-func averaging(p *Plan, err error) (*Plan, error) {
-	if err == nil {
-		p.describeAbsent(false)
-	}
-	return p, err
 }
 
 // numberAgain makes the release of a number again from its value and its error.
@@ -242,10 +233,10 @@ type LSW struct {
 
 // Plan implements [Estimator].
 func (m LSW) Plan(p Public) (*Plan, error) {
-	return averaging(reference("lsw", p.asking(m), func(s *value.Sample) (*Release, error) {
+	return reference("lsw", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSW{Weights: m.Weights}.Solve(s)
 		return function(s, theta, err)
-	}))
+	})
 }
 
 // LSL is visit-weighted, penalised least squares on first-visit returns, without
@@ -263,10 +254,10 @@ func (m LSL) Plan(p Public) (*Plan, error) {
 	if m.Lambda == 0 {
 		m.Lambda = defaultLambda
 	}
-	return averaging(reference("lsl", p, func(s *value.Sample) (*Release, error) {
+	return reference("lsl", p, func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSL{Weights: m.Weights, Lambda: m.Lambda}.Solve(s)
 		return function(s, theta, err)
-	}))
+	})
 }
 
 // LSTD is least-squares temporal differences, without privacy ([value.LSTD]).
@@ -287,5 +278,5 @@ func (m LSTD) Plan(p Public) (*Plan, error) {
 	return bootstrapping(reference("lstd", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSTD{Weighting: weighting}.Solve(s)
 		return function(s, theta, err)
-	}))
+	})
 }

@@ -56,7 +56,7 @@ func wordsMutants() []mutant {
 			[][2]string{{"units = int64(int8(sign))", "units = 0"}},
 			"./internal/parquet", "Decimals"},
 		{"groups: who is in none is not counted", "evaluate/groupsplan.go",
-			[][2]string{{"\t\t\tfilled(group, k)\n", "\t\t\t_ = k\n"}},
+			[][2]string{{"\t\t\tpad(group, k)\n", "\t\t\t_ = k\n"}},
 			"./evaluate", "SizesOfFixed"},
 		{"csv: a marker is an id", "rl/trajectory/internal/csvfile/record.go",
 			[][2]string{{"if t.isNA(k.text) {", "if t.isNA(k.text) && false {"}},
