@@ -12,8 +12,8 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
-// Desk says of many questions about one dataset what each would cost, from a ledger that
-// stays open. It is safe for concurrent use.
+// Desk says of many questions about one dataset what each would cost, and answers them, with
+// a ledger that stays open. It is safe for concurrent use.
 type Desk struct {
 	ledger *ledger.Ledger
 
@@ -46,8 +46,8 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Ledger == nil || c.Ledger.Dataset != d.ledger.Dataset() {
-		return nil, fmt.Errorf("%w: ledger.dataset is not %q, whose ledger is asked", ErrConfig, d.ledger.Dataset())
+	if err := d.serves(c); err != nil {
+		return nil, err
 	}
 	q := &Quote{}
 	if q.Plan, err = j.estimator.Plan(j.public); err != nil {
@@ -67,6 +67,25 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 	}
 	q.Refused = err
 	return q, nil
+}
+
+// serves refuses a configuration that names the budget of another dataset.
+func (d *Desk) serves(c Config) error {
+	if c.Ledger == nil || c.Ledger.Dataset != d.ledger.Dataset() {
+		return fmt.Errorf("%w: ledger.dataset is not %q, whose ledger is asked", ErrConfig, d.ledger.Dataset())
+	}
+	return nil
+}
+
+// Evaluate does what [Evaluate] does, with the desk's ledger instead of the one that is at
+// its location by now: a ledger that lacks anything this one has seen is not charged.
+func (d *Desk) Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
+	if err := d.serves(c); err != nil {
+		return nil, err
+	}
+	return evaluateWith(ctx, c, options, func(*job) (*ledger.Ledger, func() error, error) {
+		return d.ledger, func() error { return nil }, nil
+	})
 }
 
 // quick answers under the version that the steward's part was last held against. The

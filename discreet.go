@@ -92,6 +92,17 @@ type Result struct {
 // [PendingError], or [ErrNotWritten] where the release is safe in the ledger. What
 // the budget does not cover is a [RefusedError].
 func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
+	return evaluateWith(ctx, c, options, func(j *job) (*ledger.Ledger, func() error, error) {
+		l, err := j.openLedger(ctx)
+		if l == nil || err != nil {
+			return nil, nil, err
+		}
+		return l, l.Close, nil
+	})
+}
+
+// evaluateWith evaluates with a ledger, and with what is to be done with that afterwards.
+func evaluateWith(ctx context.Context, c Config, options []Option, open func(*job) (*ledger.Ledger, func() error, error)) (*Result, error) {
 	j, err := newJob(c)
 	if err != nil {
 		return nil, err
@@ -105,7 +116,7 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 	if err := j.loadSigner(); err != nil {
 		return nil, err
 	}
-	l, err := j.openLedger(ctx)
+	l, done, err := open(j)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +126,7 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 		}
 		return j.evaluate(ctx, nil)
 	}
-	defer l.Close()
+	defer done()
 	way := j.charged
 	if j.shards != nil {
 		way = j.sharded

@@ -94,6 +94,9 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 // the ledger has it.
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
+	if err := d.intact(ctx); err != nil {
+		return s.orLater(asks.Outcome{}, err)
+	}
 	if l.Again() {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
 			return s.orLater(o, err)
@@ -106,7 +109,7 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := discreet.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
+	result, err := d.desk.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
@@ -134,7 +137,8 @@ func (s *Service) failure(d *dataset, err error) asks.Outcome {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
 		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused):
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused),
+		errors.Is(err, ledger.ErrBehind), errors.Is(err, ledger.ErrTampered):
 		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns what became of it
 	case errors.As(err, &refused):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, refused.Error())}

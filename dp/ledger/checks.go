@@ -63,7 +63,7 @@ func (l *Ledger) answered(ctx context.Context, err error, charges []Charge) erro
 	if none || !errors.As(err, &recorded) {
 		return err
 	}
-	undone := l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	undone := l.locked(ctx, func(tx *store.Tx) error {
 		for _, c := range charges {
 			if err := tx.EndCheck(c.Check); err != nil {
 				return err
@@ -76,7 +76,7 @@ func (l *Ledger) answered(ctx context.Context, err error, charges []Charge) erro
 
 // FailedChecks lists the checks that are unpaid since they were last cleared.
 func (l *Ledger) FailedChecks(ctx context.Context) (all []FailedCheck, err error) {
-	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) (err error) {
+	err = l.view(ctx, func(tx *store.Tx) (err error) {
 		all, err = tx.Checks()
 		return err
 	})
@@ -86,7 +86,7 @@ func (l *Ledger) FailedChecks(ctx context.Context) (all []FailedCheck, err error
 // ClearChecks forgets the failed checks, those that have not ended among them, and
 // returns them.
 func (l *Ledger) ClearChecks(ctx context.Context) (all []FailedCheck, err error) {
-	err = l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) (err error) {
+	err = l.locked(ctx, func(tx *store.Tx) (err error) {
 		if all, err = tx.Checks(); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 	"time"
@@ -23,8 +24,9 @@ const patience = time.Minute
 type Store struct {
 	db   *sql.DB
 	lite bool
-	name string // of the location, without a password, for errors
-	made bool   // the SQLite file was not there before
+	name string      // of the location, without a password, for errors
+	made bool        // the SQLite file was not there before
+	file fs.FileInfo // of the SQLite file when it was opened
 }
 
 // isPostgres tells the two stores apart. A scheme may be written in capitals.
@@ -169,6 +171,9 @@ func (s *Store) snapshot() sql.IsolationLevel {
 }
 
 func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
+	if err := s.inPlace(ctx); err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, o)
 	if err != nil {
 		return &beginError{err}
