@@ -15,6 +15,10 @@ import (
 // Desk says of many questions about one dataset what each would cost, and answers them, with
 // a ledger that stays open. It is safe for concurrent use.
 type Desk struct {
+	// Columns are observation columns that the policies of a question may read, besides those
+	// that the steward's part of its configuration names. It is set before the first call.
+	Columns []string
+
 	ledger *ledger.Ledger
 
 	mu   sync.Mutex
@@ -47,6 +51,9 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 		return nil, err
 	}
 	if err := d.serves(c); err != nil {
+		return nil, err
+	}
+	if err := j.declares(d.Columns); err != nil {
 		return nil, err
 	}
 	q := &Quote{}
@@ -83,7 +90,10 @@ func (d *Desk) Evaluate(ctx context.Context, c Config, options ...Option) (*Resu
 	if err := d.serves(c); err != nil {
 		return nil, err
 	}
-	return evaluateWith(ctx, c, options, func(*job) (*ledger.Ledger, func() error, error) {
+	return evaluateWith(ctx, c, options, func(j *job) (*ledger.Ledger, func() error, error) {
+		if err := j.declares(d.Columns); err != nil {
+			return nil, nil, err
+		}
 		return d.ledger, func() error { return nil }, nil
 	})
 }

@@ -174,11 +174,11 @@ func (j *job) evaluate(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	grant, err := j.pay(ctx, l, ready.Plan())
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	// From here on the budget is spent, whatever happens.
 	result, err := j.release(ctx, l, ready, grant)

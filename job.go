@@ -33,6 +33,7 @@ type job struct {
 	mayFail   int                 // checks, before the steward has to clear them
 	checkID   int64               // of the check of the data, noted in the ledger
 	checks    int                 // that count so far, this one among them
+	data      string              // their fingerprint when the check began
 	hash      string              // of the configuration
 	key       string              // of the charge
 	retry     bool                // the key is the caller's and may have been charged before

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -150,6 +151,7 @@ func (d *dataset) openLedger(ctx context.Context) error {
 		return err
 	}
 	d.ledger, d.desk = l, discreet.NewDesk(l)
+	d.desk.Columns = slices.Concat(d.PolicyColumns, d.GroupColumns)
 	d.state = newShared(func(ctx context.Context) (*ledger.Summary, error) {
 		if err := d.intact(ctx); err != nil {
 			return nil, err

@@ -158,6 +158,10 @@ func (s steward) ClearChecks(ctx context.Context, r *curatorv1.ClearChecksReques
 	if err := s.store.Note(ctx, who.by, who.dataset.name, "", "clears the failed checks"); err != nil {
 		return nil, s.broken(err)
 	}
+	if err := s.store.GoOn(ctx, who.dataset.name); err != nil {
+		return nil, s.broken(err)
+	}
+	s.call()
 	return out, nil
 }
 

@@ -22,7 +22,7 @@ const (
 // that a check failed.
 const (
 	toldChecks  = "the data could not be read as the steward's configuration says, or a check of them failed; the steward has been told, and nothing was spent"
-	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; nothing was spent"
+	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; asks wait until then, and nothing was spent"
 	toldPending = "the budget is spent and there is no answer: the run was interrupted after the charge; the steward has been told"
 )
 
@@ -104,7 +104,7 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	}
 	c, err := s.compose(ctx, d, l.Analyst, l.Question, l.Purpose)
 	if err == nil {
-		_, err = discreet.Plan(c) // without the data, so that what is wrong with the question is known to be that
+		_, err = d.desk.Quote(ctx, c) // without the data, so that what is wrong with the question is known to be that
 	}
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
@@ -145,7 +145,7 @@ func (s *Service) failure(d *dataset, err error) asks.Outcome {
 	case errors.Is(err, ledger.ErrAnalyst), errors.Is(err, ledger.ErrContract):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error()), Notices: []string{err.Error()}}
 	case errors.Is(err, ledger.ErrChecks):
-		return asks.Outcome{State: asks.Refused, Reason: toldStop, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // until the steward has cleared them
 	}
 	return asks.Outcome{State: asks.Refused, Reason: toldChecks, Notices: []string{err.Error()}}
 }

@@ -53,14 +53,19 @@ func Create(ctx context.Context, location string) (*Store, error) {
 	return s, nil
 }
 
-// Open opens the store at the location. A location that holds no ledger is
-// [ErrNotLedger], another version of the schema [ErrSchema].
+// Open opens the store at the location. A location that holds no ledger is [ErrNotLedger],
+// another version of the schema [ErrSchema]; but a store that a release of this program wrote
+// is brought up to date.
 func Open(ctx context.Context, location string) (*Store, error) {
 	s, err := connect(ctx, location, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.current(ctx); err != nil {
+	err = s.current(ctx)
+	if errors.Is(err, ErrSchema) {
+		err = s.fromRelease(ctx, err)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
