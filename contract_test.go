@@ -26,11 +26,11 @@ var (
 		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
 		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.episode_per_person=true",
 		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
-		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
+		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "privacy.noise=fast", "contract={failed_checks: 99}",
 		"by={column: obs_state, values: [0, 1], group: fixed, persons: {0: 1, 1: 1}}",
 	}
 	questionKeys = []string{
-		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
+		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=exact", "ledger.analyst=bob", "ledger.purpose=why",
 		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
 		"method={name: dp-is}; by={column: obs_state, values: [0, 1], group: may_change}",
 		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",

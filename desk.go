@@ -127,7 +127,7 @@ func (d *Desk) keep(c Config, to *agreed) {
 // stewards is the configuration without the keys of the question.
 func (c Config) stewards() Config {
 	c.Target, c.Targets, c.Levels, c.Contrasts, c.Select, c.Start, c.Method = Target{}, nil, nil, nil, nil, nil, Method{}
-	c.Privacy.Epsilon, c.Privacy.Delta, c.Privacy.Noise = 0, 0, ""
+	c.Privacy.Epsilon, c.Privacy.Delta = 0, 0
 	c.Ledger, c.Output, c.Justification, c.Sign = nil, Output{}, "", ""
 	if c.By != nil && c.By.Group != byFixed {
 		c.By = nil
