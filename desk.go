@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -18,6 +19,9 @@ type Desk struct {
 	// Columns are observation columns that the policies of a question may read, besides those
 	// that the steward's part of its configuration names. It is set before the first call.
 	Columns []string
+	// AsOf, if it is set, has quotes answer from what was charged before a time, and as if no
+	// check had failed.
+	AsOf func() time.Time
 
 	ledger *ledger.Ledger
 
@@ -59,6 +63,9 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 	q := &Quote{}
 	if q.Plan, err = j.estimator.Plan(j.public); err != nil {
 		return nil, err
+	}
+	if d.AsOf != nil {
+		j.asOf = d.AsOf()
 	}
 	var final bool
 	if final, q.Refused = d.quick(ctx, j, q.Plan); final {

@@ -59,7 +59,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 // fits asks the ledger whether it would take the charge of a plan under a new key.
 func (j *job) fits(ctx context.Context, l *ledger.Ledger, p *evaluate.Plan) error {
 	charge := j.charge(p.Event, "")
-	charge.Key = ""
+	charge.Key, charge.AsOf = "", j.asOf
 	return j.remedied(l.Fits(ctx, charge))
 }
 

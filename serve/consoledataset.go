@@ -63,7 +63,7 @@ func bar(spent, of dp.Budget) pages.Bar {
 // shares tell what each analyst spent: those whom the ledger knows, and those of the
 // configuration who have not asked yet.
 func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error) {
-	state, err := c.stateOf(ctx, who.dataset)
+	state, err := c.stateOf(ctx, who)
 	if err != nil {
 		return nil, err
 	}

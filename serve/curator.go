@@ -72,7 +72,7 @@ func (s curator) GetBudget(ctx context.Context, r *curatorv1.GetBudgetRequest) (
 
 // budget is what is left for a caller: of their share, or of the whole.
 func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudgetResponse, error) {
-	state, err := s.stateOf(ctx, who.dataset)
+	state, err := s.stateOf(ctx, who)
 	if err != nil {
 		return nil, err
 	}

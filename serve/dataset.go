@@ -25,6 +25,7 @@ type dataset struct {
 	location  string          // of the ledger
 	ledger    *ledger.Ledger
 	state     *shared[*ledger.Summary]
+	toldState *shared[*ledger.Summary] // as analysts may know it; nil for all of it
 	desk      *discreet.Desk
 	approval  approvalRule
 	every     time.Duration
@@ -152,6 +153,15 @@ func (d *dataset) openLedger(ctx context.Context) error {
 	}
 	d.ledger, d.desk = l, discreet.NewDesk(l)
 	d.desk.Columns = slices.Concat(d.PolicyColumns, d.GroupColumns)
+	if d.every > 0 {
+		d.desk.AsOf = d.lastTold
+		d.toldState = newShared(func(ctx context.Context) (*ledger.Summary, error) {
+			if err := d.intact(ctx); err != nil {
+				return nil, err
+			}
+			return l.StateAt(ctx, d.lastTold())
+		})
+	}
 	d.state = newShared(func(ctx context.Context) (*ledger.Summary, error) {
 		if err := d.intact(ctx); err != nil {
 			return nil, err
@@ -160,6 +170,12 @@ func (d *dataset) openLedger(ctx context.Context) error {
 	})
 	d.unit, d.adjacency = l.Config().Unit, l.Config().Adjacency.String()
 	return nil
+}
+
+// lastTold is the last full time at which ends were told.
+func (d *dataset) lastTold() time.Time {
+	now, step := time.Now().UnixMicro(), d.every.Microseconds()
+	return time.UnixMicro(now - now%step).UTC()
 }
 
 // beginContract stores the steward's part as the first version of the contract.

@@ -257,7 +257,11 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 		if err := l.charged(tx, body); err != nil {
 			return err
 		}
-		_, _, err = l.mayCharge(tx, last.Totals, body, c.Delta)
+		totals, since, err := l.asOf(tx, last.Totals, c.AsOf)
+		if err != nil {
+			return err
+		}
+		_, _, err = l.mayCharge(tx, totals, body, c.Delta, since[body.Analyst])
 		return err
 	})
 }
