@@ -24,7 +24,7 @@ func TestAsOfATimeLaterChargesDoNotShow(t *testing.T) {
 		for time.Since(at) < time.Millisecond { // entries have times in microseconds
 		}
 		at = at.Add(time.Millisecond / 2)
-		large := ask(dp.Gaussian{NoiseMultiplier: 10})
+		large := ask(dp.Gaussian{NoiseMultiplier: 12})
 		if err := l.Fits(ctx, large); err != nil {
 			t.Fatal(err)
 		}

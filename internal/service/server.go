@@ -198,6 +198,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case known && g.s.cfg.Admit != nil && !g.a.Anonymous:
 		if err := g.s.cfg.Admit(id); errors.Is(err, ErrRevoked) {
+			h.Set(RefusedHeader, RefusedRevoked)
 			g.refuse(w, "revoked", http.StatusForbidden)
 			return
 		} else if err != nil {
@@ -233,6 +234,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.next.ServeHTTP(w, r)
 }
+
+// RefusedHeader says of an answer why the request was refused, where that is for the caller to
+// know: RefusedRevoked of a certificate that was revoked.
+const (
+	RefusedHeader  = "Discreet-Refused"
+	RefusedRevoked = "revoked"
+)
 
 // network is the address of a peer, of IPv6 the first 64 bits: who has one of those
 // has them all.
