@@ -198,8 +198,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case known && g.s.cfg.Admit != nil && !g.a.Anonymous:
 		if err := g.s.cfg.Admit(id); errors.Is(err, ErrRevoked) {
+			// In the form of an error of Connect, without which its clients do not see the header.
+			g.s.refused["revoked"].Inc()
 			h.Set(RefusedHeader, RefusedRevoked)
-			g.refuse(w, "revoked", http.StatusForbidden)
+			h.Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code":"permission_denied","message":"the certificate was revoked"}`)
 			return
 		} else if err != nil {
 			g.refuse(w, "revoked", http.StatusServiceUnavailable)
