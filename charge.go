@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // PendingError says that a charge is committed and no release came of it: the run
@@ -118,6 +119,17 @@ func (j *job) begin(ctx context.Context, l *ledger.Ledger) error {
 		c.Key = "" // whether this key was charged is not the question
 		return cmp.Or(j.remedied(l.Fits(ctx, c)), stopped)
 	}
+	// Whoever may not charge opens no data, not even for their fingerprint. That alone is taken
+	// before the check is noted, and decides whether this one goes on with one that was cut off.
+	asked := c
+	asked.Key = ""
+	if err := l.Fits(ctx, asked); err != nil {
+		return j.remedied(err)
+	}
+	if c.Fingerprint, err = j.fingerprint(ctx, l); err != nil {
+		return err
+	}
+	j.data = c.Fingerprint
 	j.checkID, j.checks, err = l.BeginCheck(ctx, c, j.mayFail)
 	return j.remedied(err)
 }
@@ -135,14 +147,31 @@ func (j *job) unspared() error {
 }
 
 // failed says that a check of the data counts as one that failed, whatever was wrong:
-// that a run did not fail until it was cancelled, or until its charge was refused, tells
-// of the data too. What was paid for is none.
-func (j *job) failed(l *ledger.Ledger, err error) error {
+// that a run did not fail until its charge was refused tells of the data too, and so does
+// that it had not failed when it was cut off. What was paid for is none.
+func (j *job) failed(ctx context.Context, l *ledger.Ledger, err error) error {
 	var recorded *ledger.RecordedError
 	if l == nil || errors.As(err, &recorded) || errors.Is(err, ledger.ErrUnknown) {
 		return err
 	}
+	if cutOff(err) {
+		return fmt.Errorf("%w\nthis check of dataset %q was cut off: the same command with --key %s on the same data goes on with it; after any other check it counts as failed, as %d of %d, and then the steward has to clear them (discreet ledger clear)", err, l.Dataset(), j.key, j.checks, j.mayFail)
+	}
+	if problem := l.FailCheck(context.WithoutCancel(ctx), j.checkID); problem != nil {
+		err = errors.Join(err, problem)
+	}
 	return fmt.Errorf("%w\nthis is failed check %d of %d of dataset %q; then the steward has to clear them (discreet ledger clear)", err, j.checks, j.mayFail, l.Dataset())
+}
+
+// cutOff tells of an error of a check that it is no answer about the data: somebody or
+// something stopped it.
+func cutOff(err error) bool {
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded, ledger.ErrStore, ledger.ErrBusy, ledger.ErrWitness, ledger.ErrBehind, ledger.ErrTampered} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
 }
 
 // RefusedError says that a ledger does not cover an evaluation, and what it would
@@ -212,6 +241,9 @@ func (j *job) pay(ctx context.Context, l *ledger.Ledger, plan *evaluate.Plan) (*
 	fingerprint, err := j.fingerprint(ctx, l)
 	if err != nil {
 		return nil, err
+	}
+	if fingerprint != j.data {
+		return nil, fmt.Errorf("%w: the data were changed while they were read; ask again when nobody writes them", trajectory.ErrInput)
 	}
 	c := j.charge(plan.Event, fingerprint)
 	// Episodes and rows are often numbered from one; their ids say nothing of whose.

@@ -26,11 +26,11 @@ var (
 		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
 		"data.behavior={source: logged}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.separator=tab", "data.na=[NA]", "data.multiline=true", "data.episode_per_person=true",
 		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2",
-		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "contract={failed_checks: 99}",
+		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "privacy.noise=fast", "contract={failed_checks: 99}",
 		"by={column: obs_state, values: [0, 1], group: fixed, persons: {0: 1, 1: 1}}",
 	}
 	questionKeys = []string{
-		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=fast", "ledger.analyst=bob", "ledger.purpose=why",
+		"target={kind: uniform, actions: 2}", "method={name: dp-is}", "privacy.epsilon=0.1", "privacy.delta=1e-7", "privacy.noise=exact", "ledger.analyst=bob", "ledger.purpose=why",
 		"start={kind: uniform}", "justification=why", "target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; levels=none; contrasts=all",
 		"method={name: dp-is}; by={column: obs_state, values: [0, 1], group: may_change}",
 		"target=null; targets=[{name: a, kind: uniform, actions: 2}, {name: b, kind: logged}]; select=best",
@@ -231,6 +231,47 @@ func TestALockedLedgerOpensNoData(t *testing.T) {
 	}
 }
 
+// A run that is cancelled again and again under its key is one check, which its charge takes
+// back; of other data it is another one.
+func TestACancelledCheckGoesOnUnderItsKey(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
+	l := open(t, c)
+	interrupt := func(key string, want int) {
+		t.Helper()
+		for range 5 {
+			ctx, cancel := context.WithCancel(context.Background())
+			_, err := discreet.Evaluate(ctx, c, discreet.WithKey(key), discreet.WithProgress(func(trajectory.Progress) { cancel() }))
+			if cancel(); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "--key "+key) {
+				t.Fatal(err)
+			}
+			if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != want {
+				t.Fatalf("%v, %v; want %d", all, err, want)
+			}
+		}
+	}
+	interrupt("monday", 1)
+	if _, err := discreet.Evaluate(context.Background(), c, discreet.WithKey("monday")); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v; want none", all, err)
+	}
+	interrupt("tuesday", 1)
+	path := filepath.Join(c.Dir, c.Data.Path[0])
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupt("tuesday", 2)
+	interrupt("wednesday", 3)
+	if _, err := discreet.Evaluate(context.Background(), c, discreet.WithKey("thursday")); !errors.Is(err, ledger.ErrChecks) {
+		t.Errorf("after three: %v; want ErrChecks", err)
+	}
+}
+
 // A run that is cancelled once it reads has told that nothing failed so far: it counts.
 func TestACancelledCheckCounts(t *testing.T) {
 	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
@@ -244,8 +285,8 @@ func TestACancelledCheckCounts(t *testing.T) {
 		}
 		cancel()
 	}))
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "this is failed check 1 of 3") {
-		t.Errorf("%v; want a failed check", err)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "after any other check it counts as failed, as 1 of 3") {
+		t.Errorf("%v; want a check that was cut off", err)
 	}
 	if all, err := l.FailedChecks(context.Background()); err != nil || len(all) != 1 || all[0].Analyst != "ada" {
 		t.Errorf("%v, %v; want one of ada", all, err)

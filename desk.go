@@ -7,14 +7,22 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
-// Desk says of many questions about one dataset what each would cost, from a ledger that
-// stays open. It is safe for concurrent use.
+// Desk says of many questions about one dataset what each would cost, and answers them, with
+// a ledger that stays open. It is safe for concurrent use.
 type Desk struct {
+	// Columns are observation columns that the policies of a question may read, besides those
+	// that the steward's part of its configuration names. It is set before the first call.
+	Columns []string
+	// AsOf, if it is set, has quotes answer from what was charged before a time, and as if no
+	// check had failed.
+	AsOf func() time.Time
+
 	ledger *ledger.Ledger
 
 	mu   sync.Mutex
@@ -46,12 +54,18 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Ledger == nil || c.Ledger.Dataset != d.ledger.Dataset() {
-		return nil, fmt.Errorf("%w: ledger.dataset is not %q, whose ledger is asked", ErrConfig, d.ledger.Dataset())
+	if err := d.serves(c); err != nil {
+		return nil, err
+	}
+	if err := j.declares(d.Columns); err != nil {
+		return nil, err
 	}
 	q := &Quote{}
 	if q.Plan, err = j.estimator.Plan(j.public); err != nil {
 		return nil, err
+	}
+	if d.AsOf != nil {
+		j.asOf = d.AsOf()
 	}
 	var final bool
 	if final, q.Refused = d.quick(ctx, j, q.Plan); final {
@@ -67,6 +81,28 @@ func (d *Desk) Quote(ctx context.Context, c Config) (*Quote, error) {
 	}
 	q.Refused = err
 	return q, nil
+}
+
+// serves refuses a configuration that names the budget of another dataset.
+func (d *Desk) serves(c Config) error {
+	if c.Ledger == nil || c.Ledger.Dataset != d.ledger.Dataset() {
+		return fmt.Errorf("%w: ledger.dataset is not %q, whose ledger is asked", ErrConfig, d.ledger.Dataset())
+	}
+	return nil
+}
+
+// Evaluate does what [Evaluate] does, with the desk's ledger instead of the one that is at
+// its location by now: a ledger that lacks anything this one has seen is not charged.
+func (d *Desk) Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
+	if err := d.serves(c); err != nil {
+		return nil, err
+	}
+	return evaluateWith(ctx, c, options, func(j *job) (*ledger.Ledger, func() error, error) {
+		if err := j.declares(d.Columns); err != nil {
+			return nil, nil, err
+		}
+		return d.ledger, func() error { return nil }, nil
+	})
 }
 
 // quick answers under the version that the steward's part was last held against. The
@@ -98,7 +134,7 @@ func (d *Desk) keep(c Config, to *agreed) {
 // stewards is the configuration without the keys of the question.
 func (c Config) stewards() Config {
 	c.Target, c.Targets, c.Levels, c.Contrasts, c.Select, c.Start, c.Method = Target{}, nil, nil, nil, nil, nil, Method{}
-	c.Privacy.Epsilon, c.Privacy.Delta, c.Privacy.Noise = 0, 0, ""
+	c.Privacy.Epsilon, c.Privacy.Delta = 0, 0
 	c.Ledger, c.Output, c.Justification, c.Sign = nil, Output{}, "", ""
 	if c.By != nil && c.By.Group != byFixed {
 		c.By = nil

@@ -59,7 +59,7 @@ func Budget(ctx context.Context, c Config, p *evaluate.Plan) (*Funds, error) {
 // fits asks the ledger whether it would take the charge of a plan under a new key.
 func (j *job) fits(ctx context.Context, l *ledger.Ledger, p *evaluate.Plan) error {
 	charge := j.charge(p.Event, "")
-	charge.Key = ""
+	charge.Key, charge.AsOf = "", j.asOf
 	return j.remedied(l.Fits(ctx, charge))
 }
 
@@ -92,6 +92,17 @@ type Result struct {
 // [PendingError], or [ErrNotWritten] where the release is safe in the ledger. What
 // the budget does not cover is a [RefusedError].
 func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error) {
+	return evaluateWith(ctx, c, options, func(j *job) (*ledger.Ledger, func() error, error) {
+		l, err := j.openLedger(ctx)
+		if l == nil || err != nil {
+			return nil, nil, err
+		}
+		return l, l.Close, nil
+	})
+}
+
+// evaluateWith evaluates with a ledger, and with what is to be done with that afterwards.
+func evaluateWith(ctx context.Context, c Config, options []Option, open func(*job) (*ledger.Ledger, func() error, error)) (*Result, error) {
 	j, err := newJob(c)
 	if err != nil {
 		return nil, err
@@ -105,7 +116,7 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 	if err := j.loadSigner(); err != nil {
 		return nil, err
 	}
-	l, err := j.openLedger(ctx)
+	l, done, err := open(j)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +126,7 @@ func Evaluate(ctx context.Context, c Config, options ...Option) (*Result, error)
 		}
 		return j.evaluate(ctx, nil)
 	}
-	defer l.Close()
+	defer done()
 	way := j.charged
 	if j.shards != nil {
 		way = j.sharded
@@ -163,11 +174,11 @@ func (j *job) evaluate(ctx context.Context, l *ledger.Ledger) (*Result, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	grant, err := j.pay(ctx, l, ready.Plan())
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	// From here on the budget is spent, whatever happens.
 	result, err := j.release(ctx, l, ready, grant)

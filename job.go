@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -31,8 +32,10 @@ type job struct {
 	rho       []float64           // memory for ratios, see room
 	version   int64               // of the contract that the data are read by, 0 without one
 	mayFail   int                 // checks, before the steward has to clear them
+	asOf      time.Time           // of what fits, zero for now
 	checkID   int64               // of the check of the data, noted in the ledger
 	checks    int                 // that count so far, this one among them
+	data      string              // their fingerprint when the check began
 	hash      string              // of the configuration
 	key       string              // of the charge
 	retry     bool                // the key is the caller's and may have been charged before

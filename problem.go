@@ -305,9 +305,7 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 		add([]string{p.By.Column})
 	}
 	for _, pi := range append(policies(p), behaviour) {
-		if reader, ok := pi.(interface{ Columns() []string }); ok {
-			add(reader.Columns())
-		}
+		add(columnsOf(pi))
 	}
 	return names
 }

@@ -32,6 +32,10 @@ func TestAnInterruptAfterTheDrawStillRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.mayFail = 1
+	if err := j.begin(ctx, l); err != nil {
+		t.Fatal(err)
+	}
 	ready, _, err := j.check(ctx)
 	if err != nil {
 		t.Fatal(err)

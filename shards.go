@@ -128,15 +128,15 @@ func (j *job) commence(ctx context.Context, l *ledger.Ledger, plan *evaluate.Pla
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	ready, err := plan.CheckPart(ctx, nobody)
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	grant, err := j.pay(ctx, l, plan)
 	if err != nil {
-		return nil, j.failed(l, err)
+		return nil, j.failed(ctx, l, err)
 	}
 	begun := shards.Begun{Key: j.key, Hash: j.hash, Nobody: nobody}
 	if l != nil {

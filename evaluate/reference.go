@@ -278,5 +278,5 @@ func (m LSTD) Plan(p Public) (*Plan, error) {
 	return bootstrapping(reference("lstd", p.asking(m), func(s *value.Sample) (*Release, error) {
 		theta, err := value.LSTD{Weighting: weighting}.Solve(s)
 		return function(s, theta, err)
-	})
+	}))
 }

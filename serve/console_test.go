@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
@@ -219,6 +221,26 @@ func TestTheBudgetByAnalyst(t *testing.T) {
 			if strings.Contains(page, want) != sees {
 				t.Errorf("%s sees %q: %v; want %v", person, want, !sees, sees)
 			}
+		}
+	}
+}
+
+// Whoever decides reads what an ask asks, parsed and in words, before the buttons; and a
+// question with a line end that only the parser sees is not taken in.
+func TestTheStewardReadsWhatRuns(t *testing.T) {
+	h := opened(t, "approval: steward")
+	id := h.ask("ann", oneKey, "targets: [{name: new, kind: constant, action: 1}, {name: old, kind: constant, action: 0}]\ncontrasts: [[new, old]]\nlevels: none\nmethod: {name: dp-wis, max_weight: 3}\nprivacy: {epsilon: 0.5, delta: 1e-6}\njustification: <b>why</b>\n")
+	_, page, _ := h.browser().signIn("stella").get("/asks/" + id)
+	approve := strings.Index(page, `value="approve"`)
+	for _, want := range []string{"policy new: constant: action 1", "policy old: constant: action 0", "difference: new less old", "values: of no policy by itself", "method: dp-wis, max_weight 3", "privacy: epsilon 0.5, delta 1e-06", "justification: &lt;b&gt;why"} {
+		if at := strings.Index(page, want); at < 0 || at > approve {
+			t.Errorf("%q stands at %d, and the button at %d", want, at, approve)
+		}
+	}
+	for _, end := range []string{"\u0085", "\u2028", "\u2029", "\r"} {
+		hidden := "method: {name: dp-wis}\nprivacy: {epsilon: 0.5, delta: 1e-6}\n# target: {kind: logged}" + end + "target: {kind: constant, action: 1}\n"
+		if _, err := h.client("ann").Ask(t.Context(), &curatorv1.AskRequest{Dataset: "pbc", Question: hidden, Key: oneKey + "-hidden"}); code(err) != connect.CodeInvalidArgument || !strings.Contains(err.Error(), "ends a line") {
+			t.Errorf("%q: %v", end, err)
 		}
 	}
 }

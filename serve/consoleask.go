@@ -74,11 +74,23 @@ func (c console) oneAsk(r *http.Request, procedure string) (pages.OneAsk, *calle
 	}
 	if v.MayDecide {
 		v.Refresh = 0 // a reason is being written
+		if v.Words, err = c.inWords(r.Context(), who, a); err != nil {
+			v.Problem, err = words(err), nil
+		}
 		if v.Plan, err = c.planView(r.Context(), who, a.Analyst, a.Question, a.Purpose, false); err != nil {
 			v.Problem, err = words(err), nil
 		}
 	}
 	return v, who, a, err
+}
+
+// inWords is what an ask asks, as it would be read.
+func (c console) inWords(ctx context.Context, who *caller, a *asks.Ask) ([]string, error) {
+	config, err := c.compose(ctx, who.dataset, a.Analyst, a.Question, a.Purpose)
+	if err != nil {
+		return nil, c.wrong(who.dataset, err)
+	}
+	return config.Asks(), nil
 }
 
 // report is the release as the page that discreet report makes.

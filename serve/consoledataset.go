@@ -63,9 +63,9 @@ func bar(spent, of dp.Budget) pages.Bar {
 // shares tell what each analyst spent: those whom the ledger knows, and those of the
 // configuration who have not asked yet.
 func (c console) shares(ctx context.Context, who *caller) ([]pages.Share, error) {
-	state, err := who.state.Read(ctx)
+	state, err := c.stateOf(ctx, who)
 	if err != nil {
-		return nil, c.broken(err)
+		return nil, err
 	}
 	known := map[string]bool{}
 	var out []pages.Share

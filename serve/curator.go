@@ -72,9 +72,9 @@ func (s curator) GetBudget(ctx context.Context, r *curatorv1.GetBudgetRequest) (
 
 // budget is what is left for a caller: of their share, or of the whole.
 func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudgetResponse, error) {
-	state, err := who.state.Read(ctx)
+	state, err := s.stateOf(ctx, who)
 	if err != nil {
-		return nil, s.broken(err)
+		return nil, err
 	}
 	out := &curatorv1.GetBudgetResponse{
 		Budget: &curatorv1.Budget{Epsilon: state.Budget.Epsilon, Delta: state.Budget.Delta},

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
 // dataset is a dataset that is ready to be asked about.
@@ -22,6 +25,7 @@ type dataset struct {
 	location  string          // of the ledger
 	ledger    *ledger.Ledger
 	state     *shared[*ledger.Summary]
+	toldState *shared[*ledger.Summary] // as analysts may know it; nil for all of it
 	desk      *discreet.Desk
 	approval  approvalRule
 	every     time.Duration
@@ -31,12 +35,14 @@ type dataset struct {
 	unit      string
 	adjacency string
 	other     *dp.Budget // of the ledger, where the configuration says another one
+	asks      *asks.Store
+	compared  atomic.Pointer[time.Time] // up to when the ledger was compared with the store
 }
 
-// openDataset reads the steward's part, begins the ledger and the contract where they are
-// not there, and holds the one against the other.
-func openDataset(ctx context.Context, c Config, name string) (*dataset, error) {
-	d := &dataset{Dataset: c.Datasets[name], name: name}
+// openDataset reads the steward's part, begins the ledger and the contract where there never
+// were any, and compares the ledger with the store and the contract.
+func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
+	d := &dataset{Dataset: c.Datasets[name], name: name, asks: store}
 	var err error
 	if d.part, err = discreet.Load(c.path(d.Config)); err != nil {
 		return nil, err
@@ -57,7 +63,7 @@ func openDataset(ctx context.Context, c Config, name string) (*dataset, error) {
 	if d.open, d.end, err = d.window(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.beginLedger, d.beginContract, d.agree} {
+	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.intact, d.beginContract, d.agree} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
@@ -108,6 +114,9 @@ func (d *dataset) beginLedger(ctx context.Context) error {
 	if !missing {
 		return err
 	}
+	if err := d.mayBegin(ctx, err); err != nil {
+		return err
+	}
 	if d.Budget == nil {
 		return fmt.Errorf("%w; begin it with discreet ledger init, or give budget here", err)
 	}
@@ -136,21 +145,48 @@ func (d *dataset) sameBudget(ctx context.Context, l *ledger.Ledger) error {
 	return err
 }
 
-// beginContract stores the steward's part as the first version of the contract.
-func (d *dataset) beginContract(ctx context.Context) error {
+// openLedger opens the ledger that is asked and charged from now on.
+func (d *dataset) openLedger(ctx context.Context) error {
 	l, err := ledger.Open(ctx, d.location, d.part.Ledger.Dataset)
 	if err != nil {
 		return err
 	}
-	d.ledger, d.desk, d.state = l, discreet.NewDesk(l), newShared(l.State)
-	body, err := l.Contract(ctx)
+	d.ledger, d.desk = l, discreet.NewDesk(l)
+	d.desk.Columns = slices.Concat(d.PolicyColumns, d.GroupColumns)
+	if d.every > 0 {
+		d.desk.AsOf = d.lastTold
+		d.toldState = newShared(func(ctx context.Context) (*ledger.Summary, error) {
+			if err := d.intact(ctx); err != nil {
+				return nil, err
+			}
+			return l.StateAt(ctx, d.lastTold())
+		})
+	}
+	d.state = newShared(func(ctx context.Context) (*ledger.Summary, error) {
+		if err := d.intact(ctx); err != nil {
+			return nil, err
+		}
+		return l.State(ctx)
+	})
+	d.unit, d.adjacency = l.Config().Unit, l.Config().Adjacency.String()
+	return nil
+}
+
+// lastTold is the last full time at which ends were told.
+func (d *dataset) lastTold() time.Time {
+	now, step := time.Now().UnixMicro(), d.every.Microseconds()
+	return time.UnixMicro(now - now%step).UTC()
+}
+
+// beginContract stores the steward's part as the first version of the contract.
+func (d *dataset) beginContract(ctx context.Context) error {
+	body, err := d.ledger.Contract(ctx)
 	if err == nil && body == nil {
 		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")
 	}
 	if err != nil {
 		return err
 	}
-	d.unit, d.adjacency = l.Config().Unit, l.Config().Adjacency.String()
 	return d.publish(body.Terms)
 }
 

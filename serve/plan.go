@@ -34,6 +34,9 @@ func (s *Service) quote(ctx context.Context, d *dataset, analyst, question, purp
 		return nil, err
 	}
 	defer leave()
+	if err := s.whole(ctx, d); err != nil {
+		return nil, err
+	}
 	c, err := s.compose(ctx, d, analyst, question, purpose)
 	if err != nil {
 		return nil, s.wrong(d, err)

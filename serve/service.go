@@ -60,10 +60,13 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}
+	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
+		return nil, err
+	}
 	s.names = slices.Sorted(maps.Keys(c.Datasets))
 	budgets := map[string]string{}
 	for _, name := range s.names {
-		d, err := openDataset(ctx, c, name)
+		d, err := openDataset(ctx, c, name, s.store)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("dataset %s: %w", name, err), s.Close())
 		}
@@ -86,9 +89,6 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.address = c.OIDC.Address
-	}
-	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
-		return nil, errors.Join(err, s.Close())
 	}
 	if c.Tokens == inStore {
 		s.tokens, err = tokens.Follow(follow(s.store), nil)

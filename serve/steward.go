@@ -44,8 +44,11 @@ func (s *Service) decide(ctx context.Context, who *caller, id string, approve bo
 	return s.move(ctx, who, id, []asks.State{asks.Waiting}, asks.Refused, "the steward refused: "+reason)
 }
 
-// withLedger runs f on the ledger of a dataset.
+// withLedger runs f on the ledger of a dataset, if that is whole.
 func (s *Service) withLedger(ctx context.Context, d *dataset, f func(*ledger.Ledger) error) error {
+	if err := s.whole(ctx, d); err != nil {
+		return err
+	}
 	err := f(d.ledger)
 	switch {
 	case err == nil:
@@ -116,12 +119,17 @@ func (s steward) ListNotices(ctx context.Context, r *curatorv1.ListNoticesReques
 	if len(list) == n {
 		out.NextPageToken = strconv.FormatInt(list[n-1].Seq, 10)
 	}
-	err = s.withLedger(ctx, who.dataset, func(l *ledger.Ledger) error {
-		failed, err := l.FailedChecks(ctx)
-		out.FailedChecks, out.MostFailedChecks = int64(len(failed)), int64(who.mostFailedChecks())
-		return err
-	})
-	return out, err
+	out.MostFailedChecks = int64(who.mostFailedChecks())
+	failed, err := who.ledger.FailedChecks(ctx)
+	if problem := who.intact(ctx); problem != nil {
+		err = problem
+	}
+	if err != nil {
+		// What is wrong with the ledger is the first that the steward has to read.
+		out.Notices = append([]*curatorv1.Notice{{Time: timestamppb.Now(), Text: err.Error()}}, out.Notices...)
+	}
+	out.FailedChecks = int64(len(failed))
+	return out, nil
 }
 
 // mostFailedChecks are those that the contract allows before asks are refused.
@@ -150,6 +158,10 @@ func (s steward) ClearChecks(ctx context.Context, r *curatorv1.ClearChecksReques
 	if err := s.store.Note(ctx, who.by, who.dataset.name, "", "clears the failed checks"); err != nil {
 		return nil, s.broken(err)
 	}
+	if err := s.store.GoOn(ctx, who.dataset.name); err != nil {
+		return nil, s.broken(err)
+	}
+	s.call()
 	return out, nil
 }
 

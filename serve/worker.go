@@ -22,7 +22,7 @@ const (
 // that a check failed.
 const (
 	toldChecks  = "the data could not be read as the steward's configuration says, or a check of them failed; the steward has been told, and nothing was spent"
-	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; nothing was spent"
+	toldStop    = "checks of this dataset failed before, and the steward has to look at them first; asks wait until then, and nothing was spent"
 	toldPending = "the budget is spent and there is no answer: the run was interrupted after the charge; the steward has been told"
 )
 
@@ -94,6 +94,9 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 // the ledger has it.
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
+	if err := d.intact(ctx); err != nil {
+		return s.orLater(asks.Outcome{}, err)
+	}
 	if l.Again() {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
 			return s.orLater(o, err)
@@ -101,12 +104,12 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	}
 	c, err := s.compose(ctx, d, l.Analyst, l.Question, l.Purpose)
 	if err == nil {
-		_, err = discreet.Plan(c) // without the data, so that what is wrong with the question is known to be that
+		_, err = d.desk.Quote(ctx, c) // without the data, so that what is wrong with the question is known to be that
 	}
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := discreet.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
+	result, err := d.desk.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
@@ -134,14 +137,15 @@ func (s *Service) failure(d *dataset, err error) asks.Outcome {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
 		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused):
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused),
+		errors.Is(err, ledger.ErrBehind), errors.Is(err, ledger.ErrTampered):
 		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns what became of it
 	case errors.As(err, &refused):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, refused.Error())}
 	case errors.Is(err, ledger.ErrAnalyst), errors.Is(err, ledger.ErrContract):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error()), Notices: []string{err.Error()}}
 	case errors.Is(err, ledger.ErrChecks):
-		return asks.Outcome{State: asks.Refused, Reason: toldStop, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // until the steward has cleared them
 	}
 	return asks.Outcome{State: asks.Refused, Reason: toldChecks, Notices: []string{err.Error()}}
 }

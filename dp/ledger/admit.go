@@ -13,9 +13,12 @@ import (
 )
 
 // mayCharge refuses a charge by an analyst who is not on the list, of another version
-// of the contract, or that does not fit.
-func (l *Ledger) mayCharge(tx *store.Tx, totals chain.Totals, body *chain.ChargeBody, delta float64) (analyst, meter.Limits, error) {
+// of the contract, or that does not fit. What the analyst spent since is not counted.
+func (l *Ledger) mayCharge(tx *store.Tx, totals chain.Totals, body *chain.ChargeBody, delta float64, since ...chain.Cost) (analyst, meter.Limits, error) {
 	a, err := l.analyst(tx, body.Analyst)
+	for _, cost := range since {
+		a.Spent = left(cost, a.Spent)
+	}
 	if err == nil {
 		err = l.mayAsk(tx, body.Analyst, a)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/internal/issue"
@@ -43,6 +44,9 @@ type Charge struct {
 	// Delta is the delta at which the release will state its epsilon. It only
 	// serves to say what would fit; 0 stands for that of the budget's own part.
 	Delta float64
+	// AsOf has [Ledger.Fits] answer from what was charged before this time; zero stands for
+	// now. A charge does not look at it.
+	AsOf time.Time
 }
 
 // Grant is a committed charge.

@@ -61,12 +61,18 @@ func TestFailedChecksAreTheStewardsAlone(t *testing.T) {
 			}
 			return out.String()
 		}
-		before := written()
+		before, last := written(), int64(0)
 		for i := range 3 {
 			if err := l.MayCheck(ctx, 3); err != nil {
 				t.Errorf("after %d: %v", i, err)
 			}
-			begin(t, l, by(fmt.Sprintf("analyst%d", i)), 3, i+1)
+			last = begin(t, l, by(fmt.Sprintf("analyst%d", i)), 3, i+1)
+		}
+		if err := l.MayCheck(ctx, 3); err != nil {
+			t.Errorf("one of three may be gone on with: %v", err)
+		}
+		if err := l.FailCheck(ctx, last); err != nil {
+			t.Fatal(err)
 		}
 		_, _, err := l.BeginCheck(ctx, by("analyst4"), 3)
 		for _, err := range []error{err, l.MayCheck(ctx, 3)} {

@@ -54,7 +54,7 @@ func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (
 // Contract returns the version of the contract that is in force, nil where the
 // dataset has none.
 func (l *Ledger) Contract(ctx context.Context) (body *chain.ContractBody, err error) {
-	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	err = l.view(ctx, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
 		if err != nil {
 			return err

@@ -47,6 +47,9 @@ func TestFileThatIsGoneTakesNoCharge(t *testing.T) {
 			if err := l.Record(ctx, g.Receipt, []byte("x")); !errors.Is(err, ledger.ErrStore) {
 				t.Errorf("record: %v; want ErrStore", err)
 			}
+			if s, err := l.State(ctx); !errors.Is(err, ledger.ErrStore) {
+				t.Errorf("the state is shown: %+v, %v; want ErrStore", s, err)
+			}
 		})
 	}
 }

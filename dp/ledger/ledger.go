@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -23,6 +24,8 @@ type Ledger struct {
 	open  *chain.OpenBody
 	meter *meter.Meter
 	key   []byte // of the fingerprints
+
+	seen atomic.Pointer[chain.Head] // the newest that a transaction found
 
 	mu     sync.Mutex
 	known  meter.Limits // of the budget that was asked about last
@@ -159,7 +162,7 @@ type writer struct {
 
 // update runs f in one transaction, after it checked the last entry.
 func (l *Ledger) update(ctx context.Context, f func(*writer) error) error {
-	return l.store.Update(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	return l.locked(ctx, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 // none. It asks the index by which a key is charged once, so that its cost does not grow
 // with the ledger; [Ledger.Verify] holds that index against the chain.
 func (l *Ledger) ChargeOf(ctx context.Context, key string) (charge *Numbered, err error) {
-	err = l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	err = l.view(ctx, func(tx *store.Tx) error {
 		at, found, err := tx.Charge(key)
 		if err != nil || !found {
 			return err

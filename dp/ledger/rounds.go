@@ -35,7 +35,7 @@ func (l *Ledger) Rounds(ctx context.Context, r *receipt.Receipt) (*Rounds, error
 		return nil, fmt.Errorf("%w: it is another ledger's, of dataset %q", receipt.ErrInvalid, r.Stamp().Dataset)
 	}
 	x := &Rounds{ledger: l, stamp: *r.Stamp(), next: r.Stamp().Seq + 1}
-	err := l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	err := l.view(ctx, func(tx *store.Tx) error {
 		if _, _, err := paidBy(tx, x.stamp); err != nil {
 			return err
 		}

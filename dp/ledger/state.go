@@ -73,7 +73,7 @@ const mostPendingBytes = 16 << 20
 // of charges but for counting them.
 func (l *Ledger) State(ctx context.Context) (*Summary, error) {
 	var s *Summary
-	err := l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) (err error) {
+	err := l.view(ctx, func(tx *store.Tx) (err error) {
 		s, err = l.summary(tx)
 		return err
 	})
@@ -249,7 +249,7 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 	if _, err := l.Witnesses(ctx); err != nil {
 		return err
 	}
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	return l.view(ctx, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
 		if err != nil {
 			return err
@@ -257,7 +257,11 @@ func (l *Ledger) Fits(ctx context.Context, c Charge) error {
 		if err := l.charged(tx, body); err != nil {
 			return err
 		}
-		_, _, err = l.mayCharge(tx, last.Totals, body, c.Delta)
+		totals, since, err := l.asOf(tx, last.Totals, c.AsOf)
+		if err != nil {
+			return err
+		}
+		_, _, err = l.mayCharge(tx, totals, body, c.Delta, since[body.Analyst])
 		return err
 	})
 }

@@ -178,7 +178,7 @@ func (r *replay) checkSightings(tx *store.Tx) error {
 // not reach it, or was restored from a backup without it, is [ErrBehind], and one
 // that has another entry there [ErrTampered].
 func (l *Ledger) VerifyHead(ctx context.Context, head chain.Head) error {
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.verifyHead(tx, head) })
+	return l.view(ctx, func(tx *store.Tx) error { return l.verifyHead(tx, head) })
 }
 
 func (l *Ledger) verifyHead(tx *store.Tx, head chain.Head) error {
@@ -218,7 +218,7 @@ func (l *Ledger) VerifyRelease(ctx context.Context, release []byte) error {
 	if stamp.Ledger != l.open.Ledger || stamp.Dataset != l.open.Dataset {
 		return fmt.Errorf("%w: the release names ledger %s of dataset %q and this is %s of %q; verify it against its own", ErrTampered, stamp.Ledger, stamp.Dataset, l.open.Ledger, l.open.Dataset)
 	}
-	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error {
+	return l.view(ctx, func(tx *store.Tx) error {
 		if err := l.verifyHead(tx, stamp.Head); err != nil {
 			return err
 		}

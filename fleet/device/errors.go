@@ -25,6 +25,8 @@ var (
 	ErrClock = errors.New("clocks differ")
 	// ErrClient marks a run that asks for a newer version of the agent.
 	ErrClient = fault.Input("the agent is too old for the run")
+	// errRevoked marks a device whose certificate the operator has revoked.
+	errRevoked = fault.Refused("the operator has revoked this device")
 	// errLearner marks an answer of a learner that cannot be reported.
 	errLearner = errors.New("unusable answer of the learner")
 )

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service/authority"
@@ -19,8 +21,36 @@ import (
 
 // Enrol makes the device one of the fleet by a code that its operator gave out; it does nothing for a device that is enrolled. One
 // whose certificate has ended, because it was away for too long, comes back with a new code: it stays who it was, with its wallet,
-// its rounds and its pseudonym. Enrol may be called again after any failure: the key stays, and with it the code's answer.
+// its rounds and its pseudonym. A server that does not answer, or asks to come later, is asked again until ctx ends. Enrol may be
+// called again after any failure: the key stays, and with it the code's answer.
 func (a *Agent) Enrol(ctx context.Context, enrol fleetv1.EnrolServiceClient, code string) error {
+	for failures := 0; ; failures++ {
+		err := a.enrol(ctx, enrol, code)
+		if err == nil || ctx.Err() != nil || !later(err) {
+			return err
+		}
+		wait := backOff(failures, a.cfg.BackOff, a.cfg.MostBackOff, err)
+		a.cfg.Log.Warn("not now", "what", "enrolment", "code", connect.CodeOf(err).String(), "why", publicly(err), "wait", wait.Seconds())
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// later tells of an error of the server that it may be gone later.
+func later(err error) bool {
+	switch connect.CodeOf(err) {
+	case connect.CodeUnavailable, connect.CodeResourceExhausted, connect.CodeDeadlineExceeded, connect.CodeAborted:
+		var remote *connect.Error
+		var foreign *tls.CertificateVerificationError // of a server that is none of the device's authorities'
+		return errors.As(err, &remote) && !errors.As(err, &foreign)
+	}
+	return false
+}
+
+func (a *Agent) enrol(ctx context.Context, enrol fleetv1.EnrolServiceClient, code string) error {
 	if c := a.certificate.Load(); c != nil {
 		if err := inTime(c); err != nil {
 			return a.comeBack(ctx, enrol, code, err)

@@ -9,6 +9,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/service"
 )
 
 // closer is a learner that may leave: then the agent finishes its round and ends.
@@ -34,6 +35,9 @@ func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
 	for failures := 0; ; {
 		over, err := p.step(ctx)
 		err = p.lasting(err)
+		if isRevoked(err) {
+			return fmt.Errorf("%w: its reports are taken no more, and it stops; ask the operator if it is to take part again", errRevoked)
+		}
 		wait := time.Duration(0)
 		switch {
 		case ctx.Err() != nil:
@@ -87,6 +91,12 @@ func passing(err error) bool {
 		}
 	}
 	return errors.As(err, &remote)
+}
+
+// isRevoked tells whether a server refused the device's certificate as revoked.
+func isRevoked(err error) bool {
+	var remote *connect.Error
+	return errors.As(err, &remote) && remote.Meta().Get(service.RefusedHeader) == service.RefusedRevoked
 }
 
 // publicly is an error as it may be logged: what the server said of itself is left out.

@@ -261,6 +261,11 @@ func (r *remote) asks() *cobra.Command {
 			}
 			for _, a := range list.GetAsks() {
 				fmt.Fprintf(w, "%s  %-9s  %s  %s  epsilon %g, delta %g  %s\n", a.GetId(), stateName(a.GetState()), a.GetAsked().AsTime().Format(time.RFC3339), a.GetAnalyst(), a.GetEpsilon(), a.GetDelta(), printable(a.GetPurpose()))
+				if a.GetState() == curatorv1.State_STATE_WAITING {
+					if err := tellQuestion(w, a); err != nil {
+						fmt.Fprintf(w, "          its question cannot be read: %s\n", printable(err.Error()))
+					}
+				}
 			}
 			if q.PageToken = list.GetNextPageToken(); q.PageToken == "" {
 				return nil

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
 
@@ -29,20 +32,48 @@ func (r *remote) stewardVerb(use, short string, arguments int, what string, run 
 func (r *remote) decide() *cobra.Command {
 	var approve bool
 	var refuse string
-	cmd := r.stewardVerb("decide ASK --approve | --refuse REASON", "Steward: approve a waiting ask, or refuse it", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.StewardServiceClient, args []string) error {
-		if approve == (refuse != "") {
-			return usage(fmt.Errorf("remote decide: want either --approve or --refuse REASON"))
-		}
-		a, err := c.Decide(ctx, &curatorv1.DecideRequest{Id: args[0], Approve: approve, Reason: refuse})
-		if err != nil {
-			return err
-		}
-		tellAsk(w, a.GetAsk())
-		return nil
-	})
+	cmd := &cobra.Command{
+		Use: "decide ASK [--approve | --refuse REASON]", Short: "Steward: show what an ask asks, and approve or refuse it", Args: exactly(1, "the id of an ask"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if approve && refuse != "" {
+				return usage(fmt.Errorf("remote decide: want --approve, --refuse REASON, or neither to read the question"))
+			}
+			h, server, err := r.dial()
+			if err != nil {
+				return err
+			}
+			ctx, w := cmd.Context(), cmd.OutOrStdout()
+			a, err := curatorv1.NewCuratorServiceClient(h, server).GetAsk(ctx, &curatorv1.GetAskRequest{Id: args[0]})
+			if err != nil {
+				return answered(err)
+			}
+			if err := tellQuestion(w, a.GetAsk()); err != nil || !approve && refuse == "" {
+				return err
+			}
+			d, err := curatorv1.NewStewardServiceClient(h, server).Decide(ctx, &curatorv1.DecideRequest{Id: args[0], Approve: approve, Reason: refuse})
+			if err != nil {
+				return answered(err)
+			}
+			tellAsk(w, d.GetAsk())
+			return nil
+		},
+	}
 	cmd.Flags().BoolVar(&approve, "approve", false, "have the ask answered")
 	cmd.Flags().StringVar(&refuse, "refuse", "", "the reason of a refusal; the analyst reads it, so it must say nothing of the data")
 	return cmd
+}
+
+// tellQuestion says in words what an ask asks, as it is read.
+func tellQuestion(w io.Writer, a *curatorv1.AskState) error {
+	c, err := config.Decode[discreet.Config]("the question", []byte(a.GetQuestion()), nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s  by %s, %s\n", a.GetId(), a.GetAnalyst(), stateName(a.GetState()))
+	for _, line := range c.Asks() {
+		fmt.Fprintf(w, "          %s\n", printable(strings.ReplaceAll(line, "\n", " ")))
+	}
+	return nil
 }
 
 func (r *remote) share() *cobra.Command {
@@ -61,7 +92,7 @@ func (r *remote) notices() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "checks    %d failed, of at most %d before asks are refused\n", n.GetFailedChecks(), n.GetMostFailedChecks())
+		fmt.Fprintf(w, "checks    %d failed, of at most %d before asks wait\n", n.GetFailedChecks(), n.GetMostFailedChecks())
 		for _, x := range n.GetNotices() {
 			fmt.Fprintf(w, "%s  %s  %s\n", x.GetTime().AsTime().Format(time.RFC3339), x.GetAsk(), printable(x.GetText()))
 		}

@@ -98,8 +98,13 @@ func TestFromNothingToARelease(t *testing.T) {
 	}
 	t.Setenv(tokenVariable, strings.TrimSpace(run(0, "serve", "token", "create", config, "stella")))
 	list = run(0, "remote", "asks", server, "pbc")
-	if first, _, _ = strings.Cut(list, "\n"); !strings.Contains(first, "waiting") || !strings.Contains(first, "ann") || !strings.Contains(first, "epsilon 0.8") || strings.Count(list, "\n") != 2 {
+	if first, _, _ = strings.Cut(list, "\n"); !strings.Contains(first, "waiting") || !strings.Contains(first, "ann") || !strings.Contains(first, "epsilon 0.8") || strings.Count(list, "  ann  ") != 2 {
 		t.Errorf("asks: %s", list)
+	}
+	for _, out := range []string{run(0, "remote", "decide", server, id), run(0, "remote", "asks", server, "pbc")} {
+		if !strings.Contains(out, "method: dp-wis") || !strings.Contains(out, "privacy: epsilon ") {
+			t.Errorf("the question in words: %s", out)
+		}
 	}
 	run(0, "remote", "decide", server, id, "--approve")
 	t.Setenv(tokenVariable, ann)

@@ -51,7 +51,7 @@ func Decode[T any](name string, text []byte, overrides []string) (T, error) {
 }
 
 func decode(name string, text []byte, into any) error {
-	if err := checkLength(name, text); err != nil {
+	if err := errors.Join(checkLength(name, text), checkLineEnds(name, text)); err != nil {
 		return err
 	}
 	var root yaml.Node
@@ -119,6 +119,9 @@ func override(name string, text []byte, overrides []string, t reflect.Type) ([]b
 		key, raw, ok := strings.Cut(o, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%w: --set %s: want key=value, such as privacy.epsilon=0.5", ErrSyntax, o)
+		}
+		if err := checkLineEnds(setName+" "+key, []byte(raw)); err != nil {
+			return nil, err
 		}
 		if raw == "" {
 			return nil, fmt.Errorf("%w: --set %s: give a value, or null to remove the key", ErrSyntax, o)

@@ -198,7 +198,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case known && g.s.cfg.Admit != nil && !g.a.Anonymous:
 		if err := g.s.cfg.Admit(id); errors.Is(err, ErrRevoked) {
-			g.refuse(w, "revoked", http.StatusForbidden)
+			// In the form of an error of Connect, without which its clients do not see the header.
+			g.s.refused["revoked"].Inc()
+			h.Set(RefusedHeader, RefusedRevoked)
+			h.Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code":"permission_denied","message":"the certificate was revoked"}`)
 			return
 		} else if err != nil {
 			g.refuse(w, "revoked", http.StatusServiceUnavailable)
@@ -233,6 +238,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.next.ServeHTTP(w, r)
 }
+
+// RefusedHeader says of an answer why the request was refused, where that is for the caller to
+// know: RefusedRevoked of a certificate that was revoked.
+const (
+	RefusedHeader  = "Discreet-Refused"
+	RefusedRevoked = "revoked"
+)
 
 // network is the address of a peer, of IPv6 the first 64 bits: who has one of those
 // has them all.

@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
+	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/service/servicetest"
 )
@@ -103,8 +105,9 @@ func TestWhoIsNoDevice(t *testing.T) {
 	if _, err := lost.reports.Upload(t.Context(), r); connect.CodeOf(err) != connect.CodePermissionDenied {
 		t.Errorf("a revoked device uploads: %v", err)
 	}
-	if _, err := lost.askRun(t.Context()); connect.CodeOf(err) != connect.CodePermissionDenied {
-		t.Errorf("a revoked device asks: %v", err)
+	var refused *connect.Error
+	if _, err := lost.askRun(t.Context()); !errors.As(err, &refused) || refused.Code() != connect.CodePermissionDenied || refused.Meta().Get(service.RefusedHeader) != service.RefusedRevoked {
+		t.Errorf("a revoked device asks, or does not hear why: %v", err)
 	}
 	if _, err := lost.enrol.Renew(t.Context(), &fleetv1.RenewRequest{Csr: csr}); connect.CodeOf(err) != connect.CodePermissionDenied {
 		t.Errorf("a revoked device renews: %v", err)

@@ -12,7 +12,7 @@ const Confidence = .95
 // Success is what an evaluation says of the share of devices that reach the
 // threshold.
 type Success struct {
-	// Share is an estimate without bias, which may lie outside [0, 1]; StdError bounds
+	// Share is an estimate, cut to [0, 1]: without the cut it has no bias. StdError bounds
 	// its standard deviation, whatever the share is.
 	Share, StdError float64
 	// [Low, High] holds the share, and does so for all looks of the run at once with
@@ -36,7 +36,7 @@ func NewSuccess(positive, n uint64, epsilon float64, looks uint64) Success {
 	}
 	gain := math.Tanh(epsilon / 2) // P(yes | reached) - P(yes | not reached)
 	share := func(p float64) float64 { return .5 + (p-.5)/gain }
-	s.Share = share(float64(positive) / float64(n))
+	s.Share = min(1, max(0, share(float64(positive)/float64(n))))
 	s.StdError = 1 / (2 * gain * math.Sqrt(float64(n)))
 	if looks == 0 {
 		return s

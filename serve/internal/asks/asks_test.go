@@ -187,7 +187,7 @@ func TestAnAskThatWaitsIsLoggedOnce(t *testing.T) {
 	for _, line := range lines {
 		said = append(said, line.What)
 	}
-	if want := []string{"queued", "running", "waits until the ledger answers", "goes on", "released"}; !slices.Equal(said, want) {
+	if want := []string{"queued", "running", "waits until the ledger allows it", "goes on", "released"}; !slices.Equal(said, want) {
 		t.Errorf("the log says %q; want %q", said, want)
 	}
 	notices, err := s.Notices(t.Context(), "trial", math.MaxInt64, 100)

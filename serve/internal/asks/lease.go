@@ -22,14 +22,14 @@ func (l *Lease) Again() bool { return l.fence > 1 }
 // Both are found by an index, however many asks have ended.
 const (
 	nextOf = `SELECT ` + columns + `, fence, put_back FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
-		AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY number LIMIT 1`
+		AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY CASE state WHEN 'running' THEN 0 ELSE 1 END, number LIMIT 1`
 	recentOf = `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`
 )
 
 // Take leases the oldest ask that is queued, or whose worker has not been heard of, of
 // one of the datasets; [ErrNone] if there is none. The asks of one dataset run one after the
-// other, for each check of its data counts as failed until it is paid. Whoever takes over an
-// ask runs it under the same key, so that the ledger decides whether it was charged.
+// other, and one that was cut off comes first: any other would make its check of the data a
+// failed one. Whoever takes over an ask runs it under the same key, so that the ledger decides whether it was charged.
 func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration) (*Lease, error) {
 	var l Lease
 	err := s.update(ctx, func(tx *database.Tx) error {
@@ -124,7 +124,7 @@ func pauseAfter(putBack int64) time.Duration {
 // What the audit log says of an ask that is put back: once when it begins to wait, and once
 // when it goes on, however often it was tried in between.
 const (
-	toWait = "waits until the ledger answers"
+	toWait = "waits until the ledger allows it"
 	goesOn = "goes on"
 )
 
@@ -186,6 +186,14 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 			}
 		}
 		return nil
+	})
+}
+
+// GoOn has the asks of a dataset that were put back tried again at once.
+func (s *Store) GoOn(ctx context.Context, dataset string) error {
+	return s.update(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE curator_ask SET lease_until = 0 WHERE dataset = $1 AND state = 'queued'`, dataset)
+		return err
 	})
 }
 

@@ -97,6 +97,7 @@ type Ask struct {
 type OneAsk struct {
 	Frame
 	Ask                              Ask
+	Words                            []string // what it asks, for who decides
 	Plan                             *Plan
 	MayDecide, MayWithdraw, Released bool
 	Holds                            bool

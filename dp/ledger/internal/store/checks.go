@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"database/sql"
+	"errors"
+	"time"
+)
 
 // Check is a check of the data that no charge has paid for.
 type Check struct {
@@ -25,9 +29,35 @@ func (t *Tx) AddCheck(analyst string) (id int64, err error) {
 	return id, err
 }
 
+// CloseCheck makes a check, if it is the open one, one that nothing goes on with.
+func (t *Tx) CloseCheck(id int64) error {
+	_, err := t.tx.ExecContext(t.ctx, `DELETE FROM ledger_open_checks WHERE dataset = $1 AND id = $2`, t.dataset, id)
+	return err
+}
+
 // EndCheck takes a check back; one that was cleared meanwhile is gone already.
 func (t *Tx) EndCheck(id int64) error {
-	_, err := t.tx.ExecContext(t.ctx, `DELETE FROM ledger_checks WHERE dataset = $1 AND id = $2`, t.dataset, id)
+	err := t.CloseCheck(id)
+	if err == nil {
+		_, err = t.tx.ExecContext(t.ctx, `DELETE FROM ledger_checks WHERE dataset = $1 AND id = $2`, t.dataset, id)
+	}
+	return err
+}
+
+// OpenCheck is the check that was begun last, if it is not paid, and what it asked of which data.
+// Its id is 0 where there is none.
+func (t *Tx) OpenCheck() (id int64, asked string, err error) {
+	err = t.tx.QueryRowContext(t.ctx, `SELECT id, `+bounded("asked", mostName)+` FROM ledger_open_checks WHERE dataset = $1`, t.dataset).Scan(&id, within[string]{&asked})
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, "", nil
+	}
+	return id, asked, err
+}
+
+// KeepOpen makes a check the one that is open, in place of any other.
+func (t *Tx) KeepOpen(id int64, asked string) error {
+	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_open_checks (dataset, id, asked) VALUES ($1, $2, $3)
+		ON CONFLICT (dataset) DO UPDATE SET id = excluded.id, asked = excluded.asked`, t.dataset, id, asked)
 	return err
 }
 
@@ -55,6 +85,9 @@ func (t *Tx) Checks() ([]Check, error) {
 
 // ClearChecks forgets them.
 func (t *Tx) ClearChecks() error {
-	_, err := t.tx.ExecContext(t.ctx, `DELETE FROM ledger_checks WHERE dataset = $1`, t.dataset)
+	_, err := t.tx.ExecContext(t.ctx, `DELETE FROM ledger_open_checks WHERE dataset = $1`, t.dataset)
+	if err == nil {
+		_, err = t.tx.ExecContext(t.ctx, `DELETE FROM ledger_checks WHERE dataset = $1`, t.dataset)
+	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -129,6 +130,28 @@ func (t *Tx) refuseForeign() error {
 		err = Abort(fmt.Errorf("%w: %s: a database of something else; name another file", ErrNotLedger, t.s.name))
 	}
 	return err
+}
+
+// fromRelease brings a store that an earlier release wrote up to date. One that this process
+// may not write is read as it is: what newer versions add, only charges need.
+func (s *Store) fromRelease(ctx context.Context, refused error) error {
+	err := s.atRest(ctx, func(tx *Tx, now int64) error {
+		if now < firstReleased || now > Version {
+			return Abort(refused)
+		}
+		if err := s.shaped(tx.ctx, tx.tx, now); err != nil {
+			return err
+		}
+		return tx.migrate(now, Version)
+	})
+	if !errors.Is(err, errReadOnly) {
+		return err
+	}
+	version, err := s.version(ctx, s.db)
+	if err != nil || version < firstReleased {
+		return refused
+	}
+	return s.retry(ctx, func(ctx context.Context) error { return s.shaped(ctx, s.db, version) })
 }
 
 // Migrate brings the store at the location to a version of the schema, up or

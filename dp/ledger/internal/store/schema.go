@@ -8,7 +8,11 @@ import (
 )
 
 // Version is the version of the schema that this program reads and writes.
-const Version = 4
+const Version = 5
+
+// firstReleased is the version from which on an older store is brought up to date when it is
+// opened: that of the first release.
+const firstReleased = 4
 
 // schemaTable holds the versions that were applied.
 const schemaTable = "ledger_schema"

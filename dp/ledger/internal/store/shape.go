@@ -111,7 +111,7 @@ func fresh(ctx context.Context, version int64) (objects, error) {
 // ownTables are the tables of the schema, and with them the triggers against slips.
 var ownTables = []string{
 	schemaTable, "ledger_store", "ledger_datasets", "ledger_entries", "ledger_charges", "ledger_releases", "ledger_analysts", "ledger_sightings",
-	"ledger_witnesses", "ledger_sketches", "ledger_checks",
+	"ledger_witnesses", "ledger_sketches", "ledger_checks", "ledger_open_checks",
 }
 
 func (s *Store) shapedPostgres(ctx context.Context, q lister) error {

@@ -45,11 +45,30 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	if err == nil {
 		err = s.retry(ctx, s.durableSQLite)
 	}
+	if err == nil {
+		s.file, err = os.Stat(path)
+		err = failed(path, err)
+	}
 	if err != nil {
 		s.Discard()
 		return nil, err
 	}
 	return s, nil
+}
+
+// inPlace refuses a SQLite file that was removed or replaced while it is open: it reads on,
+// and is not the ledger any more. Where only its bytes were replaced the pages that SQLite
+// remembers have to go: it takes them for those of the file as long as two counters in it are
+// the same, and another ledger may have as many changes.
+func (s *Store) inPlace(ctx context.Context) error {
+	if s.file == nil {
+		return nil
+	}
+	if now, err := os.Stat(s.name); err != nil || !os.SameFile(now, s.file) {
+		return fmt.Errorf("%w: %s: the file was removed or replaced while it was open; bring back the newest ledger and start again", ErrStore, s.name)
+	}
+	_, err := s.db.ExecContext(ctx, `PRAGMA shrink_memory`)
+	return err
 }
 
 // checkFile makes the file where it is to be made, and reports that it did.
@@ -134,8 +153,13 @@ func (s *Store) checkSQLite(ctx context.Context) error {
 		{"ledger_entries", "body", MostEntry}, {"ledger_entries", "hash", mostName}, {"ledger_releases", "body", MostRelease},
 		{"ledger_analysts", "body", mostOther}, {"ledger_analysts", "analyst", mostName}, {"ledger_charges", "key", mostName},
 		{"ledger_sightings", "fingerprint", mostName}, {"ledger_datasets", "head", mostName}, {"ledger_datasets", "name", mostName},
-		{"ledger_witnesses", "place", mostName}, {"ledger_sketches", "body", mostOther}, {"ledger_checks", "at", mostName}, {"ledger_checks", "analyst", mostName}, {"ledger_store", "fingerprint_key", mostName},
+		{"ledger_witnesses", "place", mostName}, {"ledger_sketches", "body", mostOther}, {"ledger_checks", "at", mostName}, {"ledger_checks", "analyst", mostName}, {"ledger_store", "fingerprint_key", mostName}, {"ledger_open_checks", "asked", mostName},
 	} {
+		if version, err := s.version(ctx, s.db); err != nil {
+			return failed(s.name, err)
+		} else if version < Version && column.table == "ledger_open_checks" {
+			continue // a store of the first release that nobody may write
+		}
 		var long int
 		err := s.db.QueryRowContext(ctx, fmt.Sprintf(`SELECT count(*) FROM %s WHERE octet_length(%s) > %d`, column.table, column.name, column.most)).Scan(&long)
 		if err != nil {

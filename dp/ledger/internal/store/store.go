@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 	"time"
@@ -23,8 +24,9 @@ const patience = time.Minute
 type Store struct {
 	db   *sql.DB
 	lite bool
-	name string // of the location, without a password, for errors
-	made bool   // the SQLite file was not there before
+	name string      // of the location, without a password, for errors
+	made bool        // the SQLite file was not there before
+	file fs.FileInfo // of the SQLite file when it was opened
 }
 
 // isPostgres tells the two stores apart. A scheme may be written in capitals.
@@ -51,14 +53,19 @@ func Create(ctx context.Context, location string) (*Store, error) {
 	return s, nil
 }
 
-// Open opens the store at the location. A location that holds no ledger is
-// [ErrNotLedger], another version of the schema [ErrSchema].
+// Open opens the store at the location. A location that holds no ledger is [ErrNotLedger],
+// another version of the schema [ErrSchema]; but a store that a release of this program wrote
+// is brought up to date.
 func Open(ctx context.Context, location string) (*Store, error) {
 	s, err := connect(ctx, location, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.current(ctx); err != nil {
+	err = s.current(ctx)
+	if errors.Is(err, ErrSchema) {
+		err = s.fromRelease(ctx, err)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -169,6 +176,9 @@ func (s *Store) snapshot() sql.IsolationLevel {
 }
 
 func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*Tx) error) error {
+	if err := s.inPlace(ctx); err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, o)
 	if err != nil {
 		return &beginError{err}

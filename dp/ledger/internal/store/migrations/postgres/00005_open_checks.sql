@@ -1,0 +1,10 @@
+-- The check of the data that was begun last and is not paid: the same question about the same
+-- data goes on with it. The two are a keyed hash here, for the steward alone, as checks are.
+CREATE TABLE ledger_open_checks (
+	dataset BIGINT NOT NULL PRIMARY KEY REFERENCES ledger_datasets (id),
+	id BIGINT NOT NULL,
+	asked TEXT COLLATE "C" NOT NULL
+);
+
+-- down
+DROP TABLE ledger_open_checks;
