@@ -33,18 +33,14 @@ func TestAbsentTable(t *testing.T) {
 					kind = dp.AddRemoveOne
 				}
 				for _, epsilon := range strings.Split(*epsilons, ",") {
-					for _, q := range questions(t, p, n, number(t, epsilon), kind) {
-						if !strings.Contains(","+*methods+",", ","+q.method+",") {
+					all, uncut := questions(t, p, n, number(t, epsilon), kind), []float64{}
+					for _, a := range absences() {
+						if p.Horizon == 1 && a.cut > 0 {
 							continue
 						}
-						uncut := 0.0
-						for _, a := range absences() {
-							if p.Horizon == 1 && a.cut > 0 {
-								continue
-							}
-							held, width := q.asks(t, a, *first, *draws, src)
+						for i, q := range askAll(t, all, a, *first, *draws, src) {
 							if a.cut+a.left == 0 {
-								uncut = width
+								uncut = append(uncut, q.width)
 							}
 							missing := q.missing(t, a) - q.missing(t, absence{})
 							of := "target"
@@ -52,7 +48,7 @@ func TestAbsentTable(t *testing.T) {
 								of = "logged"
 							}
 							fmt.Printf("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%.1f\t%.4g\t%.4g\t%.4g\t%.3g\n", p.Name, n, epsilon, adjacency, q.method, of, a.name, *draws,
-								100*float64(held)/float64(*draws), width, uncut, missing, (width-uncut)/math.Max(missing, 1e-9))
+								100*float64(q.held)/float64(*draws), q.width, uncut[i], missing, (q.width-uncut[i])/math.Max(missing, 1e-9))
 						}
 					}
 				}
