@@ -24,7 +24,11 @@ class Service:
             shutil.copytree(ROOT / "examples" / name, place / name, ignore=shutil.ignore_patterns("data"))
         (place / "serve" / "data").mkdir()
         self.config = place / "serve" / "serve.yaml"
-        self.config.write_text(self.config.read_text().replace("127.0.0.1:8420", "127.0.0.1:0"))
+        told = self.config.read_text().replace("127.0.0.1:8420", "127.0.0.1:0")
+        # The columns of the tree that is uploaded.
+        self.config.write_text(
+            told.replace("    config: pbc.yaml\n", "    config: pbc.yaml\n    policy_columns: [age, bili, edema]\n")
+        )
         self.tokens = {person: self._token(person) for person in ("ann", "stella", "arthur")}
         self.process = subprocess.Popen([_binary.path(), "serve", self.config], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
