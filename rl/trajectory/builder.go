@@ -37,7 +37,7 @@ type Builder struct {
 	action                                                column[int32]
 	persons                                               int
 	leftOut                                               []int // episodes, by person; nil before the first
-	sorted, inTurn                                        bool // persons do not fall; names count up
+	sorted, inTurn                                        bool  // persons do not fall; names count up
 	lastPerson                                            int
 }
 
