@@ -53,7 +53,7 @@ func missingWords(r *evaluate.Release, share float64) string {
 	if r.Public["on_policy"] == true {
 		return fmt.Sprintf("The data say nothing about %.0f%% of what happened: it was in episodes that cannot be used and were left out, or comes after a record was cut off.", 100*share)
 	}
-	why := "it was never logged, was logged so rarely that its weight was clipped, or comes after a record was cut off"
+	why := "it was never logged, was logged so rarely that its weight was clipped, was in episodes that cannot be used and were left out, or comes after a record was cut off"
 	if public, err := normalise("public", r.Public); err == nil {
 		if factor, ok := number(public["confounding"]); ok && factor > 1 {
 			why = fmt.Sprintf("it is left open by hidden confounding, which may have changed the odds of logged actions by the stated factor of %s, or ", exact(factor)) + why

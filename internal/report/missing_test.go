@@ -46,6 +46,9 @@ func TestMissingMassIsInTheHeadline(t *testing.T) {
 			if said := strings.Contains(part+none, "92% of what the target policy would do"); said != (c.share == 0.92) {
 				t.Errorf("%s: %q %q", name, part, none)
 			}
+			if words := part + none; c.share == 0.92 && !strings.Contains(words, "left out") {
+				t.Errorf("%s: %q does not say that missing mass may be episodes that were left out", name, words)
+			}
 			var page bytes.Buffer
 			if err := report.Write(&page, form); err != nil {
 				t.Fatal(err)
