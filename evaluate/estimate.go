@@ -108,7 +108,7 @@ func missingNotes(e *scalar.Estimate) []string {
 	case m.Usable:
 		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what happened. It was in episodes that cannot be used and were left out, or came after a record was cut off. For this share the interval allows any value in the public range; the value is that of the rest.", 100*m.Share, 100*m.SD))
 	default:
-		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, was logged only with weights above the cap, or comes after a record was cut off%s. For this share the interval allows any value in the public range.", 100*m.Share, 100*m.SD, hidden))
+		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what the target policy would do. It was never logged, was logged only with weights above the cap, comes after a record was cut off, or was in an episode that cannot be used and was left out%s. For this share the interval allows any value in the public range.", 100*m.Share, 100*m.SD, hidden))
 	}
 	if e.Missing.Doubted {
 		notes = append(notes, "The plan left the guard out, but more weight is missing than chance explains: the design, or the statement that no record is lost, does not hold. The likeliest cause is probabilities that are wrong or belong to other actions (arms swapped, perhaps); actions that departed from the design and lost records are others. The interval is guarded after all, and wider than expected. If the probabilities are wrong, the guard does not correct that.")

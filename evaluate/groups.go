@@ -127,6 +127,17 @@ func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
 			}
 			out[person] = place
 		}
+		if d.LeftOut == nil || d.LeftOut[person] == 0 {
+			continue
+		}
+		// Whoever has an episode that cannot be used is in the group that its rows name too.
+		place, known := places[d.Lost[person*len(d.Columns)+column]]
+		switch {
+		case from == to && known:
+			out[person] = place
+		case from < to && out[person] >= 0 && known && place != out[person]:
+			out[person] = -1
+		}
 	}
 	return out, nil
 }

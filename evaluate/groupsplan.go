@@ -223,13 +223,11 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 func pad(group *trajectory.Dataset, persons int64) {
 	for range persons {
 		group.PersonStart = append(group.PersonStart, group.Episodes())
-		if group.LeftOut != nil {
-			group.LeftOut = append(group.LeftOut, 0)
-		}
 		if group.PersonID != nil {
 			group.PersonID = append(group.PersonID, "")
 		}
 	}
+	group.KeepCounts()
 }
 
 // gathered is the release of all groups. It is post-processing of those of each.

@@ -188,7 +188,7 @@ func onePerson(d *trajectory.Dataset, person int) *trajectory.Dataset {
 	e, f := d.PersonStart[person], d.PersonStart[person+1]
 	lo, hi, width := d.EpisodeStart[e], d.EpisodeStart[f], len(d.Columns)
 	out := &trajectory.Dataset{
-		Columns: slices.Clone(d.Columns), PersonStart: []int{0, f - e}, EpisodeStart: slices.Clone(d.EpisodeStart[e : f+1]), LeftOut: part(d.LeftOut, person, person+1),
+		Columns: slices.Clone(d.Columns), PersonStart: []int{0, f - e}, EpisodeStart: slices.Clone(d.EpisodeStart[e : f+1]), LeftOut: part(d.LeftOut, person, person+1), Lost: part(d.Lost, person*width, (person+1)*width),
 		Obs: part(d.Obs, lo*width, hi*width), Action: part(d.Action, lo, hi), Reward: part(d.Reward, lo, hi),
 		BehaviorProb: part(d.BehaviorProb, lo, hi), TargetProb: part(d.TargetProb, lo, hi), Discount: part(d.Discount, lo, hi),
 		ActionProbs: part(d.ActionProbs, lo*d.Actions, hi*d.Actions), Actions: d.Actions,

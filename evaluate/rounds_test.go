@@ -74,7 +74,7 @@ func TestSevenShardsOfAForeignMethodAreOne(t *testing.T) {
 // TestAPersonAloneHasAllColumns but names, and those are that person's.
 func TestAPersonAloneHasAllColumns(t *testing.T) {
 	d := &trajectory.Dataset{
-		Columns: []string{"a", "b"}, PersonStart: []int{0, 1, 1, 3}, EpisodeStart: []int{0, 2, 3, 5}, LeftOut: []int{0, 1, 4},
+		Columns: []string{"a", "b"}, PersonStart: []int{0, 1, 1, 3}, EpisodeStart: []int{0, 2, 3, 5}, LeftOut: []int{0, 1, 4}, Lost: []float64{0, 1, 2, 3, 4, 5},
 		Obs: []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Action: []int32{0, 1, 2, 3, 4}, Reward: []float64{0, 1, 2, 3, 4},
 		BehaviorProb: []float64{.1, .2, .3, .4, .5}, TargetProb: []float64{.1, .2, .3, .4, .5}, Discount: []float64{.1, .2, .3, .4, .5},
 		ActionProbs: []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, Actions: 2,
@@ -82,7 +82,7 @@ func TestAPersonAloneHasAllColumns(t *testing.T) {
 		PersonID: []string{"x", "y", "z"}, EpisodeID: []string{"1", "2", "3"}, Origin: []string{"f", "f", "f"}, FirstRow: []int{1, 2, 3},
 	}
 	want := &trajectory.Dataset{
-		Columns: []string{"a", "b"}, PersonStart: []int{0, 2}, EpisodeStart: []int{0, 1, 3}, LeftOut: []int{4},
+		Columns: []string{"a", "b"}, PersonStart: []int{0, 2}, EpisodeStart: []int{0, 1, 3}, LeftOut: []int{4}, Lost: []float64{4, 5},
 		Obs: []float64{4, 5, 6, 7, 8, 9}, Action: []int32{2, 3, 4}, Reward: []float64{2, 3, 4},
 		BehaviorProb: []float64{.3, .4, .5}, TargetProb: []float64{.3, .4, .5}, Discount: []float64{.3, .4, .5},
 		ActionProbs: []float64{4, 5, 6, 7, 8, 9}, Actions: 2,

@@ -48,6 +48,14 @@ const (
 	mostly = 0.5
 )
 
+// Asked says in words what missing mass is a share of.
+func Asked(r *evaluate.Release) string {
+	if r.Public["on_policy"] == true {
+		return "what happened"
+	}
+	return "what the target policy would do"
+}
+
 // missingWords says what a missing share of the target policy's weight is.
 func missingWords(r *evaluate.Release, share float64) string {
 	if r.Public["on_policy"] == true {

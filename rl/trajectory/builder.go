@@ -36,8 +36,8 @@ type Builder struct {
 	obs, reward, behavior, probs, target, discount, final column[float64]
 	action                                                column[int32]
 	persons                                               int
-	leftOut                                               []int // episodes, by person; nil before the first
-	sorted, inTurn                                        bool  // persons do not fall; names count up
+	lost                                                  Dataset // its counts of episodes that were left out alone
+	sorted, inTurn                                        bool    // persons do not fall; names count up
 	lastPerson                                            int
 }
 
@@ -65,8 +65,7 @@ func (b *Builder) Add(e *Episode) {
 	}
 	if n == 0 {
 		b.persons = max(b.persons, e.Person+1)
-		b.leftOut = append(b.leftOut, make([]int, b.persons-len(b.leftOut))...)
-		b.leftOut[e.Person]++
+		b.lost.Lose(e.Person, e)
 		return
 	}
 	b.place(e)
@@ -217,10 +216,10 @@ func at(order []int, i int) int {
 func (b *Builder) index(d *Dataset, order []int) {
 	n := b.records.n
 	d.EpisodeStart = make([]int, 1, n+1)
-	if b.leftOut != nil {
-		d.LeftOut = append(b.leftOut, make([]int, b.persons-len(b.leftOut))...)
+	if d.LeftOut, d.Lost = b.lost.LeftOut, b.lost.Lost; d.LeftOut != nil {
+		d.keepCounts(b.persons, len(b.columns))
 	}
-	single := b.persons == b.rows && b.leftOut == nil // one episode of one row each: both offsets are 0, 1, 2, ...
+	single := b.persons == b.rows && d.LeftOut == nil // one episode of one row each: both offsets are 0, 1, 2, ...
 	if !single {
 		d.PersonStart = make([]int, 1, b.persons+1)
 	}

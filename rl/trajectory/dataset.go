@@ -1,5 +1,10 @@
 package trajectory
 
+import (
+	"math"
+	"slices"
+)
+
 // Dataset holds the decisions of many persons, column by column, so that an
 // estimator's inner loop walks contiguous slices.
 //
@@ -20,6 +25,10 @@ type Dataset struct {
 	// were left out ([Options.Repair]); nil where none was. A mean over a person's
 	// episodes divides by these as well, so that they are missing and not forgotten.
 	LeftOut []int `json:",omitempty"`
+	// Lost holds, person by person, for each of Columns the value that all rows of the
+	// episodes that were left out have in common, NaN where they have none; nil with LeftOut.
+	// It says whose group they belong to, and nothing is computed of it otherwise.
+	Lost []float64 `json:",omitempty"`
 
 	// Obs holds, row by row, the len(Columns) values observed before the decision.
 	Obs []float64
@@ -75,6 +84,60 @@ func (d *Dataset) Counted(person int) int {
 		n += d.LeftOut[person]
 	}
 	return n
+}
+
+// lose notes an episode of a person that was left out, with what its rows have in common, nil
+// if that is not known.
+func (d *Dataset) lose(person, width int, common []float64) {
+	d.keepCounts(person+1, width)
+	lost := d.Lost[person*width : (person+1)*width]
+	for i := range lost {
+		switch {
+		case common == nil:
+			lost[i] = math.NaN()
+		case d.LeftOut[person] == 0:
+			lost[i] = common[i]
+		case lost[i] != common[i]:
+			lost[i] = math.NaN()
+		}
+	}
+	d.LeftOut[person]++
+}
+
+// keepCounts makes the counts of episodes that were left out those of so many persons.
+func (d *Dataset) keepCounts(persons, width int) {
+	for len(d.LeftOut) < persons {
+		d.LeftOut = append(d.LeftOut, 0)
+		for range width {
+			d.Lost = append(d.Lost, math.NaN())
+		}
+	}
+}
+
+// KeepCounts is for readers that build a dataset by parts: persons who come after the last of
+// whom an episode was left out have lost none.
+func (d *Dataset) KeepCounts() {
+	if d.LeftOut != nil {
+		d.keepCounts(d.Persons(), len(d.Columns))
+	}
+}
+
+// Lose notes an episode of a person that was left out: one without a decision, as readers
+// give it.
+func (d *Dataset) Lose(person int, e *Episode) { d.lose(person, len(e.Columns), e.Final) }
+
+// Common is, column by column, the value that all of these rows have, NaN where they differ.
+func Common(obs []float64, width int) []float64 {
+	if width == 0 || len(obs) == 0 {
+		return nil
+	}
+	out := slices.Clone(obs[:width])
+	for i, v := range obs[width:] {
+		if out[i%width] != v {
+			out[i%width] = math.NaN()
+		}
+	}
+	return out
 }
 
 // Rows is the number of decisions.

@@ -33,7 +33,8 @@ type Episode struct {
 	// Terminated is false.
 	EndUnknown bool
 	// Final holds the len(Columns) values observed after the last decision; nil
-	// when unknown.
+	// when unknown. Of an episode that was left out it holds what [Common] says of its
+	// rows; nil where it had none.
 	Final []float64
 }
 

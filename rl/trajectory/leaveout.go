@@ -1,5 +1,7 @@
 package trajectory
 
+import "slices"
+
 // LeaveOut returns the dataset without the episodes that have a row which bad
 // reports, and how many these are. Their persons stay, and [Dataset.LeftOut] counts
 // them. Nothing is copied where
@@ -24,8 +26,9 @@ func (d *Dataset) LeaveOut(bad func(row int) bool) (*Dataset, int) {
 // kept copies the episodes that are kept.
 func (d *Dataset) kept(keep []bool) *Dataset {
 	c := *d
-	c.PersonStart, c.EpisodeStart, c.LeftOut = []int{0}, []int{0}, make([]int, d.Persons())
-	copy(c.LeftOut, d.LeftOut)
+	c.PersonStart, c.EpisodeStart = []int{0}, []int{0}
+	c.LeftOut, c.Lost = slices.Clone(d.LeftOut), slices.Clone(d.Lost)
+	c.keepCounts(d.Persons(), len(d.Columns))
 	rows := make([]bool, 0, d.Rows())
 	for p := range d.Persons() {
 		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
@@ -36,7 +39,8 @@ func (d *Dataset) kept(keep []bool) *Dataset {
 			if keep[e] {
 				c.EpisodeStart = append(c.EpisodeStart, c.EpisodeStart[len(c.EpisodeStart)-1]+n)
 			} else {
-				c.LeftOut[p]++
+				w := len(d.Columns)
+				c.lose(p, w, Common(d.Obs[d.EpisodeStart[e]*w:d.EpisodeStart[e+1]*w], w))
 			}
 		}
 		c.PersonStart = append(c.PersonStart, len(c.EpisodeStart)-1)

@@ -4,7 +4,7 @@ package trajectory
 // the columns alone, such as whether the data say how episodes end, is as in d.
 func (d *Dataset) Nobody() *Dataset {
 	out := *d
-	out.PersonStart, out.EpisodeStart, out.LeftOut = []int{0}, []int{0}, none(d.LeftOut)
+	out.PersonStart, out.EpisodeStart, out.LeftOut, out.Lost = []int{0}, []int{0}, none(d.LeftOut), none(d.Lost)
 	out.Obs, out.Action, out.Reward = none(d.Obs), none(d.Action), none(d.Reward)
 	out.BehaviorProb, out.ActionProbs, out.TargetProb, out.Discount = none(d.BehaviorProb), none(d.ActionProbs), none(d.TargetProb), none(d.Discount)
 	out.Terminated, out.Final, out.HasFinal = none(d.Terminated), nil, nil
@@ -36,6 +36,7 @@ func (d *Dataset) Take(persons []int) *Dataset {
 		}
 		out.PersonStart = append(out.PersonStart, len(out.EpisodeStart)-1)
 		more(&out.LeftOut, d.LeftOut, p, p+1)
+		more(&out.Lost, d.Lost, p*w, (p+1)*w)
 		more(&out.Obs, d.Obs, lo*w, hi*w)
 		more(&out.Action, d.Action, lo, hi)
 		more(&out.Reward, d.Reward, lo, hi)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -255,7 +256,7 @@ func (s *Stream) takeFinal(row int) {
 	s.state.final, s.state.finalRow = true, s.batch.Row[row]
 	if s.o.Complete {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
-			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, drop the row, or leave problem.records out", Kind: trajectory.ErrValue})
+			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, or leave problem.records out, so that the interval allows for what is missing", Kind: trajectory.ErrValue})
 	}
 	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)
 	s.impute(s.buf.final)
@@ -275,7 +276,7 @@ func (s *Stream) impute(obs []float64) {
 	}
 	w := len(s.ep.Columns)
 	for i, v := range obs {
-		if v != v {
+		if v != v && !slices.Contains(s.o.Whole, s.ep.Columns[i%w]) { // which its episode is left out for
 			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means
 			s.state.replaced++
 		}

@@ -59,9 +59,7 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 		s.addTo(d)
 	}
 	d.PersonStart = append(d.PersonStart, d.Episodes())
-	if d.LeftOut != nil {
-		d.LeftOut = append(d.LeftOut, make([]int, d.Persons()-len(d.LeftOut))...)
-	}
+	d.KeepCounts()
 	return nil
 }
 
@@ -79,7 +77,7 @@ func (s *Stream) PersonIDs() []string {
 // emptied empties a dataset and keeps its memory.
 func emptied(d *trajectory.Dataset) {
 	d.PersonStart, d.EpisodeStart = append(d.PersonStart[:0], 0), append(d.EpisodeStart[:0], 0)
-	d.LeftOut = nil
+	d.LeftOut, d.Lost = nil, nil
 	d.Obs, d.Action, d.Reward = d.Obs[:0], d.Action[:0], d.Reward[:0]
 	d.BehaviorProb, d.ActionProbs, d.TargetProb, d.Discount = d.BehaviorProb[:0], d.ActionProbs[:0], d.TargetProb[:0], d.Discount[:0]
 	d.Terminated, d.Origin, d.FirstRow = d.Terminated[:0], d.Origin[:0], d.FirstRow[:0]
@@ -100,9 +98,7 @@ func (s *Stream) addTo(d *trajectory.Dataset) {
 		d.Terminated = []bool{}
 	}
 	if e.Len() == 0 {
-		person := len(d.PersonStart) - 1 // which ends when its last episode is known
-		d.LeftOut = append(d.LeftOut, make([]int, person+1-len(d.LeftOut))...)
-		d.LeftOut[person]++
+		d.Lose(len(d.PersonStart)-1, e) // a person ends when the last of the episodes is known
 		return
 	}
 	d.EpisodeStart = append(d.EpisodeStart, d.Rows())

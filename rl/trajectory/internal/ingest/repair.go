@@ -31,10 +31,11 @@ func (s *Stream) violation(e *trajectory.InputError) {
 }
 
 // clear empties the columns of an episode that is left out. They stay parts that the
-// data have: nobody else's are read otherwise for it.
+// data have: nobody else's are read otherwise for it. What its rows have in common stays.
 func (s *Stream) clear() {
 	b := &s.buf
-	b.obs, b.reward, b.final = []float64{}, []float64{}, nil
+	common := trajectory.Common(b.obs, len(s.ep.Columns))
+	b.obs, b.reward, b.final = []float64{}, []float64{}, common
 	b.action = []int32{}
 	for i := range b.plain {
 		b.plain[i] = []float64{}

@@ -40,7 +40,7 @@ func (f *Frame) Append(dst, person, id []byte, e *trajectory.Episode) []byte {
 	if !f.Begun {
 		f.begin(e)
 	}
-	f.Finals = f.Finals || e.Final != nil
+	f.Finals = f.Finals || e.Final != nil && e.Len() > 0
 	flags := byte(0)
 	for i, up := range []bool{e.Terminated, e.Final != nil, id != nil} {
 		if up {
