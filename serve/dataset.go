@@ -156,14 +156,14 @@ func (d *dataset) openLedger(ctx context.Context) error {
 	if d.every > 0 {
 		d.desk.AsOf = d.lastTold
 		d.toldState = newShared(func(ctx context.Context) (*ledger.Summary, error) {
-			if err := d.intact(ctx); err != nil {
+			if err := d.inOrder(ctx); err != nil {
 				return nil, err
 			}
 			return l.StateAt(ctx, d.lastTold())
 		})
 	}
 	d.state = newShared(func(ctx context.Context) (*ledger.Summary, error) {
-		if err := d.intact(ctx); err != nil {
+		if err := d.inOrder(ctx); err != nil {
 			return nil, err
 		}
 		return l.State(ctx)

@@ -49,6 +49,19 @@ func (d *dataset) intact(ctx context.Context) error {
 	return nil
 }
 
+// inOrder is intact, for a budget that is shown: a witness that knows more of the ledger than
+// it holds refuses it too. One that cannot be asked contradicts nothing.
+func (d *dataset) inOrder(ctx context.Context) error {
+	if err := d.intact(ctx); err != nil {
+		return err
+	}
+	_, err := d.ledger.Witnesses(ctx)
+	if errors.Is(err, ledger.ErrBehind) || errors.Is(err, ledger.ErrTampered) {
+		return err
+	}
+	return nil
+}
+
 // paid refuses a ledger that lacks the charge of an ask.
 func (d *dataset) paid(ctx context.Context, c asks.Charged) error {
 	seq, charged, err := d.entryOf(ctx, c)

@@ -256,3 +256,43 @@ func TestARestoredLedgerIsServedOn(t *testing.T) {
 		})
 	}
 }
+
+// An older ledger that lacks only what another program charged is known to a witness alone:
+// its budget is shown to nobody.
+func TestALedgerThatAWitnessRefusesShowsNoBudget(t *testing.T) {
+	for _, publish := range []string{"at once", "every 1h"} {
+		h := opened(t, "publish: "+publish)
+		if err := h.stop(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Open(t.Context(), filepath.Join(h.dir, "budget.db"), "pbc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.AddWitness(t.Context(), filepath.Join(h.dir, "heads.ndjson")); err != nil {
+			t.Fatal(err)
+		}
+		older := h.read("budget.db")
+		_, err = l.Charge(t.Context(), ledger.Charge{Key: ledger.NewKey(), Analyst: "ann", Purpose: "another program", Event: dp.Gaussian{NoiseMultiplier: 8}, Adjacency: dp.ReplaceOne, ConfigHash: "c", Contract: 1})
+		if err := errors.Join(err, l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		h.open()
+		for _, who := range []string{"ann", "stella"} {
+			if _, err := h.client(who).GetBudget(t.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"}); err != nil {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+		if err := h.stop(); err != nil {
+			t.Fatal(err)
+		}
+		h.write("budget.db", older)
+		h.open()
+		for _, who := range []string{"ann", "stella"} {
+			b, err := h.client(who).GetBudget(t.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"})
+			if code(err) != connect.CodeUnavailable || strings.Contains(err.Error(), "heads.ndjson") {
+				t.Errorf("%s: %v, %v; want unavailable, and no place", who, b, err)
+			}
+		}
+	}
+}

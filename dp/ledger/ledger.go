@@ -198,6 +198,9 @@ func (w *writer) append(e *chain.Entry) (chain.Head, error) {
 	e.Seq = seq + 1
 	copy(e.Prev[:], head)
 	e.Time = time.Now().UTC().Truncate(time.Microsecond)
+	if w.last != nil && e.Time.Before(w.last.Time) {
+		e.Time = w.last.Time // a clock that was set back: what was charged since a time ends the chain
+	}
 	body, err := e.Encode()
 	if err != nil {
 		return chain.Head{}, store.Abort(err)
