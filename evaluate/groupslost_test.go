@@ -18,7 +18,7 @@ func TestGroupsCountWhatIsLost(t *testing.T) {
 	d := &trajectory.Dataset{Columns: []string{"obs_sex"}, PersonStart: []int{0}, EpisodeStart: []int{0}}
 	for p := range persons {
 		d.Obs = append(d.Obs, float64(p%2))
-		d.Reward = append(d.Reward, float64(p % 4 / 2))
+		d.Reward = append(d.Reward, float64(p%4/2))
 		d.Terminated = append(d.Terminated, true)
 		d.EpisodeStart = append(d.EpisodeStart, p+1)
 		d.PersonStart = append(d.PersonStart, p+1)
