@@ -13,7 +13,8 @@ import (
 // Groups asks for the value of the policy in each of several groups of persons, in one
 // release. Groups are disjoint and public: a person is in the group whose number stands
 // in all of their rows, and in none where these disagree, hold another number, or where
-// there is no row; nobody else's record matters. All intervals hold together with 95%.
+// there is no row; what the rows of episodes that were left out have in common counts as well.
+// Nobody else's record matters. All intervals hold together with 95%.
 // docs/proofs/groups.md has the argument.
 type Groups struct {
 	// Column is the observation that holds the number of a person's group.

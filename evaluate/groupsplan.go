@@ -305,7 +305,7 @@ func (p *Plan) describeGroups(parts []*Plan) {
 	if p.public.By.Fixed {
 		nobody = "adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
 	}
-	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name. A person whose rows name two groups or an unlisted value, or who has no usable row, "+nobody))
+	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name, those of episodes that were left out among them. A person whose rows name two groups or an unlisted value, or who has no row that can be read, "+nobody))
 	if _, told := parts[0].Facts["tier"]; told {
 		tier{number: 2, why: fewInGroup}.describe(p, nil)
 	}

@@ -112,6 +112,13 @@ var oddities = []oddity{
 		}
 		return rows
 	}},
+	{name: "an episode longer than other records", value: true, spoil: func(l *log, r *rand.Rand, rows []row, _ row, _ column) []row {
+		var long []row
+		for s := range 30 {
+			long = append(long, l.decision(r, "odd", 90, s, s == 29, false))
+		}
+		return append(long, rows...)
+	}},
 	{name: "missing id", spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
 		for _, c := range l.columns {
 			if c.kind == unit || c.kind == episode && r.IntN(2) == 0 {
