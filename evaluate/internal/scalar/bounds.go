@@ -262,8 +262,14 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 // with what noise may hide of that, and rare outcomes.
 func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap float64) float64 {
 	private := math.Hypot(noisy.SD.Sum, mean*noisy.SD.Count) / persons
-	variance := squares/persons - mean*mean
-	variance = max(variance, 0) + allowance(b.Z(), variance, private*private*persons, noisy.SD.Square/persons)
+	variance, sd := squares/persons-mean*mean, noisy.SD.Square/persons
+	if b.Usable {
+		// x^2 = x - x z - x o, the last of which is what is missing: left out, it is an upper
+		// limit with the noise of one product in place of two.
+		variance = mean*(1-mean) - noisy.XZ/persons
+		sd = math.Hypot(noisy.SD.Product, (1-2*mean)*noisy.SD.Sum) / persons
+	}
+	variance = max(variance, 0) + allowance(b.Z(), variance, private*private*persons, sd)
 	// Numbers in [0, cap] vary by no more than cap times their mean.
 	most, unseen := cap*(max(mean, 0)+private), b.unseen()/persons
 	if b.Usable {

@@ -137,6 +137,7 @@ type PairSD struct {
 	Difference float64 // in X - Z
 	Both       float64 // in X + Z, independent of that in X - Z
 	Square     float64 // in XX, and in ZZ
+	Product    float64 // in XZ
 }
 
 // SD returns the standard deviations of the noise. They are public.
@@ -144,7 +145,8 @@ func (p *Pair) SD() PairSD {
 	unit := p.total.grid.sigma / p.radius() // of a coordinate, in units of most
 	out := PairSD{Difference: unit * p.most, Both: unit * p.most / p.shape.height}
 	out.Sum = math.Hypot(out.Difference, out.Both) / 2
-	out.Square = p.most * math.Hypot(out.Sum, math.Sqrt2*unit*p.most/p.shape.product)
+	out.Product = unit * p.most * p.most / p.shape.product
+	out.Square = math.Hypot(p.most*out.Sum, math.Sqrt2*out.Product)
 	if p.shape.count > 0 {
 		out.Count = unit / p.shape.count
 	}
