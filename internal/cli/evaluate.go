@@ -202,9 +202,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 					fmt.Fprintf(w, "missing   nothing, if the design and problem.records are right; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
 				}
 			} else if report.PlugIn(r) {
-				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what %s: the interval allows for it\n", 100*share, 100*sd, report.Asked(r))
+				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of %s: the interval allows for it\n", 100*share, 100*sd, report.Asked(r))
 			} else {
-				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of what %s: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, report.Asked(r), e.Clipping[0], e.Clipping[1])
+				fmt.Fprintf(w, "missing   %.0f%% (+- %.0f%%) of %s: lengthens the interval by %.3g below and %.3g above\n", 100*share, 100*sd, report.Asked(r), e.Clipping[0], e.Clipping[1])
 			}
 		} else if e.Clipping != [2]float64{} {
 			fmt.Fprintf(w, "rare      outcomes that the data may not contain, and contributions beyond a chosen clip: lengthen the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])

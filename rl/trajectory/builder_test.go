@@ -123,7 +123,7 @@ func TestLeaveOut(t *testing.T) {
 				}
 				all.Add(&e)
 				if bad {
-					e = trajectory.Episode{Person: p, Columns: e.Columns, Obs: []float64{}, Reward: []float64{}, Action: []int32{}, Final: trajectory.Common(e.Obs, 1)}
+					e = trajectory.Episode{Person: p, Columns: e.Columns, Obs: []float64{}, Reward: []float64{}, Action: []int32{}, Final: e.Common()}
 				}
 				kept.Add(&e)
 			}

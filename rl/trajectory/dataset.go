@@ -1,9 +1,6 @@
 package trajectory
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Dataset holds the decisions of many persons, column by column, so that an
 // estimator's inner loop walks contiguous slices.
@@ -125,20 +122,6 @@ func (d *Dataset) KeepCounts() {
 // Lose notes an episode of a person that was left out: one without a decision, as readers
 // give it.
 func (d *Dataset) Lose(person int, e *Episode) { d.lose(person, len(e.Columns), e.Final) }
-
-// Common is, column by column, the value that all of these rows have, NaN where they differ.
-func Common(obs []float64, width int) []float64 {
-	if width == 0 || len(obs) == 0 {
-		return nil
-	}
-	out := slices.Clone(obs[:width])
-	for i, v := range obs[width:] {
-		if out[i%width] != v {
-			out[i%width] = math.NaN()
-		}
-	}
-	return out
-}
 
 // Rows is the number of decisions.
 func (d *Dataset) Rows() int { return len(d.Reward) }

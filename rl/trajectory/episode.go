@@ -1,5 +1,10 @@
 package trajectory
 
+import (
+	"math"
+	"slices"
+)
+
 // Episode is one episode as it is streamed. Its slices are reused: they hold
 // until the next call of the reader that gave them. One without a decision stands
 // for an episode that was left out ([Options.Repair]): it names its person, and its
@@ -33,10 +38,26 @@ type Episode struct {
 	// Terminated is false.
 	EndUnknown bool
 	// Final holds the len(Columns) values observed after the last decision; nil
-	// when unknown. Of an episode that was left out it holds what [Common] says of its
-	// rows; nil where it had none.
+	// when unknown. Of an episode that was left out it holds what its rows had in common
+	// ([Episode.Common]).
 	Final []float64
 }
 
 // Len is the number of decisions.
 func (e *Episode) Len() int { return len(e.Reward) }
+
+// Common is, column by column, the value that all rows observe, NaN where they differ; nil
+// where there are no rows, or no columns.
+func (e *Episode) Common() []float64 {
+	w := len(e.Columns)
+	if w == 0 || len(e.Obs) == 0 {
+		return nil
+	}
+	out := slices.Clone(e.Obs[:w])
+	for i, v := range e.Obs[w:] {
+		if out[i%w] != v {
+			out[i%w] = math.NaN()
+		}
+	}
+	return out
+}

@@ -40,7 +40,8 @@ func (d *Dataset) kept(keep []bool) *Dataset {
 				c.EpisodeStart = append(c.EpisodeStart, c.EpisodeStart[len(c.EpisodeStart)-1]+n)
 			} else {
 				w := len(d.Columns)
-				c.lose(p, w, Common(d.Obs[d.EpisodeStart[e]*w:d.EpisodeStart[e+1]*w], w))
+				left := Episode{Columns: d.Columns, Obs: d.Obs[d.EpisodeStart[e]*w : d.EpisodeStart[e+1]*w]}
+				c.lose(p, w, left.Common())
 			}
 		}
 		c.PersonStart = append(c.PersonStart, len(c.EpisodeStart)-1)

@@ -34,7 +34,8 @@ func (s *Stream) violation(e *trajectory.InputError) {
 // data have: nobody else's are read otherwise for it. What its rows have in common stays.
 func (s *Stream) clear() {
 	b := &s.buf
-	common := trajectory.Common(b.obs, len(s.ep.Columns))
+	s.ep.Obs = b.obs
+	common := s.ep.Common()
 	b.obs, b.reward, b.final = []float64{}, []float64{}, common
 	b.action = []int32{}
 	for i := range b.plain {
