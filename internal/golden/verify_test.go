@@ -81,8 +81,8 @@ func TestVerifyTells(t *testing.T) {
 		want                string
 	}{
 		"interval":           {"dp-dr-actions", "replace_one", false, func(d *document) { d.scale("estimate.interval.0") }, "estimate.interval[0]"},
-		"interval of a mean": {"dp-is-logged", "replace_one", false, func(d *document) { d.scale("estimate.interval.0") }, "estimate.interval[0]"},
-		"less noise than the event has, with its interval": {"dp-is-logged", "replace_one", false, func(d *document) {
+		"interval of a mean": {"dp-is-complete", "replace_one", false, func(d *document) { d.scale("estimate.interval.0") }, "estimate.interval[0]"},
+		"less noise than the event has, with its interval": {"dp-is-complete", "replace_one", false, func(d *document) {
 			d.set("estimate.std_privacy", d.number("estimate.std_privacy")/100)
 			d.normal(0, most)
 		}, "estimate."},
