@@ -2,15 +2,13 @@ package discreet
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"encoding/json"
+	"io"
 
-	"github.com/discreet-rl/discreet/internal/evaluate/examine"
-	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
-	trainexamine "github.com/discreet-rl/discreet/internal/train/examine"
-	"github.com/discreet-rl/discreet/rl/learn"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/discreet-rl/discreet/train"
+	"github.com/discreet-rl/discreet/config"
+	dpaudit "github.com/discreet-rl/discreet/dp/audit"
+	"github.com/discreet-rl/discreet/internal/audit"
+	"github.com/discreet-rl/discreet/internal/report"
 )
 
 // AuditOptions are those of [Audit] and [AuditTraining].
@@ -26,64 +24,53 @@ type AuditOptions struct {
 	Progress func(part string)
 }
 
+// AuditReport is what an audit found. Nothing in it depends on anybody's data.
+type AuditReport struct {
+	// Claim is what is audited, and Found the lower bound that runs showed; nil where none could.
+	Claim dpaudit.Claim
+	Found *dpaudit.Found
+	// Broken lists what refutes the claim; it is empty where the claim stands.
+	Broken []string
+	// Missed names planted mistakes that the audit did not find, and Missing what it did not
+	// look at: of either it says nothing.
+	Missed, Missing []string
+	// JSON is the whole report: the object that `discreet audit --json` prints, indented there.
+	JSON []byte
+
+	page report.Audit
+}
+
+// WritePage draws the report as one self-contained HTML page. Of names what was audited, such as
+// the file of the configuration.
+func (r *AuditReport) WritePage(w io.Writer, of string) error {
+	page := r.page
+	page.Of = of
+	return report.WriteAudit(w, page)
+}
+
 // Audit holds what an evaluation does against what its plan claims, without the data: on
-// neighbouring datasets that are made up from public facts, see package examine. It
-// opens no data and no ledger, and releases nothing. What refutes the claim is in the
-// report, not in the error.
-func Audit(ctx context.Context, c Config, o AuditOptions) (*examine.Report, error) {
-	j, err := newJob(c)
+// neighbouring datasets that are made up from public facts. It opens no data and no ledger, and
+// releases nothing. What refutes the claim is in the report, not in the error.
+func Audit(ctx context.Context, c config.Config, o AuditOptions) (*AuditReport, error) {
+	r, err := audit.Plan(ctx, c, audit.Options(o))
 	if err != nil {
 		return nil, err
 	}
-	return examine.Plan(ctx, examine.Job{
-		Estimator: j.estimator, Public: j.public, Columns: j.options.Observations, Behaviour: j.behaviour,
-		Seed: o.Seed, Runs: o.Runs, Progress: o.Progress, Reading: j.reading(o.Seed),
-	})
+	text, err := json.Marshal(r)
+	return &AuditReport{Claim: r.Claim, Found: r.Found, Broken: r.Broken, Missed: r.Missed, Missing: r.Missing, JSON: text, page: report.Audit{Report: r}}, err
 }
 
-// reading is how the data of a job are read, for an audit of small files that it makes
-// up: format, options, and what is left out after reading.
-func (j *job) reading(seed uint64) *probe.Job {
-	r := &probe.Job{Format: j.format(), Options: j.options, After: j.fit, Seed: seed}
-	if j.behaviour != nil {
-		r.Actions = j.behaviour.Actions()
-	}
-	for _, p := range policies(j.public) {
-		r.Actions = max(r.Actions, p.Actions())
-	}
-	return r
-}
-
-// format is the name of the format of the data, by the configuration alone; "" where no
-// format has the extension of the first path.
-func (j *job) format() string {
-	if name := j.config.Data.Format; name != "" {
-		return name
-	}
-	for _, f := range file.Formats() {
-		for _, extension := range f.Extensions {
-			if len(j.config.Data.Path) > 0 && strings.HasSuffix(strings.ToLower(j.config.Data.Path[0]), extension) {
-				return f.Name
-			}
-		}
-	}
-	return ""
-}
-
-// AuditTraining holds the reports of a training run against what each of them costs its agent, see package
-// internal/train/examine. No agent takes part, nothing is sent and no wallet is opened.
-func AuditTraining(ctx context.Context, t Training, o AuditOptions) (*trainexamine.Report, error) {
+// AuditTraining holds the reports of a training run against what each of them costs its agent. No
+// agent takes part, nothing is sent and no wallet is opened.
+func AuditTraining(ctx context.Context, t Training, o AuditOptions) (*AuditReport, error) {
 	c, err := t.Config()
 	if err != nil {
 		return nil, err
 	}
-	net, err := learn.NewMLP(c.Local.Network)
+	r, err := audit.Training(ctx, c, audit.Options(o))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", train.ErrConfig, err)
+		return nil, err
 	}
-	j := trainexamine.Job{Randomizer: c.Terms.Randomizer, Dim: net.Dim(), Seed: o.Seed, Runs: o.Runs, OneRun: o.OneRun, Progress: o.Progress}
-	if c.Success != nil {
-		j.Success = c.Success.Epsilon
-	}
-	return trainexamine.Randomizer(ctx, j)
+	text, err := json.Marshal(r)
+	return &AuditReport{Claim: r.Claim, Found: &r.Found, Broken: r.Broken, Missed: r.Missed, Missing: r.Missing, JSON: text, page: report.Audit{Training: r}}, err
 }

@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-rl/discreet/internal/charging"
+
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -62,7 +66,7 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 		}
 	}
 	// The lists above name every section and key that there is.
-	tree, err := config.Tree(c)
+	tree, err := yamlfile.Tree(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +84,9 @@ func TestEveryOtherKeyIsTheStewards(t *testing.T) {
 }
 
 // change is a configuration with one key set, through its YAML.
-func change(t *testing.T, c discreet.Config, set string) discreet.Config {
+func change(t *testing.T, c config.Config, set string) config.Config {
 	t.Helper()
-	tree, err := config.Tree(c)
+	tree, err := yamlfile.Tree(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +139,7 @@ func TestGivingUpIsNoFailedCheck(t *testing.T) {
 		t.Fatal("no error")
 	}
 	c.Problem.Persons = 99
-	c.Data.Path = discreet.Paths{"absent.csv"}
+	c.Data.Path = config.Paths{"absent.csv"}
 	if _, err := discreet.Evaluate(context.Background(), c); err == nil {
 		t.Fatal("no error")
 	}
@@ -145,7 +149,7 @@ func TestGivingUpIsNoFailedCheck(t *testing.T) {
 }
 
 // whenRead replaces the data by such as no evaluation takes, and returns what it says.
-func whenRead(t *testing.T, c discreet.Config, options ...discreet.Option) error {
+func whenRead(t *testing.T, c config.Config, options ...discreet.Option) error {
 	t.Helper()
 	path := filepath.Join(c.Dir, c.Data.Path[0])
 	if err := os.WriteFile(path, []byte("no_such_column\n1\n"), 0o600); err != nil {
@@ -167,19 +171,19 @@ func TestTheLedgerIsAskedBeforeTheData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, x := range map[string]struct {
-		set  func(*discreet.Config)
+		set  func(*config.Config)
 		key  string
 		want error
 	}{
-		"no persons":        {set: func(c *discreet.Config) { c.Problem.Persons = 0 }, want: discreet.ErrConfig},
-		"not on the list":   {set: func(c *discreet.Config) { c.Ledger.Analyst = "eve" }, want: ledger.ErrAnalyst},
-		"nobody":            {set: func(c *discreet.Config) { c.Ledger.Analyst = "" }, want: ledger.ErrAnalyst},
-		"an invisible mark": {set: func(c *discreet.Config) { c.Ledger.Analyst = "eve\u0001" }, want: ledger.ErrCharge},
-		"a long name":       {set: func(c *discreet.Config) { c.Ledger.Analyst = strings.Repeat("e", 5000) }, want: ledger.ErrCharge},
-		"a purpose":         {set: func(c *discreet.Config) { c.Ledger.Purpose = "two\nlines" }, want: ledger.ErrCharge},
+		"no persons":        {set: func(c *config.Config) { c.Problem.Persons = 0 }, want: config.ErrConfig},
+		"not on the list":   {set: func(c *config.Config) { c.Ledger.Analyst = "eve" }, want: ledger.ErrAnalyst},
+		"nobody":            {set: func(c *config.Config) { c.Ledger.Analyst = "" }, want: ledger.ErrAnalyst},
+		"an invisible mark": {set: func(c *config.Config) { c.Ledger.Analyst = "eve\u0001" }, want: ledger.ErrCharge},
+		"a long name":       {set: func(c *config.Config) { c.Ledger.Analyst = strings.Repeat("e", 5000) }, want: ledger.ErrCharge},
+		"a purpose":         {set: func(c *config.Config) { c.Ledger.Purpose = "two\nlines" }, want: ledger.ErrCharge},
 		"a key":             {key: "two\nlines", want: ledger.ErrCharge},
-		"beyond the budget": {set: func(c *discreet.Config) { c.Privacy.Epsilon = 6 }, want: ledger.ErrBudget},
-		"beyond the share":  {set: func(c *discreet.Config) { c.Privacy.Epsilon = 3 }, want: ledger.ErrShare},
+		"beyond the budget": {set: func(c *config.Config) { c.Privacy.Epsilon = 6 }, want: ledger.ErrBudget},
+		"beyond the share":  {set: func(c *config.Config) { c.Privacy.Epsilon = 3 }, want: ledger.ErrShare},
 	} {
 		bad, keeper := c, *c.Ledger
 		bad.Ledger = &keeper
@@ -307,10 +311,10 @@ func TestAnEntryOfZeroIsOfTheContract(t *testing.T) {
 	one.Data.Means = map[string]float64{"obs_state": 0}
 	two.Data.Means = map[string]float64{"obs_state": 0, "obs_other": 0}
 	for i, x := range []struct {
-		contract, asked discreet.Config
+		contract, asked config.Config
 		reason          string
 	}{{one, two, ""}, {two, one, "another mean"}} {
-		body, err := discreet.SetContract(context.Background(), x.contract, filepath.Join(c.Dir, c.Ledger.Path), "", x.reason)
+		body, err := charging.SetContract(context.Background(), x.contract, filepath.Join(c.Dir, c.Ledger.Path), "", x.reason)
 		if err != nil || !strings.Contains(string(body.Terms), `"obs_state":0}`) {
 			t.Fatalf("%v", err)
 		}

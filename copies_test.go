@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -20,16 +22,16 @@ func TestTheDisclosureSaysWhereRowsCanBe(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "none")
 	for _, c := range []struct {
 		method string
-		change func(c *discreet.Config)
+		change func(c *config.Config)
 		may    bool
 	}{
 		{"dp-wis", nil, true},
 		{"dp-is", nil, true},
 		{"dp-dr", nil, false},
-		{"dp-wis", func(c *discreet.Config) {
-			c.Target = discreet.Target{}
+		{"dp-wis", func(c *config.Config) {
+			c.Target = config.Target{}
 			c.Method.Params = nil
-			c.Targets = []discreet.NamedTarget{{Name: "a", Kind: "uniform", Actions: 2}, {Name: "b", Kind: "uniform", Actions: 3}}
+			c.Targets = []config.NamedTarget{{Name: "a", Kind: "uniform", Actions: 2}, {Name: "b", Kind: "uniform", Actions: 3}}
 		}, false},
 	} {
 		run := func(dir string) (disclosure *evaluate.Disclosure, onDisk, wanted bool) {

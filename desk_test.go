@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/charging"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -27,9 +30,9 @@ func TestADeskSaysWhatBudgetSays(t *testing.T) {
 	}
 	defer l.Close()
 	c.Ledger.Dataset = l.Dataset()
-	desk := discreet.NewDesk(l)
+	desk := charging.NewDesk(l)
 	said := map[string]bool{}
-	same := func(when string, c discreet.Config) {
+	same := func(when string, c config.Config) {
 		t.Helper()
 		want, err := discreet.Plan(c)
 		if err != nil {
@@ -87,7 +90,7 @@ func TestADeskSaysWhatBudgetSays(t *testing.T) {
 		t.Errorf("only %d answers differed", len(said))
 	}
 	other := c
-	other.Ledger = &discreet.Ledger{Path: c.Ledger.Path, Dataset: "another"}
+	other.Ledger = &config.Ledger{Path: c.Ledger.Path, Dataset: "another"}
 	if _, err := desk.Quote(ctx, other); err == nil {
 		t.Error("it answered for a dataset whose ledger it has not")
 	}

@@ -7,13 +7,15 @@ import (
 	"os"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
 // pbc loads one of the trial's configurations with overrides and no output.
-func pbc(t *testing.T, name string, overrides ...string) discreet.Config {
+func pbc(t *testing.T, name string, overrides ...string) config.Config {
 	t.Helper()
 	c, err := discreet.Load("examples/pbc/"+name, overrides...)
 	if err != nil {
@@ -56,7 +58,7 @@ func TestPBCReferencesEqualTheTruth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := r.Release.Estimate.Value
+			got := r.Release.Answers[0].Estimate.Value
 			if c.method == "pdis" {
 				c.value = w.IS // the weight is drawn at the first visit, so both agree
 			}
@@ -81,17 +83,17 @@ func TestPBCPrivacyIntervalCoversTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := reference.Release.Estimate.Value
+		want := reference.Release.Answers[0].Estimate.Value
 		values[method] = want
 		if method == "is" {
 			want += 8 * (1 - want/values["wis"])
 		}
-		public := reference.Release.Estimate.Interval
+		public := reference.Release.Answers[0].Estimate.Interval
 		covered, width := 0, 0.0
 		src := noise.NewSeeded(42)
 		run := repeat(t, pbc(t, "penicillamine.yaml", append(allVisits(), "method={name: dp-"+method+params)...))
 		for range draws {
-			e := run(src).Estimate
+			e := run(src).Answers[0].Estimate
 			if math.Abs(e.Value-want) <= 1.959964*e.StdPrivacy {
 				covered++
 			}
@@ -113,7 +115,7 @@ func allVisits() []string {
 }
 
 // repeat evaluates a configuration again and again.
-func repeat(t *testing.T, c discreet.Config) func(*noise.Source) *evaluate.Release {
+func repeat(t *testing.T, c config.Config) func(*noise.Source) *evaluate.Release {
 	return func(src *noise.Source) *evaluate.Release {
 		r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(src))
 		if err != nil {

@@ -8,19 +8,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
-func trial() discreet.Config {
-	return discreet.Config{
-		Data:    discreet.Data{Path: discreet.Paths{"examples/pbc/trajectories.csv"}, Behavior: &discreet.Behavior{Source: "design"}},
-		Problem: discreet.Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &discreet.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
-		Target:  discreet.Target{Kind: "constant", Action: &discreet.Action{Number: 1}},
-		Method:  discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2}},
-		Privacy: discreet.Privacy{Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5},
+func trial() config.Config {
+	return config.Config{
+		Data:    config.Data{Path: config.Paths{"examples/pbc/trajectories.csv"}, Behavior: &config.Behavior{Source: "design"}},
+		Problem: config.Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &config.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
+		Target:  config.Target{Kind: "constant", Action: &config.Action{Number: 1}},
+		Method:  config.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2}},
+		Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5},
 	}
 }
 
@@ -42,7 +44,7 @@ func ExampleEvaluate() {
 		return
 	}
 	r := result.Release
-	fmt.Println(r.Method, r.Privacy.Adjacency, r.Privacy.Epsilon, r.Estimate.Confidence)
+	fmt.Println(r.Method, r.Privacy.Adjacency, r.Privacy.Epsilon, r.Answers[0].Estimate.Confidence)
 	// Output: dp-wis replace_one 1 0.95
 }
 
@@ -118,7 +120,7 @@ func ExampleEvaluate_ledger() {
 	defer l.Close()
 
 	cfg := trial()
-	cfg.Ledger = &discreet.Ledger{Path: budget, Analyst: "ada", Purpose: "return under treatment"}
+	cfg.Ledger = &config.Ledger{Path: budget, Analyst: "ada", Purpose: "return under treatment"}
 	first, err := discreet.Evaluate(ctx, cfg, discreet.WithKey("monday"))
 	if err != nil {
 		fmt.Println(err)

@@ -76,7 +76,7 @@ func TestForeignReleasesAreNotTakenForOurs(t *testing.T) {
 	}
 	for name, edit := range map[string]func(r *evaluate.Release){
 		"an estimate": func(r *evaluate.Release) {
-			r.Estimate = &evaluate.Estimate{Confidence: 0.95, Sampling: evaluate.Paid}
+			r.Answers = []evaluate.PolicyAnswer{{Name: "value", Kind: evaluate.OfPolicy, Estimate: &evaluate.Estimate{Confidence: 0.95, Sampling: evaluate.Paid}}}
 		},
 		"no answer": func(r *evaluate.Release) { r.Answer = nil },
 		"a name of ours": func(r *evaluate.Release) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -29,7 +31,7 @@ import (
 
 // onChain is an evaluation of 100 simulated persons that charges a new ledger of
 // the given budget.
-func onChain(t *testing.T, budget dp.Budget) discreet.Config {
+func onChain(t *testing.T, budget dp.Budget) config.Config {
 	t.Helper()
 	dir := t.TempDir()
 	data, err := chain.Simulate(chain.Options{Episodes: 100, Seed: 1})
@@ -46,20 +48,20 @@ func onChain(t *testing.T, budget dp.Budget) discreet.Config {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return discreet.Config{
+	return config.Config{
 		Dir:  dir,
-		Data: discreet.Data{Path: discreet.Paths{"chain.csv"}},
-		Problem: discreet.Problem{Persons: 100, Gamma: 0.99, Horizon: 1000,
-			Reward: &discreet.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}, Return: &evaluate.Range{Min: 0, Max: 1}},
+		Data: config.Data{Path: config.Paths{"chain.csv"}},
+		Problem: config.Problem{Persons: 100, Gamma: 0.99, Horizon: 1000,
+			Reward: &config.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}, Return: &evaluate.Range{Min: 0, Max: 1}},
 		Features: &feature.Spec{Kind: "tabular", States: chain.States, Column: chain.Column},
-		Target:   discreet.Target{Kind: "logged"},
-		Method:   discreet.Method{Name: "dp-is"},
-		Privacy:  discreet.Privacy{Adjacency: "replace_one", Epsilon: 1, Delta: 1e-6},
-		Ledger:   &discreet.Ledger{Path: "budget.db", Analyst: "ada"},
+		Target:   config.Target{Kind: "logged"},
+		Method:   config.Method{Name: "dp-is"},
+		Privacy:  config.Privacy{Adjacency: "replace_one", Epsilon: 1, Delta: 1e-6},
+		Ledger:   &config.Ledger{Path: "budget.db", Analyst: "ada"},
 	}
 }
 
-func open(t *testing.T, c discreet.Config) *ledger.Ledger {
+func open(t *testing.T, c config.Config) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.Open(context.Background(), filepath.Join(c.Dir, c.Ledger.Path), c.Ledger.Dataset)
 	if err != nil {
@@ -89,7 +91,7 @@ func TestEveryMethodsReleaseProvesItself(t *testing.T) {
 		if !m.Private {
 			continue
 		}
-		c.Method = discreet.Method{Name: m.Name}
+		c.Method = config.Method{Name: m.Name}
 		if m.Name == "gpope" {
 			c.Method.Params = map[string]any{"iterations": 10, "sampling": "everyone"}
 		}
@@ -140,7 +142,7 @@ func TestConcurrentCallsShareOneBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := int64(most.Lower * most.Lower / (one.Lower * one.Lower))
-	c.Contract = &discreet.Terms{FailedChecks: 16}
+	c.Contract = &config.Terms{FailedChecks: 16}
 	if _, err := discreet.SetContract(context.Background(), c, filepath.Join(c.Dir, c.Ledger.Path), "", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func TestConcurrentCallsShareOneBudget(t *testing.T) {
 	}
 }
 
-func mustPlan(t *testing.T, c discreet.Config) *evaluate.Plan {
+func mustPlan(t *testing.T, c config.Config) *evaluate.Plan {
 	t.Helper()
 	p, err := discreet.Plan(c)
 	if err != nil {
@@ -191,7 +193,7 @@ func TestARetryReturnsTheRecordedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := discreet.Evaluate(context.Background(), c, discreet.WithKey("k"))
-	if err != nil || !again.Repeated || !bytes.Equal(first.JSON, again.JSON) || again.Release.Estimate.Value != first.Release.Estimate.Value {
+	if err != nil || !again.Repeated || !bytes.Equal(first.JSON, again.JSON) || again.Release.Answers[0].Estimate.Value != first.Release.Answers[0].Estimate.Value {
 		t.Errorf("a retry without the data: repeated %v, %v", again.Repeated, err)
 	}
 	c.Privacy.Epsilon = 0.9
@@ -209,12 +211,12 @@ func (f atNoise) Release(_, _ float64, _, _ []int64) { f() }
 // A run that is cancelled after its charge is pending: never free, never run again.
 func TestACancelledRunIsPending(t *testing.T) {
 	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
-	c.Method = discreet.Method{Name: "gpope", Params: map[string]any{"sampling": "everyone", "iterations": 1000000}}
+	c.Method = config.Method{Name: "gpope", Params: map[string]any{"sampling": "everyone", "iterations": 1000000}}
 	l := open(t, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, err := discreet.Evaluate(ctx, c, discreet.WithKey("k"), discreet.WithSource(noise.NewTaped(1, atNoise(cancel))))
-	var pending *discreet.PendingError
+	var pending *ledger.PendingError
 	if !errors.As(err, &pending) || !errors.Is(err, context.Canceled) || pending.Seq != 1 || pending.Key != "k" || pending.Dataset != "chain" {
 		t.Fatalf("%v; want a PendingError of entry 1", err)
 	}
@@ -231,16 +233,16 @@ func TestACancelledRunIsPending(t *testing.T) {
 func TestErrorsBeforeTheChargeCostNothing(t *testing.T) {
 	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-5})
 	l := open(t, c)
-	for name, spoil := range map[string]func(*discreet.Config){
-		"persons":   func(c *discreet.Config) { c.Problem.Persons = 99 },
-		"data":      func(c *discreet.Config) { c.Data.Path = discreet.Paths{"absent.csv"} },
-		"bounds":    func(c *discreet.Config) { c.Problem.Reward.Max, c.Data.OnViolation = 0.5, "reject" },
-		"output":    func(c *discreet.Config) { c.Output.Dir = "chain.csv" },
-		"key":       func(c *discreet.Config) { c.Sign = "absent.pem" },
-		"adjacency": func(c *discreet.Config) { c.Privacy.Adjacency = "add_remove_one" },
-		"no number": func(c *discreet.Config) { c.Data.Means = map[string]float64{"obs_x": math.NaN()} },
-		"purpose":   func(c *discreet.Config) { c.Ledger.Purpose = "two\nlines" },
-		"dataset":   func(c *discreet.Config) { c.Ledger.Dataset = "another" },
+	for name, spoil := range map[string]func(*config.Config){
+		"persons":   func(c *config.Config) { c.Problem.Persons = 99 },
+		"data":      func(c *config.Config) { c.Data.Path = config.Paths{"absent.csv"} },
+		"bounds":    func(c *config.Config) { c.Problem.Reward.Max, c.Data.OnViolation = 0.5, "reject" },
+		"output":    func(c *config.Config) { c.Output.Dir = "chain.csv" },
+		"key":       func(c *config.Config) { c.Sign = "absent.pem" },
+		"adjacency": func(c *config.Config) { c.Privacy.Adjacency = "add_remove_one" },
+		"no number": func(c *config.Config) { c.Data.Means = map[string]float64{"obs_x": math.NaN()} },
+		"purpose":   func(c *config.Config) { c.Ledger.Purpose = "two\nlines" },
+		"dataset":   func(c *config.Config) { c.Ledger.Dataset = "another" },
 	} {
 		bad, problem, reward, keeper := c, c.Problem, *c.Problem.Reward, *c.Ledger
 		problem.Reward = &reward
@@ -372,8 +374,8 @@ func TestCopiesOfTheDataAreNoticed(t *testing.T) {
 			}
 		}
 		run := c
-		run.Ledger = &discreet.Ledger{Path: "budget.db", Dataset: step.dataset}
-		run.Data.Path = discreet.Paths{step.path}
+		run.Ledger = &config.Ledger{Path: "budget.db", Dataset: step.dataset}
+		run.Data.Path = config.Paths{step.path}
 		result, err := discreet.Evaluate(context.Background(), run)
 		if err != nil {
 			t.Fatalf("%s: %v", step.path, err)

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/spec"
+
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/discreet-rl/discreet"
@@ -42,17 +46,17 @@ output: {dir: out}
 `
 
 func TestEveryKeyArrives(t *testing.T) {
-	want := discreet.Config{
-		Data: discreet.Data{Path: discreet.Paths{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]string{"reward": "click"},
+	want := config.Config{
+		Data: config.Data{Path: config.Paths{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]string{"reward": "click"},
 			OneRowEpisodes: true, Missing: "mean", Means: map[string]float64{"obs_age": 50}},
-		Problem: discreet.Problem{Persons: 312, Gamma: 0.99, Horizon: 200, Episodes: 3,
-			Reward: &discreet.Bounds{Range: evaluate.Range{Min: -1, Max: 1}, Outside: "clip"}, Return: &evaluate.Range{Min: 0, Max: 1}},
+		Problem: config.Problem{Persons: 312, Gamma: 0.99, Horizon: 200, Episodes: 3,
+			Reward: &config.Bounds{Range: evaluate.Range{Min: -1, Max: 1}, Outside: "clip"}, Return: &evaluate.Range{Min: 0, Max: 1}},
 		Features: &feature.Spec{Kind: "tabular", States: 40, Column: "obs_state"},
-		Target:   discreet.Target{Kind: "constant", Action: &discreet.Action{Number: 0}},
-		Method:   discreet.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "clip_share": 0.2}},
-		Privacy:  discreet.Privacy{Unit: "person", Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5, Noise: "exact"},
-		Ledger:   &discreet.Ledger{Path: "budget.db", Dataset: "trial", Analyst: "ada", Purpose: "first look"},
-		Output:   discreet.Output{Dir: "out"}, Justification: "The board asked.", Sign: "key.pem",
+		Target:   config.Target{Kind: "constant", Action: &config.Action{Number: 0}},
+		Method:   config.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2, "clip_share": 0.2}},
+		Privacy:  config.Privacy{Unit: "person", Adjacency: "replace_one", Epsilon: 1, Delta: 1e-5, Noise: "exact"},
+		Ledger:   &config.Ledger{Path: "budget.db", Dataset: "trial", Analyst: "ada", Purpose: "first look"},
+		Output:   config.Output{Dir: "out"}, Justification: "The board asked.", Sign: "key.pem",
 	}
 	got, err := discreet.Parse("x.yaml", []byte(whole))
 	if err != nil {
@@ -252,7 +256,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := discreet.Parse("x.yaml", text)
 		if err == nil {
-			err = c.Validate()
+			err = spec.Validate(c)
 		}
 		_ = err
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 )
@@ -38,7 +40,7 @@ func TestDataInAFileWithoutAName(t *testing.T) {
 	if err := os.Remove(named); err != nil {
 		t.Fatal(err)
 	}
-	c.Data.Path, c.Data.Format = discreet.Paths{fmt.Sprintf("/proc/self/fd/%d", f.Fd())}, "csv"
+	c.Data.Path, c.Data.Format = config.Paths{fmt.Sprintf("/proc/self/fd/%d", f.Fd())}, "csv"
 	result, err := discreet.Evaluate(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +60,7 @@ func TestDataInAFileWithoutAName(t *testing.T) {
 	if err := os.Remove(other.Name()); err != nil {
 		t.Fatal(err)
 	}
-	c.Data.Path = discreet.Paths{fmt.Sprintf("/proc/self/fd/%d", other.Fd())}
+	c.Data.Path = config.Paths{fmt.Sprintf("/proc/self/fd/%d", other.Fd())}
 	result, err = discreet.Evaluate(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

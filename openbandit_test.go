@@ -26,7 +26,7 @@ func checkBandit(t *testing.T, path string, persons int, is, wis, dr float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Release.Estimate.Value; !(math.Abs(got-want) <= 1e-8) {
+		if got := r.Release.Answers[0].Estimate.Value; !(math.Abs(got-want) <= 1e-8) {
 			t.Errorf("%s: %.10f; want %.8f", method, got, want)
 		}
 	}

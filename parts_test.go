@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -51,13 +53,13 @@ func twice(t *testing.T, persons int, together bool, spoil func(p, e, step int, 
 	return dir
 }
 
-func twiceConfig(dir, method, target string, persons int) discreet.Config {
-	c := discreet.Config{
+func twiceConfig(dir, method, target string, persons int) config.Config {
+	c := config.Config{
 		Dir:     dir,
-		Data:    discreet.Data{Path: discreet.Paths{"log.csv"}, Behavior: &discreet.Behavior{Source: "logged"}},
-		Problem: discreet.Problem{Persons: int64(persons), Gamma: .9, Reward: &discreet.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 5},
-		Target:  discreet.Target{Kind: target}, Method: discreet.Method{Name: method, Params: map[string]any{"diagnostics": .2}},
-		Privacy: discreet.Privacy{Adjacency: "replace_one", Epsilon: 2, Delta: 1e-5},
+		Data:    config.Data{Path: config.Paths{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
+		Problem: config.Problem{Persons: int64(persons), Gamma: .9, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 5},
+		Target:  config.Target{Kind: target}, Method: config.Method{Name: method, Params: map[string]any{"diagnostics": .2}},
+		Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 2, Delta: 1e-5},
 	}
 	if target == "uniform" {
 		c.Target.Actions = 2

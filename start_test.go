@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 )
 
 // ward is a configuration of three states with words, and what is asked beside them.
-func ward(t *testing.T, more string) discreet.Config {
+func ward(t *testing.T, more string) config.Config {
 	t.Helper()
 	c, err := discreet.Parse("ward.yaml", []byte(`data: {path: ward.csv, encode: {severity: [mild, moderate, severe]}}
 problem: {persons: 100, gamma: 0.9, reward: {min: 0, max: 1}, horizon: 5}
@@ -71,7 +73,7 @@ func TestStartForms(t *testing.T) {
 		text := strings.Split(form, "\n")
 		c := ward(t, text[0])
 		if len(text) > 1 {
-			c.Method = discreet.Method{Name: "dp-is"}
+			c.Method = config.Method{Name: "dp-is"}
 			want = "leave start out, or choose a method of a value function"
 		}
 		if _, err := discreet.Plan(c); err == nil || !strings.Contains(err.Error(), want) {
@@ -81,7 +83,7 @@ func TestStartForms(t *testing.T) {
 	c := ward(t, "start: {kind: uniform}")
 	c.Features = nil
 	c.Method.Name = "dp-is"
-	if _, err := discreet.Plan(c); !errors.Is(err, discreet.ErrConfig) || !strings.Contains(err.Error(), "numbered states") {
+	if _, err := discreet.Plan(c); !errors.Is(err, config.ErrConfig) || !strings.Contains(err.Error(), "numbered states") {
 		t.Errorf("without features: %v", err)
 	}
 }
@@ -90,12 +92,12 @@ func TestStartForms(t *testing.T) {
 // several words one number, and one-hot columns name no states.
 func TestStatesKeepTheirNumberWithoutAWord(t *testing.T) {
 	c := ward(t, "")
-	c.Data.Encode = map[string]discreet.Vocabulary{"obs_severity": {Words: []string{"mild", "light", "severe", "halfway"}, Codes: []float64{0, 0, 2, 0.5}}}
+	c.Data.Encode = map[string]config.Vocabulary{"obs_severity": {Words: []string{"mild", "light", "severe", "halfway"}, Codes: []float64{0, 0, 2, 0.5}}}
 	p, err := discreet.Plan(c)
 	if names, _ := p.Facts["state_names"].([]string); err != nil || !slices.Equal(names, []string{"mild or light", "1", "severe"}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	c.Data.Encode = map[string]discreet.Vocabulary{"sex": {Words: []string{"f", "m"}}}
+	c.Data.Encode = map[string]config.Vocabulary{"sex": {Words: []string{"f", "m"}}}
 	if p, err = discreet.Plan(c); err != nil || p.Facts["state_names"] != nil {
 		t.Errorf("names of another column: %v, %v", p.Facts["state_names"], err)
 	}

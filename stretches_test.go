@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -47,7 +49,7 @@ func TestReadingByStretchesReleasesTheSameBytes(t *testing.T) {
 		for _, processors := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(processors)
 			c := twiceConfig(dir, "dp-wis", "uniform", persons)
-			c.Data.Path = discreet.Paths{name}
+			c.Data.Path = config.Paths{name}
 			progress := []trajectory.Progress{}
 			r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(7)),
 				discreet.WithProgress(func(p trajectory.Progress) { progress = append(progress, p) }))

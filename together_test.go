@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -66,7 +68,7 @@ func TestReadingFromTemporaryFilesReleasesTheSameBytes(t *testing.T) {
 				t.Helper()
 				runtime.GOMAXPROCS(processors)
 				c := twiceConfig(dir, method, target, persons)
-				c.Data.Path, c.Problem.Horizon = discreet.Paths{"log*.csv"}, 4
+				c.Data.Path, c.Problem.Horizon = config.Paths{"log*.csv"}, 4
 				r, err := discreet.Evaluate(t.Context(), c, discreet.WithSource(noise.NewSeeded(7)), discreet.WithProgress(func(trajectory.Progress) { check() }))
 				if err != nil {
 					t.Fatalf("%s, %s: %v", method, target, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -19,12 +21,12 @@ import (
 func TestNextToNothingIsNotCharged(t *testing.T) {
 	const persons = 40
 	for _, bad := range []int{20, 37, persons} {
-		c := discreet.Config{
+		c := config.Config{
 			Dir:     spoiled(t, persons, bad),
-			Data:    discreet.Data{Path: discreet.Paths{"log.csv"}, Behavior: &discreet.Behavior{Source: "logged"}},
-			Problem: discreet.Problem{Persons: persons, Gamma: 1, Reward: &discreet.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 1},
-			Target:  discreet.Target{Kind: "logged"}, Method: discreet.Method{Name: "dp-is"},
-			Privacy: discreet.Privacy{Adjacency: "replace_one", Epsilon: 5, Delta: 1e-3},
+			Data:    config.Data{Path: config.Paths{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
+			Problem: config.Problem{Persons: persons, Gamma: 1, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 1},
+			Target:  config.Target{Kind: "logged"}, Method: config.Method{Name: "dp-is"},
+			Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 5, Delta: 1e-3},
 		}
 		r, err := discreet.Evaluate(context.Background(), c)
 		if err != nil {
@@ -34,7 +36,7 @@ func TestNextToNothingIsNotCharged(t *testing.T) {
 		if few := bad > 20; noticed != few {
 			t.Errorf("%d of %d left out, without a ledger: notices %q", bad, persons, r.Notices)
 		}
-		if width := r.Release.Estimate.Interval[1] - r.Release.Estimate.Interval[0]; bad > 20 && width < 0.8 || bad == 20 && width < 0.5 {
+		if width := r.Release.Answers[0].Estimate.Interval[1] - r.Release.Answers[0].Estimate.Interval[0]; bad > 20 && width < 0.8 || bad == 20 && width < 0.5 {
 			t.Errorf("%d of %d left out: an interval of width %.2f", bad, persons, width)
 		}
 		path := filepath.Join(t.TempDir(), "budget.db")
@@ -45,7 +47,7 @@ func TestNextToNothingIsNotCharged(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		c.Ledger = &discreet.Ledger{Path: path, Dataset: "d"}
+		c.Ledger = &config.Ledger{Path: path, Dataset: "d"}
 		_, err = discreet.Evaluate(context.Background(), c)
 		if bad == 20 && err != nil || bad > 20 && (!errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), "this is failed check 1 of")) {
 			t.Errorf("%d of %d left out, with a ledger: %v", bad, persons, err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/discreet-rl/discreet"
@@ -19,7 +21,7 @@ import (
 
 // The three forms of a vocabulary, and what is a number in it and what is text.
 func TestVocabularyForms(t *testing.T) {
-	for form, want := range map[string]discreet.Vocabulary{
+	for form, want := range map[string]config.Vocabulary{
 		"[placebo, progabide]":        {Words: []string{"placebo", "progabide"}},
 		"{b: 0, a: 2, c: 0.5}":        {Words: []string{"b", "c", "a"}, Codes: []float64{0, 0.5, 2}},
 		"{one_hot: [1, 2.50, 4]}":     {Words: []string{"1", "2.5", "4"}, Numeric: true, OneHot: true},

@@ -178,13 +178,13 @@ func TestDriversKilledOnFlink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.Entry.Charge != nil {
+		if n.Charge != nil {
 			charges++
 		}
-		if n.Entry.Record != nil {
+		if n.Kind == "record" {
 			records++
 		}
-		if n.Entry.Round != nil {
+		if n.Kind == "round" {
 			rounds++
 		}
 	}

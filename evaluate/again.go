@@ -1,15 +1,12 @@
 package evaluate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -51,27 +48,23 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
 	}
-	p := Public{
-		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
-		Reward: f.Reward, Features: features, Labels: labels, Behavior: f.Estimated, Start: f.Start, Design: f.Design, By: f.By.groups(),
-		Complete: f.Records == "complete",
+	if !f.Given {
+		f.Return = nil
 	}
-	if f.Given {
-		p.Return = f.Return
-	}
+	var target policy.Policy
+	var targets *Targets
 	var err error
 	if f.Targets != nil {
-		if p.Targets, err = f.Targets.targets(); err != nil {
+		if targets, err = f.Targets.targets(); err != nil {
 			return nil, fmt.Errorf("%w: public.targets: %w", ErrRelease, err)
 		}
-	} else if p.Target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
+	} else if target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}
-	if s := r.Privacy; s != nil {
-		p.Privacy = s.asked()
-		if f.Xie19 != nil {
-			p.Privacy.Budget.Epsilon = *f.Xie19
-		}
+	p := Public{
+		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
+		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
+		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19),
 	}
 	name := r.Method
 	if f.ChosenBy != "" {
@@ -99,11 +92,18 @@ func targetLike(onPolicy bool, actions int) (policy.Policy, error) {
 	return policy.NewUniform(actions)
 }
 
-// asked is the guarantee that was asked for.
-func (s *Statement) asked() *Privacy {
+// guarantee is what the statement promises: with the epsilon of another accountant, where
+// there was one; nil of a reference.
+func (s *Statement) guarantee(epsilon *float64) *Privacy {
+	if s == nil {
+		return nil
+	}
 	q := &Privacy{Unit: s.Unit, Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, LargeDelta: true}
+	if epsilon != nil {
+		q.Budget.Epsilon = *epsilon
+	}
 	if s.Noise == "fast" {
-		q.Noise = mechanism.Fast
+		q.Fast = true
 	}
 	return q
 }
@@ -131,12 +131,9 @@ func (p *Plan) Verify(r *Release) error {
 	if err := p.verifyPrivacy(r); err != nil {
 		return err
 	}
-	again, err := p.outcome(r)
+	again, err := p.again(r)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRelease, err)
-	}
-	if again.Diagnostics == nil {
-		again.Diagnostics = map[string]any{}
 	}
 	for _, part := range []struct {
 		name      string
@@ -146,7 +143,6 @@ func (p *Plan) Verify(r *Release) error {
 		{"values", r.Values, again.Values},
 		{"bands", r.Bands, again.Bands},
 		{"start_value", r.Start, p.public.startOf(again)},
-		{"estimate", r.Estimate, again.Estimate},
 		{"answer", r.Answer, again.Answer},
 		{"answers", r.Answers, again.Answers},
 		{"joint_confidence", r.JointConfidence, again.JointConfidence},
@@ -163,16 +159,29 @@ func (p *Plan) Verify(r *Release) error {
 	return nil
 }
 
+// again makes the part of a release that a run adds.
+func (p *Plan) again(r *Release) (*Release, error) {
+	run := r.run()
+	again, err := p.outcome(run)
+	switch {
+	case err == nil:
+		again.answer()
+	case run.estimate != nil:
+		err = fmt.Errorf("answers[0]: %w", err)
+	}
+	return again, err
+}
+
 // notes are all notes of a release: what overturns the others first, then those of the
 // plan, then those of the run.
 func (p *Plan) notes(r *Release) []string {
 	var out []string
 	if r.first != "" {
-		out = []string{p.words(r.first)}
+		out = []string{p.public.words(r.first)}
 	}
 	out = append(out, p.Notes...)
 	for _, note := range r.Notes {
-		out = append(out, p.words(note))
+		out = append(out, p.public.words(note))
 	}
 	return out
 }
@@ -201,18 +210,11 @@ func (p *Plan) verifyPrivacy(r *Release) error {
 	return same("disclosure", r.Disclosure, words, 0)
 }
 
-// fill reads members of a release's map.
-func fill(into any, m map[string]any) error {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
-}
-
 // functionAgain makes a value function again: one number a feature and, where the
 // features are of finitely many states, the value of each.
-func functionAgain(f feature.Map, within *Range) outcome {
+// bounded ones lie in the public range of a return.
+func functionAgain(p Public, bounded bool) outcome {
+	f, within := p.Features, p.Returns()
 	return func(r *Release) (*Release, error) {
 		if f == nil {
 			return nil, errors.New("a value function needs public.features")
@@ -221,53 +223,29 @@ func functionAgain(f feature.Map, within *Range) outcome {
 			return nil, fmt.Errorf("theta has %d numbers for %d features", len(r.Theta), f.Dim())
 		}
 		for i, v := range r.Theta {
-			if within != nil && !(v >= within.Min && v <= within.Max) {
+			if bounded && !(v >= within.Min && v <= within.Max) {
 				return nil, fmt.Errorf("theta[%d] is %v, outside the public range of a return, [%v, %v]", i, v, within.Min, within.Max)
 			}
 		}
-		again := &Release{Theta: r.Theta}
-		if finite, ok := f.(feature.Finite); ok {
-			again.Values = statesOf(finite, r.Theta)
-		}
-		return again, nil
+		return functionReleased(f, r.Theta), nil
 	}
 }
 
 // paid reads the estimate of a release back.
 func paid(r *Release) (*scalar.Estimate, error) {
-	if r.Estimate == nil {
+	if r.estimate == nil {
 		return nil, errors.New("estimate is missing")
 	}
-	var d struct {
-		Clip      *Range   `json:"clip"`
-		MaxWeight *float64 `json:"max_weight"`
-		Overlap   *Overlap `json:"overlap"`
-		Sums      *sums    `json:"sums"`
-		Baseline  *struct {
-			Value  float64   `json:"value"`
-			Action []float64 `json:"action_values"`
-			State  []float64 `json:"state_values"`
-		} `json:"baseline"`
+	e := &scalar.Estimate{
+		Value: r.estimate.Value, Interval: r.estimate.Interval, Clipping: r.estimate.Clipping,
+		StdSampling: r.estimate.StdSampling, StdPrivacy: r.estimate.StdPrivacy, Undetermined: r.estimate.Sampling == PublicBound,
 	}
-	if err := fill(&d, r.Diagnostics); err != nil {
+	if err := fill(e, r.Diagnostics); err != nil {
 		return nil, fmt.Errorf("diagnostics: %w", err)
 	}
-	e := &scalar.Estimate{
-		Value: r.Estimate.Value, Interval: r.Estimate.Interval, Clipping: r.Estimate.Clipping,
-		StdSampling: r.Estimate.StdSampling, StdPrivacy: r.Estimate.StdPrivacy, Undetermined: r.Estimate.Sampling == PublicBound,
-		MaxWeight: d.MaxWeight, Overlap: (*scalar.Overlap)(d.Overlap), Sums: (*scalar.Sums)(d.Sums),
-	}
 	var err error
-	if e.Counts, e.Rounds, err = estimatedFrom(r); err != nil {
-		return nil, err
-	}
-	if d.Clip != nil {
-		e.Clip = &facts.Range{Min: d.Clip.Min, Max: d.Clip.Max}
-	}
-	if b := d.Baseline; b != nil {
-		e.Baseline = &scalar.Guess{Overall: b.Value, Action: b.Action, State: b.State}
-	}
-	return e, nil
+	e.Counts, e.Rounds, err = estimatedFrom(r)
+	return e, err
 }
 
 // estimatedFrom are the noisy counts, or the noisy sums of rounds, that the probabilities
@@ -288,8 +266,9 @@ func estimatedFrom(r *Release) (counts []float64, rounds [][]float64, err error)
 	return slices.Concat(d.Behavior.Counts...), d.Behavior.Sums, nil
 }
 
-// estimateAgain makes a private estimate again.
-func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error)) outcome {
+// estimateAgain makes a private estimate again, for which the probabilities of logged actions
+// may have been estimated.
+func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error), b propensities) outcome {
 	return func(r *Release) (*Release, error) {
 		e, err := paid(r)
 		if err != nil {
@@ -298,6 +277,6 @@ func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error)) outco
 		if e, err = again(e); err != nil {
 			return nil, err
 		}
-		return estimated(e), nil
+		return withBehavior(e, b)
 	}
 }

@@ -13,21 +13,27 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// PolicyAnswer is one of several answers to a question about several policies, or about
+// PolicyAnswer is an answer about one policy, one of several about several policies, or about
 // one policy in several groups of persons.
 type PolicyAnswer struct {
-	// Name is that of the policy, or "A - B" for a contrast, or "best", or that of the group.
+	// Name is that of the policy, "value" where a single one is asked about, "A - B" for a
+	// contrast, "best", or that of the group.
 	Name string     `json:"name"`
 	Kind AnswerKind `json:"kind"`
 	// Estimate is the value of the policy, in the group where it is one, or the difference of two; nil for a
 	// selection and for a pick. Its confidence is that of its interval alone; together all intervals
 	// have that of the release, JointConfidence.
 	Estimate *Estimate `json:"estimate,omitempty"`
-	// Diagnostics are as in a [Release], of this answer.
+	// Diagnostics are further released statistics of this answer, each paid for.
 	Diagnostics map[string]any `json:"diagnostics,omitempty"`
 	Selection   *Selection     `json:"selection,omitempty"`
 	// Pick is the policy that permute-and-flip drew; nil of other answers.
 	Pick *Pick `json:"pick,omitempty"`
+}
+
+// run is the answer as the release of its run.
+func (a PolicyAnswer) run() *Release {
+	return &Release{estimate: a.Estimate, Diagnostics: a.Diagnostics}
 }
 
 // AnswerKind says what an answer is about.
@@ -81,8 +87,7 @@ func samples(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 	}
 	var out []*value.Sample
 	for _, a := range p.Targets.Policies {
-		p.Target = a.Policy
-		s, err := sampleFor(d, p)
+		s, err := sampleFor(d, p.toward(a.Policy))
 		if err != nil {
 			return nil, fmt.Errorf("targets: %s: %w", a.Name, err)
 		}
@@ -94,11 +99,8 @@ func samples(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 // contributions are what every person adds to the estimates of every policy.
 func contributions(all []*value.Sample, of vouched) (xs, zs [][]float64) {
 	for _, s := range all {
-		if of.confounding > 1 && s.Rho != nil {
-			scalar.Confound(s, of.confounding)
-		}
 		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		of.each(x, z, s)
+		of.weigh(x, z, s)
 		xs, zs = append(xs, x), append(zs, z)
 	}
 	return xs, zs
@@ -108,12 +110,9 @@ func contributions(all []*value.Sample, of vouched) (xs, zs [][]float64) {
 // estimated, that is the first release, and all off-policy weights are made of the same
 // limits.
 func prepareAnswers(p Public, answers []plannedAnswer, of vouched, d *trajectory.Dataset) (draw, error) {
-	var estimate *estimation
-	if of.behavior != nil {
-		var err error
-		if estimate, d, err = p.estimator(of.behavior, d); err != nil {
-			return nil, err
-		}
+	estimate, d, err := p.estimator(of.behavior, d)
+	if err != nil {
+		return nil, err
 	}
 	all, err := samples(d, p)
 	if err != nil {
@@ -124,26 +123,18 @@ func prepareAnswers(p Public, answers []plannedAnswer, of vouched, d *trajectory
 		xs, zs = contributions(all, of)
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		var paid scalar.Estimate
+		paid, err := estimate.divide(all, src)
+		if err != nil {
+			return nil, err
+		}
 		if estimate != nil {
-			if err := estimate.pay(all[0], &paid, src); err != nil {
-				return nil, err
-			}
-			for _, s := range all {
-				if s.Rho == nil { // weights of the logged policy are 1
-					continue
-				}
-				if err := estimate.lower(s, &paid); err != nil {
-					return nil, err
-				}
-			}
 			xs, zs = contributions(all, of)
 		}
 		r, err := answered(p, answers, xs, zs, src)
 		if err != nil {
 			return nil, err
 		}
-		return r, r.tell(of.behavior, &paid)
+		return r, r.tell(of.behavior, paid)
 	}, nil
 }
 
@@ -152,10 +143,11 @@ func (r *Release) tell(b propensities, paid *scalar.Estimate) error {
 	if b == nil {
 		return nil
 	}
-	told, err := b.told(paid)
-	if err == nil {
-		r.Diagnostics = map[string]any{"behavior": told}
+	told, err := b.recorded(paid)
+	if r.Diagnostics == nil {
+		r.Diagnostics = map[string]any{}
 	}
+	r.Diagnostics["behavior"] = told
 	return err
 }
 
@@ -193,17 +185,11 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Re
 		var one *Release
 		if a.values == nil {
 			one = estimated(estimates[i])
-			one.Estimate.Confidence = a.bounds.AloneConfidence()
+			one.estimate.Confidence = a.bounds.AloneConfidence()
 		} else {
 			one = subtracted(a, estimates[a.values[0]], estimates[a.values[1]])
 		}
-		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: a.kind, Estimate: one.Estimate, Diagnostics: one.Diagnostics})
-		if one.first != "" && r.first == "" {
-			r.first = a.name + ": " + one.first
-		}
-		for _, note := range one.Notes {
-			r.Notes = append(r.Notes, a.name+": "+note)
-		}
+		r.join(a.name, a.kind, one)
 	}
 	if guarded {
 		r.Notes = append(r.Notes, "All intervals are guarded, because they assume the same design and the same statement, which the missing mass of one answer contradicts.")
@@ -212,6 +198,17 @@ func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Re
 		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(p.Targets, r.Answers)})
 	}
 	return r, nil
+}
+
+// join adds the release of one answer.
+func (r *Release) join(name string, kind AnswerKind, one *Release) {
+	r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: kind, Estimate: one.estimate, Diagnostics: one.Diagnostics})
+	if one.first != "" && r.first == "" {
+		r.first = name + ": " + one.first
+	}
+	for _, note := range one.Notes {
+		r.Notes = append(r.Notes, name+": "+note)
+	}
 }
 
 // guardedAlike brings the guard back in all answers where one of them lacks more than
@@ -257,7 +254,7 @@ func answersAgain(p Public, answers []plannedAnswer, b propensities) outcome {
 			if a.values != nil {
 				continue
 			}
-			e, err := paid(&Release{Estimate: r.Answers[i].Estimate, Diagnostics: r.Answers[i].Diagnostics})
+			e, err := paid(r.Answers[i].run())
 			if err == nil {
 				e, err = a.bounds.Again(e)
 			}
@@ -290,5 +287,5 @@ func subtracted(a plannedAnswer, first, second *scalar.Estimate) *Release {
 	half := a.bounds.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	e.Clipping = [2]float64{max(e.Value-half-e.Interval[0], 0), max(e.Interval[1]-e.Value-half, 0)}
 	share, sd := (first.Missing.Share+second.Missing.Share)/2, (first.Missing.SD+second.Missing.SD)/2
-	return &Release{Estimate: e, Diagnostics: map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}, "of_values": true}}
+	return &Release{estimate: e, Diagnostics: map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}, "of_values": true}}
 }

@@ -9,54 +9,34 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 )
 
-// shareAlike gives every answer that is a release the same part of what the stages before
-// leave of mu^2, turns the shares of these into noise multipliers, and returns the event of
-// all.
-func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer) (dp.Event, error) {
-	shares, releases, left := before.Taken(), 0, 1.0
-	for _, s := range shares {
-		left -= s
+// shareAlike gives every answer of so many that are releases the same part of what the stages
+// before leave of mu^2, turns the shares of these into noise multipliers, and returns the event
+// of all.
+func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer, releases int) (dp.Event, error) {
+	shares, part := before.Taken(), 1.0 // shares are relative
+	if len(shares) > 0 {
+		rest := 1.0
+		for _, s := range shares {
+			rest -= s
+		}
+		part = rest / float64(releases)
 	}
 	for _, a := range answers {
 		if a.values == nil {
-			releases++
+			shares = append(shares, scalar.Stages{Clip: part * a.share, Main: part * (1 - a.share)}.Taken()...)
 		}
-	}
-	part := 1.0 // shares are relative
-	if len(shares) > 0 {
-		part = left / float64(releases)
-	}
-	for _, a := range answers {
-		if a.values != nil {
-			continue
-		}
-		if a.share > 0 {
-			shares = append(shares, part*a.share)
-		}
-		shares = append(shares, part*(1-a.share))
 	}
 	found, err := multipliers(q, shares...)
 	if err != nil {
 		return nil, err
 	}
-	k := 0
-	for _, x := range before.Each() {
-		if *x != 0 {
-			*x = found[k]
-			k++
+	left := before.Fill(found)
+	for i, a := range answers {
+		if a.values == nil {
+			n := &answers[i].bounds.Noise
+			*n = scalar.Stages{Clip: a.share, Main: 1 - a.share}
+			left = n.Fill(left)
 		}
-	}
-	for i := range answers {
-		if answers[i].values != nil {
-			continue
-		}
-		n := &answers[i].bounds.Noise
-		if answers[i].share > 0 {
-			n.Clip = found[k]
-			k++
-		}
-		n.Main = found[k]
-		k++
 	}
 	return gaussians(found...), nil
 }
@@ -99,38 +79,36 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 	return told, nil
 }
 
-// describeAnswers tells what is known beforehand.
-func (p *Plan) describeAnswers(answers []plannedAnswer, confounding float64, uncut bool) error {
-	affordable, err := affordableWeight(p.public)
+// aboutAnswers is what is known beforehand.
+func (p Public) aboutAnswers(answers []plannedAnswer, confounding float64, uncut bool) (s summary, err error) {
+	affordable, err := affordableWeight(p)
 	if err != nil {
-		return err
+		return s, err
 	}
-	told, err := expectedAnswers(answers, affordable)
+	expected, err := expectedAnswers(answers, affordable)
 	if err != nil {
-		return err
+		return s, err
 	}
-	p.Facts["answers"] = told
+	s.facts = map[string]any{"answers": expected}
 	if confounding > 1 {
-		p.Facts["confounding"] = confounding
+		s.facts["confounding"] = confounding
 	}
-	for _, a := range told {
-		p.Expected.Constant = max(p.Expected.Constant, a.Range.Width()/2)
+	for _, a := range expected {
+		s.expected.Constant = max(s.expected.Constant, a.Range.Width()/2)
 	}
 	whatever := whateverWords + p.restsOn(confounding) + "."
 	if uncut {
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
-	p.Notes = append(p.Notes, jointNote(len(answers), whatever))
-	p.describeEpisodes()
-	p.describeBehavior(answers[0].bounds.Logistic)
+	s.notes = slices.Concat([]string{jointNote(len(answers), whatever)}, p.episodesNote(), p.behaviorNotes())
 	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
 	if own {
-		p.Notes = append(p.Notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
+		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
 	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
-		p.Notes = append(p.Notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
+		s.notes = append(s.notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
 	}
-	return nil
+	return s, nil
 }
 
 const whateverWords = ", whatever weights are clipped and whatever was never logged, assuming "

@@ -19,14 +19,14 @@ import (
 // intervals where that is expected to be narrower. docs/proofs/contrasts.md says why a
 // joint bound on all of them would gain nothing, and docs/proofs/overlap.md when answers
 // need no guard.
-func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
+func (m DPIS) several(method string, p Public, of vouched) (draft, error) {
 	if m.Diagnostics != 0 {
-		return nil, fmt.Errorf("%w: %s: diagnostics are of one policy; with targets leave the parameter out", ErrMethod, method)
+		return draft{}, fmt.Errorf("%w: %s: diagnostics are of one policy; with targets leave the parameter out", ErrMethod, method)
 	}
 	of.confounding = m.Confounding
 	if p.Targets.byFlip() {
 		if p.Behavior != nil {
-			return nil, fmt.Errorf("%w: %s: permute-and-flip spends its budget on one draw, and the probabilities of the logged actions are to be estimated, which is paid for with Gaussian noise; set select to best", ErrMethod, method)
+			return draft{}, fmt.Errorf("%w: %s: permute-and-flip spends its budget on one draw, and the probabilities of the logged actions are to be estimated, which is paid for with Gaussian noise; set select to best", ErrMethod, method)
 		}
 		return m.choosing(method, p, of)
 	}
@@ -34,48 +34,45 @@ func (m DPIS) several(method string, p Public, of vouched) (*Plan, error) {
 }
 
 // byLimits plans all intervals that are asked for, and which policy is best by them.
-func (m DPIS) byLimits(method string, p Public, of vouched) (*Plan, error) {
-	joint, err := m.answersFor(method, &p, of)
+func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
+	joint, err := m.answersFor(method, p, of)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	answers, guard := joint.answers, joint.guard
-	of.behavior, p.estimates = joint.behavior, joint.behavior != nil
-	plan, err := newPlan(method, p, joint.event, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		return prepareAnswers(p, answers, of, d)
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome, plan.needsEnds, plan.onMeans = answersAgain(p, answers, of.behavior), of.needsEnds, of.stepwise
+	p, of.behavior = joint.public, joint.behavior
 	caps, _, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	plan.Facts["max_weight"] = caps.Above // of one policy
-	if guard.number == 0 {
-		plan.uncut = true
-		plan.Facts["max_weight"] = of.weights.largest
+	uncut := joint.guard.number == 0
+	about, err := p.aboutAnswers(joint.answers, m.Confounding, uncut)
+	if err != nil {
+		return draft{}, err
 	}
-	plan.tellDesign()
-	if err := plan.describeAnswers(answers, m.Confounding, guard.number == 0); err != nil {
-		return nil, err
+	about.facts["max_weight"] = caps.Above // of one policy
+	if uncut {
+		about.facts["max_weight"] = of.weights.largest
 	}
-	guard.describe(plan, nil)
-	return plan, nil
+	return draft{
+		method: method, public: p, event: joint.event, outcome: answersAgain(p, joint.answers, of.behavior),
+		prepare: func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+			return prepareAnswers(p, joint.answers, of, d)
+		},
+		summary:   about.and(joint.guard.summary(p, nil)),
+		estimates: of.behavior != nil, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
+	}, nil
 }
 
 // answersFor plans all answers with releases of their own and, where that can be, with
 // contrasts made of values, and takes what is expected to be narrower for those
 // contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
-func (m DPIS) answersFor(method string, p *Public, of vouched) (plannedAnswers, error) {
+func (m DPIS) answersFor(method string, p Public, of vouched) (plannedAnswers, error) {
 	own, err := m.answers(method, p, of, false)
 	if err != nil || !slices.ContainsFunc(own.answers, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
 		return own, err
 	}
-	q := *p
-	subtracted, err := m.answers(method, &q, of, true)
+	subtracted, err := m.answers(method, p, of, true)
 	if err != nil {
 		return own, err
 	}
@@ -97,12 +94,12 @@ func (m DPIS) answersFor(method string, p *Public, of vouched) (plannedAnswers, 
 	if apart <= together {
 		return own, nil
 	}
-	*p = q
 	return subtracted, nil
 }
 
 // plannedAnswers are all answers with what they cost.
 type plannedAnswers struct {
+	public   Public // which says how many share the budget
 	answers  []plannedAnswer
 	event    dp.Event
 	guard    tier
@@ -111,22 +108,23 @@ type plannedAnswers struct {
 
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
-func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plannedAnswers, error) {
+func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plannedAnswers, error) {
 	out := p.Targets.planned(subtract)
-	all := plannedAnswers{answers: out, guard: tier{number: 2}}
-	p.answers = 0
+	releases := 0
 	for _, a := range out {
 		if a.values == nil {
-			p.answers++
+			releases++
 		}
 	}
-	caps, share, err := m.caps(method, *p, of.weights.largest)
+	p = p.sharing(releases)
+	all := plannedAnswers{public: p, answers: out, guard: tier{number: 2}}
+	caps, share, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return all, err
 	}
 	for i := range out {
 		a := &out[i]
-		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1}
+		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil}
 		a.bounds.Usable = len(a.policies) == 1 && policy.OnPolicy(p.Targets.Policies[a.policies[0]].Policy)
 		if b := &a.bounds; a.kind == OfContrast {
 			b.Range, b.Public.Returns, b.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false
@@ -139,19 +137,16 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plan
 	if p.Behavior != nil {
 		p.Behavior.stages(&before)
 	}
-	if all.event, err = shareAlike(*p.Privacy, &before, out); err != nil {
+	if all.event, err = shareAlike(*p.Privacy, &before, out, releases); err != nil {
 		return all, err
 	}
 	if p.Behavior != nil {
 		if all.behavior, err = p.propensities(method, before); err != nil {
 			return all, err
 		}
-		for i := range out {
-			all.behavior.into(&out[i].bounds)
-		}
 	}
 	guard := &all.guard
-	guard.why = m.needsGuard(*p, of)
+	guard.why = m.needsGuard(p, of)
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
@@ -167,11 +162,11 @@ func (m DPIS) answers(method string, p *Public, of vouched, subtract bool) (plan
 		return all, err
 	}
 	told := fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
-	if guard.why = costs(*p, of, with, without); guard.why != "" {
+	if guard.why = costs(p, of, with, without); guard.why != "" {
 		guard.why += told
 		return all, nil
 	}
-	return plannedAnswers{answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
+	return plannedAnswers{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
 }
 
 // unguarded are answers whose weights are never cut.
@@ -183,7 +178,7 @@ func (t *Targets) unguarded(q Privacy, answers []plannedAnswer, w weightBound) (
 		a.bounds.Caps = scalar.ClipRanges{Above: t.cap(a.policies, w.largest)}
 		a.bounds.Uncut = &scalar.Uncut{Square: t.weights(a.policies, w).square}
 	}
-	event, err := shareAlike(q, new(scalar.Stages), out)
+	event, err := shareAlike(q, new(scalar.Stages), out, len(out))
 	return out, event, err
 }
 
@@ -229,7 +224,7 @@ func (t *Targets) weights(places []int, w weightBound) weightBound {
 	a, b := places[0], places[1]
 	out := weightBound{largest: t.cap(places, w.largest), square: w.square}
 	switch {
-	case apart(t.Policies[a].Policy, t.Policies[b].Policy): // one of both weights is 0
+	case disjoint(t.Policies[a].Policy, t.Policies[b].Policy): // one of both weights is 0
 		out.square /= 2
 		for _, x := range w.law {
 			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/2, 1), Share: min(2*x.Share, 1)})
@@ -248,7 +243,7 @@ func (t *Targets) weights(places []int, w weightBound) weightBound {
 // planned lists the answers; subtract makes contrasts of values where both are answers.
 func (t *Targets) planned(subtract bool) []plannedAnswer {
 	var out []plannedAnswer
-	for _, a := range t.asked() {
+	for _, a := range t.intervals() {
 		planned := plannedAnswer{name: a.name, kind: OfPolicy}
 		for _, name := range a.policies {
 			planned.policies = append(planned.policies, t.place(name))
@@ -298,7 +293,7 @@ func (t *Targets) cap(places []int, most float64) float64 {
 		return of(places[0])
 	}
 	a, b := places[0], places[1]
-	if apart(t.Policies[a].Policy, t.Policies[b].Policy) {
+	if disjoint(t.Policies[a].Policy, t.Policies[b].Policy) {
 		return most / 2
 	}
 	return (of(a) + of(b)) / 2

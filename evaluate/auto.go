@@ -33,8 +33,6 @@ type Auto struct {
 type candidate struct {
 	name      string
 	estimator Estimator
-	plan      *Plan
-	err       error
 	expected  float64
 	averages  bool // its plan expects the error of noise alone
 }
@@ -49,7 +47,7 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 		return m.scalar(p)
 	}
 	if m.Guess != nil {
-		return nil, fmt.Errorf("%w: auto: guess is of the weights of one value of the policy, and features ask for a value function; leave one of them out", ErrMethod)
+		return nil, fmt.Errorf("%w: auto: guess applies only to a single value of the policy; remove guess or features", ErrMethod)
 	}
 	return m.function(p)
 }
@@ -58,23 +56,13 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 func (m Auto) scalar(p Public) (*Plan, error) {
 	switch {
 	case policy.OnPolicy(p.Target):
-		return chosen(DPIS{Guess: m.Guess}, p, "on-policy every weight is 1, so the mean return is enough")
+		return DPIS{Guess: m.Guess}.Plan(p.because("on-policy every weight is 1, so the mean return is enough"))
 	case p.decisions() > 1 && p.Return == nil:
-		return chosen(DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with several decisions per episode, where weighting each reward separately leaves the least missing mass")
+		return DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with several decisions per episode, where weighting each reward separately leaves the least missing mass"))
 	case p.decisions() > 1:
-		return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with a public range of returns, which a method that weights whole returns can use")
+		return DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with a public range of returns, which a method that weights whole returns can use"))
 	}
-	return chosen(DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}, p, "off-policy with one decision per episode, where self-normalised weights have the least variance")
-}
-
-func chosen(e Estimator, p Public, why string) (*Plan, error) {
-	plan, err := e.Plan(p)
-	if err != nil {
-		return nil, err
-	}
-	plan.Facts["chosen_by"] = "auto"
-	plan.Notes = append([]string{fmt.Sprintf("Method auto chose %s: %s.", plan.Method, why)}, plan.Notes...)
-	return plan, nil
+	return DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with one decision per episode, where self-normalised weights have the least variance"))
 }
 
 // function compares expected errors.
@@ -86,18 +74,22 @@ func (m Auto) function(p Public) (*Plan, error) {
 	var failures []error
 	for i := range all {
 		c := &all[i]
-		if c.plan, c.err = c.estimator.Plan(p); c.err != nil {
-			failures = append(failures, c.err)
+		plan, err := c.estimator.Plan(p)
+		if err != nil {
+			failures = append(failures, err)
 			continue
 		}
-		c.expected = c.plan.Expected.RMSE
-		if !(c.expected > 0) {
+		if c.expected = plan.Expected.RMSE; !(c.expected > 0) {
 			c.expected = math.Inf(1)
 		}
 		if c.averages {
 			c.expected = math.Hypot(c.expected, sampled(p))
 		}
-		words = append(words, expectedWords(c.name, c.expected))
+		word := fmt.Sprintf("%.2g", c.expected)
+		if math.IsInf(c.expected, 1) {
+			word = "not predicted"
+		}
+		words = append(words, c.name+" "+word)
 		if best < 0 || c.expected < all[best].expected {
 			best = i
 		}
@@ -111,9 +103,9 @@ func (m Auto) function(p Public) (*Plan, error) {
 		why += "; off-policy these errors include noise only, and no method here gives a value function with intervals"
 	}
 	if e := all[best].expected; e > constant && !math.IsInf(e, 1) {
-		return chosen(Constant{}, p, why)
+		return Constant{}.Plan(p.because(why))
 	}
-	return chosen(all[best].estimator, p, why)
+	return all[best].estimator.Plan(p.because(why))
 }
 
 // sampled is the error that finitely many persons make in averages of returns by state, on
@@ -126,13 +118,6 @@ func sampled(p Public) float64 {
 		sum += 1 / ((float64(i) + 0.5) / float64(n) * most)
 	}
 	return defaultSpread * p.Returns().Width() * math.Sqrt(sum/float64(n)/float64(p.Persons))
-}
-
-func expectedWords(name string, e float64) string {
-	if math.IsInf(e, 1) {
-		return name + " not predicted"
-	}
-	return fmt.Sprintf("%s %.2g", name, e)
 }
 
 // candidates lists the private methods that fit, the preferred one

@@ -2,9 +2,13 @@ package evaluate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -24,6 +28,21 @@ func (b *paidBaseline) stages(s *scalar.Stages) {
 		s.Start = modelStart * b.share
 		s.Baseline -= s.Start
 	}
+}
+
+// summary repeats the baseline; nothing where there is none.
+func (b *paidBaseline) summary() summary {
+	if b == nil {
+		return summary{}
+	}
+	s := summary{facts: map[string]any{"baseline": b.Kind, "baseline_share": b.share}}
+	if b.Guess != nil {
+		s.facts["baseline_values"] = baselineFacts(b.Guess)
+	}
+	if b.model != nil {
+		maps.Copy(s.facts, b.model.model.facts())
+	}
+	return s
 }
 
 // check holds data against what the baseline needs of them.
@@ -65,18 +84,13 @@ func (m DPDR) baseline(method string, p Public) (scalar.Baseline, float64, error
 	case !paid && share != 0:
 		return b, 0, fmt.Errorf("%w: %s: baseline_share is %v, but the baseline is %s and costs nothing", ErrMethod, method, share, b.Kind)
 	case paid && share == 0:
-		share = defaultBaselineShare(b.Kind)
+		if share = defaultTableShare; b.Kind == scalar.BaselineValue {
+			share = defaultValueShare
+		}
 	case b.Kind == "none":
 		b.Guess = &scalar.Guess{Overall: p.Returns().Mid()}
 	}
 	return b, share, nil
-}
-
-func defaultBaselineShare(kind string) float64 {
-	if kind == scalar.BaselineValue {
-		return defaultValueShare
-	}
-	return defaultTableShare
 }
 
 // chooseBaseline is the rule of baseline auto.
@@ -153,4 +167,34 @@ func (m DPDR) publicGuess(method string, p Public, states int) (*scalar.Guess, e
 	}
 	g.Overall = min(max(g.Overall, p.Returns().Min), p.Returns().Max)
 	return g, nil
+}
+
+// modelStart is the part of a baseline's share that the mean over first states gets.
+const modelStart = 0.15
+
+// modelBaseline is the model of [DPFQE] as a baseline of [DPDR].
+type modelBaseline struct {
+	model model
+	start fqe.Start
+}
+
+// fix plans the model at the noise that its stages got: the one that [DPFQE] takes by
+// itself, a table for numbered states and a linear one for other features.
+func (m *modelBaseline) fix(method string, p Public, n scalar.Stages) error {
+	named := method + " with baseline model"
+	m.start = fqe.Start{Public: p.numbers(), Multiplier: n.Start}
+	f, err := DPFQE{}.check(named, p)
+	if err == nil {
+		m.model, err = DPFQE{}.modelFor(named, p, f, n.Baseline, method+": baseline model", "another baseline")
+	}
+	return err
+}
+
+// check holds data against what the model needs of them.
+func (m *modelBaseline) check(p Public, d *trajectory.Dataset) error { return fits(m.model, p, d) }
+
+// pay makes the model's releases: the table or the moments, and the mean over first states.
+func (m *modelBaseline) pay(s *value.Sample, src *noise.Source) (*scalar.Guess, error) {
+	said, _, err := m.model.say(s, m.start, src)
+	return &scalar.Guess{Overall: said.Value}, err
 }

@@ -1,12 +1,14 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // multipliers splits a budget among Gaussian releases that are all planned in
@@ -67,22 +69,33 @@ func splitStages(method string, q Privacy, s scalar.Stages) (scalar.Stages, erro
 		return s, fmt.Errorf("%w: %s: the shares of the budget for baseline, clip, diagnostics and sampling error add up to %v; want below 1, so that something is left for the estimate", ErrMethod, method, used)
 	}
 	s.Main = 1 - used
+	return noiseOf(q, s)
+}
+
+// noiseOf turns shares that add up to the budget into noise multipliers.
+func noiseOf(q Privacy, s scalar.Stages) (scalar.Stages, error) {
 	found, err := multipliers(q, s.Taken()...)
-	if err != nil {
-		return s, err
+	if err == nil {
+		s.Fill(found)
 	}
-	k := 0
-	for _, x := range s.Each() {
-		if *x != 0 {
-			*x = found[k]
-			k++
-		}
-	}
-	return s, nil
+	return s, err
 }
 
 // eventOf describes all stages that are not left out.
 func eventOf(s scalar.Stages) dp.Event { return gaussians(s.Taken()...) }
+
+// privately plans a private method.
+func privately(method string, m Estimator, p Public, plan func(method string, p Public) (draft, error)) (*Plan, error) {
+	p = p.asking(m)
+	if err := needPrivacy(method, p); err != nil {
+		return nil, err
+	}
+	d, err := plan(method, p)
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(d)
+}
 
 // needPrivacy refuses a private method without a budget.
 func needPrivacy(method string, p Public) error {
@@ -93,4 +106,115 @@ func needPrivacy(method string, p Public) error {
 		return err
 	}
 	return p.Validate()
+}
+
+// Values of the parameter clip.
+const (
+	clipPublic = "public"
+	clipAuto   = "auto"
+)
+
+// weightCap is the public cap on a trajectory's importance weight.
+func weightCap(method string, p Public, configured float64) (float64, error) {
+	switch {
+	case configured != 0 && !(configured >= 1e-30 && configured <= 1e30):
+		return 0, fmt.Errorf("%w: %s: max_weight is %v; want a number from 1e-30 to 1e30", ErrMethod, method, configured)
+	case policy.OnPolicy(p.Target):
+		return 1, nil
+	case configured == 0:
+		return defaultMaxWeight, nil
+	}
+	return configured, nil
+}
+
+// meanInNoise is m mu: the number of persons times the budget's parameter of Gaussian
+// differential privacy, that is the size of a mean in units of its noise. Of several
+// answers each has an equal share of mu^2.
+func meanInNoise(p Public) (float64, error) {
+	mu, err := account.GaussianMu(p.Privacy.Budget)
+	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.answers, 1))) / p.share.dilution(), err
+}
+
+// affordableWeight is a public cap on weights that suits the budget. A cap c puts
+// noise 2c/(m mu), in half ranges, on the mean, and cuts at most E[w^2]/(4c) of
+// the weight, since w - c <= w^2/(4c); at E[w^2] = 4 the two are equal for
+// c^2 = m mu/2.
+func affordableWeight(p Public) (float64, error) {
+	r, err := meanInNoise(p)
+	return max(1, min(defaultMaxWeight, math.Sqrt(r/2))), err
+}
+
+// clipShare turns the parameters clip and clip_share into a share of the budget:
+// 0 where the public clip is kept. A histogram that cannot tell a tenth of the
+// persons from nobody is not paid for.
+func clipShare(method string, p Public, clip string, share float64, steps int) (float64, error) {
+	share, err := askedShare(method, clip, share)
+	if share == 0 || err != nil {
+		return 0, err
+	}
+	r, err := meanInNoise(p)
+	if err != nil {
+		return 0, err
+	}
+	// sqrt 2/mu is the noise of one bin, and steps of them may be added up.
+	if math.Sqrt(2*float64(steps)/share) > r/10 {
+		return 0, nil
+	}
+	return share, nil
+}
+
+// askedShare is the share of the budget that the parameters ask for.
+func askedShare(method, clip string, share float64) (float64, error) {
+	if !(share >= 0 && share < 1) {
+		return 0, fmt.Errorf("%w: %s: clip_share is %v; want between 0 and 1", ErrMethod, method, share)
+	}
+	switch clip {
+	case clipPublic:
+		return 0, nil
+	case clipAuto:
+	default:
+		return 0, fmt.Errorf("%w: %s: clip is %q; want public or auto", ErrMethod, method, clip)
+	}
+	return cmp.Or(share, defaultClipShare), nil
+}
+
+// WeightGuess is what is publicly supposed of persons' importance weights cut at 64,
+// from the design of the study or from an earlier release: of what a person adds in
+// [DPPDIS], of those of whole trajectories in [DPIS]. They are supposed to be lognormal
+// with these two numbers.
+type WeightGuess struct {
+	// Effective is the effective sample size (Kish 1965), (sum w)^2 / sum w^2, as a share
+	// of persons: above 0, and 1 where all weights are alike. Where a trial drew an arm with
+	// probability p and the policy always takes it, it is p.
+	Effective float64 `json:"effective"`
+	// Missing is what the mean weight lacks to 1: the share of what the policy would do
+	// that was never logged, or only with weights above 64.
+	Missing float64 `json:"missing,omitempty"`
+}
+
+// validate checks the guess against what else is asked for.
+func (g *WeightGuess) validate(method string, p Public, confounding float64) error {
+	switch {
+	case g == nil:
+		return nil
+	case p.Targets != nil:
+		return fmt.Errorf("%w: %s: guess applies to one policy, and targets names several; remove it", ErrMethod, method)
+	case p.share.some():
+		return fmt.Errorf("%w: %s: guess applies to all persons, and by divides them into groups; remove it", ErrMethod, method)
+	case p.Behavior != nil || confounding > 1:
+		return fmt.Errorf("%w: %s: guess applies to weights from known logged probabilities; remove it with estimated probabilities and with confounding", ErrMethod, method)
+	case !(g.Effective > 0 && g.Effective <= 1):
+		return fmt.Errorf("%w: %s: guess.effective is %v; want the effective sample size as a share of persons, above 0 and at most 1", ErrMethod, method, g.Effective)
+	case !(g.Missing >= 0 && g.Missing < 1):
+		return fmt.Errorf("%w: %s: guess.missing is %v; want a share from 0 to below 1", ErrMethod, method, g.Missing)
+	}
+	return nil
+}
+
+// onPolicy refuses a guess where weights are 1.
+func (g *WeightGuess) onPolicy(method string) error {
+	if g == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: guess applies to the weights of an off-policy value, and a mean return has none; remove it", ErrMethod, method)
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -82,10 +83,10 @@ func (t *Targets) validateChoice() error {
 	return nil
 }
 
-// flip is a choice by permute-and-flip. Every person's scores follow from that person's
+// permuteAndFlip is a choice by permute-and-flip. Every person's scores follow from that person's
 // records and public facts; mechanism.PermuteAndFlip clips them, sums integers and draws.
 // docs/proofs/permuteflip.md.
-type flip struct {
+type permuteAndFlip struct {
 	public     Public
 	of         vouched
 	candidates []int     // places of the policies in question
@@ -96,49 +97,39 @@ type flip struct {
 
 // choosing plans the choice of the best policy by permute-and-flip or, where that is left
 // to the forecast, by limits.
-func (m DPIS) choosing(method string, p Public, of vouched) (*Plan, error) {
+func (m DPIS) choosing(method string, p Public, of vouched) (draft, error) {
 	c := p.Targets.Choose
 	switch {
 	case m.Clip == clipAuto || m.ClipShare != 0:
-		return nil, fmt.Errorf("%w: %s: permute-and-flip pays for no histogram of weights; leave clip and clip_share out, or set select to best", ErrMethod, method)
-	case p.Privacy.Noise != mechanism.Exact:
-		return nil, fmt.Errorf("%w: %s: the coins of permute-and-flip are exact; set privacy.noise to exact", ErrMethod, method)
+		return draft{}, fmt.Errorf("%w: %s: permute-and-flip pays for no histogram of weights; leave clip and clip_share out, or set select to best", ErrMethod, method)
+	case p.Privacy.Fast:
+		return draft{}, fmt.Errorf("%w: %s: the coins of permute-and-flip are exact; set privacy.noise to exact", ErrMethod, method)
 	}
 	f, err := m.flip(method, p, of)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	told, err := m.forecast(method, f)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	if told.By = c.By; c.By == byForecast {
 		if told.By = byFlip; told.Limits >= told.Flip {
 			told.By = byLimits
 		}
 	}
-	var plan *Plan
+	var d draft
 	if told.By == byFlip {
-		plan, err = f.plan(method)
-	} else {
-		plan, err = m.byLimits(method, p, of)
+		d = f.draft(method)
+	} else if d, err = m.byLimits(method, p, of); err != nil {
+		return d, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	if told.By == byFlip {
-		plan.Facts["max_weight"] = told.MaxWeight
-		if m.Confounding > 1 {
-			plan.Facts["confounding"] = m.Confounding
-		}
-	}
-	plan.Facts["choice"] = told
-	plan.Notes = append(plan.Notes, told.note(c))
-	return plan, nil
+	d.summary = d.summary.and(summary{facts: map[string]any{"choice": told}, notes: []string{told.note(c)}})
+	return d, nil
 }
 
 // flip fixes caps, center and spread.
-func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
+func (m DPIS) flip(method string, p Public, of vouched) (*permuteAndFlip, error) {
 	most, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
 		return nil, err
@@ -152,12 +143,12 @@ func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
 		most = max(1, min(defaultMaxWeight, math.Sqrt(scale/2)))
 	}
 	most = min(most, max(of.weights.largest, 1))
-	f := &flip{public: p, of: of}
+	f := &permuteAndFlip{public: p, of: of}
 	// Where nothing is cut and nothing can be missing, the mean weight is 1 for all
 	// policies, and returns may be measured from anywhere. Elsewhere what is missing counts
 	// as the worst return.
 	if m.needsGuard(p, of) == "" && lost(p) == "" && most >= of.weights.largest {
-		f.center = f.share(f.value())
+		f.center = f.relative(f.value())
 	}
 	for _, name := range p.Targets.Levels {
 		k := p.Targets.place(name)
@@ -170,7 +161,7 @@ func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
 				continue
 			}
 			up, down := (1-f.center)*f.caps[i], f.center*f.caps[j]
-			if apart(p.Targets.Policies[a].Policy, p.Targets.Policies[b].Policy) {
+			if disjoint(p.Targets.Policies[a].Policy, p.Targets.Policies[b].Policy) {
 				f.spread = max(f.spread, up, down) // one of both scores is 0
 			} else {
 				f.spread = max(f.spread, up+down)
@@ -181,41 +172,38 @@ func (m DPIS) flip(method string, p Public, of vouched) (*flip, error) {
 }
 
 // value is about what policies are supposed to be worth.
-func (f *flip) value() float64 {
+func (f *permuteAndFlip) value() float64 {
 	if v := f.public.Targets.Choose.Value; v != nil {
 		return *v
 	}
 	return f.public.Returns().Mid()
 }
 
-// share is the place of a return in the range that scores are shares of.
-func (f *flip) share(v float64) float64 {
+// relative is a return as a fraction of the range.
+func (f *permuteAndFlip) relative(v float64) float64 {
 	return min(max((v-f.of.within.Min)/f.of.within.Width(), 0), 1)
 }
 
 // forecast supposes a gap and a value, and tells how likely either way names the best.
-func (m DPIS) forecast(method string, f *flip) (*ChoiceForecast, error) {
+func (m DPIS) forecast(method string, f *permuteAndFlip) (*ChoiceForecast, error) {
 	p, c := f.public, f.public.Targets.Choose
 	returns := p.Returns()
 	v := f.value()
 	if !(v >= returns.Min && v <= returns.Max) {
 		return nil, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
 	}
-	told := &ChoiceForecast{Gap: c.Gap, Value: v, MaxWeight: slices.Max(f.caps), Spread: f.spread, Center: f.of.within.Min + f.center*f.of.within.Width()}
-	if told.Gap == 0 {
-		told.Gap = returns.Width() / 10
-	}
-	supposed := scalar.Choosing{Candidates: len(f.candidates), Persons: p.Persons, Gap: told.Gap / f.of.within.Width(), Value: f.share(v), Center: f.center,
+	told := &ChoiceForecast{Gap: cmp.Or(c.Gap, returns.Width()/10), Value: v, MaxWeight: slices.Max(f.caps), Spread: f.spread, Center: f.of.within.Min + f.center*f.of.within.Width()}
+	supposed := scalar.Choosing{Candidates: len(f.candidates), Persons: p.Persons, Gap: told.Gap / f.of.within.Width(), Value: f.relative(v), Center: f.center,
 		Square: min(told.MaxWeight, f.of.weights.square)}
 	told.Flip = supposed.ByFlip(f.spread, p.Privacy.Budget.Epsilon, p.Privacy.Adjacency)
 	if p.Privacy.Budget.Delta == 0 {
 		return told, nil // no Gaussian noise can be paid for
 	}
-	joint, err := m.answersFor(method, &p, f.of)
+	joint, err := m.answersFor(method, p, f.of)
 	if err != nil {
 		return nil, err
 	}
-	affordable, err := affordableWeight(p)
+	affordable, err := affordableWeight(joint.public)
 	if err != nil {
 		return nil, err
 	}
@@ -259,35 +247,37 @@ func (c *ChoiceForecast) note(asked *Choice) string {
 // noValue heads a release that names a policy alone.
 const noValue = "This release names a policy and nothing else: it has no value, no interval, and no bound on how much better another policy may be. The policy is drawn at random, and a better score makes it more likely."
 
-// plan is that of permute-and-flip.
-func (f *flip) plan(method string) (*Plan, error) {
+// draft is that of permute-and-flip.
+func (f *permuteAndFlip) draft(method string) draft {
 	p := f.public
 	epsilon := p.Privacy.Budget.Epsilon
-	plan, err := newPlan(method, p, dp.PermuteAndFlip{Epsilon: epsilon}, func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		all, err := samples(d, p)
 		if err != nil {
 			return nil, err
 		}
 		xs, zs := contributions(all, f.of)
 		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xs, zs, src) }, nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	plan.outcome, plan.needsEnds, plan.onMeans = f.again, f.of.needsEnds, f.of.stepwise
-	plan.uncut = slices.Max(f.caps) >= f.of.weights.largest
-	plan.tellDesign()
-	plan.Notes = slices.Insert(plan.Notes, 0, noValue)
+	s := p.designed()
+	s.facts["max_weight"] = slices.Max(f.caps)
+	if c := f.of.confounding; c > 1 {
+		s.facts["confounding"] = c
+	}
+	s.heading = []string{noValue}
 	missing := "Missing mass (weight that is clipped, or decisions that were never logged) counts with the worst return, as in a lower limit."
 	if f.center > 0 {
 		missing = "By the design nothing is clipped or missing. Returns are measured relative to the assumed value, which changes no difference between expected scores. This assumes that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete)."
 	}
-	plan.Notes = append(plan.Notes, missing, "The choice is charged as a pure epsilon-differentially private mechanism; it does not use delta.")
-	return plan, nil
+	s.notes = []string{missing, "The choice is charged as a pure epsilon-differentially private mechanism; it does not use delta."}
+	return draft{
+		method: method, public: p, event: dp.PermuteAndFlip{Epsilon: epsilon}, prepare: prepare, outcome: f.again, summary: s,
+		needsEnds: f.of.needsEnds, onMeans: f.of.stepwise, uncut: slices.Max(f.caps) >= f.of.weights.largest,
+	}
 }
 
 // drawn adds everybody's scores and draws.
-func (f *flip) drawn(xs, zs [][]float64, src *noise.Source) (*Release, error) {
+func (f *permuteAndFlip) drawn(xs, zs [][]float64, src *noise.Source) (*Release, error) {
 	choice, err := mechanism.NewPermuteAndFlip(len(f.candidates), f.spread, f.public.Privacy.Budget.Epsilon, f.public.Privacy.Adjacency)
 	if err != nil {
 		return nil, err
@@ -313,7 +303,7 @@ func picked(policy string) *Release {
 }
 
 // again takes the policy over, if it was in question.
-func (f *flip) again(r *Release) (*Release, error) {
+func (f *permuteAndFlip) again(r *Release) (*Release, error) {
 	if len(r.Answers) != 1 || r.Answers[0].Pick == nil {
 		return nil, fmt.Errorf("answers: want one, which names the policy that was drawn")
 	}

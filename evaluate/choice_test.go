@@ -14,7 +14,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -48,7 +47,7 @@ func TestChoiceNamesAPolicyAndNothingElse(t *testing.T) {
 			if err != nil || string(text) != `{"name":"best","kind":"pick","pick":{"policy":"one"}}` {
 				t.Errorf("%s, %v", text, err)
 			}
-			if r.Estimate != nil || r.JointConfidence != 0 || len(r.Diagnostics) != 0 || r.Expected != (evaluate.Expected{}) {
+			if r.Answers[0].Estimate != nil || r.JointConfidence != 0 || len(r.Diagnostics) != 0 || r.Expected != (evaluate.Expected{}) {
 				t.Errorf("the release holds more: %+v", r)
 			}
 			if e != (evaluate.Auto{}) && !strings.HasPrefix(r.Notes[0], "This release names a policy and nothing else") {
@@ -238,7 +237,7 @@ func TestChoicesThatCannotBeMadeAreRefused(t *testing.T) {
 		{func(p *evaluate.Public) {
 			p.Targets.Choose = &evaluate.Choice{By: "limits", Gap: 1}
 		}, evaluate.DPIS{}, "leave them out"},
-		{func(p *evaluate.Public) { p.Privacy.Noise = mechanism.Fast }, evaluate.DPIS{}, "set privacy.noise to exact"},
+		{func(p *evaluate.Public) { p.Privacy.Fast = true }, evaluate.DPIS{}, "set privacy.noise to exact"},
 		{func(*evaluate.Public) {}, evaluate.DPIS{Clip: "auto"}, "leave clip and clip_share out"},
 	} {
 		p := drawnArms(t, 500, dp.ReplaceOne, "permute-and-flip")

@@ -35,19 +35,20 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 		}
 	}
 	run := func(context.Context, *noise.Source) (*Release, error) {
-		return &Release{Estimate: &Estimate{
+		return &Release{estimate: &Estimate{
 			Value:      answer,
 			Interval:   [2]float64{returns.Min, returns.Max},
 			Confidence: 1,
 			Sampling:   NoSampling,
 		}}, nil
 	}
-	plan, err := newPlan("constant", p.byStates(), dp.ApproximateDP{}, func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil })
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = func(*Release) (*Release, error) { return run(context.Background(), nil) }
-	plan.Expected.Constant = max(answer-returns.Min, returns.Max-answer)
-	plan.Notes = append(plan.Notes, "This number was fixed before the data was read. The interval is the whole public range.")
-	return plan, nil
+	return newPlan(draft{
+		method: "constant", public: p, event: dp.ApproximateDP{}, perState: true,
+		prepare: func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil },
+		outcome: func(*Release) (*Release, error) { return run(context.Background(), nil) },
+		summary: summary{
+			expected: Expected{Constant: max(answer-returns.Min, returns.Max-answer)},
+			notes:    []string{"This number was fixed before the data was read. The interval is the whole public range."},
+		},
+	})
 }

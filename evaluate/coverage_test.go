@@ -80,7 +80,7 @@ func coverage(t *testing.T, e evaluate.Estimator, p evaluate.Public, datasets in
 	src := noise.NewSeeded(3)
 	covered := 0
 	for range datasets {
-		r := run(t, e, p, bandit(rng, int(p.Persons)), src).Estimate
+		r := run(t, e, p, bandit(rng, int(p.Persons)), src).Answers[0].Estimate
 		if r.Interval[0] <= truth && truth <= r.Interval[1] {
 			covered++
 		}

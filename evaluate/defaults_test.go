@@ -131,7 +131,7 @@ func outcome(t *testing.T, m evaluate.Method, params map[string]any, varied stri
 	out := map[string]any{"facts": plan.Facts, "event": plan.Event, "expected": plan.Expected}
 	if !m.Private {
 		r := run(t, must(evaluate.New(m.Name, params)), p, data, nil)
-		out["theta"], out["estimate"] = r.Theta, r.Estimate
+		out["theta"], out["answers"] = r.Theta, r.Answers
 	}
 	return string(must(json.Marshal(out)))
 }

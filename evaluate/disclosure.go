@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // Disclosure answers, in words, what a reviewer asks beyond epsilon: the fields
@@ -96,7 +95,7 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 	if _, ok := p.event.(dp.SmoothGaussian); ok {
 		d.FloatingPoint = "Sums are of integers. The value and the bound on its local sensitivity are computed from them in floating point, with bounds on the rounding errors that are added to the noise; the value is rounded to a public lattice and the noise is an integer from an exact sampler."
 	}
-	if q.Noise == mechanism.Fast {
+	if q.Fast {
 		d.FloatingPoint = "Noise was drawn in floating-point numbers: attacks on the gaps between them are not excluded."
 	}
 	if p.event == (dp.ApproximateDP{}) {

@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -91,7 +90,7 @@ func TestTheDisclosureSaysWhatWasAsked(t *testing.T) {
 	}
 	p := chainPublic(t, persons, dp.AddRemoveOne)
 	p.Episodes = 3
-	p.Privacy.Noise = mechanism.Fast
+	p.Privacy.Fast = true
 	fast := run(t, evaluate.DPIS{}, p, data, noise.NewSeeded(1)).Disclosure
 	if !strings.Contains(fast.Unit, "presence") || !strings.Contains(fast.Unit, "at most 3 count") || !strings.Contains(fast.Unprotected[0], "lower bound") ||
 		!strings.Contains(fast.FloatingPoint, "not excluded") {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -74,98 +75,65 @@ type DPDR struct {
 //     the start;
 //   - model: what [DPFQE] answers in its default form, a table for features over numbered
 //     states and a linear model for others, without its interval. It needs what DPFQE needs.
-func (m DPDR) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
+func (m DPDR) Plan(p Public) (*Plan, error) { return privately("dp-dr", m, p, m.draft) }
+
+func (m DPDR) draft(method string, p Public) (d draft, err error) {
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)
-	const method = "dp-dr"
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
 	b, share, err := m.baseline(method, p)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	if p.By != nil {
-		return m.grouped(method, p, b, share)
+	switch {
+	case p.By != nil && b.Kind == scalar.BaselineModel:
+		return d, fmt.Errorf("%w: %s: a model is of all persons, and by asks for an answer of each group; use another baseline, or leave by out", ErrMethod, method)
+	case p.By != nil: // each group has a baseline of its own
+		d, err = p.grouped(method, m)
+	case policy.OnPolicy(p.Target):
+		d, err = m.onPolicy(method, p, b, share)
+	default:
+		return m.offPolicy(method, p, b, share)
 	}
-	var plan *Plan
-	if policy.OnPolicy(p.Target) {
-		plan, err = m.onPolicy(method, p, b, share)
-	} else {
-		plan, err = m.offPolicy(method, p, b, share)
-	}
-	if err != nil {
-		return nil, err
-	}
-	m.describe(plan, b, share)
-	return plan, nil
-}
-
-// grouped plans for several groups, each with a baseline of its own.
-func (m DPDR) grouped(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
-	if b.Kind == scalar.BaselineModel {
-		return nil, fmt.Errorf("%w: %s: a model is of all persons, and by asks for an answer of each group; use another baseline, or leave by out", ErrMethod, method)
-	}
-	plan, err := p.grouped(method, m)
-	if err != nil {
-		return nil, err
-	}
-	m.describe(plan, b, share)
-	return plan, nil
-}
-
-// describe tells the baseline.
-func (m DPDR) describe(plan *Plan, b scalar.Baseline, share float64) {
-	plan.Facts["baseline"] = b.Kind
-	plan.Facts["baseline_share"] = share
-	if b.Guess != nil {
-		plan.Facts["baseline_values"] = baselineFacts(b.Guess)
-	}
+	d.summary = d.summary.and((&paidBaseline{Baseline: b, share: share}).summary())
+	return d, err
 }
 
 // onPolicy is the mean return, whatever the baseline.
-func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
+func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64) (draft, error) {
 	if err := m.Guess.onPolicy(method); err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	if p.share != nil || !p.Complete {
+	if p.share.some() || !p.Complete {
 		if share != 0 {
-			return nil, fmt.Errorf("%w: %s: on-policy every baseline cancels, and one would be paid for in vain; leave baseline out", ErrMethod, method)
+			return draft{}, fmt.Errorf("%w: %s: on-policy every baseline cancels, and one would be paid for in vain; leave baseline out", ErrMethod, method)
 		}
 		return DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics}.usable(method, p)
 	}
-	if m.Clip == "" {
-		m.Clip = defaultDRClip
-	}
-	clip, err := clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps)
+	clip, err := clipShare(method, p, cmp.Or(m.Clip, defaultDRClip), m.ClipShare, scalar.ClipSteps)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	cap, err := weightCap(method, p, m.MaxWeight)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	half := m.Diagnostics / 2
 	d := scalar.DR{Baseline: b}
 	if d.Mean, err = meanOf(method, p, scalar.Around(p.numbers(), cap, 0), cap, scalar.Stages{Baseline: share, Clip: clip, Weights: half, Clipped: half}); err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	d.Tail = scalar.ThinTail()
 	d.Baseline.Noise = d.Noise.Baseline
-	plan, err := newPlan(method, p, eventOf(d.Noise), func(_ context.Context, data *trajectory.Dataset) (draw, error) {
-		return prepareDR(d, p, data)
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = estimateAgain(d.Again)
-	DPIS{Diagnostics: m.Diagnostics}.describe(plan, cap, clip)
-	return plan, plan.describeMean(d.Mean)
+	about, err := p.aboutMean(d.Mean)
+	return draft{
+		method: method, public: p, event: eventOf(d.Noise), outcome: estimateAgain(d.Again, nil),
+		prepare: func(_ context.Context, data *trajectory.Dataset) (draw, error) { return prepareDR(d, p, data) },
+		summary: about.and(DPIS{Diagnostics: m.Diagnostics}.shares(cap, clip)),
+	}, err
 }
 
 // offPolicy makes the release of importance sampling, step by step where rewards bound
 // the return, with the baseline in place of what is missing.
-func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float64) (*Plan, error) {
+func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float64) (draft, error) {
 	like := DPIS{MaxWeight: m.MaxWeight, Clip: m.Clip, ClipShare: m.ClipShare, Diagnostics: m.Diagnostics, Guess: m.Guess}
 	of := narrowest(p)
 	paid := &paidBaseline{Baseline: b, share: share}
@@ -173,11 +141,7 @@ func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float6
 		paid.model = new(modelBaseline)
 		of.needsEnds = p.decisions() > 1
 	}
-	plan, err := like.offPolicy(method, p, of, paid)
-	if err == nil && paid.model != nil {
-		paid.model.describe(plan)
-	}
-	return plan, err
+	return like.offPolicy(method, p, of, paid)
 }
 
 // prepareDR binds the plan to data. Whatever may fail, fails here.
@@ -205,10 +169,6 @@ func prepareDR(d scalar.DR, p Public, data *trajectory.Dataset) (draw, error) {
 	}
 	weight := scalar.PersonWeights(s)
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		e, err := d.Run(s, weight, rows, src)
-		if err != nil {
-			return nil, err
-		}
-		return estimated(e), nil
+		return paidFor(d.Run(s, weight, rows, src))
 	}, nil
 }

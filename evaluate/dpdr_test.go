@@ -53,7 +53,7 @@ func ExampleDPDR() {
 		fmt.Println(err)
 		return
 	}
-	e := release.Estimate
+	e := release.Answers[0].Estimate
 	fmt.Printf("advance with probability 0.6: %.2f in [%.2f, %.2f], truly %.2f\n", e.Value, e.Interval[0], e.Interval[1], chainWorth(0.6))
 	// Output: advance with probability 0.6: 0.74 in [0.68, 0.77], truly 0.73
 }

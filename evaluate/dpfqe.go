@@ -1,14 +1,13 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -70,47 +69,34 @@ const (
 // expected to be no larger than what it is to tell apart: with N decisions in K rows,
 // of sensitivity C and noise multiplier s, C s 2 <= N/K, and for a single decision an
 // episode the same of rewards. Pooled is always taken where the others are not.
-func (m DPFQE) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	const method = "dp-fqe"
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
+func (m DPFQE) Plan(p Public) (*Plan, error) { return privately("dp-fqe", m, p, m.draft) }
+
+func (m DPFQE) draft(method string, p Public) (draft, error) {
 	if err := m.checkAsked(method, p); err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	var f feature.Finite
-	var err error
-	if !m.isLinear(p) {
-		if f, err = m.check(method, p); err != nil {
-			return nil, err
-		}
+	f, err := m.check(method, p)
+	if err != nil {
+		return draft{}, err
 	}
 	d, err := m.split(method, p, f)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	var target []float64
-	if d.linear == nil && d.table.Form == fqe.ByAction {
-		if target, err = fqe.Target(p.Target, f); err != nil {
-			return nil, fmt.Errorf("%w: %s: form action: %w; give the policy as uniform, constant or table over the column of the states, or use form state", ErrMethod, method, err)
-		}
-	}
-	d.target = target
-	plan, err := newPlan(method, p, gaussians(d.multipliers...), func(_ context.Context, data *trajectory.Dataset) (draw, error) {
-		return d.prepare(p, data)
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.needsEnds = p.decisions() > 1
-	plan.onMeans, plan.uncut = d.vouched.stepwise, d.bounds != nil && d.bounds.Uncut != nil
-	plan.outcome = d.again
-	return plan, d.describe(plan)
+	about, err := d.about(p)
+	return draft{
+		method: method, public: p, event: eventOf(d.noise), outcome: d.again, summary: about,
+		prepare:   func(_ context.Context, data *trajectory.Dataset) (draw, error) { return d.prepare(p, data) },
+		needsEnds: p.decisions() > 1, onMeans: d.vouched.stepwise, uncut: d.bounds != nil && d.bounds.Uncut != nil,
+	}, err
 }
 
-// check refuses what the public facts do not allow a table.
+// check refuses what the public facts do not allow the model, and returns the features of a
+// table; nil for a linear model.
 func (m DPFQE) check(method string, p Public) (feature.Finite, error) {
+	if m.isLinear(p) {
+		return nil, m.checkAsked(method, p)
+	}
 	f, ok := p.Features.(feature.Finite)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s needs features over numbered states; give features of kind tabular or aggregate", ErrPublic, method)
@@ -146,69 +132,73 @@ const longestInduction = 10000
 // split divides the budget: model, first states, and the interval's stages.
 func (m DPFQE) split(method string, p Public, f feature.Finite) (direct, error) {
 	d := direct{start: fqe.Start{Public: p.numbers()}}
-	start, interval := m.StartShare, m.IntervalShare
-	if start == 0 {
-		start = defaultStartShare
-	}
-	if m.Interval != intervalNone && interval == 0 {
-		interval = defaultIntervalShare
+	start, interval := cmp.Or(m.StartShare, defaultStartShare), 0.0
+	if m.Interval != intervalNone {
+		interval = cmp.Or(m.IntervalShare, defaultIntervalShare)
 	}
 	if start+interval >= 1 {
 		return d, fmt.Errorf("%w: %s: start_share and interval_share add up to %v; want below 1, so that something is left for the model", ErrMethod, method, start+interval)
 	}
-	d.shares = []float64{1 - start - interval, start}
+	d.shares = scalar.Stages{Baseline: 1 - start - interval, Start: start}
 	if m.Interval != intervalNone {
-		clip, err := m.bound(method, p, interval, &d)
-		if err != nil {
+		if err := m.bound(method, p, interval, &d); err != nil {
 			return d, err
 		}
-		d.shares = d.withInterval(interval, clip)
 	}
 	var err error
-	if d.multipliers, err = multipliers(*p.Privacy, d.shares...); err != nil {
+	if d.noise, err = noiseOf(*p.Privacy, d.shares); err != nil {
 		return d, err
 	}
-	d.start.Multiplier = d.multipliers[1]
-	if f == nil {
-		d.linear, err = m.linearFor(method, p, d.multipliers[0])
-	} else {
-		d.table, err = m.tableFor(method, p, f, d.multipliers[0])
-	}
+	d.start.Multiplier = d.noise.Start
+	d.model, err = m.modelFor(method, p, f, d.noise.Baseline, method+": form action", "form state")
 	return d, err
 }
 
-// withInterval adds, to the shares of model and first states, those of the interval's stages.
-func (d direct) withInterval(interval, clip float64) []float64 {
-	shares := slices.Clone(d.shares)
-	if clip > 0 {
-		shares = append(shares, clip*interval)
+// modelFor is the model at a noise multiplier. what and other are for the error of a policy
+// that does not tell the probability of every action in every state.
+func (m DPFQE) modelFor(method string, p Public, f feature.Finite, multiplier float64, what, other string) (model, error) {
+	if f == nil {
+		return m.linearFor(method, p, multiplier)
 	}
-	return append(shares, (1-clip)*interval)
+	t, err := m.tableFor(method, p, f, multiplier)
+	if err != nil || t.Form != fqe.ByAction {
+		return table{Table: t}, err
+	}
+	target, err := fqe.Target(p.Target, f)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w; give the policy as uniform, constant or table over the column of the states, or use %s", ErrMethod, what, err, other)
+	}
+	return table{t, target}, nil
 }
 
-// bound plans the interval at its share of the budget, of which the choice of a cap gets
-// the share clip.
-func (m DPFQE) bound(method string, p Public, interval float64, d *direct) (clip float64, err error) {
+// bound plans the interval at its share of the budget, and adds its stages to those of model
+// and first states.
+func (m DPFQE) bound(method string, p Public, interval float64, d *direct) error {
 	d.vouched = narrowest(p)
 	is := DPIS{MaxWeight: m.MaxWeight}
 	caps, clip, err := is.caps(method, p, d.vouched.weights.largest)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true, Usable: p.onPolicy()}
 	split := func(s scalar.Stages) (scalar.Stages, error) {
-		found, err := multipliers(*p.Privacy, d.withInterval(interval, s.Clip)...)
-		if err != nil {
-			return s, err
-		}
-		if s.Main = found[len(found)-1]; s.Clip > 0 {
-			s.Clip = found[2]
-		}
-		return s, nil
+		all := d.shares
+		all.Clip, all.Main = s.Clip*interval, (1-s.Clip)*interval
+		noise, err := noiseOf(*p.Privacy, all)
+		return scalar.Stages{Clip: noise.Clip, Main: noise.Main}, err
 	}
 	b, d.tier, err = is.tier(p, d.vouched, b, scalar.Stages{Clip: clip}, split)
 	d.bounds = &b
-	return d.tier.clip, err
+	d.shares.Clip, d.shares.Main = d.tier.clip*interval, (1-d.tier.clip)*interval
+	return err
+}
+
+// maxRatio is the cap on the ratio of one decision.
+func (m DPFQE) maxRatio(p Public) float64 {
+	if p.onPolicy() {
+		return 1
+	}
+	return cmp.Or(m.MaxRatio, defaultMaxRatio)
 }
 
 // tableFor chooses the form.
@@ -217,16 +207,9 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 	if p.Discounts {
 		t.Public.Gamma = 1
 	}
-	ratio := m.MaxRatio
-	switch {
-	case policy.OnPolicy(p.Target):
-		ratio = 1
-	case ratio == 0:
-		ratio = defaultMaxRatio
-	}
 	of := func(form string) fqe.Table {
 		t := t
-		t.Form, t.MaxWeight = form, ratio
+		t.Form, t.MaxWeight = form, m.maxRatio(p)
 		if form == fqe.ByAction {
 			t.Actions, t.MaxWeight = p.Target.Actions(), 1
 		}
@@ -261,50 +244,31 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 // largestTable is the largest number of noisy numbers that form auto asks for.
 const largestTable = 1 << 20
 
-// describe tells the plan.
-func (d direct) describe(plan *Plan) error {
-	plan.Facts["shares"] = d.shares
-	plan.Expected.Constant = plan.public.Returns().Width() / 2
-	if d.linear != nil {
-		d.describeLinear(plan)
-	} else {
-		d.describeTable(plan)
+// about is what is known of the answer beforehand.
+func (d direct) about(p Public) (summary, error) {
+	model := summary{facts: d.model.facts(), expected: Expected{Constant: p.Returns().Width() / 2}, notes: d.model.notes()}
+	model.facts["shares"] = d.shares.Taken()
+	if t, ok := d.model.(table); ok && t.Form != fqe.ByAction {
+		model.facts["max_ratio"] = t.MaxWeight
 	}
 	if d.bounds == nil {
-		plan.Facts["clip"] = plan.public.Returns()
-		plan.Notes = append(plan.Notes, "No budget was spent on an interval: the one given is the whole public range of a return.")
-		return nil
+		model.facts["clip"] = p.Returns()
+		model.notes = append(model.notes, "No budget was spent on an interval: the one given is the whole public range of a return.")
+		return model, nil
 	}
-	plan.Facts["max_weight"] = d.bounds.Caps.At(0).Max
+	model.facts["max_weight"] = d.bounds.Caps.At(0).Max
 	if d.bounds.Uncut != nil {
-		if err := plan.describeUncut(*d.bounds); err != nil {
-			return err
-		}
-		plan.Notes = append(plan.Notes, "The interval does not come from the model, but from importance sampling with a share of the budget. A model value outside the interval is moved to its nearer end. The expected errors are those of the interval; the error of the model is not known in advance.")
-		d.tier.describe(plan, nil)
-		return nil
+		interval, err := p.aboutUncut(*d.bounds)
+		interval.notes = append(interval.notes, "The interval does not come from the model, but from importance sampling with a share of the budget. A model value outside the interval is moved to its nearer end. The expected errors are those of the interval; the error of the model is not known in advance.")
+		return model.and(interval, d.tier.summary(p, nil)), err
 	}
-	cap, err := plan.expectBounds(*d.bounds)
-	if err != nil {
-		return err
+	interval, cap, err := p.atCap(*d.bounds)
+	interval.notes = append(interval.notes, "The interval does not come from the model, but from importance sampling with a share of the budget. It extends from a lower estimate of the value to an upper one, and covers the value of the policy whatever the model says and whatever was never logged, assuming correct logged probabilities. A model value outside the interval is moved to its nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; the error of the model is not known in advance.", cap))
+	interval.notes = append(interval.notes, p.episodesNote()...)
+	if p.onPolicy() {
+		return model.and(interval), err
 	}
-	if !policy.OnPolicy(plan.public.Target) {
-		defer d.tier.describe(plan, nil)
-	}
-	plan.Notes = append(plan.Notes, "The interval does not come from the model, but from importance sampling with a share of the budget. It extends from a lower estimate of the value to an upper one, and covers the value of the policy whatever the model says and whatever was never logged, assuming correct logged probabilities. A model value outside the interval is moved to its nearer end. "+fmt.Sprintf("The expected errors are those of the interval, with weights capped at %.3g and without missing mass; the error of the model is not known in advance.", cap))
-	plan.describeEpisodes()
-	return nil
-}
-
-// describeTable tells of the table.
-func (d direct) describeTable(plan *Plan) {
-	plan.Facts["form"] = d.table.Form
-	plan.Facts["coordinates"] = d.table.Coordinates()
-	plan.Facts["model_norm"] = d.table.Most()
-	if d.table.Form != fqe.ByAction {
-		plan.Facts["max_ratio"] = d.table.MaxWeight
-	}
-	plan.Notes = append(plan.Notes, "A plug-in estimate: the value is the prediction of a model that is computed from noisy counts of what followed each "+rowWords(d.table.Form)+". It is biased by an unknown amount if more than the numbered state and the number of decisions left matters, and nothing here bounds that bias. The standard deviations are the model's own and assume that it is right."+endWords(d.table.Decisions))
+	return model.and(interval, d.tier.summary(p, nil)), err
 }
 
 // endWords say what ends of episodes mean to the model.
@@ -313,14 +277,4 @@ func endWords(decisions int64) string {
 		return ""
 	}
 	return fmt.Sprintf(" An episode that ends before decision %d, the last that problem.horizon allows, is taken to have ended because of its state, and what follows that decision does not count: if all episodes end after the same number of decisions, problem.horizon must be that number.", decisions)
-}
-
-func rowWords(form string) string {
-	switch form {
-	case fqe.ByAction:
-		return "action in each state"
-	case fqe.ByState:
-		return "state, weighted by the ratio of the decision"
-	}
-	return "decision, weighted by its ratio, with all states pooled"
 }

@@ -20,18 +20,18 @@ func TestLinearModelKnowsTheHorizon(t *testing.T) {
 	for _, form := range []string{"linear", "linear-state"} {
 		plan := must(DPFQE{Form: form}.Plan(p))
 		r := perform(t, DPFQE{Form: form}, p, data, noise.NewSeeded(1))
-		model := r.Diagnostics["model"].(plugIn)
+		model := r.Answers[0].Diagnostics["model"].(plugIn)
 		if math.Abs(model.Value-want) > .1*want {
 			t.Errorf("%s: the model says %v; the value is %v", form, model.Value, want)
 		}
-		if e := r.Estimate; e.Interval[0] > want || e.Interval[1] < want {
+		if e := r.Answers[0].Estimate; e.Interval[0] > want || e.Interval[1] < want {
 			t.Errorf("%s: the interval %v does not hold %v", form, e.Interval, want)
 		}
 		if err := plan.Verify(r); err != nil {
 			t.Errorf("%s: %v", form, err)
 		}
 		model.Weights = make([]float64, len(model.Weights))
-		r.Diagnostics["model"] = model
+		r.Answers[0].Diagnostics["model"] = model
 		if err := plan.Verify(r); !errors.Is(err, ErrRelease) {
 			t.Errorf("%s: weights of nothing pass: %v", form, err)
 		}
@@ -86,10 +86,10 @@ func TestLinearModelIsABaseline(t *testing.T) {
 	if form := must(DPDR{Baseline: "model"}.Plan(p)).Facts["form"]; form != "linear-state" {
 		t.Errorf("the model has form %v", form)
 	}
-	if b := r.Diagnostics["baseline"].(map[string]any)["value"].(float64); math.Abs(b-want) > .1*want {
+	if b := r.Answers[0].Diagnostics["baseline"].(map[string]any)["value"].(float64); math.Abs(b-want) > .1*want {
 		t.Errorf("the baseline is %v; the value is %v", b, want)
 	}
-	if e := r.Estimate; e.Interval[0] > want || e.Interval[1] < want {
+	if e := r.Answers[0].Estimate; e.Interval[0] > want || e.Interval[1] < want {
 		t.Errorf("the interval %v does not hold %v", e.Interval, want)
 	}
 	if err := must(DPDR{Baseline: "model"}.Plan(p)).Verify(r); err != nil {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,138 +78,131 @@ type DPIS struct {
 // off is missing mass. So the data must say how episodes end. It is narrower than
 // [DPIS] where episodes are long, and wider where the public range of a return is
 // much narrower than what rewards allow.
-type DPPDIS struct {
-	// All fields are as in [DPIS].
-	MaxWeight   float64      `json:"max_weight,omitempty"`
-	Clip        string       `json:"clip,omitempty"`
-	ClipShare   float64      `json:"clip_share,omitempty"`
-	Diagnostics float64      `json:"diagnostics,omitempty"`
-	Confounding float64      `json:"confounding,omitempty"`
-	Guess       *WeightGuess `json:"guess,omitempty"`
-}
+type DPPDIS DPIS
+
+// DPWIS is weighted importance sampling (Precup, Sutton and Singh 2000) under
+// differential privacy. On-policy, where all weights are 1, it is the mean return,
+// as [DPIS]. Off-policy it makes the same release as DPIS and has the same interval
+// but for the point in it: the ratio of the noisy sums of weighted returns and of
+// weights, as if what the data do not vouch for were like what they do.
+type DPWIS DPIS
 
 // Plan implements [Estimator].
 func (m DPIS) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	const method = "dp-is"
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
-	if p.By != nil {
-		return p.grouped(method, m)
-	}
-	if policy.OnPolicy(p.Target) {
-		return m.onPolicy(method, p)
-	}
-	return m.offPolicy(method, p, wholeReturns(p), nil)
+	return m.plan("dp-is", m, p, func(p Public) (vouched, error) { return wholeReturns(p), nil })
 }
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	const method = "dp-pdis"
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
-	if p.By != nil {
-		return p.grouped(method, m)
-	}
-	if policy.OnPolicy(p.Target) {
-		return DPIS(m).onPolicy(method, p)
-	}
-	if !(p.Reward.Width() > 0) {
-		return nil, fmt.Errorf("%w: %s weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic, method)
-	}
-	of := stepByStep(p)
-	of.selfNormalised = true
-	return DPIS(m).offPolicy(method, p, of, nil)
+	return DPIS(m).plan("dp-pdis", m, p, func(p Public) (vouched, error) {
+		if !(p.Reward.Width() > 0) {
+			return vouched{}, fmt.Errorf("%w: dp-pdis weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic)
+		}
+		of := stepByStep(p)
+		of.selfNormalised = true
+		return of, nil
+	})
+}
+
+// Plan implements [Estimator].
+func (m DPWIS) Plan(p Public) (*Plan, error) {
+	return DPIS(m).plan("dp-wis", m, p, func(p Public) (vouched, error) {
+		of := wholeReturns(p)
+		of.selfNormalised = true
+		return of, nil
+	})
+}
+
+// plan is common to importance sampling: asked is the method with these parameters, and adds
+// says what a person adds off-policy.
+func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) (vouched, error)) (*Plan, error) {
+	return privately(method, asked, p, func(method string, p Public) (draft, error) {
+		if p.By != nil {
+			return p.grouped(method, asked)
+		}
+		if policy.OnPolicy(p.Target) {
+			return m.onPolicy(method, p)
+		}
+		of, err := adds(p)
+		if err != nil {
+			return draft{}, err
+		}
+		return m.offPolicy(method, p, of, nil)
+	})
 }
 
 // onPolicy is the mean return.
-func (m DPIS) onPolicy(method string, p Public) (*Plan, error) {
+func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 	if m.Confounding > 1 {
-		return nil, fmt.Errorf("%w: %s: confounding moves the weights of an off-policy value, and a mean return has none; leave it out", ErrMethod, method)
+		return draft{}, fmt.Errorf("%w: %s: confounding moves the weights of an off-policy value, and a mean return has none; leave it out", ErrMethod, method)
 	}
 	if err := m.Guess.onPolicy(method); err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	if p.share != nil || !p.Complete {
+	if p.share.some() || !p.Complete {
 		return m.usable(method, p)
 	}
-	if m.Clip == "" {
-		m.Clip = clipPublic
-	}
-	clip, err := clipShare(method, p, m.Clip, m.ClipShare, scalar.ClipSteps)
+	clip, err := clipShare(method, p, cmp.Or(m.Clip, clipPublic), m.ClipShare, scalar.ClipSteps)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	half := m.Diagnostics / 2
-	g := p.Returns()
-	around := scalar.ClipRanges{Anchor: g.Mid(), Below: g.Width() / 2, Above: g.Width() / 2, Steps: scalar.ClipSteps}
-	w, err := meanOf(method, p, around, 1, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
+	w, err := meanOf(method, p, scalar.Around(p.numbers(), 1, 0), 1, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	returns := &pairs{public: p, each: value.ISContributions, run: func(x, weight []float64, src *noise.Source) (*Release, error) {
-		e, err := w.Run(x, weight, w.Ranges, src)
-		if err != nil {
-			return nil, err
-		}
-		return estimated(e), nil
+		return paidFor(w.Run(x, weight, w.Ranges, src))
 	}}
-	plan, err := newPlan(method, p, eventOf(w.Noise), returns.prepare)
-	if err != nil {
-		return nil, err
-	}
-	plan.pairs = returns
-	plan.outcome = estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) })
-	m.describe(plan, 1, clip)
-	return plan, plan.describeMean(w)
+	about, err := p.aboutMean(w)
+	return draft{
+		method: method, public: p, event: eventOf(w.Noise), pairs: returns,
+		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
+		summary: about.and(m.shares(1, clip)),
+	}, err
 }
 
 // usable is the mean return where episodes may be missing: a person's weight is the share of
 // their episodes that can be used.
-func (m DPIS) usable(method string, p Public) (*Plan, error) {
+func (m DPIS) usable(method string, p Public) (draft, error) {
 	if m.Clip == clipAuto || m.ClipShare != 0 {
-		return nil, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
+		return draft{}, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
 	}
-	if p.Behavior != nil && p.share == nil {
-		return nil, p.estimatesNothing(method)
+	if p.Behavior != nil && !p.share.some() {
+		return draft{}, p.estimatesNothing(method)
 	}
 	of := wholeReturns(p)
 	of.selfNormalised = true
 	return m.offPolicy(method, p, of, nil)
 }
 
-// describe tells the parameters.
-func (m DPIS) describe(plan *Plan, cap, clip float64) {
-	plan.Facts["max_weight"] = cap
-	plan.Facts["clip_share"] = clip
-	plan.Facts["diagnostics_share"] = m.Diagnostics
+// shares are the cap and how the budget is shared out.
+func (m DPIS) shares(cap, clip float64) summary {
+	return summary{facts: map[string]any{"max_weight": cap, "clip_share": clip, "diagnostics_share": m.Diagnostics}}
 }
 
 // offPolicy is common to all importance sampling: methods differ in what the shares
 // of a person are, in what a share of 1 stands for, and in the point of the interval
 // that is the value. A baseline, where there is one, makes that point.
-func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBaseline) (*Plan, error) {
+func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBaseline) (draft, error) {
 	if !(of.within.Width() > 0) {
-		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
+		return draft{}, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
 	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
-		return nil, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
+		return draft{}, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
 	}
 	if err := m.Guess.validate(method, p, m.Confounding); err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	if p.Targets != nil {
 		return m.several(method, p, of)
 	}
-	if p.share != nil && m.Diagnostics != 0 {
-		return nil, errDiagnostics(method)
+	if p.share.some() && m.Diagnostics != 0 {
+		return draft{}, fmt.Errorf("%w: %s: diagnostics are of all persons; with by leave the parameter out", ErrMethod, method)
 	}
 	caps, clip, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	half := m.Diagnostics / 2
 	stages := scalar.Stages{Clip: clip, Weights: half, Clipped: half}
@@ -218,54 +212,43 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.Behavior != nil {
 		p.Behavior.stages(&stages)
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.together(), SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy()}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.intervals, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy(), Estimated: p.Behavior != nil}
 	of.confounding = m.Confounding
 	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	clip = tier.clip
 	b.Noise = p.share.moved(b.Noise)
 	if p.Behavior != nil {
 		if of.behavior, err = p.propensities(method, b.Noise); err != nil {
-			return nil, err
+			return draft{}, err
 		}
-		of.behavior.into(&b)
-		p.estimates = true
 	}
 	if baseline != nil && baseline.model != nil {
 		if err := baseline.model.fix(method, p, b.Noise); err != nil {
-			return nil, err
+			return draft{}, err
 		}
 	}
 	g := guardedBy(b, baseline)
-	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		return prepareGuarded(g, of, baseline, p, d)
+	about, err := p.aboutBounds(b, of.weights.largest, m.Confounding, m.Guess)
+	d := draft{
+		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
+		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
+		estimates: of.behavior != nil, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
+		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && p.Behavior == nil && !b.Confounded && !b.Usable,
 	}
-	var apart *pairs
-	if baseline == nil && of.behavior == nil {
-		apart = boundsApart(b, of, p)
-		prepare = apart.prepare
+	if baseline == nil && of.behavior == nil { // persons can be looked at apart from each other
+		run := func(x, z []float64, src *noise.Source) (*Release, error) { return paidFor(b.Run(x, z, src)) }
+		d.pairs = &pairs{public: p, each: of.weigh, coordinates: 6, run: run}
+	} else {
+		d.prepare = func(_ context.Context, data *trajectory.Dataset) (draw, error) {
+			return prepareGuarded(g, of, baseline, p, data)
+		}
 	}
-	plan, err := newPlan(method, p, eventOf(b.Noise), prepare)
-	if err != nil {
-		return nil, err
+	if p.share.some() {
+		d.bounds = &b
 	}
-	plan.guessable = m.Guess == nil && tier.half == 0 && p.share == nil && p.Behavior == nil && !b.Confounded && !b.Usable
-	plan.pairs, plan.onMeans, plan.uncut = apart, of.stepwise, b.Uncut != nil || b.Usable
-	plan.outcome, plan.needsEnds = guardedAgain(g, of.behavior), of.needsEnds
-	if p.share != nil {
-		plan.bounds = &b
-	}
-	m.describe(plan, b.Caps.Above, clip)
-	if b.Confounded {
-		plan.Facts["confounding"] = m.Confounding
-	}
-	if err := plan.describeBounds(b, of.weights.largest, m.Confounding, m.Guess); err != nil {
-		return nil, err
-	}
-	tier.describe(plan, m.Guess)
-	return plan, nil
+	return d, err
 }
 
 // caps are the caps on weights to choose from, and the share of the budget that the
@@ -275,10 +258,7 @@ func (m DPIS) caps(method string, p Public, largest float64) (scalar.ClipRanges,
 	if err != nil {
 		return scalar.ClipRanges{}, 0, err
 	}
-	if m.Clip == "" {
-		m.Clip = defaultMeanClip
-	}
-	share, err := askedShare(method, m.Clip, m.ClipShare)
+	share, err := askedShare(method, cmp.Or(m.Clip, defaultMeanClip), m.ClipShare)
 	if err != nil {
 		return scalar.ClipRanges{}, 0, err
 	}

@@ -1,12 +1,15 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/refine"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -61,32 +64,34 @@ type DPRefine struct {
 }
 
 // Plan implements [Estimator].
-func (m DPRefine) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	const method = "dp-refine"
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
+func (m DPRefine) Plan(p Public) (*Plan, error) { return privately("dp-refine", m, p, m.draft) }
+
+func (m DPRefine) draft(method string, p Public) (draft, error) {
 	if p.Features == nil {
-		return nil, fmt.Errorf("%w: %s needs features", ErrPublic, method)
+		return draft{}, fmt.Errorf("%w: %s needs features", ErrPublic, method)
 	}
 	if !(p.Returns().Width() > 0) {
-		return nil, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
+		return draft{}, fmt.Errorf("%w: %s: the public range of a return is a single point; give problem.reward or problem.return a width", ErrPublic, method)
 	}
 	r, err := m.fill(method, p)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	form, err := m.form(method, r)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	if most, err := r.Capacity(form.Coordinates()); err != nil {
-		return nil, err
+		return draft{}, err
 	} else if most < p.Persons {
-		return nil, fmt.Errorf("%w: %s: at most %d persons fit %d coordinates", ErrPublic, method, most, form.Coordinates())
+		return draft{}, fmt.Errorf("%w: %s: at most %d persons fit %d coordinates", ErrPublic, method, most, form.Coordinates())
 	}
-	return planRefine(method, p, r, form)
+	if form.Name() != refine.LSTD {
+		if err := p.cutStart(method); err != nil {
+			return draft{}, err
+		}
+	}
+	return draftOf(method, p, r, form), nil
 }
 
 // form chooses what the rounds are about.
@@ -123,19 +128,19 @@ func (m DPRefine) fill(method string, p Public) (refine.Rounds, error) {
 	if r.MaxWeight, err = weightCap(method, p, m.MaxWeight); err != nil {
 		return r, err
 	}
-	if r.Spread, err = refineGuess(method, "spread", m.Spread, defaultSpread); err != nil {
-		return r, err
-	}
-	if r.Deviation, err = refineGuess(method, "deviation", m.Deviation, defaultDeviation); err != nil {
-		return r, err
+	r.Spread, r.Deviation = cmp.Or(m.Spread, defaultSpread), cmp.Or(m.Deviation, defaultDeviation)
+	for _, guess := range []struct {
+		name  string
+		given float64
+	}{{"spread", r.Spread}, {"deviation", r.Deviation}} {
+		if !(guess.given > 0 && guess.given <= 1) {
+			return r, fmt.Errorf("%w: %s: %s is %v; want above 0 and at most 1", ErrMethod, method, guess.name, guess.given)
+		}
 	}
 	if m.rule != nil {
 		r.Rule = *m.rule
 	}
-	rounds := m.Rounds
-	if rounds == 0 {
-		rounds = defaultRounds
-	}
+	rounds := cmp.Or(m.Rounds, defaultRounds)
 	if rounds < 1 || rounds > maxRounds {
 		return r, fmt.Errorf("%w: dp-refine: rounds is %d; want 1 to %d", ErrMethod, rounds, maxRounds)
 	}
@@ -156,25 +161,9 @@ func (m DPRefine) matrix(p Public) bool {
 // maxRounds is the largest number of rounds of dp-refine.
 const maxRounds = 20
 
-// refineGuess fills in and checks a public guess in units of the range of returns.
-func refineGuess(method, name string, given, standard float64) (float64, error) {
-	if given == 0 {
-		given = standard
-	}
-	if !(given > 0 && given <= 1) {
-		return 0, fmt.Errorf("%w: %s: %s is %v; want above 0 and at most 1", ErrMethod, method, name, given)
-	}
-	return given, nil
-}
-
-// planRefine plans the rounds of a form.
-func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Plan, error) {
-	if form.Name() != refine.LSTD {
-		if err := p.cutStart(method); err != nil {
-			return nil, err
-		}
-	}
-	plan, err := bootstrapping(newPlan(method, p.byStates(), gaussians(r.Schedule.Multipliers...), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+// draftOf is that of the rounds of a form.
+func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
+	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		if err := feature.Check(p.Features, d); err != nil {
 			return nil, err
 		}
@@ -193,55 +182,168 @@ func planRefine(method string, p Public, r refine.Rounds, form refine.Form) (*Pl
 			}
 			return refined(p, e), nil
 		}, nil
-	}))
-	if err != nil {
-		return nil, err
 	}
-	plan.outcome = refinedAgain(p, form)
-	plan.Expected.Constant = p.Returns().Width() / 2
-	plan.Expected.RMSE = form.Expected()
-	plan.Facts["form"] = form.Name()
-	plan.Facts["shares"] = r.Rule.Shares(form.Name() != refine.MonteCarlo, len(r.Schedule.Multipliers)-2)
-	plan.Facts["clip"] = p.Returns()
-	plan.Facts["dimension"] = p.Features.Dim()
+	facts := map[string]any{
+		"form": form.Name(), "shares": r.Rule.Shares(form.Name() != refine.MonteCarlo, len(r.Schedule.Multipliers)-2),
+		"clip": p.Returns(), "dimension": p.Features.Dim(),
+	}
 	if s, ok := form.(refine.ByState); ok {
-		plan.Facts["states"] = s.Features.States()
+		facts["states"] = s.Features.States()
 	} else {
-		plan.Facts["clip_factor"] = r.Schedule.ClipFactor
+		facts["clip_factor"] = r.Schedule.ClipFactor
 	}
-	if !policy.OnPolicy(p.Target) {
-		plan.Facts["max_weight"] = r.MaxWeight
+	if !p.onPolicy() {
+		facts["max_weight"] = r.MaxWeight
 	}
-	onPolicy := policy.OnPolicy(p.Target)
-	plan.Notes = append(meaning(plan, form.Name(), onPolicy), plan.Notes...)
-	plan.Notes = append(plan.Notes, refineNotes(plan, form.Name(), onPolicy)...)
-	plan.describeAbsent(form.Name() == refine.LSTD)
-	plan.describeEpisodes()
-	return plan, nil
+	return draft{
+		method: method, public: p, event: gaussians(r.Schedule.Multipliers...), prepare: prepare, outcome: refinedAgain(p, form),
+		bootstraps: true, perState: true,
+		summary: summary{
+			facts: facts, expected: Expected{RMSE: form.Expected(), Constant: p.Returns().Width() / 2}, heading: meaning(p, form.Name()),
+			notes: slices.Concat(refineNotes(p, form.Name()), p.absentNotes(form.Name() == refine.LSTD), p.episodesNote()),
+		},
+	}
 }
 
 // meaning says what the value of a state is, and what is claimed of it.
-func meaning(plan *Plan, form string, onPolicy bool) []string {
+func meaning(p Public, form string) []string {
 	switch {
-	case !onPolicy:
+	case !p.onPolicy():
 		return []string{"No interval is claimed: off-policy the values come without bands, and their standard deviations include only the noise and the prior. The value of a state is assumed not to depend on the number of decisions left. With a fixed horizon it does depend on it, and values may then be wrong by far more than the standard deviations. For the value of the policy with an interval use dp-pdis, dp-wis, dp-dr or dp-fqe."}
 	case form == refine.MonteCarlo:
-		return []string{plan.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean return after the first visit to it in an episode; with a fixed horizon, that mixes visits with different numbers of decisions left. Bands extend 1.96 standard deviations to either side. They assume %s. In simulations of seven processes (300 and 3000 persons, epsilon 1 and 10), 83 to 99%% of the values lay in their bands; where every outcome was rare (1 in 100; 5000 persons), none did; for a single state unlike nine others, 0 to 78%% did.", supposed))}
+		return []string{p.words(fmt.Sprintf("No confidence interval is claimed. The value of a state is the mean return after the first visit to it in an episode; with a fixed horizon, that mixes visits with different numbers of decisions left. Bands extend 1.96 standard deviations to either side. They assume %s. In simulations of seven processes (300 and 3000 persons, epsilon 1 and 10), 83 to 99%% of the values lay in their bands; where every outcome was rare (1 in 100; 5000 persons), none did; for a single state unlike nine others, 0 to 78%% did.", supposed))}
 	}
 	return nil
 }
 
-func refineNotes(plan *Plan, form string, onPolicy bool) []string {
+func refineNotes(p Public, form string) []string {
 	var notes []string
-	if form == refine.Regression && !onPolicy {
+	if form == refine.Regression && !p.onPolicy() {
 		notes = append(notes, "Off-policy, form regression weights a residual by the product of the ratios of the rest of its episode, and max_weight caps that product, which biases the values over long episodes. Form lstd uses one ratio per step.")
 	}
 	if form != refine.MonteCarlo {
 		return append(notes, "Weights about which the data say little are mostly determined by a prior around a constant function; the diagnostics give their standard deviation under that prior, without the bias of clipping.")
 	}
 	lean := "Values of states that few persons visit are mostly determined by a prior: that values of states scatter about a linear function of the share of persons that visit them."
-	if !onPolicy {
-		return append(notes, plan.words("The expected error includes only the noise. It leaves out the sampling error that importance weights add and the bias from clipping weighted returns: off-policy the error is larger, and with many persons far larger."), plan.words(lean))
+	if !p.onPolicy() {
+		return append(notes, p.words("The expected error includes only the noise. It leaves out the sampling error that importance weights add and the bias from clipping weighted returns: off-policy the error is larger, and with many persons far larger."), p.words(lean))
 	}
-	return append(notes, plan.words(lean+" The standard deviations include the noise, the prior, the sampling of persons, and the bias of clipping as the bands assume it."))
+	return append(notes, p.words(lean+" The standard deviations include the noise, the prior, the sampling of persons, and the bias of clipping as the bands assume it."))
+}
+
+// The diagnostics of dp-refine.
+const (
+	stdByCoordinate     = "std_by_coordinate"         // on-policy, of values by state about the truth
+	privacyByCoordinate = "std_privacy_by_coordinate" // off-policy or of linear features, by noise and prior
+	spreadOfReturns     = "spread_of_returns"
+	roundsFailed        = "rounds_failed"
+)
+
+// refined is the release of what the rounds found.
+func refined(p Public, e *refine.Estimate) *Release {
+	out := functionReleased(p.Features, e.Theta)
+	out.Diagnostics = map[string]any{}
+	if e.Persons == nil {
+		out.Diagnostics[privacyByCoordinate] = e.SD
+		out.Diagnostics[roundsFailed] = e.Failed
+		if e.Failed > 0 {
+			out.Notes = append(out.Notes, fmt.Sprintf("The equations of %d of the rounds could not be solved (their matrix was not positive definite). These rounds changed nothing, so the estimate is worse than its budget allows. Fewer features would help, or form monte_carlo if states are numbered.", e.Failed))
+		}
+		return out
+	}
+	out.Diagnostics[stdOf(p)] = e.SD
+	out.Diagnostics[p.unit().Words("persons")+"_by_coordinate"] = e.Persons
+	out.Diagnostics[spreadOfReturns] = e.Scatter
+	if policy.OnPolicy(p.Target) {
+		out.Bands = bandsOf(p.Features.(feature.Finite), e, p)
+	}
+	return out
+}
+
+// stdOf names the standard deviations of values by state. Off-policy nothing released
+// tells how far weights, and what clips cut of them, move a value.
+func stdOf(p Public) string {
+	if policy.OnPolicy(p.Target) {
+		return stdByCoordinate
+	}
+	return privacyByCoordinate
+}
+
+// supposed is what the bands rest on: the law of tails by which clips are supposed to
+// move values, which rare outcomes break, and the prior.
+const supposed = "returns that are no more skewed about the value of their state than an exponential distribution (no outcome is rare), and values that scatter evenly about a linear function of the share of persons that visit a state (no state is unlike the rest)"
+
+// bandsOf puts 1.96 standard deviations about the value of every state. They are no
+// confidence intervals: what is supposed cannot be told from what is released.
+func bandsOf(f feature.Finite, e *refine.Estimate, p Public) *Bands {
+	returns := p.Returns()
+	b := &Bands{Deviations: scalar.Z95, Condition: p.unit().Words(supposed)}
+	for s := range f.States() {
+		c := f.Cell(s)
+		half := scalar.Z95 * e.SD[c]
+		b.Lower = append(b.Lower, max(e.Theta[c]-half, returns.Min))
+		b.Upper = append(b.Upper, min(e.Theta[c]+half, returns.Max))
+	}
+	return b
+}
+
+// refinedAgain makes the release of what rounds of a form found again.
+func refinedAgain(p Public, form refine.Form) outcome {
+	_, finite := p.Features.(feature.Finite)
+	again := functionAgain(p, finite)
+	return func(r *Release) (*Release, error) {
+		if _, err := again(r); err != nil {
+			return nil, err
+		}
+		e, err := refinedFrom(p, form, r)
+		if err != nil {
+			return nil, err
+		}
+		return refined(p, e), nil
+	}
+}
+
+// refinedFrom reads what the rounds found back.
+func refinedFrom(p Public, form refine.Form, r *Release) (*refine.Estimate, error) {
+	e := &refine.Estimate{Theta: r.Theta}
+	_, byState := form.(refine.ByState)
+	for _, d := range []struct {
+		name string
+		into any
+		have bool
+	}{
+		{stdOf(p), &e.SD, byState},
+		{p.unit().Words("persons") + "_by_coordinate", &e.Persons, byState},
+		{spreadOfReturns, &e.Scatter, byState},
+		{privacyByCoordinate, &e.SD, !byState},
+		{roundsFailed, &e.Failed, !byState},
+	} {
+		if !d.have {
+			continue
+		}
+		if err := diagnostic(r, d.name, d.into); err != nil {
+			return nil, err
+		}
+	}
+	if len(e.SD) != len(r.Theta) || byState && len(e.Persons) != len(r.Theta) {
+		return nil, fmt.Errorf("diagnostics hold %d and %d numbers for %d features", len(e.SD), len(e.Persons), len(r.Theta))
+	}
+	for _, x := range append(append(slices.Clone(e.SD), e.Scatter), e.Persons...) {
+		if !(x >= 0) {
+			return nil, fmt.Errorf("diagnostics hold %v; want 0 or above", x)
+		}
+	}
+	return e, nil
+}
+
+// diagnostic reads one diagnostic of a release.
+func diagnostic(r *Release, name string, into any) error {
+	v, ok := r.Diagnostics[name]
+	if !ok {
+		return fmt.Errorf("diagnostics.%s is missing", name)
+	}
+	if err := fill(into, v); err != nil {
+		return fmt.Errorf("diagnostics.%s: %w", name, err)
+	}
+	return nil
 }

@@ -1,8 +1,11 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
@@ -32,16 +35,24 @@ type Overlap struct {
 // numbers are the facts that the numerics of a private method rest on.
 func (p Public) numbers() facts.Public {
 	return facts.Public{
-		Persons: p.Persons, Adjacency: p.Privacy.Adjacency, Noise: p.Privacy.Noise,
+		Persons: p.Persons, Adjacency: p.Privacy.Adjacency, Noise: p.Privacy.noise(),
 		Gamma: p.Gamma, Reward: facts.Range(p.Reward), Returns: facts.Range(p.Returns()), Horizon: p.Horizon,
-		Features: p.Features, Target: p.Target, Guessed: p.share != nil && p.share.guessed,
+		Features: p.Features, Target: p.Target, Guessed: p.share.guessed,
 	}
+}
+
+// paidFor is the release of a number, if its run found one.
+func paidFor(e *scalar.Estimate, err error) (*Release, error) {
+	if err != nil {
+		return nil, err
+	}
+	return estimated(e), nil
 }
 
 // estimated is the release of a number that was paid for.
 func estimated(e *scalar.Estimate) *Release {
 	r := &Release{
-		Estimate: &Estimate{
+		estimate: &Estimate{
 			Value:       e.Value,
 			Interval:    e.Interval,
 			Clipping:    e.Clipping,
@@ -54,11 +65,11 @@ func estimated(e *scalar.Estimate) *Release {
 	}
 	if e.Missing != nil {
 		r.Diagnostics["missing_mass"] = map[string]float64{"share": e.Missing.Share, "share_std": e.Missing.SD}
-		r.Diagnostics["sums"] = (*sums)(e.Sums)
+		r.Diagnostics["sums"] = e.Sums
 		r.Notes = missingNotes(e)
 		if m := e.Missing; m.Refuted {
 			r.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": m.MeanWeight, "mean_weight_std": m.SD}
-			r.first = refutedNote(m)
+			r.first = fmt.Sprintf(refutedNote, m.MeanWeight, m.SD)
 		}
 	}
 	if e.Clip != nil {
@@ -76,21 +87,8 @@ func estimated(e *scalar.Estimate) *Release {
 	return r
 }
 
-// sums are the noisy sums of estimates from below and above, in shares of the range
-// that fact clip tells: x of rewards and z of losses that the weights vouch for.
-type sums struct {
-	Persons float64 `json:"count"`
-	X       float64 `json:"x"`
-	Z       float64 `json:"z"`
-	XX      float64 `json:"xx"`
-	XZ      float64 `json:"xz"`
-	ZZ      float64 `json:"zz"`
-}
-
 // refutedNote says what a mean weight above 1 shows.
-func refutedNote(m *scalar.Missing) string {
-	return fmt.Sprintf("The probabilities of the logged actions are wrong: the mean weight of a person is %.3g (standard error %.2g), but with correct probabilities it is at most 1. A common cause is an arm that was drawn once but is recorded as drawn again at each decision. The interval is the whole public range, and the value is meaningless.", m.MeanWeight, m.SD)
-}
+const refutedNote = "The probabilities of the logged actions are wrong: the mean weight of a person is %.3g (standard error %.2g), but with correct probabilities it is at most 1. A common cause is an arm that was drawn once but is recorded as drawn again at each decision. The interval is the whole public range, and the value is meaningless."
 
 // missingNotes say what the missing mass means.
 func missingNotes(e *scalar.Estimate) []string {
@@ -131,12 +129,9 @@ func baselineFacts(g *scalar.Guess) map[string]any {
 	return out
 }
 
-// expect fills in the errors of a scalar that are known beforehand.
-func (p *Plan) expect(private, sampling float64) {
-	p.Expected.StdPrivacy = private
-	p.Expected.StdSampling = sampling
-	p.Expected.HalfWidth = scalar.Z95 * math.Hypot(private, sampling)
-	p.Expected.Constant = p.public.Returns().Width() / 2
+// expected are the errors of a scalar that are known beforehand.
+func (p Public) expected(private, sampling float64) Expected {
+	return Expected{StdPrivacy: private, StdSampling: sampling, HalfWidth: scalar.Z95 * math.Hypot(private, sampling), Constant: p.Returns().Width() / 2}
 }
 
 // meanOf fixes the budget of every stage of a mean. shares.Main is filled in.
@@ -151,60 +146,66 @@ func meanOf(method string, p Public, n scalar.ClipRanges, cap float64, shares sc
 	return scalar.Mean{Public: p.numbers(), Ranges: n, Cap: cap, Noise: noise, Tail: scalar.HeavyTail()}, nil
 }
 
-// describeMean tells what is known of a mean beforehand, at the widest clip.
-func (p *Plan) describeMean(w scalar.Mean) error {
+// aboutMean is what is known of a mean beforehand, at the widest clip.
+func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	private, sampling, err := w.Expected()
 	if err != nil {
-		return err
+		return summary{}, err
 	}
-	p.expect(private, sampling)
-	p.Expected.HalfWidth = w.ExpectedHalf(private, sampling)
 	clip := Range(w.Ranges.At(0))
-	p.Facts["clip"] = clip
+	s := summary{facts: map[string]any{"clip": clip}, expected: p.expected(private, sampling)}
+	s.expected.HalfWidth = w.ExpectedHalf(private, sampling)
 	if w.Noise.Clip == 0 {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The contribution of each person is clipped to [%g, %g], and the interval is one for the mean of the clipped contributions. If contributions lie outside that range, clipping biases the estimate by an amount that the interval does not include.", clip.Min, clip.Max)))
+		s.notes = append(s.notes, p.words(fmt.Sprintf("The contribution of each person is clipped to [%g, %g], and the interval is one for the mean of the clipped contributions. If contributions lie outside that range, clipping biases the estimate by an amount that the interval does not include.", clip.Min, clip.Max)))
 	} else {
-		p.Facts["clip_choices"] = w.Ranges.Steps + 1
-		p.Notes = append(p.Notes, fmt.Sprintf("The clip is chosen from a private histogram, inside [%g, %g]; the expected errors are those of the widest clip. The interval is lengthened by what the histogram shows to be clipped within that range; it does not allow for contributions beyond the range, nor for tails too thin to be distinguished from noise.", clip.Min, clip.Max))
+		s.facts["clip_choices"] = w.Ranges.Steps + 1
+		s.notes = append(s.notes, fmt.Sprintf("The clip is chosen from a private histogram, inside [%g, %g]; the expected errors are those of the widest clip. The interval is lengthened by what the histogram shows to be clipped within that range; it does not allow for contributions beyond the range, nor for tails too thin to be distinguished from noise.", clip.Min, clip.Max))
 	}
-	p.describeEpisodes()
-	return nil
+	s.notes = append(s.notes, p.episodesNote()...)
+	return s, nil
 }
 
-// expectBounds fills in the errors that are known beforehand of estimates from below
-// and above, at the cap that suits a budget where the cap is yet to be chosen.
-func (p *Plan) expectBounds(b scalar.Bounds) (cap float64, err error) {
+// atCap is what is known beforehand of estimates from below and above without what they rest
+// on, at the cap that suits a budget where the cap is yet to be chosen.
+func (p Public) atCap(b scalar.Bounds) (s summary, cap float64, err error) {
+	s.facts = map[string]any{"clip": Range(b.Range)}
 	cap = b.Caps.At(0).Max
 	if b.Noise.Clip != 0 {
-		affordable, err := affordableWeight(p.public)
+		affordable, err := affordableWeight(p)
 		if err != nil {
-			return 0, err
+			return s, 0, err
 		}
 		cap = min(cap, affordable)
-		p.Facts["clip_choices"] = b.Caps.Steps + 1
+		s.facts["clip_choices"] = b.Caps.Steps + 1
 	}
 	private, sampling, err := b.Expected(cap)
-	p.expect(private, sampling)
-	p.Facts["clip"] = Range(b.Range)
-	return cap, err
+	s.expected = p.expected(private, sampling)
+	return s, cap, err
 }
 
-// describeBounds tells what is known beforehand of estimates from below and above. No
-// weight is above largest.
-func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, guess *WeightGuess) error {
+// aboutBounds is what is known beforehand of estimates from below and above. No weight is
+// above largest.
+func (p Public) aboutBounds(b scalar.Bounds, largest, confounding float64, guess *WeightGuess) (summary, error) {
 	if b.Uncut != nil {
+		s, err := p.aboutUncut(b)
 		if guess != nil {
-			p.Notes = append(p.Notes, "The guess of weights is not used, because the public design determines them.")
+			s.notes = slices.Insert(s.notes, 0, "The guess of weights is not used, because the public design determines them.")
 		}
-		return p.describeUncut(b)
+		return s, err
 	}
 	widest := b.Caps.At(0).Max
-	cap, err := p.expectBounds(b)
+	s, cap, err := p.atCap(b)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if b.Usable {
-		return p.describeUsable(b)
+		half, err := b.ExpectedMean()
+		s.expected.HalfWidth = half
+		s.notes = append([]string{"The interval extends from a lower estimate of the mean return to an upper one, each with its error. An episode that is left out because it cannot be used may be worth anything in the public range of a return, and one that was cut off may have gone on in any way that the public ranges allow: both are missing mass, for whatever reason they are missing."}, p.episodesNote()...)
+		return s, err
+	}
+	if b.Confounded {
+		s.facts["confounding"] = confounding
 	}
 	rests := p.restsOn(confounding)
 	cuts := fmt.Sprintf("whatever weights are clipped (here those above %.4g)", widest)
@@ -218,83 +219,88 @@ func (p *Plan) describeBounds(b scalar.Bounds, largest, confounding float64, gue
 	if guess != nil {
 		half, at, err := b.Forecast(scalar.Weighing(*guess))
 		if err != nil {
-			return err
+			return s, err
 		}
-		p.Expected.HalfWidth = half
+		s.expected.HalfWidth = half
 		words += fmt.Sprintf(" The expected half width follows from the guess of weights: an effective sample size of %.3g times the number of persons and a missing mass of %.3g, with weights capped at %.3g.", guess.Effective, guess.Missing, at)
 	}
-	p.Notes = append(p.Notes, words)
-	p.describeEpisodes()
-	p.describeBehavior(b.Logistic)
-	return nil
+	s.notes = slices.Concat([]string{words}, p.episodesNote(), p.behaviorNotes())
+	return s, nil
 }
 
-// describeUsable tells what is known beforehand of a mean of episodes that may be missing.
-func (p *Plan) describeUsable(b scalar.Bounds) error {
-	half, err := b.ExpectedMean()
-	if err != nil {
-		return err
-	}
-	p.Expected.HalfWidth = half
-	p.Notes = append(p.Notes, "The interval extends from a lower estimate of the mean return to an upper one, each with its error. An episode that is left out because it cannot be used may be worth anything in the public range of a return, and one that was cut off may have gone on in any way that the public ranges allow: both are missing mass, for whatever reason they are missing.")
-	p.describeEpisodes()
-	return nil
-}
-
-// describeAbsent says of a method without missing mass what it does not allow for. One that
+// absentNotes say of a method without missing mass what it does not allow for. One that
 // bootstraps goes on from the observation at which an episode was cut off.
-func (p *Plan) describeAbsent(bootstraps bool) {
-	if p.public.Complete {
-		return
+func (p Public) absentNotes(bootstraps bool) (notes []string) {
+	if p.Complete {
+		return nil
 	}
-	if p.public.decisions() > 1 && p.public.Labels["end"] != "terminated" && !bootstraps {
-		p.Notes = append(p.Notes, "An episode that was cut off counts as ended there: nothing here allows for what would have followed, and the curator alone sees how many there are.")
+	if p.decisions() > 1 && p.Labels["end"] != "terminated" && !bootstraps {
+		notes = append(notes, "An episode that was cut off counts as ended there: nothing here allows for what would have followed, and the curator alone sees how many there are.")
 	}
-	p.Notes = append(p.Notes, p.words("An episode that is left out because it cannot be used does not count, nor does a person without any: nothing here allows for what is missing, and the curator alone sees how much it is."))
+	return append(notes, p.words("An episode that is left out because it cannot be used does not count, nor does a person without any: nothing here allows for what is missing, and the curator alone sees how much it is."))
 }
 
-// describeEpisodes says what the mean over a person's episodes supposes, where a person
+// episodesNote says what the mean over a person's episodes supposes, where a person
 // may have several: docs/proofs/overlap.md.
-func (p *Plan) describeEpisodes() {
-	if u := p.public.Privacy.Unit; u != "" && u != Person || p.public.Episodes == 1 || p.public.Horizon <= 1 {
-		return
+func (p Public) episodesNote() []string {
+	if u := p.Privacy.Unit; u != "" && u != Person || p.Episodes == 1 || p.Horizon <= 1 {
+		return nil
 	}
-	p.Notes = append(p.Notes, "A person may have several episodes and counts with their mean. That mean is the value of an episode if the number of episodes that count does not depend on how they went. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count.")
+	return []string{"A person may have several episodes and counts with their mean. This equals the value per episode only if how many episodes a person has is unrelated to their outcomes. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count."}
 }
 
-// describeBehavior tells how the probabilities of logged actions are estimated, where they
-// are; by is the regression, nil for counts.
-func (p *Plan) describeBehavior(by *scalar.Logistic) {
-	b := p.public.Behavior
+// behaviorNotes say how the probabilities of logged actions are estimated, where they
+// are.
+func (p Public) behaviorNotes() (notes []string) {
+	b := p.Behavior
 	if b == nil {
-		return
+		return nil
 	}
 	drawn := "every decision was made"
 	if b.Once {
 		drawn = "the first decision of every episode was made"
 	}
-	if by != nil {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information matrices; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; nothing in this release can show whether that is so.", by.Actions, by.Dim, scalar.LogisticRounds, drawn)))
+	if b.By == byFeatures {
+		notes = append(notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by a logistic regression of %d actions on %d public features in %d rounds of noisy gradients and information matrices; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that %s with probabilities that are a logistic function of these features and of nothing else, and that the errors of the regression are normal; nothing in this release can show whether that is so.", b.Actions, p.Features.Dim(), scalar.LogisticRounds, drawn)))
 	} else {
-		p.Notes = append(p.Notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known about the person.", max(b.States, 1), b.Actions, drawn)))
+		notes = append(notes, p.words(fmt.Sprintf("The probabilities of the logged actions were not known. They are estimated from the same persons, by noisy counts of first decisions in %d public cells of %d actions; their privacy cost is included. Weights are computed from upper limits of the probabilities, and what these leave over is missing mass. It is assumed that within a cell %s with the same probabilities, whatever else was known about the person.", max(b.States, 1), b.Actions, drawn)))
 	}
 	if b.Once {
-		p.Notes = append(p.Notes, "Actions were drawn once per episode: later decisions have probability 1, which is also an upper limit, so the interval holds even where the drawn action was not kept to.")
+		notes = append(notes, "Actions were drawn once per episode: later decisions have probability 1, which is also an upper limit, so the interval holds even where the drawn action was not kept to.")
 	}
+	return notes
 }
 
-// restsOn says what the intervals of a plan take for granted.
-func (p *Plan) restsOn(confounding float64) string {
-	if p.public.Behavior == nil {
-		return restsOn(confounding)
+// restsOn says what the intervals of a plan take for granted off-policy.
+func (p Public) restsOn(confounding float64) string {
+	words := "correct logged probabilities"
+	if confounding > 1 {
+		words = fmt.Sprintf("logged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", confounding)
 	}
-	return strings.Replace(restsOn(confounding), "logged", "estimated", 1)
+	if p.Behavior != nil {
+		words = strings.Replace(words, "logged", "estimated", 1)
+	}
+	return words
 }
 
-// restsOn says what intervals off-policy take for granted.
-func restsOn(confounding float64) string {
-	if confounding <= 1 {
-		return "correct logged probabilities"
+// summary is what a plan says to its readers beside the public facts that it rests on.
+type summary struct {
+	facts    map[string]any
+	expected Expected
+	heading  []string // notes that go before all others
+	notes    []string
+}
+
+// and adds what others say. Their facts, and their errors that are not 0, take the place of
+// those that were there.
+func (s summary) and(others ...summary) summary {
+	out := summary{map[string]any{}, s.expected, slices.Clone(s.heading), slices.Clone(s.notes)}
+	maps.Copy(out.facts, s.facts)
+	for _, o := range others {
+		maps.Copy(out.facts, o.facts)
+		e, f := o.expected, out.expected
+		out.expected = Expected{cmp.Or(e.StdPrivacy, f.StdPrivacy), cmp.Or(e.StdSampling, f.StdSampling), cmp.Or(e.HalfWidth, f.HalfWidth), cmp.Or(e.RMSE, f.RMSE), cmp.Or(e.Constant, f.Constant)}
+		out.heading, out.notes = append(out.heading, o.heading...), append(out.notes, o.notes...)
 	}
-	return fmt.Sprintf("logged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", confounding)
+	return out
 }

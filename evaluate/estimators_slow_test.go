@@ -115,7 +115,7 @@ func functionOf(r *Release) []float64 {
 	}
 	flat := make([]float64, chain.States)
 	for i := range flat {
-		flat[i] = r.Estimate.Value
+		flat[i] = r.Answers[0].Estimate.Value
 	}
 	return flat
 }

@@ -86,11 +86,11 @@ func TestModelKnowsTheHorizon(t *testing.T) {
 		t.Fatalf("the value is %v; want 5.606", want)
 	}
 	r := perform(t, DPFQE{}, fixedPublic(2000, 5, fixedTarget()), fixedData(2000, 1), noise.NewSeeded(1))
-	model := r.Diagnostics["model"].(plugIn)
+	model := r.Answers[0].Diagnostics["model"].(plugIn)
 	if math.Abs(model.Value-want) > .1*want {
 		t.Errorf("the model says %v; the value is %v", model.Value, want)
 	}
-	if e := r.Estimate; e.Interval[0] > want || e.Interval[1] < want {
+	if e := r.Answers[0].Estimate; e.Interval[0] > want || e.Interval[1] < want {
 		t.Errorf("the interval %v does not hold %v", e.Interval, want)
 	}
 }
@@ -107,7 +107,7 @@ func TestPlanForecastsTheIntervalOfTheModel(t *testing.T) {
 		if ratio := expected.StdPrivacy / whole.StdPrivacy; math.Abs(ratio-1/math.Sqrt(.3)) > .02 {
 			t.Errorf("epsilon %v: noise %v, %v times that of dp-pdis", epsilon, expected.StdPrivacy, ratio)
 		}
-		e := perform(t, DPFQE{}, p, fixedData(2000, 2), noise.NewSeeded(2)).Estimate
+		e := perform(t, DPFQE{}, p, fixedData(2000, 2), noise.NewSeeded(2)).Answers[0].Estimate
 		if half := (e.Interval[1] - e.Interval[0]) / 2; !(expected.HalfWidth < last) || half > expected.HalfWidth {
 			t.Errorf("epsilon %v: half width %v forecast, %v released; %v forecast before", epsilon, expected.HalfWidth, half, last)
 		}

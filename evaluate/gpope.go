@@ -111,32 +111,20 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 	if _, err := r.walk.StepSum(); err != nil {
 		return nil, err
 	}
-	plan, err := bootstrapping(newPlan(gpopeName, r.public.byStates(), r.walk.Event(r.walk.Multiplier), r.prepare))
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = functionAgain(r.public.Features, r.projected())
-	r.describe(plan)
-	plan.describeAbsent(true)
-	return plan, nil
+	return newPlan(draft{
+		method: gpopeName, public: r.public, event: r.walk.Event(r.walk.Multiplier), prepare: r.prepare,
+		outcome: functionAgain(r.public, r.walk.Project), summary: r.summary(), bootstraps: true, perState: true,
+	})
 }
 
 const gpopeName = "gpope"
-
-// projected is where the values lie; nil where they may lie anywhere.
-func (r *gpopePlan) projected() *Range {
-	if !r.walk.Project {
-		return nil
-	}
-	values := r.public.Returns()
-	return &values
-}
 
 // gpopePlan is a GPOPE with every setting fixed, all of it from public facts.
 type gpopePlan struct {
 	public Public // with the budget that the plan really claims
 	asked  dp.Budget
 	xie19  bool
+	truth  account.Bracket // the epsilon of the noise of xie19
 	walk   gpope.Walk
 }
 
@@ -172,7 +160,7 @@ func (r *gpopePlan) calibrate() error {
 // calibrateXie19 takes the noise of the paper's accountant and makes the plan
 // claim what that noise really gives.
 func (r *gpopePlan) calibrateXie19() error {
-	q := *r.public.Privacy
+	q := r.public.Privacy
 	sigma, _, err := xie19.Sigma(r.public.Persons, r.walk.Iterations, q.Budget.Epsilon, q.Budget.Delta)
 	if err != nil {
 		return err
@@ -182,41 +170,32 @@ func (r *gpopePlan) calibrateXie19() error {
 	if err := accountant.Compose(context.Background(), r.walk.Event(sigma), 1); err != nil {
 		return err
 	}
-	truth, err := accountant.Epsilon(context.Background(), q.Budget.Delta)
-	if err != nil {
+	if r.truth, err = accountant.Epsilon(context.Background(), q.Budget.Delta); err != nil {
 		return err
 	}
-	q.Budget.Epsilon = truth.Upper
-	r.public.Privacy = &q
+	r.public = r.public.withEpsilon(r.truth.Upper)
 	return nil
 }
 
-// describe adds what a reader should know to a plan.
-func (r *gpopePlan) describe(plan *Plan) {
-	plan.Expected.Constant = r.public.Returns().Width() / 2
-	f := plan.Facts
-	f["sampling"] = string(r.walk.Scheme.Sampling)
-	f["expected_batch"] = r.walk.Scheme.Expected
-	f["iterations"] = r.walk.Iterations
-	f["clip"] = r.walk.Clip
-	f["step_theta"], f["step_w"] = r.walk.StepTheta, r.walk.StepW
-	f["schedule"] = r.walk.Schedule.Name
-	f["momentum"], f["average"], f["project"] = r.walk.Momentum, r.walk.Average, r.walk.Project
-	f["start"] = r.walk.Start
-	f["scale"] = slices.Clone(r.walk.Scale)
-	f["weighting"] = r.walk.Weighting.String()
-	f["gradient_factor"] = r.walk.Shrink
-	f["noise_multiplier"] = r.walk.Multiplier
-	f["dimension"] = r.walk.N
-	plan.Notes = append(plan.Notes,
-		plan.words(fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all bias the result by an amount that is not known in advance, and the release has no error bar. Compare it with the constant baseline.", r.walk.Clip)),
-	)
+// summary is what a reader should know.
+func (r *gpopePlan) summary() summary {
+	w := r.walk
+	s := summary{expected: Expected{Constant: r.public.Returns().Width() / 2}, facts: map[string]any{
+		"sampling": string(w.Scheme.Sampling), "expected_batch": w.Scheme.Expected, "iterations": w.Iterations, "clip": w.Clip,
+		"step_theta": w.StepTheta, "step_w": w.StepW, "schedule": w.Schedule.Name,
+		"momentum": w.Momentum, "average": w.Average, "project": w.Project, "start": w.Start, "scale": slices.Clone(w.Scale),
+		"weighting": w.Weighting.String(), "gradient_factor": w.Shrink, "noise_multiplier": w.Multiplier, "dimension": w.N,
+	}}
+	s.notes = append([]string{
+		r.public.words(fmt.Sprintf("A person's scaled gradient is clipped to norm %g. Clipping, noise and too few steps all bias the result by an amount that is not known in advance, and the release has no error bar. Compare it with the constant baseline.", w.Clip)),
+	}, r.public.absentNotes(true)...)
 	if r.xie19 {
-		plan.Facts["xie19_epsilon"] = r.asked.Epsilon
-		plan.Notes = append([]string{fmt.Sprintf(
+		s.facts["xie19_epsilon"] = r.asked.Epsilon
+		s.heading = []string{fmt.Sprintf(
 			"Not a guarantee of epsilon %g: the noise was calibrated by the accountant of Xie, Thomas and Miklau (2019), which is unsound. The true epsilon at delta %g is between %.4g and %.4g, and that is what this release states and costs.",
-			r.asked.Epsilon, r.asked.Delta, plan.Epsilon.Lower, plan.Epsilon.Upper)}, plan.Notes...)
+			r.asked.Epsilon, r.asked.Delta, r.truth.Lower, r.truth.Upper)}
 	}
+	return s
 }
 
 // prepare binds the plan to data. Each person's gradient depends on that
@@ -245,10 +224,6 @@ func (r *gpopePlan) prepare(_ context.Context, d *trajectory.Dataset) (draw, err
 		if err != nil {
 			return nil, err
 		}
-		release := &Release{Theta: theta}
-		if f, ok := r.public.Features.(feature.Finite); ok {
-			release.Values = statesOf(f, theta)
-		}
-		return release, nil
+		return functionReleased(r.public.Features, theta), nil
 	}, nil
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -36,7 +37,8 @@ func (m GPOPE) resolve(p Public) (*gpopePlan, error) {
 	out := &gpopePlan{public: p, asked: p.Privacy.Budget, xie19: m.Accountant == "xie19",
 		walk: gpope.Walk{Public: p.numbers(), N: p.Features.Dim(), OneHot: oneHot, Momentum: m.Momentum}}
 	r := &out.walk
-	sizes := paperPreset(p)
+	// The paper gives no sizes that survive sound noise: one pass over as many persons as there are.
+	sizes := preset{1, p.Persons, 0.02, 0.1, 0.1}
 	if !m.paper() {
 		var err error
 		if sizes, err = presetFor(p, r.N); err != nil {
@@ -96,27 +98,21 @@ func (m GPOPE) sampling(p Public, r *gpope.Walk, given preset) error {
 	case s == gpope.Uniform && !replace:
 		return fmt.Errorf("%w: %s: sampling uniform needs a public number of persons, which add_remove_one does not have; use poisson", ErrMethod, gpopeName)
 	}
-	batch := m.Batch
-	switch {
-	case s == gpope.Everyone:
+	batch := cmp.Or(m.Batch, given.batch)
+	if s == gpope.Everyone {
 		batch = p.Persons
-	case batch == 0:
-		batch = given.batch
 	}
 	r.Scheme = gpope.NewScheme(s, p.Persons, batch)
-	r.Iterations = m.Iterations
-	if r.Iterations == 0 {
-		r.Iterations = given.iterations
-	}
+	r.Iterations = cmp.Or(m.Iterations, given.iterations)
 	return nil
 }
 
 // sizes fixes the clip, the steps and their schedule.
 func (m GPOPE) sizes(p Public, r *gpope.Walk, given preset) error {
 	width := p.Returns().Width()
-	r.Clip = positiveOr(m.Clip, given.clip*width)
-	r.StepTheta = positiveOr(m.StepTheta, given.theta)
-	r.StepW = positiveOr(m.StepW, given.w)
+	r.Clip = cmp.Or(m.Clip, given.clip*width)
+	r.StepTheta = cmp.Or(m.StepTheta, given.theta)
+	r.StepW = cmp.Or(m.StepW, given.w)
 	r.Schedule = gpope.Schedule{Name: "constant", Constant: 1}
 	switch m.Schedule {
 	case "", "constant":
@@ -131,13 +127,6 @@ func (m GPOPE) sizes(p Public, r *gpope.Walk, given preset) error {
 		return fmt.Errorf("%w: %s: schedule is %q; want constant, polynomial or diminishing", ErrMethod, gpopeName, m.Schedule)
 	}
 	return nil
-}
-
-func positiveOr(x, otherwise float64) float64 {
-	if x > 0 {
-		return x
-	}
-	return otherwise
 }
 
 // iterate fixes where the walk starts and what becomes of its positions.
@@ -176,7 +165,7 @@ func (m GPOPE) scaling(p Public, r *gpope.Walk) error {
 		if p.Gamma < 1 {
 			length = min(length, 1/(1-p.Gamma))
 		}
-		r.Shrink = 1 / positiveOr(m.Length, length)
+		r.Shrink = 1 / cmp.Or(m.Length, length)
 	}
 	r.Scale = make([]float64, r.N)
 	if m.Visits != nil && len(m.Visits) != r.N {
@@ -235,7 +224,3 @@ func presetFor(p Public, n int) (preset, error) {
 	}
 	return preset{400, 8000, 0.05, 1, 0.02}, nil
 }
-
-// paperPreset is for Algorithm 1, whose paper gives no sizes that survive sound
-// noise: one pass over as many persons as there are.
-func paperPreset(p Public) preset { return preset{1, p.Persons, 0.02, 0.1, 0.1} }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -34,18 +33,6 @@ type Group struct {
 	// which must be right; otherwise a public guess, which forecasts and the choice of
 	// caps go by and nothing else, 0 for an equal part of all persons.
 	Persons int64
-}
-
-// groupedMethods are those that answer for several groups.
-var groupedMethods = []string{"auto", "dp-is", "dp-pdis", "dp-wis", "dp-dr"}
-
-// whole refuses groups where the method has one answer for all persons.
-func (p Public) whole(method string) error {
-	if p.By == nil || slices.Contains(groupedMethods, method) {
-		return nil
-	}
-	return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out",
-		ErrMethod, method, strings.Join(groupedMethods, ", "))
 }
 
 // validate checks groups on their own, then beside the other facts.
@@ -97,12 +84,11 @@ func (g *Groups) beside(p Public) error {
 
 // clone copies what the caller could still change.
 func (g *Groups) clone() *Groups {
-	if g == nil {
-		return nil
+	out := copied(g)
+	if out != nil {
+		out.Of = slices.Clone(g.Of)
 	}
-	out := *g
-	out.Of = slices.Clone(g.Of)
-	return &out
+	return out
 }
 
 // Members is the place of every person's group among those of g, -1 for a person who is

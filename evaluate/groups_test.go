@@ -226,7 +226,7 @@ func TestGroupsCostWhatOneCosts(t *testing.T) {
 		}
 		of := only(d, func(person int) bool { return d.Obs[person] == 0 })
 		mine, theirs := run(t, method, p, d, noise.NewSeeded(3)).Answers[0], run(t, method, alone, of, noise.NewSeeded(3))
-		a, b := mine.Estimate, theirs.Estimate
+		a, b := mine.Estimate, theirs.Answers[0].Estimate
 		if a.Value != b.Value || a.StdPrivacy != b.StdPrivacy || a.StdSampling != b.StdSampling {
 			t.Errorf("a group %+v; its persons alone %+v", a, b)
 		}

@@ -18,7 +18,7 @@ func TestNoiseWhereAPersonMayChangeGroup(t *testing.T) {
 	for k := range asked.Rounds {
 		asked.Rounds[k] = float64(7 + k)
 	}
-	moved := (&share{moves: true}).moved(asked)
+	moved := (&groupPart{moves: true}).moved(asked)
 	opposite := map[*float64]bool{&moved.Baseline: true}
 	for k := range moved.Rounds {
 		opposite[&moved.Rounds[k]] = true
@@ -46,7 +46,7 @@ func TestNoiseWhereAPersonMayChangeGroup(t *testing.T) {
 	if two > budget || one > budget {
 		t.Errorf("a person who changes group is worth %v, one who does not %v; %v was asked for", two, one, budget)
 	}
-	if same := (&share{}).moved(asked); same != asked {
+	if same := (&groupPart{}).moved(asked); same != asked {
 		t.Errorf("groups are fixed, and noise is %+v for %+v", same, asked)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// share says of a plan that it is for one of several groups.
-type share struct {
-	intervals int // that hold together with 95%
+// groupPart marks a plan as that of one of several groups.
+type groupPart struct {
+	intervals int // that hold together with 95%; 0 for one, which is of all persons
 	// moves tells that a replaced person may leave the group, or enter it, and guessed
 	// that the number of persons is a guess.
 	moves, guessed bool
@@ -27,8 +27,8 @@ type share struct {
 // within a group as well, where no two persons point in directions more than a right
 // angle apart: the points of mechanism.Pair and of a histogram. A baseline's and a
 // gradient's may, and have twice the length between them.
-func (s *share) moved(n scalar.Stages) scalar.Stages {
-	if s == nil || !s.moves {
+func (s groupPart) moved(n scalar.Stages) scalar.Stages {
+	if !s.moves {
 		return n
 	}
 	const across = math.Sqrt2 * (1 + 0x1p-40)
@@ -43,60 +43,39 @@ func (s *share) moved(n scalar.Stages) scalar.Stages {
 }
 
 // dilution is by how much less of mu a group has to itself.
-func (s *share) dilution() float64 {
-	if s == nil || !s.moves {
+func (s groupPart) dilution() float64 {
+	if !s.moves {
 		return 1
 	}
 	return math.Sqrt2
 }
 
-// together is the number of intervals that hold with 95%, 0 for one.
-func (s *share) together() int {
-	if s == nil {
-		return 0
-	}
-	return s.intervals
-}
-
-// group is the plan's facts for one group alone.
-func (p Public) group(i int) Public {
-	q := p.clone()
-	q.By = nil
-	q.Persons = p.By.size(i, p.Persons)
-	q.Privacy.LargeDelta = true // delta is held against all persons
-	q.share = &share{intervals: len(p.By.Of), guessed: !p.By.Fixed, moves: p.Privacy.Adjacency == dp.ReplaceOne && !p.By.Fixed}
-	if q.share.moves {
-		q.Privacy.Adjacency = dp.AddRemoveOne
-	}
-	return q
-}
+// some tells that the plan is for a group and not for all persons.
+func (s groupPart) some() bool { return s.intervals > 0 }
 
 // grouped plans one release for several groups: that of each is a release of its own,
 // and one person touches one of them, or two where persons may change group, so that the
 // whole costs what one costs. The event is that of a single Gaussian release at the
 // budget's mu, of which the stages of the groups a person touches are no more than parts.
-func (p Public) grouped(method string, m Estimator) (*Plan, error) {
-	if p.Behavior != nil {
-		if policy.OnPolicy(p.Target) {
-			return nil, fmt.Errorf("%w: %s: on-policy nothing is divided by the probabilities of logged actions, and to estimate them would be paid for in vain; leave data.behavior out", ErrMethod, method)
-		}
-		p.estimates = true
+func (p Public) grouped(method string, m Estimator) (draft, error) {
+	if p.Behavior != nil && policy.OnPolicy(p.Target) {
+		return draft{}, fmt.Errorf("%w: %s: on-policy nothing is divided by the probabilities of logged actions, and to estimate them would be paid for in vain; leave data.behavior out", ErrMethod, method)
 	}
 	parts := make([]*Plan, len(p.By.Of))
 	for i, a := range p.By.Of {
 		var err error
 		if parts[i], err = m.Plan(p.group(i)); err != nil {
-			return nil, fmt.Errorf("by: %s: %w", a.Name, err)
+			return draft{}, fmt.Errorf("by: %s: %w", a.Name, err)
 		}
 		if parts[i].bounds == nil {
-			return nil, fmt.Errorf("%w: %s: nothing is known of this form in groups; leave by out", ErrMethod, method)
+			return draft{}, fmt.Errorf("%w: %s: nothing is known of this form in groups; leave by out", ErrMethod, method)
 		}
 	}
 	all, err := multipliers(*p.Privacy, 1)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
-	plan, err := newPlan(method, p, gaussians(all...), func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
+	prepare := func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
 		draws, err := p.split(ctx, parts, d)
 		if err != nil {
 			return nil, err
@@ -110,14 +89,12 @@ func (p Public) grouped(method string, m Estimator) (*Plan, error) {
 			}
 			return p.gathered(parts, found)
 		}, nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	plan.outcome = func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) }
-	plan.needsEnds, plan.groups = parts[0].needsEnds, parts
-	plan.describeGroups(parts)
-	return plan, nil
+	return draft{
+		method: method, public: p, event: gaussians(all...), prepare: prepare,
+		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
+		summary: p.aboutGroups(parts), groups: parts, estimates: true, needsEnds: parts[0].needsEnds,
+	}, nil
 }
 
 // drawn is the release of group i. Where persons are spread over processes a sum is told
@@ -194,15 +171,13 @@ func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset)
 	if err != nil {
 		return nil, err
 	}
-	persons := make([][]int, len(parts))
+	persons, none := make([][]int, len(parts)), int64(0)
 	for person, i := range members {
 		if i >= 0 {
 			persons[i] = append(persons[i], person)
+		} else {
+			none++
 		}
-	}
-	none := int64(len(members))
-	for _, of := range persons {
-		none -= int64(len(of))
 	}
 	draws := make([]draw, len(parts))
 	for i, part := range parts {
@@ -233,28 +208,18 @@ func pad(group *trajectory.Dataset, persons int64) {
 // gathered is the release of all groups. It is post-processing of those of each.
 func (p Public) gathered(parts []*Plan, found []*Release) (*Release, error) {
 	r := &Release{JointConfidence: scalar.Confidence(1)}
-	refuted := false
-	for _, one := range found {
-		refuted = refuted || one.first != ""
-	}
+	refuted := slices.ContainsFunc(found, func(one *Release) bool { return one.first != "" })
 	for i, one := range found {
-		name := p.By.Of[i].Name
 		if refuted && !policy.OnPolicy(p.Target) {
 			e, err := paid(one)
 			if err != nil {
 				return nil, err
 			}
 			e = parts[i].bounds.Doubt(e)
-			one.Estimate.Interval, one.Estimate.Clipping = e.Interval, e.Clipping
+			one.estimate.Interval, one.estimate.Clipping = e.Interval, e.Clipping
 		}
-		one.Estimate.Confidence = scalar.Confidence(len(parts))
-		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: OfGroup, Estimate: one.Estimate, Diagnostics: one.Diagnostics})
-		if one.first != "" && r.first == "" {
-			r.first = name + ": " + one.first
-		}
-		for _, note := range one.Notes {
-			r.Notes = append(r.Notes, name+": "+note)
-		}
+		one.estimate.Confidence = scalar.Confidence(len(parts))
+		r.join(p.By.Of[i].Name, OfGroup, one)
 	}
 	return r, nil
 }
@@ -267,68 +232,54 @@ func (p Public) groupsAgain(parts []*Plan, r *Release) (*Release, error) {
 	found := make([]*Release, len(parts))
 	for i, part := range parts {
 		var err error
-		found[i], err = part.outcome(&Release{Estimate: r.Answers[i].Estimate, Diagnostics: r.Answers[i].Diagnostics})
-		if err != nil {
+		if found[i], err = part.outcome(r.Answers[i].run()); err != nil {
 			return nil, fmt.Errorf("answers[%d]: %w", i, err)
 		}
 	}
 	return p.gathered(parts, found)
 }
 
-// describeGroups tells what is known beforehand.
-func (p *Plan) describeGroups(parts []*Plan) {
-	var told []ExpectedAnswer
+// aboutGroups is what is known beforehand.
+func (p Public) aboutGroups(parts []*Plan) summary {
+	var expected []ExpectedAnswer
 	for i, part := range parts {
 		a := ExpectedAnswer{
-			Name: p.public.By.Of[i].Name, Kind: OfGroup, Range: p.public.Returns(), MaxWeight: part.bounds.Caps.At(0).Max,
+			Name: p.By.Of[i].Name, Kind: OfGroup, Range: p.Returns(), MaxWeight: part.bounds.Caps.At(0).Max,
 			StdPrivacy: part.Expected.StdPrivacy, StdSampling: part.Expected.StdSampling,
 			HalfWidth: part.bounds.Z() * math.Hypot(part.Expected.StdPrivacy, part.Expected.StdSampling),
 		}
 		if part.bounds.Noise.Clip != 0 {
 			a.Choices = part.bounds.Caps.Steps + 1
 		}
-		told = append(told, a)
+		expected = append(expected, a)
 	}
-	p.Facts["answers"] = told
+	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
 	for _, fact := range []string{"clip", "confounding"} {
 		if v, ok := parts[0].Facts[fact]; ok {
-			p.Facts[fact] = v
+			s.facts[fact] = v
 		}
 	}
-	p.Expected.Constant = p.public.Returns().Width() / 2
-	p.Notes = append(p.Notes, p.words(p.groupsNote(len(parts), parts[0].bounds.Confounded)))
-	p.describeEpisodes()
-	if p.describeBehavior(parts[0].bounds.Logistic); p.public.Behavior != nil {
-		p.Notes = append(p.Notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
-	}
-	nobody := "is in no group, and no answer is about them."
-	if p.public.By.Fixed {
-		nobody = "adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
-	}
-	p.Notes = append(p.Notes, p.words("A person is in the group that all of their rows name, those of episodes that were left out among them. A person whose rows name two groups or an unlisted value, or who has no row that can be read, "+nobody))
-	if _, told := parts[0].Facts["tier"]; told {
-		tier{number: 2, why: fewInGroup}.describe(p, nil)
-	}
-	if p.public.By.Fixed {
-		p.Notes = append(p.Notes, p.words("Groups are fixed: the guarantee covers the exchange of a person for another of the same group. Who is in which group, and how many are, is not protected."))
-	} else {
-		p.Notes = append(p.Notes, p.words("The number of persons in a group is released only with noise. The interval of a small group covers most or all of the public range; nothing else in the release shows that the group is small. Forecasts use the guessed sizes, or equal ones; the intervals do not depend on them."))
-	}
-}
-
-func (p *Plan) groupsNote(k int, confounded bool) string {
 	rests := ""
-	if !policy.OnPolicy(p.public.Target) {
-		factor := 0.0
-		if confounded {
-			factor, _ = p.Facts["confounding"].(float64)
-		}
+	if factor, _ := s.facts["confounding"].(float64); !p.onPolicy() {
 		rests = whateverWords + p.restsOn(factor)
 	}
-	return fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", k, rests)
-}
-
-// errDiagnostics refuses diagnostics of groups.
-func errDiagnostics(method string) error {
-	return fmt.Errorf("%w: %s: diagnostics are of all persons; with by leave the parameter out", ErrMethod, method)
+	joint := fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", len(p.By.Of), rests)
+	s.notes = slices.Concat([]string{p.words(joint)}, p.episodesNote(), p.behaviorNotes())
+	if p.Behavior != nil {
+		s.notes = append(s.notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
+	}
+	nobody := "is in no group, and no answer is about them."
+	if p.By.Fixed {
+		nobody = "adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
+	}
+	s.notes = append(s.notes, p.words("A person is in the group that all of their rows name, those of episodes that were left out among them. A person whose rows name two groups or an unlisted value, or who has no row that can be read, "+nobody))
+	if _, guarded := parts[0].Facts["tier"]; guarded {
+		s = s.and(tier{number: 2, why: fewInGroup}.summary(p, nil))
+	}
+	if p.By.Fixed {
+		s.notes = append(s.notes, p.words("Groups are fixed: the guarantee covers the exchange of a person for another of the same group. Who is in which group, and how many are, is not protected."))
+	} else {
+		s.notes = append(s.notes, p.words("The number of persons in a group is released only with noise. The interval of a small group covers most or all of the public range; nothing else in the release shows that the group is small. Forecasts use the guessed sizes, or equal ones; the intervals do not depend on them."))
+	}
+	return s
 }

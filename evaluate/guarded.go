@@ -25,18 +25,21 @@ type vouched struct {
 
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
-	numbers := p.numbers()
-	numbers.Horizon = p.decisions()
-	whole := scalar.WholeOf(numbers, p.Discounts)
+	whole := scalar.WholeOf(p.perEpisode(), p.Discounts)
 	return vouched{within: whole.Returns, weights: p.weightsOf(false), each: whole.Contributions, needsEnds: p.decisions() > 1}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
 func stepByStep(p Public) vouched {
-	numbers := p.numbers()
-	numbers.Horizon = p.decisions()
-	steps := scalar.StepwiseOf(numbers, p.Discounts)
-	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, stepwise: p.decisions() > 1, needsEnds: p.decisions() > 1}
+	steps, several := scalar.StepwiseOf(p.perEpisode(), p.Discounts), p.decisions() > 1
+	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, stepwise: several, needsEnds: several}
+}
+
+// perEpisode are the numbers with the horizon of an episode, not of a person.
+func (p Public) perEpisode() facts.Public {
+	n := p.numbers()
+	n.Horizon = p.decisions()
+	return n
 }
 
 // narrowest weighs step by step where rewards bound the return.
@@ -47,51 +50,24 @@ func narrowest(p Public) vouched {
 	return wholeReturns(p)
 }
 
-// guarded is an estimate from below and above with a value between them.
-type guarded interface {
-	Run(s *value.Sample, x, z []float64, src *noise.Source) (*scalar.Estimate, error)
-	Again(e *scalar.Estimate) (*scalar.Estimate, error)
-}
-
-// alone are bounds whose value needs no baseline.
-type alone struct{ scalar.Bounds }
-
-func (a alone) Run(_ *value.Sample, x, z []float64, src *noise.Source) (*scalar.Estimate, error) {
-	return a.Bounds.Run(x, z, src)
-}
-
-func guardedBy(b scalar.Bounds, baseline *paidBaseline) guarded {
+// guardedBy are bounds with the baseline that makes their value, if there is one.
+func guardedBy(b scalar.Bounds, baseline *paidBaseline) scalar.Filled {
 	if baseline == nil {
-		return alone{b}
+		return scalar.Filled{Bounds: b}
 	}
 	about := baseline.Baseline
 	about.Noise = b.Noise.Baseline
 	if about.Kind == scalar.BaselineModel {
-		about.Model = baseline.model.payer()
+		about.Model = baseline.model.pay
 	}
-	return scalar.Filled{Bounds: b, Baseline: about}
-}
-
-// boundsApart are bounds for which persons can be looked at apart from each other: no
-// baseline is paid for and no probability estimated from all of them.
-func boundsApart(b scalar.Bounds, of vouched, p Public) *pairs {
-	return &pairs{public: p, each: of.weigh, coordinates: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) {
-		e, err := b.Run(x, z, src)
-		if err != nil {
-			return nil, err
-		}
-		return withBehavior(e, nil)
-	}}
+	return scalar.Filled{Bounds: b, Baseline: &about}
 }
 
 // prepareGuarded binds the plan to data. Whatever may fail, fails here.
-func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
-	var estimate *estimation
-	if of.behavior != nil {
-		var err error
-		if estimate, d, err = p.estimator(of.behavior, d); err != nil {
-			return nil, err
-		}
+func prepareGuarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
+	estimate, d, err := p.estimator(of.behavior, d)
+	if err != nil {
+		return nil, err
 	}
 	if baseline != nil {
 		if err := baseline.check(p, d); err != nil {
@@ -110,14 +86,11 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 		of.weigh(x, z, s)
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		var paid scalar.Estimate
+		paid, err := estimate.divide([]*value.Sample{s}, src)
+		if err != nil {
+			return nil, err
+		}
 		if of.behavior != nil {
-			if err := estimate.pay(s, &paid, src); err != nil {
-				return nil, err
-			}
-			if err := estimate.lower(s, &paid); err != nil {
-				return nil, err
-			}
 			of.weigh(x, z, s)
 		}
 		e, err := g.Run(s, x, z, src)
@@ -131,7 +104,7 @@ func prepareGuarded(g guarded, of vouched, baseline *paidBaseline, p Public, d *
 
 // weigh writes what persons add.
 func (of vouched) weigh(x, z []float64, s *value.Sample) {
-	if of.confounding > 1 {
+	if of.confounding > 1 && s.Rho != nil {
 		scalar.Confound(s, of.confounding)
 	}
 	of.each(x, z, s)

@@ -27,8 +27,17 @@ type Method struct {
 	Need trajectory.Parts `json:"-"`
 	// NeedFeatures tells whether a feature map must be given.
 	NeedFeatures bool `json:"-"`
+	// Summary says in a sentence, to readers of a release, what the method does. It is empty
+	// if another method makes the release.
+	Summary string `json:"-"`
 
 	decode func(params map[string]any) (Estimator, error)
+	// several and groups tell whether it answers for several policies and for several groups.
+	several, groups bool
+	// parts tells whether persons may be spread over processes ([Plan.InParts]); if not, whole
+	// may say why, and what to do.
+	parts bool
+	whole string
 }
 
 // Methods lists every estimator, private ones first.
@@ -36,6 +45,14 @@ func Methods() []Method {
 	const (
 		overlaps = "diagnostics: share of the budget for the effective sample size and overlap (0: none)"
 		states   = "On-policy; one trajectory a person; tabular or aggregated features."
+
+		hides    = " Noise hides each person’s contribution."
+		doesIS   = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the mean over persons."
+		doesPDIS = "Each reward is weighted by how much more likely the decisions up to it are under the target policy than under the policy that made them; the answer is the mean over persons of the sum of weighted rewards."
+		doesWIS  = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the weighted mean."
+		doesLSW  = "Least squares fits one value per state to the returns that followed it, with public weights of the states."
+		doesLSL  = "Penalised least squares fits one value per state to the returns that followed it, with states weighted by how often they are visited."
+		doesLSTD = "Least squares makes the value of each state agree with the reward that follows and the value of the next state."
 	)
 	var (
 		capped    = "max_weight: public cap on a person's weight (a public rule; on-policy 1)"
@@ -48,23 +65,27 @@ func Methods() []Method {
 	return []Method{
 		{Name: "auto", Private: true, Releases: "value function with features, else value of the policy",
 			Assumes:    "The assumptions of the chosen method; `discreet plan` names the method and the reason.",
-			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)", guesses}, decode: decodeAs[Auto]},
+			Parameters: []string{"max_weight: public cap on importance weights, for the chosen method (its default)", guesses}, several: true, groups: true, decode: decodeAs[Auto]},
 		{Name: "dp-is", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "Public bounds on returns; off-policy correct logged probabilities. The interval holds the value, whatever is clipped or was never logged.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses},
+			Summary:    doesIS + hides, several: true, groups: true, parts: true, decode: decodeAs[DPIS]},
 		{Name: "dp-pdis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is; rewards are weighted by the ratios up to their decision. The data must say how episodes end. Best for long episodes.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPPDIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses},
+			Summary:    doesPDIS + hides, several: true, groups: true, parts: true, decode: decodeAs[DPPDIS]},
 		{Name: "dp-wis", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes:    "As dp-is, with the weighted mean as the value. Best where weights vary.",
-			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses}, decode: decodeAs[DPWIS]},
+			Parameters: []string{capped, clipped, clipPaid, overlaps, confounds, guesses},
+			Summary:    doesWIS + hides, several: true, groups: true, parts: true, decode: decodeAs[DPWIS]},
 		{Name: "dp-dr", Private: true, Releases: "value of the policy, 95% interval",
 			Assumes: "As dp-is, with a private or public baseline for what the data do not show. The interval holds the value, whatever is clipped or was never logged; a baseline does not narrow it.",
 			Parameters: []string{"baseline: auto, public, none, value, action, state or model, the model of dp-fqe (auto)",
 				"constant, action_values, state_values: a public baseline (none)",
 				fmt.Sprintf("baseline_share: share of the budget for a private baseline (%v; value: %v)", defaultTableShare, defaultValueShare),
 				capped,
-				fmt.Sprintf("clip: auto, where a private histogram narrows the range, or public (%v)", defaultDRClip), clipPaid, overlaps, guesses}, decode: decodeAs[DPDR]},
+				fmt.Sprintf("clip: auto, where a private histogram narrows the range, or public (%v)", defaultDRClip), clipPaid, overlaps, guesses},
+			Summary: "Rewards and losses are weighted by how much more likely the decisions are under the target policy; for the share of the target policy that the data do not show, a noisy or public guess of the value is used. Noise hides each person’s contribution to the sums.", groups: true, parts: true, decode: decodeAs[DPDR]},
 		{Name: "dp-fqe", Private: true, Releases: "value of the policy, 95% interval of its own, values by state or weights of features",
 			Assumes: "Features over numbered states that alone determine the value, or features of bounded norm in which values are linear. The value is the prediction of a model; the interval comes from importance sampling and holds the value even if the model is wrong. Form action needs the target's probability of every action in every state. Best for long episodes and targets far from the logged policy.", NeedFeatures: true,
 			Parameters: []string{"form: auto, action, state or pooled (auto: a public rule); linear or linear-state for any features (auto: linear-state if they are not numbered states)",
@@ -72,13 +93,16 @@ func Methods() []Method {
 				fmt.Sprintf("start_share: share of the budget for the mean over first states (%v)", defaultStartShare),
 				"interval: bounds, or none, which gives the public range (bounds)",
 				fmt.Sprintf("interval_share: share of the budget for the interval (%v)", defaultIntervalShare),
-				"max_weight: public cap on a person's weight in the interval (a public rule; on-policy 1)"}, Need: trajectory.Action, decode: decodeAs[DPFQE]},
+				"max_weight: public cap on a person's weight in the interval (a public rule; on-policy 1)"}, Need: trajectory.Action,
+			Summary: "A model is computed from noisy counts of what followed each decision, or from noisy second moments of features, and the value of the policy in the model is the answer. The interval does not come from the model, but from noisy weighted rewards and losses.", parts: true, decode: decodeAs[DPFQE]},
 		{Name: "dp-lsw", Private: true, Releases: "value function",
 			Assumes: states + " Best if every state is visited by many persons.", NeedFeatures: true,
-			Parameters: []string{"weights: public weight of each state (1)", constants}, decode: decodeAs[DPLSW]},
+			Parameters: []string{"weights: public weight of each state (1)", constants},
+			Summary:    doesLSW + hides, parts: true, decode: decodeAs[DPLSW]},
 		{Name: "dp-lsl", Private: true, Releases: "value function",
 			Assumes: states + " Best for few persons or rarely visited states.", NeedFeatures: true,
-			Parameters: []string{"weights: public weight of each state (1)", "lambda: penalty (a public rule)", constants}, decode: decodeAs[DPLSL]},
+			Parameters: []string{"weights: public weight of each state (1)", "lambda: penalty (a public rule)", constants},
+			Summary:    doesLSL + hides, parts: true, decode: decodeAs[DPLSL]},
 		{Name: "dp-refine", Private: true, Releases: "value function, standard deviations",
 			Assumes: "Public bounds on returns, or features of bounded norm. On- and off-policy, any number of trajectories a person. Best where few episodes are cut off.", NeedFeatures: true,
 			Parameters: []string{
@@ -86,33 +110,43 @@ func Methods() []Method {
 				fmt.Sprintf("rounds: private rounds after the counts (%v)", defaultRounds),
 				fmt.Sprintf("max_weight: public cap, off-policy, on a residual in units of the range of returns (%v; on-policy 1)", defaultMaxWeight),
 				fmt.Sprintf("spread, deviation: public guesses for the expected error, in units of the range of returns (%v, %v)", defaultSpread, defaultDeviation)},
-			decode: decodeAs[DPRefine]},
+			Summary: "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s contribution to every step.", parts: true, decode: decodeAs[DPRefine]},
 		{Name: "gpope", Private: true, Releases: "value function",
 			Assumes: "Any features, on- or off-policy. No error bar: compare with the constant.", NeedFeatures: true,
 			Parameters: []string{"batch: persons per step; 1 is Algorithm 1 of the paper (a public rule)", "sampling: poisson, uniform or everyone (poisson)",
 				"iterations, clip, step_theta, step_w: sizes (a public rule)", "schedule: constant, polynomial or diminishing (constant)", "exponent, lambda_min: of the schedule",
 				"momentum (0)", "average, project: true or false (true; batch 1: false)", "start: of theta (mid-range; batch 1: 0)", "visits: public probability of each feature",
 				"weighting: trajectory or transition (trajectory)", "length: typical trajectory, for transition", "accountant: xie19 to reproduce the paper"},
-			decode: decodeAs[GPOPE]},
+			Summary: "Many small gradient steps reduce the disagreement between the values and what happened; each person’s contribution to a step is clipped and hidden by noise.", whole: "gpope takes persons by chance, one step after the other; use dp-refine, which makes a few sums, or read the data in one process", decode: decodeAs[GPOPE]},
 		{Name: "constant", Private: true, Releases: "a number fixed in advance",
 			Assumes:    "Nothing; it never looks at the data.",
-			Parameters: []string{"value: the number (middle of the public range)"}, decode: decodeAs[Constant]},
-		{Name: "is", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[IS]},
-		{Name: "pdis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[PDIS]},
-		{Name: "wis", Releases: "value of the policy, standard error", Assumes: "privacy: none", decode: decodeAs[WIS]},
+			Parameters: []string{"value: the number (middle of the public range)"},
+			Summary:    "The answer was fixed before any data was read.", whole: "constant looks at no data; run it without shards", decode: decodeAs[Constant]},
+		{Name: "is", Releases: "value of the policy, standard error", Assumes: "privacy: none",
+			Summary: doesIS, decode: decodeAs[IS]},
+		{Name: "pdis", Releases: "value of the policy, standard error", Assumes: "privacy: none",
+			Summary: doesPDIS, decode: decodeAs[PDIS]},
+		{Name: "wis", Releases: "value of the policy, standard error", Assumes: "privacy: none",
+			Summary: doesWIS, decode: decodeAs[WIS]},
 		{Name: "dr", Releases: "value of the policy, standard error",
 			Assumes:    "privacy: none; one-row episodes, or features for a value function.",
-			Parameters: []string{fmt.Sprintf("prior: number of rows of the overall mean that are added to the mean of an action (%v)", defaultPrior)}, Need: trajectory.Action, decode: decodeAs[DR]},
+			Parameters: []string{fmt.Sprintf("prior: number of rows of the overall mean that are added to the mean of an action (%v)", defaultPrior)}, Need: trajectory.Action,
+			Summary: "A model predicts the value of each action and is corrected by the weighted error of its predictions; the answer is the mean over persons.", decode: decodeAs[DR]},
 		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
-			Parameters: []string{"weights: weight of each state (1)"}, decode: decodeAs[LSW]},
+			Parameters: []string{"weights: weight of each state (1)"},
+			Summary:    doesLSW, decode: decodeAs[LSW]},
 		{Name: "lsl", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
-			Parameters: []string{"weights: weight of each state (1)", fmt.Sprintf("lambda: penalty (%v)", defaultLambda)}, decode: decodeAs[LSL]},
+			Parameters: []string{"weights: weight of each state (1)", fmt.Sprintf("lambda: penalty (%v)", defaultLambda)},
+			Summary:    doesLSL, decode: decodeAs[LSL]},
 		{Name: "lstd", Releases: "value function", Assumes: "privacy: none; any features; off-policy by importance ratios.", NeedFeatures: true,
-			Parameters: []string{"weighting: transition or trajectory (transition)"}, decode: decodeAs[LSTD]},
+			Parameters: []string{"weighting: transition or trajectory (transition)"},
+			Summary:    doesLSTD, decode: decodeAs[LSTD]},
 		{Name: "wis-lstd", Releases: "value function", Assumes: "privacy: none; any features.", NeedFeatures: true,
-			Parameters: []string{"lambda: trace (0)", "weighting: transition or trajectory (transition)", "ridge (0)"}, decode: decodeAs[WISLSTD]},
+			Parameters: []string{"lambda: trace (0)", "weighting: transition or trajectory (transition)", "ridge (0)"},
+			Summary:    "Least squares makes the value of each state agree with the reward that follows and the value of the next state, with self-normalised weights.", decode: decodeAs[WISLSTD]},
 		{Name: "gtd2", Releases: "value function", Assumes: "privacy: none; any features.", NeedFeatures: true,
-			Parameters: []string{fmt.Sprintf("steps (%d)", defaultSteps), "step_theta, step_w", "weighting (transition)", "length", "seed"}, decode: decodeAs[GTD2]},
+			Parameters: []string{fmt.Sprintf("steps (%d)", defaultSteps), "step_theta, step_w", "weighting (transition)", "length", "seed"},
+			Summary:    "Many small gradient steps reduce the disagreement between the values and what happened.", decode: decodeAs[GTD2]},
 	}
 }
 
@@ -126,6 +160,17 @@ func MethodNamed(name string) (Method, error) {
 		names = append(names, m.Name)
 	}
 	return Method{}, fmt.Errorf("%w: method.name is %q; want one of %s", ErrMethod, name, strings.Join(names, ", "))
+}
+
+// methodsWith lists the names of the methods that have a property.
+func methodsWith(has func(Method) bool) []string {
+	var names []string
+	for _, m := range Methods() {
+		if has(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // New makes the estimator of a name with parameters as a configuration gives

@@ -47,9 +47,9 @@ func TestOverlapIsPaidForAndRight(t *testing.T) {
 		} {
 			p := banditPublic(t, persons, adjacency, policy.ProbColumn{})
 			r := run(t, e, p, weightsLog(persons), noise.NewSeeded(4))
-			o, ok := r.Diagnostics["overlap"].(*evaluate.Overlap)
+			o, ok := r.Answers[0].Diagnostics["overlap"].(*evaluate.Overlap)
 			if !ok {
-				t.Errorf("%s, %v: no overlap among %v", name, adjacency, r.Diagnostics)
+				t.Errorf("%s, %v: no overlap among %v", name, adjacency, r.Answers[0].Diagnostics)
 				continue
 			}
 			for what, c := range map[string]struct{ got, sd, want, largest float64 }{
@@ -76,10 +76,10 @@ func TestNothingUnpaidIsReleased(t *testing.T) {
 		"dp-dr": evaluate.DPDR{Baseline: "none", Clip: "public"},
 	} {
 		r := run(t, e, banditPublic(t, persons, dp.ReplaceOne, policy.ProbColumn{}), weightsLog(persons), noise.NewSeeded(4))
-		delete(r.Diagnostics, "missing_mass")
-		delete(r.Diagnostics, "sums")
-		if len(r.Diagnostics) > 0 {
-			t.Errorf("%s: releases %v without a share for it", name, r.Diagnostics)
+		delete(r.Answers[0].Diagnostics, "missing_mass")
+		delete(r.Answers[0].Diagnostics, "sums")
+		if len(r.Answers[0].Diagnostics) > 0 {
+			t.Errorf("%s: releases %v without a share for it", name, r.Answers[0].Diagnostics)
 		}
 	}
 }
@@ -137,8 +137,8 @@ func TestExpectedPrivacyErrorIsTheReleasedOne(t *testing.T) {
 			"dp-dr, paid":     {evaluate.DPDR{MaxWeight: 4, Clip: "public"}, one},
 		} {
 			r := run(t, c.estimator, banditPublic(t, 2000, adjacency, c.target), bandit(rand.New(rand.NewPCG(9, 9)), 2000), noise.NewSeeded(4))
-			if ratio := r.Estimate.StdPrivacy / r.Expected.StdPrivacy; ratio > 1.5 || ratio < 1/1.5 {
-				t.Errorf("%s, %v: std_privacy %v was expected to be %v", name, adjacency, r.Estimate.StdPrivacy, r.Expected.StdPrivacy)
+			if ratio := r.Answers[0].Estimate.StdPrivacy / r.Expected.StdPrivacy; ratio > 1.5 || ratio < 1/1.5 {
+				t.Errorf("%s, %v: std_privacy %v was expected to be %v", name, adjacency, r.Answers[0].Estimate.StdPrivacy, r.Expected.StdPrivacy)
 			}
 		}
 	}

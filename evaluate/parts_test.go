@@ -273,7 +273,7 @@ func TestWhatNeedsAllPersonsAtOnceIsRefused(t *testing.T) {
 		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 2, Delta: 1e-6}},
 	}
 	fast := p
-	fast.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: p.Privacy.Budget, Noise: mechanism.Fast}
+	fast.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: p.Privacy.Budget, Fast: true}
 	data, err := chain.Simulate(chain.Options{Episodes: 500, Seed: 3, MaxSteps: 300})
 	if err != nil {
 		t.Fatal(err)

@@ -268,6 +268,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("always action 1: %.2f\n", release.Estimate.Value)
+	fmt.Printf("always action 1: %.2f\n", release.Answers[0].Estimate.Value)
 	// Output: always action 1: 0.71
 }

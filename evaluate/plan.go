@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"sync/atomic"
 
@@ -44,16 +45,28 @@ type Plan struct {
 
 	// What the guarantee rests on. The fields above are for readers; changing them
 	// changes nothing.
-	public    Public
-	event     dp.Event
+	draft
 	accounted accounted
-	prepare   preparation
-	pairs     *pairs  // set where prepare is its own
-	groups    []*Plan // of each group, where there are groups
-	// bootstraps and needsEnds tell that it matters how episodes end.
-	bootstraps, needsEnds bool
+}
+
+// draft is what an estimator decides from public facts, all that a plan is made of.
+type draft struct {
+	method string
+	public Public
+	event  dp.Event // nil for a non-private reference
+	// prepare binds the plan to data. Where the method looks at persons one by one, pairs
+	// does, and prepare is nil.
+	prepare preparation
+	pairs   *pairs
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
 	outcome outcome
+	summary summary
+	groups  []*Plan // of each group, where there are groups
+	// estimates tells that the method pays for [Public.Behavior], and perState that it
+	// answers with a value for every state.
+	estimates, perState bool
+	// bootstraps and needsEnds tell that it matters how episodes end.
+	bootstraps, needsEnds bool
 	// onMeans tells that max_weight caps discounted means of weights over decisions, and
 	// uncut that nothing is above it: neither is a cap on weights of trajectories.
 	onMeans, uncut bool
@@ -96,27 +109,39 @@ type preparation func(ctx context.Context, d *trajectory.Dataset) (draw, error)
 // draw makes the private part of a release. It is called once.
 type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 
-// newPlan validates the public facts, accounts for the event and holds the
-// answer against the budget.
-func newPlan(method string, p Public, event dp.Event, prepare preparation) (*Plan, error) {
-	if p.Behavior != nil && !p.estimates {
-		return nil, p.estimatesNothing(method)
+// newPlan makes every plan, and nothing is written to one afterwards. It validates the
+// public facts, accounts for the event and holds the answer against the budget.
+func newPlan(d draft) (*Plan, error) {
+	p := d.public
+	if p.Behavior != nil && !d.estimates {
+		return nil, p.estimatesNothing(d.method)
 	}
-	if err := p.startable(method); err != nil {
+	if err := d.startable(); err != nil {
 		return nil, err
 	}
-	plan := &Plan{Method: method, Event: event, Privacy: p.clone().Privacy, Facts: p.facts(), public: p.clone(), prepare: prepare}
+	if d.pairs != nil {
+		d.prepare = d.pairs.prepare
+	}
+	d.public = p.clone()
+	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
+	maps.Copy(plan.Facts, d.summary.facts)
+	if p.chosen != "" {
+		plan.Facts["chosen_by"] = "auto"
+		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))
+	}
+	plan.Notes = append(plan.Notes, d.summary.heading...)
+	if p.Privacy != nil && p.largeDelta() {
+		plan.Notes = append(plan.Notes, p.words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
+	}
+	plan.Notes = append(plan.Notes, d.summary.notes...)
 	if p.Privacy == nil {
 		return plan, nil
 	}
-	if p.largeDelta() {
-		plan.Notes = append(plan.Notes, p.Privacy.Unit.Words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
-	}
 	var err error
-	if plan.event, err = cloneEvent(event); err != nil {
+	if plan.event, err = cloneEvent(d.event); err != nil {
 		return nil, err
 	}
-	if plan.accounted, err = certify(method, plan.event, *p.Privacy); err != nil {
+	if plan.accounted, err = certify(d.method, plan.event, *p.Privacy); err != nil {
 		return nil, err
 	}
 	plan.Accountant, plan.Epsilon = plan.accounted.by, plan.accounted.epsilon
@@ -195,17 +220,6 @@ func (p *Plan) TrajectoryCap() float64 {
 // nothing is missing.
 func (p *Plan) Guessable() bool { return p.guessable }
 
-// bootstrapping marks the plan of a method that bootstraps.
-func bootstrapping(p *Plan, err error) (*Plan, error) {
-	if err == nil {
-		p.bootstraps = true
-	}
-	return p, err
-}
-
-// words says a sentence that is written of persons of the plan's unit.
-func (p *Plan) words(text string) string { return p.public.unit().Words(text) }
-
 // Check validates data against the plan and binds the two. Nothing is spent,
 // and its errors are for the curator alone.
 func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
@@ -215,6 +229,10 @@ func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error)
 	if err := p.checkPersons(d); err != nil {
 		return nil, err
 	}
+	return p.bind(ctx, d)
+}
+
+func (p *Plan) bind(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
 	run, err := p.prepare(ctx, d)
 	if err != nil {
 		return nil, err
@@ -363,15 +381,13 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if err != nil {
 		return nil, err
 	}
+	release.answer()
 	release.Start = r.plan.public.startOf(release)
 	release.Schema = ReleaseSchema
 	release.Method = r.plan.Method
 	release.Public = r.plan.Facts
 	release.Notes = r.plan.notes(release)
 	release.Expected = r.plan.Expected
-	if release.Diagnostics == nil {
-		release.Diagnostics = map[string]any{}
-	}
 	if r.plan.public.Privacy != nil {
 		release.Privacy = newStatement(r.plan)
 		release.Privacy.Charged, release.Privacy.Seeded = paid.Charged(), src.Seeded()

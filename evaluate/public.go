@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,10 +59,6 @@ func (r Range) validate(what string) error {
 	return nil
 }
 
-// FastNoise, as [Privacy].Noise, has noise drawn as float64 normals: floating-point
-// attacks are not excluded, and a release made with it says so.
-const FastNoise = mechanism.Fast
-
 // Privacy asks for a guarantee.
 type Privacy struct {
 	// Unit is what is protected; "" means [Person]. The persons of the dataset must
@@ -71,12 +66,21 @@ type Privacy struct {
 	Unit      Unit
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
-	// Noise is exact, by default, or [FastNoise].
-	Noise mechanism.Noise
+	// Fast has noise drawn as float64 normals: floating-point attacks are not excluded, and a
+	// release made with it says so. Noise is exact by default.
+	Fast bool
 	// LargeDelta accepts a delta of 1/persons or more, which would allow a release
 	// that publishes a person outright. It serves comparisons with papers that use
 	// such a delta; the release says so.
 	LargeDelta bool
+}
+
+// noise is how the mechanisms draw.
+func (q *Privacy) noise() mechanism.Noise {
+	if q.Fast {
+		return mechanism.Fast
+	}
+	return mechanism.Exact
 }
 
 // Public holds what is known, and may be told, without looking at the data.
@@ -135,35 +139,31 @@ type Public struct {
 	parameters map[string]any
 	// answers is how many share the budget alike; 0 means 1.
 	answers int
-	// share tells of the facts of one group that the plan is for several; nil otherwise.
-	share *share
-	// estimates tells that the method pays for Behavior.
-	estimates bool
-	// perState tells that the method answers with a value for every state.
-	perState bool
+	// share tells of the facts of one group that the plan is for several.
+	share groupPart
+	// chosen is why auto chose the method; "" where it did not.
+	chosen string
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
 // facts it was made from.
 func (p Public) clone() Public {
-	if p.Return != nil {
-		r := *p.Return
-		p.Return = &r
-	}
-	if p.Privacy != nil {
-		q := *p.Privacy
-		p.Privacy = &q
-	}
-	if p.Behavior != nil {
-		b := *p.Behavior
-		p.Behavior = &b
-	}
+	p.Return, p.Privacy, p.Behavior = copied(p.Return), copied(p.Privacy), copied(p.Behavior)
 	p.Design = p.Design.clone()
 	p.Labels = maps.Clone(p.Labels)
 	p.Start = slices.Clone(p.Start)
 	p.Targets = p.Targets.clone()
 	p.By = p.By.clone()
 	return p
+}
+
+// copied is a copy of what is pointed to, nil of nil.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
 }
 
 // asking is a copy that holds the parameters of the method that was asked for:
@@ -178,11 +178,46 @@ func (p Public) asking(m Estimator) Public {
 		return p
 	}
 	p.parameters = map[string]any{}
-	// What JSON cannot hold is not a number, and the method refuses it.
-	if text, err := json.Marshal(m); err == nil {
-		_ = json.Unmarshal(text, &p.parameters)
-	}
+	_ = fill(&p.parameters, m) // what JSON cannot hold is not a number, and the method refuses it
 	return p
+}
+
+// because is a copy for the method that auto chose, and says why.
+func (p Public) because(why string) Public {
+	p.chosen = why
+	return p
+}
+
+// toward is a copy with a policy to evaluate.
+func (p Public) toward(target policy.Policy) Public {
+	p.Target = target
+	return p
+}
+
+// sharing is a copy for so many answers that share the budget alike.
+func (p Public) sharing(answers int) Public {
+	p.answers = answers
+	return p
+}
+
+// withEpsilon is a copy with another budget.
+func (p Public) withEpsilon(epsilon float64) Public {
+	p = p.clone()
+	p.Privacy.Budget.Epsilon = epsilon
+	return p
+}
+
+// group is the plan's facts for one group alone.
+func (p Public) group(i int) Public {
+	q := p.clone()
+	q.By = nil
+	q.Persons = p.By.size(i, p.Persons)
+	q.Privacy.LargeDelta = true // delta is held against all persons
+	q.share = groupPart{intervals: len(p.By.Of), guessed: !p.By.Fixed, moves: p.Privacy.Adjacency == dp.ReplaceOne && !p.By.Fixed}
+	if q.share.moves {
+		q.Privacy.Adjacency = dp.AddRemoveOne
+	}
+	return q
 }
 
 // Validate checks everything that does not depend on the method. Bounds on
@@ -303,6 +338,9 @@ func (p Public) decisions() int64 {
 // onPolicy tells whether the target is the policy that made the data.
 func (p Public) onPolicy() bool { return policy.OnPolicy(p.Target) }
 
+// words says a sentence that is written of persons of the unit.
+func (p Public) words(text string) string { return p.unit().Words(text) }
+
 // unit is that of the guarantee.
 func (p Public) unit() Unit {
 	if p.Privacy == nil {
@@ -315,47 +353,33 @@ func (p Public) unit() Unit {
 func (p Public) facts() map[string]any {
 	f := map[string]any{}
 	maps.Copy(f, p.Labels)
-	f["gamma"] = p.Gamma
-	if p.Discounts {
-		f["discounts"] = true
+	f["gamma"], f["on_policy"] = p.Gamma, p.onPolicy()
+	where := func(there bool, name string, fact any) {
+		if there {
+			f[name] = fact
+		}
 	}
-	f["on_policy"] = policy.OnPolicy(p.Target)
+	where(p.Discounts, "discounts", true)
 	if p.Targets != nil {
 		f["targets"] = p.Targets.fact()
 	} else if k := p.Target.Actions(); k > 0 {
 		f["actions"] = k
 	}
-	if len(p.parameters) > 0 {
-		f["parameters"] = p.parameters
-	}
-	if p.Horizon > 0 {
-		f["horizon"] = p.Horizon
-		f["reward"] = p.Reward
-		f["return"] = p.Returns()
-		if p.Return != nil {
-			f["return_given"] = true
-		}
-	}
-	if p.Persons > 0 {
-		f[p.unit().count()] = p.Persons
-	}
-	if p.Episodes > 0 {
-		f["episodes"] = p.Episodes
-	}
+	where(len(p.parameters) > 0, "parameters", p.parameters)
+	where(p.Horizon > 0, "horizon", p.Horizon)
+	where(p.Horizon > 0, "reward", p.Reward)
+	where(p.Horizon > 0, "return", p.Returns())
+	where(p.Horizon > 0 && p.Return != nil, "return_given", true)
+	where(p.Persons > 0, p.unit().count(), p.Persons)
+	where(p.Episodes > 0, "episodes", p.Episodes)
 	if p.By != nil {
 		f["by"] = p.groupsFact()
 	}
 	if p.Behavior != nil {
 		f["estimated_behavior"] = *p.Behavior
 	}
-	if p.Start != nil {
-		f["first_states"] = p.Start
-	}
-	if p.decisions() < p.Horizon {
-		f["one_decision"] = true
-	}
-	if p.Complete {
-		f["records"] = "complete"
-	}
+	where(p.Start != nil, "first_states", p.Start)
+	where(p.decisions() < p.Horizon, "one_decision", true)
+	where(p.Complete, "records", "complete")
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -13,24 +14,42 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// reference plans a method of a value function without privacy.
-func reference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
-	return bareReference(method, p.byStates(), compute)
+// reference plans a method of a value function without privacy, which may bootstrap.
+func reference(method string, p Public, bootstraps bool, solve func(s *value.Sample) ([]float64, error)) (*Plan, error) {
+	of := draft{method: method, public: p, outcome: functionAgain(p, false), perState: true, bootstraps: bootstraps}
+	return bareReference(of, func(s *value.Sample) (*Release, error) {
+		theta, err := solve(s)
+		if err != nil {
+			return nil, err
+		}
+		return functionReleased(p.Features, theta), nil
+	})
+}
+
+// scalarReference is a reference that releases a number.
+func scalarReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	again := func(r *Release) (*Release, error) {
+		if r.estimate == nil {
+			return nil, errors.New("estimate is missing")
+		}
+		return number(r.estimate.Value, r.estimate.StdSampling), nil
+	}
+	return bareReference(draft{method: method, public: p, outcome: again}, compute)
 }
 
 // bareReference plans a method without privacy. What it releases protects nobody.
-func bareReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
-	p = p.clone()
+func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	p := of.public.clone()
 	if p.Privacy != nil {
-		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
+		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, of.method)
 	}
-	if err := p.single(method); err != nil {
+	if err := p.single(of.method); err != nil {
 		return nil, err
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	of.prepare = func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		if p.Features != nil {
 			if err := feature.Check(p.Features, d); err != nil {
 				return nil, err
@@ -49,30 +68,9 @@ func bareReference(method string, p Public, compute func(s *value.Sample) (*Rele
 			return r, err
 		}, nil
 	}
-	plan, err := newPlan(method, p, nil, prepare)
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = referenceAgain(p, functionAgain(p.Features, nil))
-	plan.Notes = []string{"This is a reference without privacy: it may reveal the data of single persons."}
-	return plan, nil
-}
-
-// scalarReference is a reference that releases a number.
-func scalarReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
-	plan, err := bareReference(method, p, compute)
-	if err == nil {
-		plan.outcome = referenceAgain(p, numberAgain)
-	}
-	return plan, err
-}
-
-// numberAgain makes the release of a number again from its value and its error.
-func numberAgain(r *Release) (*Release, error) {
-	if r.Estimate == nil {
-		return nil, errors.New("estimate is missing")
-	}
-	return number(r.Estimate.Value, r.Estimate.StdSampling), nil
+	of.public, of.outcome = p, referenceAgain(p, of.outcome)
+	of.summary = summary{notes: []string{"This is a reference without privacy: it may reveal the data of single persons."}}
+	return newPlan(of)
 }
 
 // average is the release of a mean over persons with its standard error.
@@ -90,7 +88,7 @@ func average(x []float64) *Release {
 }
 
 func number(v, sampling float64) *Release {
-	return &Release{Estimate: &Estimate{
+	return &Release{estimate: &Estimate{
 		Value:       v,
 		Interval:    scalar.Interval(v, sampling, 0),
 		Confidence:  0.95,
@@ -99,184 +97,105 @@ func number(v, sampling float64) *Release {
 	}}
 }
 
-// IS is importance sampling of whole trajectories, without privacy ([value.IS]).
-type IS struct{}
-
-// Plan implements [Estimator].
-func (IS) Plan(p Public) (*Plan, error) {
-	return scalarReference("is", p, func(s *value.Sample) (*Release, error) {
-		num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		value.ISContributions(num, den, s)
-		return average(num), nil
-	})
+// weights describes the importance weights of a reference without privacy, one a
+// person: the mean of those of the person's episodes.
+type weights struct {
+	Persons int `json:"persons"`
+	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the weights d: the number of
+	// persons whose plain mean would vary as much (Kish 1965).
+	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	// MeanWeight is 1, up to chance, where the logged probabilities are right.
+	MeanWeight    float64 `json:"mean_weight"`
+	LargestWeight float64 `json:"largest_weight"`
 }
 
-// PDIS is per-decision importance sampling, without privacy ([value.PDIS]).
-type PDIS struct{}
+// FewEffective is the effective sample size below which an answer rests on too few
+// to be trusted: its standard error is itself an estimate from so many.
+const FewEffective = 30
 
-// Plan implements [Estimator].
-func (PDIS) Plan(p Public) (*Plan, error) {
-	return scalarReference("pdis", p, func(s *value.Sample) (*Release, error) {
-		x := make([]float64, s.Data.Persons())
-		value.PDISContributions(x, s)
-		return average(x), nil
-	})
+// weightFacts are the diagnostics of a reference: off-policy, its weights.
+func weightFacts(s *value.Sample) map[string]any {
+	if s.Rho == nil {
+		return nil
+	}
+	d := scalar.PersonWeights(s)
+	sum, squares := 0.0, 0.0
+	for _, x := range d {
+		sum += x
+		squares += x * x
+	}
+	w := weights{Persons: len(d), MeanWeight: sum / float64(len(d)), LargestWeight: slices.Max(d)}
+	if squares > 0 {
+		w.EffectiveSampleSize = sum / squares * sum
+	}
+	return map[string]any{"weights": w}
 }
 
-// WIS is weighted importance sampling, without privacy ([value.WIS]). Its
-// standard error is that of the linearised ratio.
-type WIS struct{}
+// doubts are notes on what makes a reference doubtful, from what it tells itself.
+func doubts(p Public, r *Release) ([]string, error) {
+	var notes []string
+	if len(r.Diagnostics) > 0 {
+		var w weights
+		if err := diagnostic(r, "weights", &w); err != nil {
+			return nil, err
+		}
+		if !(w.EffectiveSampleSize >= FewEffective) {
+			notes = append(notes, fmt.Sprintf("The effective sample size is %.3g of %d persons (largest weight %.3g, mean weight %.3g): the answer rests on very few of them. Below an effective sample size of %d neither the answer nor its standard error can be trusted.",
+				w.EffectiveSampleSize, w.Persons, w.LargestWeight, w.MeanWeight, FewEffective))
+		}
+	}
+	returns := p.Returns()
+	if p.Horizon == 0 || !(returns.Width() > 0) {
+		return notes, nil
+	}
+	var told []float64
+	if r.estimate != nil {
+		told = []float64{r.estimate.Value}
+	}
+	beyond := 0
+	for _, v := range append(told, r.Values...) {
+		if !(v >= returns.Min && v <= returns.Max) {
+			beyond++
+		}
+	}
+	switch {
+	case beyond > 0 && r.estimate != nil:
+		notes = append(notes, fmt.Sprintf("The value is impossible: it lies outside the range of a return, [%g, %g]. The probabilities of the logged actions may be wrong, or the weights too uneven.", returns.Min, returns.Max))
+	case beyond > 0:
+		notes = append(notes, fmt.Sprintf("The values of %d states are impossible: they lie outside the range of a return, [%g, %g].", beyond, returns.Min, returns.Max))
+	}
+	return notes, nil
+}
 
-// Plan implements [Estimator].
-func (WIS) Plan(p Public) (*Plan, error) {
-	return scalarReference("wis", p, func(s *value.Sample) (*Release, error) {
-		v, err := value.WIS(s)
+// referenceAgain makes a reference again: what bare makes, its weights and the
+// notes on them.
+func referenceAgain(p Public, bare outcome) outcome {
+	return func(r *Release) (*Release, error) {
+		again, err := bare(r)
 		if err != nil {
 			return nil, err
 		}
-		num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		value.ISContributions(num, den, s)
-		squares, total := 0.0, 0.0
-		for i := range num {
-			e := num[i] - v*den[i]
-			squares += e * e
-			total += den[i]
-		}
-		return number(v, math.Sqrt(squares)/total), nil
-	})
-}
-
-// DR is the doubly robust estimate, without privacy ([value.DR]). Its model of
-// action values is fitted to the same data: for logs of one-row episodes the
-// action's mean reward, drawn to the overall mean; otherwise the value function
-// of LSTD, whatever the action.
-type DR struct {
-	// Prior is the weight, in rows, of the overall mean in an action's mean. 0
-	// means 100.
-	Prior float64 `json:"prior,omitempty"`
-}
-
-// Plan implements [Estimator].
-func (m DR) Plan(p Public) (*Plan, error) {
-	if m.Prior < 0 {
-		return nil, fmt.Errorf("%w: dr: prior is %v; want 0 or above", ErrMethod, m.Prior)
-	}
-	return scalarReference("dr", p.asking(m), func(s *value.Sample) (*Release, error) {
-		q, err := m.model(s)
-		if err != nil {
+		if again.Diagnostics, err = weightsAgain(p, r); err != nil {
 			return nil, err
 		}
-		x := make([]float64, s.Data.Persons())
-		if err := value.DRContributions(x, s, q); err != nil {
-			return nil, err
-		}
-		return average(x), nil
-	})
-}
-
-func (m DR) model(s *value.Sample) (value.QModel, error) {
-	if s.Data.Rows() > s.Data.Episodes() {
-		if s.Data.Terminated == nil {
-			return nil, errEnds("dr", "every last decision would be left out with its reward")
-		}
-		theta, err := value.LSTD{Weighting: value.ByTransition}.Solve(s)
-		if err != nil {
-			return nil, err
-		}
-		return &stateBaseline{theta: theta, actions: s.Policy.Actions(), phi: make([]float64, s.Dim)}, nil
-	}
-	prior := m.Prior
-	if prior == 0 {
-		prior = defaultPrior
-	}
-	return value.ShrunkenActionMeans(s, s.Policy.Actions(), prior)
-}
-
-// stateBaseline is a value function that stands for every action's value.
-type stateBaseline struct {
-	theta   []float64
-	actions int
-	phi     []float64
-}
-
-// Actions implements [value.QModel].
-func (b *stateBaseline) Actions() int { return b.actions }
-
-// Q implements [value.QModel].
-func (b *stateBaseline) Q(dst []float64, s *value.Sample, row int) {
-	v := 0.0
-	for i, x := range s.Feature(b.phi, row) {
-		v += x * b.theta[i]
-	}
-	for a := range dst {
-		dst[a] = v
+		again.Notes, err = doubts(p, again)
+		return again, err
 	}
 }
 
-// function is the release of a value function.
-func function(s *value.Sample, theta []float64, err error) (*Release, error) {
-	if err != nil {
+// weightsAgain checks the weights of a reference.
+func weightsAgain(p Public, r *Release) (map[string]any, error) {
+	if p.onPolicy() {
+		return nil, nil
+	}
+	var w weights
+	if err := diagnostic(r, "weights", &w); err != nil {
 		return nil, err
 	}
-	r := &Release{Theta: theta}
-	if s.Cell != nil {
-		r.Values, err = value.StateValues(s, theta)
+	n := float64(w.Persons)
+	if e := w.EffectiveSampleSize; !(w.MeanWeight >= 0 && w.LargestWeight >= w.MeanWeight && e <= n*(1+1e-9) &&
+		e*w.LargestWeight >= n*w.MeanWeight*(1-1e-9)) {
+		return nil, fmt.Errorf("diagnostics.weights: no %d weights have mean %v, largest %v and effective sample size %v", w.Persons, w.MeanWeight, w.LargestWeight, e)
 	}
-	return r, err
-}
-
-// LSW is least squares on first-visit returns, without privacy ([value.LSW]).
-type LSW struct {
-	// Weights holds w_s >= 0 by state; nil means 1 everywhere.
-	Weights []float64 `json:"weights,omitempty"`
-}
-
-// Plan implements [Estimator].
-func (m LSW) Plan(p Public) (*Plan, error) {
-	return reference("lsw", p.asking(m), func(s *value.Sample) (*Release, error) {
-		theta, err := value.LSW{Weights: m.Weights}.Solve(s)
-		return function(s, theta, err)
-	})
-}
-
-// LSL is visit-weighted, penalised least squares on first-visit returns, without
-// privacy ([value.LSL]).
-type LSL struct {
-	// Weights holds rho_s >= 0 by state; nil means 1 everywhere.
-	Weights []float64 `json:"weights,omitempty"`
-	// Lambda is the penalty. 0 means 1.
-	Lambda float64 `json:"lambda,omitempty"`
-}
-
-// Plan implements [Estimator].
-func (m LSL) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	if m.Lambda == 0 {
-		m.Lambda = defaultLambda
-	}
-	return reference("lsl", p, func(s *value.Sample) (*Release, error) {
-		theta, err := value.LSL{Weights: m.Weights, Lambda: m.Lambda}.Solve(s)
-		return function(s, theta, err)
-	})
-}
-
-// LSTD is least-squares temporal differences, without privacy ([value.LSTD]).
-type LSTD struct {
-	// Weighting is "transition" (the default) or "trajectory".
-	Weighting string `json:"weighting,omitempty"`
-}
-
-// Plan implements [Estimator].
-func (m LSTD) Plan(p Public) (*Plan, error) {
-	weighting := value.ByTransition
-	if m.Weighting != "" {
-		var err error
-		if weighting, err = value.ParseWeighting(m.Weighting); err != nil {
-			return nil, fmt.Errorf("%w: lstd: %w", ErrMethod, err)
-		}
-	}
-	return bootstrapping(reference("lstd", p.asking(m), func(s *value.Sample) (*Release, error) {
-		theta, err := value.LSTD{Weighting: weighting}.Solve(s)
-		return function(s, theta, err)
-	}))
+	return map[string]any{"weights": w}, nil
 }

@@ -58,12 +58,12 @@ func newRefineAudit(t *testing.T, adjacency dp.Adjacency) *refineAudit {
 	p := handmadePublic(t, adjacency, must(feature.NewTabular(2, "obs_state")))
 	p.Persons, p.Gamma, p.Target = 1e5, 1, policy.Logged{}
 	p.Privacy.Budget = dp.Budget{Epsilon: 20, Delta: 1e-6}
-	a.plan = must(DPRefine{Rounds: 2, instead: a.release}.Plan(p))
+	a.plan = must(DPRefine{Rounds: 2, instead: a.inPlace}.Plan(p))
 	a.plan.public.Persons = 3 // the records that stand for the persons
 	return a
 }
 
-func (a *refineAudit) release(q refine.Sum, each func() refine.Contribution, src *noise.Source) ([]float64, error) {
+func (a *refineAudit) inPlace(q refine.Sum, each func() refine.Contribution, src *noise.Source) ([]float64, error) {
 	point := func(person int) []float64 {
 		x := make([]float64, q.Dim)
 		each()(x, person)

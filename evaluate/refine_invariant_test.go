@@ -98,7 +98,7 @@ func TestRefineUnderAddRemoveOne(t *testing.T) {
 }
 
 // TestRefineOffPolicyOnTheChain holds the error below measured values with room
-// for chance (docs/results/refine-experiments.md).
+// for chance (docs/results/estimators.md).
 func TestRefineOffPolicyOnTheChain(t *testing.T) {
 	for _, c := range []struct {
 		persons       int64

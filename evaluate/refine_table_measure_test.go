@@ -46,7 +46,7 @@ func chainMean() float64 {
 	return sum
 }
 
-// TestRefineTable prints the table of docs/results/refine-experiments.md.
+// TestRefineTable prints the table of docs/results/estimators.md.
 func TestRefineTable(t *testing.T) {
 	fmt.Printf("constants: middle of the range 0.5: %.4f; 1: %.4f; the best there is, %.3f: %.4f\n",
 		constantError(0.5), constantError(1), chainMean(), constantError(chainMean()))

@@ -71,10 +71,10 @@ func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
 						p.Behavior, d.BehaviorProb = &evaluate.EstimatedBehavior{Actions: 2}, nil
 					}
 					r := answer(t, m, p, d, src)
-					_, told := r.Diagnostics["weights_refuted"]
+					_, told := r.Answers[0].Diagnostics["weights_refuted"]
 					first := strings.HasPrefix(r.Notes[0], "The probabilities of the logged actions are wrong")
-					if whole := r.Estimate.Interval == [2]float64{0, 3}; told != once || first != once || once && !whole {
-						t.Errorf("%v, %s, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, name, estimate, once, told, r.Estimate.Interval, r.Notes[0])
+					if whole := r.Answers[0].Estimate.Interval == [2]float64{0, 3}; told != once || first != once || once && !whole {
+						t.Errorf("%v, %s, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, name, estimate, once, told, r.Answers[0].Estimate.Interval, r.Notes[0])
 					}
 				}
 			}
@@ -145,10 +145,10 @@ func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 					}
 				}
 				release := answer(t, m, p, d, src)
-				if in := release.Estimate.Interval; in[0] <= 2.7 && 2.7 <= in[1] {
+				if in := release.Answers[0].Estimate.Interval; in[0] <= 2.7 && 2.7 <= in[1] {
 					held++
 				}
-				if _, told := release.Diagnostics["weights_refuted"]; told {
+				if _, told := release.Answers[0].Diagnostics["weights_refuted"]; told {
 					t.Errorf("%s, leave %v: refuted", name, leave)
 				}
 			}

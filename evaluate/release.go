@@ -2,12 +2,13 @@ package evaluate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
-	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
 
 // ReleaseSchema names the version of the JSON form of a [Release].
@@ -27,13 +28,13 @@ type Release struct {
 	// Start is the mean of Values under a public distribution of first states; nil where
 	// none was asked for.
 	Start *StartValue `json:"start_value,omitempty"`
-	// Estimate is the value of the policy; nil for a value function.
-	Estimate *Estimate `json:"estimate,omitempty"`
 	// Answer is what a method says that is not of this library, see [OfSums]; nil for all
 	// others.
 	Answer *Answer `json:"answer,omitempty"`
-	// Answers are those to a question about several policies or several groups of
-	// persons, nil where one of each is asked about. Their intervals hold together with JointConfidence.
+	// Answers are all that have an interval, name a policy or say which is best: one, named
+	// "value", about a single policy, one for each of several policies, differences and
+	// groups of persons; nil for a value function. Intervals of several hold together
+	// with JointConfidence, which is 0 of one.
 	Answers         []PolicyAnswer `json:"answers,omitempty"`
 	JointConfidence float64        `json:"joint_confidence,omitempty"`
 	// Privacy is the guarantee; nil for a non-private reference, written "none".
@@ -46,14 +47,50 @@ type Release struct {
 	Public map[string]any `json:"public"`
 	// Expected is the error that was known before the data was read.
 	Expected Expected `json:"expected"`
-	// Diagnostics are further released statistics, each paid for.
+	// Diagnostics are further released statistics, each paid for, that are not of one answer.
 	Diagnostics map[string]any `json:"diagnostics"`
 	// Notes tell a reader what the numbers rest on.
 	Notes []string `json:"notes,omitempty"`
 	first string   // note of a run that goes before those of the plan
+	// estimate is the answer about one policy while a run, or what repeats one, makes it.
+	estimate *Estimate
 	// Signature is over the canonical form of the release without it; nil when
 	// nobody signed.
-	Signature *signature.Signature `json:"signature,omitempty"`
+	Signature *Signature `json:"signature,omitempty"`
+}
+
+// Signature is what a release is signed with; the bytes that are signed are its canonical JSON
+// (RFC 8785) without this member.
+type Signature struct {
+	// Algorithm is ed25519.
+	Algorithm string `json:"algorithm"`
+	// KeyID is a hint which public key to check with. It is not signed and proves nothing.
+	KeyID string `json:"key_id"`
+	// Value is the signature of 64 bytes in base64.
+	Value string `json:"value"`
+}
+
+// valueName is the name of the answer about a single policy, which needs no other.
+const valueName = "value"
+
+// answer makes the estimate of a run, with its diagnostics, the one answer of its release.
+func (r *Release) answer() {
+	if r.estimate != nil {
+		r.Answers = []PolicyAnswer{{Name: valueName, Kind: OfPolicy, Estimate: r.estimate, Diagnostics: r.Diagnostics}}
+		r.estimate, r.Diagnostics = nil, nil
+	}
+	if r.Diagnostics == nil {
+		r.Diagnostics = map[string]any{}
+	}
+}
+
+// run is the release as its run made it, the opposite of answer.
+func (r *Release) run() *Release {
+	out := *r
+	if len(r.Answers) == 1 && r.Answers[0].Estimate != nil && r.JointConfidence == 0 {
+		out.estimate, out.Diagnostics = r.Answers[0].Estimate, r.Answers[0].Diagnostics
+	}
+	return &out
 }
 
 // Bands reach Deviations standard deviations to either side of the value of each state,
@@ -137,7 +174,7 @@ func newStatement(p *Plan) *Statement {
 		Event:      p.event,
 		Noise:      "exact",
 	}
-	if q.Noise == mechanism.Fast {
+	if q.Fast {
 		s.Noise = "fast"
 	}
 	return s
@@ -175,12 +212,14 @@ func (r Release) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A schema other than
-// [ReleaseSchema] is refused.
+// [ReleaseSchema] is refused. Version 0.1.0 wrote the answer about a single policy as
+// "estimate", and its diagnostics as those of the release: it is read as one of Answers.
 func (r *Release) UnmarshalJSON(text []byte) error {
 	type plain Release
 	aux := struct {
 		*plain
-		Privacy json.RawMessage `json:"privacy"`
+		Privacy  json.RawMessage `json:"privacy"`
+		Estimate *Estimate       `json:"estimate"`
 	}{plain: (*plain)(r)}
 	if err := json.Unmarshal(text, &aux); err != nil {
 		return err
@@ -188,9 +227,66 @@ func (r *Release) UnmarshalJSON(text []byte) error {
 	if r.Schema != ReleaseSchema {
 		return fmt.Errorf("schema is %q; want %q", r.Schema, ReleaseSchema)
 	}
+	if aux.Estimate != nil {
+		if r.Answers != nil {
+			return errors.New("a release has answers, or an estimate as version 0.1.0 wrote it, and not both")
+		}
+		r.estimate = aux.Estimate
+		r.answer()
+	}
 	if string(aux.Privacy) == `"none"` {
 		return nil
 	}
 	r.Privacy = new(Statement)
 	return json.Unmarshal(aux.Privacy, r.Privacy)
+}
+
+// Certify accounts for the event of a statement anew and returns the bracket of
+// its epsilon at its delta. An event that costs more than the statement promises
+// is [ErrOverBudget]. It needs nothing but the release, so anybody can do it.
+func (s *Statement) Certify() (account.Bracket, error) {
+	if s.Event == nil {
+		return account.Bracket{}, fmt.Errorf("%w: the statement holds no event", dp.ErrEvent)
+	}
+	q := Privacy{Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}}
+	if err := q.Budget.Validate(); err != nil {
+		return account.Bracket{}, err
+	}
+	a, err := certify("the release", s.Event, q)
+	return a.epsilon, err
+}
+
+// LedgerEntry is the entry of a budget ledger that paid for a release, and the
+// budget right after it. The ledger's holder can check it against the chain; and
+// a ledger that lacks the entry was cut or rolled back.
+type LedgerEntry struct {
+	// Stamp names the entry by its number and its hash, and the head of the chain.
+	receipt.Stamp
+	// Time of the charge, in UTC.
+	Time time.Time `json:"time"`
+	// Key is the idempotency key of the charge: with it the ledger's holder gets
+	// the recorded release again.
+	Key     string `json:"key"`
+	Analyst string `json:"analyst"`
+	Purpose string `json:"purpose,omitempty"`
+	// Rule is the composition theorem that the ledger goes by: basic, gaussian or
+	// renyi.
+	Rule   string    `json:"rule"`
+	Budget dp.Budget `json:"budget"`
+	// Spent is what all charges so far meet together, this one included.
+	Spent  dp.Budget `json:"spent"`
+	Shares Shares    `json:"shares"`
+}
+
+// Shares splits a part of the budget, 1, into what was spent before, by this
+// charge, and what is left, in the quantity that adds up in it.
+type Shares struct {
+	// Part is "rule", the part in which mu^2 or a Renyi divergence adds up;
+	// "reserve", the part for charges that the rule does not support; or "budget", all of it,
+	// under the basic rule. In the latter two epsilon adds up, or delta where more
+	// of that is spent.
+	Part   string  `json:"part"`
+	Before float64 `json:"before"`
+	This   float64 `json:"this"`
+	Left   float64 `json:"left"`
 }

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -19,23 +20,24 @@ const tolerance = 1e-9
 // members and lengths are equal, numbers up to the tolerance, or up to slack where
 // that is more, and texts up to the numbers in them. The error names the part.
 func same(path string, got, want any, slack float64) error {
-	a, err := plainJSON(got)
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrRelease, path, err)
+	var a, b any
+	err := fill(&a, got)
+	if err == nil {
+		err = fill(&b, want)
 	}
-	b, err := plainJSON(want)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrRelease, path, err)
 	}
 	return sameJSON(path, a, b, slack)
 }
 
-func plainJSON(v any) (out any, err error) {
-	text, err := json.Marshal(v)
+// fill reads the JSON form of a value into another.
+func fill(into, from any) error {
+	text, err := json.Marshal(from)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, json.Unmarshal(text, &out)
+	return json.Unmarshal(text, into)
 }
 
 func sameJSON(path string, got, want any, slack float64) error {
@@ -65,12 +67,12 @@ func sameJSON(path string, got, want any, slack float64) error {
 }
 
 func sameMembers(path string, got, want map[string]any, slack float64) error {
-	for _, name := range sortedNames(got) {
+	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
 			return fmt.Errorf("%w: %s holds %q, which no such release does", ErrRelease, path, name)
 		}
 	}
-	for _, name := range sortedNames(want) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		v, ok := got[name]
 		if !ok {
 			return fmt.Errorf("%w: %s.%s is missing", ErrRelease, path, name)
@@ -121,15 +123,6 @@ func sameText(a, b string) bool {
 		}
 	}
 	return true
-}
-
-func sortedNames(m map[string]any) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // shortJSON is a value as an error may quote it: a release is for everybody.

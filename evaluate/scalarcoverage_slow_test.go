@@ -22,7 +22,7 @@ func TestDoublyRobustIntervalsCoverWithManyPersons(t *testing.T) {
 	for seed := range sets {
 		d := chainData(t, persons, uint64(9000+seed))
 		for name, e := range estimators {
-			r := run(t, e, chainOffPolicy(t, persons, 1), d, src).Estimate
+			r := run(t, e, chainOffPolicy(t, persons, 1), d, src).Answers[0].Estimate
 			if r.Interval[0] <= truth && truth <= r.Interval[1] {
 				covered[name]++
 			}

@@ -54,7 +54,7 @@ func TestMeansOfRareOutcomesAreHeld(t *testing.T) {
 					d.Reward = append(d.Reward, reward)
 					d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1)
 				}
-				if r := run(t, evaluate.DPIS{}, p, d, src).Estimate; r.Interval[0] <= truth && truth <= r.Interval[1] {
+				if r := run(t, evaluate.DPIS{}, p, d, src).Answers[0].Estimate; r.Interval[0] <= truth && truth <= r.Interval[1] {
 					held++
 				}
 			}
@@ -109,7 +109,7 @@ func TestIntervalsCoverOnTheChain(t *testing.T) {
 			if seed%2 == 1 {
 				p.Privacy.Adjacency = dp.AddRemoveOne
 			}
-			r := run(t, c.estimator, p, d, src).Estimate
+			r := run(t, c.estimator, p, d, src).Answers[0].Estimate
 			if r.Interval[0] <= c.truth && c.truth <= r.Interval[1] {
 				covered[i]++
 			}

@@ -69,7 +69,7 @@ func TestTableOfScalarEstimators(t *testing.T) {
 					if !r.private {
 						p.Privacy = nil
 					}
-					e := run(t, r.estimator, p, d, src).Estimate
+					e := run(t, r.estimator, p, d, src).Answers[0].Estimate
 					r.err += math.Abs(e.Value-truth) / n
 					r.width += (e.Interval[1] - e.Interval[0]) / n
 					if e.Interval[0] <= truth && truth <= e.Interval[1] {

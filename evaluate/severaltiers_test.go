@@ -181,7 +181,7 @@ func TestModelWithoutAGuard(t *testing.T) {
 		for seed := range uint64(logs) {
 			d := withState(coins(persons, 0, seed))
 			for k, plan := range []*evaluate.Plan{bare, guarded} {
-				ends := must(must(plan.Check(context.Background(), d)).Run(context.Background(), receipt.None(), src)).Estimate.Interval
+				ends := must(must(plan.Check(context.Background(), d)).Run(context.Background(), receipt.None(), src)).Answers[0].Estimate.Interval
 				width[k] += ends[1] - ends[0]
 				if k == 0 && ends[0] <= 0.7 && 0.7 <= ends[1] {
 					held++
@@ -212,10 +212,10 @@ func TestReplanAnswersWithADesign(t *testing.T) {
 		}{
 			"as it is": {func(*evaluate.Release) {}, nil},
 			"interval": {func(r *evaluate.Release) {
-				if r.Estimate == nil {
-					r.Estimate = r.Answers[1].Estimate
+				if r.Answers[0].Estimate == nil {
+					r.Answers[0].Estimate = r.Answers[1].Estimate
 				}
-				r.Estimate.Interval[0] -= 0.01
+				r.Answers[0].Estimate.Interval[0] -= 0.01
 			}, evaluate.ErrRelease},
 			"tier":          {func(r *evaluate.Release) { r.Public["tier"] = 2.0 }, evaluate.ErrRelease},
 			"not supported": {func(r *evaluate.Release) { delete(r.Public["design"].(map[string]any), "supported") }, evaluate.ErrRelease},

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,15 +17,11 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// constants chooses alpha and beta of the smooth-sensitivity mechanism.
+// constants chooses alpha and beta of the smooth-sensitivity mechanism: see [DPLSW].
 type constants string
 
 const (
-	// exactConstants takes the pair with the least expected noise, alpha being the
-	// smallest that is certified for the budget at its beta. This is the default.
-	exactConstants constants = "exact"
-	// balle16Constants takes the closed forms of Balle et al. 2016, Lemma 1, which hold for
-	// epsilon <= 20 and ask for several times the noise that is needed.
+	exactConstants   constants = "exact" // alpha is the smallest that is certified at its beta
 	balle16Constants constants = "balle16"
 )
 
@@ -32,10 +29,7 @@ const (
 // facts: the budget, the dimension and the bound at public guesses of the counts.
 func (c constants) certified(p Public, dim, states int, m smooth.Method) (alpha, beta float64, err error) {
 	guess := smooth.GuessedVisits(p.Persons, states)
-	if c == "" {
-		c = defaultConstants
-	}
-	switch c {
+	switch cmp.Or(c, defaultConstants) {
 	case balle16Constants:
 		alpha, beta, err = account.Balle16Constants(context.Background(), p.Privacy.Budget, dim)
 	case exactConstants:
@@ -71,46 +65,40 @@ type smoothRelease struct {
 	numerics smooth.Method
 }
 
-func (r smoothRelease) plan(c constants) (*Plan, error) {
-	if err := r.public.cutStart(r.method); err != nil {
+// plan makes the plan; more is what the method says beside what both say.
+func (r smoothRelease) plan(c constants, more summary) (*Plan, error) {
+	p := r.public
+	if err := p.cutStart(r.method); err != nil {
 		return nil, err
 	}
 	dim, states := r.features.Dim(), r.features.States()
-	alpha, beta, err := c.certified(r.public, dim, states, r.numerics)
+	alpha, beta, err := c.certified(p, dim, states, r.numerics)
 	if err != nil {
 		return nil, err
 	}
-	release, err := smooth.Lattice(alpha, beta, r.public.numbers(), states, r.numerics)
+	release, err := smooth.Lattice(alpha, beta, p.numbers(), states, r.numerics)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(r.method, r.public.byStates(), release.Event(dim), func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		return r.prepare(release, d)
-	})
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = functionAgain(r.features, nil)
-	noise := alpha * r.numerics.Bound(smooth.GuessedVisits(r.public.Persons, states), smooth.InnerBeta(beta, states))
-	plan.Expected.RMSE = math.Hypot(noise, r.numerics.Bias())
-	plan.Expected.Constant = r.public.Returns().Width() / 2
-	plan.Facts["clip"] = r.public.Returns()
-	plan.Facts["alpha"] = alpha
-	plan.Facts["beta"] = beta
-	plan.Facts["states"] = states
-	plan.Facts["dimension"] = dim
-	plan.Notes = append(plan.Notes,
-		plan.words("The noise is scaled to the number of persons who visit each state. That scale is private and is not released, so the release has no error bar; the expected error assumes that the shares of persons who visit a state are spread evenly up to 1."),
+	noise := alpha * r.numerics.Bound(smooth.GuessedVisits(p.Persons, states), smooth.InnerBeta(beta, states))
+	expected := Expected{RMSE: math.Hypot(noise, r.numerics.Bias()), Constant: p.Returns().Width() / 2}
+	notes := []string{
+		p.words("The noise is scaled to the number of persons who visit each state. That scale is private and is not released, so the release has no error bar; the expected error assumes that the shares of persons who visit a state are spread evenly up to 1."),
 		"Values are not clipped to the public range: noise may take them outside.",
-	)
-	plan.describeAbsent(false)
-	if r.public.Episodes != 1 {
-		plan.Notes = append(plan.Notes, plan.words("If a person has several trajectories, only the first counts."))
 	}
-	if plan.Expected.RMSE > plan.Expected.Constant {
-		plan.Notes = append(plan.Notes, "The expected error exceeds the worst-case error of answering with the middle of the public range: at this budget the release will say almost nothing. dp-refine needs far less noise.")
+	notes = append(notes, p.absentNotes(false)...)
+	if p.Episodes != 1 {
+		notes = append(notes, p.words("If a person has several trajectories, only the first counts."))
 	}
-	return plan, nil
+	if expected.RMSE > expected.Constant {
+		notes = append(notes, "The expected error exceeds the worst-case error of answering with the middle of the public range: at this budget the release will say almost nothing. dp-refine needs far less noise.")
+	}
+	facts := map[string]any{"clip": p.Returns(), "alpha": alpha, "beta": beta, "states": states, "dimension": dim}
+	return newPlan(draft{
+		method: r.method, public: p, event: release.Event(dim), outcome: functionAgain(p, false), perState: true,
+		prepare: func(_ context.Context, d *trajectory.Dataset) (draw, error) { return r.prepare(release, d) },
+		summary: summary{facts: facts, expected: expected, notes: notes}.and(more),
+	})
 }
 
 // prepare binds a release to data.
@@ -135,30 +123,42 @@ func (r smoothRelease) prepare(release mechanism.Smooth, d *trajectory.Dataset) 
 		if err != nil {
 			return nil, err
 		}
-		return &Release{Theta: noisy, Values: statesOf(r.features, noisy)}, nil
+		return functionReleased(r.features, noisy), nil
 	}, nil
 }
 
-// finiteProblem checks the public side of a method that is based on first
-// visits, and returns the features.
-func finiteProblem(method string, p Public) (feature.Finite, error) {
+// finiteProblem checks the public side of a method that is based on first visits, and the
+// public weights by state, which it fills in. The numerics are still to be set.
+func finiteProblem(method string, p Public, given []float64) (r smoothRelease, weights []float64, err error) {
 	if err := needPrivacy(method, p); err != nil {
-		return nil, err
+		return r, nil, err
 	}
 	finite, ok := p.Features.(feature.Finite)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s averages returns by state: features must be of kind tabular or aggregate", ErrMethod, method)
+		return r, nil, fmt.Errorf("%w: %s averages returns by state: features must be of kind tabular or aggregate", ErrMethod, method)
 	}
 	if !policy.OnPolicy(p.Target) {
-		return nil, fmt.Errorf("%w: %s evaluates the logged policy alone (target {kind: logged}); off-policy use dp-is, dp-pdis or dp-wis", ErrMethod, method)
+		return r, nil, fmt.Errorf("%w: %s evaluates the logged policy alone (target {kind: logged}); off-policy use dp-is, dp-pdis or dp-wis", ErrMethod, method)
 	}
 	if !(smooth.Spread(facts.Range(p.Returns())) > 0) {
-		return nil, fmt.Errorf("%w: %s: the public range of a return is [0, 0]; give problem.reward or problem.return a width", ErrPublic, method)
+		return r, nil, fmt.Errorf("%w: %s: the public range of a return is [0, 0]; give problem.reward or problem.return a width", ErrPublic, method)
 	}
 	if p.Persons > smooth.MaxPersons {
-		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrPublic, method, smooth.MaxPersons)
+		return r, nil, fmt.Errorf("%w: %s: at most %d persons", ErrPublic, method, smooth.MaxPersons)
 	}
-	return finite, nil
+	weights = slices.Clone(given)
+	if given == nil {
+		weights = slices.Repeat([]float64{1}, finite.States())
+	}
+	if len(weights) != finite.States() {
+		return r, nil, fmt.Errorf("%w: %s: %d weights for %d states", ErrMethod, method, len(weights), finite.States())
+	}
+	for state, w := range weights {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return r, nil, fmt.Errorf("%w: %s: weights of state %d is %v; want a finite number above 0", ErrMethod, method, state, w)
+		}
+	}
+	return smoothRelease{method: method, public: p, features: finite}, weights, nil
 }
 
 // firstOfEach keeps each person's first trajectory: the smooth bounds rest on counts
@@ -176,23 +176,75 @@ func firstOfEach(d *trajectory.Dataset) *trajectory.Dataset {
 	return d
 }
 
-// weightsByState fills in and checks public weights by state.
-func weightsByState(method, name string, given []float64, states int) ([]float64, error) {
-	if given == nil {
-		given = make([]float64, states)
-		for i := range given {
-			given[i] = 1
+// DPLSW is least squares on first-visit Monte Carlo returns with public weights
+// by state, released with noise scaled to a smooth bound on the local
+// sensitivity (Balle, Gomrokchi and Precup 2016, Algorithm 1).
+//
+// Released: the weight vector theta of a value function. On-policy, one
+// trajectory a person, tabular or aggregated features. Unit: a person.
+// Adjacency: either. Clip: each first-visit return to the public range. Event:
+// dp.SmoothGaussian. Proof: docs/proofs/smooth-release.md.
+type DPLSW struct {
+	// Weights holds w_s > 0 by state; nil means 1 everywhere.
+	Weights []float64 `json:"weights,omitempty"`
+	// Constants chooses alpha and beta of the smooth-sensitivity mechanism: "exact", the
+	// default, is the pair with the least expected noise that is certified for the budget;
+	// "balle16" the closed forms of Balle et al. 2016, Lemma 1, which hold for epsilon <= 20
+	// and ask for several times the noise that is needed.
+	Constants string `json:"constants,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m DPLSW) Plan(p Public) (*Plan, error) {
+	r, weights, err := finiteProblem("dp-lsw", p.asking(m), m.Weights)
+	if err != nil {
+		return nil, err
+	}
+	r.numerics = smooth.NewLSW(r.public.numbers(), r.features, weights)
+	return r.plan(constants(m.Constants), summary{})
+}
+
+// DPLSL is least squares on first-visit Monte Carlo returns, weighted by visits
+// and with an l2 penalty, released with noise scaled to a smooth bound on the
+// local sensitivity (Balle, Gomrokchi and Precup 2016, Algorithm 2).
+//
+// Released: the weight vector theta of a value function. On-policy, one
+// trajectory a person, tabular or aggregated features. Unit: a person.
+// Adjacency: either. Clip: each first-visit return to the public range. Event:
+// dp.SmoothGaussian. Proof: docs/proofs/smooth-release.md.
+type DPLSL struct {
+	// Weights holds rho_s > 0 by state; nil means 1 everywhere.
+	Weights []float64 `json:"weights,omitempty"`
+	// Lambda is the penalty. It must exceed ||Phi||^2 max rho. 0 chooses it by a
+	// public rule: the least expected error at the guessed visits, for values
+	// anywhere in their range.
+	Lambda float64 `json:"lambda,omitempty"`
+	// Constants is as in [DPLSW].
+	Constants string `json:"constants,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m DPLSL) Plan(p Public) (*Plan, error) {
+	const method = "dp-lsl"
+	r, weights, err := finiteProblem(method, p.asking(m), m.Weights)
+	if err != nil {
+		return nil, err
+	}
+	l := smooth.NewLSL(r.public.numbers(), r.features, weights)
+	l.Lambda = m.Lambda
+	if l.Lambda == 0 {
+		alpha, beta, err := constants(m.Constants).rough(r.public, r.features.Dim())
+		if err != nil {
+			return nil, err
 		}
-		return given, nil
+		l.Lambda = l.Rule(alpha, beta)
 	}
-	if len(given) != states {
-		return nil, fmt.Errorf("%w: %s: %d %s for %d states", ErrMethod, method, len(given), name, states)
+	if !(l.Lambda > l.Floor()) || math.IsInf(l.Lambda, 0) {
+		return nil, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, l.Lambda, l.Floor())
 	}
-	given = slices.Clone(given)
-	for state, w := range given {
-		if !(w > 0) || math.IsInf(w, 0) {
-			return nil, fmt.Errorf("%w: %s: %s of state %d is %v; want a finite number above 0", ErrMethod, method, name, state, w)
-		}
-	}
-	return given, nil
+	r.numerics = l
+	return r.plan(constants(m.Constants), summary{
+		facts: map[string]any{"lambda": l.Lambda},
+		notes: []string{"The penalty lambda shrinks the values of rarely visited states towards 0; the expected error includes that bias, for values anywhere in the public range."},
+	})
 }

@@ -25,18 +25,13 @@ type StartValue struct {
 	Condition string `json:"condition,omitempty"`
 }
 
-// byStates marks the facts of a method that answers with a value for every state.
-func (p Public) byStates() Public {
-	p.perState = true
-	return p
-}
-
 // startable checks the public weights of first states against what a method answers.
-func (p Public) startable(method string) error {
+func (d draft) startable() error {
+	p, method := d.public, d.method
 	if p.Start == nil {
 		return nil
 	}
-	if !p.perState {
+	if !d.perState {
 		return fmt.Errorf("%w: start asks for a mean of values by state, and %s answers with none; it takes first states as the data have them: leave start out, or choose a method of a value function, such as dp-refine", ErrPublic, method)
 	}
 	f, ok := p.Features.(feature.Finite)

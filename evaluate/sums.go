@@ -130,17 +130,16 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 	if err := r.rehearse(); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(o.Method, p, gaussians(r.noise...), r.prepare)
-	if err != nil {
-		return nil, err
-	}
-	plan.outcome = r.again
-	plan.Facts["estimates"], plan.Facts["rounds"], plan.Facts["may_fail"] = o.Estimates, o.Rounds, o.share()
-	plan.Notes = append(plan.Notes,
+	facts := map[string]any{"estimates": o.Estimates, "rounds": o.Rounds, "may_fail": o.tolerated()}
+	notes := []string{
 		fmt.Sprintf("Method %s is not part of this library: its author defines what a person adds and what is computed from the noisy sums. The value estimates: %s.", o.Method, o.Estimates),
-		p.unit().Words("The guarantee assumes that the author's code computes a person's numbers from that person's records and earlier noisy sums alone. The code is given nothing else and is run twice in opposite orders, but this cannot exclude that it keeps other records. A person for whom it fails, or returns a number that is not finite, adds zero.")+
-			p.unit().Words(fmt.Sprintf(" In the check of the data, which had no noisy sums, these were at most %d persons.", r.mayFail())))
-	return plan, nil
+		p.words("The guarantee assumes that the author's code computes a person's numbers from that person's records and earlier noisy sums alone. The code is given nothing else and is run twice in opposite orders, but this cannot exclude that it keeps other records. A person for whom it fails, or returns a number that is not finite, adds zero.") +
+			p.words(fmt.Sprintf(" In the check of the data, which had no noisy sums, these were at most %d persons.", r.mayFail())),
+	}
+	return newPlan(draft{
+		method: o.Method, public: p, event: gaussians(r.noise...), prepare: r.prepare, outcome: r.again,
+		summary: summary{facts: facts, notes: notes},
+	})
 }
 
 var foreignName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*$`)

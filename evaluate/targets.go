@@ -40,20 +40,17 @@ const (
 	contrastSign = " - "
 )
 
-// severalMethods are those that answer for several policies.
-var severalMethods = []string{"auto", "dp-is", "dp-pdis", "dp-wis"}
-
 // single refuses several targets where the method estimates one policy, and groups where
 // it has one answer for all persons.
 func (p Public) single(method string) error {
-	if err := p.whole(method); err != nil {
-		return err
+	grouped, several := methodsWith(func(m Method) bool { return m.groups }), methodsWith(func(m Method) bool { return m.several })
+	switch {
+	case p.By != nil && !slices.Contains(grouped, method):
+		return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out", ErrMethod, method, strings.Join(grouped, ", "))
+	case p.Targets != nil && !slices.Contains(several, method):
+		return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each", ErrMethod, method, strings.Join(several, ", "))
 	}
-	if p.Targets == nil || slices.Contains(severalMethods, method) {
-		return nil
-	}
-	return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each",
-		ErrMethod, method, strings.Join(severalMethods, ", "))
+	return nil
 }
 
 // validate checks names and what is asked of them.
@@ -76,7 +73,7 @@ func (t *Targets) validate() error {
 		return fmt.Errorf("%w: targets: every policy is the logged one; name one to compare it with", ErrPublic)
 	}
 	asked := map[string]bool{bestName: t.Best}
-	for _, a := range t.asked() {
+	for _, a := range t.intervals() {
 		for _, name := range a.policies {
 			if !names[name] {
 				return fmt.Errorf("%w: targets: no policy is named %q, which levels or contrasts ask for; the names are %s", ErrPublic, name, strings.Join(t.names(), ", "))
@@ -94,7 +91,7 @@ func (t *Targets) validate() error {
 }
 
 func (t *Targets) validateAnswers() error {
-	switch n := len(t.asked()); {
+	switch n := len(t.intervals()); {
 	case n == 0:
 		return fmt.Errorf("%w: targets: neither levels nor contrasts ask for anything", ErrPublic)
 	case n > mostAnswers:
@@ -144,8 +141,8 @@ type asking struct {
 	policies []string
 }
 
-// asked lists the answers that have an interval, levels first.
-func (t *Targets) asked() []asking {
+// intervals lists the answers that have an interval, levels first.
+func (t *Targets) intervals() []asking {
 	var out []asking
 	for _, name := range t.Levels {
 		out = append(out, asking{name, []string{name}})
@@ -161,14 +158,9 @@ func (t *Targets) clone() *Targets {
 	if t == nil {
 		return nil
 	}
-	c := &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best, nil}
-	if t.Choose != nil {
-		choose := *t.Choose
-		if v := choose.Value; v != nil {
-			value := *v
-			choose.Value = &value
-		}
-		c.Choose = &choose
+	c := &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best, copied(t.Choose)}
+	if c.Choose != nil {
+		c.Choose.Value = copied(t.Choose.Value)
 	}
 	return c
 }
@@ -215,9 +207,9 @@ func (f targetsFact) targets() (*Targets, error) {
 	return t, nil
 }
 
-// apart tells of two policies that never take the same action, so that no episode has
+// disjoint reports whether two policies never take the same action, so that no episode has
 // a weight above 0 under both.
-func apart(a, b policy.Policy) bool {
+func disjoint(a, b policy.Policy) bool {
 	_, first := a.(policy.Constant)
 	_, second := b.(policy.Constant)
 	return first && second && a.Actions() != b.Actions()

@@ -131,7 +131,7 @@ func TestUnguardedIntervalsHold(t *testing.T) {
 			count := func(plan *evaluate.Plan) (held int, width float64) {
 				for seed := range uint64(logs) {
 					ready := must(plan.Check(context.Background(), coins(persons, 0, seed)))
-					ends := must(ready.Run(context.Background(), receipt.None(), src)).Estimate.Interval
+					ends := must(ready.Run(context.Background(), receipt.None(), src)).Answers[0].Estimate.Interval
 					if ends[0] <= 0.7 && 0.7 <= ends[1] {
 						held++
 					}
@@ -159,8 +159,8 @@ func TestMissingMassBringsTheGuardBack(t *testing.T) {
 	}
 	r := run(t, evaluate.DPWIS{}, p, drawn(persons, 1.0/3, 1), noise.NewSeeded(3))
 	// A third may be worth 0 or 1, the rest is worth .7.
-	if low, high := r.Estimate.Interval[0], r.Estimate.Interval[1]; low > 0.7*2/3 || high < 0.7*2/3+1.0/3 {
-		t.Errorf("the interval is %v; want one that holds [%.3f, %.3f]", r.Estimate.Interval, 0.7*2/3, 0.7*2/3+1.0/3)
+	if low, high := r.Answers[0].Estimate.Interval[0], r.Answers[0].Estimate.Interval[1]; low > 0.7*2/3 || high < 0.7*2/3+1.0/3 {
+		t.Errorf("the interval is %v; want one that holds [%.3f, %.3f]", r.Answers[0].Estimate.Interval, 0.7*2/3, 0.7*2/3+1.0/3)
 	}
 	if all := strings.Join(r.Notes, "\n"); !strings.Contains(all, "guarded after all") || !strings.Contains(all, "arms swapped") || strings.Contains(all, "nothing is missing") {
 		t.Errorf("no note says that the interval is guarded: %s", all)
@@ -190,7 +190,7 @@ func TestRecordsThatAreLost(t *testing.T) {
 				if _, err := stated.Check(context.Background(), d); !errors.Is(err, evaluate.ErrData) {
 					t.Fatalf("data without records of some are taken for complete: %v", err)
 				}
-				ends := must(must(plan.Check(context.Background(), d)).Run(context.Background(), receipt.None(), src)).Estimate.Interval
+				ends := must(must(plan.Check(context.Background(), d)).Run(context.Background(), receipt.None(), src)).Answers[0].Estimate.Interval
 				if ends[0] <= 0.7 && 0.7 <= ends[1] {
 					held++
 				}
@@ -217,7 +217,7 @@ func TestReplanWithADesign(t *testing.T) {
 			want   error
 		}{
 			"as it is":      {func(*evaluate.Release) {}, nil},
-			"interval":      {func(r *evaluate.Release) { r.Estimate.Interval[0] += 0.01 }, evaluate.ErrRelease},
+			"interval":      {func(r *evaluate.Release) { r.Answers[0].Estimate.Interval[0] += 0.01 }, evaluate.ErrRelease},
 			"tier":          {func(r *evaluate.Release) { r.Public["tier"] = 2.0 }, evaluate.ErrRelease},
 			"ratios":        {func(r *evaluate.Release) { design(r)["ratios"] = []any{4.0} }, evaluate.ErrRelease},
 			"not supported": {func(r *evaluate.Release) { delete(design(r), "supported") }, evaluate.ErrRelease},

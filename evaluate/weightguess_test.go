@@ -28,8 +28,8 @@ func TestGuessMovesTheForecastAlone(t *testing.T) {
 	last := 0.0
 	for _, g := range []evaluate.WeightGuess{{Effective: 0.3}, {Effective: 0.1}, {Effective: 0.1, Missing: 0.5}} {
 		r := run(t, evaluate.DPWIS{Guess: &g}, p, data, noise.NewSeeded(5))
-		if *r.Estimate != *bare.Estimate {
-			t.Errorf("%+v: the release changed: %+v, %+v", g, r.Estimate, bare.Estimate)
+		if *r.Answers[0].Estimate != *bare.Answers[0].Estimate {
+			t.Errorf("%+v: the release changed: %+v, %+v", g, r.Answers[0].Estimate, bare.Answers[0].Estimate)
 		}
 		if !(r.Expected.HalfWidth > last && r.Expected.HalfWidth <= p.Returns().Width()/2) || !strings.Contains(strings.Join(r.Notes, " "), "The expected half width follows from the guess of weights") {
 			t.Errorf("%+v: forecast %v after %v; notes %q", g, r.Expected.HalfWidth, last, r.Notes)
@@ -71,15 +71,15 @@ func TestGuessIsRefusedWhereItMeansNothing(t *testing.T) {
 		e evaluate.Estimator
 		p evaluate.Public
 	}{
-		"guess.effective is 0":                                  {evaluate.DPIS{Guess: &evaluate.WeightGuess{}}, off},
-		"guess.effective is NaN":                                {evaluate.DPPDIS{Guess: &evaluate.WeightGuess{Effective: math.NaN()}}, off},
-		"guess.effective is 1.5":                                {evaluate.DPWIS{Guess: &evaluate.WeightGuess{Effective: 1.5}}, off},
-		"guess.missing is 1":                                    {evaluate.DPDR{Guess: &evaluate.WeightGuess{Effective: 1, Missing: 1}}, off},
-		"dp-is: guess is of the weights of an off-policy value": {evaluate.DPIS{Guess: right}, on},
-		"dp-dr: guess is of the weights of an off-policy value": {evaluate.DPDR{Guess: right}, on},
-		"targets asks for several":                              {evaluate.DPWIS{Guess: right}, several},
-		"with confounding":                                      {evaluate.DPWIS{Guess: right, Confounding: 1.5}, off},
-		"auto: guess is of the weights":                         {evaluate.Auto{Guess: right}, chainPublic(t, 400, dp.ReplaceOne)},
+		"guess.effective is 0":   {evaluate.DPIS{Guess: &evaluate.WeightGuess{}}, off},
+		"guess.effective is NaN": {evaluate.DPPDIS{Guess: &evaluate.WeightGuess{Effective: math.NaN()}}, off},
+		"guess.effective is 1.5": {evaluate.DPWIS{Guess: &evaluate.WeightGuess{Effective: 1.5}}, off},
+		"guess.missing is 1":     {evaluate.DPDR{Guess: &evaluate.WeightGuess{Effective: 1, Missing: 1}}, off},
+		"dp-is: guess applies to the weights of an off-policy value": {evaluate.DPIS{Guess: right}, on},
+		"dp-dr: guess applies to the weights of an off-policy value": {evaluate.DPDR{Guess: right}, on},
+		"targets names several":                      {evaluate.DPWIS{Guess: right}, several},
+		"with confounding":                           {evaluate.DPWIS{Guess: right, Confounding: 1.5}, off},
+		"auto: guess applies only to a single value": {evaluate.Auto{Guess: right}, chainPublic(t, 400, dp.ReplaceOne)},
 	} {
 		if _, err := c.e.Plan(c.p); !errors.Is(err, evaluate.ErrMethod) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)

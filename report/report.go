@@ -9,8 +9,6 @@
 // ledgers, and does not recompute the guarantee. Whatever would stop a careful
 // steward (an uncharged ledger, seeded or fast noise, no privacy at all) stands in a
 // box at the top. Bounds on the page are rounded away from the flattering side.
-//
-// [WriteAudit] does the same for what an audit found.
 package report
 
 import (
@@ -28,12 +26,3 @@ var ErrRelease = report.ErrRelease
 // unless the whole page could be made. Errors wrap [ErrRelease], except those of
 // w itself.
 func Write(w io.Writer, r *evaluate.Release) error { return report.Write(w, r) }
-
-// Audit is what an audit found: Of names what was audited, such as the configuration's
-// file; Report is what discreet.Audit returns, Training what discreet.AuditTraining
-// does, and one of them is nil.
-type Audit = report.Audit
-
-// WriteAudit renders an audit as one self-contained HTML page, like [Write]. Nothing on
-// it depends on anybody's data.
-func WriteAudit(w io.Writer, a Audit) error { return report.WriteAudit(w, a) }

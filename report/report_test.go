@@ -8,14 +8,11 @@ import (
 	"github.com/discreet-rl/discreet/report"
 )
 
-// TestNothingIsNoPage: neither of a release nor of an audit, and nothing is written.
+// TestNothingIsNoPage: without a release nothing is written.
 func TestNothingIsNoPage(t *testing.T) {
 	var page strings.Builder
 	if err := report.Write(&page, nil); !errors.Is(err, report.ErrRelease) {
 		t.Errorf("no release: %v; want ErrRelease", err)
-	}
-	if err := report.WriteAudit(&page, report.Audit{Of: "q.yaml"}); !errors.Is(err, report.ErrRelease) {
-		t.Errorf("no audit: %v; want ErrRelease", err)
 	}
 	if page.Len() != 0 {
 		t.Errorf("%q was written", page.String())

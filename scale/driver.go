@@ -10,7 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"github.com/discreet-rl/discreet/internal/evaluation"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/scan"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -23,7 +27,7 @@ import (
 // Driver evaluates data in shards.
 type Driver struct {
 	// Config is the whole configuration; its data.path names the shards.
-	Config discreet.Config
+	Config config.Config
 	// Question is what workers get of it: [discreet.Question].
 	Question []byte
 	// Shards are the files of all shards. Workers need not find them under these names.
@@ -99,7 +103,9 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	if _, err := r.question.config(); err != nil {
 		return nil, err
 	}
-	return discreet.Evaluate(ctx, d.Config, append(slices.Clone(options), discreet.WithShards(r))...)
+	s := discreet.Apply(options)
+	result, err := evaluation.Evaluate(ctx, d.Config, evaluation.Settings{Progress: s.Progress, Source: s.Source, Key: s.Key, Retry: s.Retry, Shards: r})
+	return (*discreet.Result)(result), err
 }
 
 // run is a run of a driver.
@@ -158,7 +164,7 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := discreet.ReadShards(config)
+	read, err := scan.Shards(config)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +258,7 @@ func (s *sums) bind(n noisySum) error {
 	if s.rounds == nil {
 		return nil
 	}
-	text, err := json.Marshal(kept{s.run.store.run, n})
+	text, err := json.Marshal(sumFile{s.run.store.run, n})
 	if err != nil {
 		return err
 	}

@@ -60,11 +60,10 @@ func (l Local) Round(ctx context.Context, r Round) ([]Partial, error) {
 	return parts, nil
 }
 
-// Command has an engine of the caller's answer: a shell command, which is run once a
-// round and has all shards answered when it ends. It finds the file of the task in $TASK,
-// and leaves files *.part in $OUT; $SHARDS names a file with the path of a shard a line,
-// and $ROUND is the number of the round. The run key is in the environment that it has
-// from the driver.
+// Command runs a user-supplied shell command once per round; when it ends, all shards must
+// have been answered. It reads the file of the task at $TASK and writes files *.part to $OUT;
+// $SHARDS names a file with the path of one shard per line, and $ROUND is the number of the
+// round. The driver puts the run key into its environment.
 type Command struct {
 	Shell string
 	// Output, if not nil, gets what the command prints.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
@@ -75,7 +77,7 @@ func people(t testing.TB, persons int, seed uint64) *trajectory.Dataset {
 	return d
 }
 
-func (s stage) load(t testing.TB) discreet.Config {
+func (s stage) load(t testing.TB) config.Config {
 	t.Helper()
 	c, err := discreet.Load(s.config, s.overrides...)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/discreet-rl/discreet/internal/filelock"
 )
@@ -71,8 +72,10 @@ func (m *making) begin(tell func(string)) error {
 
 // What there is in such a directory.
 var (
-	madeDirs  = regexp.MustCompile(`^run-[0-9]+(/(rows(/split-[0-9]+)?|shards))?$`)
-	madeFiles = regexp.MustCompile(`^run-[0-9]+/(plan\.json|rows/(file-[0-9]+|found-[0-9]+|\.writing-[0-9]+)|rows/(split-[0-9]+/)?(group|part)-[0-9]{1,3}|shards/(s[0-9]{1,5}\.parquet|\.writing-[0-9]+))$`)
+	madeDirs  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^run-[0-9]+(/(rows(/split-[0-9]+)?|shards))?$`) })
+	madeFiles = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^run-[0-9]+/(plan\.json|rows/(file-[0-9]+|found-[0-9]+|\.writing-[0-9]+)|rows/(split-[0-9]+/)?(group|part)-[0-9]{1,3}|shards/(s[0-9]{1,5}\.parquet|\.writing-[0-9]+))$`)
+	})
 )
 
 // tidy removes what is left of another making, and tells whether there was anything. It
@@ -87,7 +90,7 @@ func (m making) tidy() (bool, error) {
 		}
 		within, err := filepath.Rel(m.all, path)
 		within = filepath.ToSlash(within)
-		if err != nil || e.IsDir() && (within == "." || madeDirs.MatchString(within)) || e.Type().IsRegular() && madeFiles.MatchString(within) {
+		if err != nil || e.IsDir() && (within == "." || madeDirs().MatchString(within)) || e.Type().IsRegular() && madeFiles().MatchString(within) {
 			return err
 		}
 		return fmt.Errorf("%w: %s holds other files than what was left of shards; nothing in it was touched: move it away, or choose another directory for the shards", ErrShard, m.all)

@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/scan"
+
 	"github.com/discreet-rl/discreet/internal/shards"
 )
 
@@ -38,7 +39,7 @@ func (w *Worker) memory(t Task) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := discreet.ReadShards(c)
+	read, err := scan.Shards(c)
 	if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,8 @@ type begun struct {
 	Set Hash `json:"set,omitzero"`
 }
 
-// kept is what a file of a noisy sum holds.
-type kept struct {
+// sumFile is what a file of a noisy sum holds.
+type sumFile struct {
 	Run Hash `json:"run"`
 	noisySum
 }
@@ -206,7 +206,7 @@ func (s store) load() (*begun, []noisySum, error) {
 	s.run = b.Run
 	var transcript []noisySum
 	for k := 1; k <= mostRounds; k++ {
-		var n kept
+		var n sumFile
 		there, err := s.read(s.sum(k), &n)
 		if err != nil {
 			return nil, nil, err
@@ -299,9 +299,9 @@ func (s store) counted(sums int) error {
 // keep makes the k-th noisy sum durable, or returns the one that another driver kept
 // before.
 func (s store) keep(k int, n noisySum) (noisySum, error) {
-	err := s.create(s.sum(k), kept{s.run, n})
+	err := s.create(s.sum(k), sumFile{s.run, n})
 	if errors.Is(err, fs.ErrExist) {
-		var before kept
+		var before sumFile
 		if _, err := s.read(s.sum(k), &before); err != nil {
 			return n, err
 		}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 )
@@ -73,7 +74,7 @@ func TestAChargedRunDoesNotGoOnWithoutItsLedger(t *testing.T) {
 		without.Dir = dir
 		asked := 0
 		without.Progress = func(int) { asked++ }
-		if _, err := without.Evaluate(t.Context()); !errors.Is(err, discreet.ErrConfig) || asked > 0 {
+		if _, err := without.Evaluate(t.Context()); !errors.Is(err, config.ErrConfig) || asked > 0 {
 			t.Errorf("a charged run without its ledger: %v, workers asked %d times", err, asked)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/scan"
 )
 
 // TestShardsThatAreNotTheirsAreRefused: files that say they are other shards than they
@@ -66,7 +66,7 @@ func TestEveryPersonIsInOneShard(t *testing.T) {
 	d := people(t, 120, 3)
 	seen := map[string]int{}
 	rows := 0
-	read, err := discreet.ReadShards(s.load(t))
+	read, err := scan.Shards(s.load(t))
 	if err != nil {
 		t.Fatal(err)
 	}

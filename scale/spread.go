@@ -43,7 +43,7 @@ func (s *split) rows(name string) string { return filepath.Join(filepath.Dir(s.p
 
 func (s *split) pack(i int) string { return s.rows(fmt.Sprintf("file-%d", i)) }
 
-func (s *split) found(shard int) string { return s.rows(fmt.Sprintf("found-%d", shard)) }
+func (s *split) located(shard int) string { return s.rows(fmt.Sprintf("found-%d", shard)) }
 
 // Spread is Write by workers, who may be many and elsewhere: run has them divide every
 // file ([Worker.Divide]) and join every shard ([Worker.Join]), and may do so again for what
@@ -110,7 +110,7 @@ func (s Sharding) gather(in *file.Stream, p *split, m making) error {
 	var unread error
 	named, err := in.Gather(packs, s.Shards, func(yield func([]byte) bool) {
 		for shard := range s.Shards {
-			text, err := os.ReadFile(p.found(shard))
+			text, err := os.ReadFile(p.located(shard))
 			if err != nil {
 				unread = fmt.Errorf("%w: shard %d was joined by nobody: %w", ErrEngine, shard, err)
 				return
@@ -245,7 +245,7 @@ func (w *Worker) Join(ctx context.Context, plan string, shard int, packs []strin
 }
 
 func (s *split) join(ctx context.Context, shard int, packs []string) error {
-	in, err := file.NewStream(ctx, file.Formats()[0], s.Files, s.Options.Options) // which reads no file
+	in, err := file.OpenPacks(ctx, s.Files, s.Options.Options)
 	if err != nil {
 		return err
 	}
@@ -263,5 +263,5 @@ func (s *split) join(ctx context.Context, shard int, packs []string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(s.found(shard), 0o600, writes(found))
+	return atomicfile.Write(s.located(shard), 0o600, writes(found))
 }

@@ -35,7 +35,7 @@ func TestADrawWithAPrivateScaleIsMadeOnce(t *testing.T) {
 	if err != nil || !bytes.Equal(first.JSON, again.JSON) || asked {
 		t.Errorf("a second driver with other noise: %v, shards asked: %v, another release: %v", err, asked, !bytes.Equal(first.JSON, again.JSON))
 	}
-	var n kept
+	var n sumFile
 	if _, err := (store{dir: d.Dir, key: d.Key}).read(filepath.Join(d.Dir, "sum-0001.json"), &n); err != nil {
 		t.Fatal(err)
 	}

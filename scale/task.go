@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 )
 
@@ -136,7 +138,7 @@ func bounded(path string, most int64) ([]byte, error) {
 }
 
 // config is the configuration that the task asks about.
-func (t Task) config() (discreet.Config, error) {
+func (t Task) config() (config.Config, error) {
 	c, err := discreet.Parse("question", []byte(t.Question))
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", ErrTask, err)

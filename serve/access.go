@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"connectrpc.com/connect"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/discreet-rl/discreet/serve/internal/tokens"
 )
 
-// personRole is the role of everybody who is somebody: what a person may do depends on the
+// personRole is the role of any authenticated caller: what a person may do depends on the
 // dataset.
 const personRole = "person"
 
@@ -78,11 +79,11 @@ func (s *Service) enter(ctx context.Context, procedure, dataset string) (*caller
 }
 
 // idForm is that of an ask's id. Stores differ in what else they would look for.
-var idForm = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f-]{36}$`) })
 
 // enterAsk is enter for the dataset of an ask: an analyst's own, or any for others.
 func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, *asks.Ask, error) {
-	if !idForm.MatchString(id) {
+	if !idForm().MatchString(id) {
 		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
 	}
 	a, err := s.store.Get(ctx, id)
@@ -105,7 +106,7 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	presented, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
 		id, err := service.FromCertificate(r)
-		if err != nil || !nameForm.MatchString(id.Name) || id.Role != personRole && id.Role != operatorRole {
+		if err != nil || !nameForm().MatchString(id.Name) || id.Role != personRole && id.Role != operatorRole {
 			return service.Identity{}, service.ErrAnonymous
 		}
 		return id, nil

@@ -19,7 +19,7 @@ import (
 )
 
 // keyForm is an idempotency key.
-var keyForm = regexp.MustCompile(`^[A-Za-z0-9-]{16,64}$`)
+var keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]{16,64}$`) })
 
 // Ask implements the call.
 func (s curator) Ask(ctx context.Context, r *curatorv1.AskRequest) (*curatorv1.AskResponse, error) {
@@ -31,13 +31,13 @@ func (s curator) Ask(ctx context.Context, r *curatorv1.AskRequest) (*curatorv1.A
 	if err != nil {
 		return nil, err
 	}
-	return &curatorv1.AskResponse{Ask: s.told(ctx, who, a)}, nil
+	return &curatorv1.AskResponse{Ask: s.state(ctx, who, a)}, nil
 }
 
 // ask takes in a question. A key that was used returns what became of it, whatever the
 // budget and the clock say by now.
 func (s *Service) ask(ctx context.Context, who *caller, question, purpose, key string) (*asks.Ask, error) {
-	if !keyForm.MatchString(key) {
+	if !keyForm().MatchString(key) {
 		return nil, invalid("key", errors.New("want 16 to 64 letters, digits and hyphens, other ones for each ask"))
 	}
 	q, err := s.quote(ctx, who.dataset, who.name, question, purpose)
@@ -100,9 +100,9 @@ func (s *Service) mayAsk(ctx context.Context, who *caller, refused error) error 
 	return connect.NewError(connect.CodeResourceExhausted, errors.New(told))
 }
 
-// told is an ask as the caller may see it: its analyst learns of the end when it is told,
+// state is an ask as the caller may see it: its analyst learns of the end when it is told,
 // the others at once.
-func (s *Service) told(ctx context.Context, who *caller, a *asks.Ask) *curatorv1.AskState {
+func (s *Service) state(ctx context.Context, who *caller, a *asks.Ask) *curatorv1.AskState {
 	out := &curatorv1.AskState{
 		Id: a.ID, Dataset: a.Dataset, Analyst: a.Analyst, State: states[a.State], Reason: a.Reason, Question: a.Question, Purpose: a.Purpose,
 		Epsilon: a.Epsilon, Delta: a.Delta, Asked: stamp(a.Asked), Ended: stamp(a.Told),
@@ -136,7 +136,7 @@ func (s curator) GetAsk(ctx context.Context, r *curatorv1.GetAskRequest) (*curat
 	if err != nil {
 		return nil, err
 	}
-	return &curatorv1.GetAskResponse{Ask: s.told(ctx, who, a)}, nil
+	return &curatorv1.GetAskResponse{Ask: s.state(ctx, who, a)}, nil
 }
 
 // watching is how long a stream lasts: less than a request may take. The caller watches
@@ -191,7 +191,7 @@ func (s curator) WatchAsk(ctx context.Context, r *curatorv1.WatchAskRequest, to 
 		if err != nil {
 			return err
 		}
-		seen := s.told(ctx, who, a)
+		seen := s.state(ctx, who, a)
 		if seen.State != sent {
 			if err := to.Send(&curatorv1.WatchAskResponse{Ask: seen}); err != nil {
 				return err
@@ -247,7 +247,7 @@ func (s curator) ListAsks(ctx context.Context, r *curatorv1.ListAsksRequest) (*c
 	}
 	out := &curatorv1.ListAsksResponse{}
 	for i := range list {
-		out.Asks = append(out.Asks, s.told(ctx, who, &list[i]))
+		out.Asks = append(out.Asks, s.state(ctx, who, &list[i]))
 	}
 	if len(list) == n {
 		out.NextPageToken = strconv.FormatInt(list[n-1].Number, 10)
@@ -273,7 +273,7 @@ func (s curator) WithdrawAsk(ctx context.Context, r *curatorv1.WithdrawAskReques
 	if err != nil {
 		return nil, err
 	}
-	return &curatorv1.WithdrawAskResponse{Ask: s.told(ctx, who, a)}, nil
+	return &curatorv1.WithdrawAskResponse{Ask: s.state(ctx, who, a)}, nil
 }
 
 // withdrawable are the states in which an ask can be taken back. Where ends are held back,

@@ -12,13 +12,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet/internal/atomicfile"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
@@ -27,14 +29,14 @@ var ErrQuestion = fault.Input("the question cannot be asked")
 
 // question is what an analyst chooses of an evaluation.
 type question struct {
-	Target    discreet.Target        `yaml:"target"`
-	Targets   []discreet.NamedTarget `yaml:"targets"`
-	Levels    *discreet.Levels       `yaml:"levels"`
-	Contrasts *discreet.Contrasts    `yaml:"contrasts"`
-	Select    *discreet.Select       `yaml:"select"`
-	By        *discreet.By           `yaml:"by"`
-	Start     *discreet.Start        `yaml:"start"`
-	Method    discreet.Method        `yaml:"method"`
+	Target    config.Target        `yaml:"target"`
+	Targets   []config.NamedTarget `yaml:"targets"`
+	Levels    *config.Levels       `yaml:"levels"`
+	Contrasts *config.Contrasts    `yaml:"contrasts"`
+	Select    *config.Select       `yaml:"select"`
+	By        *config.By           `yaml:"by"`
+	Start     *config.Start        `yaml:"start"`
+	Method    config.Method        `yaml:"method"`
 	Privacy   struct {
 		Epsilon float64 `yaml:"epsilon"`
 		Delta   float64 `yaml:"delta"`
@@ -49,7 +51,9 @@ const (
 )
 
 // policyName is what an uploaded policy is called.
-var policyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,50}(\.[A-Za-z0-9]{1,12})?$`)
+var policyName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,50}(\.[A-Za-z0-9]{1,12})?$`)
+})
 
 // reorders tells the characters by which a steward who reads a question could be shown another one.
 func reorders(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
@@ -61,37 +65,37 @@ func printable(text string) bool {
 
 // compose joins a question and the steward's part of a dataset. The result's Dir is that of
 // the steward's part, and every policy's path that of an uploaded file.
-func (s *Service) compose(ctx context.Context, d *dataset, analyst, text, purpose string) (discreet.Config, error) {
+func (s *Service) compose(ctx context.Context, d *dataset, analyst, text, purpose string) (config.Config, error) {
 	if len(text) > longestQuestion {
-		return discreet.Config{}, fmt.Errorf("%w: it is longer than 64 KiB; upload tables as policies", ErrQuestion)
+		return config.Config{}, fmt.Errorf("%w: it is longer than 64 KiB; upload tables as policies", ErrQuestion)
 	}
 	if len(purpose) > longestPurpose || !printable(purpose) {
-		return discreet.Config{}, fmt.Errorf("%w: purpose: want one line of at most %d bytes", ErrQuestion, longestPurpose)
+		return config.Config{}, fmt.Errorf("%w: purpose: want one line of at most %d bytes", ErrQuestion, longestPurpose)
 	}
 	if i := strings.IndexFunc(text, reorders); i >= 0 {
-		return discreet.Config{}, fmt.Errorf("%w: line %d holds a character that nobody sees and that changes the order of others, so that it would read otherwise than it is; remove it", ErrQuestion, 1+strings.Count(text[:i], "\n"))
+		return config.Config{}, fmt.Errorf("%w: line %d holds a character that nobody sees and that changes the order of others, so that it would read otherwise than it is; remove it", ErrQuestion, 1+strings.Count(text[:i], "\n"))
 	}
-	q, err := config.Decode[question]("question", []byte(text), nil)
+	q, err := yamlfile.Decode[question]("question", []byte(text), nil)
 	if err != nil {
-		return discreet.Config{}, err
+		return config.Config{}, err
 	}
 	if !printable(strings.ReplaceAll(q.Justification, "\n", "")) {
-		return discreet.Config{}, fmt.Errorf("%w: justification: want lines of printable characters", ErrQuestion)
+		return config.Config{}, fmt.Errorf("%w: justification: want lines of printable characters", ErrQuestion)
 	}
 	c := d.part
 	if err := errors.Join(d.allows(q), s.uploaded(ctx, d, analyst, &q)); err != nil {
-		return discreet.Config{}, err
+		return config.Config{}, err
 	}
 	c.Target, c.Targets, c.Levels, c.Contrasts, c.Select, c.Start, c.Method = q.Target, q.Targets, q.Levels, q.Contrasts, q.Select, q.Start, q.Method
 	if q.By != nil {
 		if c.By != nil || q.By.Group == "fixed" {
-			return discreet.Config{}, fmt.Errorf("%w: by: fixed groups are the steward's to state", ErrQuestion)
+			return config.Config{}, fmt.Errorf("%w: by: fixed groups are the steward's to state", ErrQuestion)
 		}
 		c.By = q.By
 	}
 	c.Privacy.Epsilon, c.Privacy.Delta = q.Privacy.Epsilon, q.Privacy.Delta
 	c.Justification = q.Justification
-	c.Ledger = &discreet.Ledger{Path: d.location, Dataset: d.part.Ledger.Dataset, Analyst: analyst, Purpose: purpose}
+	c.Ledger = &config.Ledger{Path: d.location, Dataset: d.part.Ledger.Dataset, Analyst: analyst, Purpose: purpose}
 	return c, nil
 }
 
@@ -148,7 +152,7 @@ func (d *dataset) columns(q question) error {
 		}
 	}
 	if q.By != nil && !slices.Contains(d.GroupColumns, strings.TrimPrefix(q.By.Column, "obs_")) {
-		return fmt.Errorf("%w: by.column %q; the steward offers %q as columns of groups", ErrQuestion, q.By.Column, d.GroupColumns)
+		return fmt.Errorf("%w: by.column is %q; group columns allowed by the steward: %q", ErrQuestion, q.By.Column, d.GroupColumns)
 	}
 	return nil
 }
@@ -164,7 +168,7 @@ func (s *Service) uploaded(ctx context.Context, d *dataset, analyst string, q *q
 		if *p == "" {
 			continue
 		}
-		if !policyName.MatchString(*p) {
+		if !policyName().MatchString(*p) {
 			return fmt.Errorf("%w: path %q; want the name of a policy that you uploaded (discreet remote policy)", ErrQuestion, *p)
 		}
 		content, err := s.store.Policy(ctx, d.name, analyst, *p)

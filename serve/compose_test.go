@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/config"
+
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 // TestABudgetIsCalledMissingOnlyWhereItIs: a number that cannot be is named as it was asked.
@@ -17,7 +18,7 @@ func TestABudgetIsCalledMissingOnlyWhereItIs(t *testing.T) {
 		math.NaN():   "privacy.epsilon is NaN; want a number above 0",
 		math.Inf(-1): "privacy.epsilon is -Inf; want a number above 0",
 	} {
-		q := question{Method: discreet.Method{Name: "dp-wis"}}
+		q := question{Method: config.Method{Name: "dp-wis"}}
 		q.Privacy.Epsilon = epsilon
 		if err := new(dataset).allows(q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("epsilon %v: %v; want %q", epsilon, err, want)
@@ -27,7 +28,7 @@ func TestABudgetIsCalledMissingOnlyWhereItIs(t *testing.T) {
 
 // TestAnUnknownKeyOfAQuestionNamesNoGo: its sections have no names of their own there.
 func TestAnUnknownKeyOfAQuestionNamesNoGo(t *testing.T) {
-	_, err := config.Decode[question]("question", []byte("privacy: {epsilon: 1, detla: 1e-5}\n"), nil)
+	_, err := yamlfile.Decode[question]("question", []byte("privacy: {epsilon: 1, detla: 1e-5}\n"), nil)
 	if err == nil || strings.Contains(err.Error(), "struct") || !strings.Contains(err.Error(), `unknown key "detla" in privacy;`) {
 		t.Error(err)
 	}

@@ -12,12 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 // ErrConfig marks a configuration of the service that cannot be.
@@ -162,7 +163,7 @@ const (
 
 // Load reads a configuration, as strictly as every other: an unknown key is an error.
 func Load(path string) (Config, error) {
-	c, err := config.Load[Config](path, nil)
+	c, err := yamlfile.Load[Config](path, nil)
 	if err != nil {
 		return Config{}, err
 	}
@@ -174,7 +175,7 @@ func Load(path string) (Config, error) {
 }
 
 // nameForm is what people and datasets are called.
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,63}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9._-]{0,63}$`) })
 
 // Validate tells everything that is wrong, wrapping [ErrConfig].
 func (c Config) Validate() error {
@@ -212,7 +213,7 @@ func (c Config) Validate() error {
 		say("datasets is empty; a service without data has nothing to say")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Datasets)) {
-		if !nameForm.MatchString(name) {
+		if !nameForm().MatchString(name) {
 			say("datasets: %q; want lower-case letters, digits and any of ._-, a letter first, at most 64", name)
 		}
 		if err := c.Datasets[name].validate(); err != nil {
@@ -235,7 +236,7 @@ func (d Dataset) validate() error {
 	}
 	steward := false
 	for _, name := range slices.Sorted(maps.Keys(d.People)) {
-		if !nameForm.MatchString(name) {
+		if !nameForm().MatchString(name) {
 			say("people: %q; want lower-case letters, digits and any of ._-, a letter first, at most 64", name)
 		}
 		switch d.People[name] {

@@ -16,7 +16,7 @@ import (
 )
 
 func (c console) askView(ctx context.Context, who *caller, a *asks.Ask) pages.Ask {
-	told := c.told(ctx, who, a)
+	told := c.state(ctx, who, a)
 	out := pages.Ask{
 		ID: a.ID, Dataset: a.Dataset, Analyst: a.Analyst, State: strings.ToLower(strings.TrimPrefix(told.GetState().String(), "STATE_")), Reason: told.GetReason(),
 		Asked: when(a.Asked), Epsilon: number(a.Epsilon), Delta: number(a.Delta), Purpose: a.Purpose, Question: a.Question,

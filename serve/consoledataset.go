@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
@@ -95,9 +96,9 @@ func (c console) still(ctx context.Context, who *caller) []pages.Still {
 	defer leave()
 	for _, epsilon := range []float64{.1, .5, 1} {
 		cfg := who.part
-		cfg.Target, cfg.Method = discreet.Target{Kind: "logged"}, discreet.Method{Name: append(slices.Clone(who.methods), "dp-is")[0]}
+		cfg.Target, cfg.Method = config.Target{Kind: "logged"}, config.Method{Name: append(slices.Clone(who.methods), "dp-is")[0]}
 		cfg.Privacy.Epsilon, cfg.Privacy.Delta = epsilon, 1e-6
-		cfg.Ledger = &discreet.Ledger{Path: who.location, Dataset: who.part.Ledger.Dataset, Analyst: who.name}
+		cfg.Ledger = &config.Ledger{Path: who.location, Dataset: who.part.Ledger.Dataset, Analyst: who.name}
 		if who.LargestEpsilon > 0 && epsilon > who.LargestEpsilon {
 			continue // nobody could ask it
 		}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
@@ -74,7 +76,7 @@ func (c console) drawn(ctx context.Context, who *caller, analyst, question strin
 }
 
 // curve plans the question again at epsilons around its own.
-func curve(ctx context.Context, cfg discreet.Config, p *evaluate.Plan) pages.Curve {
+func curve(ctx context.Context, cfg config.Config, p *evaluate.Plan) pages.Curve {
 	own := cfg.Privacy.Epsilon
 	c := pages.Curve{Constant: p.Expected.Constant, Sampling: halfWidth * p.Expected.StdSampling, At: own}
 	if p.Expected.HalfWidth == 0 {

@@ -95,7 +95,7 @@ func (s curator) PutPolicy(ctx context.Context, r *curatorv1.PutPolicyRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if !policyName.MatchString(r.GetName()) {
+	if !policyName().MatchString(r.GetName()) {
 		return nil, invalid("name", errors.New("want letters, digits, hyphens and underscores, and one ending, such as mild.json"))
 	}
 	if len(r.GetContent()) == 0 {

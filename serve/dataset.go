@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/charging"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -21,12 +24,12 @@ import (
 type dataset struct {
 	Dataset
 	name      string
-	part      discreet.Config // the steward's
-	location  string          // of the ledger
+	part      config.Config // the steward's
+	location  string        // of the ledger
 	ledger    *ledger.Ledger
 	state     *shared[*ledger.Summary]
 	toldState *shared[*ledger.Summary] // as analysts may know it; nil for all of it
-	desk      *discreet.Desk
+	desk      *charging.Desk
 	approval  approvalRule
 	every     time.Duration
 	open, end time.Time
@@ -151,7 +154,7 @@ func (d *dataset) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.ledger, d.desk = l, discreet.NewDesk(l)
+	d.ledger, d.desk = l, charging.NewDesk(l)
 	d.desk.Columns = slices.Concat(d.PolicyColumns, d.GroupColumns)
 	if d.every > 0 {
 		d.desk.AsOf = d.lastTold
@@ -168,7 +171,7 @@ func (d *dataset) openLedger(ctx context.Context) error {
 		}
 		return l.State(ctx)
 	})
-	d.unit, d.adjacency = l.Config().Unit, l.Config().Adjacency.String()
+	d.unit, d.adjacency = l.Opening().Unit, l.Opening().Adjacency.String()
 	return nil
 }
 
@@ -182,7 +185,7 @@ func (d *dataset) lastTold() time.Time {
 func (d *dataset) beginContract(ctx context.Context) error {
 	body, err := d.ledger.Contract(ctx)
 	if err == nil && body == nil {
-		body, err = discreet.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")
+		body, err = charging.SetContract(ctx, d.part, d.location, d.part.Ledger.Dataset, "")
 	}
 	if err != nil {
 		return err
@@ -218,5 +221,5 @@ func (d *dataset) publish(terms json.RawMessage) error {
 // agree refuses to start where the contract in force is another than the configuration
 // says: every ask would be refused.
 func (d *dataset) agree(ctx context.Context) error {
-	return discreet.CheckContract(ctx, d.part, d.ledger)
+	return charging.CheckContract(ctx, d.part, d.ledger)
 }

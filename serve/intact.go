@@ -99,7 +99,7 @@ func (d *dataset) entryOf(ctx context.Context, c asks.Charged) (seq int64, charg
 	if err := json.Unmarshal(c.Release, &stated); err != nil {
 		return 0, time.Time{}, err
 	}
-	if o := d.ledger.Config(); stamp.Ledger != o.Ledger || stamp.Dataset != o.Dataset {
+	if o := d.ledger.Opening(); stamp.Ledger != o.Ledger || stamp.Dataset != o.Dataset {
 		return stamp.Seq, stated.Ledger.Time, fmt.Errorf("%w: it is ledger %s of dataset %q, and its release was paid for by ledger %s of %q", ledger.ErrBehind, o.Ledger, o.Dataset, stamp.Ledger, stamp.Dataset)
 	}
 	err = d.ledger.VerifyHead(ctx, stamp.Head)
@@ -116,8 +116,14 @@ func (d *dataset) declaredLost(ctx context.Context, seq int64, charged time.Time
 		if err != nil {
 			return false, err
 		}
-		r := n.Entry.Restore
-		if r != nil && r.Declared != chain.LostNothing && seq > r.Backup.Seq && charged.Before(n.Entry.Time) {
+		if n.Kind != string(chain.Restore) {
+			continue
+		}
+		e, err := chain.Parse(n.Line)
+		if err != nil {
+			return false, err
+		}
+		if r := e.Restore; r.Declared != chain.LostNothing && seq > r.Backup.Seq && charged.Before(n.Time) {
 			return true, nil
 		}
 	}

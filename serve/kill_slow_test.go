@@ -27,22 +27,15 @@ const (
 	holdVariable  = "DISCREET_TEST_HOLD"
 )
 
-func TestMain(m *testing.M) {
+// TestServeUntilKilled is the process that is killed; as a test of its own it has nothing to do.
+func TestServeUntilKilled(t *testing.T) {
 	if config := os.Getenv(serveVariable); config != "" {
 		if err := serveHere(config); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			t.Fatal(err)
 		}
-		return
 	}
-	code := m.Run()
-	if p, err := server(); err == nil {
-		p.Stop()
-	}
-	os.Exit(code)
 }
 
-// serveHere is the process that is killed.
 func serveHere(config string) error {
 	ctx := context.Background()
 	c, err := serve.Load(config)
@@ -71,7 +64,7 @@ func serveHere(config string) error {
 // process starts the service of a house in a process of its own.
 func (h *house) process() *exec.Cmd {
 	h.t.Helper()
-	cmd := exec.CommandContext(h.t.Context(), os.Args[0])
+	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run=^TestServeUntilKilled$")
 	cmd.Env = append(os.Environ(), serveVariable+"="+h.dir+"/serve.yaml")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

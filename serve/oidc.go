@@ -106,7 +106,7 @@ func (i *issuer) named(t *oidc.IDToken) (string, error) {
 		return "", fmt.Errorf("%w: %w", errIssuer, err)
 	}
 	name, _ := claims[i.claim].(string)
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		return "", errIssuer
 	}
 	return name, nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/charging"
+
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -28,7 +30,7 @@ func (s curator) Plan(ctx context.Context, r *curatorv1.PlanRequest) (*curatorv1
 const mostPlans = 4
 
 // quote makes the plan of a question, and asks the ledger whether it fits.
-func (s *Service) quote(ctx context.Context, d *dataset, analyst, question, purpose string) (*discreet.Quote, error) {
+func (s *Service) quote(ctx context.Context, d *dataset, analyst, question, purpose string) (*charging.Quote, error) {
 	leave, err := s.enterPlanning(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func (s *Service) enterPlanning(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-func (s *Service) planned(d *dataset, q *discreet.Quote) *curatorv1.PlanResponse {
+func (s *Service) planned(d *dataset, q *charging.Quote) *curatorv1.PlanResponse {
 	p := q.Plan
 	e := p.Expected
 	out := &curatorv1.PlanResponse{
@@ -91,14 +93,14 @@ const toldLedger = "the ledger of this dataset takes no charges at the moment, f
 // budget, the share, the analyst or the contract. What else stands in the way is told to
 // the log.
 func (s *Service) refusal(d *dataset, err error) string {
-	var budget *discreet.RefusedError
+	var budget *ledger.RefusedError
 	switch {
 	case errors.Is(err, ledger.ErrChecks):
 		return toldStop
 	case errors.As(err, &budget):
 		return s.public(d, err.Error())
 	}
-	for _, own := range []error{ledger.ErrAnalyst, ledger.ErrContract, ledger.ErrCharge, discreet.ErrConfig, account.ErrUnsupported} {
+	for _, own := range []error{ledger.ErrAnalyst, ledger.ErrContract, ledger.ErrCharge, config.ErrConfig, account.ErrUnsupported} {
 		if errors.Is(err, own) {
 			return s.public(d, err.Error())
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/pgtest"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
-
-var server = sync.OnceValues(func() (*pgtest.Postgres, error) { return pgtest.Start(pgtest.Memory()) })
 
 // held are the moments of an ask at which the replica that has it is killed. Each of them
 // is a lock in the database that the replica waits for.
@@ -38,13 +35,14 @@ var held = []struct {
 // killed in the midst of it, at three moments, twice each. The other brings the ask to its
 // end: it is charged once, and answered once or, where its charge had no release, never.
 func TestAReplicaTakesOver(t *testing.T) {
-	p, err := server()
+	p, err := pgtest.Start(pgtest.Memory())
 	if errors.Is(err, pgtest.ErrUnavailable) && !pgtest.Required() {
 		t.Skipf("NOT TESTED ON POSTGRESQL: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.Stop()
 	at, err := p.NewSchema()
 	if err != nil {
 		t.Fatal(err)

@@ -16,11 +16,7 @@ func settled(ctx context.Context, l *ledger.Ledger, key string) (o asks.Outcome,
 	if entry == nil || err != nil {
 		return asks.Outcome{}, false, err
 	}
-	charge := entry.Entry.Charge
-	err = l.Fits(ctx, ledger.Charge{
-		Key: key, Analyst: charge.Analyst, Purpose: charge.Purpose, Event: charge.Event, Adjacency: charge.Adjacency, Unit: charge.Unit,
-		CodeVersion: charge.CodeVersion, ConfigHash: charge.ConfigHash, Fingerprint: charge.Fingerprint, Contract: charge.Contract,
-	})
+	err = l.Fits(ctx, *entry.Charge)
 	var recorded *ledger.RecordedError
 	switch {
 	case errors.As(err, &recorded):

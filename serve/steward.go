@@ -27,7 +27,7 @@ func (s steward) Decide(ctx context.Context, r *curatorv1.DecideRequest) (*curat
 	if a, err = s.decide(ctx, who, a.ID, r.GetApprove(), r.GetReason()); err != nil {
 		return nil, err
 	}
-	return &curatorv1.DecideResponse{Ask: s.told(ctx, who, a)}, nil
+	return &curatorv1.DecideResponse{Ask: s.state(ctx, who, a)}, nil
 }
 
 // decide approves a waiting ask or refuses it, which needs a reason.

@@ -12,7 +12,17 @@ import (
 )
 
 // Token is what is known of a bearer token: not the token itself.
-type Token = tokens.Token
+type Token struct {
+	SHA256  string     `json:"sha256"`
+	Person  string     `json:"person"`
+	Label   string     `json:"label"`
+	Made    time.Time  `json:"made"`
+	Expires time.Time  `json:"expires"`
+	Revoked *time.Time `json:"revoked,omitempty"`
+}
+
+// Valid reports whether the token is accepted at a time.
+func (t Token) Valid(now time.Time) bool { return tokens.Token(t).Valid(now) }
 
 // longestLifetime of a token.
 const longestLifetime = 366 * 24 * time.Hour
@@ -46,7 +56,19 @@ func (c Config) RevokeToken(person, label string) error {
 }
 
 // ListTokens lists the tokens.
-func (c Config) ListTokens() (all []Token, err error) {
+func (c Config) ListTokens() ([]Token, error) {
+	known, err := c.listTokens()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Token, len(known))
+	for i, t := range known {
+		all[i] = Token(t)
+	}
+	return all, nil
+}
+
+func (c Config) listTokens() (all []tokens.Token, err error) {
 	if c.Tokens != inStore {
 		return tokens.List(c.path(c.Tokens))
 	}
@@ -76,7 +98,7 @@ func (c Config) withStore(f func(context.Context, *asks.Store) error) error {
 
 // follow reads the tokens of a store that is open.
 func follow(s *asks.Store) tokens.Source {
-	return func() ([]Token, bool, error) {
+	return func() ([]tokens.Token, bool, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 		defer cancel()
 		all, err := s.Tokens(ctx)

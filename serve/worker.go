@@ -6,7 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/internal/evaluation"
+
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
@@ -109,7 +110,7 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := d.desk.Evaluate(ctx, c, discreet.WithKey(l.LedgerKey()))
+	result, err := evaluation.EvaluateAt(ctx, d.desk, c, evaluation.Settings{Key: l.LedgerKey(), Retry: true})
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
@@ -132,8 +133,8 @@ func (s *Service) orLater(o asks.Outcome, err error) asks.Outcome {
 
 // failure says what an error of a run means.
 func (s *Service) failure(d *dataset, err error) asks.Outcome {
-	var pending *discreet.PendingError
-	var refused *discreet.RefusedError
+	var pending *ledger.PendingError
+	var refused *ledger.RefusedError
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
 		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}

@@ -75,16 +75,6 @@ func (c *Codec) prepare() (err error) {
 		c.bit, err = local.NewOneBit(0, r.Clip, r.Epsilon)
 		c.size = c.bit.Size()
 		return err
-	case Laplace:
-		c.vector, err = local.NewLaplace(dim, r.Clip, r.Epsilon)
-	case PrivUnit:
-		c.vector, err = local.NewPrivUnitG(dim, r.Epsilon)
-	case Ball:
-		c.vector, err = local.NewBall(dim, r.Clip, r.Epsilon)
-	case Piecewise:
-		c.vector, err = local.NewPiecewise(dim, r.Clip, r.Epsilon)
-	case Hybrid:
-		c.vector, err = local.NewHybrid(dim, r.Clip, r.Epsilon)
 	case PRS:
 		if c.filled.Rows == 0 {
 			c.filled.Rows = local.ReducedDim(dim, r.Epsilon)
@@ -103,10 +93,16 @@ func (c *Codec) prepare() (err error) {
 			c.size = p.Size()
 		}
 		return err
-	default:
-		return fmt.Errorf("%w: no such mechanism; want one of %v", local.ErrParameter, mechanisms())
 	}
-	if err == nil {
+	n := r.Mechanism.number()
+	if n < 0 {
+		var names []Mechanism
+		for _, m := range mechanisms() {
+			names = append(names, m.name)
+		}
+		return fmt.Errorf("%w: no such mechanism; want one of %v", local.ErrParameter, names)
+	}
+	if c.vector, err = mechanisms()[n].vector(dim, r); err == nil {
 		c.size = c.vector.Size()
 	}
 	return err

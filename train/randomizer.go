@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/local"
 )
@@ -25,10 +26,35 @@ const (
 	NotPrivate Mechanism = "none"
 )
 
+// mechanism is what a codec has to know of one.
+type mechanism struct {
+	name Mechanism
+	// vector makes the randomiser of vectors of length dim; nil for mechanisms that the codec
+	// makes by itself: they need a task's seed, or report no vector, or protect nothing.
+	vector func(dim int, r Randomizer) (local.Vector, error)
+	// clipless tells that it has no clip, since it reports a direction.
+	clipless bool
+}
+
 // mechanisms lists all of them; the index is their number in a task and never
 // changes.
-func mechanisms() []Mechanism {
-	return []Mechanism{NotPrivate, Laplace, PRS, SignPRS, PrivUnit, Ball, Piecewise, Hybrid, OneBit}
+func mechanisms() []mechanism {
+	return []mechanism{
+		{name: NotPrivate},
+		{name: Laplace, vector: func(dim int, r Randomizer) (local.Vector, error) { return local.NewLaplace(dim, r.Clip, r.Epsilon) }},
+		{name: PRS},
+		{name: SignPRS, clipless: true},
+		{name: PrivUnit, vector: func(dim int, r Randomizer) (local.Vector, error) { return local.NewPrivUnitG(dim, r.Epsilon) }, clipless: true},
+		{name: Ball, vector: func(dim int, r Randomizer) (local.Vector, error) { return local.NewBall(dim, r.Clip, r.Epsilon) }},
+		{name: Piecewise, vector: func(dim int, r Randomizer) (local.Vector, error) { return local.NewPiecewise(dim, r.Clip, r.Epsilon) }},
+		{name: Hybrid, vector: func(dim int, r Randomizer) (local.Vector, error) { return local.NewHybrid(dim, r.Clip, r.Epsilon) }},
+		{name: OneBit},
+	}
+}
+
+// number is the index of a mechanism in [mechanisms]; below 0 if there is no such one.
+func (m Mechanism) number() int {
+	return slices.IndexFunc(mechanisms(), func(of mechanism) bool { return of.name == m })
 }
 
 // Randomizer says how a report is made. It is part of every task; an agent answers
@@ -66,8 +92,8 @@ func (r Randomizer) check() error {
 		if !within {
 			return fmt.Errorf("%w: clip is %v; want %v to %v", local.ErrParameter, r.Clip, local.MinClip, local.MaxClip)
 		}
-	case SignPRS, PrivUnit:
-		if r.Clip != 0 {
+	default:
+		if n := r.Mechanism.number(); n >= 0 && mechanisms()[n].clipless && r.Clip != 0 {
 			return fmt.Errorf("%w: clip is %v, and a direction has none; remove it", local.ErrParameter, r.Clip)
 		}
 	}

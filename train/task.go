@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/discreet-rl/discreet/dp/local"
 )
@@ -62,7 +61,7 @@ const taskSize = 1 + 16 + 8 + 8 + 32 + 8 + 32 + 16 + 4 + 1 + 8 + 8 + 4
 // AppendBinary appends the task's only encoding, of a fixed size. It fails for a
 // mechanism without a number.
 func (t Task) AppendBinary(dst []byte) ([]byte, error) {
-	number := slices.Index(mechanisms(), t.Randomizer.Mechanism)
+	number := t.Randomizer.Mechanism.number()
 	if number < 0 || t.Dim < 0 || t.Dim > math.MaxInt32 || t.Randomizer.Rows < 0 || t.Randomizer.Rows > math.MaxInt32 {
 		return dst, fmt.Errorf("%w: mechanism %q in dimension %d with %d rows cannot be written", ErrTask, t.Randomizer.Mechanism, t.Dim, t.Randomizer.Rows)
 	}
@@ -105,7 +104,7 @@ func ParseTask(data []byte) (Task, error) {
 		return Task{}, fmt.Errorf("%w: mechanism %d is not known; update the agent", ErrTask, number)
 	}
 	t.Randomizer = Randomizer{
-		Mechanism: mechanisms()[number],
+		Mechanism: mechanisms()[number].name,
 		Epsilon:   math.Float64frombits(le.Uint64(b[5:])),
 		Clip:      math.Float64frombits(le.Uint64(b[13:])),
 		Rows:      int(le.Uint32(b[21:])),

@@ -14,7 +14,7 @@ dir=$(cd "$1" && pwd)
 page=${2:-18081} jobs=$((${2:-18081} + 1)) rpc=$((${2:-18081} + 2)) artifacts=$((${2:-18081} + 3))
 
 if [ ! -e "$dir/jars.complete" ]; then
-	mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/jars"
+	mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/jars" >&2 # its escape sequences would stand before "ready"
 	touch "$dir/jars.complete"
 fi
 mkdir -p "$dir/conf" "$dir/log" "$dir/tmp"

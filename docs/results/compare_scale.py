@@ -83,7 +83,7 @@ def ours(command, config, path, processors):
     if status:
         sys.exit("discreet failed")
     return {"cpu": r.ru_utime + r.ru_stime, "peak": r.ru_maxrss / 1024, "wall": time.time() - start,
-            "value": json.loads(text)["estimate"]["value"]}
+            "value": json.loads(text)["answers"][0]["estimate"]["value"]}
 
 
 def main(command, directory, episodes=244200, rounds=3):

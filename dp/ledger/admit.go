@@ -14,7 +14,7 @@ import (
 
 // mayCharge refuses a charge by an analyst who is not on the list, of another version
 // of the contract, or that does not fit. What the analyst spent since is not counted.
-func (l *Ledger) mayCharge(tx *store.Tx, totals chain.Totals, body *chain.ChargeBody, delta float64, since ...chain.Cost) (analyst, meter.Limits, error) {
+func (l *Ledger) mayCharge(tx *store.Tx, totals chain.Totals, body *chain.ChargeBody, delta float64, since ...account.Cost) (analyst, meter.Limits, error) {
 	a, err := l.analyst(tx, body.Analyst)
 	for _, cost := range since {
 		a.Spent = left(cost, a.Spent)
@@ -56,7 +56,7 @@ func (l *Ledger) admit(body *chain.ChargeBody, totals chain.Totals, a analyst, d
 }
 
 // refusal says what would still fit.
-func (l *Ledger) refusal(body *chain.ChargeBody, spent chain.Cost, limits meter.Limits, analyst string, delta float64) *RefusedError {
+func (l *Ledger) refusal(body *chain.ChargeBody, spent account.Cost, limits meter.Limits, analyst string, delta float64) *RefusedError {
 	e := &RefusedError{
 		Dataset: l.open.Dataset, Analyst: analyst, Event: body.Event, Cost: body.Cost,
 		Left: l.meter.Left(spent, limits), Delta: delta,

@@ -97,7 +97,7 @@ func TestRestoreRefusesReleasesThatContradictTheBackup(t *testing.T) {
 		return encoded(t, r)
 	}
 	hash := func(b []byte) []byte {
-		return replace(t, b, `"entry":"`+g.Hash.String()[:8], `"entry":"00000000`)
+		return replace(t, b, `"entry":"`+g.Entry.Hash.String()[:8], `"entry":"00000000`)
 	}
 	for name, c := range map[string]struct {
 		releases [][]byte

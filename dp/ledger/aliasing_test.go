@@ -72,8 +72,8 @@ func TestEventIsWhatItsJSONSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	same, err := l.Charge(context.Background(), ask(&dp.Gaussian{NoiseMultiplier: 50}))
-	if err != nil || g.Entry.Charge.Cost != same.Entry.Charge.Cost {
-		t.Errorf("cost %v and %v, %v", g.Entry.Charge.Cost, same.Entry.Charge.Cost, err)
+	if err != nil || g.Cost != same.Cost {
+		t.Errorf("cost %v and %v, %v", g.Cost, same.Cost, err)
 	}
 	verified(t, l)
 }

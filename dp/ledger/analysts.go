@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
@@ -13,7 +14,7 @@ import (
 // analyst is what is kept of an analyst beside the chain.
 type analyst struct {
 	Share   *chain.ShareBody `json:"share,omitempty"`
-	Spent   chain.Cost       `json:"spent"`
+	Spent   account.Cost     `json:"spent"`
 	Charges int64            `json:"charges"`
 }
 

@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 // asOf returns the totals with budget and spending as they were before a time, and what each
 // analyst spent since then. It reads the entries since then.
-func (l *Ledger) asOf(tx *store.Tx, totals chain.Totals, at time.Time) (chain.Totals, map[string]chain.Cost, error) {
-	since := map[string]chain.Cost{}
+func (l *Ledger) asOf(tx *store.Tx, totals chain.Totals, at time.Time) (chain.Totals, map[string]account.Cost, error) {
+	since := map[string]account.Cost{}
 	if at.IsZero() {
 		return totals, since, nil
 	}

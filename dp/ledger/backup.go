@@ -56,11 +56,11 @@ type backupEnd struct {
 // curator; fingerprints are sealed in it, but for those of earlier versions.
 func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriter(w)
-	for n, err := range l.Entries(ctx, 0) {
+	for n, err := range l.entries(ctx, 0) {
 		if err != nil {
 			return err
 		}
-		if err := writeLine(out, exported{Hash: n.Hash, Entry: n.Line}); err != nil {
+		if err := writeLine(out, exported{Hash: n.hash, Entry: n.line}); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer) error {
 
 // VerifyExport recomputes the chain and the accounting of an export, without its
 // store, and returns its first entry and its head.
-func VerifyExport(r io.Reader) (*chain.OpenBody, chain.Head, error) {
+func VerifyExport(r io.Reader) (*Opening, chain.Head, error) {
 	replay := newReplay("", nil)
 	in := newLines(r)
 	for {
@@ -99,7 +99,7 @@ func VerifyExport(r io.Reader) (*chain.OpenBody, chain.Head, error) {
 	if replay.head == nil {
 		return nil, chain.Head{}, fmt.Errorf("%w: it holds no entry", ErrBackup)
 	}
-	return replay.open, *replay.head, nil
+	return (*Opening)(replay.open), *replay.head, nil
 }
 
 // Backup writes all that [Restore] needs: the entries, the recorded releases, and
@@ -121,18 +121,18 @@ func (l *Ledger) Backup(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	var recorded []int64
-	for n, err := range l.Entries(ctx, 0) {
+	for n, err := range l.entries(ctx, 0) {
 		if err != nil {
 			return err
 		}
-		if n.Entry.Seq > summary.Head.Seq {
+		if n.Seq > summary.Head.Seq {
 			break
 		}
-		if n.Entry.Kind == chain.Record {
-			recorded = append(recorded, n.Entry.Record.Charge)
+		if n.Kind == chain.Record {
+			recorded = append(recorded, n.Record.Charge)
 		}
 		end.Entries++
-		if err := writeLine(out, backupLine{Line: &exported{Hash: n.Hash, Entry: n.Line}}); err != nil {
+		if err := writeLine(out, backupLine{Line: &exported{Hash: n.hash, Entry: n.line}}); err != nil {
 			return err
 		}
 	}

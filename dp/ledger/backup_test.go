@@ -35,7 +35,7 @@ func TestBackupMovesBetweenStores(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := backup(t, l)
-		if open, head, err := ledger.VerifyBackup(bytes.NewReader(b)); err != nil || head != before.Head || *open != l.Config() {
+		if open, head, err := ledger.VerifyBackup(bytes.NewReader(b)); err != nil || head != before.Head || *open != l.Opening() {
 			t.Errorf("backup of %v: %v, %v", before.Head, head, err)
 		}
 		moved, err := ledger.Restore(ctx, bytes.NewReader(b), to, ledger.RestoreOptions{LostNothing: true, Reason: "moved"})

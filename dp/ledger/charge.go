@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/internal/issue"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
@@ -53,9 +54,9 @@ type Charge struct {
 type Grant struct {
 	// Receipt entitles to one run of the event.
 	Receipt *receipt.Receipt
-	// Entry is the charge as it stands in the chain, and Hash its hash.
-	Entry *chain.Entry
-	Hash  chain.Hash
+	// Entry is the charge as it stands in the chain, and Cost what it spends.
+	Entry Entry
+	Cost  account.Cost
 	// Warnings are for the curator: data that are known under another name, or
 	// that are not those of earlier charges, or a witness that could not be updated.
 	Warnings []string
@@ -64,7 +65,7 @@ type Grant struct {
 	Budget, Spent dp.Budget
 	// Before is what was spent before this charge, in the rule's own quantities;
 	// Most is the largest total that the budget admits in them.
-	Before, Most chain.Cost
+	Before, Most account.Cost
 }
 
 // Charge commits a charge and hands out its receipt. When it returns, the charge
@@ -111,7 +112,7 @@ func (l *Ledger) ChargeAll(ctx context.Context, charges []Charge) ([]*Grant, err
 	if err != nil {
 		return nil, l.answered(ctx, err, charges)
 	}
-	head := chain.Head{Seq: grants[len(grants)-1].Entry.Seq, Hash: grants[len(grants)-1].Hash}
+	head := chain.Head{Seq: grants[len(grants)-1].Entry.Seq, Hash: grants[len(grants)-1].Entry.Hash}
 	for _, g := range grants {
 		if err := l.issue(g, head); err != nil {
 			return nil, err
@@ -130,7 +131,7 @@ func (l *Ledger) issue(g *Grant, head chain.Head) error {
 		return err
 	}
 	g.Receipt = receipt.Issue(issue.New(), g.Entry.Charge.Adjacency, event, receipt.Stamp{
-		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: g.Entry.Seq, Entry: g.Hash, Head: head,
+		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: g.Entry.Seq, Entry: g.Entry.Hash, Head: head,
 	})
 	return nil
 }
@@ -212,7 +213,7 @@ func (l *Ledger) charge(w *writer, body *chain.ChargeBody, units sketch, delta f
 	if err != nil {
 		return nil, err
 	}
-	g := &Grant{Budget: totals.Budget, Before: totals.Spent, Most: limits.Most}
+	g := &Grant{Cost: body.Cost, Budget: totals.Budget, Before: totals.Spent, Most: limits.Most}
 	known, err := l.noteFingerprint(w.tx, body.Fingerprint, g)
 	if err != nil {
 		return nil, err
@@ -228,12 +229,12 @@ func (l *Ledger) charge(w *writer, body *chain.ChargeBody, units sketch, delta f
 	}
 	sealed := *body
 	sealed.Fingerprint = seal(l.key, body.Fingerprint)
-	g.Entry = &chain.Entry{Kind: chain.Charge, Charge: &sealed, Totals: totals}
-	head, err := w.append(g.Entry)
+	entry := &chain.Entry{Kind: chain.Charge, Charge: &sealed, Totals: totals}
+	added, err := w.append(entry)
 	if err != nil {
 		return nil, err
 	}
-	g.Hash = head.Hash
+	g.Entry = added.public()
 	if err := w.tx.AddCharge(body.Key, g.Entry.Seq); err != nil {
 		return nil, err
 	}
@@ -271,7 +272,7 @@ func (l *Ledger) charged(tx *store.Tx, body *chain.ChargeBody) error {
 	if err != nil {
 		return err
 	}
-	return store.Abort(&RecordedError{Entry: e, Hash: toHash(row.Hash), Release: release})
+	return store.Abort(&RecordedError{Entry: numbered{Entry: e, hash: toHash(row.Hash), line: row.Body}.public(), Release: release})
 }
 
 // same reports that a charge on the same data is a retry of another: the same

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
@@ -18,7 +19,24 @@ import (
 
 // FailedCheck is a check of the data that no charge has paid for: it failed, it was cut
 // off, or it has not ended yet.
-type FailedCheck = store.Check
+type FailedCheck struct {
+	// Time is in UTC; Analyst asked.
+	Time    time.Time `json:"time"`
+	Analyst string    `json:"analyst"`
+}
+
+// failedChecks lists the checks that the store counts.
+func failedChecks(tx *store.Tx) ([]FailedCheck, error) {
+	checks, err := tx.Checks()
+	if err != nil {
+		return nil, err
+	}
+	var all []FailedCheck
+	for _, c := range checks {
+		all = append(all, FailedCheck(c))
+	}
+	return all, nil
+}
 
 // DefaultFailedChecks is how many checks may fail where nothing else is said.
 const DefaultFailedChecks = 3
@@ -43,7 +61,7 @@ func (l *Ledger) BeginCheck(ctx context.Context, c Charge, most int) (id int64, 
 	if err != nil {
 		return 0, 0, err
 	}
-	asked, err := l.asked(body)
+	asked, err := l.fingerprint(body)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -81,9 +99,9 @@ func (l *Ledger) BeginCheck(ctx context.Context, c Charge, most int) (id int64, 
 	return id, n, nil
 }
 
-// asked is a keyed hash of all that a check depends on: who asks what, under which key, with
+// fingerprint is a keyed hash of all that a check depends on: who asks what, under which key, with
 // which program, of which data.
-func (l *Ledger) asked(body *chain.ChargeBody) (string, error) {
+func (l *Ledger) fingerprint(body *chain.ChargeBody) (string, error) {
 	event, err := dp.MarshalEvent(body.Event)
 	if err != nil {
 		return "", err
@@ -119,7 +137,7 @@ func (l *Ledger) answered(ctx context.Context, err error, charges []Charge) erro
 // FailedChecks lists the checks that are unpaid since they were last cleared.
 func (l *Ledger) FailedChecks(ctx context.Context) (all []FailedCheck, err error) {
 	err = l.view(ctx, func(tx *store.Tx) (err error) {
-		all, err = tx.Checks()
+		all, err = failedChecks(tx)
 		return err
 	})
 	return all, err
@@ -129,7 +147,7 @@ func (l *Ledger) FailedChecks(ctx context.Context) (all []FailedCheck, err error
 // returns them.
 func (l *Ledger) ClearChecks(ctx context.Context) (all []FailedCheck, err error) {
 	err = l.locked(ctx, func(tx *store.Tx) (err error) {
-		if all, err = tx.Checks(); err != nil {
+		if all, err = failedChecks(tx); err != nil {
 			return err
 		}
 		return tx.ClearChecks()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
@@ -208,7 +209,7 @@ func stood(t chain.Totals, budget, spent *dp.Budget, of func(chain.Totals) (dp.B
 		return true, nil
 	}
 	was, err := of(t)
-	return err == nil && near(chain.Cost{Epsilon: was.Epsilon, Delta: was.Delta}, chain.Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}), err
+	return err == nil && near(account.Cost{Epsilon: was.Epsilon, Delta: was.Delta}, account.Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}), err
 }
 
 // budgets are the budget and what was spent of it, as stated; nil where that is

@@ -22,7 +22,7 @@ func stating(t testing.TB, l *ledger.Ledger, g *ledger.Grant) map[string]any {
 		t.Fatal(err)
 	}
 	entry := map[string]any{
-		"time": g.Entry.Time, "key": c.Key, "analyst": c.Analyst, "purpose": c.Purpose, "rule": l.Config().Rule,
+		"time": g.Entry.Time, "key": c.Key, "analyst": c.Analyst, "purpose": c.Purpose, "rule": l.Opening().Rule,
 		"budget": g.Budget, "spent": g.Spent, "shares": map[string]any{"part": "rule"},
 	}
 	stamp, err := json.Marshal(g.Receipt.Stamp())

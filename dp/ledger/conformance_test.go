@@ -97,7 +97,7 @@ func TestRetryGetsTheRecordedBytesAndNeverASecondRun(t *testing.T) {
 			}
 		}
 		s, err := l.State(ctx)
-		if err != nil || s.Charges != 1 || s.PendingCount != 0 || s.Totals != g.Entry.Charge.Cost {
+		if err != nil || s.Charges != 1 || s.PendingCount != 0 || s.Totals != g.Cost {
 			t.Errorf("after retries: %+v, %v; want the one charge", s, err)
 		}
 		verified(t, l)

@@ -17,7 +17,7 @@ import (
 // of the versions before, and what they have lost is not forgotten. The first version
 // has no reason and every later one has; terms that are in force already are
 // [ErrContract].
-func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (*chain.ContractBody, error) {
+func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (*Contract, error) {
 	canonical, err := jcs.Canonical(terms)
 	if err == nil && reason != "" {
 		err = plainText("reason", reason, true)
@@ -48,13 +48,14 @@ func (l *Ledger) SetContract(ctx context.Context, terms []byte, reason string) (
 	if err != nil {
 		return nil, err
 	}
-	return body, behind
+	return (*Contract)(body), behind
 }
 
 // Contract returns the version of the contract that is in force, nil where the
 // dataset has none.
-func (l *Ledger) Contract(ctx context.Context) (body *chain.ContractBody, err error) {
-	err = l.view(ctx, func(tx *store.Tx) error {
+func (l *Ledger) Contract(ctx context.Context) (*Contract, error) {
+	var body *chain.ContractBody
+	err := l.view(ctx, func(tx *store.Tx) error {
 		last, err := l.lastEntry(tx)
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ func (l *Ledger) Contract(ctx context.Context) (body *chain.ContractBody, err er
 		body, err = l.contractIn(tx, last)
 		return err
 	})
-	return body, err
+	return (*Contract)(body), err
 }
 
 // contractIn is the version in force after an entry.

@@ -3,11 +3,12 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
-	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/fault"
 )
 
@@ -95,7 +96,7 @@ type RefusedError struct {
 	Analyst string
 	// Event is what was asked for, and Cost what it would spend.
 	Event dp.Event
-	Cost  chain.Cost
+	Cost  account.Cost
 	// Left is what is left, rounded down, of the budget or of the share.
 	Left account.Allowance
 	// Epsilon is the largest epsilon, at Delta, of one more charge that fits,
@@ -107,13 +108,19 @@ type RefusedError struct {
 	// rounded up so that it is certain to fit; nil where no noise is enough.
 	Fitting dp.Event
 	Noise   float64
+	// Method and Budget are what an evaluation asked for; empty of an event by itself.
+	Method string
+	Budget dp.Budget
 }
 
-// Error implements error.
+// Error implements error. Of an evaluation it speaks in the words of its configuration.
 func (e *RefusedError) Error() string {
 	whose := "the budget"
 	if e.Analyst != "" {
 		whose = fmt.Sprintf("the share of analyst %q", e.Analyst)
+	}
+	if e.Method != "" {
+		return e.remedied(whose)
 	}
 	s := fmt.Sprintf("%v: dataset %q: %s exceeds what is left of %s; ", ErrBudget, e.Dataset, e.Event.Kind(), whose)
 	if e.Epsilon > 0 {
@@ -130,6 +137,35 @@ func (e *RefusedError) Error() string {
 	return s
 }
 
+// remedied says what an evaluation may ask for instead.
+func (e *RefusedError) remedied(whose string) string {
+	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g exceeds what is left of %s; ", ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
+	// A twentieth of what was asked for makes no useful answer.
+	if fits := floored(e.Epsilon); e.Epsilon > e.Budget.Epsilon/20 {
+		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit: lower privacy.epsilon, or ", fits, e.Delta)
+	} else {
+		s += "hardly anything is left: "
+	}
+	return s + "ask the steward for more (`discreet ledger show` prints what is spent, `discreet ledger budget` changes the budget)"
+}
+
+// floored keeps four digits of a positive number, rounded down.
+func floored(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return 0
+	}
+	text := strconv.FormatFloat(x, 'e', 3, 64)
+	y, err := strconv.ParseFloat(text, 64)
+	if err == nil && y > x {
+		y -= math.Pow(10, math.Floor(math.Log10(x))-3)
+		y, err = strconv.ParseFloat(strconv.FormatFloat(y, 'e', 3, 64), 64)
+	}
+	if err != nil {
+		return 0
+	}
+	return y
+}
+
 // Unwrap returns the sentinels.
 func (e *RefusedError) Unwrap() []error {
 	if e.Analyst != "" {
@@ -141,9 +177,8 @@ func (e *RefusedError) Unwrap() []error {
 // RecordedError says that the key was charged for the same thing before and its
 // release recorded: the release is to be shown again. It wraps [ErrRecorded].
 type RecordedError struct {
-	// Entry is the charge, and Hash its hash.
-	Entry *chain.Entry
-	Hash  chain.Hash
+	// Entry is the charge.
+	Entry Entry
 	// Release holds the recorded bytes.
 	Release []byte
 }
@@ -175,3 +210,33 @@ func (e *TamperError) Error() string {
 
 // Unwrap returns the sentinel.
 func (e *TamperError) Unwrap() error { return ErrTampered }
+
+// PendingError says that a charge is committed and no release came of it: the run
+// failed or was interrupted. Its budget is spent and its key is never run again.
+// Whatever Err is, the error counts as a failure, not as bad input.
+type PendingError struct {
+	Dataset string
+	Seq     int64
+	Key     string
+	// Continues says that the run is in shards and its transcript is kept: the same
+	// command goes on with it, at no further cost.
+	Continues bool
+	// Err is what went wrong.
+	Err error
+}
+
+// Error implements error.
+func (e *PendingError) Error() string {
+	if e.Continues {
+		return fmt.Sprintf("entry %d of dataset %q is charged and its release is not made yet: %v; the same command with --key %s, over the same run directory, goes on from its transcript and costs nothing",
+			e.Seq, e.Dataset, e.Err, e.Key)
+	}
+	return fmt.Sprintf("entry %d of dataset %q is charged and no release was recorded: %v; its budget is spent and `discreet ledger show` lists it as pending; start again with a new key (this one was %s)",
+		e.Seq, e.Dataset, e.Err, e.Key)
+}
+
+// errSpent marks an error after a charge as a failure.
+var errSpent = fault.Failed("the budget is spent")
+
+// Unwrap returns what went wrong, and a mark.
+func (e *PendingError) Unwrap() []error { return []error{e.Err, errSpent} }

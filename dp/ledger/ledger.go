@@ -133,7 +133,7 @@ func (l *Ledger) Dataset() string { return l.open.Dataset }
 
 // Config returns the first entry's body: what was fixed when the ledger was
 // created. The budget may have changed since; [Ledger.State] has the present one.
-func (l *Ledger) Config() chain.OpenBody { return *l.open }
+func (l *Ledger) Opening() Opening { return Opening(*l.open) }
 
 // Datasets lists the datasets in the store at the location.
 func Datasets(ctx context.Context, location string) ([]string, error) {
@@ -192,8 +192,8 @@ func (l *Ledger) tampered(seq int64, format string, args ...any) error {
 	return &TamperError{Dataset: l.open.Dataset, Seq: seq, What: fmt.Sprintf(format, args...)}
 }
 
-// append completes the entry, writes it and returns its place.
-func (w *writer) append(e *chain.Entry) (chain.Head, error) {
+// append completes the entry and writes it.
+func (w *writer) append(e *chain.Entry) (numbered, error) {
 	seq, head := w.tx.Head()
 	e.Seq = seq + 1
 	copy(e.Prev[:], head)
@@ -203,11 +203,11 @@ func (w *writer) append(e *chain.Entry) (chain.Head, error) {
 	}
 	body, err := e.Encode()
 	if err != nil {
-		return chain.Head{}, store.Abort(err)
+		return numbered{}, store.Abort(err)
 	}
 	h := chain.Sum(body)
 	w.last = e
-	return chain.Head{Seq: e.Seq, Hash: h}, w.tx.Append(store.Row{Seq: e.Seq, Hash: h[:], Body: body})
+	return numbered{Entry: e, hash: h, line: body}, w.tx.Append(store.Row{Seq: e.Seq, Hash: h[:], Body: body})
 }
 
 // limits is what a budget admits: that of the ledger, with the reserve that was
@@ -228,10 +228,16 @@ func (l *Ledger) limits(budget dp.Budget) (meter.Limits, error) {
 // pageSize is how many entries are read at a time.
 const pageSize = 512
 
-// Entries returns the entries with their hashes, from the given one on. They are
-// parsed and not verified; see [Ledger.Verify].
-func (l *Ledger) Entries(ctx context.Context, from int64) iter.Seq2[Numbered, error] {
-	return func(yield func(Numbered, error) bool) {
+// numbered is an entry with its hash and its canonical bytes.
+type numbered struct {
+	*chain.Entry
+	hash chain.Hash
+	line []byte
+}
+
+// entries yields the entries from the given one on, parsed and not verified.
+func (l *Ledger) entries(ctx context.Context, from int64) iter.Seq2[numbered, error] {
+	return func(yield func(numbered, error) bool) {
 		for {
 			var page []store.Row
 			err := l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) (err error) {
@@ -239,7 +245,7 @@ func (l *Ledger) Entries(ctx context.Context, from int64) iter.Seq2[Numbered, er
 				return err
 			})
 			if err != nil {
-				yield(Numbered{}, err)
+				yield(numbered{}, err)
 				return
 			}
 			for _, row := range page {
@@ -247,7 +253,7 @@ func (l *Ledger) Entries(ctx context.Context, from int64) iter.Seq2[Numbered, er
 				if err != nil {
 					err = l.tampered(row.Seq, "it cannot be read")
 				}
-				if !yield(Numbered{Entry: e, Hash: toHash(row.Hash), Line: row.Body}, err) || err != nil {
+				if !yield(numbered{Entry: e, hash: toHash(row.Hash), line: row.Body}, err) || err != nil {
 					return
 				}
 				from = row.Seq + 1
@@ -257,13 +263,6 @@ func (l *Ledger) Entries(ctx context.Context, from int64) iter.Seq2[Numbered, er
 			}
 		}
 	}
-}
-
-// Numbered is an entry with its hash and its canonical bytes.
-type Numbered struct {
-	Entry *chain.Entry
-	Hash  chain.Hash
-	Line  []byte
 }
 
 // toHash copies what should be a hash; another length gives another hash.

@@ -9,7 +9,7 @@ import (
 // ChargeOf returns the charge of a key with its place in the chain, nil if there is
 // none. It asks the index by which a key is charged once, so that its cost does not grow
 // with the ledger; [Ledger.Verify] holds that index against the chain.
-func (l *Ledger) ChargeOf(ctx context.Context, key string) (charge *Numbered, err error) {
+func (l *Ledger) ChargeOf(ctx context.Context, key string) (charge *Entry, err error) {
 	err = l.view(ctx, func(tx *store.Tx) error {
 		at, found, err := tx.Charge(key)
 		if err != nil || !found {
@@ -26,7 +26,8 @@ func (l *Ledger) ChargeOf(ctx context.Context, key string) (charge *Numbered, er
 		if err != nil {
 			return store.Abort(err)
 		}
-		charge = &Numbered{Entry: e, Hash: toHash(row.Hash), Line: row.Body}
+		entry := numbered{Entry: e, hash: toHash(row.Hash), line: row.Body}.public()
+		charge = &entry
 		return nil
 	})
 	return charge, err

@@ -35,12 +35,12 @@ func TestTheChargeOfAKeyIsThatOfTheChain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n.Entry.Charge == nil {
+			if n.Charge == nil {
 				continue
 			}
-			got, err := l.ChargeOf(t.Context(), n.Entry.Charge.Key)
-			if err != nil || got == nil || got.Entry.Seq != n.Entry.Seq || got.Hash != n.Hash || string(got.Line) != string(n.Line) {
-				t.Errorf("key %q: %v, %v; want entry %d", n.Entry.Charge.Key, got, err, n.Entry.Seq)
+			got, err := l.ChargeOf(t.Context(), n.Charge.Key)
+			if err != nil || got == nil || got.Seq != n.Seq || got.Hash != n.Hash || string(got.Line) != string(n.Line) {
+				t.Errorf("key %q: %v, %v; want entry %d", n.Charge.Key, got, err, n.Seq)
 			}
 		}
 		for _, key := range []string{"", "both", "one 3"} {

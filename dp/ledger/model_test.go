@@ -10,10 +10,11 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"pgregory.net/rapid"
 )
 
 // model is the reference: what a ledger should answer, kept in maps, with the

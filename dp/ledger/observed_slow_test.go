@@ -71,12 +71,16 @@ func (o *observed) settle(t testing.TB, l *ledger.Ledger, event dp.Event) (charg
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch n.Entry.Kind {
+		switch chain.Kind(n.Kind) {
 		case chain.Charge:
-			charged[n.Entry.Charge.Key] = true
-			bySeq[n.Entry.Seq] = n.Entry.Charge.Key
+			charged[n.Charge.Key] = true
+			bySeq[n.Seq] = n.Charge.Key
 		case chain.Record:
-			recorded[n.Entry.Record.Charge] = true
+			e, err := chain.Parse(n.Line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			recorded[e.Record.Charge] = true
 		}
 	}
 	for key := range o.drawn {

@@ -86,13 +86,13 @@ func paidBy(tx *store.Tx, stamp receipt.Stamp) (store.ChargeRow, store.Row, erro
 
 // record appends the entry that ties a release to its charge, and stores both.
 func (w *writer) record(charge int64, release []byte) error {
-	head, err := w.append(&chain.Entry{Kind: chain.Record, Totals: w.last.Totals, Record: &chain.RecordBody{
+	added, err := w.append(&chain.Entry{Kind: chain.Record, Totals: w.last.Totals, Record: &chain.RecordBody{
 		Charge: charge, Release: chain.SumRelease(release), Size: int64(len(release)),
 	}})
 	if err != nil {
 		return err
 	}
-	return w.tx.AddRelease(charge, head.Seq, release)
+	return w.tx.AddRelease(charge, added.Seq, release)
 }
 
 // chargeIn reads an entry that has to be a charge.

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
 )
@@ -26,7 +27,7 @@ type replay struct {
 	charges  map[int64]*replayed
 	keys     map[string]int64
 	seen     map[string]bool // fingerprints
-	costs    map[string]chain.Cost
+	costs    map[string]account.Cost
 	limits   map[[2]dp.Budget]meter.Limits
 }
 
@@ -41,7 +42,7 @@ type replayed struct {
 func newReplay(dataset string, key []byte) *replay {
 	return &replay{
 		dataset: dataset, key: key, analysts: map[string]analyst{}, charges: map[int64]*replayed{}, keys: map[string]int64{},
-		seen: map[string]bool{}, costs: map[string]chain.Cost{}, limits: map[[2]dp.Budget]meter.Limits{},
+		seen: map[string]bool{}, costs: map[string]account.Cost{}, limits: map[[2]dp.Budget]meter.Limits{},
 	}
 }
 
@@ -99,7 +100,7 @@ func (r *replay) means(e *chain.Entry) error {
 	case chain.Record:
 		return r.record(e)
 	case chain.Share:
-		return r.share(e)
+		return r.applyShare(e)
 	case chain.Budget:
 		return r.budget(e)
 	case chain.Restore:
@@ -210,7 +211,7 @@ func (r *replay) round(e *chain.Entry) error {
 	return nil
 }
 
-func (r *replay) share(e *chain.Entry) error {
+func (r *replay) applyShare(e *chain.Entry) error {
 	limits, err := r.limit(e.Share.Budget, e.Share.Reserve)
 	if err != nil {
 		return r.tampered(e.Seq, "its share cannot be: %v", err)
@@ -256,7 +257,7 @@ func (r *replay) restore(e *chain.Entry) error {
 	want := left(r.totals.Spent, limits.Most)
 	switch e.Restore.Declared {
 	case chain.LostNothing:
-		want = chain.Cost{}
+		want = account.Cost{}
 	case chain.LostEvent:
 		cost, err := r.cost(e.Restore.Lost)
 		if err != nil {
@@ -274,10 +275,10 @@ func (r *replay) restore(e *chain.Entry) error {
 
 // cost measures an event, equal ones once. It is measured to the end: a measurement that was broken off
 // must not look like a charge that has no cost.
-func (r *replay) cost(event dp.Event) (chain.Cost, error) {
+func (r *replay) cost(event dp.Event) (account.Cost, error) {
 	text, err := dp.MarshalEvent(event)
 	if err != nil {
-		return chain.Cost{}, err
+		return account.Cost{}, err
 	}
 	if cost, known := r.costs[string(text)]; known {
 		return cost, nil
@@ -305,12 +306,12 @@ func (r *replay) limit(budget, reserve dp.Budget) (meter.Limits, error) {
 // what an event costs, or to what a budget admits. Sums are exact.
 const slack = 0x1p-30
 
-func near(a, b chain.Cost) bool {
+func near(a, b account.Cost) bool {
 	close := func(x, y float64) bool { return x == y || math.Abs(x-y) <= slack*math.Max(x, y) }
 	return close(a.Sum, b.Sum) && close(a.Epsilon, b.Epsilon) && close(a.Delta, b.Delta)
 }
 
-func within(spent, most chain.Cost) bool {
+func within(spent, most account.Cost) bool {
 	most.Sum, most.Epsilon, most.Delta = most.Sum*(1+slack), most.Epsilon*(1+slack), most.Delta*(1+slack)
 	return spent.Within(most)
 }

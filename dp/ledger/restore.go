@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/xmath"
@@ -222,17 +223,17 @@ func (b *backupData) write(tx *store.Tx, body *chain.RestoreBody) error {
 }
 
 // VerifyBackup checks a backup as Restore would, without restoring it.
-func VerifyBackup(r io.Reader) (*chain.OpenBody, chain.Head, error) {
+func VerifyBackup(r io.Reader) (*Opening, chain.Head, error) {
 	b, err := readBackup(r)
 	if err != nil {
 		return nil, chain.Head{}, err
 	}
-	return b.replay.open, b.header.Head, nil
+	return (*Opening)(b.replay.open), b.header.Head, nil
 }
 
 // left is the largest cost that still fits, rounded down.
-func left(spent, most chain.Cost) chain.Cost {
-	return chain.Cost{
+func left(spent, most account.Cost) account.Cost {
+	return account.Cost{
 		Sum:     math.Max(xmath.AddDown(most.Sum, -spent.Sum), 0),
 		Epsilon: math.Max(xmath.AddDown(most.Epsilon, -spent.Epsilon), 0),
 		Delta:   math.Max(xmath.AddDown(most.Delta, -spent.Delta), 0),
@@ -240,8 +241,8 @@ func left(spent, most chain.Cost) chain.Cost {
 }
 
 // least caps each component of a cost.
-func least(cost, cap chain.Cost) chain.Cost {
-	return chain.Cost{Sum: math.Min(cost.Sum, cap.Sum), Epsilon: math.Min(cost.Epsilon, cap.Epsilon), Delta: math.Min(cost.Delta, cap.Delta)}
+func least(cost, cap account.Cost) account.Cost {
+	return account.Cost{Sum: math.Min(cost.Sum, cap.Sum), Epsilon: math.Min(cost.Epsilon, cap.Epsilon), Delta: math.Min(cost.Delta, cap.Delta)}
 }
 
 func count(bs ...bool) (n int) {

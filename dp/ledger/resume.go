@@ -33,12 +33,11 @@ func (l *Ledger) Resume(ctx context.Context, c Charge) (*receipt.Receipt, error)
 	if n == nil {
 		return nil, fmt.Errorf("%w: key %q was charged and is gone; run discreet ledger verify", ErrTampered, c.Key)
 	}
-	body := n.Entry.Charge
-	event, err := dp.MarshalEvent(body.Event)
+	event, err := dp.MarshalEvent(n.Charge.Event)
 	if err != nil {
 		return nil, err
 	}
-	return receipt.IssueAgain(issue.New(), body.Adjacency, event, receipt.Stamp{
-		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Entry.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Entry.Seq, Hash: n.Hash},
+	return receipt.IssueAgain(issue.New(), n.Charge.Adjacency, event, receipt.Stamp{
+		Ledger: l.open.Ledger, Dataset: l.open.Dataset, Seq: n.Seq, Entry: n.Hash, Head: receipt.Head{Seq: n.Seq, Hash: n.Hash},
 	}), nil
 }

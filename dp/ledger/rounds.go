@@ -59,9 +59,9 @@ func (r *Rounds) Add(ctx context.Context, number int, sum chain.Hash) error {
 	if known, err := r.known(number, sum); known || err != nil {
 		return err
 	}
-	var added chain.Head
+	var next int64 // 0 where none is added
 	behind, err := r.ledger.extend(ctx, func(w *writer) error {
-		added = chain.Head{}
+		next = 0
 		charge, _, err := paidBy(w.tx, r.stamp)
 		if err != nil {
 			return err
@@ -82,16 +82,20 @@ func (r *Rounds) Add(ctx context.Context, number int, sum chain.Hash) error {
 		if number != len(r.sums)+1 {
 			return store.Abort(fmt.Errorf("%w: round %d of entry %d, of which the ledger has %d", ErrRound, number, r.stamp.Seq, len(r.sums)))
 		}
-		added, err = w.append(&chain.Entry{Kind: chain.Round, Totals: w.last.Totals, Round: &chain.RoundBody{
+		added, err := w.append(&chain.Entry{Kind: chain.Round, Totals: w.last.Totals, Round: &chain.RoundBody{
 			Charge: r.stamp.Seq, Number: int64(number), Sum: sum,
 		}})
-		return err
+		if err != nil {
+			return err
+		}
+		next = added.Seq + 1
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if added.Seq != 0 { // nothing of this charge stands between what was read and this
-		r.sums, r.next = append(r.sums, sum), added.Seq+1
+	if next != 0 { // nothing of this charge stands between what was read and this
+		r.sums, r.next = append(r.sums, sum), next
 	}
 	return behind
 }

@@ -46,7 +46,7 @@ func TestRoundsAreVerified(t *testing.T) {
 		"after the release": func(all []*chain.Entry) []*chain.Entry { all[3], all[4] = all[4], all[3]; return all },
 	} {
 		var all []*chain.Entry
-		for n, err := range l.Entries(t.Context(), 0) {
+		for n, err := range l.entries(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

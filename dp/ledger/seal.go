@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet/dp/ledger/internal/store"
 )
@@ -20,8 +21,8 @@ import (
 const sealMark = "sealed:"
 
 var (
-	fingerprintForm = regexp.MustCompile(`^[0-9a-f]{8}:[0-9a-f]{64}$`)
-	sealedForm      = regexp.MustCompile(`^sealed:[0-9a-f]{8}:[0-9a-f]{32}:[0-9a-f]{64}$`)
+	fingerprintForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}:[0-9a-f]{64}$`) })
+	sealedForm      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sealed:[0-9a-f]{8}:[0-9a-f]{32}:[0-9a-f]{64}$`) })
 )
 
 // subkey is a key for one use alone.
@@ -51,7 +52,7 @@ func unseal(key []byte, text string) (string, error) {
 		return text, nil
 	}
 	part := strings.Split(text, ":")
-	if !sealedForm.MatchString(text) || part[1] != keyName(key) {
+	if !sealedForm().MatchString(text) || part[1] != keyName(key) {
 		return "", fmt.Errorf("its fingerprint is not sealed under the key of this store")
 	}
 	salt, _ := hex.DecodeString(part[2])
@@ -73,7 +74,7 @@ func padded(key, salt, sum []byte) []byte {
 // plainFingerprint is that of a charge, or of an entry that is charged again.
 func (l *Ledger) plainFingerprint(text string) (string, error) {
 	plain, err := unseal(l.key, text)
-	if err == nil && plain != "" && (!fingerprintForm.MatchString(plain) || !strings.HasPrefix(plain, keyName(l.key)+":")) {
+	if err == nil && plain != "" && (!fingerprintForm().MatchString(plain) || !strings.HasPrefix(plain, keyName(l.key)+":")) {
 		err = fmt.Errorf("the fingerprint is not one of this store; take Ledger.Fingerprint")
 	}
 	if err != nil {

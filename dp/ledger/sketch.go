@@ -93,9 +93,9 @@ func (s sketch) with(other sketch) common {
 	return c
 }
 
-// share is the estimated part of n sampled units that are in both sets, and its
+// overlap is the estimated part of n sampled units that are in both sets, and its
 // standard error; judged is false where too few were sampled.
-func (c common) share(n int) (part, deviation float64, judged bool) {
+func (c common) overlap(n int) (part, deviation float64, judged bool) {
 	if n == 0 || n < fewest && !c.whole {
 		return 0, 0, false
 	}
@@ -109,7 +109,7 @@ func (c common) share(n int) (part, deviation float64, judged bool) {
 // alarm says that one of two sets is mostly in the other; empty where not.
 func (c common) alarm(dataset, unit string) string {
 	say := func(n int, of, in string) (string, float64) {
-		part, deviation, judged := c.share(n)
+		part, deviation, judged := c.overlap(n)
 		if !judged || part <= mostly {
 			return "", 0
 		}

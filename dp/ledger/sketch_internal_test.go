@@ -72,7 +72,7 @@ func TestAlarmsComeAsOftenAsTheLawSays(t *testing.T) {
 			a := sketchOf(key, ids(0, c.common+c.onlyA))
 			b := sketchOf(key, ids(c.onlyA, c.common+c.onlyA+c.onlyB))
 			got := a.with(b)
-			if part, _, judged := got.share(got.a); judged && part > mostly {
+			if part, _, judged := got.overlap(got.a); judged && part > mostly {
 				n++
 			}
 		}
@@ -107,7 +107,7 @@ func TestSharesAreEstimated(t *testing.T) {
 			key := testKey(1000 + i)
 			a, b := sketchOf(key, ids(0, size)), sketchOf(key, ids(shift, shift+size))
 			c := a.with(b)
-			got, deviation, judged := c.share(c.a)
+			got, deviation, judged := c.overlap(c.a)
 			if !judged || c.whole {
 				t.Fatalf("%+v is not judged by a sample", c)
 			}

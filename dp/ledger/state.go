@@ -16,13 +16,13 @@ import (
 // Summary is the state of a ledger, for show. Its epsilons are rounded up where
 // they are spent and down where they are left.
 type Summary struct {
-	Config chain.OpenBody `json:"config"`
+	Config Opening `json:"config"`
 	// Budget is the present budget, which may differ from that of Config.
 	Budget dp.Budget `json:"budget"`
 	// Spent is an (epsilon, delta) that all charges so far are certain to meet,
 	// Totals what they add up to under the rule, Left what the rule still admits.
 	Spent  dp.Budget         `json:"spent"`
-	Totals chain.Cost        `json:"totals"`
+	Totals account.Cost      `json:"totals"`
 	Left   account.Allowance `json:"left"`
 	// Head is the last entry: note it elsewhere to find a ledger that was cut.
 	Head     chain.Head       `json:"head"`
@@ -33,7 +33,7 @@ type Summary struct {
 	Pending      []Pending `json:"pending"`
 	PendingCount int64     `json:"pending_count"`
 	// Contract is the version in force; nil where the dataset has none.
-	Contract *chain.ContractBody `json:"contract,omitempty"`
+	Contract *Contract `json:"contract,omitempty"`
 	// FailedChecks are the checks of the data that are unpaid since they were cleared.
 	FailedChecks []FailedCheck `json:"failed_checks,omitempty"`
 	// Witnesses are the places outside the store that keep its head.
@@ -48,7 +48,7 @@ type AnalystSummary struct {
 	Analyst string             `json:"analyst"`
 	Charges int64              `json:"charges"`
 	Spent   dp.Budget          `json:"spent"`
-	Totals  chain.Cost         `json:"totals"`
+	Totals  account.Cost       `json:"totals"`
 	Share   *dp.Budget         `json:"share,omitempty"`
 	Left    *account.Allowance `json:"left,omitempty"`
 }
@@ -87,7 +87,7 @@ func (l *Ledger) summary(tx *store.Tx) (*Summary, error) {
 	}
 	_, head := tx.Head()
 	s := &Summary{
-		Config: *l.open, Budget: last.Totals.Budget, Totals: last.Totals.Spent,
+		Config: Opening(*l.open), Budget: last.Totals.Budget, Totals: last.Totals.Spent,
 		Head: chain.Head{Seq: last.Seq, Hash: toHash(head)},
 	}
 	if n := last.Totals.Restores; n > 0 {
@@ -104,10 +104,12 @@ func (l *Ledger) summary(tx *store.Tx) (*Summary, error) {
 	if _, s.Charges, s.PendingCount, _, err = tx.Counts(); err != nil {
 		return nil, err
 	}
-	if s.Contract, err = l.contractIn(tx, last); err != nil {
+	contract, err := l.contractIn(tx, last)
+	if err != nil {
 		return nil, err
 	}
-	if s.FailedChecks, err = tx.Checks(); err != nil {
+	s.Contract = (*Contract)(contract)
+	if s.FailedChecks, err = failedChecks(tx); err != nil {
 		return nil, err
 	}
 	if s.Witnesses, err = tx.Witnesses(); err != nil {
@@ -184,7 +186,7 @@ type Point struct {
 // History returns what was spent over time, after each entry that changed it.
 func (l *Ledger) History(ctx context.Context) ([]Point, error) {
 	var points []Point
-	for n, err := range l.Entries(ctx, 0) {
+	for n, err := range l.entries(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -210,11 +212,11 @@ func (l *Ledger) History(ctx context.Context) ([]Point, error) {
 // only: charges that are chosen after seeing releases are not bound by it.
 func (l *Ledger) IfFixed(ctx context.Context, delta float64) (account.Bracket, error) {
 	counts, events := map[string]int64{}, map[string]dp.Event{}
-	for n, err := range l.Entries(ctx, 0) {
+	for n, err := range l.entries(ctx, 0) {
 		if err != nil {
 			return account.Bracket{}, err
 		}
-		if n.Entry.Kind != chain.Charge {
+		if n.Kind != chain.Charge {
 			continue
 		}
 		text, err := dp.MarshalEvent(n.Entry.Charge.Event)

@@ -293,7 +293,7 @@ func TestReleaseIsHeldAgainstItsEntry(t *testing.T) {
 			"other value":  make(g, 2),
 			"space":        append(good[:len(good):len(good)], ' '),
 			"other entry":  replace(t, good, `"seq":1`, `"seq":3`),
-			"other hash":   replace(t, good, `"entry":"`+g.Hash.String()[:8], `"entry":"00000000`),
+			"other hash":   replace(t, good, `"entry":"`+g.Entry.Hash.String()[:8], `"entry":"00000000`),
 			"other ledger": replace(t, good, `"ledger":"`+g.Receipt.Stamp().Ledger[:8], `"ledger":"00000000`),
 		} {
 			if err := l.VerifyRelease(ctx, bad); !errors.Is(err, ledger.ErrTampered) {

@@ -180,7 +180,7 @@ func TestACrashLeavesTheWitnessBehind(t *testing.T) {
 	}
 	g := release(t, l, ask(little), "three")
 	all, err := l.Witnesses(ctx)
-	if err != nil || all[0].Head.Seq != g.Entry.Seq || all[0].Head.Hash != g.Hash {
+	if err != nil || all[0].Head.Seq != g.Entry.Seq || all[0].Head.Hash != g.Entry.Hash {
 		t.Errorf("%v, %v; want entry %d", all, err, g.Entry.Seq)
 	}
 }
@@ -275,7 +275,7 @@ func TestLinesAppendedHideNoHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	future := fmt.Appendf(nil, `{"ledger":%q,"dataset":"trial","seq":99,"hash":"%064d"}`+"\n", l.Config().Ledger, 0)
+	future := fmt.Appendf(nil, `{"ledger":%q,"dataset":"trial","seq":99,"hash":"%064d"}`+"\n", l.Opening().Ledger, 0)
 	other := bytes.Replace(future, []byte(`0"}`), []byte(`1"}`), 1)
 	put := func(text ...[]byte) {
 		t.Helper()

@@ -125,7 +125,7 @@ func TestWitnessElsewhereRefusesAnOldStore(t *testing.T) {
 		kept := backup(t, l)
 		two := release(t, l, ask(little), "two")
 		all, err := l.Witnesses(ctx)
-		if err != nil || len(all) != 1 || all[0].Place != w.name || all[0].Head.Seq != two.Entry.Seq || all[0].Head.Hash != two.Hash {
+		if err != nil || len(all) != 1 || all[0].Place != w.name || all[0].Head.Seq != two.Entry.Seq || all[0].Head.Hash != two.Entry.Hash {
 			t.Fatalf("%v, %v; want the last charge", all, err)
 		}
 		verified(t, l)

@@ -2,6 +2,7 @@ package device
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"math"
@@ -9,13 +10,21 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/fleet"
-	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/train"
 )
 
 // Consent is what the owner of a device agreed to: Purpose, Randomizer, Reports and Dim of the run, and in Local the SHA-256 of what
 // is learned, nil where that is left open. A run is taken part in only if it is equal.
-type Consent = fleet.Consent
+type Consent struct {
+	// Purpose, Randomizer, Reports and Dim are those of the run.
+	Purpose    string
+	Randomizer train.Randomizer
+	Reports    int
+	Dim        int
+	// Local is the SHA-256 of the run's local_json; nil where the owner leaves open what is
+	// learned on the device, which does not change what a report tells.
+	Local *[sha256.Size]byte
+}
 
 // Config is what a device's owner decides.
 type Config struct {
@@ -61,14 +70,5 @@ func (c Config) Validate() error {
 	case c.Poll < 0 || c.BackOff < 0 || c.MostBackOff < 0 || c.MostBackOff > 0 && c.MostBackOff < c.BackOff:
 		return fmt.Errorf("%w: it asks every %v and waits %v to %v; want none below 0, and no less at most than at least", ErrConfig, c.Poll, c.BackOff, c.MostBackOff)
 	}
-	return c.Consent.Validate()
-}
-
-// LogKeys are what an agent logs, for service.NewLog: no value depends on what was learned but "answer", which says whether that could be
-// used.
-func LogKeys() map[string]service.Kind {
-	return map[string]service.Kind{
-		"round": service.Number, "state": service.Word, "reason": service.Word, "answer": service.Word, "wait": service.Number, "epsilon": service.Number,
-		"what": service.Word, "code": service.Word, "why": service.Text, "reports": service.Number, "asked": service.Number, "window": service.Number, "poll": service.Number,
-	}
+	return fleet.Consent(c.Consent).Validate()
 }

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"math/rand/v2"
@@ -36,12 +35,10 @@ const (
 	childRoot = "DISCREET_TEST_DEVICE_ROOT"
 )
 
-func init() {
-	child = func() {
-		if url := os.Getenv(childURL); url != "" {
-			fmt.Fprintln(os.Stderr, live(url, os.Getenv(childDir)))
-			os.Exit(1)
-		}
+// TestLiveUntilKilled is the process that is killed; as a test of its own it has nothing to do.
+func TestLiveUntilKilled(t *testing.T) {
+	if url := os.Getenv(childURL); url != "" {
+		t.Fatal(live(url, os.Getenv(childDir)))
 	}
 }
 
@@ -118,9 +115,9 @@ func killed(t *testing.T, times int) {
 	}()
 	root := s.root.Public().(ed25519.PublicKey)
 	for range times {
-		c := exec.Command(os.Args[0])
+		c := exec.Command(os.Args[0], "-test.run=^TestLiveUntilKilled$")
 		c.Env = append(os.Environ(), childURL+"="+web.URL, childDir+"="+dir, childRoot+"="+hex.EncodeToString(root))
-		c.Stderr = os.Stderr
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -28,7 +29,24 @@ type Work struct {
 }
 
 // Run is a run as its operator signed it, verified. All of it is public.
-type Run = fleet.Run
+type Run struct {
+	ID train.RunID
+	// Purpose says in words what the run is for, Local as JSON what devices learn.
+	Purpose string
+	Local   []byte
+	// Randomizer makes the reports that train, Reports is how many of either kind a device sends at most.
+	Randomizer train.Randomizer
+	Reports    int
+	// Dim is the number of weights.
+	Dim int
+	// Revision numbers the revisions of the run from 0.
+	Revision int
+}
+
+// runOf is a run as a learner sees it.
+func runOf(r *fleet.Run) *Run {
+	return &Run{ID: r.ID, Purpose: r.Purpose, Local: bytes.Clone(r.Local), Randomizer: r.Randomizer, Reports: r.Reports, Dim: r.Dim, Revision: r.Revision}
+}
 
 // Learner learns in the device's own world. Its calls come one after the other. A learner may also have a method
 // Ready() <-chan struct{}, closed when it takes part: before that the agent asks for no round, and nothing is paid; and a method

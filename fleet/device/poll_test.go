@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service"
 )
 
@@ -28,7 +29,7 @@ func TestPollsFollowTheRounds(t *testing.T) {
 			cfg := s.config(t.TempDir())
 			cfg.Poll = c.poll
 			var log bytes.Buffer
-			cfg.Log = service.NewLog(&log, slog.LevelInfo, device.LogKeys())
+			cfg.Log = service.NewLog(&log, slog.LevelInfo, fleet.DeviceLogKeys())
 			a := enrolled(t, s, cfg)
 			defer a.Close()
 			asked := 0
@@ -76,7 +77,7 @@ func TestWhatABudgetPaysForIsSaidBefore(t *testing.T) {
 		cfg := s.config(t.TempDir())
 		cfg.Epsilon = 2
 		var log bytes.Buffer
-		cfg.Log = service.NewLog(&log, slog.LevelInfo, device.LogKeys())
+		cfg.Log = service.NewLog(&log, slog.LevelInfo, fleet.DeviceLogKeys())
 		a := enrolled(t, s, cfg)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

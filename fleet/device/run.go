@@ -61,14 +61,14 @@ func (p *participation) fetchRun(ctx context.Context) error {
 	if p.cfg.Run != nil && run.ID != *p.cfg.Run {
 		return fmt.Errorf("%w: the server gave another run than was asked for", fleet.ErrSpec)
 	}
-	if err := errors.Join(p.cfg.Consent.Check(run), enough(run.MinClient)); err != nil {
+	if err := errors.Join(fleet.Consent(p.cfg.Consent).Check(run), enough(run.MinClient)); err != nil {
 		return err
 	}
 	if !p.prepared {
 		if err := p.affords(ctx, run); err != nil {
 			return err
 		}
-		if err := p.learner.Prepare(run); err != nil {
+		if err := p.learner.Prepare(runOf(run)); err != nil {
 			return err
 		}
 		p.prepared = true

@@ -257,7 +257,7 @@ func (s *server) services() device.Services {
 func (s *server) config(dir string) device.Config {
 	return device.Config{
 		Dir: dir, Root: s.root.Public().(ed25519.PublicKey), Epsilon: 100,
-		Consent: fleet.Consent{Purpose: "tests", Randomizer: s.randomize, Reports: mostReports, Dim: len(s.theta)},
+		Consent: device.Consent{Purpose: "tests", Randomizer: s.randomize, Reports: mostReports, Dim: len(s.theta)},
 	}
 }
 
@@ -277,7 +277,7 @@ func enrolled(t testing.TB, s *server, c device.Config) *device.Agent {
 // learner answers by a function.
 type learner func(context.Context, device.Work) ([]float64, error)
 
-func (learner) Prepare(*fleet.Run) error { return nil }
+func (learner) Prepare(*device.Run) error { return nil }
 
 func (l learner) Learn(ctx context.Context, w device.Work) ([]float64, error) { return l(ctx, w) }
 

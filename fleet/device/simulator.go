@@ -29,7 +29,7 @@ func NewSimulator(name string, env sim.Env, rng *rand.Rand) *Simulator {
 }
 
 // Prepare implements [Learner].
-func (s *Simulator) Prepare(run *fleet.Run) error {
+func (s *Simulator) Prepare(run *Run) error {
 	l, err := fleet.ParseLearning(run.Local)
 	if err != nil {
 		return err

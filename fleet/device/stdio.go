@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -59,7 +58,7 @@ func NewStdio(in io.Reader, out io.Writer) *Stdio {
 }
 
 // Prepare implements [Learner].
-func (s *Stdio) Prepare(run *fleet.Run) error {
+func (s *Stdio) Prepare(run *Run) error {
 	s.met.Do(func() {
 		s.run = reply{Run: hex.EncodeToString(run.ID[:]), Dim: run.Dim, Local: run.Local}
 		if run.Randomizer.Mechanism == train.OneBit {
@@ -256,6 +255,8 @@ func (s *Stdio) describe(a assignment) reply {
 // take hands an answer over. One that cannot be used is handed over too, as none.
 func take(current *assignment, r request, unread error) (told reply, taken bool) {
 	told.Round = r.Round
+	// What ends the context of an assignment is its time or its answer, so that it is read before the answer is handed over.
+	late := current != nil && (current.ctx.Err() != nil || !time.Now().Before(current.Until))
 	switch {
 	case current == nil || unread == nil && r.Round != current.Round:
 		told.Error = "there is no such round to report on; ask for the next"
@@ -269,7 +270,7 @@ func take(current *assignment, r request, unread error) (told reply, taken bool)
 		}
 		current.answer <- r.Vector
 	}
-	if current.ctx.Err() != nil || !time.Now().Before(current.Until) {
+	if late {
 		told.Error = "late"
 	}
 	if told.Error != "" {

@@ -10,23 +10,23 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/fleet/device"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
 	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 // deviceOf is a device as its configuration says.
-func deviceOf(f config.FleetAgent, log io.Writer) (device.Config, error) {
+func deviceOf(f yamlfile.FleetAgent, log io.Writer) (device.Config, error) {
 	root, err := signature.LoadPublic(f.Path(f.Root))
 	if err != nil {
 		return device.Config{}, fmt.Errorf("root: %w", err)
 	}
 	c := device.Config{
 		Dir: f.Path(f.State), Root: root, Epsilon: f.Epsilon,
-		Consent: fleet.Consent{Purpose: f.Consent.Purpose, Randomizer: f.Consent.Randomizer, Reports: f.Consent.Reports, Dim: f.Consent.Weights},
-		Log:     service.NewLog(log, slog.LevelInfo, device.LogKeys()),
+		Consent: device.Consent{Purpose: f.Consent.Purpose, Randomizer: f.Consent.Randomizer, Reports: f.Consent.Reports, Dim: f.Consent.Weights},
+		Log:     service.NewLog(log, slog.LevelInfo, fleet.DeviceLogKeys()),
 	}
 	if f.Poll != nil {
 		c.Poll = time.Duration(*f.Poll * float64(time.Second))
@@ -43,7 +43,7 @@ func deviceOf(f config.FleetAgent, log io.Writer) (device.Config, error) {
 
 // Run takes part with the device of the configuration until the run has ended, its budget is used up or ctx ends. A learner's
 // program speaks on in and out; everything else is told.
-func Run(ctx context.Context, f config.FleetAgent, in io.Reader, out, told io.Writer) (err error) {
+func Run(ctx context.Context, f yamlfile.FleetAgent, in io.Reader, out, told io.Writer) (err error) {
 	c, err := deviceOf(f, told)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func Run(ctx context.Context, f config.FleetAgent, in io.Reader, out, told io.Wr
 }
 
 // learnerOf is what learns, and what has to go on beside the agent's work.
-func learnerOf(f config.FleetAgent, in io.Reader, out io.Writer) (device.Learner, func(context.Context, func() error) error, error) {
+func learnerOf(f yamlfile.FleetAgent, in io.Reader, out io.Writer) (device.Learner, func(context.Context, func() error) error, error) {
 	if f.Learner.Stdio {
 		l := device.NewStdio(in, out)
 		return l, func(ctx context.Context, run func() error) error {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/internal/buildinfo"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 const usage = `Take part in the training of a fleet with this device: discreet fleet agent, and nothing
@@ -58,7 +58,7 @@ func Main(args []string, in io.Reader, out, told io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	f, err := config.LoadFleetAgent(flags.Arg(0), set)
+	f, err := yamlfile.LoadFleetAgent(flags.Arg(0), set)
 	if err == nil {
 		err = Run(ctx, f, in, out, told)
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +91,83 @@ func TestRecordsAreJudged(t *testing.T) {
 	}
 	if _, err := judge(dir, "fuzz", now); err == nil {
 		t.Error("the record of another run is taken")
+	}
+}
+
+// A run that fails writes no record, what it printed is in a log outside the repository, and the runs after it are made.
+func TestRunsThatFailLeaveNoRecord(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	made := filepath.Join(dir, "made")
+	of := func(name, command string) run {
+		return run{name: name, size: 3, command: command, covers: []string{"."}}
+	}
+	all := []run{of("bad", "cat no-such-file-SIZE"), of("good", "touch "+made)}
+	if err := records(t.Context(), all, dir, io.Discard); err == nil || strings.Count(err.Error(), "never made") != 2 {
+		t.Errorf("without records: %v", err)
+	}
+	var out bytes.Buffer
+	err := longAll(t.Context(), all, dir, &out)
+	if err == nil || strings.Contains(err.Error(), "good") {
+		t.Fatalf("a run that fails: %v", err)
+	}
+	_, log, _ := strings.Cut(err.Error(), "its output is in ")
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "no-such-file-3") {
+		t.Errorf("the log %s: %s, %v", log, text, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bad.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run that failed has a record: %v", err)
+	}
+	if err := os.Remove(made); err != nil {
+		t.Fatal(err)
+	}
+	if err := longAll(t.Context(), all[1:], dir, &out); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(made); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run that is current was made again: %v", err)
+	}
+	if err := records(t.Context(), all[1:], dir, io.Discard); err != nil {
+		t.Error(err)
+	}
+	if err := (record{Name: "old", Verdict: pass}).write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := records(t.Context(), all[1:], dir, io.Discard); err == nil || !strings.Contains(err.Error(), "old.json is the record of no long run") {
+		t.Errorf("a record without a run: %v", err)
+	}
+}
+
+// A run that can be resumed needs no record while it is on its way, and one that has not
+// begun does.
+func TestARunOnItsWayNeedsNoRecord(t *testing.T) {
+	dir := t.TempDir()
+	r := []run{{name: "fuzz", covers: []string{"../xmath"}, progress: "fuzz.ndjson"}}
+	if err := records(t.Context(), r, dir, io.Discard); err == nil {
+		t.Error("a run that has not begun passes without a record")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fuzz.ndjson"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := records(t.Context(), r, dir, &out); err != nil || !strings.HasPrefix(out.String(), "unfinished: fuzz") {
+		t.Errorf("%q, %v; want that it is unfinished", out.String(), err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fuzz.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := records(t.Context(), r, dir, io.Discard); err == nil {
+		t.Error("a record that cannot be read passes")
+	}
+}
+
+func TestRunsCoverWhatThereIs(t *testing.T) {
+	for _, r := range runs() {
+		for _, p := range r.covers {
+			if _, err := os.Stat(filepath.Join("../..", strings.TrimSuffix(p, "/..."))); err != nil {
+				t.Errorf("%s: %v", r.name, err)
+			}
+		}
 	}
 }
 

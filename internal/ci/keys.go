@@ -26,16 +26,16 @@ type keysReference struct {
 
 // keysReferences are the pages of all kinds of configuration.
 var keysReferences = []keysReference{
-	{"docs/reference/keys.md", "Keys of an evaluation", "The keys of an evaluation's configuration, as the program's own types have them, with what these say. Any other key is an error. [Configuration](../configuration.md) is the guide, with examples and defaults.", "discreet.Config", 60},
-	{"docs/reference/keys-training.md", "Keys of a training run", "The keys of the configuration that `discreet train` reads. Any other key is an error. [Training](../training.md) is the guide, with an example and defaults.", "config.Train", 40},
+	{"docs/reference/keys.md", "Keys of an evaluation", "The keys of an evaluation's configuration, as the program's own types have them, with what these say. Any other key is an error. [Configuration](../configuration.md) is the guide, with examples and defaults.", "config.Config", 60},
+	{"docs/reference/keys-training.md", "Keys of a training run", "The keys of the configuration that `discreet train` reads. Any other key is an error. [Training](../training.md) is the guide, with an example and defaults.", "yamlfile.Train", 40},
 	{"docs/reference/keys-fleet.md", "Keys of a fleet", "The keys of the configuration that the server and the operator of a fleet share. Any other key is an error. [A fleet](../fleet.md) is the guide. The section `training` has the keys of [a training run](keys-training.md).", "cli.fleetFile", 30},
-	{"docs/reference/keys-device.md", "Keys of a device", "The keys of the configuration of a device (`discreet fleet agent`). Any other key is an error. [A fleet](../fleet.md) is the guide.", "config.FleetAgent", 15},
+	{"docs/reference/keys-device.md", "Keys of a device", "The keys of the configuration of a device (`discreet fleet agent`). Any other key is an error. [A fleet](../fleet.md) is the guide.", "yamlfile.FleetAgent", 15},
 	{"docs/reference/keys-serve.md", "Keys of the curator's service", "The keys of the configuration that `discreet serve` reads. Any other key is an error. [The curator's service](../serve.md) is the guide. A dataset's `config` has the keys of [an evaluation](keys.md).", "serve.Config", 25},
 }
 
 // keysDirs are the packages in which their types are, by the name that an import gives them.
 var keysDirs = map[string]string{
-	"discreet": ".", "evaluate": "evaluate", "feature": "rl/feature", "config": "internal/config",
+	"evaluate": "evaluate", "feature": "rl/feature", "config": "config", "yamlfile": "internal/yamlfile",
 	"train": "train", "aggregator": "internal/fleet/aggregator", "cli": "internal/cli", "serve": "serve",
 }
 
@@ -149,8 +149,8 @@ func typeName(pkg string, e ast.Expr) (name, words string) {
 // the name alone.
 var link = regexp.MustCompile(`\[((?:\w+\.)*[A-Z]\w*)\]`)
 
-// said is a comment in Markdown, in which the fields of a struct are named by their keys.
-func said(text string, keys []key) string {
+// markdown is a comment in Markdown, in which the fields of a struct are named by their keys.
+func markdown(text string, keys []key) string {
 	var p comment.Parser
 	var pr comment.Printer
 	text = strings.TrimSpace(string(pr.Markdown(p.Parse(link.ReplaceAllString(text, "$1")))))
@@ -178,7 +178,7 @@ func keysPage(root string, r keysReference) (string, error) {
 	fmt.Fprintf(&b, "<!-- Made by go run ./internal/ci keys -write from the code; a test compares. -->\n\n# %s\n\n%s\n", r.title, r.intro)
 	seen := map[string]bool{}
 	if r.root == "cli.fleetFile" {
-		seen["config.Train"] = true // a page of its own
+		seen["yamlfile.Train"] = true // a page of its own
 	}
 	count, err := all.write(&b, r.root, "", seen)
 	if err == nil && count < r.least {
@@ -201,7 +201,7 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 		_, own, _ := strings.Cut(name, ".")
 		intro := regexp.MustCompile(`^`+own+`\b`).ReplaceAllString(s[name].Doc.Text(), "This")
 		fmt.Fprintf(b, "\n## %s\n", path)
-		if intro = said(intro, keys); intro != "" {
+		if intro = markdown(intro, keys); intro != "" {
 			fmt.Fprintf(b, "\n%s\n", intro)
 		}
 	}
@@ -235,7 +235,7 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 					words = "mapping of names to value"
 				}
 			}
-			meaning := said(k.field.Doc.Text(), keys)
+			meaning := markdown(k.field.Doc.Text(), keys)
 			switch {
 			case k.name == "" && len(inside) > 0: // an embedded struct
 				if err := table(of); err != nil {
@@ -252,7 +252,7 @@ func (s structs) write(b *strings.Builder, name, path string, seen map[string]bo
 				before = meaning
 			} else if g := s[of]; g != nil {
 				_, own, _ := strings.Cut(of, ".")
-				meaning = said(regexp.MustCompile(`^`+own+`\b`).ReplaceAllString(g.Doc.Text(), "This"), inside)
+				meaning = markdown(regexp.MustCompile(`^`+own+`\b`).ReplaceAllString(g.Doc.Text(), "This"), inside)
 			}
 			full := k.name
 			if path != "" {

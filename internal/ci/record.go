@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,14 +35,15 @@ type record struct {
 	Machine  string            `json:"machine"`
 	Started  string            `json:"started"`
 	Seconds  float64           `json:"seconds"`
-	// Verdict is "pass", or what went wrong.
+	// Verdict is "pass": of a run that fails there is no record.
 	Verdict string `json:"verdict"`
 }
 
 const pass = "pass"
 
-// long makes a run and writes its record, whether it passes or not.
-func long(ctx context.Context, r run) error {
+// long makes a run and writes its record to dir where it passes. Where it fails, what it printed stays in
+// a log, which is no file of the repository.
+func long(ctx context.Context, r run, dir string) error {
 	packages, err := hashes(ctx, r.covers)
 	if err != nil {
 		return err
@@ -50,24 +52,50 @@ func long(ctx context.Context, r run) error {
 	if err != nil {
 		return err
 	}
-	changed, err := output(ctx, "git", "status", "--porcelain", "--", ".", ":!"+recordDir)
+	changed, err := output(ctx, "git", "status", "--porcelain", "--", ":/", ":!/docs/results")
 	if err != nil {
 		return err
 	}
+	log, err := os.CreateTemp("", "discreet-"+r.name+"-*.log")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
 	begun := time.Now()
-	verdict := r.make(ctx, r.size)
-	if ctx.Err() != nil {
-		return ctx.Err() // an interrupted run says nothing
+	verdict := r.make(ctx, commit[:min(12, len(commit))], io.MultiWriter(os.Stdout, log))
+	if err := cmp.Or(ctx.Err(), verdict); err != nil { // an interrupted run says nothing
+		return fmt.Errorf("the long run %s: %w; no record is written, and its output is in %s", r.name, err, log.Name())
 	}
 	rec := record{
 		Name: r.name, Command: fmt.Sprintf(".ci/long %s %d", r.name, r.size),
 		Commit: commit, Modified: changed != "", Packages: packages, Machine: machine(),
 		Started: begun.UTC().Format(time.RFC3339), Seconds: float64(int(time.Since(begun).Seconds()*10)) / 10, Verdict: pass,
 	}
-	if verdict != nil {
-		rec.Verdict = verdict.Error()
+	return errors.Join(rec.write(dir), os.Remove(log.Name()))
+}
+
+// longAll makes the runs whose records are not current, one after another, and names at the end those that failed.
+func longAll(ctx context.Context, runs []run, dir string, out io.Writer) error {
+	var failed []error
+	for _, r := range runs {
+		line, err := judged(ctx, dir, r)
+		if errors.Is(err, errNoRecord) {
+			line = err.Error()
+		} else if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, line)
+		if strings.HasPrefix(line, current) {
+			continue
+		}
+		if err := long(ctx, r, dir); err != nil {
+			failed = append(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	return errors.Join(verdict, rec.write(recordDir))
+	return errors.Join(failed...)
 }
 
 func (r record) write(dir string) error {
@@ -81,39 +109,60 @@ func (r record) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, r.Name+".json"), append(text, '\n'), 0o644)
 }
 
-// records checks that every long run has a record of success.
-func records(out io.Writer) error {
+// records checks that every long run has a record of success, and that no other record is there.
+func records(ctx context.Context, runs []run, dir string, out io.Writer) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
 	var wrong []error
-	for _, r := range runs() {
-		now, err := hashes(context.Background(), r.covers)
-		if err != nil {
-			return err
-		}
-		stale, err := judge(recordDir, r.name, now)
-		if err != nil {
+	for _, r := range runs {
+		line, err := judged(ctx, dir, r)
+		switch _, begun := os.Stat(filepath.Join(dir, r.progress)); {
+		case err == nil:
+			fmt.Fprintln(out, line)
+		case errors.Is(err, fs.ErrNotExist) && r.progress != "" && begun == nil:
+			fmt.Fprintf(out, "unfinished: %s, whose progress is in %s; .ci/long %s goes on with it\n", r.name, r.progress, r.name)
+		default:
 			wrong = append(wrong, err)
-		} else {
-			fmt.Fprintln(out, stale)
 		}
+		files = without(files, []string{filepath.Join(dir, r.name+".json")})
+	}
+	for _, f := range files {
+		wrong = append(wrong, fmt.Errorf("%s is the record of no long run; remove it", f))
 	}
 	return errors.Join(wrong...)
 }
+
+func judged(ctx context.Context, dir string, r run) (string, error) {
+	now, err := hashes(ctx, r.covers)
+	if err != nil {
+		return "", err
+	}
+	return judge(dir, r.name, now)
+}
+
+// current begins the line of a record whose packages are still the same.
+const current = "current"
+
+// errNoRecord is a run without a record of success.
+var errNoRecord = errors.New("no record")
 
 // judge reads the record of a run. It is an error where there is none, or not of
 // success; otherwise the line says whether the packages are still the same.
 func judge(dir, name string, now map[string]string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name+".json"))
 	if err != nil {
-		return "", fmt.Errorf("the long run %s was never made: %w; run .ci/long %s", name, err, name)
+		return "", fmt.Errorf("the long run %s was never made: %w: %w; run .ci/long %s", name, errNoRecord, err, name)
 	}
 	var r record
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil || r.Name != name {
-		return "", fmt.Errorf("the record of the long run %s cannot be read: name %q, %v", name, r.Name, err)
+		return "", fmt.Errorf("%w of the long run %s can be read: name %q, %v", errNoRecord, name, r.Name, err)
 	}
 	if r.Verdict != pass {
-		return "", fmt.Errorf("the long run %s failed at commit %.10s: %s", name, r.Commit, r.Verdict)
+		return "", fmt.Errorf("%w of success: the long run %s failed at commit %.10s: %s", errNoRecord, name, r.Commit, r.Verdict)
 	}
 	var changed []string
 	for pkg, hash := range now {
@@ -127,10 +176,19 @@ func judge(dir, name string, now map[string]string) (string, error) {
 		}
 	}
 	if len(changed) == 0 {
-		return fmt.Sprintf("current: %s, %s, %.0f s", name, r.Command, r.Seconds), nil
+		return fmt.Sprintf("%s: %s, %s, %.0f s", current, name, r.Command, r.Seconds), nil
 	}
 	slices.Sort(changed)
-	return fmt.Sprintf("stale: %s, of commit %.10s; since then changed %s", name, r.Commit, strings.Join(changed, " ")), nil
+	return fmt.Sprintf("stale: %s, of commit %.10s; since then changed %s", name, r.Commit, few(changed)), nil
+}
+
+// few are the first of many names, and how many there are.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, " ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(names[:most], " "), len(names)-most)
 }
 
 // hashes takes the SHA-256 of the files of each package: names and contents of

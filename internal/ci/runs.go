@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,80 +18,67 @@ type run struct {
 	// size is how much of it is usual, in unit.
 	size int
 	unit string
+	// command has SIZE and COMMIT where they go.
+	command string
 	// covers are the packages that its verdict is about.
 	covers []string
-	make   func(ctx context.Context, size int) error
+	// progress is the file beside the records that a run which can be resumed keeps; until it
+	// has come to its end there need be no record.
+	progress string
 }
+
+const slowTest = "go test -count=1 -tags=slow -v -timeout=3h "
 
 // runs are the long runs. Each has a record in docs/results/runs.
 func runs() []run {
+	// What a question goes through from its configuration to its release.
+	job := []string{".", "./config", "./internal/spec", "./internal/scan", "./internal/charging", "./internal/evaluation", "./evaluate/...", "./internal/dp/mechanism", "./internal/rl/value", "./rl/trajectory/..."}
+	ledger := []string{"./dp/ledger/...", "./internal/dp/ledger/...", "./dp/receipt"}
+	services := []string{"./internal/service/..."}
+	shards := slices.Concat(job, []string{"./scale", "./internal/shards"})
+	fleet := slices.Concat(services, []string{"./fleet/...", "./internal/fleet/...", "./train"})
+	serve := slices.Concat(services, []string{"./serve/...", "./config", "./internal/spec", "./internal/scan", "./internal/charging", "./internal/evaluation"})
 	return []run{
-		{"kills", "processes killed while they charge, run, record and show, on each kind of store", 1000, "kills",
-			[]string{"./dp/ledger/...", "./internal/dp/ledger/..."}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./dp/ledger", "-disk", "-kills="+strconv.Itoa(size))
-			}},
-		{"fleet", "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store", 1000, "kills",
-			[]string{"./fleet/...", "./internal/fleet/..."}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtAnyMoment$", "./internal/fleet/aggregator", "-kills="+strconv.Itoa(size))
-			}},
-		{"soak", "20,000 devices that come, report and go: memory, goroutines, files and log of the server do not grow, and every report that was acknowledged counts", 30, "minutes",
-			[]string{"./internal/fleet", "./internal/fleet/aggregator", "./internal/fleet/store", "./internal/service"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-v", "-run=^TestSoak$", "./internal/fleet/aggregator", "-minutes="+strconv.Itoa(size))
-			}},
-		{"curator-kills", "processes of the curator's service killed while asks come in and are answered", 500, "kills",
-			[]string{"./serve", "./serve/internal/asks"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestKilledAtRandomMoments$", "./serve", "-v", "-kills="+strconv.Itoa(size))
-			}},
-		{"replay", "pairs of logs a format, of which a record of one differs and no other may be read otherwise", 20_000, "pairs",
-			[]string{"./rl/trajectory/file", "./rl/trajectory/internal/ingest"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-timeout=3h", "-run=^TestReaderReplayAtLength$", "./rl/trajectory/file", "-pairs="+strconv.Itoa(size))
-			}},
-		{"flink", "rounds of data in shards on Apache Flink, with a worker and drivers killed, beside one process", 265_000, "persons, 38 rows each",
-			[]string{"./scale", "./beam", "./beam/flink"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-C", "beam", "-count=1", "-tags=flink", "-v", "-timeout=2h", "-run=Flink|KilledInMid", ".", "-persons="+strconv.Itoa(size))
-			}},
-		{"spark", "a round of data in shards on Spark in local mode, of which one task is killed, beside one process", 100_000, "persons, 38 rows each",
-			[]string{"./scale", "./examples/spark"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=spark", "-v", "-timeout=2h", "-run=^TestSpark", "./scale", "-spark-persons="+strconv.Itoa(size))
-			}},
-		{"shard-kills", "drivers of data in shards killed at random moments, with a ledger: no noisy sum is drawn twice", 500, "kills",
-			[]string{"./scale"}, func(ctx context.Context, size int) error {
-				return goRun(ctx, "test", "-count=1", "-tags=slow", "-v", "-timeout=3h", "-run=^TestDriversKilledAtRandomInstants$", "./scale", "-kills="+strconv.Itoa(size))
-			}},
-		{"papers", "trials of the papers' figures, added to docs/results/trials", 40, "minutes",
-			[]string{"./internal/papers/..."}, addTrials},
-		{"python-peers", "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own", 300, "releases of a mean",
-			[]string{"./internal/rl/value", "./evaluate", "./dp/account"}, func(ctx context.Context, size int) error {
-				return python(ctx, "python/peers/run.py", size)
-			}},
-		{"schemathesis", "generated requests to the calls of the curator's service, by each role and by nobody, held against its OpenAPI description", 100, "requests a call",
-			[]string{"./serve/..."}, func(ctx context.Context, size int) error {
-				return python(ctx, "serve/schemathesis/run.py", size)
-			}},
-		{"keycloak", "people who sign in to the curator's service by a real Keycloak, and call it with its tokens", 2, "sign-ins of each person",
-			[]string{"./serve", "./serve/internal/tokens"}, func(ctx context.Context, size int) error {
-				return python(ctx, "serve/keycloak/run.py", size)
-			}},
+		{name: "kills", what: "processes killed while they charge, run, record and show, on each kind of store",
+			size: 1000, unit: "kills", covers: ledger,
+			command: slowTest + "-run=^TestKilledAtRandomMoments$ ./dp/ledger -disk -kills=SIZE"},
+		{name: "fleet", what: "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store",
+			size: 1000, unit: "kills", covers: fleet,
+			command: slowTest + "-run=^TestKilledAtAnyMoment$ ./internal/fleet/aggregator -kills=SIZE"},
+		{name: "soak", what: "20,000 devices that come, report and go: memory, goroutines, files and log of the server do not grow, and every report that was acknowledged counts",
+			size: 30, unit: "minutes", covers: fleet,
+			command: slowTest + "-run=^TestSoak$ ./internal/fleet/aggregator -minutes=SIZE"},
+		{name: "curator-kills", what: "processes of the curator's service killed while asks come in and are answered",
+			size: 500, unit: "kills", covers: slices.Concat(serve, ledger),
+			command: slowTest + "-run=^TestKilledAtRandomMoments$ ./serve -kills=SIZE"},
+		{name: "mutants", what: "every seeded fault that is not recorded as killed, killed by the tests that name it",
+			size: 2, unit: "at a time", progress: "killed.ndjson", covers: []string{".", "./dp/...", "./evaluate/...", "./fleet/...", "./internal/...", "./rl/...", "./scale", "./train/..."},
+			command: slowTest + "-run=^TestEveryMutantIsKilled$ -parallel=SIZE ./internal/mutants -record"},
+		{name: "replay", what: "pairs of logs a format, of which a record of one differs and no other may be read otherwise",
+			size: 20_000, unit: "pairs", covers: []string{"./rl/trajectory/...", "./internal/parquet"},
+			command: slowTest + "-run=^TestReaderReplayAtLength$ ./rl/trajectory/file -pairs=SIZE"},
+		{name: "flink", what: "rounds of data in shards on Apache Flink, with a worker and drivers killed, beside one process",
+			size: 265_000, unit: "persons, 38 rows each", covers: slices.Concat(shards, []string{"./beam", "./beam/flink"}),
+			command: "go test -C beam -count=1 -tags=flink -v -timeout=2h -run=Flink|KilledInMid . -persons=SIZE"},
+		{name: "spark", what: "a round of data in shards on Spark in local mode, of which one task is killed, beside one process",
+			size: 100_000, unit: "persons, 38 rows each", covers: slices.Concat(shards, []string{"./examples/spark"}),
+			command: "go test -count=1 -tags=spark -v -timeout=2h -run=^TestSpark ./scale -spark-persons=SIZE"},
+		{name: "shard-kills", what: "drivers of data in shards killed at random moments, with a ledger: no noisy sum is drawn twice",
+			size: 500, unit: "kills", covers: slices.Concat(shards, ledger),
+			command: slowTest + "-run=^TestDriversKilledAtRandomInstants$ ./scale -kills=SIZE"},
+		{name: "papers", what: "trials of the papers' figures, added to docs/results/trials",
+			size: 40, unit: "minutes", covers: []string{"./internal/papers/...", "./internal/rl/sim/...", "./evaluate/internal/...", "./train/simulate"},
+			command: "go run ./cmd/discreet reproduce all --resume docs/results/trials --budget SIZEm --commit COMMIT"},
+		{name: "python-peers", what: "the Python package against OBP, SCOPE-RL, Opacus, dp-accounting, OpenDP and diffprivlib, in environments of their own",
+			size: 300, unit: "releases of a mean", covers: []string{"./internal/rl/value", "./evaluate/...", "./internal/dp/mechanism", "./dp/account/...", "./python/peers", "./python/src/discreet"},
+			command: "python3 python/peers/run.py SIZE"},
+		{name: "schemathesis", what: "generated requests to the calls of the curator's service, by each role and by nobody, held against its OpenAPI description",
+			size: 100, unit: "requests a call", covers: slices.Concat(serve, []string{"./serve/schemathesis"}),
+			command: "python3 serve/schemathesis/run.py SIZE"},
+		{name: "keycloak", what: "people who sign in to the curator's service by a real Keycloak, and call it with its tokens",
+			size: 2, unit: "sign-ins of each person", covers: slices.Concat(serve, []string{"./serve/keycloak"}),
+			command: "python3 serve/keycloak/run.py SIZE"},
 	}
-}
-
-// python runs a script, which makes the environments that it needs.
-func python(ctx context.Context, script string, size int) error {
-	cmd := exec.CommandContext(ctx, "python3", script, strconv.Itoa(size))
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", script, err)
-	}
-	return nil
-}
-
-// addTrials goes on with the trials of the papers for so many minutes.
-func addTrials(ctx context.Context, minutes int) error {
-	commit, err := output(ctx, "git", "rev-parse", "--short=12", "HEAD")
-	if err != nil {
-		return err
-	}
-	return goRun(ctx, "run", "./cmd/discreet", "reproduce", "all", "--resume", "docs/results/trials", "--budget", strconv.Itoa(minutes)+"m", "--commit", commit)
 }
 
 func runNamed(name string) (run, error) {
@@ -104,12 +92,13 @@ func runNamed(name string) (run, error) {
 	return run{}, fmt.Errorf("no long run is called %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// goRun runs a go command and lets it print.
-func goRun(ctx context.Context, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+// make runs the command and lets it print.
+func (r run) make(ctx context.Context, commit string, out io.Writer) error {
+	words := strings.Fields(strings.NewReplacer("SIZE", strconv.Itoa(r.size), "COMMIT", commit).Replace(r.command))
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+		return fmt.Errorf("%s: %w", strings.Join(words, " "), err)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func changed(dir string, files, differing, more []string) ([]string, error) {
 	for _, d := range added {
 		// The kept tests compile without it: they can come to what hides a name of the
 		// language, to methods of a type of theirs, and to what runs by itself.
-		if d.method && !own[d.names[len(d.names)-1]] || !d.method && d.found() {
+		if d.method && !own[d.names[len(d.names)-1]] || !d.method && d.unattributed() {
 			addReached(reached, d)
 		}
 	}
@@ -169,9 +169,9 @@ type declared struct {
 	method, test bool
 }
 
-// found says whether what was written without a function, a type or a value of the
+// unattributed says whether what was written without a function, a type or a value of the
 // package may yet come to it.
-func (d declared) found() bool {
+func (d declared) unattributed() bool {
 	return slices.ContainsFunc(d.names, func(name string) bool {
 		return name == "init" || name == "TestMain" || name == "_" || types.Universe.Lookup(name) != nil
 	})

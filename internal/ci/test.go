@@ -24,7 +24,12 @@ type event struct {
 
 // test runs go test and prints what it prints: a line for every package and the
 // output of tests that fail. Where a test was skipped, it fails and names it.
+// After -seconds FILE it writes the processor seconds to FILE.
 func test(ctx context.Context, args []string, out io.Writer) error {
+	file := ""
+	if len(args) >= 2 && args[0] == "-seconds" {
+		file, args = args[1], args[2:]
+	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
@@ -44,7 +49,11 @@ func test(ctx context.Context, args []string, out io.Writer) error {
 	if len(skipped) > 0 {
 		return fmt.Errorf("%d tests were skipped, so nothing is known of what they are for:\n%s", len(skipped), strings.Join(skipped, ""))
 	}
-	return nil
+	if file == "" {
+		return nil
+	}
+	seconds := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return os.WriteFile(file, fmt.Appendf(nil, "%.0f\n", seconds.Seconds()), 0o644)
 }
 
 // follow reads events, writes what a person wants to see and lists what was

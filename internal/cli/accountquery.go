@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -17,7 +17,8 @@ import (
 
 // accountQuery asks one accountant one question.
 type accountQuery struct {
-	query      string // epsilon, delta or calibrate
+	query      string // epsilon, delta, calibrate or curve
+	neighbours string // the adjacency as the flag has it
 	adjacency  dp.Adjacency
 	accountant string
 	epsilon    float64 // not a number when not given
@@ -25,6 +26,17 @@ type accountQuery struct {
 	group      int // persons
 	width      float64
 	fixDelta   float64 // 0 for none
+}
+
+// register adds the flags that all queries have, and that of the events which calibrate cannot take.
+func (q *accountQuery) register(f *pflag.FlagSet) {
+	f.StringVar(&q.neighbours, "adjacency", "", "replace_one or add_remove_one")
+	f.StringVar(&q.accountant, "accountant", "pld", "pld or rdp")
+	f.Float64Var(&q.width, "width", 2e-4, "relative width of a bracket to aim at, 1e-6 to 0.1: a narrower one takes longer")
+	f.IntVar(&q.group, "group", 1, "how many linked persons neighbours may differ in")
+	if q.query != "calibrate" {
+		f.Float64Var(&q.fixDelta, "fix-delta", 0, "part of delta divided among smooth_gaussian and shuffled events, so that they can be composed")
+	}
 }
 
 // accountAnswer is what a query prints. What was asked for is a bracket, what
@@ -42,7 +54,7 @@ type accountAnswer struct {
 	Group           int              `json:"group,omitempty"` // persons, if more than one
 	Error           string           `json:"error,omitempty"`
 
-	query string
+	found string // in words
 }
 
 func (a accountAnswer) text() string {
@@ -50,29 +62,12 @@ func (a accountAnswer) text() string {
 	if a.Group > 1 {
 		given += fmt.Sprintf(", groups of %d", a.Group)
 	}
-	switch a.query {
-	case "epsilon":
-		return fmt.Sprintf("epsilon in %v at delta %v (%s)", a.Epsilon, a.Delta, given)
-	case "delta":
-		return fmt.Sprintf("delta in %v at epsilon %v (%s)", a.Delta, a.Epsilon, given)
-	}
-	var found string
-	switch {
-	case a.Count != nil:
-		found = fmt.Sprintf("largest count %d", *a.Count)
-	case a.Rate != nil:
-		found = fmt.Sprintf("largest rate in %v", *a.Rate)
-	case a.Scale != nil:
-		found = fmt.Sprintf("scale in %v", *a.Scale)
-	default:
-		found = fmt.Sprintf("noise multiplier in %v", *a.NoiseMultiplier)
-	}
-	return fmt.Sprintf("%s for epsilon %v, delta %v (%s)", found, a.Epsilon, a.Delta, given)
+	return fmt.Sprintf("%s (%s)", a.found, given)
 }
 
 // begin checks what was asked, and begins its answer.
 func (q accountQuery) begin() (accountAnswer, func() account.Accountant, error) {
-	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant, query: q.query}
+	a := accountAnswer{Adjacency: q.adjacency.String(), Accountant: q.accountant}
 	if !q.adjacency.Valid() {
 		return a, nil, usage(fmt.Errorf("account %s: --adjacency is missing; want replace_one or add_remove_one", q.query))
 	}
@@ -86,7 +81,6 @@ func (q accountQuery) begin() (accountAnswer, func() account.Accountant, error) 
 	return a, fresh, err
 }
 
-// compose reads one event into an accountant.
 func (q accountQuery) compose(ctx context.Context, a *accountAnswer, event []byte, fresh func() account.Accountant) (account.Accountant, error) {
 	e, err := dp.ParseEvent(event)
 	if err == nil && q.fixDelta != 0 {
@@ -121,14 +115,14 @@ func (q accountQuery) answer(ctx context.Context, event []byte) (accountAnswer, 
 			return a, usage(fmt.Errorf("account delta: --epsilon is missing"))
 		}
 		b, err := accountant.Delta(ctx, q.epsilon)
-		a.Epsilon, a.Delta = q.epsilon, b
+		a.Epsilon, a.Delta, a.found = q.epsilon, b, fmt.Sprintf("delta in %v at epsilon %v", b, q.epsilon)
 		return a, err
 	}
 	if math.IsNaN(q.delta) {
 		return a, usage(fmt.Errorf("account epsilon: --delta is missing"))
 	}
 	b, err := accountant.Epsilon(ctx, q.delta)
-	a.Epsilon, a.Delta = b, q.delta
+	a.Epsilon, a.Delta, a.found = b, q.delta, fmt.Sprintf("epsilon in %v at delta %v", b, q.delta)
 	return a, err
 }
 
@@ -163,14 +157,15 @@ func (q accountQuery) calibrate(ctx context.Context, a accountAnswer, event []by
 	switch t.Field() {
 	case "count":
 		n := int64(b.Lower)
-		a.Count = &n
+		a.Count, a.found = &n, fmt.Sprintf("largest count %d", n)
 	case "rate":
-		a.Rate = &b
+		a.Rate, a.found = &b, fmt.Sprintf("largest rate in %v", b)
 	case "scale":
-		a.Scale = &b
+		a.Scale, a.found = &b, fmt.Sprintf("scale in %v", b)
 	default:
-		a.NoiseMultiplier = &b
+		a.NoiseMultiplier, a.found = &b, fmt.Sprintf("noise multiplier in %v", b)
 	}
+	a.found += fmt.Sprintf(" for epsilon %v, delta %v", q.epsilon, q.delta)
 	return a, err
 }
 
@@ -186,21 +181,6 @@ func (q accountQuery) fresh() (func() account.Accountant, error) {
 		return func() account.Accountant { return group(account.NewRDP(q.adjacency)) }, nil
 	}
 	return nil, usage(fmt.Errorf("account: accountant is %q; want pld or rdp", q.accountant))
-}
-
-func isArray(text []byte) bool {
-	return strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "[")
-}
-
-// element is an array's element that says more than an event.
-type element struct {
-	ID         string
-	Event      json.RawMessage
-	Adjacency  *dp.Adjacency
-	Delta      *float64
-	Epsilon    *float64
-	Accountant *string
-	Group      *int
 }
 
 // answerAll answers an array by an array, in order. An element that cannot be
@@ -239,59 +219,45 @@ func (q accountQuery) answerElement(ctx context.Context, raw json.RawMessage) (a
 	if json.Unmarshal(raw, &head) == nil && head.Kind != nil {
 		return q.answer(ctx, raw)
 	}
-	e, err := readElement(raw)
+	id, event, err := q.readElement(raw)
 	if err != nil {
-		return accountAnswer{ID: e.ID}, usage(fmt.Errorf("account: an element is neither an event nor an object with one: %w", err))
+		return accountAnswer{ID: id}, usage(fmt.Errorf("account: an element is neither an event nor an object with one: %w", err))
 	}
-	if e.Adjacency != nil {
-		q.adjacency = *e.Adjacency
-	}
-	if e.Delta != nil {
-		q.delta = *e.Delta
-	}
-	if e.Epsilon != nil {
-		q.epsilon = *e.Epsilon
-	}
-	if e.Accountant != nil {
-		q.accountant = *e.Accountant
-	}
-	if e.Group != nil {
-		q.group = *e.Group
-	}
-	a, err := q.answer(ctx, e.Event)
-	a.ID = e.ID
+	a, err := q.answer(ctx, event)
+	a.ID = id
 	return a, err
 }
 
-// readElement is strict: a key that is unknown, repeated or of other letters is an error, as in an event.
-func readElement(raw []byte) (element, error) {
-	var e element
+// readElement reads an array's element that says more than an event, over what the flags say. It is
+// strict: a key that is unknown, repeated or of other letters is an error, as in an event.
+func (q *accountQuery) readElement(raw []byte) (id string, event json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return e, fmt.Errorf("want an object with \"event\"")
+		return "", nil, fmt.Errorf("want an object with \"event\"")
 	}
+	adjacency := &q.adjacency // null leaves it, as it leaves the numbers
 	seen := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return e, err
+			return id, nil, err
 		}
 		key, _ := t.(string)
-		into, ok := map[string]any{"id": &e.ID, "event": &e.Event, "adjacency": &e.Adjacency, "delta": &e.Delta,
-			"epsilon": &e.Epsilon, "accountant": &e.Accountant, "group": &e.Group}[key]
+		into, ok := map[string]any{"id": &id, "event": &event, "adjacency": &adjacency, "delta": &q.delta,
+			"epsilon": &q.epsilon, "accountant": &q.accountant, "group": &q.group}[key]
 		switch {
 		case !ok:
-			return e, fmt.Errorf("unknown key %q", key)
+			return id, nil, fmt.Errorf("unknown key %q", key)
 		case seen[key]:
-			return e, fmt.Errorf("key %q is repeated", key)
+			return id, nil, fmt.Errorf("key %q is repeated", key)
 		}
 		seen[key] = true
 		if err := d.Decode(into); err != nil {
-			return e, fmt.Errorf("key %q: %w", key, err)
+			return id, nil, fmt.Errorf("key %q: %w", key, err)
 		}
 	}
 	if !seen["event"] {
-		return e, fmt.Errorf("key \"event\" is missing")
+		return id, nil, fmt.Errorf("key \"event\" is missing")
 	}
-	return e, nil
+	return id, event, nil
 }

@@ -26,11 +26,8 @@ type foreignAudit struct {
 func newAudit() *cobra.Command {
 	var foreign foreignAudit
 	var own planAudit
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "audit [CONFIG.yaml]",
-		Short: "Test whether a mechanism reveals more than it claims",
-		Long: `Run the plan of CONFIG.yaml on neighbouring datasets that are generated from public
+	cmd := command("audit [CONFIG.yaml]", "Test whether a mechanism reveals more than it claims",
+		`Run the plan of CONFIG.yaml on neighbouring datasets that are generated from public
 facts, and compare what the runs reveal with what the plan claims. No data and no
 ledger are opened. Bugs are planted first, to check that they are found. With a
 training configuration the reports of agents are tested in the same way.
@@ -46,41 +43,32 @@ Exit code 1 if the bound is above the event's.
 With --canaries in place of --samples one run is enough: FILE has a row for each of many
 records that were included or left out by separate fair coins, with the columns member,
 0 or 1, and score, a number that is larger if the record seems to be included
-(Steinke, Nasr, Jagielski 2023).`,
-		Args: func(cmd *cobra.Command, args []string) error {
+(Steinke, Nasr, Jagielski 2023).`, nil,
+		func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && (foreign.event != "" || foreign.samples != "" || foreign.canaries != "") {
 				return usage(fmt.Errorf("audit: want one configuration, or --event and --samples"))
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			without := map[bool][]string{
-				true:  {"delta", "false-alarm", "adjacency"},
-				false: {"set", "runs", "seed", "output", "one-run"},
-			}[len(args) == 1]
+			without, of := []string{"set", "runs", "seed", "output", "one-run"}, "of a configuration"
+			if len(args) == 1 {
+				without, of = []string{"delta", "false-alarm", "adjacency"}, "of --samples and --canaries"
+			}
 			for _, name := range without {
 				if cmd.Flags().Changed(name) {
-					return usage(fmt.Errorf("audit: --%s is %s, and would change nothing here; leave it out", name,
-						map[bool]string{true: "of --samples and --canaries", false: "of a configuration"}[len(args) == 1]))
+					return usage(fmt.Errorf("audit: --%s is %s, and would change nothing here; leave it out", name, of))
 				}
 			}
 			if len(args) == 1 {
-				return own.run(cmd, args[0], asJSON)
+				return own.run(cmd, args[0])
 			}
 			out, err := foreign.run(cmd)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				if err := printJSON(cmd.OutOrStdout(), out); err != nil {
-					return err
-				}
-			} else {
-				out.print(cmd.OutOrStdout())
+			if err := showBy(cmd, out, out.print); err != nil {
+				return err
 			}
 			return out.broken
-		},
-	}
+		})
 	f := cmd.Flags()
 	f.StringVar(&foreign.event, "event", "", "the event that a mechanism of your own claims, a JSON file or -")
 	f.StringVar(&foreign.samples, "samples", "", "its outcomes on two neighbouring datasets, a CSV file")
@@ -88,12 +76,12 @@ records that were included or left out by separate fair coins, with the columns 
 	f.StringVar(&foreign.adjacency, "adjacency", "", "with --samples: how the two datasets differ, replace_one or add_remove_one")
 	f.Float64Var(&foreign.delta, "delta", 1e-5, "with --samples: delta of the epsilon that is bounded")
 	f.Float64Var(&foreign.falseAlarm, "false-alarm", audit.DefaultFalseAlarm, "with --samples: probability that the bound is wrong")
-	f.StringArrayVar(&own.overrides, "set", nil, "override a key of the configuration, key.key=value")
-	f.IntVar(&own.runs, "runs", 0, "with a configuration: runs on each of two neighbouring datasets; by default as many as the claim needs")
-	f.Uint64Var(&own.seed, "seed", 0, "with a configuration: seed of the audit")
+	setFlag(cmd)
+	f.IntVar(&own.Runs, "runs", 0, "with a configuration: runs on each of two neighbouring datasets; by default as many as the claim needs")
+	f.Uint64Var(&own.Seed, "seed", 0, "with a configuration: seed of the audit")
 	f.StringVarP(&own.page, "output", "o", "", "with a configuration: also write a page (.html), a new file")
-	f.BoolVar(&own.oneRun, "one-run", false, "with a training configuration: also have many canaries report in one run")
-	f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	f.BoolVar(&own.OneRun, "one-run", false, "with a training configuration: also have many canaries report in one run")
+	jsonFlag(cmd, "JSON")
 	return cmd
 }
 

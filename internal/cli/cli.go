@@ -1,6 +1,6 @@
-// Package cli is the command line: one file a command. Commands call package
-// discreet and packages below it; they hold no logic of their own but reading
-// arguments and printing.
+// Package cli is the command line: a file a command, or a few that belong together, and
+// command.go with what they share. Commands call package discreet and packages below it;
+// they hold no logic of their own but reading arguments and printing.
 //
 // Results go to standard output, everything else to standard error. Exit codes:
 // 0 done, 1 failed, 2 bad usage or input, 3 refused by the budget's ledger, 4 nothing
@@ -32,15 +32,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/fault"
 )
 
-// The exit codes.
-const (
-	exitDone   = fault.ExitDone
-	exitFailed = fault.ExitFailed
-	exitInput  = fault.ExitInput
-	exitBudget = fault.ExitRefused
-	exitPart   = fault.ExitPartial
-)
-
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal
 // that ends a service, cancel the context that commands run under. A program that links
 // more than discreet does brings its engines.
@@ -70,16 +61,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engi
 // errNothing marks an interrupt before anything was charged or released.
 var errNothing = errors.New("interrupted; nothing was released")
 
-// tell prints an error.
 func tell(w io.Writer, err error) {
 	if err != nil {
 		fmt.Fprintf(w, "discreet: %s\n", wording(err))
 	}
 }
 
-// wording is what is told of an error.
 func wording(err error) string {
-	var pending *discreet.PendingError
+	var pending *ledger.PendingError
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrUnknown), errors.Is(err, discreet.ErrNotWritten):
 		// Interrupted or not: what matters is that budget is gone, or may be.
@@ -113,7 +102,8 @@ func newRoot(more ...Engine) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Version = discreet.Version()
 	root.SetVersionTemplate(buildinfo.This().Lines("discreet"))
-	root.PersistentFlags().Var(new(messages), messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
+	form := messages("text")
+	root.PersistentFlags().Var(&form, messagesFlag, "text, or json: what goes to standard error as JSON objects, one a line (docs/configuration.md)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd.HasSubCommands() { // a flag of a command that there is not
 			if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
@@ -130,20 +120,27 @@ func newRoot(more ...Engine) *cobra.Command {
 	return root
 }
 
-// usageError marks a command line that cannot be understood.
-type usageError struct{ error }
+// classed is an error of a class of its own, whatever it wraps.
+type classed struct {
+	error
+	class fault.Class
+}
 
-func (e usageError) Unwrap() error { return e.error }
+func (e classed) Unwrap() error { return e.error }
 
 // Fault implements [fault.Marked].
-func (usageError) Fault() fault.Class { return fault.InputFault }
+func (e classed) Fault() fault.Class { return e.class }
 
-func usage(err error) error { return usageError{err} }
+// usage marks a command line that cannot be understood.
+func usage(err error) error { return classed{err, fault.InputFault} }
 
 // exactly wants n arguments.
-func exactly(n int, what string) cobra.PositionalArgs {
+func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
+
+// between wants so many arguments.
+func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return usage(fmt.Errorf("%s: got %d arguments; want %s", cmd.CommandPath(), len(args), what))
 		}
 		return nil
@@ -178,14 +175,12 @@ func escaped(text []byte) []byte {
 	}
 	var out []byte
 	for _, r := range string(text) {
-		switch {
-		case !steers(r):
+		if !steers(r) {
 			out = utf8.AppendRune(out, r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
 		}
 	}
 	return out

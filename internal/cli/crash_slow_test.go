@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 const crashConfig = `
@@ -88,12 +89,12 @@ func TestKilledEvaluationsNeverReleaseForFree(t *testing.T) {
 		text, err := retry.Output()
 		after := state(t, l)
 		switch code := retry.ProcessState.ExitCode(); {
-		case code == exitBudget:
+		case code == fault.ExitRefused:
 			seen["pending"]++
 			if released || after.Charges != before.Charges {
 				t.Fatalf("run %d: pending with a release, or charged again", i)
 			}
-		case code != exitDone:
+		case code != fault.ExitDone:
 			t.Fatalf("run %d: the retry ends with %d: %v", i, code, err)
 		case after.Charges == before.Charges:
 			seen["repeated"]++

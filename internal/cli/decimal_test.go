@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // TestNumbersOfFlagsAreDecimal: what Go reads as another number than people do is refused
@@ -42,7 +44,7 @@ func TestNumbersOfFlagsAreDecimal(t *testing.T) {
 		t.Errorf("only %d flags hold numbers; does the test find them?", numbers)
 	}
 	path := filepath.Join(t.TempDir(), "budget.db")
-	for epsilon, want := range map[string]int{"1_0": exitInput, "0x1p3": exitInput, "0.5": exitDone} {
+	for epsilon, want := range map[string]int{"1_0": fault.ExitInput, "0x1p3": fault.ExitInput, "0.5": fault.ExitDone} {
 		var out, told bytes.Buffer
 		if code := Main([]string{"ledger", "init", path, "--dataset", "d", "--epsilon", epsilon, "--delta", "1e-5", "--adjacency", "replace_one"}, nil, &out, &told); code != want {
 			t.Errorf("--epsilon %s: exit %d, want %d: %s%s", epsilon, code, want, &out, &told)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,20 +15,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/report"
 )
 
 func newEvaluate(more []Engine) *cobra.Command {
-	var overrides []string
-	var asJSON bool
 	var key, signKey string
 	apart := shardFlags{more: more}
-	cmd := &cobra.Command{
-		Use:   "evaluate CONFIG.yaml",
-		Short: "Plan, check, charge, run and report",
-		Long: `Plan from public facts, read and check the data, charge the ledger of the
+	cmd := command("evaluate CONFIG.yaml", "Plan, check, charge, run and report",
+		`Plan from public facts, read and check the data, charge the ledger of the
 configuration, run, record the release in the ledger, and write it.
 
 A charge is committed before any noise is drawn: a run that fails after it has
@@ -37,13 +36,12 @@ without opening the data. Exit code 3 says that the ledger refused.
 
 With --shards the data are in files that discreet shard made, and are read by
 workers: the release is that of one process, bit for bit. A run that was stopped
-goes on when the same command is given again (docs/scale.md).`,
-		Args: exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+goes on when the same command is given again (docs/scale.md).`, oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
 			if err := apart.validate(cmd); err != nil {
 				return err
 			}
-			overrides := append(overrides, apart.overrides()...)
+			overrides := append(overrides(cmd), apart.overrides()...)
 			c, err := discreet.Load(args[0], overrides...)
 			if err != nil {
 				return err
@@ -64,15 +62,14 @@ goes on when the same command is given again (docs/scale.md).`,
 					return err
 				}
 				defer end()
-				run = func(ctx context.Context, _ discreet.Config, options ...discreet.Option) (*discreet.Result, error) {
+				run = func(ctx context.Context, _ config.Config, options ...discreet.Option) (*discreet.Result, error) {
 					return d.Evaluate(ctx, options...)
 				}
 			}
-			return runEvaluate(cmd, run, c, asJSON, options)
-		},
-	}
-	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the release as JSON and nothing else")
+			return runEvaluate(cmd, run, c, options)
+		})
+	setFlag(cmd)
+	jsonFlag(cmd, "the release as JSON")
 	cmd.Flags().StringVar(&key, "key", "", "idempotency key of the charge; random by default")
 	cmd.Flags().StringVar(&signKey, "sign-key", "", "private key that signs the release (discreet ledger keygen); overrides sign in the configuration")
 	apart.add(cmd)
@@ -80,13 +77,13 @@ goes on when the same command is given again (docs/scale.md).`,
 }
 
 // evaluation is [discreet.Evaluate], or what takes its place.
-type evaluation func(context.Context, discreet.Config, ...discreet.Option) (*discreet.Result, error)
+type evaluation func(context.Context, config.Config, ...discreet.Option) (*discreet.Result, error)
 
-func runEvaluate(cmd *cobra.Command, evaluate evaluation, c discreet.Config, asJSON bool, options []discreet.Option) error {
+func runEvaluate(cmd *cobra.Command, evaluate evaluation, c config.Config, options []discreet.Option) error {
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
 	bar.done()
-	var pending *discreet.PendingError
+	var pending *ledger.PendingError
 	if errors.Is(err, context.Canceled) && !errors.As(err, &pending) {
 		if c.Ledger != nil {
 			notify(cmd, forAnyone, "if the data had been opened, this is a failed check of their dataset (discreet ledger show)")
@@ -104,7 +101,7 @@ func runEvaluate(cmd *cobra.Command, evaluate evaluation, c discreet.Config, asJ
 	}
 	// The release is shown before the page is made: it was paid for.
 	out := &sticky{Writer: cmd.OutOrStdout()}
-	if asJSON {
+	if wantsJSON(cmd) {
 		out.Write(result.JSON)
 	} else {
 		printRelease(out, result.Release)
@@ -116,10 +113,10 @@ func runEvaluate(cmd *cobra.Command, evaluate evaluation, c discreet.Config, asJ
 		return nil
 	}
 	page := filepath.Join(filepath.Dir(result.Path), "report.html")
-	if err := writeReport(page, result.Release); err != nil {
+	if err := atomicfile.Write(page, 0o644, func(w io.Writer) error { return report.Write(w, result.Release) }); err != nil {
 		return err
 	}
-	if !asJSON {
+	if !wantsJSON(cmd) {
 		fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n          %s\n", result.Path, page)
 		if result.Envelope != nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "          %s\n", strings.TrimSuffix(result.Path, ".json")+".dsse.json")
@@ -176,10 +173,6 @@ func brief(notice string) string {
 	return fmt.Sprintf("%s: %s and %d more", what, strings.Join(names[:most], ", "), len(names)-most+cut)
 }
 
-func writeReport(path string, r *evaluate.Release) error {
-	return atomicfile.Write(path, 0o644, func(w io.Writer) error { return report.Write(w, r) })
-}
-
 // printRelease tells a person what was released.
 func printRelease(w io.Writer, r *evaluate.Release) {
 	fmt.Fprintf(w, "method    %s\n", r.Method)
@@ -189,13 +182,14 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if why := report.InPart(r); why != "" {
 		fmt.Fprintln(w, alarm(w, "answer    IN PART: "+why))
 	}
-	if e := r.Estimate; e != nil {
+	if one := report.One(r); one != nil {
+		e := one.Estimate
 		fmt.Fprintf(w, "value     %.6g\n", e.Value)
 		if says, moved := report.Moved(r); moved {
 			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          MOVED to the end of the interval: the model predicts %.6g, which lies outside", says)))
 		}
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
-		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), sourceWords(e.Sampling), e.StdPrivacy)
+		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), cmp.Or(sourceWords[e.Sampling], string(e.Sampling)), e.StdPrivacy)
 		if share, sd, ok := report.Missing(r); ok {
 			if report.Unguarded(r) {
 				if report.Unanswered(r) == "" {
@@ -209,8 +203,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		} else if e.Clipping != [2]float64{} {
 			fmt.Fprintf(w, "rare      outcomes that the data may not contain, and contributions beyond a chosen clip: lengthen the interval by %.3g below and %.3g above\n", e.Clipping[0], e.Clipping[1])
 		}
+	} else {
+		printAnswers(w, r)
 	}
-	printAnswers(w, r)
 	if r.Values != nil {
 		names := report.States(r.Public)
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))
@@ -228,7 +223,11 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	value, difference := report.Constants(r)
 	printBaseline(w, value, difference)
 	printPrivacy(w, r)
-	for _, n := range r.Notes {
+	printNotes(w, r.Notes)
+}
+
+func printNotes(w io.Writer, notes []string) {
+	for _, n := range notes {
 		fmt.Fprintf(w, "note      %s\n", printable(n))
 	}
 }
@@ -294,23 +293,13 @@ func alarm(w io.Writer, text string) string {
 	for s, ok := w.(*sticky); ok; s, ok = w.(*sticky) {
 		w = s.Writer
 	}
-	if f, ok := w.(*os.File); ok && terminal(f) && os.Getenv("NO_COLOR") == "" {
+	if terminal(w) && os.Getenv("NO_COLOR") == "" {
 		return "\x1b[1;31m" + text + "\x1b[0m"
 	}
 	return text
 }
 
-func sourceWords(s evaluate.SamplingSource) string {
-	switch s {
-	case evaluate.Paid:
-		return "paid for"
-	case evaluate.PublicBound:
-		return "public bound"
-	case evaluate.NotPrivate:
-		return "not private"
-	}
-	return string(s)
-}
+var sourceWords = map[evaluate.SamplingSource]string{evaluate.Paid: "paid for", evaluate.PublicBound: "public bound", evaluate.NotPrivate: "not private"}
 
 // mostTold is how many entries of a vector are printed.
 const mostTold = 8
@@ -335,4 +324,62 @@ func numbers(x []float64, names []string) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, between)
+}
+
+// plotWidth is that of the forest plot on a terminal, in columns.
+const plotWidth = 40
+
+// printAnswers tells the answers about several policies or groups, each beside its interval
+// drawn to scale.
+func printAnswers(w io.Writer, r *evaluate.Release) {
+	if len(r.Answers) == 0 {
+		return
+	}
+	if printPick(w, r) {
+		return
+	}
+	if n := report.Intervals(r); n == 1 {
+		fmt.Fprintf(w, "answers   1 interval that holds with %g%% probability\n", 100*r.JointConfidence)
+	} else {
+		fmt.Fprintf(w, "answers   %d intervals that hold simultaneously with %g%% probability\n", n, 100*r.JointConfidence)
+	}
+	widest := 0
+	for _, a := range r.Answers {
+		if a.Estimate != nil {
+			widest = max(widest, len([]rune(a.Name)))
+		}
+	}
+	for i, a := range r.Answers {
+		if e := a.Estimate; e != nil {
+			name := printable(a.Name) + strings.Repeat(" ", widest-len([]rune(a.Name)))
+			fmt.Fprintf(w, "%-9s %s  %9.5g  [%.5g, %.5g]\n", a.Kind, name, e.Value, e.Interval[0], e.Interval[1])
+			fmt.Fprintf(w, "          %s\n", report.Forest(r, i, plotWidth))
+			if size := report.GroupSize(a); a.Kind == evaluate.OfGroup && size != "" {
+				fmt.Fprintf(w, "          %s\n", r.Privacy.Unit.Words(size))
+			}
+			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens the interval by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
+		}
+	}
+	for _, a := range r.Answers {
+		if s := a.Selection; s != nil {
+			if s.Policy == "" || s.Regret == nil {
+				fmt.Fprintln(w, "best      no policy is shown to be best: several have the largest lower limit")
+			} else {
+				fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", printable(s.Policy), *s.Regret)
+			}
+			fmt.Fprintf(w, "          may be best: %s\n", printable(strings.Join(s.MayBeBest, ", ")))
+		}
+	}
+}
+
+// printPick tells the policy that permute-and-flip named, if it did.
+func printPick(w io.Writer, r *evaluate.Release) bool {
+	for _, a := range r.Answers {
+		if a.Pick != nil {
+			fmt.Fprintf(w, "best      %s, drawn by permute-and-flip\n", printable(a.Pick.Policy))
+			fmt.Fprintln(w, "          NO VALUE: the release names a policy, without a value, an interval, or a bound on how much better another may be")
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
@@ -10,25 +12,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/fleet/operator"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/train"
 	"github.com/discreet-rl/discreet/train/device"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 func newFleet() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "fleet",
-		Short: "Train a policy on devices over a network, under local privacy",
-		Long:  "docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(), newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetAgent())
-	return cmd
+	return family("fleet", "Train a policy on devices over a network, under local privacy",
+		"docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
+		newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(),
+		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetAgent())
 }
 
 // fleetFile is the YAML of a fleet: the server, and the run.
@@ -78,7 +75,7 @@ type fleetFile struct {
 	Client string `yaml:"min_client"`
 	// Training is the run: environment, network, local, privacy, seed, server.optimizer and
 	// server.influence.
-	Training config.Train `yaml:"training"`
+	Training yamlfile.Train `yaml:"training"`
 	// Learner holds settings for your own learner, in place of an environment.
 	Learner map[string]any `yaml:"learner"`
 	// Weights is the number of weights, if the learner is your own.
@@ -91,12 +88,6 @@ type fleetFile struct {
 	dir string
 }
 
-func loadFleet(path string, overrides []string) (fleetFile, error) {
-	f, err := config.Load[fleetFile](path, overrides)
-	f.dir = filepath.Dir(path)
-	return f, err
-}
-
 // path resolves a path of the file; a URL stays what it is.
 func (f fleetFile) path(p string) string {
 	if p == "" || filepath.IsAbs(p) || len(p) > 8 && (p[:9] == "postgres:" || p[:9] == "postgresq") {
@@ -107,7 +98,7 @@ func (f fleetFile) path(p string) string {
 
 func (f fleetFile) keysDir() (string, error) {
 	if f.Keys == "" {
-		return "", fmt.Errorf("%w: keys is missing; name the directory of the fleet's keys", config.ErrSyntax)
+		return "", fmt.Errorf("%w: keys is missing; name the directory of the fleet's keys", yamlfile.ErrSyntax)
 	}
 	return f.path(f.Keys), nil
 }
@@ -120,7 +111,7 @@ func (f fleetFile) url() (string, error) {
 	}
 	_, port, err := net.SplitHostPort(f.Listen)
 	if err != nil || len(f.Hosts) == 0 {
-		return "", fmt.Errorf("%w: server is missing, and does not follow from hosts and listen; write the URL, such as https://fleet.example.org:8443", config.ErrSyntax)
+		return "", fmt.Errorf("%w: server is missing, and does not follow from hosts and listen; write the URL, such as https://fleet.example.org:8443", yamlfile.ErrSyntax)
 	}
 	return "https://" + net.JoinHostPort(f.Hosts[0], port), nil
 }
@@ -155,12 +146,7 @@ const defaultKeyDays = 365
 func days(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
 
 // validKeys is how long the run's keys are good.
-func (f fleetFile) validKeys() time.Duration {
-	if f.KeyDays == 0 {
-		return days(defaultKeyDays)
-	}
-	return days(f.KeyDays)
-}
+func (f fleetFile) validKeys() time.Duration { return days(cmp.Or(f.KeyDays, defaultKeyDays)) }
 
 func (f fleetFile) learning() (learning, error) {
 	var l learning
@@ -170,13 +156,13 @@ func (f fleetFile) learning() (learning, error) {
 	}
 	l.run = operator.Run{Purpose: f.Purpose, Reports: t.Reports(), Valid: f.validKeys(), MinClient: f.Client}
 	if f.Purpose == "" {
-		return l, fmt.Errorf("%w: purpose is missing; say in words what the run is for: owners of devices consent to it", config.ErrSyntax)
+		return l, fmt.Errorf("%w: purpose is missing; say in words what the run is for: owners of devices consent to it", yamlfile.ErrSyntax)
 	}
 	if !t.Learns() {
 		return f.own(l, t)
 	}
 	if f.Learner != nil || f.Weights != 0 {
-		return l, fmt.Errorf("%w: learner and weights belong to a learner of its own, and training.environment names one of this program; keep one of them", config.ErrSyntax)
+		return l, fmt.Errorf("%w: learner and weights belong to a learner of its own, and training.environment names one of this program; keep one of them", yamlfile.ErrSyntax)
 	}
 	c, err := t.Config()
 	if err != nil {
@@ -198,10 +184,10 @@ func (f fleetFile) learning() (learning, error) {
 }
 
 // own is a learner that speaks to the agent and that this program knows nothing of.
-func (f fleetFile) own(l learning, t config.Train) (learning, error) {
+func (f fleetFile) own(l learning, t yamlfile.Train) (learning, error) {
 	var err error
 	if f.Weights < 1 {
-		return l, fmt.Errorf("%w: weights is %d; say how many the learner has, or name training.environment", config.ErrSyntax, f.Weights)
+		return l, fmt.Errorf("%w: weights is %d; say how many the learner has, or name training.environment", yamlfile.ErrSyntax, f.Weights)
 	}
 	if l.run.Randomizer, err = t.Randomizer(); err != nil {
 		return l, err
@@ -215,8 +201,77 @@ func (f fleetFile) own(l learning, t config.Train) (learning, error) {
 		learner = map[string]any{}
 	}
 	if l.run.Local, err = json.Marshal(learner); err != nil {
-		return l, fmt.Errorf("%w: learner: %w", config.ErrSyntax, err)
+		return l, fmt.Errorf("%w: learner: %w", yamlfile.ErrSyntax, err)
 	}
 	l.theta = make([]float64, f.Weights)
 	return l, nil
+}
+
+func newFleetPlan() *cobra.Command {
+	var budget float64
+	cmd := fleetCommand("plan FLEET.yaml", "Tell what a run costs, before it begins",
+		"Needs no server: epsilon of a device, reports that a policy has been seen to need, what travels, and how well private\nsuccess will be known.",
+		func(cmd *cobra.Command, f fleetFile) error {
+			l, err := f.learning()
+			if err != nil {
+				return err
+			}
+			p, err := operator.NewPlan(l.run, f.Schedule, l.fleet, aggregator.Learning{Optimizer: l.optimizer, Influence: l.influence})
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("device-epsilon") && !(budget > 0) {
+				return usage(fmt.Errorf("fleet plan: --device-epsilon is %v; want above 0", budget))
+			}
+			out := plannedFleet{Plan: p}
+			if f.Training.Learns() { // else the devices have a learner of their own
+				recipe, err := f.Training.Recipe()
+				if err != nil {
+					return err
+				}
+				out.Recipe = &recipe
+			}
+			if budget > 0 {
+				pays := p.Pays(budget)
+				out.Pays = &pays
+			}
+			return showBy(cmd, out, func(w io.Writer) { out.print(w, l.run, budget) })
+		})
+	cmd.Flags().Float64Var(&budget, "device-epsilon", 0, "what a device spends in its life, as its configuration says")
+	return cmd
+}
+
+type plannedFleet struct {
+	operator.Plan
+	Pays   *int             `json:"reports_paid,omitempty"`
+	Recipe *simulate.Recipe `json:"recipe,omitempty"`
+}
+
+func (p plannedFleet) print(w io.Writer, r operator.Run, budget float64) {
+	fmt.Fprintf(w, "privacy   epsilon %.6g at most for a device, delta 0, local, replace_one; each of %d reports %s at epsilon %.6g\n", p.DeviceEpsilon, r.Reports, r.Randomizer.Mechanism, p.Epsilon)
+	if p.Pays != nil {
+		fmt.Fprintf(w, "budget    a device that spends epsilon %.6g in its life pays for %d of the %d reports, if it has spent nothing yet\n", budget, *p.Pays, p.ReportsPerDevice)
+	} else {
+		fmt.Fprintf(w, "budget    a device that spends less than epsilon %.6g in its life pays for fewer reports, one for each %.6g (--device-epsilon)\n", p.DeviceEpsilon, p.Epsilon)
+	}
+	if p.Recipe != nil {
+		printRecipe(w, *p.Recipe)
+	}
+	fmt.Fprintf(w, "asked     %.4g reports of a device on average\n", p.Asked)
+	fmt.Fprintf(w, "reports   %.0f at most, of %.0f devices at least, in %s\n", p.Reports, p.Devices, seconds(p.Seconds).Round(time.Second))
+	if p.Success != nil {
+		fmt.Fprintf(w, "success   first after %.0f reports, %.0f in half of the trials and %.0f in the slowest quarter; %.0f%% of trials succeed (%s, 20 trials in one process, whose updates grow by 1%%; docs/results/training.md)\n", p.Success.Lower, p.Success.Median, p.Success.Upper, 100*p.Success.Share, p.Success.Setting)
+		if b := p.Success.Between; b != nil {
+			fmt.Fprintf(w, "          not measured at epsilon %.4g: on a line between %g and %g, which were\n", p.Epsilon, b[0], b[1])
+		}
+	} else {
+		fmt.Fprintf(w, "success   not measured: %s\n", p.Unmeasured)
+	}
+	if p.Refused != "" {
+		fmt.Fprintf(w, "refused   by create: %s\n", p.Refused)
+	}
+	if p.StdError > 0 {
+		fmt.Fprintf(w, "evaluate  the share of successful devices within +- %.3f (one standard deviation at most) from a full round\n", p.StdError)
+	}
+	fmt.Fprintf(w, "network   %d bytes up and %d down a report, without TLS and HTTP\n", p.BytesUp, p.BytesDown)
 }

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"net/http"
+
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/internal/service/authority"
-	"net/http"
 )
 
 // startFleet serves the example's fleet on a free port and returns its configuration, with

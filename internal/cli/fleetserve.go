@@ -13,28 +13,25 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
-	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/agent"
 	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
 	"github.com/discreet-rl/discreet/internal/service"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 // fleetCommand is one that reads the configuration of a fleet.
-func fleetCommand(use, short, long string, run func(cmd *cobra.Command, f fleetFile, asJSON bool) error) *cobra.Command {
-	var overrides []string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: use, Short: short, Long: long, Args: exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := loadFleet(args[0], overrides)
-			if err != nil {
-				return err
-			}
-			return run(cmd, f, asJSON)
-		},
-	}
-	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON and nothing else")
+func fleetCommand(use, short, long string, run func(*cobra.Command, fleetFile) error) *cobra.Command {
+	cmd := command(use, short, long, oneConfiguration, func(cmd *cobra.Command, args []string) error {
+		f, err := yamlfile.Load[fleetFile](args[0], overrides(cmd))
+		if err != nil {
+			return err
+		}
+		f.dir = filepath.Dir(args[0])
+		return run(cmd, f)
+	})
+	setFlag(cmd)
+	jsonFlag(cmd, "the result as JSON")
 	return cmd
 }
 
@@ -46,7 +43,7 @@ func newFleetKeys() *cobra.Command {
 			"the secret of pseudonyms, and the first keys that sign rounds and open reports. Take root.key away from the\n"+
 			"server and keep it: only `create` and `rotate` need it, by way of `sign` if it is on no network. With --next it makes\n"+
 			"the next keys that sign rounds and open reports, for `rotate`, and with --renew a certificate for two more years.",
-		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
+		func(cmd *cobra.Command, f fleetFile) error {
 			dir, err := f.keysDir()
 			if err != nil {
 				return err
@@ -55,51 +52,38 @@ func newFleetKeys() *cobra.Command {
 			case next && renew != "":
 				return usage(errors.New("fleet keys: want one of --next and --renew"))
 			case next:
-				return nextKeys(cmd, dir, asJSON)
+				made, err := createNext(dir)
+				if err != nil {
+					return err
+				}
+				return show(cmd, map[string]any{"sign": made, "seal": made + 1},
+					"sign-%d and seal-%d are in %s; the operator needs their .pub files for `rotate`\n", made, made+1, dir)
 			case renew != "":
-				return renewCertificate(cmd, dir, renew, f.Hosts, asJSON)
+				until, err := aggregator.RenewCertificate(dir, renew, f.Hosts, time.Now())
+				if err != nil {
+					return err
+				}
+				return show(cmd, map[string]any{"certificate": renew, "until": until.UTC()},
+					"the certificate of the %s is good until %s; servers that run take it up by themselves\n", renew, until.UTC().Format(time.RFC3339))
 			}
 			if err := aggregator.CreateKeys(dir, f.Hosts, time.Now()); err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"keys": dir, "root": filepath.Join(dir, "root.key")})
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "keys are in %s; move root.key from there to a place of its own\ndevices need root.pub and ca.pem, the operator ca.pem, operator.pem, operator.key, root.pub and the .pub files of sign and seal\n", dir)
-			return nil
+			return show(cmd, map[string]any{"keys": dir, "root": filepath.Join(dir, "root.key")}, "keys are in %s; move root.key from there to a place of its own\n"+
+				"devices need root.pub and ca.pem, the operator ca.pem, operator.pem, operator.key, root.pub and the .pub files of sign and seal\n", dir)
 		})
 	cmd.Flags().BoolVar(&next, "next", false, "make the next keys that sign rounds and open reports")
 	cmd.Flags().StringVar(&renew, "renew", "", "renew the certificate of the server, or of the operator")
 	return cmd
 }
 
-// nextKeys adds keys to a directory; `rotate` announces them.
-func nextKeys(cmd *cobra.Command, dir string, asJSON bool) error {
+// createNext adds keys to a directory; `rotate` announces them.
+func createNext(dir string) (uint32, error) {
 	keys, err := aggregator.OpenKeys(dir)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	made, err := keys.CreateNext()
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"sign": made, "seal": made + 1})
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "sign-%d and seal-%d are in %s; the operator needs their .pub files for `rotate`\n", made, made+1, dir)
-	return nil
-}
-
-func renewCertificate(cmd *cobra.Command, dir, which string, hosts []string, asJSON bool) error {
-	until, err := aggregator.RenewCertificate(dir, which, hosts, time.Now())
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"certificate": which, "until": until.UTC()})
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "the certificate of the %s is good until %s; servers that run take it up by themselves\n", which, until.UTC().Format(time.RFC3339))
-	return nil
+	return keys.CreateNext()
 }
 
 func newFleetServe() *cobra.Command {
@@ -108,7 +92,7 @@ func newFleetServe() *cobra.Command {
 			"store and one directory of keys. Logs are lines of JSON on standard error; /healthz, /readyz and, with an operator's\n"+
 			"certificate, /metrics and the page / tell how it is. The configuration's page is an address of loopback where this\n"+
 			"machine may look at the page without one.",
-		func(cmd *cobra.Command, f fleetFile, _ bool) error {
+		func(cmd *cobra.Command, f fleetFile) error {
 			dir, err := f.keysDir()
 			if err != nil {
 				return err
@@ -134,11 +118,11 @@ func newFleetServe() *cobra.Command {
 			}
 			addr, err := a.Listen(cmd.Context())
 			if err != nil {
-				return joined(err, a.Close())
+				return errors.Join(err, a.Close())
 			}
 			local, err := a.ListenPage(cmd.Context())
 			if err != nil {
-				return joined(err, a.Close())
+				return errors.Join(err, a.Close())
 			}
 			if local != nil {
 				c.Log.Info("the page is served to this machine", "page", "http://"+local.String()+"/")
@@ -157,7 +141,7 @@ func (f fleetFile) perAddress() (service.Rate, error) {
 		return service.Rate{}, nil
 	}
 	if !(n >= 1 && n <= 1e6) {
-		return service.Rate{}, fmt.Errorf("%w: limits.requests_per_second_and_address is %v; want 1 to 1000000", config.ErrSyntax, n)
+		return service.Rate{}, fmt.Errorf("%w: limits.requests_per_second_and_address is %v; want 1 to 1000000", yamlfile.ErrSyntax, n)
 	}
 	return service.Rate{Every: seconds(1 / n), Burst: int(10 * n)}, nil
 }
@@ -169,7 +153,7 @@ func newFleetCreate() *cobra.Command {
 			"begin with. Prints what owners of devices are asked to consent to, as it stands in a device's configuration.\n"+
 			"Rounds follow by the schedule, or by `round`. Where the root's key is on no network, --request writes what `sign`\n"+
 			"signs there, and --signed takes it back. Of the servers' keys it needs the .pub files alone.",
-		func(cmd *cobra.Command, f fleetFile, asJSON bool) error {
+		func(cmd *cobra.Command, f fleetFile) error {
 			l, err := f.learning()
 			if err != nil {
 				return err
@@ -181,7 +165,7 @@ func newFleetCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			signed, spec, err := by.sign(cmd, asJSON, func() (*fleetv1.RunSpec, error) {
+			signed, spec, err := by.sign(cmd, func() (*fleetv1.RunSpec, error) {
 				keys, err := aggregator.OpenPublicKeys(dir)
 				if err != nil {
 					return nil, err
@@ -192,14 +176,13 @@ func newFleetCreate() *cobra.Command {
 				return err
 			}
 			request := &fleetv1.CreateRunRequest{Spec: signed, Weights: fleet.EncodeWeights(l.theta), Evaluations: max(f.Looks, uint32(f.Schedule.Evaluations()))}
-			if request.OptimizerJson, err = json.Marshal(l.optimizer); err != nil {
-				return err
-			}
-			if request.InfluenceJson, err = json.Marshal(l.influence); err != nil {
-				return err
-			}
-			if request.ScheduleJson, err = json.Marshal(f.Schedule); err != nil {
-				return err
+			for _, setting := range []struct {
+				into *[]byte
+				of   any
+			}{{&request.OptimizerJson, l.optimizer}, {&request.InfluenceJson, l.influence}, {&request.ScheduleJson, f.Schedule}} {
+				if *setting.into, err = json.Marshal(setting.of); err != nil {
+					return err
+				}
 			}
 			s, err := f.dial()
 			if err != nil {
@@ -209,17 +192,33 @@ func newFleetCreate() *cobra.Command {
 				return ofServer(err)
 			}
 			consent := map[string]any{"purpose": l.run.Purpose, "randomizer": l.run.Randomizer, "reports": l.run.Reports, "weights": l.run.Dim, "local_sha256": fmt.Sprintf("%x", sha256.Sum256(l.run.Local))}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"run": fmt.Sprintf("%x", spec.GetRun()), "consent": consent, "epsilon_report": l.run.Randomizer.Epsilon, "epsilon_device": float64(l.run.Reports) * l.run.Randomizer.Epsilon})
-			}
 			text, err := json.Marshal(consent)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "run %x\n%d reports a device at most, each %s at epsilon %.6g: epsilon %.6g a device, delta 0, local, replace_one\nconsent: %s\n",
-				spec.GetRun(), l.run.Reports, l.run.Randomizer.Mechanism, l.run.Randomizer.Epsilon, float64(l.run.Reports)*l.run.Randomizer.Epsilon, text)
-			return nil
+			id, each, all := fmt.Sprintf("%x", spec.GetRun()), l.run.Randomizer.Epsilon, float64(l.run.Reports)*l.run.Randomizer.Epsilon
+			return show(cmd, map[string]any{"run": id, "consent": consent, "epsilon_report": each, "epsilon_device": all},
+				"run %s\n%d reports a device at most, each %s at epsilon %.6g: epsilon %.6g a device, delta 0, local, replace_one\nconsent: %s\n",
+				id, l.run.Reports, l.run.Randomizer.Mechanism, each, all, text)
 		})
 	by.on(cmd)
+	return cmd
+}
+
+func newFleetAgent() *cobra.Command {
+	cmd := command("agent CONFIG.yaml", "Take part in the training of a fleet with this device",
+		`Take part in the training of a fleet, until the run has ended or the budget is used
+up. What the device spent, and what it is about to send, is kept in the directory
+"state": stop the agent at any moment and start it again. With learner.stdio another
+program learns and speaks lines of JSON on standard input and output; everything
+else goes to standard error. docs/fleet.md explains the keys.`, oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
+			f, err := yamlfile.LoadFleetAgent(args[0], overrides(cmd))
+			if err != nil {
+				return err
+			}
+			return agent.Run(cmd.Context(), f, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		})
+	setFlag(cmd)
 	return cmd
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/fleet"
+	"github.com/discreet-rl/discreet/internal/fleet/aggregator"
+	"github.com/discreet-rl/discreet/internal/fleet/operator"
 	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
 // Schemas of the files that go to the root's key and come back.
@@ -40,14 +42,14 @@ func readSpec(path, schema string) (specFile, *fleetv1.RunSpec, error) {
 	var f specFile
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return f, nil, fmt.Errorf("%w: %w", config.ErrSyntax, err)
+		return f, nil, fmt.Errorf("%w: %w", yamlfile.ErrSyntax, err)
 	}
 	if err := json.Unmarshal(text, &f); err != nil || f.Schema != schema {
-		return f, nil, fmt.Errorf("%w: %s: not a file of schema %s", config.ErrSyntax, path, schema)
+		return f, nil, fmt.Errorf("%w: %s: not a file of schema %s", yamlfile.ErrSyntax, path, schema)
 	}
 	spec := &fleetv1.RunSpec{}
 	if err := proto.Unmarshal(f.Spec, spec); err != nil {
-		return f, nil, fmt.Errorf("%w: %s: %w", config.ErrSyntax, path, err)
+		return f, nil, fmt.Errorf("%w: %s: %w", yamlfile.ErrSyntax, path, err)
 	}
 	return f, spec, nil
 }
@@ -69,7 +71,7 @@ func (r *rootFlags) check(name string) error {
 }
 
 // sign has the root sign a fresh spec, or takes one that it signed, if it is like the one that is wanted. The result is nil where a request was written.
-func (r *rootFlags) sign(cmd *cobra.Command, asJSON bool, fresh func() (*fleetv1.RunSpec, error), like func(*fleetv1.RunSpec) error) (*fleetv1.SignedSpec, *fleetv1.RunSpec, error) {
+func (r *rootFlags) sign(cmd *cobra.Command, fresh func() (*fleetv1.RunSpec, error), like func(*fleetv1.RunSpec) error) (*fleetv1.SignedSpec, *fleetv1.RunSpec, error) {
 	if r.signed != "" {
 		f, spec, err := readSpec(r.signed, signedSchema)
 		if err == nil {
@@ -96,21 +98,15 @@ func (r *rootFlags) sign(cmd *cobra.Command, asJSON bool, fresh func() (*fleetv1
 	if err := writeSpec(r.request, specFile{Schema: requestSchema, Spec: data}); err != nil {
 		return nil, nil, err
 	}
-	if asJSON {
-		return nil, nil, printJSON(cmd.OutOrStdout(), map[string]any{"request": r.request})
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s is for `discreet fleet sign`, where the root's key is; what that makes is for --signed\n", r.request)
-	return nil, nil, nil
+	return nil, nil, show(cmd, map[string]any{"request": r.request},
+		"%s is for `discreet fleet sign`, where the root's key is; what that makes is for --signed\n", r.request)
 }
 
 func newFleetSign() *cobra.Command {
 	var root, out string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "sign REQUEST.json --root root.key -o SIGNED.json", Short: "Sign a run, or its new keys, where the root's key is kept",
-		Long: "Needs no network and nothing but the root's key and the request that `create --request` or `rotate --request` wrote.\nIt says what is signed: read it before the result leaves the machine.",
-		Args: exactly(1, "one request"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := command("sign REQUEST.json --root root.key -o SIGNED.json", "Sign a run, or its new keys, where the root's key is kept",
+		"Needs no network and nothing but the root's key and the request that `create --request` or `rotate --request` wrote.\nIt says what is signed: read it before the result leaves the machine.", exactly(1, "one request"),
+		func(cmd *cobra.Command, args []string) error {
 			if root == "" || out == "" {
 				return usage(errors.New("fleet sign: want --root and -o"))
 			}
@@ -129,16 +125,12 @@ func newFleetSign() *cobra.Command {
 			if err := writeSpec(out, specFile{signedSchema, signed.GetSpec(), signed.GetSignature()}); err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"run": fmt.Sprintf("%x", spec.GetRun()), "revision": spec.GetRevision(), "keys": len(spec.GetKeys()), "signed": out})
-			}
-			showSpec(cmd.OutOrStdout(), spec)
-			return nil
-		},
-	}
+			found := map[string]any{"run": fmt.Sprintf("%x", spec.GetRun()), "revision": spec.GetRevision(), "keys": len(spec.GetKeys()), "signed": out}
+			return showBy(cmd, found, func(w io.Writer) { showSpec(w, spec) })
+		})
 	cmd.Flags().StringVar(&root, "root", "", "the root's private key")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the new file for what was signed")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON and nothing else")
+	jsonFlag(cmd, "the result as JSON")
 	return cmd
 }
 
@@ -151,4 +143,65 @@ func showSpec(w io.Writer, s *fleetv1.RunSpec) {
 		fmt.Fprintf(w, "key %d %s %x, good from %s until %s\n", k.GetId(), lower(k.GetUse().String(), "USE_"), k.GetPublic(),
 			time.UnixMilli(k.GetValidFrom()).UTC().Format(time.RFC3339), time.UnixMilli(k.GetValidUntil()).UTC().Format(time.RFC3339))
 	}
+}
+
+func newFleetRotate() *cobra.Command {
+	var by rootFlags
+	cmd := ofRun("rotate FLEET.yaml --root root.key", "Give the run its next keys",
+		"Announces the keys in the directory that the run does not have, by a revision of the run that the root signs. Where\n"+
+			"there is none, it makes the next, if the servers' private keys are there; `keys --next` makes them elsewhere. The\n"+
+			"earlier keys stay good until they expire. --request and --signed are for a root's key that is on no network.",
+		func(cmd *cobra.Command, f fleetFile, s operator.Services, run runID) error {
+			if err := by.check("rotate"); err != nil {
+				return err
+			}
+			// The server tells an operator that there are several runs, and a device nothing of others.
+			status, err := s.Operator.Status(cmd.Context(), &fleetv1.StatusRequest{Run: run})
+			if err != nil {
+				return err
+			}
+			answer, err := s.Runs.GetRun(cmd.Context(), &fleetv1.GetRunRequest{Run: status.GetRun()})
+			if err != nil {
+				return err
+			}
+			signed, spec, err := by.sign(cmd, func() (*fleetv1.RunSpec, error) { return f.revision(answer.GetSpecs()) }, func(spec *fleetv1.RunSpec) error {
+				if string(spec.GetRun()) != string(status.GetRun()) {
+					return fmt.Errorf("%w: what was signed is of run %x, and this is run %x", yamlfile.ErrSyntax, spec.GetRun(), status.GetRun())
+				}
+				return nil
+			})
+			if err != nil || signed == nil {
+				return err
+			}
+			if _, err := s.Operator.RotateKey(cmd.Context(), &fleetv1.RotateKeyRequest{Spec: signed}); err != nil {
+				return err
+			}
+			return show(cmd, map[string]any{"revision": spec.GetRevision(), "keys": len(spec.GetKeys())},
+				"revision %d of the run, with %d keys\n", spec.GetRevision(), len(spec.GetKeys()))
+		})
+	by.on(cmd)
+	return cmd
+}
+
+// revision is the next one of a run: with keys that it does not have, which are made where they can be.
+func (f fleetFile) revision(specs []*fleetv1.SignedSpec) (*fleetv1.RunSpec, error) {
+	dir, err := f.keysDir()
+	if err != nil {
+		return nil, err
+	}
+	revise := func() (*fleetv1.RunSpec, error) {
+		keys, err := aggregator.OpenPublicKeys(dir)
+		if err != nil {
+			return nil, err
+		}
+		return operator.Revise(specs, keys, time.Now(), f.validKeys())
+	}
+	spec, err := revise()
+	if !errors.Is(err, operator.ErrNoKeys) || !aggregator.HoldsPrivate(dir) {
+		return spec, err
+	}
+	if _, err := createNext(dir); err != nil {
+		return nil, err
+	}
+	return revise()
 }

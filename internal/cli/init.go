@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -13,14 +12,11 @@ import (
 
 func newInit() *cobra.Command {
 	var out, format string
-	cmd := &cobra.Command{
-		Use:   "init DATA",
-		Short: "Write a commented configuration for data, from the names and types of their columns",
-		Long: `Write a commented configuration for data, a file or a glob. It is made from the
+	cmd := command("init DATA", "Write a commented configuration for data, from the names and types of their columns",
+		`Write a commented configuration for data, a file or a glob. It is made from the
 names and types of the columns, and holds nothing else of the data. What must
-come from public knowledge is left open as FILL IN, which evaluate refuses.`,
-		Args: exactly(1, "one file or glob"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+come from public knowledge is left open as FILL IN, which evaluate refuses.`, exactly(1, "one file or glob"),
+		func(cmd *cobra.Command, args []string) error {
 			of, err := file.Describe(cmd.Context(), args, format)
 			if err != nil {
 				return err
@@ -29,17 +25,12 @@ come from public knowledge is left open as FILL IN, which evaluate refuses.`,
 			if err != nil {
 				return err
 			}
-			text := draft.Configuration(path, format, of)
-			err = newFile(out, 0o644, func(w io.Writer) error {
-				_, err := w.Write(text)
+			if err := writeNew(out, 0o644, draft.Configuration(path, format, of)); err != nil {
 				return err
-			})
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: fill in what is open, from public knowledge, then run discreet validate --config %[1]s\n", out)
 			}
-			return err
-		},
-	}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: fill in what is open, from public knowledge, then run discreet validate --config %[1]s\n", out)
+			return nil
+		})
 	cmd.Flags().StringVarP(&out, "output", "o", "evaluate.yaml", "the configuration to write; a new file")
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
 	return cmd

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/draft"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -39,7 +39,7 @@ func filled(t interface{ Fatalf(string, ...any) }, text string, answers map[stri
 	n := 0
 	for line := range strings.Lines(text) {
 		code, comment, _ := strings.Cut(line, "#")
-		pieces := strings.Split(code, config.Open)
+		pieces := strings.Split(code, yamlfile.Open)
 		for i, before := range pieces[:len(pieces)-1] {
 			value := ""
 			for end, answer := range answers {
@@ -51,7 +51,7 @@ func filled(t interface{ Fatalf(string, ...any) }, text string, answers map[stri
 				t.Fatalf("nothing is known for %q", line)
 			}
 			if n == skip {
-				value = config.Open
+				value = yamlfile.Open
 			}
 			n++
 			pieces[i] += value
@@ -80,7 +80,7 @@ func TestADraftIsRefusedUntilItIsFilled(t *testing.T) {
 		}
 		text := string(draft.Configuration("log.csv", "", &file.Description{Columns: columns}))
 		known := answers(nil)
-		if strings.Contains(text, "one_row_episodes: "+config.Open) {
+		if strings.Contains(text, "one_row_episodes: "+yamlfile.Open) {
 			known["unit: "] = "row"
 		}
 		whole, n := filled(t, text, known, -1)

@@ -29,7 +29,7 @@ const mostKinds = 8
 // counted is an event and how often it was charged.
 type counted struct {
 	event dp.Event
-	cost  chain.Cost // of one
+	cost  account.Cost // of one
 	count int64
 }
 
@@ -102,9 +102,13 @@ func distinctEvents(ctx context.Context, l *ledger.Ledger) (events []counted, kn
 		if err != nil {
 			return nil, false, err
 		}
+		e, err := chain.Parse(n.Line)
+		if err != nil {
+			return nil, false, err
+		}
 		var event dp.Event
-		var cost chain.Cost
-		switch e := n.Entry; {
+		var cost account.Cost
+		switch {
 		case e.Charge != nil:
 			event, cost = e.Charge.Event, e.Charge.Cost
 		case e.Restore != nil && e.Restore.Declared == chain.LostEvent:

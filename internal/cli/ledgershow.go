@@ -13,18 +13,15 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
+	"github.com/discreet-rl/discreet/dp/receipt"
 )
-
-// ledgerSchema names the form of what show --json prints.
-const ledgerSchema = "discreet/ledger/v1"
 
 // shownLedger is the JSON form of a ledger's state; docs/schema/ledger.v1.json
 // describes it.
 type shownLedger struct {
 	Schema   string           `json:"schema"`
-	Config   chain.OpenBody   `json:"config"`
-	Head     chain.Head       `json:"head"`
+	Config   ledger.Opening   `json:"config"`
+	Head     receipt.Head     `json:"head"`
 	Budget   dp.Budget        `json:"budget"`
 	Spent    dp.Budget        `json:"spent"`
 	Left     allowance        `json:"left"`
@@ -35,7 +32,7 @@ type shownLedger struct {
 	PendingCount int64                `json:"pending_count"`
 	History      []ledger.Point       `json:"history"`
 	Tight        *tight               `json:"all_at_once,omitempty"`
-	Contract     *chain.ContractBody  `json:"contract,omitempty"`
+	Contract     *ledger.Contract     `json:"contract,omitempty"`
 	FailedChecks []ledger.FailedCheck `json:"failed_checks,omitempty"`
 	Witnesses    []string             `json:"witnesses,omitempty"`
 	Warnings     []string             `json:"warnings,omitempty"`
@@ -68,16 +65,12 @@ type shownAnalyst struct {
 
 func newLedgerShow() *cobra.Command {
 	var dataset string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "show LEDGER",
-		Short: "What is spent and left, by analyst and over time, and what is pending",
-		Long: `What is spent and left, by analyst and over time, and what is pending. Of a store
-with many datasets it is one line for each; name one with --dataset.`,
-		Args: exactly(1, "one ledger"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := command("show LEDGER", "What is spent and left, by analyst and over time, and what is pending",
+		`What is spent and left, by analyst and over time, and what is pending. Of a store
+with many datasets it is one line for each; name one with --dataset.`, oneLedger,
+		func(cmd *cobra.Command, args []string) error {
 			names := []string{dataset}
-			if dataset == "" && !asJSON {
+			if dataset == "" && !wantsJSON(cmd) {
 				var err error
 				if names, err = ledger.Datasets(cmd.Context(), args[0]); err != nil {
 					return err
@@ -86,51 +79,41 @@ with many datasets it is one line for each; name one with --dataset.`,
 					return summarise(cmd, args[0], names)
 				}
 			}
-			for i, name := range names {
-				err := withLedger(cmd.Context(), args[0], name, func(l *ledger.Ledger) error {
-					s, err := look(cmd.Context(), l)
-					if err != nil {
-						return err
-					}
-					if asJSON {
-						return printJSON(cmd.OutOrStdout(), s)
-					}
-					if i > 0 {
-						fmt.Fprintln(cmd.OutOrStdout())
-					}
-					return s.print(cmd.OutOrStdout())
-				})
+			return eachLedger(cmd.Context(), args[0], names, func(i int, l *ledger.Ledger) error {
+				s, err := collect(cmd.Context(), l)
 				if err != nil {
 					return err
 				}
-			}
-			return nil
-		},
-	}
+				if wantsJSON(cmd) {
+					return printJSON(cmd.OutOrStdout(), s)
+				}
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				return s.print(cmd.OutOrStdout())
+			})
+		})
 	cmd.Flags().StringVar(&dataset, "dataset", "", "name of the dataset; all by default, and with --json the only one")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	jsonFlag(cmd, "JSON")
 	return cmd
 }
 
-// look gathers what is shown of a ledger.
-func look(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
+// collect gathers what is shown of a ledger.
+func collect(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
 	sum, err := l.State(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &shownLedger{
-		Schema: ledgerSchema, Config: sum.Config, Head: sum.Head, Budget: sum.Budget, Spent: sum.Spent,
-		Left: newAllowance(sum.Left, sum.Budget, sum.Config.Reserve), Charges: sum.Charges, Analysts: []shownAnalyst{},
+		Schema: "discreet/ledger/v1", Config: sum.Config, Head: sum.Head, Budget: sum.Budget, Spent: sum.Spent,
+		Left: newAllowance(sum.Left, sum.Budget.Delta-sum.Config.Reserve.Delta), Charges: sum.Charges, Analysts: []shownAnalyst{},
 		Pending: sum.Pending, PendingCount: sum.PendingCount, Contract: sum.Contract, FailedChecks: sum.FailedChecks, Witnesses: sum.Witnesses, Warnings: sum.Warnings,
 	}
 	for _, a := range sum.Analysts {
 		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share, buys: largest(sum.Left, sum.Budget.Delta)}
 		if a.Left != nil {
-			within := *a.Left
-			within.Mu = min(within.Mu, sum.Left.Mu)
-			shown.buys = largest(within, sum.Budget.Delta)
-			left := newAllowance(*a.Left, *a.Share, dp.Budget{})
-			left.One, left.OneDelta = 0, 0 // the share's reserve is not known here
+			shown.buys = largest(shareWithin(*a.Left, sum.Left), sum.Budget.Delta)
+			left := newAllowance(*a.Left, 0) // the share's reserve is not known here
 			shown.Left = &left
 		}
 		s.Analysts = append(s.Analysts, shown)
@@ -142,9 +125,15 @@ func look(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
 	return s, err
 }
 
-func newAllowance(a account.Allowance, budget, reserve dp.Budget) allowance {
+// shareWithin is what is left of a share, of which no more than all that is left can be spent on one release.
+func shareWithin(share, all account.Allowance) account.Allowance {
+	share.Mu = min(share.Mu, all.Mu)
+	return share
+}
+
+func newAllowance(a account.Allowance, delta float64) allowance {
 	out := allowance{Epsilon: a.Basic.Epsilon, Delta: a.Basic.Delta, Mu: a.Mu, Divergence: a.Divergence}
-	if delta := budget.Delta - reserve.Delta; a.Mu > 0 && delta > 0 {
+	if a.Mu > 0 && delta > 0 {
 		if b, err := account.GaussianEpsilon(a.Mu, delta); err == nil {
 			out.One, out.OneDelta = b.Lower, delta
 		}
@@ -284,4 +273,41 @@ func (s *shownLedger) printPending(w io.Writer) {
 	if more := s.PendingCount - mostRows; more > 0 {
 		fmt.Fprintf(w, "          and %d more\n", more)
 	}
+}
+
+// mostInFull is how many datasets of a store are shown one after the other; of
+// more, such as the agents of a fleet, a line each.
+const mostInFull = 5
+
+// summarise prints a line for a dataset, up to a screen of them, and what holds of
+// all.
+func summarise(cmd *cobra.Command, location string, names []string) error {
+	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "dataset\tcharges\tpending\tspent epsilon\tdelta\tof epsilon\tdelta")
+	var charges, pending int64
+	var most dp.Budget
+	err := eachLedger(cmd.Context(), location, names, func(i int, l *ledger.Ledger) error {
+		s, err := l.State(cmd.Context())
+		if err != nil {
+			return err
+		}
+		charges, pending = charges+s.Charges, pending+s.PendingCount
+		most = dp.Budget{Epsilon: max(most.Epsilon, s.Spent.Epsilon), Delta: max(most.Delta, s.Spent.Delta)}
+		if i < mostRows {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.4g\t%.4g\t%g\t%g\n", names[i], s.Charges, s.PendingCount, s.Spent.Epsilon, s.Spent.Delta, s.Budget.Epsilon, s.Budget.Delta)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if more := len(names) - mostRows; more > 0 {
+		fmt.Fprintf(t, "(%d more)\n", more)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s: %s, %d pending; the most that one has spent is epsilon %.4g, delta %.4g\nname one with --dataset for all of it\n",
+		many(len(names), "dataset"), many(charges, "charge"), pending, most.Epsilon, most.Delta)
+	return err
 }

@@ -29,11 +29,8 @@ type ledgerVerdict struct {
 
 func newLedgerVerify() *cobra.Command {
 	var dataset, key, head string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "verify LEDGER [RELEASE.json]",
-		Short: "Recompute the chain and the accounting, and hold a release against them",
-		Long: `Recompute the chain of hashes, the cost of every charge, and all sums, and hold
+	cmd := command("verify LEDGER [RELEASE.json]", "Recompute the chain and the accounting, and hold a release against them",
+		`Recompute the chain of hashes, the cost of every charge, and all sums, and hold
 what is kept beside the chain against it; without --dataset, of every dataset. The
 entry at fault is named.
 
@@ -44,22 +41,13 @@ that was rolled back does not.
 
 LEDGER may also be a file that export or backup wrote; it is verified by itself.
 Releases and --head are held against a ledger: this one, or one restored from a
-backup.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usage(fmt.Errorf("%s: got %d arguments; want a ledger and perhaps a release", cmd.CommandPath(), len(args)))
-			}
+backup.`, between(1, 2, "a ledger and perhaps a release"),
+		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && key != "" {
 				return usage(fmt.Errorf("%s: --public-key checks a release; name one", cmd.CommandPath()))
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			v := verdict{Valid: true}
-			w := cmd.OutOrStdout()
-			if asJSON {
-				w = io.Discard
-			}
+			w := words(cmd)
 			kind, err := storedAs(args[0])
 			switch {
 			case err != nil:
@@ -76,20 +64,18 @@ backup.`,
 			if err == nil && head != "" {
 				err = v.head(cmd, w, args[0], dataset, head)
 			}
-			if err != nil || !asJSON {
+			if err != nil || !wantsJSON(cmd) {
 				return err
 			}
 			return printJSON(cmd.OutOrStdout(), v)
-		},
-	}
+		})
 	datasetFlag(cmd, &dataset)
 	cmd.Flags().StringVar(&key, "public-key", "", "public key of the release's signer (PEM)")
 	cmd.Flags().StringVar(&head, "head", "", "an earlier head, NUMBER:HASH, that the ledger must still hold")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	jsonFlag(cmd, "JSON")
 	return cmd
 }
 
-// ledgers verifies one dataset, or all.
 func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset string) error {
 	names := []string{dataset}
 	if dataset == "" {
@@ -101,18 +87,9 @@ func (v *verdict) ledgers(cmd *cobra.Command, w io.Writer, location, dataset str
 			return failed(shown(location), fmt.Errorf("%w: it holds no dataset at all, so there is nothing that could be right; discreet ledger init begins one", ledger.ErrNoDataset))
 		}
 	}
-	for _, name := range names {
-		err := withLedger(cmd.Context(), location, name, func(l *ledger.Ledger) error {
-			return v.ledger(cmd, w, location, l)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachLedger(cmd.Context(), location, names, func(_ int, l *ledger.Ledger) error { return v.ledger(cmd, w, location, l) })
 }
 
-// ledger verifies the whole of one dataset.
 func (v *verdict) ledger(cmd *cobra.Command, w io.Writer, location string, l *ledger.Ledger) error {
 	if err := l.Verify(cmd.Context()); err != nil {
 		return failed(shown(location), err)
@@ -156,7 +133,9 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 			return err
 		}
 		if err := l.VerifyRelease(cmd.Context(), text); errors.Is(err, ledger.ErrTampered) {
-			return misfit(path, err)
+			// The ledger was found right just before, so it is the release that was changed.
+			what := strings.TrimPrefix(err.Error(), ledger.ErrTampered.Error()+": ")
+			return failure(fmt.Errorf("%s: the release differs from what the ledger recorded; the ledger itself is intact: %s", path, what))
 		} else if err != nil {
 			return failed(path, err)
 		}
@@ -169,13 +148,6 @@ func (v *verdict) releaseAndLedger(cmd *cobra.Command, w io.Writer, location, pa
 		}
 		return nil
 	})
-}
-
-// misfit says of a release that it is not what a ledger recorded. The ledger was
-// found right just before, so it is the release that was changed.
-func misfit(path string, err error) error {
-	what := strings.TrimPrefix(err.Error(), ledger.ErrTampered.Error()+": ")
-	return failure{fmt.Errorf("%s: the release differs from what the ledger recorded; the ledger itself is intact: %s", path, what)}
 }
 
 // head checks that the ledger still holds what was its head once.
@@ -216,12 +188,10 @@ func storedAs(location string) (string, error) {
 		return "", usage(err)
 	}
 	defer f.Close()
-	start := make([]byte, 16)
-	n, err := io.ReadFull(f, start)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	start, err := io.ReadAll(io.LimitReader(f, 16))
+	switch {
+	case err != nil:
 		return "", err
-	}
-	switch start = start[:n]; {
 	case bytes.HasPrefix(start, []byte(`{"hash":`)):
 		return anExport, nil
 	case bytes.HasPrefix(start, []byte(`{"backup":`)):

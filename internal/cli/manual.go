@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // The manual is made of the commands' own tables, so that it says what the commands
@@ -19,34 +19,31 @@ import (
 
 func newManual() *cobra.Command {
 	var out string
-	cmd := &cobra.Command{
-		Use:   "manual [--pages] -o DIR",
-		Short: "Write the manual: a page for man of each command, or the reference in Markdown",
-		Long: `Writes a page for man of each command into a directory, discreet.1, discreet-evaluate.1 and so on, which "man DIR/discreet.1" shows.
-With --pages it writes command.md and methods.md, the reference pages of the documentation. Files of these names are replaced.`,
-		Args: exactly(0, "none"),
-	}
-	pages := cmd.Flags().Bool("pages", false, "write the reference pages in Markdown")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "directory to write to; made where there is none")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if out == "" {
-			return usage(errors.New("manual: --output is missing; name a directory"))
-		}
-		files := manPages(cmd.Root())
-		if *pages {
-			files = referencePages(cmd.Root())
-		}
-		if err := os.MkdirAll(out, 0o755); err != nil {
-			return fmt.Errorf("making the directory of the manual: %w", err)
-		}
-		for name, text := range files {
-			if err := os.WriteFile(filepath.Join(out, name), []byte(text), fs.FileMode(0o644)); err != nil {
-				return fmt.Errorf("writing the manual: %w", err)
+	var pages bool
+	cmd := command("manual [--pages] -o DIR", "Write the manual: a page for man of each command, or the reference in Markdown",
+		`Writes a page for man of each command into a directory, discreet.1, discreet-evaluate.1 and so on, which "man DIR/discreet.1" shows.
+With --pages it writes command.md and methods.md, the reference pages of the documentation. Files of these names are replaced.`, exactly(0, "none"),
+		func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return usage(errors.New("manual: --output is missing; name a directory"))
 			}
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d pages are in %s\n", len(files), out)
-		return nil
-	}
+			files := manPages(cmd.Root())
+			if pages {
+				files = referencePages(cmd.Root())
+			}
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return fmt.Errorf("making the directory of the manual: %w", err)
+			}
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(out, name), []byte(text), 0o644); err != nil {
+					return fmt.Errorf("writing the manual: %w", err)
+				}
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d pages are in %s\n", len(files), out)
+			return nil
+		})
+	cmd.Flags().BoolVar(&pages, "pages", false, "write the reference pages in Markdown")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "directory to write to; made where there is none")
 	return cmd
 }
 
@@ -103,9 +100,8 @@ func flagText(f *pflag.Flag) (form, text string) {
 	return form, text
 }
 
-// exitMeanings says what the exit codes mean.
-var exitMeanings = [...]string{exitDone: "done", exitFailed: "failed", exitInput: "bad usage or input", exitBudget: "refused by the budget's ledger",
-	exitPart: "nothing wrong was found, and not all could be checked (`verify`)"}
+var exitMeanings = [...]string{fault.ExitDone: "done", fault.ExitFailed: "failed", fault.ExitInput: "bad usage or input", fault.ExitRefused: "refused by the budget's ledger",
+	fault.ExitPartial: "nothing wrong was found, and not all could be checked (`verify`)"}
 
 // manPages are the pages for man, by file name.
 func manPages(root *cobra.Command) map[string]string {

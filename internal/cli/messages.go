@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
+	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -18,26 +22,20 @@ import (
 // messagesFlag says how notices and errors are written.
 const messagesFlag = "messages"
 
-// messages is the form of notices and errors: text, the zero value, or json.
-type messages bool
+// messages is the form of notices and errors: text or json.
+type messages string
 
 // Set implements [pflag.Value].
 func (m *messages) Set(text string) error {
-	switch text {
-	case "text", "json":
-		*m = text == "json"
-		return nil
+	if text != "text" && text != "json" {
+		return errors.New("want text or json")
 	}
-	return errors.New("want text or json")
+	*m = messages(text)
+	return nil
 }
 
 // String implements [pflag.Value].
-func (m *messages) String() string {
-	if *m {
-		return "json"
-	}
-	return "text"
-}
+func (m *messages) String() string { return string(*m) }
 
 // Type implements [pflag.Value].
 func (m *messages) Type() string { return "form" }
@@ -56,12 +54,6 @@ const (
 	forAnyone  reader = ""
 )
 
-// noticeJSON is the JSON form of a notice.
-type noticeJSON struct {
-	Notice string `json:"notice"`
-	For    reader `json:"for,omitempty"`
-}
-
 // notify tells what is no error.
 func notify(cmd *cobra.Command, whom reader, text string) {
 	head := "notice"
@@ -76,7 +68,10 @@ func warn(cmd *cobra.Command, text string) { say(cmd, "warning", forAnyone, text
 
 func say(cmd *cobra.Command, head string, whom reader, text string) {
 	if inJSON(cmd) {
-		line, _ := json.Marshal(noticeJSON{printable(text), whom}) // strings alone
+		line, _ := json.Marshal(struct { // strings alone
+			Notice string `json:"notice"`
+			For    reader `json:"for,omitempty"`
+		}{printable(text), whom})
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", line)
 		return
 	}
@@ -119,7 +114,6 @@ type pendingJSON struct {
 	Key     string `json:"key"`
 }
 
-// tellJSON writes an error for other programs.
 func tellJSON(w io.Writer, err error) error {
 	if err == nil {
 		return nil
@@ -133,9 +127,99 @@ func tellJSON(w io.Writer, err error) error {
 	if errors.As(err, &refused) {
 		out.Refused = &refusedJSON{refused.Dataset, refused.Analyst, refused.Epsilon, refused.Delta}
 	}
-	var pending *discreet.PendingError
+	var pending *ledger.PendingError
 	if errors.As(err, &pending) {
 		out.Pending = &pendingJSON{pending.Dataset, pending.Seq, pending.Key}
 	}
 	return json.NewEncoder(w).Encode(map[string]errorJSON{"error": out})
+}
+
+// progress shows how far reading has come, on a terminal. Elsewhere it is
+// silent, so that logs stay clean.
+type progress struct {
+	bars *mpb.Progress
+	bar  *mpb.Bar
+	file int
+}
+
+func newProgress(w io.Writer) *progress {
+	if !terminal(w) {
+		return &progress{}
+	}
+	return &progress{bars: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), file: -1}
+}
+
+// terminal says that people see what is written.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && cwriter.IsTerminal(int(f.Fd()))
+}
+
+// ticker writes how far a run has come: in place on a terminal, elsewhere a line every ten
+// seconds and one at the end.
+type ticker struct {
+	w    io.Writer
+	last time.Time
+	open bool // the cursor is behind a line that is to be written over
+}
+
+// due says whether it is time for a line.
+func (t *ticker) due(end bool) bool {
+	every := 10 * time.Second
+	if terminal(t.w) {
+		every = 200 * time.Millisecond
+	}
+	if !end && time.Since(t.last) < every {
+		return false
+	}
+	t.last = time.Now()
+	return true
+}
+
+func (t *ticker) write(line string) {
+	if t.open = terminal(t.w); t.open {
+		fmt.Fprintf(t.w, "\r\x1b[K%s", line)
+	} else {
+		fmt.Fprintln(t.w, line)
+	}
+}
+
+// end leaves the last line as it is.
+func (t *ticker) end() {
+	if t.open {
+		fmt.Fprintln(t.w)
+		t.open = false
+	}
+}
+
+func (p *progress) update(at trajectory.Progress) {
+	if p.bars == nil {
+		return
+	}
+	if at.Index != p.file {
+		p.finish()
+		p.file = at.Index
+		p.bar = p.bars.AddBar(at.Size,
+			mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Name(fmt.Sprintf("reading %d/%d ", at.Index+1, at.Files))),
+			mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
+	}
+	p.bar.SetCurrent(at.Bytes)
+}
+
+// finish ends a bar wherever it stands: nobody fills the rest of one where reading was ended by
+// a fault or a signal.
+func (p *progress) finish() {
+	if p.bar != nil {
+		p.bar.Abort(true)
+	}
+}
+
+// done takes the bars off the screen.
+func (p *progress) done() {
+	if p.bars == nil {
+		return
+	}
+	p.finish()
+	p.bars.Wait()
 }

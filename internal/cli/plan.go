@@ -15,7 +15,6 @@ import (
 	"github.com/discreet-rl/discreet/internal/report"
 )
 
-// planJSON is the JSON form of a plan.
 type planJSON struct {
 	Method    string            `json:"method"`
 	Unit      evaluate.Unit     `json:"unit,omitempty"`
@@ -40,14 +39,9 @@ type fundsJSON struct {
 }
 
 func newPlan() *cobra.Command {
-	var overrides []string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "plan CONFIG.yaml",
-		Short: "Cost and expected error, without opening the data",
-		Args:  exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := discreet.Load(args[0], overrides...)
+	cmd := command("plan CONFIG.yaml", "Cost and expected error, without opening the data", "", oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
+			c, err := discreet.Load(args[0], overrides(cmd)...)
 			if err != nil {
 				return err
 			}
@@ -56,7 +50,7 @@ func newPlan() *cobra.Command {
 				return err
 			}
 			funds, missing := discreet.Budget(cmd.Context(), c, plan)
-			if asJSON {
+			if wantsJSON(cmd) {
 				if missing != nil {
 					return missing
 				}
@@ -67,10 +61,9 @@ func newPlan() *cobra.Command {
 			}
 			printFunds(cmd.OutOrStdout(), funds)
 			return missing
-		},
-	}
-	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON and nothing else")
+		})
+	setFlag(cmd)
+	jsonFlag(cmd, "the plan as JSON")
 	return cmd
 }
 
@@ -79,8 +72,8 @@ func toJSON(p *evaluate.Plan, f *discreet.Funds) planJSON {
 	if p.Privacy != nil {
 		out.Unit = evaluate.Unit(p.Privacy.Unit.String())
 		out.Adjacency = p.Privacy.Adjacency.String()
-		out.Budget = &p.Privacy.Budget
-		out.Accounted = &p.Epsilon
+		budget, accounted := p.Privacy.Budget, p.Epsilon
+		out.Budget, out.Accounted = &budget, &accounted
 	}
 	if f != nil {
 		out.Ledger = &fundsJSON{Dataset: f.Config.Dataset, Budget: f.Budget, Spent: f.Spent, Fits: f.Refused == nil}
@@ -174,29 +167,52 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	if e.RMSE > 0 {
 		fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", e.RMSE)
 	}
-	value, difference := plannedConstants(p)
-	printBaseline(w, value, difference)
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "note      %s\n", printable(n))
-	}
-	return nil
-}
-
-// plannedConstants are the errors of constants that the answers of a plan are held
-// against.
-func plannedConstants(p *evaluate.Plan) (value, difference float64) {
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	var kinds []evaluate.AnswerKind
 	for _, a := range answers {
 		kinds = append(kinds, a.Kind)
 	}
-	return report.ConstantsOf(p.Expected, kinds...)
+	value, difference := report.ConstantsOf(p.Expected, kinds...)
+	printBaseline(w, value, difference)
+	printNotes(w, p.Notes)
+	return nil
 }
 
-// first lists the first names.
 func first(names []string) string {
 	if len(names) > mostTold {
 		return strings.Join(names[:mostTold], ", ") + fmt.Sprintf(", ... (%d in all)", len(names))
 	}
 	return strings.Join(names, ", ")
+}
+
+// printChoice tells what a plan supposes of a choice, and how likely either way is to
+// name the best policy.
+func printChoice(w io.Writer, p *evaluate.Plan) {
+	c, ok := p.Facts["choice"].(*evaluate.ChoiceForecast)
+	if !ok {
+		return
+	}
+	fmt.Fprintf(w, "choice    by %s; assumed, not measured: the best is better than all others by %.4g, and all are worth about %.4g\n", c.By, c.Gap, c.Value)
+	limits := fmt.Sprintf("%.2f by the largest lower limit", c.Limits)
+	if c.Limits == 0 {
+		limits = "lower limits need delta above 0"
+	}
+	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
+}
+
+// printExpected tells what a plan knows of each of several answers.
+func printExpected(w io.Writer, p *evaluate.Plan) {
+	printChoice(w, p)
+	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	for _, a := range answers {
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g, without missing mass\n",
+			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth)
+		if half := a.Range.Width() / 2; a.HalfWidth >= half {
+			remedy := "fewer answers, a larger epsilon or more persons"
+			if a.Kind == evaluate.OfGroup {
+				remedy = "a larger epsilon or more persons in the group"
+			}
+			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; "+remedy+" would help"))
+		}
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -32,19 +31,14 @@ const tokenVariable = "DISCREET_TOKEN"
 
 func newRemote() *cobra.Command {
 	var r remote
-	cmd := &cobra.Command{
-		Use:   "remote",
-		Short: "Plan and ask at a curator's service",
-		Long: `Plan and ask at a curator's service (discreet serve). A question is the file of an
+	cmd := family("remote", "Plan and ask at a curator's service", `Plan and ask at a curator's service (discreet serve). A question is the file of an
 evaluation without the steward's part: no data, problem, ledger or output.
 The token is that of the environment variable DISCREET_TOKEN, or of a file that
 nobody else may read (--token-file).`,
-		Args: noOther,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+		r.datasets(), r.plan(), r.ask(), r.asks(), r.watch(), r.release(), r.budget(), r.policy(),
+		r.decide(), r.setShare(), r.notices(), r.clear(), r.audit())
 	cmd.PersistentFlags().StringVar(&r.server, "server", "http://127.0.0.1:8420", "address of the service")
 	cmd.PersistentFlags().StringVar(&r.tokenFile, "token-file", "", "file with the bearer token, mode 0600")
-	cmd.AddCommand(r.datasets(), r.plan(), r.ask(), r.asks(), r.watch(), r.release(), r.budget(), r.policy(), r.decide(), r.share(), r.notices(), r.clear(), r.audit())
 	return cmd
 }
 
@@ -63,11 +57,8 @@ func (r *remote) token() (string, error) {
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", usage(fmt.Errorf("remote: %s can be read by others (mode %v); chmod 600 it", r.tokenFile, info.Mode().Perm()))
 	}
-	text, err := os.ReadFile(r.tokenFile)
-	if err != nil {
-		return "", usage(err)
-	}
-	return strings.TrimSpace(string(text)), nil
+	text, err := readNamed(r.tokenFile)
+	return strings.TrimSpace(string(text)), err
 }
 
 // bearing presents a token with every request.
@@ -80,47 +71,32 @@ func (b bearing) RoundTrip(q *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(q)
 }
 
-func (r *remote) client() (curatorv1.CuratorServiceClient, error) {
-	h, server, err := r.dial()
-	if err != nil {
-		return nil, err
-	}
-	return curatorv1.NewCuratorServiceClient(h, server), nil
+// services are what the caller may speak to.
+type services struct {
+	curatorv1.CuratorServiceClient
+	steward curatorv1.StewardServiceClient
 }
 
 // dial checks the address and presents the token.
-func (r *remote) dial() (*http.Client, string, error) {
+func (r *remote) dial() (services, error) {
 	u, err := url.Parse(r.server)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, "", usage(fmt.Errorf("remote: --server is %q; want an address such as https://curator.example", r.server))
+		return services{}, usage(fmt.Errorf("remote: --server is %q; want an address such as https://curator.example", r.server))
 	}
 	if host := u.Hostname(); u.Scheme == "http" && host != "127.0.0.1" && host != "::1" && host != "localhost" {
-		return nil, "", usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
+		return services{}, usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
 	}
 	token, err := r.token()
 	if err != nil {
-		return nil, "", err
+		return services{}, err
 	}
 	// A redirect could carry the token elsewhere.
 	h := &http.Client{Transport: bearing{token}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return h, strings.TrimSuffix(r.server, "/"), nil
+	server := strings.TrimSuffix(r.server, "/")
+	return services{curatorv1.NewCuratorServiceClient(h, server), curatorv1.NewStewardServiceClient(h, server)}, nil
 }
 
-// remoteError is what the service said, with the class that the exit code goes by.
-type remoteError struct {
-	err   *connect.Error
-	class fault.Class
-}
-
-// Error implements error.
-func (e *remoteError) Error() string { return e.err.Message() }
-
-// Unwrap returns the service's error.
-func (e *remoteError) Unwrap() error { return e.err }
-
-// Fault implements [fault.Marked].
-func (e *remoteError) Fault() fault.Class { return e.class }
-
+// answered is an error in the service's own words, with the class that the exit code goes by.
 func answered(err error) error {
 	var e *connect.Error
 	if !errors.As(err, &e) {
@@ -128,32 +104,28 @@ func answered(err error) error {
 	}
 	switch e.Code() {
 	case connect.CodeUnauthenticated:
-		e = connect.NewError(e.Code(), fmt.Errorf("the service knows nobody by this token: it was revoked, has expired, or is another service's; the steward makes one with discreet serve token create"))
-		return &remoteError{e, fault.InputFault}
+		return usage(errors.New("the service knows nobody by this token: it was revoked, has expired, or is another service's; the steward makes one with discreet serve token create"))
 	case connect.CodeResourceExhausted:
-		return &remoteError{e, fault.RefusedFault}
+		return classed{errors.New(e.Message()), fault.RefusedFault}
 	case connect.CodeInvalidArgument, connect.CodeNotFound, connect.CodePermissionDenied, connect.CodeAlreadyExists, connect.CodeFailedPrecondition:
-		return &remoteError{e, fault.InputFault}
+		return usage(errors.New(e.Message()))
 	}
 	return err
 }
 
-// verb is a command that makes one call.
-func (r *remote) verb(use, short string, arguments int, what string, run func(context.Context, io.Writer, curatorv1.CuratorServiceClient, []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: exactly(arguments, what),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := r.client()
-			if err != nil {
-				return err
-			}
-			return answered(run(cmd.Context(), cmd.OutOrStdout(), c, args))
-		},
-	}
+// verb is a command that asks the service.
+func (r *remote) verb(use, short string, arguments int, what string, run func(context.Context, io.Writer, services, []string) error) *cobra.Command {
+	return command(use, short, "", exactly(arguments, what), func(cmd *cobra.Command, args []string) error {
+		s, err := r.dial()
+		if err != nil {
+			return err
+		}
+		return answered(run(cmd.Context(), cmd.OutOrStdout(), s, args))
+	})
 }
 
 func (r *remote) datasets() *cobra.Command {
-	return r.verb("datasets", "List the datasets that you have a role for", 0, "none", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, _ []string) error {
+	return r.verb("datasets", "List the datasets that you have a role for", 0, "none", func(ctx context.Context, w io.Writer, c services, _ []string) error {
 		all, err := c.ListDatasets(ctx, &curatorv1.ListDatasetsRequest{})
 		if err != nil {
 			return err
@@ -173,22 +145,13 @@ func (r *remote) datasets() *cobra.Command {
 	})
 }
 
-// question reads a question's file.
-func questionIn(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", usage(err)
-	}
-	return string(text), nil
-}
-
 func (r *remote) plan() *cobra.Command {
-	return r.verb("plan DATASET QUESTION.yaml", "Cost and expected error of a question", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
-		text, err := questionIn(args[1])
+	return r.verb("plan DATASET QUESTION.yaml", "Cost and expected error of a question", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c services, args []string) error {
+		text, err := readNamed(args[1])
 		if err != nil {
 			return err
 		}
-		p, err := c.Plan(ctx, &curatorv1.PlanRequest{Dataset: args[0], Question: text})
+		p, err := c.Plan(ctx, &curatorv1.PlanRequest{Dataset: args[0], Question: string(text)})
 		if err != nil {
 			return err
 		}
@@ -205,9 +168,7 @@ func (r *remote) plan() *cobra.Command {
 		if p.GetNoAnswer() {
 			fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data"))
 		}
-		for _, n := range p.GetNotes() {
-			fmt.Fprintf(w, "note      %s\n", printable(n))
-		}
+		printNotes(w, p.GetNotes())
 		switch {
 		case !p.GetFits():
 			fmt.Fprintf(w, "budget    %s\n", alarm(w, "this ask would be refused: "+printable(p.GetRefusal())))
@@ -223,13 +184,13 @@ func (r *remote) plan() *cobra.Command {
 func (r *remote) ask() *cobra.Command {
 	var purpose, key, output string
 	var wait bool
-	cmd := r.verb("ask DATASET QUESTION.yaml", "Ask; the answer is charged once, however often the command is given with its key", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
-		text, err := questionIn(args[1])
+	cmd := r.verb("ask DATASET QUESTION.yaml", "Ask; the answer is charged once, however often the command is given with its key", 2, "a dataset and a question", func(ctx context.Context, w io.Writer, c services, args []string) error {
+		text, err := readNamed(args[1])
 		if err != nil {
 			return err
 		}
 		key := cmp.Or(key, ledger.NewKey())
-		a, err := c.Ask(ctx, &curatorv1.AskRequest{Dataset: args[0], Question: text, Purpose: purpose, Key: key})
+		a, err := c.Ask(ctx, &curatorv1.AskRequest{Dataset: args[0], Question: string(text), Purpose: purpose, Key: key})
 		if err != nil {
 			return err
 		}
@@ -252,7 +213,7 @@ func (r *remote) ask() *cobra.Command {
 }
 
 func (r *remote) asks() *cobra.Command {
-	return r.verb("asks DATASET", "List your asks, or as a steward or auditor everybody's, newest first", 1, "a dataset", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+	return r.verb("asks DATASET", "List your asks, or as a steward or auditor everybody's, newest first", 1, "a dataset", func(ctx context.Context, w io.Writer, c services, args []string) error {
 		q := &curatorv1.ListAsksRequest{Dataset: args[0], PageSize: 100}
 		for {
 			list, err := c.ListAsks(ctx, q)
@@ -275,7 +236,7 @@ func (r *remote) asks() *cobra.Command {
 }
 
 func (r *remote) watch() *cobra.Command {
-	return r.verb("watch ASK", "Wait until an ask has ended", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+	return r.verb("watch ASK", "Wait until an ask has ended", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c services, args []string) error {
 		if err := watchAsk(ctx, w, c, args[0]); err != nil {
 			return err
 		}
@@ -288,7 +249,7 @@ func (r *remote) watch() *cobra.Command {
 var errNoRelease = fault.Refused("the ask has no release")
 
 // watchAsk follows an ask until it is released, over streams that the service ends now and then.
-func watchAsk(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id string) error {
+func watchAsk(ctx context.Context, w io.Writer, c services, id string) error {
 	seen := curatorv1.State_STATE_UNSPECIFIED
 	for {
 		stream, err := c.WatchAsk(ctx, &curatorv1.WatchAskRequest{Id: id})
@@ -332,7 +293,7 @@ func tellAsk(w io.Writer, a *curatorv1.AskState) {
 
 func (r *remote) release() *cobra.Command {
 	var output string
-	cmd := r.verb("release ASK", "Fetch the release of an ask, and check it", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+	cmd := r.verb("release ASK", "Fetch the release of an ask, and check it", 1, "the id of an ask", func(ctx context.Context, w io.Writer, c services, args []string) error {
 		a, err := c.GetAsk(ctx, &curatorv1.GetAskRequest{Id: args[0]})
 		if err != nil {
 			return err
@@ -346,7 +307,7 @@ func (r *remote) release() *cobra.Command {
 	return cmd
 }
 
-func writeRelease(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, id, output string) error {
+func writeRelease(ctx context.Context, w io.Writer, c services, id, output string) error {
 	v, err := c.VerifyRelease(ctx, &curatorv1.VerifyReleaseRequest{Id: id})
 	if err != nil {
 		return err
@@ -362,11 +323,7 @@ func writeRelease(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceCl
 		_, err := w.Write(r.GetRelease())
 		return err
 	}
-	err = newFile(output, fs.FileMode(0o644), func(to io.Writer) error {
-		_, err := to.Write(r.GetRelease())
-		return err
-	})
-	if err != nil {
+	if err := writeNew(output, 0o644, r.GetRelease()); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "written   %s\n          discreet report %s -o %s shows it\n", output, output, strings.TrimSuffix(output, filepath.Ext(output))+".html")
@@ -374,7 +331,7 @@ func writeRelease(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceCl
 }
 
 func (r *remote) budget() *cobra.Command {
-	return r.verb("budget DATASET", "What is spent of the budget", 1, "a dataset", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
+	return r.verb("budget DATASET", "What is spent of the budget", 1, "a dataset", func(ctx context.Context, w io.Writer, c services, args []string) error {
 		b, err := c.GetBudget(ctx, &curatorv1.GetBudgetRequest{Dataset: args[0]})
 		if err != nil {
 			return err
@@ -385,10 +342,10 @@ func (r *remote) budget() *cobra.Command {
 }
 
 func (r *remote) policy() *cobra.Command {
-	return r.verb("policy DATASET FILE", "Upload a policy; questions name it by its file name", 2, "a dataset and a file", func(ctx context.Context, w io.Writer, c curatorv1.CuratorServiceClient, args []string) error {
-		content, err := os.ReadFile(args[1])
+	return r.verb("policy DATASET FILE", "Upload a policy; questions name it by its file name", 2, "a dataset and a file", func(ctx context.Context, w io.Writer, c services, args []string) error {
+		content, err := readNamed(args[1])
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		name := filepath.Base(args[1])
 		p, err := c.PutPolicy(ctx, &curatorv1.PutPolicyRequest{Dataset: args[0], Name: name, Content: content})

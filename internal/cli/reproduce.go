@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/internal/buildinfo"
 	"github.com/discreet-rl/discreet/internal/papers/balle16"
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 	"github.com/discreet-rl/discreet/internal/papers/ono20"
@@ -26,40 +25,29 @@ func reproductions() []figure.Study {
 	return []figure.Study{balle16.Study(), xie19paper.Study(), ono20.Study()}
 }
 
-// reproduceOptions are the flags.
-type reproduceOptions struct {
-	figure.Options
-	resume string
-	asJSON bool
-}
-
 // everyPaper is the argument that stands for all of them.
 const everyPaper = "all"
 
 func newReproduce() *cobra.Command {
-	var o reproduceOptions
-	cmd := &cobra.Command{
-		Use:   "reproduce PAPER|all [ITEM...]",
-		Short: "Run the figures and claims of a published paper",
-		Long: "Run the figures of a paper on simulated data and hold its claims against them. Each item makes\n" +
-			"a CSV, an SVG and a PNG; claims.json and index.html tell what holds. An interrupted run\n" +
-			"continues when the same command is given again. Noise is seeded: this protects nobody.\n\n" +
-			"With --resume DIR finished trials are kept in DIR/PAPER.ndjson, one line each, and runs on several\n" +
-			"days and machines add to it; --budget ends a run after so long; without -o nothing is drawn.\n" +
-			"Stored trials of other settings, or of code that gives other numbers, are refused.\n",
-		Args: func(cmd *cobra.Command, args []string) error {
+	var o figure.Options
+	var resume string
+	cmd := command("reproduce PAPER|all [ITEM...]", "Run the figures and claims of a published paper",
+		"Run the figures of a paper on simulated data and hold its claims against them. Each item makes\n"+
+			"a CSV and an SVG; claims.json and index.html list which claims hold. An interrupted run\n"+
+			"continues when the same command is given again. Noise is seeded: this protects nobody.\n\n"+
+			"With --resume DIR finished trials are kept in DIR/PAPER.ndjson, one line each, and runs on several\n"+
+			"days and machines add to it; --budget ends a run after so long; without -o nothing is drawn.\n"+
+			"Stored trials of other settings, or of code that gives other numbers, are refused.\n", nil,
+		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("reproduce: name a paper; discreet reproduce --help lists them"))
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
 			studies, err := papersNamed(args[0])
 			if err != nil {
 				return err
 			}
 			switch {
-			case o.Dir == "" && o.resume == "":
+			case o.Dir == "" && resume == "":
 				return usage(errors.New("reproduce: -o is missing; name a directory for the results, or with --resume one for the trials"))
 			case o.Workers < 0:
 				return usage(fmt.Errorf("reproduce: --workers is %d; want 1 or more, or 0 for one a core", o.Workers))
@@ -67,13 +55,12 @@ func newReproduce() *cobra.Command {
 				return usage(fmt.Errorf("reproduce: --budget is %v; want a time above 0, or nothing for no limit", o.Budget))
 			case args[0] == everyPaper && len(args) > 1:
 				return usage(errors.New("reproduce: items belong to one paper; name the paper in place of all"))
-			case args[0] == everyPaper && o.asJSON:
+			case args[0] == everyPaper && wantsJSON(cmd):
 				return usage(errors.New("reproduce: --json prints one object; name one paper in place of all"))
 			}
 			o.Items = args[1:]
-			return reproduceAll(cmd, studies, o)
-		},
-	}
+			return reproduceAll(cmd, studies, o, resume)
+		})
 	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
 		c.Long += listOfPapers()
 		c.Root().HelpFunc()(c, args)
@@ -82,12 +69,12 @@ func newReproduce() *cobra.Command {
 	f.StringVarP(&o.Dir, "output", "o", "", "directory for the results; a run is continued in it")
 	f.BoolVar(&o.Quick, "quick", false, "fewer trials, smaller batches")
 	f.IntVar(&o.Workers, "workers", 0, "trials at a time; 0 means one a core; the results do not depend on it")
-	f.StringVar(&o.resume, "resume", "", "directory of stored trials, which the run goes on from and adds to")
+	f.StringVar(&resume, "resume", "", "directory of stored trials, which the run goes on from and adds to")
 	f.DurationVar(&o.Budget, "budget", 0, "end after so long, such as 40m, with everything that finished stored")
 	f.BoolVar(&o.Recompute, "recompute", false, "make stored trials again whose settings or code have changed")
 	f.StringVar(&o.Commit, "commit", builtFrom(), "version of the code, kept with each trial")
 	f.StringVar(&o.Page, "page", "", "directory for PAPER.md and its pictures, as docs/results/papers has them")
-	f.BoolVar(&o.asJSON, "json", false, "print the claims as JSON")
+	f.Bool("json", false, "print the claims as JSON")
 	return cmd
 }
 
@@ -106,18 +93,12 @@ func listOfPapers() string {
 
 // builtFrom is the commit that the program was built from, where it is known.
 func builtFrom() string {
-	commit, modified := "unknown", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				commit = s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				modified = "+modified"
-			}
-		}
+	b := buildinfo.This()
+	commit := cmp.Or(b.Commit, "unknown")
+	if b.Modified {
+		commit += "+modified"
 	}
-	return commit + modified
+	return commit
 }
 
 func papersNamed(name string) ([]figure.Study, error) {
@@ -136,7 +117,7 @@ func papersNamed(name string) ([]figure.Study, error) {
 
 // reproduceAll runs one paper after the other within the budget, of which each
 // gets an equal part of what is left.
-func reproduceAll(cmd *cobra.Command, studies []figure.Study, o reproduceOptions) error {
+func reproduceAll(cmd *cobra.Command, studies []figure.Study, o figure.Options, resume string) error {
 	begin, budget, dir := time.Now(), o.Budget, o.Dir
 	for i, s := range studies {
 		if budget > 0 {
@@ -148,8 +129,8 @@ func reproduceAll(cmd *cobra.Command, studies []figure.Study, o reproduceOptions
 		if len(studies) > 1 && dir != "" {
 			o.Dir = filepath.Join(dir, s.Paper)
 		}
-		if o.resume != "" {
-			o.Store = filepath.Join(o.resume, s.Paper+".ndjson")
+		if resume != "" {
+			o.Store = filepath.Join(resume, s.Paper+".ndjson")
 		}
 		o.Progress = tellProgress(cmd.ErrOrStderr(), s.Paper)
 		if err := reproduce(cmd, s, o); err != nil {
@@ -159,8 +140,8 @@ func reproduceAll(cmd *cobra.Command, studies []figure.Study, o reproduceOptions
 	return nil
 }
 
-func reproduce(cmd *cobra.Command, s figure.Study, o reproduceOptions) error {
-	done, err := figure.Run(cmd.Context(), s, o.Options)
+func reproduce(cmd *cobra.Command, s figure.Study, o figure.Options) error {
+	done, err := figure.Run(cmd.Context(), s, o)
 	switch {
 	case errors.Is(err, figure.ErrItem), errors.Is(err, figure.ErrDir), errors.Is(err, figure.ErrStale), errors.Is(err, figure.ErrBusy):
 		return usage(err)
@@ -170,7 +151,7 @@ func reproduce(cmd *cobra.Command, s figure.Study, o reproduceOptions) error {
 	case err != nil:
 		return err
 	}
-	if o.asJSON {
+	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), done)
 	}
 	if o.Store != "" {
@@ -257,33 +238,21 @@ func shortened(s string, most int) string {
 	return strings.TrimRight(cut, ",.:") + "..."
 }
 
-// tellProgress writes the trials done and the time left: in place on a
-// terminal, elsewhere a line every ten seconds and one at the end.
+// tellProgress writes the trials done and the time left.
 func tellProgress(w io.Writer, paper string) func(figure.Progress) {
-	f, ok := w.(*os.File)
-	inPlace := ok && terminal(f)
-	var last time.Time
+	t := &ticker{w: w}
 	return func(p figure.Progress) {
-		every := 10 * time.Second
-		if inPlace {
-			every = 200 * time.Millisecond
-		}
 		end := p.Done == p.Jobs
-		if !end && time.Since(last) < every {
+		if !t.due(end) {
 			return
 		}
-		last = time.Now()
 		line := fmt.Sprintf("%s: %d of %d trials", paper, p.Done, p.Jobs)
 		if p.Left > 0 {
 			line += fmt.Sprintf(", about %v left", p.Left.Round(time.Second))
 		}
-		switch {
-		case inPlace && !end:
-			fmt.Fprintf(w, "\r\x1b[K%s", line)
-		case inPlace:
-			fmt.Fprintf(w, "\r\x1b[K%s\n", line)
-		default:
-			fmt.Fprintln(w, line)
+		t.write(line)
+		if end {
+			t.end()
 		}
 	}
 }

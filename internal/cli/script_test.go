@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite" // the driver of the ledger's file
 
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/pgtest"
 	"github.com/discreet-rl/discreet/internal/schema"
 )
@@ -152,9 +153,9 @@ func race(ts *testscript.TestScript, neg bool, args []string) {
 	done := 0
 	for i, code := range codes {
 		switch code {
-		case exitDone:
+		case fault.ExitDone:
 			done++
-		case exitBudget:
+		case fault.ExitRefused:
 		default:
 			ts.Fatalf("a process ended with %d: %s", code, outputs[i])
 		}

@@ -13,24 +13,27 @@ import (
 )
 
 func newServe() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "serve CONFIG.yaml",
-		Short: "Run the curator's service: analysts plan and ask over HTTPS",
-		Long: `Run the curator's service beside the data. Analysts plan and ask, by HTTPS or in a
+	cmd := ofService("serve CONFIG.yaml", "Run the curator's service: analysts plan and ask over HTTPS", oneConfiguration,
+		func(cmd *cobra.Command, c serve.Config, args []string) error {
+			return runServe(cmd.Context(), cmd.OutOrStdout(), c, args[0])
+		})
+	cmd.Long = `Run the curator's service beside the data. Analysts plan and ask, by HTTPS or in a
 browser; a steward decides. Outside loopback it needs TLS. The first Ctrl-C brings
 the asks that are being answered to their end; the second ends the process at
-once, which spends nothing twice. docs/serve.md explains the keys.`,
-		Args: exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := serve.Load(args[0])
-			if err != nil {
-				return err
-			}
-			return runServe(cmd.Context(), cmd.OutOrStdout(), c, args[0])
-		},
-	}
-	cmd.AddCommand(newServeToken(), newServeAudit())
+once, which spends nothing twice. docs/serve.md explains the keys.`
+	cmd.AddCommand(newServeAudit(), family("token", "Make, list and revoke bearer tokens", "", newTokenCreate(), newTokenRevoke(), newTokenList()))
 	return cmd
+}
+
+// ofService is a command that reads the configuration of a service, its first argument.
+func ofService(use, short string, args cobra.PositionalArgs, run func(*cobra.Command, serve.Config, []string) error) *cobra.Command {
+	return command(use, short, "", args, func(cmd *cobra.Command, args []string) error {
+		c, err := serve.Load(args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd, c, args)
+	})
 }
 
 func runServe(ctx context.Context, w io.Writer, c serve.Config, path string) (err error) {
@@ -55,56 +58,29 @@ func runServe(ctx context.Context, w io.Writer, c serve.Config, path string) (er
 }
 
 func newServeAudit() *cobra.Command {
-	return &cobra.Command{
-		Use:   "audit CONFIG.yaml",
-		Short: "Recompute the chain of the audit log; print its length and last hash, to be noted elsewhere",
-		Args:  exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := serve.Load(args[0])
-			if err != nil {
-				return err
-			}
+	return ofService("audit CONFIG.yaml", "Recompute the chain of the audit log; print its length and last hash, to be noted elsewhere", oneConfiguration,
+		func(cmd *cobra.Command, c serve.Config, _ []string) error {
 			lines, last, err := c.VerifyAudit(cmd.Context())
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "audit     %d lines, each holds the hash of the one before; the last is %x\n", lines, last)
 			return err
-		},
-	}
-}
-
-func newServeToken() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "token",
-		Short: "Make, list and revoke bearer tokens",
-		Args:  noOther,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newTokenCreate(), newTokenRevoke(), newTokenList())
-	return cmd
+		})
 }
 
 func newTokenCreate() *cobra.Command {
 	var label string
 	var lifetime time.Duration
-	cmd := &cobra.Command{
-		Use:   "create CONFIG.yaml PERSON",
-		Short: "Make a bearer token for a person; it is shown once",
-		Args:  exactly(2, "a configuration and a person"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := serve.Load(args[0])
-			if err != nil {
-				return err
-			}
+	cmd := ofService("create CONFIG.yaml PERSON", "Make a bearer token for a person; it is shown once", exactly(2, "a configuration and a person"),
+		func(cmd *cobra.Command, c serve.Config, args []string) error {
 			token, err := c.CreateToken(args[1], label, lifetime)
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
 			return err
-		},
-	}
+		})
 	cmd.Flags().StringVar(&label, "label", "first", "what the token is called, such as the machine that it is for")
 	cmd.Flags().DurationVar(&lifetime, "expires", 90*24*time.Hour, "how long it is good")
 	return cmd
@@ -112,32 +88,15 @@ func newTokenCreate() *cobra.Command {
 
 func newTokenRevoke() *cobra.Command {
 	var label string
-	cmd := &cobra.Command{
-		Use:   "revoke CONFIG.yaml PERSON",
-		Short: "Take a token back; a service that runs knows it within a second",
-		Args:  exactly(2, "a configuration and a person"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := serve.Load(args[0])
-			if err != nil {
-				return err
-			}
-			return c.RevokeToken(args[1], label)
-		},
-	}
+	cmd := ofService("revoke CONFIG.yaml PERSON", "Take a token back; a service that runs knows it within a second", exactly(2, "a configuration and a person"),
+		func(_ *cobra.Command, c serve.Config, args []string) error { return c.RevokeToken(args[1], label) })
 	cmd.Flags().StringVar(&label, "label", "first", "what the token is called")
 	return cmd
 }
 
 func newTokenList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list CONFIG.yaml",
-		Short: "List the tokens that were made",
-		Args:  exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := serve.Load(args[0])
-			if err != nil {
-				return err
-			}
+	return ofService("list CONFIG.yaml", "List the tokens that were made", oneConfiguration,
+		func(cmd *cobra.Command, c serve.Config, _ []string) error {
 			all, err := c.ListTokens()
 			if err != nil {
 				return err
@@ -152,6 +111,5 @@ func newTokenList() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-16s %-16s %s\n", t.Person, t.Label, state)
 			}
 			return nil
-		},
-	}
+		})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/scale"
 )
@@ -46,14 +47,18 @@ const (
 
 func (f *shardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.shards, "shards", "", "files that discreet shard made, in place of data.path: a file or a glob, relative to the configuration")
-	who := "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round"
+	f.addEngines(cmd, "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round")
+	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
+	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards, the directory of the run's transcript; run in the output directory by default")
+}
+
+// addEngines adds --on, and the flags of the engines that the program brought.
+func (f *shardFlags) addEngines(cmd *cobra.Command, who string) {
 	for _, e := range f.more {
 		who += ", or " + e.Name + ", " + e.About
 		e.Flags(cmd.Flags())
 	}
 	cmd.Flags().StringVar(&f.on, "on", onLocal, who)
-	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
-	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards, the directory of the run's transcript; run in the output directory by default")
 }
 
 func (f *shardFlags) validate(cmd *cobra.Command) error {
@@ -62,26 +67,34 @@ func (f *shardFlags) validate(cmd *cobra.Command) error {
 			return usage(fmt.Errorf("evaluate: --%s is about data in shards; name them with --shards", name))
 		}
 	}
-	_, known := f.engine()
-	names := []string{onLocal, onExec}
-	for _, e := range f.more {
-		names = append(names, e.Name)
-		if wrong := flagOf(cmd, e); wrong != "" && (f.shards == "" || f.on != e.Name) {
-			return usage(fmt.Errorf("evaluate: --%s is for --shards with --on %s", wrong, e.Name))
-		}
+	if err := f.validateEngine(cmd, "--shards with ", f.shards != "", onLocal, onExec); err != nil {
+		return err
 	}
 	switch {
 	case f.shards == "":
-	case f.on == onBeam && !known:
-		return usage(fmt.Errorf("evaluate: --on beam is in a program of its own, discreet-beam, with these commands; docs/scale.md says how to build it"))
-	case f.on != onLocal && f.on != onExec && !known:
-		return usage(fmt.Errorf("evaluate: --on %s; want %s", f.on, strings.Join(names, " or ")))
 	case f.on == onExec && f.command == "":
 		return usage(fmt.Errorf("evaluate: --on exec runs a command for each round; give it with --command (docs/scale.md has some)"))
 	case f.on != onExec && f.command != "":
 		return usage(fmt.Errorf("evaluate: --command is for --on exec"))
 	}
 	return nil
+}
+
+// validateEngine checks --on, where a command uses it, and that flags of engines are those of its engine.
+func (f *shardFlags) validateEngine(cmd *cobra.Command, with string, used bool, names ...string) error {
+	for _, e := range f.more {
+		names = append(names, e.Name)
+		if wrong := flagOf(cmd, e); wrong != "" && (!used || f.on != e.Name) {
+			return usage(fmt.Errorf("%s: --%s is for %s--on %s", cmd.Name(), wrong, with, e.Name))
+		}
+	}
+	switch {
+	case !used || slices.Contains(names, f.on):
+		return nil
+	case f.on == onBeam:
+		return usage(fmt.Errorf("%s: --on beam is in a program of its own, discreet-beam, with these commands; docs/scale.md says how to build it", cmd.Name()))
+	}
+	return usage(fmt.Errorf("%s: --on %s; want %s", cmd.Name(), f.on, strings.Join(names, " or ")))
 }
 
 // engine is the one of --on that the program brought.
@@ -102,21 +115,15 @@ func (f *shardFlags) overrides() []string {
 }
 
 // driver makes the driver of a configuration; end is to be called when it is done.
-func (f *shardFlags) driver(cmd *cobra.Command, c discreet.Config, path string, overrides []string) (d scale.Driver, end func(), err error) {
+func (f *shardFlags) driver(cmd *cobra.Command, c config.Config, path string, overrides []string) (d scale.Driver, end func(), err error) {
 	d, end = scale.Driver{Config: c, Dir: f.dir}, func() {}
-	in := func(p string) string {
-		if filepath.IsAbs(p) {
-			return p
-		}
-		return filepath.Join(c.Dir, p)
-	}
 	if d.Dir == "" {
 		if c.Output.Dir == "" {
 			return d, end, usage(fmt.Errorf("evaluate: a run in shards keeps its transcript; name a directory for it with --run, or give output.dir"))
 		}
-		d.Dir = filepath.Join(in(c.Output.Dir), "run")
+		d.Dir = filepath.Join(c.Resolve(c.Output.Dir), "run")
 	}
-	if d.Shards, err = filepath.Glob(in(f.shards)); err != nil {
+	if d.Shards, err = filepath.Glob(c.Resolve(f.shards)); err != nil {
 		return d, end, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
 	}
 	if len(d.Shards) == 0 {
@@ -183,35 +190,6 @@ func (f *shardFlags) make(cmd *cobra.Command, s scale.Sharding) ([]string, error
 	return by.Shard(cmd.Context(), s)
 }
 
-// addMaking adds the flags of who makes shards.
-func (f *shardFlags) addMaking(cmd *cobra.Command) {
-	who := "who divides the data: local, this process"
-	for _, e := range f.more {
-		who += ", or " + e.Name + ", " + e.About
-		e.Flags(cmd.Flags())
-	}
-	cmd.Flags().StringVar(&f.on, "on", onLocal, who)
-}
-
-// validateMaking is validate for who makes shards.
-func (f *shardFlags) validateMaking(cmd *cobra.Command) error {
-	_, known := f.engine()
-	names := []string{onLocal}
-	for _, e := range f.more {
-		names = append(names, e.Name)
-		if wrong := flagOf(cmd, e); wrong != "" && f.on != e.Name {
-			return usage(fmt.Errorf("shard: --%s is for --on %s", wrong, e.Name))
-		}
-	}
-	switch {
-	case f.on == onBeam && !known:
-		return usage(fmt.Errorf("shard: --on beam is in a program of its own, discreet-beam, with these commands; docs/scale.md says how to build it"))
-	case f.on != onLocal && !known:
-		return usage(fmt.Errorf("shard: --on %s; want %s", f.on, strings.Join(names, " or ")))
-	}
-	return nil
-}
-
 // flagOf is a flag of an engine that was given, if one was.
 func flagOf(cmd *cobra.Command, e Engine) string {
 	var given string
@@ -227,24 +205,19 @@ func newShard(more []Engine) *cobra.Command {
 	who := shardFlags{more: more}
 	var dir, schema, format string
 	var count int
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "shard DATA -o DIR --shards S",
-		Short: "Split data by person into Parquet files for evaluate --shards",
-		Long: `Read data, a file or a glob of any format of docs/data.md, by the canonical schema or the one in
+	cmd := command("shard DATA -o DIR --shards S", "Split data by person into Parquet files for evaluate --shards",
+		`Read data, a file or a glob of any format of docs/data.md, by the canonical schema or the one in
 --schema, and write them into S Parquet files in canonical columns. A person is
 whole in one file, chosen by a keyed hash of unit_id. The data must be right: a
 fault ends it (discreet validate lists them), and so does a missing observation
-unless --schema says what it becomes. One shard at a time is in memory, about 150
-bytes a row; all rows are on disk meanwhile, in a private directory beside DIR
-that is removed at the end. Where columns were mapped by --schema, a
-configuration of the shards maps none.`,
-		Args: exactly(1, "one file or glob"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+unless --schema says what it becomes. Memory holds the names of one shard; all rows are
+on disk meanwhile, in a private directory beside DIR that is removed at the end. Where columns were mapped by --schema, a
+configuration of the shards maps none.`, exactly(1, "one file or glob"),
+		func(cmd *cobra.Command, args []string) error {
 			if dir == "" || count < 1 {
 				return usage(fmt.Errorf("shard: want -o DIR and --shards S, a number of files"))
 			}
-			if err := who.validateMaking(cmd); err != nil {
+			if err := who.validateEngine(cmd, "", true, onLocal); err != nil {
 				return err
 			}
 			o, err := loadSchema(schema)
@@ -269,34 +242,30 @@ configuration of the shards maps none.`,
 				}
 				return err
 			}
-			if asJSON {
+			if wantsJSON(cmd) {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"shards": names})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "written   %s to %s\n", names[0], filepath.Base(names[len(names)-1]))
 			return nil
-		},
-	}
+		})
 	cmd.Flags().StringVarP(&dir, "out", "o", "", "directory for the shards, which must not be there yet")
 	cmd.Flags().IntVar(&count, "shards", 0, "how many shards")
 	cmd.Flags().StringVar(&schema, "schema", "", "what the data must hold (YAML, see docs/data.md); the canonical schema by default")
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
-	who.addMaking(cmd)
+	jsonFlag(cmd, "JSON")
+	who.addEngines(cmd, "who divides the data: local, this process")
 	return cmd
 }
 
 func newPartial() *cobra.Command {
 	var out string
-	cmd := &cobra.Command{
-		Use:   "partial TASK.json SHARD.parquet -o FILE.part",
-		Short: "Answer a task of evaluate --shards for one shard: all that a worker does",
-		Long: `Read and check a shard, replay the question of the task on its persons, and write
+	cmd := command("partial TASK.json SHARD.parquet -o FILE.part", "Answer a task of evaluate --shards for one shard: all that a worker does",
+		`Read and check a shard, replay the question of the task on its persons, and write
 the sum that the task asks for, masked under the run key (DISCREET_RUN_KEY, or
 the file that DISCREET_RUN_KEY_FILE names). The exit code is 2 where task, shard
 or key are not right. What is wrong with the data goes to a file beside the
-shard, for its curator.`,
-		Args: exactly(2, "a task and a shard"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+shard, for its curator.`, exactly(2, "a task and a shard"),
+		func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usage(fmt.Errorf("partial: want -o FILE.part"))
 			}
@@ -316,19 +285,15 @@ shard, for its curator.`,
 				return err
 			}
 			return writePartial(out, p)
-		},
-	}
+		})
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file of the partial, a new one")
 	return cmd
 }
 
 func newMerge() *cobra.Command {
 	var out string
-	cmd := &cobra.Command{
-		Use:   "merge FILE.part ... -o ALL.part",
-		Short: "Add partials of one task, in any order and as a tree; needs no key",
-		Args:  cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+	cmd := command("merge FILE.part ... -o ALL.part", "Add partials of one task, in any order and as a tree; needs no key", "", between(1, math.MaxInt, "one partial or more"),
+		func(_ *cobra.Command, args []string) error {
 			if out == "" {
 				return usage(fmt.Errorf("merge: want -o ALL.part"))
 			}
@@ -344,8 +309,7 @@ func newMerge() *cobra.Command {
 				return err
 			}
 			return writePartial(out, all)
-		},
-	}
+		})
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file of the sum, a new one")
 	return cmd
 }
@@ -355,8 +319,5 @@ func writePartial(path string, p scale.Partial) error {
 	if err != nil {
 		return err
 	}
-	return newFile(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return writeNew(path, 0o600, text)
 }

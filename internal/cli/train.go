@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,47 +13,48 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/chart"
 	"github.com/discreet-rl/discreet/train/simulate"
 )
 
 func newTrain() *cobra.Command {
-	var overrides []string
-	var asJSON bool
 	var threads int
-	cmd := &cobra.Command{
-		Use:   "train CONFIG.yaml",
-		Short: "Train a policy on many agents' environments under local privacy",
-		Long: "Agents and aggregator run in one process, on simulated environments. With output.dir the run\n" +
-			"is kept there: interrupt it with Ctrl-C and give the same command to go on. The directory gets\n" +
-			"policy.json, train.json and training.svg and .png in the end. docs/training.md explains the keys.",
-		Args: exactly(1, "one configuration"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := command("train CONFIG.yaml", "Train a policy on many agents' environments under local privacy",
+		"Agents and aggregator run in one process, on simulated environments. With output.dir the run\n"+
+			"is kept there: interrupt it with Ctrl-C and give the same command to go on. The directory gets\n"+
+			"policy.json, train.json and training.svg in the end. docs/training.md explains the keys.", oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
 			if threads < 0 {
 				return usage(fmt.Errorf("train: --threads is %d; want 1 or more, or 0 for one a core", threads))
 			}
-			y, err := discreet.LoadTraining(args[0], overrides...)
+			y, err := discreet.LoadTraining(args[0], overrides(cmd)...)
 			if err != nil {
 				return err
 			}
-			return runTrain(cmd, y, threads, asJSON)
-		},
-	}
-	cmd.Flags().StringArrayVar(&overrides, "set", nil, "override a key of the configuration, key.key=value")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON and nothing else")
+			return runTrain(cmd, y, threads)
+		})
+	setFlag(cmd)
+	jsonFlag(cmd, "the result as JSON")
 	cmd.Flags().IntVar(&threads, "threads", 0, "goroutines that compute; 0 means one a core; the result does not depend on it")
 	return cmd
 }
 
-func runTrain(cmd *cobra.Command, y discreet.Training, threads int, asJSON bool) error {
+func runTrain(cmd *cobra.Command, y discreet.Training, threads int) error {
 	c, err := y.Config()
 	if err != nil {
 		return err
 	}
 	told := cmd.ErrOrStderr()
-	progress := tellTraining(told, c)
+	progress := &ticker{w: told, last: time.Now()}
 	result, err := discreet.Train(cmd.Context(), y, func(run *simulate.Config) {
-		run.Threads, run.Progress = threads, progress.tell
-		run.Resumed = func(reports uint64) { tellResumed(told, y.OutputDir(), reports, c.Terms.Submissions) }
+		run.Threads, run.Progress = threads, tellTraining(progress, c)
+		run.Resumed = func(reports uint64) {
+			if wanted := c.Terms.Submissions; reports < wanted {
+				fmt.Fprintf(told, "%s holds this run: it goes on after %d of %d reports\n", y.OutputDir(), reports, wanted)
+				return
+			}
+			fmt.Fprintf(told, "%s holds this run, complete with %d reports: nothing is trained again; its results follow\n", y.OutputDir(), reports)
+		}
 	})
 	progress.end()
 	switch {
@@ -64,7 +64,8 @@ func runTrain(cmd *cobra.Command, y discreet.Training, threads int, asJSON bool)
 		return err
 	}
 	if result.Dir != "" {
-		if failure := plotted(result); failure != nil {
+		draw := func(w io.Writer) error { return plotTraining(w, result.Result) }
+		if failure := atomicfile.Write(filepath.Join(result.Dir, "training.svg"), 0o644, draw); failure != nil {
 			return errors.Join(err, failure)
 		}
 	}
@@ -72,29 +73,12 @@ func runTrain(cmd *cobra.Command, y discreet.Training, threads int, asJSON bool)
 		fmt.Fprintf(told, "what %d reports came to is in %s\n", result.Accepted, result.Dir)
 		return err
 	}
-	if asJSON {
+	if wantsJSON(cmd) {
 		_, err := cmd.OutOrStdout().Write(result.JSON)
 		return err
 	}
 	printTraining(cmd.OutOrStdout(), result, c)
 	return nil
-}
-
-// plotted draws the run beside its policy.
-func plotted(r *discreet.Trained) error {
-	draw := func(format string) error {
-		return atomicfile.Write(filepath.Join(r.Dir, "training."+format), 0o644, func(w io.Writer) error { return plotTraining(w, format, r.Result) })
-	}
-	return errors.Join(draw("svg"), draw("png"))
-}
-
-// tellResumed says that a directory holds a run, and how far it is.
-func tellResumed(w io.Writer, dir string, reports, wanted uint64) {
-	if reports >= wanted {
-		fmt.Fprintf(w, "%s holds this run, complete with %d reports: nothing is trained again; its results follow\n", dir, reports)
-		return
-	}
-	fmt.Fprintf(w, "%s holds this run: it goes on after %d of %d reports\n", dir, reports, wanted)
 }
 
 // interruptedTraining tells what an interrupt left: reports that were sent cannot
@@ -111,7 +95,11 @@ func interruptedTraining(dir string, reports uint64, c simulate.Config) error {
 }
 
 func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
-	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget%s\n", r.Accepted, r.Counts.Rejected(), r.Declined, forfeited(r.Forfeited))
+	fmt.Fprintf(w, "reports   %d accepted, %d rejected, %d declined for want of budget", r.Accepted, r.Counts.Rejected(), r.Declined)
+	if r.Forfeited > 0 {
+		fmt.Fprintf(w, ", %d forfeited: paid for, but never made because a process ended", r.Forfeited)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "updates   %d\n", r.Version)
 	if !c.Terms.Randomizer.Private() {
 		fmt.Fprintln(w, "privacy   NONE: a reference, not for agents")
@@ -129,12 +117,12 @@ func printTraining(w io.Writer, r *discreet.Trained, c simulate.Config) {
 	}
 	fmt.Fprintf(w, "score     %.1f in the last tenth (known only in a simulation; real agents do not report it)\n", simulate.Retention(r.Scores, .1))
 	if r.Dir != "" {
-		fmt.Fprintf(w, "written   policy.json, train.json, training.svg and training.png in %s\n", r.Dir)
+		fmt.Fprintf(w, "written   policy.json, train.json and training.svg in %s\n", r.Dir)
 	}
 }
 
 // printRecipe says how agents learned, and what of it the configuration left to the rule.
-func printRecipe(w io.Writer, r discreet.Recipe) {
+func printRecipe(w io.Writer, r simulate.Recipe) {
 	fmt.Fprintf(w, "learning  %s with %s, episodes: %d", r.Method, r.Mechanism, r.Episodes)
 	if len(r.Chosen) > 0 {
 		fmt.Fprintf(w, "; chosen by the rule of docs/training.md for %d weights", r.Weights)
@@ -146,60 +134,74 @@ func printRecipe(w io.Writer, r discreet.Recipe) {
 	fmt.Fprintln(w)
 }
 
-func forfeited(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d forfeited: paid for, but never made because a process ended", n)
-}
-
-// trainingProgress writes how far a run has come: in place on a terminal, elsewhere
-// a line every ten seconds and one at the end.
-type trainingProgress struct {
-	w       io.Writer
-	cfg     simulate.Config
-	inPlace bool
-	open    bool // the cursor is behind a line that is to be written over
-	last    time.Time
-	mean    float64
-}
-
-func tellTraining(w io.Writer, c simulate.Config) *trainingProgress {
-	f, ok := w.(*os.File)
-	return &trainingProgress{w: w, cfg: c, inPlace: ok && terminal(f), last: time.Now()}
-}
-
-// tell is for [simulate.Config.Progress].
-func (t *trainingProgress) tell(p simulate.Progress) bool {
-	t.mean += (p.Score - t.mean) / float64(min(p.Accepted, 100))
-	every := 10 * time.Second
-	if t.inPlace {
-		every = 200 * time.Millisecond
-	}
-	if !p.Done && time.Since(t.last) < every {
+// tellTraining writes how far a run has come; it is for [simulate.Config.Progress].
+func tellTraining(t *ticker, c simulate.Config) func(simulate.Progress) bool {
+	var mean float64
+	return func(p simulate.Progress) bool {
+		mean += (p.Score - mean) / float64(min(p.Accepted, 100))
+		if !t.due(p.Done) {
+			return true
+		}
+		line := fmt.Sprintf("%d of %d reports, %d updates, simulated score %.0f", p.Accepted, c.Terms.Submissions, p.Version, mean)
+		if c.Terms.Randomizer.Private() {
+			line += fmt.Sprintf(", epsilon %.4g of %.4g an agent", p.Epsilon, c.Budget)
+		}
+		if p.Success != nil {
+			line += fmt.Sprintf(", success %.2f +- %.2f", p.Success.Share, p.Success.StdError)
+		}
+		t.write(line)
 		return true
 	}
-	t.last = time.Now()
-	line := fmt.Sprintf("%d of %d reports, %d updates, simulated score %.0f", p.Accepted, t.cfg.Terms.Submissions, p.Version, t.mean)
-	if t.cfg.Terms.Randomizer.Private() {
-		line += fmt.Sprintf(", epsilon %.4g of %.4g an agent", p.Epsilon, t.cfg.Budget)
-	}
-	if p.Success != nil {
-		line += fmt.Sprintf(", success %.2f +- %.2f", p.Success.Share, p.Success.StdError)
-	}
-	if t.inPlace {
-		fmt.Fprintf(t.w, "\r\x1b[K%s", line)
-		t.open = true
-	} else {
-		fmt.Fprintln(t.w, line)
-	}
-	return true
 }
 
-// end leaves the last line as it is.
-func (t *trainingProgress) end() {
-	if t.open {
-		fmt.Fprintln(t.w)
-		t.open = false
+// plotTraining draws the score along a run and, below it, the private estimates of evaluating agents.
+func plotTraining(w io.Writer, r *simulate.Result) error {
+	d := chart.Drawing{Title: "Training", Columns: 1, Panels: []*chart.Panel{scorePanel(r.Scores)}}
+	if len(r.Success) > 0 {
+		d.Panels, d.Foot = append(d.Panels, successPanel(r.Success)), "bars: two standard errors"
 	}
+	return d.Write(w)
+}
+
+// scorePanel shows means of scores over a hundredth of the run.
+func scorePanel(scores []float64) *chart.Panel {
+	window := max(1, len(scores)/100)
+	var points []chart.Dot
+	var means []float64
+	for from := 0; from+window <= len(scores); from += window {
+		sum := 0.0
+		for _, s := range scores[from : from+window] {
+			sum += s
+		}
+		means = append(means, sum/float64(window))
+		points = append(points, chart.Dot{X: float64(from + window), Y: sum / float64(window)})
+	}
+	p := chart.New(fmt.Sprintf("Score, mean of %d agents (simulation only)", window), reports(points), chart.Axis{Name: "score"}.Over(means...))
+	p.Line(onlyLine, points)
+	return p
+}
+
+// reports is the axis of reports from the first.
+func reports(points []chart.Dot) chart.Axis {
+	a := chart.Axis{Name: "reports", High: 1}
+	for _, d := range points {
+		a.High = max(a.High, d.X)
+	}
+	return a
+}
+
+// successPanel shows the private estimates of the share of successful agents, with
+// two standard errors.
+func successPanel(estimates []simulate.Estimate) *chart.Panel {
+	var points, upper, lower []chart.Dot
+	var ends []float64
+	for _, e := range estimates {
+		x, high, low := float64(e.Submissions), e.Share+2*e.StdError, e.Share-2*e.StdError
+		points, upper, lower = append(points, chart.Dot{X: x, Y: e.Share}), append(upper, chart.Dot{X: x, Y: high}), append(lower, chart.Dot{X: x, Y: low})
+		ends = append(ends, high, low)
+	}
+	p := chart.New("Successful agents, by randomised response", reports(points), chart.Axis{Name: "share"}.Over(ends...))
+	p.Bars("bars "+chart.Colour(0), upper, lower)
+	p.Mark("mark "+chart.Colour(0), chart.Disc, 3, points...)
+	return p
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,19 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/report"
+	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // failure marks a check that did not hold: exit code 1, whatever it wraps.
-type failure struct{ error }
+func failure(err error) error { return classed{err, fault.Failure} }
 
-func (e failure) Unwrap() error { return e.error }
-
-// Fault implements [fault.Marked]: a check that does not hold has failed, whatever
-// is wrong.
-func (failure) Fault() fault.Class { return fault.Failure }
+// partial marks a check that found nothing wrong and could not look at everything.
+func partial(err error) error { return classed{err, fault.PartialFault} }
 
 // shown is a location as it may be told: a URL without its password.
 func shown(location string) string {
@@ -33,13 +33,7 @@ func shown(location string) string {
 	return location
 }
 
-func failed(what string, err error) error { return failure{fmt.Errorf("%s: %w", what, err)} }
-
-// partial marks a check that found nothing wrong and could not look at everything.
-type partial struct{ error }
-
-// Fault implements [fault.Marked].
-func (partial) Fault() fault.Class { return fault.PartialFault }
+func failed(what string, err error) error { return failure(fmt.Errorf("%s: %w", what, err)) }
 
 // verdict is the JSON form of what was checked. What was not is absent.
 type verdict struct {
@@ -58,11 +52,9 @@ type verdict struct {
 
 func newVerify() *cobra.Command {
 	var key string
-	var asJSON, strict bool
-	cmd := &cobra.Command{
-		Use:   "verify RELEASE.json",
-		Short: "Check a release without its ledger: form, accounting, plan, signature",
-		Long: `Check what can be checked of a release with nothing else at hand: that it
+	var strict bool
+	cmd := command("verify RELEASE.json", "Check a release without its ledger: form, accounting, plan, signature",
+		`Check what can be checked of a release with nothing else at hand: that it
 follows the schema, that its event costs no more than it promises, that its
 fields agree with the plan that follows from its public facts and with each other,
 and, with --public-key, that the holder of that key signed it as it stands. It takes
@@ -74,18 +66,14 @@ signature, or the ledger, can show whether they were changed. Exit code 4 says t
 nothing wrong was found and that the plan was not made again, because the release
 names another version of the program, which would have written it differently, or a
 method that is not of this library. With --strict this is a failure, and so is a
-field that is listed, unless --public-key shows that the release was not changed.`,
-		Args: exactly(1, "one release"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+field that is listed, unless --public-key shows that the release was not changed.`, exactly(1, "one release"),
+		func(cmd *cobra.Command, args []string) error {
 			text, err := readDocument(args[0])
 			if err != nil {
 				return err
 			}
 			v := verdict{Valid: true, Release: args[0]}
-			w := cmd.OutOrStdout()
-			if asJSON {
-				w = io.Discard
-			}
+			w := words(cmd)
 			found, err := v.release(w, args[0], text, key, false)
 			if err != nil {
 				return err
@@ -94,15 +82,14 @@ field that is listed, unless --public-key shows that the release was not changed
 				v.note(w, fmt.Sprintf("it says that entry %d of the ledger of dataset %s paid for it; only the ledger can confirm this", e.Seq, e.Dataset))
 			}
 			err = wanting(args[0], found, strict)
-			if asJSON && fault.Of(err) != fault.Failure {
+			if wantsJSON(cmd) && fault.Of(err) != fault.Failure {
 				err = errors.Join(printJSON(cmd.OutOrStdout(), v), err)
 			}
 			return err
-		},
-	}
+		})
 	cmd.Flags().StringVar(&key, "public-key", "", "public key of the signer (PEM)")
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail where anything could not be checked")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	jsonFlag(cmd, "JSON")
 	return cmd
 }
 
@@ -113,11 +100,11 @@ func wanting(path string, found *discreet.Verification, strict bool) error {
 	case !found.Replanned:
 		err := fmt.Errorf("%s: NOT checked: the plan, and every field that follows from it; see the notes", path)
 		if strict {
-			return failure{err}
+			return failure(err)
 		}
-		return partial{err}
+		return partial(err)
 	case strict && found.SignedBy == "" && len(found.NotChecked) > 0:
-		return failure{fmt.Errorf("%s: fields are not checked (%d lines above), and no signature was checked that covers them; give --public-key", path, len(found.NotChecked))}
+		return failure(fmt.Errorf("%s: fields are not checked (%d lines above), and no signature was checked that covers them; give --public-key", path, len(found.NotChecked)))
 	}
 	return nil
 }
@@ -214,14 +201,69 @@ func readDocument(path string) ([]byte, error) {
 	case info.Size() > largestRelease:
 		return nil, usage(fmt.Errorf("%s has %d bytes, more than any release: at most %d are read", path, info.Size(), largestRelease))
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usage(err)
-	}
-	return text, nil
+	return readNamed(path)
 }
 
 func (v *verdict) note(w io.Writer, text string) {
 	v.Notes = append(v.Notes, text)
 	fmt.Fprintf(w, "note        %s\n", text)
+}
+
+func newReport() *cobra.Command {
+	var out string
+	cmd := command("report RELEASE.json", "Render a release as one self-contained page",
+		`Render a release as one self-contained page. With --json it prints the headline
+alone: whether the release answers the question (yes, in_part or no), and if not,
+why.`, exactly(1, "one release"),
+		func(cmd *cobra.Command, args []string) error {
+			r, err := readRelease(args[0])
+			if err != nil {
+				return err
+			}
+			if wantsJSON(cmd) {
+				if out != "" {
+					return usage(fmt.Errorf("report: --json prints the headline and writes no page; give it or -o"))
+				}
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(headline(r))
+			}
+			if out == "" {
+				return usage(fmt.Errorf("report: -o is missing; name the .html file to write"))
+			}
+			if err := newFile(out, 0o644, func(w io.Writer) error { return report.Write(w, r) }); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n", out)
+			return err
+		})
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; a new file")
+	jsonFlag(cmd, "the headline as JSON")
+	return cmd
+}
+
+// headline says whether a release answers the question: yes, in_part or no, and then why not.
+func headline(r *evaluate.Release) map[string]string {
+	if why := report.Unanswered(r); why != "" {
+		return map[string]string{"answered": "no", "why": why}
+	}
+	if why := report.InPart(r); why != "" {
+		return map[string]string{"answered": "in_part", "why": why}
+	}
+	return map[string]string{"answered": "yes"}
+}
+
+func readRelease(path string) (*evaluate.Release, error) {
+	text, err := readDocument(path)
+	if err != nil {
+		return nil, err
+	}
+	var r evaluate.Release
+	if err = json.Unmarshal(text, &r); err == nil {
+		return &r, nil
+	}
+	// Of a value of another type the schema speaks in words that are not a program's.
+	var mistyped *json.UnmarshalTypeError
+	if e := schema.Check(schema.Release, text); e != nil && errors.As(err, &mistyped) {
+		err = e
+	}
+	return nil, usage(fmt.Errorf("%s: %w", path, err))
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/signature"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/serve"
 )
 
@@ -143,7 +143,7 @@ func readers(t *testing.T, dir string) map[string]func(*testing.T) any {
 		return object(t, run(t, "fleet", "plan", filepath.Join(dir, "inputs/fleet.yaml"), "--json"), "epsilon_report", "epsilon_device", "reports_per_device")
 	}
 	all["settings/agent.yaml"] = func(t *testing.T) any {
-		a, err := config.LoadFleetAgent(filepath.Join(dir, "inputs/agent.yaml"), nil)
+		a, err := yamlfile.LoadFleetAgent(filepath.Join(dir, "inputs/agent.yaml"), nil)
 		check(t, err)
 		return facts{"server": a.Server, "epsilon": a.Epsilon, "purpose": a.Consent.Purpose, "randomizer": a.Consent.Randomizer}
 	}
@@ -166,11 +166,11 @@ func release(t *testing.T, path, dir string) any {
 		t.Error(err)
 	}
 	f := facts{"method": r.Method, "signed": v.SignedBy != "", "envelope": v.Envelope, "values": r.Values, "answers": len(r.Answers)}
-	if r.Estimate != nil {
-		f["estimate"] = facts{"value": r.Estimate.Value, "interval": r.Estimate.Interval}
-	}
 	for _, a := range r.Answers {
-		if a.Estimate != nil {
+		switch {
+		case a.Estimate != nil && r.JointConfidence == 0: // which 0.1.0 wrote by itself
+			f["estimate"], f["answers"] = facts{"value": a.Estimate.Value, "interval": a.Estimate.Interval}, 0
+		case a.Estimate != nil:
 			f["answer "+a.Name] = facts{"value": a.Estimate.Value, "interval": a.Estimate.Interval}
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-rl/discreet/internal/charging"
+
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -24,6 +26,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/cli"
 	"github.com/discreet-rl/discreet/internal/fleet"
@@ -104,7 +107,7 @@ func target(t *testing.T, dir, kind, file string) any {
 	check(t, err)
 	r, err := discreet.Evaluate(context.Background(), c)
 	check(t, err)
-	return facts{"value": digits(r.Release.Estimate.Value, 9)}
+	return facts{"value": digits(r.Release.Answers[0].Estimate.Value, 9)}
 }
 
 // event is what one event of a list costs.
@@ -177,7 +180,7 @@ func contract(t *testing.T, dir string) any {
 	check(t, err)
 	config, err := discreet.Load(filepath.Join(dir, "inputs/questions/charged.yaml"), "data.path="+where+strings.TrimPrefix(filepath.Base(dir), filepath.Base(where))+"/inputs/questions/bandit.csv", "contract={methods: [dp-is, dp-wis], failed_checks: 2}")
 	check(t, err)
-	check(t, discreet.CheckContract(t.Context(), config, l))
+	check(t, charging.CheckContract(t.Context(), config, l))
 	return facts{"number": c.Number, "terms": c.Terms, "hash": c.Hash}
 }
 
@@ -195,8 +198,10 @@ func shards(t *testing.T, dir string) any {
 		check(t, os.CopyFS(filepath.Join(whole, part), os.DirFS(filepath.Join(dir, part))))
 	}
 	got := run(t, "evaluate", filepath.Join(whole, "inputs/questions/shards.yaml"), "--shards", shardsOf, "--run", filepath.Join(whole, "run"), "--json")
-	estimate := object(t, got, "estimate")
-	return facts{"again": reflect.DeepEqual(estimate, object(t, contents(t, dir, "releases/shards.json"), "estimate"))}
+	var old, again evaluate.Release
+	check(t, json.Unmarshal(contents(t, dir, "releases/shards.json"), &old))
+	check(t, json.Unmarshal(got, &again))
+	return facts{"again": reflect.DeepEqual(old.Answers, again.Answers)}
 }
 
 // partials adds partials up. Only the program that asked may answer a task, so a task of old is refused.

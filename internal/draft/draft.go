@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/discreet-rl/discreet/internal/config"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
@@ -34,8 +34,8 @@ func Configuration(path, format string, of *file.Description) []byte {
 
 func (d *draft) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
-// found gives the columns that are read as a canonical one.
-func (d *draft) found(canonical string) []file.Column {
+// mapped gives the columns that are read as a canonical one.
+func (d *draft) mapped(canonical string) []file.Column {
 	var out []file.Column
 	for _, c := range d.columns {
 		if c.Canonical == canonical {
@@ -45,16 +45,16 @@ func (d *draft) found(canonical string) []file.Column {
 	return out
 }
 
-func (d *draft) has(canonical string) bool { return len(d.found(canonical)) > 0 }
+func (d *draft) has(canonical string) bool { return len(d.mapped(canonical)) > 0 }
 
 // head says what the draft was made from.
 func (d *draft) head(path string) {
 	d.line("# A draft for %s, from the names and types of its columns and nothing else.", scalar(path))
-	d.line("# Every %s is refused until something else stands there. What stands there must be public:", config.Open)
+	d.line("# Every %s is refused until something else stands there. What stands there must be public:", yamlfile.Open)
 	d.line("# known from the protocol, from physics or from earlier publications, never read off these data.")
 	d.line("# A range or a number that was looked up in the data voids the guarantee.")
 	d.line("#")
-	d.line("# The columns, their types by the first rows, and what they are taken for:")
+	d.line("# The columns, their types by the first rows, and how discreet will read them:")
 	for _, c := range d.columns {
 		taken := ""
 		switch {
@@ -87,7 +87,7 @@ func (d *draft) data(path, format string) {
 	if mapping := d.mapping(); len(mapping) > 0 || d.unknownRows() {
 		d.line("  columns:                      # the column of the file that holds each of these")
 		for _, name := range mapping {
-			d.line("    %s: %s", name, config.Open)
+			d.line("    %s: %s", name, yamlfile.Open)
 		}
 		for _, name := range []string{"unit_id", "episode_id", "step"} {
 			if d.unknownRows() && !d.has(name) {
@@ -96,9 +96,9 @@ func (d *draft) data(path, format string) {
 		}
 	}
 	words := d.words()
-	switch a := d.found("action"); {
+	switch a := d.mapped("action"); {
 	case len(a) == 1 && a[0].Type == "text":
-		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", config.Open)
+		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", yamlfile.Open)
 	case len(a) != 1 && len(words) > 0:
 		d.line("  # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1")
 	}
@@ -139,7 +139,7 @@ func (d *draft) episodes() {
 		d.line("  #   one of the decisions of a person, in their order:  episode_per_person: true, with unit_id and step under columns")
 		d.line("  #   one of an episode that a column names:             episode_id and step under columns")
 		d.line("  # steps: {from: 1}            # of a column step that counts from 1; {kind: ordered} of days, {kind: date, format: \"%%Y-%%m-%%d\"} of dates")
-		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", config.Open)
+		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", yamlfile.Open)
 	}
 }
 
@@ -166,9 +166,9 @@ var probability = regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`)
 // the columns that may hold them.
 func (d *draft) behavior() {
 	d.line("  behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy")
-	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", config.Open)
+	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", yamlfile.Open)
 	if !d.has("behavior_prob") {
-		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...; estimate is paid for", config.Open)
+		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...; estimate is paid for", yamlfile.Open)
 		n := 0
 		for _, c := range d.columns {
 			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability.MatchString(c.Name) {
@@ -185,7 +185,7 @@ func (d *draft) behavior() {
 func (d *draft) mapping() []string {
 	var out []string
 	for _, name := range []string{"episode_id", "unit_id", "step", "action", "reward"} {
-		n := len(d.found(name))
+		n := len(d.mapped(name))
 		needed := name == "action" || name == "reward" || name == "episode_id" && d.has("step") && !d.has("unit_id")
 		if n > 1 || n == 0 && needed {
 			out = append(out, name)
@@ -197,15 +197,15 @@ func (d *draft) mapping() []string {
 // problem writes the public facts.
 func (d *draft) problem() {
 	d.line("problem:")
-	d.line("  persons: %s             # how many there are by the study's public records; checked under replace_one", config.Open)
-	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", config.Open)
-	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", config.Open, config.Open)
-	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", config.Open)
+	d.line("  persons: %s             # how many there are by the study's public records; checked under replace_one", yamlfile.Open)
+	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", yamlfile.Open)
+	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", yamlfile.Open, yamlfile.Open)
+	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", yamlfile.Open)
 	d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
 	} else {
-		d.line("  end: %s                 # terminated (nothing follows the last row, as in one-row episodes) or truncated (the record was cut off there)", config.Open)
+		d.line("  end: %s                 # terminated (nothing follows the last row, as in one-row episodes) or truncated (the record was cut off there)", yamlfile.Open)
 	}
 }
 
@@ -215,7 +215,7 @@ func (d *draft) privacy() {
 	if d.has("unit_id") {
 		d.line("  unit: person                  # whom unit_id names")
 	} else {
-		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", config.Open)
+		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", yamlfile.Open)
 	}
 	if !d.has("unit_id") {
 		n := 0
@@ -227,21 +227,21 @@ func (d *draft) privacy() {
 		}
 	}
 	d.line("  adjacency: replace_one        # the number of persons is public; add_remove_one where it is not")
-	d.line("  epsilon: %s", config.Open)
-	d.line("  delta: %s               # below 1/persons", config.Open)
+	d.line("  epsilon: %s", yamlfile.Open)
+	d.line("  delta: %s               # below 1/persons", yamlfile.Open)
 	d.line("")
 }
 
 // question writes what an analyst asks.
 func (d *draft) question() {
 	d.line("# The question, which an analyst asks. `discreet methods` lists the methods, docs/policies.md the policies.")
-	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", config.Open)
+	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", yamlfile.Open)
 	d.line("# To compare policies, in place of target:")
 	d.line("# targets: [{name: new, kind: ...}, {name: old, kind: ...}]")
 	d.line("# contrasts: [[new, old]]")
-	d.line("method: {name: %s}", config.Open)
+	d.line("method: {name: %s}", yamlfile.Open)
 	if names := d.observations(); len(names) > 0 {
-		open := strings.TrimSuffix(strings.Repeat(config.Open+", ", len(names)), ", ")
+		open := strings.TrimSuffix(strings.Repeat(yamlfile.Open+", ", len(names)), ", ")
 		d.line("# For a method that needs features, with the public range of each:")
 		d.line("# features: {kind: columns, names: [%s], low: [%s], high: [%s]}", strings.Join(names, ", "), open, open)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/config"
 	"github.com/discreet-rl/discreet/internal/draft"
+	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
@@ -17,7 +17,7 @@ func ExampleConfiguration() {
 		{Name: "arm", Type: "text"}, {Name: "reward", Canonical: "reward", Type: "number"},
 	}})
 	for line := range bytes.Lines(text) {
-		if strings.HasPrefix(string(line), "data:") || strings.HasPrefix(string(line), "  ") && !strings.Contains(string(line), config.Open) {
+		if strings.HasPrefix(string(line), "data:") || strings.HasPrefix(string(line), "  ") && !strings.Contains(string(line), yamlfile.Open) {
 			fmt.Print(string(line))
 		}
 	}
@@ -58,13 +58,13 @@ func TestWhatARowIsIsAsked(t *testing.T) {
 		"episodes":      {[]file.Column{{Name: "stay", Canonical: "episode_id", Type: "integer"}}, false},
 	} {
 		text := string(draft.Configuration("a.csv", "", &file.Description{Columns: c.columns}))
-		if got := strings.Contains(text, "\n  one_row_episodes: "+config.Open); got != c.asks {
+		if got := strings.Contains(text, "\n  one_row_episodes: "+yamlfile.Open); got != c.asks {
 			t.Errorf("%s: asks %v; want %v\n%s", name, got, c.asks, text)
 		}
 		if strings.Contains(text, "\n  one_row_episodes: true") {
 			t.Errorf("%s: guesses\n%s", name, text)
 		}
-		if !strings.Contains(text, "\n  end: "+config.Open) {
+		if !strings.Contains(text, "\n  end: "+yamlfile.Open) {
 			t.Errorf("%s: does not ask how episodes end\n%s", name, text)
 		}
 	}

@@ -31,6 +31,9 @@ func Input(text string) error { return &sentinel{text, InputFault} }
 // Refused returns a new sentinel of class RefusedFault.
 func Refused(text string) error { return &sentinel{text, RefusedFault} }
 
+// Failed returns a new sentinel of class Failure.
+func Failed(text string) error { return &sentinel{text, Failure} }
+
 type sentinel struct {
 	text  string
 	class Class

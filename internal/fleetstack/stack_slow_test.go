@@ -153,9 +153,9 @@ func (s *stack) agent(i int, code string) (*device.Agent, device.Services, *[32]
 	}
 	a, err := device.Open(s.t.Context(), device.Config{
 		Dir: s.t.TempDir(), Root: root, Epsilon: rounds * privunit.Epsilon, Poll: 400 * time.Millisecond,
-		Consent: fleet.Consent{Purpose: "balance poles", Randomizer: privunit, Reports: rounds, Dim: len(s.theta)},
+		Consent: device.Consent{Purpose: "balance poles", Randomizer: privunit, Reports: rounds, Dim: len(s.theta)},
 		Noise:   func(round uint64) *noise.Source { return noiseOf(i, round) },
-		Log:     service.NewLog(&s.told, slog.LevelInfo, device.LogKeys()),
+		Log:     service.NewLog(&s.told, slog.LevelInfo, fleet.DeviceLogKeys()),
 	})
 	if err != nil {
 		s.t.Fatal(err)

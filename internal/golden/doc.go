@@ -1,7 +1,8 @@
 // Package golden holds no code. Its tests keep what the project computes byte
 // for byte: the seeded release of every method under both adjacencies, with its
-// main options, and the ledger entries that pay for releases. Seeded weights of
-// training runs are kept by package train.
+// main options, the ledger entries that pay for releases, and the texts of errors for
+// configurations and logs with one fault and with two. Seeded weights of training runs are
+// kept by package train.
 //
 // The rule: one change regenerates the net at most once, and says in its commit
 // which files change and why. What changes without a reason is a fault.

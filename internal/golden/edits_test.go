@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -177,7 +179,7 @@ func TestEveryFieldIsCheckedOrNamed(t *testing.T) {
 		}
 		cfg := parse(t, dir, q.config("replace_one"))
 		if q.name == "dp-wis" {
-			cfg.Ledger = &discreet.Ledger{Path: "budget.db", Analyst: "ann", Purpose: "a test"}
+			cfg.Ledger = &config.Ledger{Path: "budget.db", Analyst: "ann", Purpose: "a test"}
 			cfg.Sign, cfg.Justification = "key.pem", "because"
 		}
 		w.try(t, q.name, evaluated(t, cfg).JSON, func(all []edit) []edit {

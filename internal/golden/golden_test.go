@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -72,7 +74,7 @@ func TestReleasesDoNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, dir, text string) discreet.Config {
+func parse(t *testing.T, dir, text string) config.Config {
 	t.Helper()
 	c, err := discreet.Parse("case", []byte(text))
 	if err != nil {
@@ -82,7 +84,7 @@ func parse(t *testing.T, dir, text string) discreet.Config {
 	return c
 }
 
-func evaluated(t *testing.T, c discreet.Config, options ...discreet.Option) *discreet.Result {
+func evaluated(t *testing.T, c config.Config, options ...discreet.Option) *discreet.Result {
 	t.Helper()
 	r, err := discreet.Evaluate(context.Background(), c, append(options, discreet.WithSource(noise.NewSeeded(1)))...)
 	if err != nil {

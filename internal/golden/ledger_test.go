@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -42,7 +44,7 @@ func TestEntriesKeepTheirBytes(t *testing.T) {
 			var last *discreet.Result
 			for _, asked := range []string{"constant", "dp-wis-auto", "dp-lsw", "gpope", "dp-refine"} {
 				c := parse(t, dir, questions[asked].config(adjacency.String()))
-				c.Ledger = &discreet.Ledger{Path: "budget.db", Analyst: "ada", Purpose: "try " + asked}
+				c.Ledger = &config.Ledger{Path: "budget.db", Analyst: "ada", Purpose: "try " + asked}
 				last = evaluated(t, c, discreet.WithKey("key-"+asked))
 			}
 			if err := l.SetBudget(ctx, dp.Budget{Epsilon: 40, Delta: 1e-2}, "a second year"); err != nil {
@@ -53,11 +55,7 @@ func TestEntriesKeepTheirBytes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				line, err := e.Entry.Encode()
-				if err != nil {
-					t.Fatal(err)
-				}
-				entries.Write(append(line, '\n'))
+				entries.Write(append(e.Line, '\n'))
 			}
 			n.compare(t, name+".ndjson", entries.Bytes())
 			n.compare(t, name+".json", last.JSON)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/config"
+
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
@@ -53,9 +55,9 @@ func (d *document) scale(path string) { d.set(path, d.number(path)*1.01) }
 
 // normal sets the interval that follows from value and errors within [low, high].
 func (d *document) normal(low, high float64) {
-	half := 1.959963984540054 * math.Hypot(d.number("estimate.std_sampling"), d.number("estimate.std_privacy"))
-	v := d.number("estimate.value")
-	d.set("estimate.interval", []any{max(low, v-half), min(high, v+half)})
+	half := 1.959963984540054 * math.Hypot(d.number("answers.0.estimate.std_sampling"), d.number("answers.0.estimate.std_privacy"))
+	v := d.number("answers.0.estimate.value")
+	d.set("answers.0.estimate.interval", []any{max(low, v-half), min(high, v+half)})
 }
 
 // TestVerifyTells changes releases in one or several places, as somebody would who
@@ -80,31 +82,31 @@ func TestVerifyTells(t *testing.T) {
 		change              func(d *document)
 		want                string
 	}{
-		"interval":           {"dp-dr-actions", "replace_one", false, func(d *document) { d.scale("estimate.interval.0") }, "estimate.interval[0]"},
-		"interval of a mean": {"dp-is-complete", "replace_one", false, func(d *document) { d.scale("estimate.interval.0") }, "estimate.interval[0]"},
+		"interval":           {"dp-dr-actions", "replace_one", false, func(d *document) { d.scale("answers.0.estimate.interval.0") }, "estimate.interval[0]"},
+		"interval of a mean": {"dp-is-complete", "replace_one", false, func(d *document) { d.scale("answers.0.estimate.interval.0") }, "estimate.interval[0]"},
 		"less noise than the event has, with its interval": {"dp-is-complete", "replace_one", false, func(d *document) {
-			d.set("estimate.std_privacy", d.number("estimate.std_privacy")/100)
+			d.set("answers.0.estimate.std_privacy", d.number("answers.0.estimate.std_privacy")/100)
 			d.normal(0, most)
 		}, "estimate."},
 		"more noise than the event has, with its interval": {"dp-is-complete", "add_remove_one", false, func(d *document) {
-			d.set("estimate.value", 0.5)
-			d.set("estimate.std_privacy", 50.0)
+			d.set("answers.0.estimate.value", 0.5)
+			d.set("answers.0.estimate.std_privacy", 50.0)
 			d.normal(0, most)
 		}, "std_privacy is 50; the noise makes at most"},
 		"sampling error beyond the clip, with its interval": {"dp-is-complete", "replace_one", false, func(d *document) {
-			d.set("estimate.std_sampling", 50.0)
+			d.set("answers.0.estimate.std_sampling", 50.0)
 			d.normal(0, most)
 		}, "std_sampling is 50"},
-		"value beyond the range":    {"dp-is-complete", "replace_one", false, func(d *document) { d.set("estimate.value", 15) }, "outside the public range"},
-		"value of other sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.x") }, "estimate."},
-		"no sums":                   {"dp-wis", "replace_one", false, func(d *document) { d.set("diagnostics.sums", nil) }, "diagnostics.sums is missing"},
-		"persons of the sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("diagnostics.sums.count") }, "which is public"},
-		"value of another baseline": {"dp-dr", "replace_one", false, func(d *document) { d.scale("diagnostics.baseline.value") }, "estimate."},
-		"no baseline":               {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
-		"clip":                      {"dp-dr-complete", "add_remove_one", false, func(d *document) { d.scale("diagnostics.clip.max") }, "none of the ranges"},
-		"cap":                       {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("diagnostics.max_weight") }, "none of the caps"},
-		"noise of overlap":          {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
-		"overlap unpaid":            {"dp-dr", "replace_one", false, func(d *document) { d.set("diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
+		"value beyond the range":    {"dp-is-complete", "replace_one", false, func(d *document) { d.set("answers.0.estimate.value", 15) }, "outside the public range"},
+		"value of other sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.x") }, "answers[0]."},
+		"no sums":                   {"dp-wis", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.sums", nil) }, "diagnostics.sums is missing"},
+		"persons of the sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.count") }, "which is public"},
+		"value of another baseline": {"dp-dr", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.baseline.value") }, "estimate."},
+		"no baseline":               {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("answers.0.diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
+		"clip":                      {"dp-dr-complete", "add_remove_one", false, func(d *document) { d.scale("answers.0.diagnostics.clip.max") }, "none of the ranges"},
+		"cap":                       {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.max_weight") }, "none of the caps"},
+		"noise of overlap":          {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
+		"overlap unpaid":            {"dp-dr", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
 		"values beyond the range": {"dp-refine", "replace_one", false, func(d *document) {
 			d.set("theta.0", -5.0)
 			d.set("values.0", -5.0)
@@ -120,9 +122,9 @@ func TestVerifyTells(t *testing.T) {
 		"target off-policy":  {"dp-wis", "replace_one", false, func(d *document) { d.set("public.target", "the policy that made the data") }, "on_policy is false"},
 		"behaviour":          {"dp-wis", "replace_one", false, func(d *document) { d.set("public.behavior.source", "guess") }, "public.behavior"},
 		"weights": {"is", "replace_one", false, func(d *document) {
-			d.set("diagnostics.weights.largest_weight", d.get("diagnostics.weights.mean_weight"))
+			d.set("answers.0.diagnostics.weights.largest_weight", d.get("answers.0.diagnostics.weights.mean_weight"))
 		}, "no 60 weights have mean"},
-		"effective sample size": {"is", "replace_one", false, func(d *document) { d.set("diagnostics.weights.effective_sample_size", 59.0) }, "notes"},
+		"effective sample size": {"is", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.weights.effective_sample_size", 59.0) }, "notes"},
 		"head":                  {"dp-wis", "replace_one", true, func(d *document) { d.set("ledger.head.seq", d.number("ledger.seq")+1) }, "ledger.head"},
 		"shares":                {"dp-wis", "replace_one", true, func(d *document) { d.scale("ledger.shares.left") }, "ledger.shares"},
 		"budget":                {"dp-wis", "replace_one", true, func(d *document) { d.set("ledger.budget.epsilon", 3000.0) }, "disclosure.composition"},
@@ -133,7 +135,7 @@ func TestVerifyTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := parse(t, dir, questions[c.question].config(c.adjacency))
 			if c.charged {
-				cfg.Ledger = &discreet.Ledger{Path: "budget.db"}
+				cfg.Ledger = &config.Ledger{Path: "budget.db"}
 			}
 			text := evaluated(t, cfg).JSON
 			if v, err := discreet.Verify(text, nil); err != nil || !v.Replanned {
@@ -183,7 +185,7 @@ func TestVerifyTellsAForgerOfNoise(t *testing.T) {
 		if err := json.Unmarshal(evaluated(t, parse(t, dir, q.config("replace_one"))).JSON, &d.root); err != nil {
 			t.Fatal(err)
 		}
-		d.set("estimate.std_privacy", d.number("estimate.std_privacy")/100)
+		d.set("answers.0.estimate.std_privacy", d.number("answers.0.estimate.std_privacy")/100)
 		for range 10 {
 			text, err := json.Marshal(d.root)
 			if err != nil {
@@ -200,7 +202,7 @@ func TestVerifyTellsAForgerOfNoise(t *testing.T) {
 			if found[1] == "estimate.std_privacy" {
 				return
 			}
-			path := found[1]
+			path := "answers.0." + found[1]
 			if found[2] != "" {
 				path += "." + found[2]
 			}

@@ -13,7 +13,6 @@ import (
 // command ends with exit code 1, for something failed that neither other input nor
 // another budget mends; or they always come beside a sentinel that is marked.
 var unmarked = []string{
-	"..ErrNotWritten", "..ErrRelease",
 	"dp/account.ErrExhausted",
 	"dp/audit.ErrBroken",
 	"dp/ledger.ErrBehind", "dp/ledger.ErrRecorded", "dp/ledger.ErrRelease", "dp/ledger.ErrTampered",
@@ -37,6 +36,7 @@ var unmarked = []string{
 	"internal/service.ErrAnonymous", "internal/service.ErrAway", "internal/service.ErrRevoked", "internal/service/database.ErrSchema",
 	"internal/signature.ErrEnvelope", "internal/signature.ErrForeign", "internal/signature.ErrSignature", "internal/signature.ErrUnsigned",
 	"internal/xmath.ErrIntegration",
+	"internal/boundedfile.ErrUnfit", "internal/evaluation.ErrNotWritten", "internal/verify.ErrRelease",
 	"internal/report.ErrRelease",
 	"internal/rl/sim/simtest.ErrSensor",
 	"rl/learn.ErrDiverged",

@@ -48,3 +48,19 @@ func TestTheRootHoldsNothingElse(t *testing.T) {
 		t.Errorf("%s does not belong into the root of the repository", name)
 	}
 }
+
+// mostRootFiles bounds the Go files of the root, tests aside: it holds functions to start
+// with and what they return.
+const mostRootFiles = 12
+
+func TestTheRootIsADoor(t *testing.T) {
+	files := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.pkg == "." && !s.test {
+			files[s.path] = true
+		}
+	}
+	if len(files) == 0 || len(files) > mostRootFiles {
+		t.Errorf("the root has %d Go files besides tests; want 1 to %d", len(files), mostRootFiles)
+	}
+}

@@ -16,7 +16,7 @@ type part struct {
 // package changes its line here in the same commit.
 var table = []part{
 	{name: "ground", layers: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/buildinfo", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
+		{"internal/xmath", "internal/atomicfile", "internal/boundedfile", "internal/buildinfo", "internal/chart", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
 		{"internal/service/servicetest"}, // for tests of those
 	}},
@@ -73,9 +73,15 @@ var table = []part{
 		{"internal/papers/balle16", "internal/papers/xie19", "internal/papers/ono20"},
 	}},
 	{name: "job", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training"}, layers: [][]string{
-		{"internal/config", "internal/shards"},
-		{"internal/draft"},
-		{".", "internal/report"},
+		{"internal/yamlfile", "internal/shards"},
+		{"config"},            // the sections of the YAML file
+		{"internal/spec"},     // what follows from a configuration without the data
+		{"internal/scan"},     // the data, read and checked
+		{"internal/charging"}, // the ledger, asked and charged
+		{"internal/evaluation", "internal/verify", "internal/trainjob", "internal/draft"},
+		{"internal/audit"},  // what is claimed, attacked
+		{"internal/report"}, // pages
+		{"."},
 		{"report"},
 	}},
 	{name: "scale", tree: "scale", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{

@@ -5,24 +5,29 @@
 package mutants
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// mutant is one fault: in file, every old becomes its new. The tests of
-// packages matching run must fail with it.
+// edits are pairs of an old text and a new one.
+type edits [][2]string
+
+// mutant is one fault: in the package of the directory in, each old text becomes its new one.
+// Each stands once in the package, in whichever file. The tests of the package by that match run
+// must fail with it; without by they are tests of the same package.
 type mutant struct {
-	name  string
-	file  string
-	edits [][2]string
-	pkg   string
-	run   string
+	name, in, by, run string
+	edits             edits
 }
+
+func (m mutant) tested() string { return cmp.Or(m.by, m.in) }
 
 func allMutants() []mutant {
 	return slices.Concat(mechanismMutants(), accountMutants(), localMutants(), evaluateMutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), auditMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants())
@@ -54,7 +59,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 			t.Parallel()
 			kill(t, root, m)
 			if !t.Failed() {
-				killed.add(t, root, m, fingerprint(t, root, m))
+				killed.add(t, root, m)
 			}
 		})
 	}
@@ -65,40 +70,52 @@ func kill(t *testing.T, root string, m mutant) {
 	if strings.HasPrefix(m.run, plansStand) {
 		tags = "slow"
 	}
-	out, err := goTool(root, "test", "-tags", tags, "-count=1", "-timeout=2m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, m.pkg)
+	out, err := goTool(root, "test", "-tags", tags, "-count=1", "-timeout=5m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, "./"+m.tested())
 	switch {
 	case err == nil:
-		t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.pkg, m.run, out)
+		t.Errorf("the tests of %s (-run %s) pass with this fault:\n%s", m.tested(), m.run, out)
 	case strings.Contains(out, "[build failed]"):
 		t.Errorf("the mutant does not compile, so it proves nothing:\n%s", out)
 	case strings.Contains(out, "panic: test timed out"):
-		t.Errorf("the tests of %s (-run %s) were too slow to tell:\n%s", m.pkg, m.run, out)
+		t.Errorf("the tests of %s (-run %s) were too slow to tell:\n%s", m.tested(), m.run, out)
 	case !strings.Contains(out, "--- FAIL") && !strings.Contains(out, "panic:"):
-		t.Errorf("the tests of %s did not run:\n%s", m.pkg, out)
+		t.Errorf("the tests of %s did not run:\n%s", m.tested(), out)
 	}
 }
 
-// mutate writes the changed file and an overlay that puts it in place.
+// mutate writes the changed files and an overlay that puts them in place.
 func mutate(t *testing.T, root string, m mutant) string {
 	t.Helper()
-	path := filepath.Join(root, filepath.FromSlash(m.file))
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := string(text)
-	for _, e := range m.edits {
-		if strings.Count(changed, e[0]) != 1 {
-			t.Fatalf("%s holds %q %d times; want once", m.file, e[0], strings.Count(changed, e[0]))
+	texts := map[string]string{}
+	for _, path := range files(t, filepath.Join(root, m.in), false) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		changed = strings.Replace(changed, e[0], e[1], 1)
+		if !generated.Match(text) {
+			texts[path] = string(text)
+		}
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
-		t.Fatal(err)
+	dir, replace := t.TempDir(), map[string]string{}
+	for _, e := range m.edits {
+		times, in := 0, ""
+		for path, text := range texts {
+			if n := strings.Count(text, e[0]); n > 0 {
+				times, in = times+n, path
+			}
+		}
+		if times != 1 {
+			t.Fatalf("package %s has %q %d times; want once", m.in, e[0], times)
+		}
+		texts[in] = strings.Replace(texts[in], e[0], e[1], 1)
+		replace[in] = filepath.Join(dir, filepath.Base(in))
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: file}})
+	for path, changed := range replace {
+		if err := os.WriteFile(changed, []byte(texts[path]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +125,9 @@ func mutate(t *testing.T, root string, m mutant) string {
 	}
 	return name
 }
+
+// generated is the line that marks a generated file.
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 func goTool(root string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)

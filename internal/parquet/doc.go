@@ -9,8 +9,9 @@
 // Columns are flat, or lists of numbers. Booleans, integers and floats are
 // widened to float64; keys are strings or integers, dictionary encoded or not; a
 // column within a struct is named by the path to it, such as
-// infos.behavior_prob. Types that would change meaning as a number (decimals,
-// dates, timestamps) are refused.
+// infos.behavior_prob. Decimals are read as the
+// nearest float64, or as the text of a key. Types that would change meaning as a number (dates,
+// timestamps) are refused.
 //
 // The parquet module decodes footers. Pages are decoded here, by the Parquet
 // format specification (Encodings.md, Compression.md): memory is bounded by one

@@ -74,7 +74,7 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		if err := fill(&v.runs, index); err != nil {
 			return err
 		}
-		c.look(dst[i*stride:], stride, index)
+		c.lookup(dst[i*stride:], stride, index)
 		i += len(index)
 	}
 	return nil
@@ -102,8 +102,8 @@ func (v *values) bits(dst []float64, stride, n int) {
 	}
 }
 
-// look puts the numbers that have the indices into dst.
-func (c *Column) look(dst []float64, stride int, index []uint32) {
+// lookup puts the numbers that have the indices into dst.
+func (c *Column) lookup(dst []float64, stride int, index []uint32) {
 	if c.values.form == runForm {
 		for i, at := range index {
 			dst[i*stride] = float64(at)

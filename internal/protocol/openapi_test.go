@@ -173,6 +173,9 @@ func TestTheOpenAPIDescriptionIsThatOfTheText(t *testing.T) {
 
 // Every call that is answered once, and no other, is described.
 func TestTheOpenAPIDescriptionHasEveryUnaryCall(t *testing.T) {
+	if *regenerate {
+		return // the list of calls is not written yet
+	}
 	text, err := os.ReadFile(openAPIPath)
 	if err != nil {
 		t.Fatal(err)

@@ -108,7 +108,7 @@ type errorRow struct {
 type shares struct{ Split, Rest, Sampling, Privacy string }
 
 func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView {
-	e := r.Estimate
+	e := One(r).Estimate
 	half := e.Interval[1]/2 - e.Interval[0]/2
 	decimals := decimalsFor(e.Value, half)
 	text := func(x float64, d direction) string {

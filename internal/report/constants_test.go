@@ -34,7 +34,7 @@ func TestConstantsAreThoseOfWhatIsAnswered(t *testing.T) {
 func TestSamplingErrorBelowItsNoise(t *testing.T) {
 	for source, want := range map[evaluate.SamplingSource]bool{evaluate.Paid: true, evaluate.NotPrivate: false} {
 		r := scalarRelease()
-		r.Estimate.StdSampling, r.Estimate.Sampling = 0, source
+		r.Answers[0].Estimate.StdSampling, r.Answers[0].Estimate.Sampling = 0, source
 		if got := strings.Contains(mustParse(t, render(t, r)).text, "below noise"); got != want {
 			t.Errorf("%s: told %v", source, got)
 		}

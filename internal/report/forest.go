@@ -52,7 +52,7 @@ func Picked(r *evaluate.Release) string {
 // choiceView is which policy is best, in words; none where Policy is empty.
 type choiceView struct{ Policy, Regret, MayBe string }
 
-// Intervals is how many intervals a release about several policies has.
+// Intervals is how many intervals a release has.
 func Intervals(r *evaluate.Release) int {
 	n := 0
 	for _, a := range r.Answers {

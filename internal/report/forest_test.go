@@ -16,7 +16,7 @@ func severalRelease() *evaluate.Release {
 	}
 	missing := map[string]any{"missing_mass": map[string]float64{"share": 0.25}}
 	r := scalarRelease()
-	r.Estimate, r.JointConfidence, r.Expected.Constant = nil, 0.95, 10 // of a difference
+	r.JointConfidence, r.Expected.Constant = 0.95, 10 // of a difference
 	r.Answers = []evaluate.PolicyAnswer{
 		{Name: "new <way>", Kind: evaluate.OfPolicy, Estimate: estimate(6, 5, 8)},
 		{Name: "old", Kind: evaluate.OfPolicy, Estimate: estimate(3, 2, 4), Diagnostics: missing},

@@ -37,7 +37,7 @@ func limits(r *evaluate.Release, public map[string]any) []limit {
 		}
 		uncovered(s, public, charged(r), add)
 	}
-	if r.Estimate == nil || r.Estimate.Sampling != evaluate.NoSampling {
+	if one := One(r); one == nil || one.Estimate.Sampling != evaluate.NoSampling {
 		biases(r, public, add)
 	}
 	return out
@@ -108,16 +108,17 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 		add(unmeasured, "Missing mass", fmt.Sprintf("The mean weight is %.0f%% below 1, with a standard error of %s from noise and sampling. By the public design nothing is missing, and the curator states that no record is lost (problem.records: complete); the interval does not allow for missing weight. If the design or the statement is wrong and the mean weight does not show it, the interval may miss the value.", 100*share, significant(sd, digits, up)))
 	} else if ok {
 		text := "The interval holds the value whatever is missing: for the missing share it allows any value in the public range."
-		if e := r.Estimate; e != nil && !PlugIn(r) {
-			text += " This lengthens it by " + significant(e.Clipping[0], digits, up) + " below and " + significant(e.Clipping[1], digits, up) + " above."
+		if one := One(r); one != nil && !PlugIn(r) {
+			text += " This lengthens it by " + significant(one.Estimate.Clipping[0], digits, up) + " below and " + significant(one.Estimate.Clipping[1], digits, up) + " above."
 		}
 		add(unmeasured, "Missing mass", missingWords(r, share)+fmt.Sprintf(" The share has a standard error of %s from noise and sampling. ", significant(sd, digits, up))+text)
 	} else if clipped {
 		text, what := "Contributions outside this range bias the answer by an amount that no error bar includes.", "outcomes so rare that the data happen not to contain them"
-		if _, chosen := r.Diagnostics["clip"]; chosen {
+		if _, chosen := diagnosticsOf(r)["clip"]; chosen {
 			text, what = "", "contributions outside it and "+what
 		}
-		if e := r.Estimate; e != nil && e.Clipping != [2]float64{} {
+		if one := One(r); one != nil && one.Estimate.Clipping != [2]float64{} {
+			e := one.Estimate
 			text = strings.TrimSpace(text + " To allow for " + what + ", the interval is lengthened by " + significant(e.Clipping[0], digits, up) + " below and " +
 				significant(e.Clipping[1], digits, up) + " above; the sampling and privacy errors do not include this.")
 		}
@@ -125,7 +126,7 @@ func biases(r *evaluate.Release, public map[string]any, add adder) {
 	}
 	add(unmeasured, "Unmeasured confounding", "If the target policy is not the one that made the data, anything unrecorded that influenced both the decisions and their outcomes biases the answer, and so do wrong recorded probabilities.")
 	add(unmeasured, "Whom the data represent", "The answer is about people like those in the data, under the conditions of that time.")
-	if r.Estimate != nil || Intervals(r) > 0 {
+	if Intervals(r) > 0 {
 		add(unmeasured, "The normal approximation", "The interval assumes that the sum over many persons and the noise are normally distributed; with few persons or rare large weights it may cover the value less often than stated.")
 	}
 }
@@ -159,15 +160,14 @@ func checks(r *evaluate.Release) []verification {
 			Command: "discreet verify release.json",
 		})
 	}
-	if Intervals(r) > 0 {
+	if one := One(r); one != nil && one.Estimate.StdSampling+one.Estimate.StdPrivacy > 0 {
+		out = append(out, verification{
+			What: "The interval (field answers[0].estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in clipping for what is clipped or missing, and truncated to the range of a contribution if one is given.",
+		})
+	} else if one == nil && Intervals(r) > 0 {
 		out = append(out, verification{
 			What:    "Each interval (answers[].estimate.interval) follows from the noisy sums beside it (answers[].diagnostics.sums), and the selection from the intervals. The command recomputes all of them.",
 			Command: "discreet verify release.json",
-		})
-	}
-	if e := r.Estimate; e != nil && e.StdSampling+e.StdPrivacy > 0 {
-		out = append(out, verification{
-			What: "The interval (field estimate.interval) is the value, plus and minus the normal quantile of its confidence times √(std_sampling² + std_privacy²), lengthened by the two numbers in estimate.clipping for what is clipped or missing, and truncated to the range of a contribution if one is given.",
 		})
 	}
 	return out

@@ -6,11 +6,31 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
+// One is the answer about a single policy; nil where several are asked about, or none.
+func One(r *evaluate.Release) *evaluate.PolicyAnswer {
+	if len(r.Answers) != 1 || r.Answers[0].Estimate == nil || r.JointConfidence != 0 {
+		return nil
+	}
+	return &r.Answers[0]
+}
+
+// diagnosticsOf are those of the answer about a single policy, else those of all of a release.
+func diagnosticsOf(r *evaluate.Release) map[string]any {
+	if one := One(r); one != nil {
+		return one.Diagnostics
+	}
+	return r.Diagnostics
+}
+
 // Missing tells how much of what the target policy would do the data of a release do not
 // vouch for, with its standard error, of noise and of the choice of persons; false where
 // the release does not say.
 func Missing(r *evaluate.Release) (share, sd float64, ok bool) {
-	m, err := normalise("diagnostics", r.Diagnostics)
+	return missing(diagnosticsOf(r))
+}
+
+func missing(diagnostics map[string]any) (share, sd float64, ok bool) {
+	m, err := normalise("diagnostics", diagnostics)
 	if err != nil {
 		return 0, 0, false
 	}
@@ -33,7 +53,7 @@ func Unguarded(r *evaluate.Release) bool {
 // PlugIn reports whether the value is what a model says, about which the interval of
 // another estimate does not stand: by how much that one is lengthened is then not told.
 func PlugIn(r *evaluate.Release) bool {
-	_, ok := r.Diagnostics["model"]
+	_, ok := diagnosticsOf(r)["model"]
 	return ok
 }
 
@@ -73,12 +93,8 @@ func missingWords(r *evaluate.Release, share float64) string {
 // Refuted says in words that the weights of a release show the probabilities of the
 // logged actions to be wrong; it is empty where they do not.
 func Refuted(r *evaluate.Release) string {
-	all := []map[string]any{r.Diagnostics}
 	for _, a := range r.Answers {
-		all = append(all, a.Diagnostics)
-	}
-	for _, diagnostics := range all {
-		m, err := normalise("diagnostics", diagnostics)
+		m, err := normalise("diagnostics", a.Diagnostics)
 		if err != nil {
 			continue
 		}
@@ -95,8 +111,8 @@ func Refuted(r *evaluate.Release) string {
 // several answers the one that lacks most decides.
 func InPart(r *evaluate.Release) string {
 	most, of := 0.0, ""
-	for _, a := range append([]evaluate.PolicyAnswer{{Diagnostics: r.Diagnostics}}, r.Answers...) {
-		if share, sd, ok := Missing(&evaluate.Release{Diagnostics: a.Diagnostics}); ok && share >= partly && share >= 2*sd && share > most {
+	for _, a := range r.Answers {
+		if share, sd, ok := missing(a.Diagnostics); ok && share >= partly && share >= 2*sd && share > most {
 			most, of = share, a.Name
 		}
 	}
@@ -104,7 +120,7 @@ func InPart(r *evaluate.Release) string {
 		return ""
 	}
 	words := missingWords(r, most) + " For this share the interval allows any value in the public range."
-	if of != "" {
+	if One(r) == nil {
 		words = of + ": " + words
 	}
 	return words

@@ -13,8 +13,8 @@ import (
 // missingRelease has an interval of which the missing share is a part.
 func missingRelease(share, sd float64) *evaluate.Release {
 	r := scalarRelease()
-	r.Expected.Constant, r.Estimate.Interval, r.Estimate.Clipping = 1, [2]float64{0.2, 1.4}, [2]float64{0.25, 0.75}
-	r.Diagnostics = map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}}
+	r.Expected.Constant, r.Answers[0].Estimate.Interval, r.Answers[0].Estimate.Clipping = 1, [2]float64{0.2, 1.4}, [2]float64{0.25, 0.75}
+	r.Answers[0].Diagnostics = map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}}
 	return r
 }
 
@@ -36,7 +36,7 @@ func TestMissingMassIsInTheHeadline(t *testing.T) {
 	} {
 		r := missingRelease(c.share, c.sd)
 		if c.everything {
-			r.Estimate.Interval = [2]float64{0, 2}
+			r.Answers[0].Estimate.Interval = [2]float64{0, 2}
 		}
 		for _, form := range []*evaluate.Release{r, again(t, r)} {
 			part, none := report.InPart(form), report.Unanswered(form)
@@ -86,7 +86,7 @@ func TestConfoundingIsNamedAsWhatIsMissing(t *testing.T) {
 		for _, everything := range []bool{false, true} {
 			r := missingRelease(0.6, 0.02)
 			if everything {
-				r.Estimate.Interval = [2]float64{0, 2}
+				r.Answers[0].Estimate.Interval = [2]float64{0, 2}
 			}
 			if factor > 0 {
 				r.Public["confounding"] = factor
@@ -107,10 +107,10 @@ func TestConfoundingIsNamedAsWhatIsMissing(t *testing.T) {
 // TestRefutedProbabilitiesAreTheHeadline, of one answer or of several, before all else.
 func TestRefutedProbabilitiesAreTheHeadline(t *testing.T) {
 	one := missingRelease(0, 0.05)
-	one.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": 2.339, "mean_weight_std": 0.05}
+	one.Answers[0].Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": 2.339, "mean_weight_std": 0.05}
 	several := missingRelease(0, 0.05)
-	several.Answers = []evaluate.PolicyAnswer{{Name: "a", Kind: evaluate.OfPolicy, Estimate: several.Estimate}, {Name: "b", Kind: evaluate.OfPolicy, Estimate: several.Estimate, Diagnostics: one.Diagnostics}}
-	several.Estimate, several.Diagnostics = nil, nil
+	several.Answers = []evaluate.PolicyAnswer{{Name: "a", Kind: evaluate.OfPolicy, Estimate: several.Answers[0].Estimate}, {Name: "b", Kind: evaluate.OfPolicy, Estimate: several.Answers[0].Estimate, Diagnostics: one.Answers[0].Diagnostics}}
+	several.JointConfidence = 0.95
 	for name, r := range map[string]*evaluate.Release{"one": one, "several": several} {
 		r = again(t, r)
 		if why := report.Unanswered(r); !strings.Contains(why, "mean weight of a person is 2.339,") || report.InPart(r) != "" {

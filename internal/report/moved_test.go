@@ -16,8 +16,8 @@ import (
 func TestMovedValueIsTold(t *testing.T) {
 	for says, want := range map[float64]bool{0.1: true, 0.2: false} {
 		r := scalarRelease()
-		r.Estimate.Value, r.Estimate.Interval = 0.2, [2]float64{0.2, 1.4}
-		r.Diagnostics = map[string]any{"model": map[string]any{"value": says}}
+		r.Answers[0].Estimate.Value, r.Answers[0].Estimate.Interval = 0.2, [2]float64{0.2, 1.4}
+		r.Answers[0].Diagnostics = map[string]any{"model": map[string]any{"value": says}}
 		if got, moved := report.Moved(r); moved != want || got != says {
 			t.Errorf("the model says %v, the value is 0.2: %v, %v", says, got, moved)
 		}
@@ -38,7 +38,7 @@ func TestMovedValueIsTold(t *testing.T) {
 // beside the values, with what they suppose.
 func TestBandsStandWithTheirCondition(t *testing.T) {
 	r := scalarRelease()
-	r.Estimate, r.Values, r.Theta = nil, []float64{0.25, 0.5}, []float64{0.25, 0.5}
+	r.Answers, r.Values, r.Theta = nil, []float64{0.25, 0.5}, []float64{0.25, 0.5}
 	page := func() string {
 		var out bytes.Buffer
 		if err := report.Write(&out, r); err != nil {

@@ -86,7 +86,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	diagnostics, err := normalise("diagnostics", r.Diagnostics)
+	diagnostics, err := normalise("diagnostics", diagnosticsOf(r))
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +112,13 @@ func newPage(r *evaluate.Release) (*page, error) {
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
 	bounds := returnRange(public)
-	if r.Estimate != nil {
+	if One(r) != nil {
 		p.Estimate = newEstimateView(r, bounds)
 	}
 	if r.Answer != nil {
 		p.Answer = newAnswerView(r.Answer, public)
 	}
-	if p.Picked = Picked(r); p.Picked == "" && len(r.Answers) > 0 {
+	if p.Picked = Picked(r); p.Picked == "" && p.Estimate == nil && len(r.Answers) > 0 {
 		p.Forest = newForestView(r)
 	}
 	if len(r.Values) > 0 || len(r.Theta) > 0 {
@@ -162,9 +162,6 @@ func check(r *evaluate.Release) error {
 		}
 	}
 	if err := checkStart(r.Start); err != nil {
-		return err
-	}
-	if err := checkEstimate(r.Estimate); err != nil {
 		return err
 	}
 	if err := checkAnswer(r.Answer); err != nil {

@@ -20,10 +20,10 @@ func Example() {
 	release := &evaluate.Release{
 		Schema: evaluate.ReleaseSchema,
 		Method: "dp-is",
-		Estimate: &evaluate.Estimate{
+		Answers: []evaluate.PolicyAnswer{{Name: "value", Kind: evaluate.OfPolicy, Estimate: &evaluate.Estimate{
 			Value: 0.512, Interval: [2]float64{0.41, 0.61}, Confidence: 0.95,
 			StdSampling: 0.04, Sampling: evaluate.Paid, StdPrivacy: 0.03,
-		},
+		}}},
 		Privacy: &evaluate.Statement{
 			Unit: "person", Adjacency: dp.ReplaceOne, Epsilon: 1, Delta: 1e-5,
 			Accountant: "gaussian", Accounted: account.Bracket{Lower: 0.9999, Upper: 1},
@@ -75,7 +75,7 @@ func TestEachWarningAppearsExactlyWhenDue(t *testing.T) {
 			r.Privacy.Noise = "fast"
 		}
 		if due(4) {
-			r.Estimate.Interval = [2]float64{0, 2}
+			r.Answers[0].Estimate.Interval = [2]float64{0, 2}
 		}
 		boxes := mustParse(t, render(t, r)).find("section", "warning")
 		want := 0
@@ -107,11 +107,11 @@ func TestClippingIsInTheIntervalOrIsNot(t *testing.T) {
 	if page := render(t, r); !strings.Contains(page, nowhere) || strings.Contains(page, "the interval is lengthened") {
 		t.Error("the error of clipping that is in no error bar is not told")
 	}
-	r.Estimate.Clipping = [2]float64{0.01234, 0.03456}
+	r.Answers[0].Estimate.Clipping = [2]float64{0.01234, 0.03456}
 	if page := render(t, r); !strings.Contains(page, nowhere) || !strings.Contains(page, "To allow for outcomes so rare that the data happen not to contain them, "+within) {
 		t.Error("an interval that was lengthened for rare outcomes alone is not told")
 	}
-	r.Diagnostics = map[string]any{"clip": map[string]any{"min": 0.0, "max": 1.0}}
+	r.Answers[0].Diagnostics = map[string]any{"clip": map[string]any{"min": 0.0, "max": 1.0}}
 	if page := render(t, r); strings.Contains(page, nowhere) || !strings.Contains(page, within) {
 		t.Error("an interval that was lengthened for clipping is not told")
 	}
@@ -266,11 +266,11 @@ func TestEveryMethodHasAPage(t *testing.T) {
 func TestWhatCannotBeShownIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*evaluate.Release){
 		"schema":      func(r *evaluate.Release) { r.Schema = "discreet/release/v2" },
-		"value":       func(r *evaluate.Release) { r.Estimate.Value = math.NaN() },
-		"interval":    func(r *evaluate.Release) { r.Estimate.Interval[1] = math.Inf(1) },
-		"reversed":    func(r *evaluate.Release) { r.Estimate.Interval = [2]float64{1, 0} },
-		"confidence":  func(r *evaluate.Release) { r.Estimate.Confidence = 0 },
-		"negative sd": func(r *evaluate.Release) { r.Estimate.StdPrivacy = -1 },
+		"value":       func(r *evaluate.Release) { r.Answers[0].Estimate.Value = math.NaN() },
+		"interval":    func(r *evaluate.Release) { r.Answers[0].Estimate.Interval[1] = math.Inf(1) },
+		"reversed":    func(r *evaluate.Release) { r.Answers[0].Estimate.Interval = [2]float64{1, 0} },
+		"confidence":  func(r *evaluate.Release) { r.Answers[0].Estimate.Confidence = 0 },
+		"negative sd": func(r *evaluate.Release) { r.Answers[0].Estimate.StdPrivacy = -1 },
 		"theta":       func(r *evaluate.Release) { r.Theta = []float64{1, math.NaN()} },
 		"values":      func(r *evaluate.Release) { r.Values = []float64{math.Inf(-1)} },
 		"expected":    func(r *evaluate.Release) { r.Expected.RMSE = math.NaN() },
@@ -281,7 +281,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 		"no event":    func(r *evaluate.Release) { r.Privacy.Event = nil },
 		"bad event":   func(r *evaluate.Release) { r.Privacy.Event = dp.Gaussian{} },
 		"public":      func(r *evaluate.Release) { r.Public["x"] = math.NaN() },
-		"diagnostics": func(r *evaluate.Release) { r.Diagnostics = map[string]any{"x": make(chan int)} },
+		"diagnostics": func(r *evaluate.Release) { r.Answers[0].Diagnostics = map[string]any{"x": make(chan int)} },
 	} {
 		r := scalarRelease()
 		spoil(r)

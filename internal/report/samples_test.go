@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 	"github.com/discreet-rl/discreet/internal/report"
-	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // The releases here are made by hand: package report must render any release
@@ -44,10 +43,10 @@ func scalarRelease() *evaluate.Release {
 		Ledger: ledgerEntry(),
 		Schema: evaluate.ReleaseSchema,
 		Method: "dp-is",
-		Estimate: &evaluate.Estimate{
+		Answers: []evaluate.PolicyAnswer{{Name: "value", Kind: evaluate.OfPolicy, Estimate: &evaluate.Estimate{
 			Value: 0.51237, Interval: [2]float64{0.41441, 0.61033}, Confidence: 0.95,
 			StdSampling: 0.04, Sampling: evaluate.Paid, StdPrivacy: 0.03,
-		},
+		}}},
 		Privacy: statement(),
 		Public: map[string]any{
 			"gamma": 0.99, "persons": int64(1312), "horizon": int64(200),
@@ -60,7 +59,7 @@ func scalarRelease() *evaluate.Release {
 
 func functionRelease(states int) *evaluate.Release {
 	r := scalarRelease()
-	r.Method, r.Estimate = "dp-lsw", nil
+	r.Method, r.Answers = "dp-lsw", nil
 	r.Privacy.Event = dp.SmoothGaussian{Alpha: 24.7, Beta: 0.0078, Dimension: states}
 	r.Expected = evaluate.Expected{RMSE: 0.041, Constant: 1}
 	r.Values = make([]float64, states)
@@ -74,7 +73,7 @@ func functionRelease(states int) *evaluate.Release {
 func constantRelease() *evaluate.Release {
 	r := scalarRelease()
 	r.Method = "constant"
-	r.Estimate = &evaluate.Estimate{Value: 1, Interval: [2]float64{0, 2}, Confidence: 1, Sampling: evaluate.NoSampling}
+	r.Answers[0].Estimate = &evaluate.Estimate{Value: 1, Interval: [2]float64{0, 2}, Confidence: 1, Sampling: evaluate.NoSampling}
 	r.Privacy.Event, r.Privacy.Accounted = dp.ApproximateDP{}, account.Bracket{}
 	r.Expected = evaluate.Expected{Constant: 1}
 	return r
@@ -83,7 +82,7 @@ func constantRelease() *evaluate.Release {
 func referenceRelease() *evaluate.Release {
 	r := scalarRelease()
 	r.Method, r.Privacy, r.Ledger, r.Expected, r.Notes = "is", nil, nil, evaluate.Expected{}, nil
-	r.Estimate.Sampling, r.Estimate.StdPrivacy = evaluate.NotPrivate, 0
+	r.Answers[0].Estimate.Sampling, r.Answers[0].Estimate.StdPrivacy = evaluate.NotPrivate, 0
 	r.Public = map[string]any{"gamma": 1.0}
 	return r
 }
@@ -111,7 +110,7 @@ func disclosure() *evaluate.Disclosure {
 // samples are releases of every shape.
 func samples() map[string]*evaluate.Release {
 	diagnostics := scalarRelease()
-	diagnostics.Diagnostics = map[string]any{"effective_persons": 801.25, "share": map[string]any{"kind": "paid", "of": []int{1, 2, 3}}}
+	diagnostics.Answers[0].Diagnostics = map[string]any{"effective_persons": 801.25, "share": map[string]any{"kind": "paid", "of": []int{1, 2, 3}}}
 	addRemove := scalarRelease()
 	addRemove.Privacy.Adjacency, addRemove.Privacy.Seeded, addRemove.Privacy.Noise = dp.AddRemoveOne, true, "fast"
 	pure := scalarRelease()
@@ -124,7 +123,7 @@ func samples() map[string]*evaluate.Release {
 	uncharged.Privacy.Charged, uncharged.Ledger = false, nil
 	reviewed := scalarRelease()
 	reviewed.Disclosure = disclosure()
-	reviewed.Signature = &signature.Signature{Algorithm: "ed25519", KeyID: "sha256:" + strings.Repeat("0c", 32), Value: strings.Repeat("A", 86) + "=="}
+	reviewed.Signature = &evaluate.Signature{Algorithm: "ed25519", KeyID: "sha256:" + strings.Repeat("0c", 32), Value: strings.Repeat("A", 86) + "=="}
 	return map[string]*evaluate.Release{
 		"uncharged": uncharged, "reviewed": reviewed,
 		"scalar": scalarRelease(), "function": functionRelease(40), "one state": functionRelease(1),

@@ -10,7 +10,7 @@ import (
 // room for words, and the page says so.
 func TestTheAxisNamesStatesWhereThereIsRoom(t *testing.T) {
 	r := scalarRelease()
-	r.Estimate, r.Public["features"] = nil, map[string]any{"kind": "tabular", "states": 40, "column": "obs_x"}
+	r.Answers, r.Public["features"] = nil, map[string]any{"kind": "tabular", "states": 40, "column": "obs_x"}
 	for n, named := range map[int]bool{3: true, 40: false} {
 		var names []string
 		r.Values, r.Theta = nil, nil

@@ -16,7 +16,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/signature"
 )
 
 // element is a node of a parsed page. The page is written as well-formed XML but
@@ -186,14 +185,14 @@ func hostileRelease(text string) *evaluate.Release {
 	r := scalarRelease()
 	r.Method = text
 	r.Notes = []string{text, text}
-	r.Estimate.Sampling = evaluate.SamplingSource(text)
+	r.Answers[0].Estimate.Sampling = evaluate.SamplingSource(text)
 	r.Privacy.Unit, r.Privacy.Accountant, r.Privacy.Noise = evaluate.Unit(text), text, text
 	r.Ledger.Dataset, r.Ledger.Analyst, r.Ledger.Purpose, r.Ledger.Key, r.Ledger.Rule = text, text, text, text, text
 	r.Disclosure = &evaluate.Disclosure{Tuning: text, Justification: text, Unprotected: []string{text}, Mechanisms: []evaluate.MechanismUse{{Kind: text, Runs: 2}}}
-	r.Signature = &signature.Signature{KeyID: text}
+	r.Signature = &evaluate.Signature{KeyID: text}
 	r.Public["target"] = map[string]any{"kind": text, text: text}
 	r.Public["list"] = []any{text, map[string]any{"k": 1}}
-	r.Diagnostics = map[string]any{text: map[string]any{text: text}}
+	r.Answers[0].Diagnostics = map[string]any{text: map[string]any{text: text}}
 	return r
 }
 
@@ -242,10 +241,10 @@ func TestChartsStayInsideAndFinite(t *testing.T) {
 		r := scalarRelease()
 		ends := []float64{extreme.Draw(rt, "end"), extreme.Draw(rt, "end")}
 		slices.Sort(ends)
-		r.Estimate.Interval = [2]float64{ends[0], ends[1]}
-		r.Estimate.Value = extreme.Draw(rt, "value")
-		r.Estimate.StdSampling = min(math.Abs(extreme.Draw(rt, "sampling")), 1e300)
-		r.Estimate.StdPrivacy = min(math.Abs(extreme.Draw(rt, "privacy")), 1e300)
+		r.Answers[0].Estimate.Interval = [2]float64{ends[0], ends[1]}
+		r.Answers[0].Estimate.Value = extreme.Draw(rt, "value")
+		r.Answers[0].Estimate.StdSampling = min(math.Abs(extreme.Draw(rt, "sampling")), 1e300)
+		r.Answers[0].Estimate.StdPrivacy = min(math.Abs(extreme.Draw(rt, "privacy")), 1e300)
 		bounds := []float64{extreme.Draw(rt, "bound"), extreme.Draw(rt, "bound")}
 		slices.Sort(bounds)
 		r.Public["return"] = evaluate.Range{Min: bounds[0], Max: bounds[1]}

@@ -17,11 +17,13 @@ func Unanswered(r *evaluate.Release) string {
 	if why := Refuted(r); why != "" {
 		return why
 	}
-	if len(r.Answers) > 0 {
+	var e *evaluate.Estimate
+	if one := One(r); one != nil {
+		e = one.Estimate
+	} else if len(r.Answers) > 0 {
 		return unansweredAll(r)
 	}
 	half := r.Expected.Constant // of the public range
-	e := r.Estimate
 	switch {
 	case r.Privacy == nil || !(half > 0) || e != nil && e.Sampling == evaluate.NoSampling:
 		return ""

@@ -12,7 +12,7 @@ import (
 
 func title(r *evaluate.Release) string {
 	switch {
-	case r.Estimate != nil:
+	case One(r) != nil:
 		return "What the policy is worth"
 	case r.Answer != nil:
 		return "Answer of a method by another author"
@@ -31,30 +31,11 @@ func title(r *evaluate.Release) string {
 // methodWords says in a sentence what a method does; empty for a method that is
 // not known here.
 func methodWords(name string) string {
-	const (
-		is   = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the mean over persons."
-		pdis = "Each reward is weighted by how much more likely the decisions up to it are under the target policy than under the policy that made them; the answer is the mean over persons of the sum of weighted rewards."
-		wis  = "Each person’s return is weighted by how much more likely the person’s decisions are under the target policy than under the policy that made them; the answer is the weighted mean."
-		lsw  = "Least squares fits one value per state to the returns that followed it, with public weights of the states."
-		lsl  = "Penalised least squares fits one value per state to the returns that followed it, with states weighted by how often they are visited."
-	)
-	return map[string]string{
-		"is": is, "pdis": pdis, "wis": wis, "lsw": lsw, "lsl": lsl,
-		"dp-is":     is + " Noise hides each person’s contribution.",
-		"dp-pdis":   pdis + " Noise hides each person’s contribution.",
-		"dp-wis":    wis + " Noise hides each person’s contribution.",
-		"dp-lsw":    lsw + " Noise hides each person’s contribution.",
-		"dp-lsl":    lsl + " Noise hides each person’s contribution.",
-		"dr":        "A model predicts the value of each action and is corrected by the weighted error of its predictions; the answer is the mean over persons.",
-		"lstd":      "Least squares makes the value of each state agree with the reward that follows and the value of the next state.",
-		"dp-dr":     "Rewards and losses are weighted by how much more likely the decisions are under the target policy; for the share of the target policy that the data do not show, a noisy or public guess of the value is used. Noise hides each person’s contribution to the sums.",
-		"dp-fqe":    "A model is computed from noisy counts of what followed each decision, or from noisy second moments of features, and the value of the policy in the model is the answer. The interval does not come from the model, but from noisy weighted rewards and losses.",
-		"dp-refine": "Noisy counts and averages give a first value function; rounds of noisy, clipped residuals correct it. Noise hides each person’s contribution to every step.",
-		"gpope":     "Many small gradient steps reduce the disagreement between the values and what happened; each person’s contribution to a step is clipped and hidden by noise.",
-		"wis-lstd":  "Least squares makes the value of each state agree with the reward that follows and the value of the next state, with self-normalised weights.",
-		"gtd2":      "Many small gradient steps reduce the disagreement between the values and what happened.",
-		"constant":  "The answer was fixed before any data was read.",
-	}[name]
+	m, err := evaluate.MethodNamed(name)
+	if err != nil {
+		return ""
+	}
+	return m.Summary
 }
 
 // samplingWords says where the sampling error comes from.

@@ -13,13 +13,12 @@ package schema
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"sync"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/jcs"
@@ -42,9 +41,6 @@ const (
 //go:embed *.json
 var files embed.FS
 
-// base is where the schemas have their identifiers. Nothing is fetched from it.
-const base = "https://github.com/discreet-rl/discreet/docs/schema/"
-
 // Text returns the schema itself.
 func Text(n Name) ([]byte, error) { return files.ReadFile(string(n)) }
 
@@ -56,61 +52,41 @@ func Check(n Name, document []byte) error {
 	if _, err := jcs.Canonical(document); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrInvalid, n, err)
 	}
-	s, err := compile(n)
+	s, err := rules[n]()
 	if err != nil {
 		return err
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
+	d := json.NewDecoder(bytes.NewReader(document))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	err = s.Validate(v)
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		at := deepest(invalid)
-		return fmt.Errorf("%w: %s: /%s: %s", ErrInvalid, n, printable(strings.Join(at.InstanceLocation, "/")),
-			printable(at.ErrorKind.LocalizedString(message.NewPrinter(language.English))))
+	if b := s.check(s, v); b != nil {
+		slices.Reverse(b.at)
+		return fmt.Errorf("%w: %s: /%s: %s", ErrInvalid, n, printable(strings.Join(b.at, "/")), printable(b.words))
 	}
-	return err
+	return nil
 }
 
-func compile(n Name) (*jsonschema.Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nothing{})
-	text, err := Text(n)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.AddResource(base+string(n), doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(base + string(n))
+// definitions begins every reference: schemas refer to their own definitions alone.
+const definitions = "#/$defs/"
+
+// rules are read when the first document is checked.
+var rules = map[Name]func() (*rule, error){Release: reading(Release), Ledger: reading(Ledger), Event: reading(Event)}
+
+func reading(n Name) func() (*rule, error) {
+	return sync.OnceValues(func() (*rule, error) {
+		text, err := Text(n)
+		if err != nil {
+			return nil, err
+		}
+		s := new(rule)
+		return s, json.Unmarshal(text, s)
+	})
 }
 
 // printable is a text of the document as it may stand in an error.
 func printable(text string) string {
 	return fault.Quoted(text, 300)
-}
-
-// nothing keeps the validator from the file system and the network.
-type nothing struct{}
-
-func (nothing) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is not one of the schemas of this package", url)
-}
-
-// deepest is the cause that lies furthest inside the document: of several forms
-// that a value could have had, the one that it nearly has.
-func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
-	best := e
-	for i, c := range e.Causes {
-		if d := deepest(c); i == 0 || len(d.InstanceLocation) > len(best.InstanceLocation) {
-			best = d
-		}
-	}
-	return best
 }

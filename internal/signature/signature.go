@@ -111,3 +111,6 @@ func Verify(document []byte, key ed25519.PublicKey) error {
 	}
 	return nil
 }
+
+// ReleaseType is the payload type of a release in a DSSE envelope.
+const ReleaseType = "application/vnd.discreet.release.v1+json"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"sync"
 )
 
 //go:embed templates style.css
@@ -34,10 +35,12 @@ type Bar struct {
 	Words   string
 }
 
-// Parse reads the templates of a service, which begin with "top" and end with "bottom". They
-// are in the program, so that a fault of theirs is one of its own: it panics.
-func Parse(own fs.FS, pattern string) *template.Template {
-	return template.Must(template.Must(template.New("").ParseFS(files, "templates/*.html")).ParseFS(own, pattern))
+// Parse reads the templates of a service, which begin with "top" and end with "bottom", when the first
+// page is made. They are in the program, so that a fault of theirs is one of its own: it panics.
+func Parse(own fs.FS, pattern string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.Must(template.New("").ParseFS(files, "templates/*.html")).ParseFS(own, pattern))
+	})
 }
 
 // Style serves the one style sheet of all pages.

@@ -79,7 +79,7 @@ def test_accounting_agrees_with_the_closed_form() -> None:
 def test_the_release_is_that_of_the_binary(trial: dt.Logs, tmp_path: Path) -> None:
     with pytest.warns(dt.CuratorNotice, match="for their curator"):
         r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
-    estimate = r.json["estimate"]
+    estimate = r.json["answers"][0]["estimate"]
     assert (r.value, r.interval) == (estimate["value"], tuple(estimate["interval"]))
     assert (r.std_privacy, r.std_sampling) == (estimate["std_privacy"], estimate["std_sampling"])
     assert r.interval[0] <= r.value <= r.interval[1]
@@ -289,12 +289,12 @@ def test_what_could_not_be_checked_is_told(trial: dt.Logs) -> None:
         r.verify(strict=True)
     changed = json.loads(r.raw)
     changed["disclosure"]["code_version"] = "another"
-    changed["estimate"]["confidence"] = 0.9
+    changed["answers"][0]["estimate"]["confidence"] = 0.9
     other = dt.Release(json.dumps(changed))
     with pytest.warns(dt.Notice, match="could NOT be checked"):
         found = other.verify()
     assert "replanned" not in found
-    assert "estimate" in found["not_checked"][0]
+    assert "answers" in found["not_checked"][0]
     with pytest.raises(dt.PrivacyError, match="NOT checked"):
         other.verify(strict=True)
     changed["disclosure"]["code_version"] = r.json["disclosure"]["code_version"]

@@ -89,7 +89,7 @@ func (p *Player) Play(e *Episode, theta []float64, x Explore, rng *rand.Rand) er
 	e.obs, e.rows = e.obs[:0], e.rows[:0]
 	e.Score, e.Terminated = 0, false
 	p.env.Reset(p.obs, rng)
-	row := p.look(e, theta)
+	row := p.observe(e, theta)
 	for {
 		action := p.choose(row, x, rng)
 		out, err := p.env.Step(p.obs, action)
@@ -101,15 +101,15 @@ func (p *Player) Play(e *Episode, theta []float64, x Explore, rng *rand.Rand) er
 		over := out.Terminated || out.Truncated || len(e.Action) >= p.limit
 		e.Terminated = out.Terminated
 		e.Reward = append(e.Reward, p.reward(out, over))
-		row = p.look(e, theta)
+		row = p.observe(e, theta)
 		if over {
 			return nil
 		}
 	}
 }
 
-// look records the observation at hand and the network's outputs there.
-func (p *Player) look(e *Episode, theta []float64) []float64 {
+// observe records the observation at hand and the network's outputs there.
+func (p *Player) observe(e *Episode, theta []float64) []float64 {
 	e.obs = append(e.obs, p.obs...)
 	row := grow(&e.rows, p.net.row)
 	p.net.forward(theta, p.obs, row)

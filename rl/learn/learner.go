@@ -104,11 +104,11 @@ func finite(x []float64) bool {
 func (l *learner) begin() {
 	clear(l.trace)
 	l.env.Reset(l.obs, l.rng)
-	l.look()
+	l.observe()
 }
 
-// look reads the features of the observation at hand, and their values.
-func (l *learner) look() {
+// observe reads the features of the observation at hand, and their values.
+func (l *learner) observe() {
 	l.bound.Apply(l.phi, l.obs)
 	l.evaluate()
 }
@@ -117,7 +117,7 @@ func (l *learner) look() {
 func (l *learner) step(action int) (sim.Outcome, error) {
 	out, err := l.env.Step(l.obs, action)
 	if err == nil {
-		l.look()
+		l.observe()
 	}
 	return out, err
 }

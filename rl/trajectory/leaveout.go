@@ -20,11 +20,11 @@ func (d *Dataset) LeaveOut(bad func(row int) bool) (*Dataset, int) {
 	if out == 0 {
 		return d, 0
 	}
-	return d.kept(keep), out
+	return d.subset(keep), out
 }
 
-// kept copies the episodes that are kept.
-func (d *Dataset) kept(keep []bool) *Dataset {
+// subset copies the episodes to keep.
+func (d *Dataset) subset(keep []bool) *Dataset {
 	c := *d
 	c.PersonStart, c.EpisodeStart = []int{0}, []int{0}
 	c.LeftOut, c.Lost = slices.Clone(d.LeftOut), slices.Clone(d.Lost)

@@ -41,7 +41,7 @@ func TestAudit(t *testing.T) {
 		q.Public.Horizon = 1
 		return func(world int, multiplier float64, src *noise.Source) float64 {
 			q.Multiplier = multiplier
-			m, err := q.Release(worlds[world], 1, src)
+			m, err := q.Release(worlds[world], src)
 			if err != nil {
 				t.Fatal(err)
 			}

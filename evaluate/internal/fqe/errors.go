@@ -16,7 +16,7 @@ func (m *Model) Errors(v Values, target []float64) (private, sampling float64) {
 	if m.levels[2][0].weight == 0 { // noise hides that anybody decided anything
 		return m.t.Bounds(m.t.Decisions).Width() / 2, 0
 	}
-	d := m.zero()
+	d := derivatives{m, make([]float64, len(m.noisy.Counts)), make([]float64, len(m.noisy.Weights)), make([]float64, len(m.noisy.Marks))}
 	weight, rewards := m.visits(), make([]float64, len(m.levels[0]))
 	for h := len(v.V) - 1; h >= 0; h-- {
 		after := make([]float64, m.t.places()+1)
@@ -66,31 +66,33 @@ type derivatives struct {
 	counts, weights, marks []float64
 }
 
-func (m *Model) zero() derivatives {
-	n := m.noisy
-	return derivatives{m, make([]float64, len(n.Counts)), make([]float64, len(n.Weights)), make([]float64, len(n.Marks))}
-}
-
 // outcomes adds the derivatives of one step of the induction: weight is that by the
 // value of each row, after the value of each outcome.
 func (d derivatives) outcomes(weight, after []float64) {
-	for level, rows := range d.m.levels {
-		var rest []float64
-		if level < 2 {
-			rest = make([]float64, len(d.m.levels[level+1]))
+	d.m.up(weight, func(r row, level, i, parent int, weight float64) float64 {
+		prior := mean(r.next, after)
+		if level < 2 && r.rest > 0 {
+			prior = mean(d.m.levels[level+1][parent].next, after)
 		}
+		if weight != 0 && r.whole > 0 {
+			d.own(r, i, weight, prior, after)
+		}
+		return weight * r.rest
+	})
+}
+
+// up visits the rows of all levels with their weights: what is left of each is that of the row
+// of the next level that it leans on, its parent.
+func (m *Model) up(weight []float64, visit func(r row, level, i, parent int, weight float64) (left float64)) {
+	for level, rows := range m.levels {
+		parents := 1
+		if level < 2 {
+			parents = len(m.levels[level+1])
+		}
+		rest := make([]float64, parents)
 		for i, r := range rows {
-			prior := mean(r.next, after)
-			if level < 2 {
-				parent := i * len(rest) / len(rows)
-				rest[parent] += weight[i] * r.rest
-				if r.rest > 0 {
-					prior = mean(d.m.levels[level+1][parent].next, after)
-				}
-			}
-			if weight[i] != 0 && r.whole > 0 {
-				d.own(r, i, weight[i], prior, after)
-			}
+			parent := i * parents / len(rows)
+			rest[parent] += visit(r, level, i, parent, weight[i])
 		}
 		weight = rest
 	}
@@ -151,26 +153,16 @@ func mean(shares, values []float64) float64 {
 // row.
 func (d derivatives) reward(weight []float64) {
 	half := d.m.t.Public.Reward.Width() / 2
-	for level, rows := range d.m.levels {
-		var rest []float64
-		if level < 2 {
-			rest = make([]float64, len(d.m.levels[level+1]))
-		}
-		for i, r := range rows {
-			by := weight[i] * d.m.rewards.own[level][i]
-			if level < 2 {
-				rest[i*len(rest)/len(rows)] += weight[i] - by
-			}
-			if by == 0 || r.weight == 0 {
-				continue
-			}
+	d.m.up(weight, func(r row, level, i, _ int, weight float64) float64 {
+		by := weight * d.m.rewards.own[level][i]
+		if by != 0 && r.weight != 0 {
 			for at := i * r.members; at < (i+1)*r.members; at++ {
 				d.marks[at] += by * half / r.weight
 				d.weights[at] -= by * half * r.mark / r.weight
 			}
 		}
-		weight = rest
-	}
+		return weight - by
+	})
 }
 
 // sum adds up the variances of all numbers by the derivatives. What follows a decision

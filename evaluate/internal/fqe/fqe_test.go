@@ -109,7 +109,7 @@ func tableOf(form string, multiplier float64) Table {
 func TestValuesWithoutNoise(t *testing.T) {
 	s := sampleOf(t, logOf(2000), tabular(t))
 	for _, form := range []string{ByAction, ByState} {
-		m, err := tableOf(form, 1e-7).Release(s, 1, noise.NewSeeded(1))
+		m, err := tableOf(form, 1e-7).Release(s, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestFixedHorizon(t *testing.T) {
 		if form == ByState {
 			pi = nil
 		}
-		m, err := table.Release(s, 1, noise.NewSeeded(1))
+		m, err := table.Release(s, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,30 +221,13 @@ func TestDiscountsOfTheData(t *testing.T) {
 	d.Discount = slices.Repeat([]float64{gamma}, d.Rows())
 	table := tableOf(ByAction, 1e-7)
 	table.Discounts, table.Public.Gamma = true, 1
-	m, err := table.Release(sampleOf(t, d, tabular(t)), 1, noise.NewSeeded(1))
+	m, err := table.Release(sampleOf(t, d, tabular(t)), noise.NewSeeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, want := m.Induct(target).Last(), worth()[horizon-1]
 	if math.Abs(got[0]-want[0]) > 1e-3 || math.Abs(got[1]-want[1]) > 1e-3 {
 		t.Errorf("values %v; want %v", got, want)
-	}
-}
-
-// TestShardsReleaseTheSame: one and seven give equal values, with noise.
-func TestShardsReleaseTheSame(t *testing.T) {
-	s := sampleOf(t, logOf(1), tabular(t))
-	var last []float64
-	for _, shards := range []int{1, 7} {
-		m, err := tableOf(ByAction, 2).Release(s, shards, noise.NewSeeded(5))
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := m.Induct(target).Last()
-		if last != nil && !slices.Equal(v, last) {
-			t.Errorf("values %v and %v", last, v)
-		}
-		last = v
 	}
 }
 
@@ -256,7 +239,7 @@ func TestSharesAddUp(t *testing.T) {
 	for range 200 {
 		for _, multiplier := range []float64{0.01, 0.3, 3, 1000} {
 			table := tableOf(ByAction, multiplier)
-			m, err := table.Release(s, 1, src)
+			m, err := table.Release(s, src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,7 +284,7 @@ func TestErrorsAreDerivatives(t *testing.T) {
 	const draws = 400
 	sum, square, stated := 0.0, 0.0, 0.0
 	for range draws {
-		m, err := table.Release(s, 1, src)
+		m, err := table.Release(s, src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/internal/xmath"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -84,14 +85,9 @@ func (l Linear) Most() float64 {
 // SD is the standard deviation of the noise in every moment.
 func (l Linear) SD() float64 { return l.Most() * l.Multiplier }
 
-func (l Linear) sums() (*mechanism.VectorSum, error) {
-	return mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
-}
-
-// Release pays for the moments. Persons are taken by so many shards, whose sums are
-// joined; their number does not matter to the result.
-func (l Linear) Release(s *value.Sample, shards int, src *noise.Source) (*LinearModel, error) {
-	all, err := l.sums()
+// Release pays for the moments.
+func (l Linear) Release(s *value.Sample, src *noise.Source) (*LinearModel, error) {
+	sum, err := mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +96,10 @@ func (l Linear) Release(s *value.Sample, shards int, src *noise.Source) (*Linear
 		return nil, err
 	}
 	x := make([]float64, l.Coordinates())
-	if err := inShards(all, l.sums, s.Data.Persons(), shards, func(part *mechanism.VectorSum, p int) error {
+	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
 		walk.person(x, p)
-		return part.Add(x)
-	}); err != nil {
-		return nil, err
-	}
-	noisy, _, err := all.Release(src)
+		return sum.Add(x)
+	}, src)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +133,7 @@ func (l Linear) walk(s *value.Sample) (*reader, error) {
 // bound is cut to it.
 func (r *reader) features(dst []float64, point int) {
 	phi := r.s.Feature(r.given, point)
-	norm := 0.0
-	for _, x := range phi {
-		norm += x * x
-	}
-	norm = max(math.Sqrt(norm), r.l.Norm) / math.Sqrt(1-constant*constant)
+	norm := max(math.Sqrt(xmath.SquareNorm(phi)), r.l.Norm) / math.Sqrt(1-constant*constant)
 	dst[0] = constant
 	for i, x := range phi {
 		dst[i+1] = x / norm

@@ -34,7 +34,7 @@ func TestLinearValuesOfStates(t *testing.T) {
 	s := sampleOf(t, logOf(2000), tabular(t))
 	for _, form := range linearForms {
 		l := linearOf(form, 1e-7)
-		m, err := l.Release(s, 1, noise.NewSeeded(1))
+		m, err := l.Release(s, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestLinearValuesOfADrift(t *testing.T) {
 	s := drift(t, 40)
 	for _, form := range linearForms {
 		l := driftOf(form, s.Data.Persons(), 1e-7)
-		m, err := l.Release(s, 1, noise.NewSeeded(1))
+		m, err := l.Release(s, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestLinearErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		moments, err := l.Release(s, 1, noise.NewSeeded(1))
+		moments, err := l.Release(s, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,27 +213,6 @@ func TestLinearErrors(t *testing.T) {
 	}
 }
 
-// TestLinearShards: sums of seven shards make the model of one, to the bit.
-func TestLinearShards(t *testing.T) {
-	s := drift(t, 3)
-	for _, form := range linearForms {
-		l := driftOf(form, s.Data.Persons(), 3)
-		var got [2][]LinearValue
-		for i, shards := range []int{1, 7} {
-			m, err := l.Release(s, shards, noise.NewSeeded(5))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got[i] = m.Induct()
-		}
-		for h := range got[0] {
-			if got[0][h].Constant != got[1][h].Constant || !slices.Equal(got[0][h].Weights, got[1][h].Weights) {
-				t.Errorf("%s: %v and %v", form, got[0][h], got[1][h])
-			}
-		}
-	}
-}
-
 // TestLinearAudit bounds mu from below on a person whose moments are longer than the clip,
 // there or not: the bound stays under the claim, comes near it, and exceeds it once the
 // noise is halved.
@@ -250,7 +229,7 @@ func TestLinearAudit(t *testing.T) {
 		src := noise.NewSeeded(seed)
 		psi := []float64{constant, 0, math.Sqrt(1 - constant*constant)}
 		found, err := audit.DrawNumbers(auditRuns, func(world int) float64 {
-			m, err := l.Release(worlds[world], 1, src)
+			m, err := l.Release(worlds[world], src)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,13 +1,24 @@
+// Package fqe makes a model of what follows a decision from noisy sums, and values of
+// the target policy from the model, by backward induction: the direct method (fitted-Q
+// evaluation). It works on public facts, on noise multipliers that were fixed
+// beforehand and on a sample; whoever calls it has accounted for the multipliers.
+//
+// Start with [Table] (numbered states). Unit: a person. Proof: docs/proofs/fqe.md.
 package fqe
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // The forms of a table.
@@ -110,20 +121,14 @@ func (t Table) Blur() (float64, error) {
 	return sd * math.Sqrt(float64(min(t.places(), 4))) / each, nil
 }
 
-// Release pays for the table. Persons are taken by so many shards, whose sums are
-// joined; their number does not matter to the result.
-func (t Table) Release(s *value.Sample, shards int, src *noise.Source) (*Model, error) {
-	all, err := t.sums()
+// Release pays for the table.
+func (t Table) Release(s *value.Sample, src *noise.Source) (*Model, error) {
+	sum, err := t.sums()
 	if err != nil {
 		return nil, err
 	}
 	walk := walker{t: t, s: s}
-	if err := inShards(all, t.sums, s.Data.Persons(), shards, func(part *mechanism.Transitions, p int) error {
-		return part.Add(walk.person(p))
-	}); err != nil {
-		return nil, err
-	}
-	noisy, _, err := all.Release(src)
+	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error { return sum.Add(walk.person(p)) }, src)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +232,11 @@ type Start struct {
 }
 
 // Mean is a noisy mean with its errors.
-type Mean struct{ Value, StdSampling, StdPrivacy float64 }
+type Mean struct {
+	Value       float64 `json:"value"`
+	StdSampling float64 `json:"std_sampling"`
+	StdPrivacy  float64 `json:"std_privacy"`
+}
 
 // Release pays for the mean over persons of the mean over their episodes of value by
 // cell, the largest difference of which bounds a person's part. Whoever begins in no
@@ -269,7 +278,7 @@ func (q Start) over(s *value.Sample, within facts.Range, worth func(e int) (floa
 	if err != nil {
 		return Mean{}, err
 	}
-	for p := range s.Data.Persons() {
+	n, err := mechanism.Total(m, s.Data.Persons(), func(p int) error {
 		from, to := s.Episodes(p)
 		mean, known := 0.0, 0
 		for e := from; e < to; e++ {
@@ -279,11 +288,8 @@ func (q Start) over(s *value.Sample, within facts.Range, worth func(e int) (floa
 			}
 		}
 		// 0/0 is no number, and counts as the middle of the range.
-		if err := m.Add(mean / float64(known)); err != nil {
-			return Mean{}, err
-		}
-	}
-	n, _, err := m.Release(src)
+		return m.Add(mean / float64(known))
+	}, src)
 	if err != nil {
 		return Mean{}, err
 	}
@@ -306,4 +312,55 @@ func (q Start) mean(n mechanism.NoisyMoments, within facts.Range) Mean {
 		StdSampling: math.Sqrt(variance / persons),
 		StdPrivacy:  math.Hypot(n.SumSD, offset*n.CountSD) / persons,
 	}
+}
+
+// ErrTarget marks a target policy whose probabilities do not follow from the cell of
+// an observation.
+var ErrTarget = fault.Input("the target policy's probabilities do not follow from the numbered states")
+
+// Target is the target policy's probability of every action in every cell, the mean
+// over its states; it is public. The policy must not read more than the state's
+// column.
+func Target(p policy.Policy, f feature.Finite) ([]float64, error) {
+	k, n := p.Actions(), f.States()
+	if k == 0 {
+		return nil, fmt.Errorf("%w: it does not tell the probability of every action", ErrTarget)
+	}
+	// A log with one row for each state.
+	d := &trajectory.Dataset{Columns: f.Columns(), PersonStart: []int{0}, EpisodeStart: []int{0}}
+	if len(d.Columns) != 1 {
+		return nil, fmt.Errorf("%w: a state is read from %d columns", ErrTarget, len(d.Columns))
+	}
+	for s := range n {
+		d.Obs = append(d.Obs, float64(s))
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, s+1), append(d.PersonStart, s+1)
+	}
+	d.Action, d.Reward = make([]int32, n), make([]float64, n)
+	bound, err := p.Bind(d)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTarget, err)
+	}
+	if bound.Actions() == 0 {
+		return nil, fmt.Errorf("%w: it does not tell the probability of every action", ErrTarget)
+	}
+	out, states := make([]float64, f.Dim()*k), make([]float64, f.Dim())
+	row := make([]float64, max(k, bound.Actions()))
+	for s := range n {
+		if !bound.Distribution(row, s) {
+			return nil, fmt.Errorf("%w: it cannot judge state %d", ErrTarget, s)
+		}
+		c := f.Cell(s)
+		states[c]++
+		for a := range k {
+			out[c*k+a] += row[a]
+		}
+	}
+	for c, count := range states {
+		for a := range k {
+			if count > 0 {
+				out[c*k+a] /= count
+			}
+		}
+	}
+	return out, nil
 }

@@ -16,7 +16,8 @@ func (r *Walk) newGradients(s *value.Sample) gradients {
 	if r.OneHot {
 		return newCellGradients(r, s)
 	}
-	return newDenseGradients(r, s)
+	keep := float64(r.Public.Persons)*8*float64(r.N)*float64(r.N) <= keepLimit
+	return &denseGradients{saddle: value.NewDenseSaddle(s, r.Weighting, keep), factors: r.factors(), g: make([]float64, 2*r.N)}
 }
 
 // factors is what the gradient of each coordinate is multiplied by.
@@ -100,11 +101,6 @@ type denseGradients struct {
 // keepLimit bounds the memory for kept statistics, in bytes at the public number
 // of persons. The limit is public, so that it says nothing about the data.
 const keepLimit = 2 << 30
-
-func newDenseGradients(r *Walk, s *value.Sample) *denseGradients {
-	keep := float64(r.Public.Persons)*8*float64(r.N)*float64(r.N) <= keepLimit
-	return &denseGradients{saddle: value.NewDenseSaddle(s, r.Weighting, keep), factors: r.factors(), g: make([]float64, 2*r.N)}
-}
 
 func (d *denseGradients) add(sum *mechanism.StepSum, theta, w []float64, person int) error {
 	dTheta, dW := d.saddle.Person(theta, w, person)

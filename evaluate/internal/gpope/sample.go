@@ -3,6 +3,7 @@ package gpope
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -72,22 +73,13 @@ func poisson(persons int, spacing int64) picker {
 			first := len(picked)
 			for range poissonOne(src) {
 				p := block + int64(src.Uint64n(uint64(spacing)))
-				if p < int64(persons) && !contains(picked[first:], int32(p)) {
+				if p < int64(persons) && !slices.Contains(picked[first:], int32(p)) {
 					picked = append(picked, int32(p))
 				}
 			}
 		}
 		return picked
 	}
-}
-
-func contains(list []int32, x int32) bool {
-	for _, y := range list {
-		if y == x {
-			return true
-		}
-	}
-	return false
 }
 
 // poissonOne draws a Poisson number with mean 1, exactly, from uniform bits: k

@@ -3,6 +3,7 @@ package refine
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -59,10 +60,7 @@ func (r ByState) countsSum(clip float64) (sum Sum, centre, weight float64) {
 // run draws every release in turn.
 func (r ByState) run(ctx context.Context, s *value.Sample, cache *returnsByCell, src *noise.Source) (*Estimate, error) {
 	n := r.Features.Dim()
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = r.Public.Returns.Mid()
-	}
+	values := slices.Repeat([]float64{r.Public.Returns.Mid()}, n)
 	walker := func() *residuals {
 		w := newResiduals(s, values, r.Public.Returns.Mid(), limitsFor(r.Public, r.MaxWeight))
 		w.cache = cache
@@ -120,15 +118,7 @@ func (r ByState) releaseCounts(ctx context.Context, persons int, l level, walker
 		shares[i] = noisy[n+1+i]/weight/l.persons + centre
 	}
 	state := r.newState(l, shares, sum.SD()/weight/l.persons)
-	unit := make([]float64, n)
-	for i := range unit {
-		unit[i] = 1
-	}
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = l.centre
-	}
-	state.absorb(noisy[:n+1], values, make([]float64, n), unit, clip, sum.SD())
+	state.absorb(noisy[:n+1], slices.Repeat([]float64{l.centre}, n), make([]float64, n), slices.Repeat([]float64{1}, n), clip, sum.SD())
 	return state, nil
 }
 
@@ -291,7 +281,7 @@ func (r ByState) round(ctx context.Context, k, persons int, s *state, values []f
 // report is post-processing.
 func (r ByState) report(s *state) *Estimate {
 	out := &Estimate{
-		Theta:   append([]float64(nil), s.belief.mean...),
+		Theta:   slices.Clone(s.belief.mean),
 		SD:      make([]float64, len(s.belief.mean)),
 		Persons: make([]float64, len(s.belief.mean)),
 		Scatter: math.Sqrt(s.spread),
@@ -316,4 +306,73 @@ func (r ByState) sd(s *state, i int) float64 {
 	sampling := s.spread / (s.share[i] * s.persons) * follows * follows
 	moved := tailBias(s.factor) * tailBias(s.factor) * s.spread
 	return math.Sqrt(s.belief.variance[i] + sampling + moved)
+}
+
+// Expected runs the variances of the schedule through on public guesses: visit
+// shares spread evenly over (0, 1), returns that scatter about their state's
+// value by spread, and values that scatter by deviation about a line in the
+// shares. It returns the root mean square error over cells that noise and
+// sampling make; the bias of clipping is left out.
+func (r ByState) Expected() float64 {
+	width, m := r.Public.Returns.Width(), float64(r.Public.Persons)
+	n := r.Features.Dim()
+	scatter := r.Spread * width
+	levelSD := r.levelSum().SD() / m
+	levelSD *= math.Sqrt(r.levelKept(levelSD))
+	l := level{centre: r.Public.Returns.Mid(), sd: levelSD, persons: m,
+		variance: (r.Rule.State*width)*(r.Rule.State*width) + width/2*levelSD}
+	clip := r.firstClip(l.variance + l.sd*l.sd)
+	sum, _, weight := r.countsSum(clip)
+	shares := make([]float64, n)
+	for i := range shares {
+		shares[i] = (float64(i) + 0.5) / float64(n) * float64(r.most()) / float64(n)
+	}
+	s := r.newState(l, shares, sum.SD()/weight/m)
+	// A share that is off by shareSD puts its state that far along the line.
+	deviation := math.Hypot(r.Deviation*width, guessedSlope*width*s.shareSD)
+	e := expectation{s, scatter * scatter, deviation, make([]float64, n), make([]float64, n)}
+	e.expect(slices.Repeat([]float64{1}, n), clip, sum.SD())
+	for k := 2; k < len(r.Schedule.Multipliers); k++ {
+		weight := r.weights(s)
+		clip := r.roundClip(s, weight)
+		e.expect(weight, clip, r.sum(k, n+1, clip).SD())
+	}
+	total := 0.0
+	for _, variance := range e.errors() {
+		total += variance
+	}
+	return min(math.Sqrt(total/float64(n)), width/2)
+}
+
+// guessedSlope is the guess of the line's slope, in units of the range of returns.
+const guessedSlope = 0.5
+
+// expectation runs a state on public guesses. The belief's weights follow
+// its prior; how far off it is follows the guesses.
+type expectation struct {
+	*state
+	scatter   float64 // guessed variance of a return about its state's value
+	deviation float64 // guessed standard deviation of values about a line
+	squares   []float64
+	observed  []float64 // by cell: true variance of the weighted observations
+}
+
+func (e *expectation) errors() []float64 { return e.belief.errors(e.deviation, e.observed) }
+
+// expect is absorb with the variances alone.
+func (e *expectation) expect(weight []float64, clip, sd float64) {
+	scale := 0.0
+	wrong := e.errors()
+	for i, v := range e.belief.mean {
+		gain := e.share[i] * weight[i]
+		scale += gain * weight[i]
+		supposed := e.noiseIn(i, weight[i], 0, sd) / (gain * gain)
+		noise, share := sd/e.persons, weight[i]*e.shareSD
+		really := noise*noise + share*share*wrong[i] + gain*weight[i]*e.scatter/e.persons
+		e.belief.observe(i, v, supposed)
+		e.squares[i] += really / (gain * gain) / (supposed * supposed)
+		e.observed[i] = e.squares[i] / (e.belief.precision[i] * e.belief.precision[i])
+	}
+	e.belief.update()
+	e.spread = min(e.spread, e.scatter+clip*sd/e.persons/scale)
 }

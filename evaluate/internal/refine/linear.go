@@ -3,12 +3,14 @@ package refine
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/internal/xmath"
 	"github.com/discreet-rl/discreet/rl/feature"
 )
 
@@ -84,8 +86,8 @@ func (r Linear) releaseScale(ctx context.Context, persons int, each func() *line
 		return func(dst []float64, p int) {
 			w.person(p, theta, true)
 			dst[0] = within1((w.level - r.Public.Returns.Mid()) / half)
-			dst[1] = logScale(squareNorm(w.matrix), r.matrixMax)
-			dst[2] = logScale(squareNorm(w.residual), r.firstMax)
+			dst[1] = logScale(xmath.SquareNorm(w.matrix), r.matrixMax)
+			dst[2] = logScale(xmath.SquareNorm(w.residual), r.firstMax)
 			if dim == 4 {
 				dst[3] = 1
 			}
@@ -108,13 +110,10 @@ func (r Linear) releaseScale(ctx context.Context, persons int, each func() *line
 // constant is the theta of the constant function c where the features hold it,
 // and 0 otherwise.
 func (r Linear) constant(c float64) []float64 {
-	theta := make([]float64, r.dim)
-	if r.ones {
-		for i := range theta {
-			theta[i] = c
-		}
+	if !r.ones {
+		c = 0
 	}
-	return theta
+	return slices.Repeat([]float64{c}, r.dim)
 }
 
 // normBits is half the number of powers of two below its public bound over which
@@ -138,14 +137,6 @@ func within1(x float64) float64 {
 		return 0
 	}
 	return min(max(x, -1), 1)
-}
-
-func squareNorm(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return sum
 }
 
 // releaseMatrix returns the noisy mean matrix and the noise in one entry of it.

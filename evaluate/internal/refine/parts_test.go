@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/internal/xmath"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -43,13 +44,13 @@ func TestClipWithSquareStaysInTheBall(t *testing.T) {
 		x = append(x, 0)
 		n := len(given)
 		clipWithSquare(x, n, clip)
-		if got := math.Sqrt(squareNorm(x)); !(got <= clip*(1+1e-12)) {
+		if got := math.Sqrt(xmath.SquareNorm(x)); !(got <= clip*(1+1e-12)) {
 			t.Fatalf("norm %v above the clip %v", got, clip)
 		}
-		if want := squareNorm(x[:n])/clip - clip; math.Abs(x[n]-want) > 1e-9*clip {
+		if want := xmath.SquareNorm(x[:n])/clip - clip; math.Abs(x[n]-want) > 1e-9*clip {
 			t.Fatalf("the square is written as %v; want %v", x[n], want)
 		}
-		if norm := math.Sqrt(squareNorm(given)); norm <= clip {
+		if norm := math.Sqrt(xmath.SquareNorm(given)); norm <= clip {
 			for i, v := range given {
 				if x[i] != v {
 					t.Fatalf("a vector inside the ball was changed: %v became %v", given, x[:n])

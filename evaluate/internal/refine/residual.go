@@ -54,6 +54,15 @@ func limitsFor(p facts.Public, maxWeight float64) residualLimits {
 	return l
 }
 
+// clip enforces the public bounds on a residual at a state of value v; NaN stays
+// NaN, which the mechanism counts as zero.
+func (l *residualLimits) clip(e, v float64) float64 {
+	if l.largest > 0 {
+		return min(max(e, -l.largest), l.largest)
+	}
+	return min(max(e, l.returns.Min-v), l.returns.Max-v)
+}
+
 func newResiduals(s *value.Sample, values []float64, none float64, limits residualLimits) *residuals {
 	return &residuals{
 		s: s, values: values, none: none, limits: limits,
@@ -127,10 +136,10 @@ func (r *residuals) walk(episode int) {
 		v := r.value(cells[row])
 		e := reward[row] + s.Gamma(row)*ahead - v
 		if s.Rho != nil {
-			e = r.clip(s.Rho[row]*e, v)
+			e = r.limits.clip(s.Rho[row]*e, v)
 		}
 		ahead = v + e
-		r.visit(states[row], r.clip(e, v), mark)
+		r.visit(states[row], r.limits.clip(e, v), mark)
 	}
 }
 
@@ -144,15 +153,6 @@ func (r *residuals) visit(state int32, e float64, mark int32) {
 		r.stamp[state] = mark
 		r.touched = append(r.touched, state)
 	}
-}
-
-// clip enforces the public bounds on a residual at a state of value v; NaN stays
-// NaN, which the mechanism counts as zero.
-func (r *residuals) clip(e, v float64) float64 {
-	if l := r.limits.largest; l > 0 {
-		return min(max(e, -l), l)
-	}
-	return min(max(e, r.limits.returns.Min-v), r.limits.returns.Max-v)
 }
 
 func (r *residuals) add(state int32) {

@@ -50,7 +50,7 @@ func (b Behavior) Release(s *value.Sample, v Visits, src *noise.Source) ([]float
 	}
 	last := make([]int, b.Cells) // person who was last seen in a cell, plus one
 	var bins []int
-	for p := range s.Data.Persons() {
+	return mechanism.Total(h, s.Data.Persons(), func(p int) error {
 		from, to := s.Episodes(p)
 		bins = bins[:0]
 		for row := s.Data.EpisodeStart[from]; row < s.Data.EpisodeStart[to]; row++ {
@@ -60,12 +60,8 @@ func (b Behavior) Release(s *value.Sample, v Visits, src *noise.Source) ([]float
 			last[v[row]/b.Actions] = p + 1
 			bins = append(bins, v[row])
 		}
-		if err := h.AddSet(bins); err != nil {
-			return nil, err
-		}
-	}
-	counts, _, err := h.Release(src)
-	return counts, err
+		return h.AddSet(bins)
+	}, src)
 }
 
 // Upper are the limits, by bin. In a cell of n first decisions, k of which took an
@@ -125,23 +121,24 @@ func largest(ok func(float64) bool) float64 {
 func (b Behavior) Apply(s *value.Sample, v Visits, counts []float64) error {
 	upper, err := b.Upper(counts)
 	if err == nil {
-		b.apply(s, v, upper)
+		divide(s, v, func(_, bin int) float64 { return upper[bin] })
 	}
 	return err
 }
 
-// apply divides the target's probabilities, which the ratios of the sample are up to
-// here, by the limits. A decision without a bin has no weight, but for a sure one.
-func (b Behavior) apply(s *value.Sample, v Visits, upper []float64) {
-	for row, bin := range v {
-		if bin == Sure {
-			continue
-		}
-		if bin < 0 {
+// divide divides the target's probabilities, which the ratios of the sample are up to
+// here, by the limits of those of what was done. A decision of which that is not known has no
+// weight, but for a sure one.
+func divide(s *value.Sample, done []int, limit func(row, what int) float64) {
+	for row, what := range done {
+		switch {
+		case what == Sure:
+		case what < 0:
 			s.Rho[row], s.Data.BehaviorProb[row] = 0, 1
-			continue
+		default:
+			upper := limit(row, what)
+			s.Rho[row] /= upper
+			s.Data.BehaviorProb[row] = upper
 		}
-		s.Rho[row] /= upper[bin]
-		s.Data.BehaviorProb[row] = upper[bin]
 	}
 }

@@ -127,7 +127,8 @@ func TestFirstDecisionsInACellCount(t *testing.T) {
 			t.Errorf("counts %v; want 1, 0, 1, 1", counts)
 		}
 	}
-	b.apply(s, Visits{0, 1, 2, -1, 3}, []float64{0.5, 0.6, 1, 0.3})
+	upper := []float64{0.5, 0.6, 1, 0.3}
+	divide(s, Visits{0, 1, 2, -1, 3}, func(_, bin int) float64 { return upper[bin] })
 	for i, want := range []float64{0.6, 0.5, 0.3, 0, 1} {
 		if math.Abs(s.Rho[i]-want) > 1e-12 {
 			t.Errorf("ratios %v; want .6, .5, .3, 0, 1", s.Rho)

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -26,10 +27,8 @@ type Bounds struct {
 	// SelfNormalised makes the value the ratio of the sums of x and of weights instead
 	// of the middle between the two estimates.
 	SelfNormalised bool
-	// Behavior estimates the probabilities of logged actions; nil where they are known.
-	Behavior *Behavior
-	// Logistic estimates them as a function of features instead.
-	Logistic *Logistic
+	// Estimated tells that the probabilities of logged actions are estimated.
+	Estimated bool
 	// Confounded tells that ratios were lowered by [Confound].
 	Confounded bool
 	// Fill makes the value that of the lower estimate with Fill, a share of Range, in
@@ -58,7 +57,7 @@ func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) 
 // AloneConfidence is that of this interval alone, one of Answers that rest on the same
 // limits of probabilities where these are estimated.
 func (b Bounds) AloneConfidence() float64 {
-	if !b.Estimates() {
+	if !b.Estimated {
 		return Confidence(b.Answers)
 	}
 	return 1 - bandMiss - (0.05-bandMiss)/float64(max(b.Answers, 1))
@@ -66,18 +65,15 @@ func (b Bounds) AloneConfidence() float64 {
 
 // DifferenceConfidence is that of what follows from two such intervals.
 func (b Bounds) DifferenceConfidence() float64 {
-	if !b.Estimates() {
+	if !b.Estimated {
 		return 1 - 2*(1-Confidence(b.Answers))
 	}
 	return 1 - bandMiss - 2*(0.05-bandMiss)/float64(max(b.Answers, 1))
 }
 
-// Estimates tells that the probabilities of logged actions are estimated.
-func (b Bounds) Estimates() bool { return b.Behavior != nil || b.Logistic != nil }
-
 // Z is how many standard deviations each end allows for.
 func (b Bounds) Z() float64 {
-	if b.Estimates() {
+	if b.Estimated {
 		// Both ends of all together miss with 5%, less what the limits of estimated
 		// probabilities miss with.
 		return xmath.NormQuantile(1 - (0.05-bandMiss)/float64(2*max(b.Answers, 1)))
@@ -104,13 +100,15 @@ type Missing struct {
 }
 
 // Sums are the noisy sums that an estimate from below and above is made of, and all
-// that it is made of.
+// that it is made of, in shares of the range: x of rewards and z of losses that the weights
+// vouch for.
 type Sums struct {
-	Persons float64
-	X, Z    float64
-	XX      float64
-	XZ      float64
-	ZZ      float64
+	Persons float64 `json:"count"`
+	X       float64 `json:"x"`
+	Z       float64 `json:"z"`
+	XX      float64 `json:"xx"`
+	XZ      float64 `json:"xz"`
+	ZZ      float64 `json:"zz"`
 }
 
 func (s *Sums) pair(sd mechanism.PairSD) mechanism.NoisyPair {
@@ -182,12 +180,7 @@ func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range x {
-		if err := m.Add(x[i], z[i]); err != nil {
-			return nil, err
-		}
-	}
-	noisy, _, err := m.Release(src)
+	noisy, err := mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p], z[p]) }, src)
 	if err != nil {
 		return nil, err
 	}
@@ -360,4 +353,46 @@ func (b Bounds) scale(e *Estimate) {
 // at is the return of a share of the range.
 func (b Bounds) at(share float64) float64 {
 	return b.Public.Returns.Clamp(b.Range.Min + b.Range.Width()*share)
+}
+
+// Again computes an estimate from the noisy sums in it.
+func (b Bounds) Again(e *Estimate) (*Estimate, error) {
+	if err := stagesOf(e, b.Noise, true); err != nil {
+		return nil, err
+	}
+	if e.Sums == nil {
+		return nil, fmt.Errorf("diagnostics.sums is missing")
+	}
+	cap, err := b.capOf(e)
+	if err != nil {
+		return nil, err
+	}
+	m, err := b.pair(cap)
+	if err != nil {
+		return nil, err
+	}
+	noisy := e.Sums.pair(m.SD())
+	if b.Public.Adjacency == dp.ReplaceOne && noisy.Count != float64(b.Public.Persons) {
+		return nil, fmt.Errorf("diagnostics.sums.count is %v; want %d, which is public", noisy.Count, b.Public.Persons)
+	}
+	out := b.estimate(noisy, cap)
+	out.MaxWeight, out.Baseline, out.Counts, out.Rounds = e.MaxWeight, e.Baseline, e.Counts, e.Rounds
+	if e.Overlap != nil {
+		out.Overlap, err = b.diagnostics().again(e.Overlap)
+	}
+	return out, err
+}
+
+// capOf is the cap on weights of an estimate: one of those to choose from, where
+// one was chosen.
+func (b Bounds) capOf(e *Estimate) (float64, error) {
+	if b.Noise.Clip == 0 {
+		return b.Caps.At(0).Max, nil
+	}
+	for k := range b.Caps.Steps + 1 {
+		if cap := b.Caps.At(k).Max; near(cap, *e.MaxWeight, cap) {
+			return cap, nil
+		}
+	}
+	return 0, fmt.Errorf("diagnostics.max_weight %v is none of the caps to choose from", *e.MaxWeight)
 }

@@ -87,12 +87,7 @@ func (c clipper) count(x []float64, n ClipRanges, src *noise.Source) (counts []f
 		return nil, 0, err
 	}
 	ranges := n.ranges()
-	for _, v := range x {
-		if err := h.Add(innermost(ranges, v)); err != nil {
-			return nil, 0, err
-		}
-	}
-	counts, _, err = h.Release(src)
+	counts, err = mechanism.Total(h, len(x), func(p int) error { return h.Add(innermost(ranges, x[p])) }, src)
 	return counts, h.SD(), err
 }
 

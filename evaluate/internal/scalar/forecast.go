@@ -3,6 +3,9 @@ package scalar
 import (
 	"math"
 
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
@@ -61,4 +64,102 @@ func (b Bounds) halfAt(sd mechanism.PairSD, mean, square, cap float64) float64 {
 	x, below := end(value)
 	z, above := end(1 - value)
 	return (b.at(1-z+above) - b.at(x-below)) / 2
+}
+
+// Choosing is a choice among policies by the sum of one score a person, with the policies
+// supposed to be of this kind: the best is better than all others by Gap, these are alike,
+// and all are worth about Value. Gap, Value and Center are in shares of the range. All of
+// it is public.
+type Choosing struct {
+	Candidates int
+	Persons    int64
+	Gap, Value float64
+	// Center is what returns are measured from: a person of return G and weight w has the
+	// score w (G - Center).
+	Center float64
+	// Square is the mean square of weights, of mean 1.
+	Square float64
+}
+
+// Score is what a person adds for a policy, of x and z as [Bounds] has them: the reward
+// less the center's part of the weight, shrunk where the weight exceeds a cap.
+func Score(x, z, cap, center float64) float64 {
+	s := x - center*(x+z)
+	if w := x + z; w > cap {
+		s *= cap / w
+	}
+	return s
+}
+
+// sampling is the standard deviation of a mean score over persons. Returns are supposed
+// to be 0 or 1.
+func (c Choosing) sampling() float64 {
+	up, down := 1-c.Center, -c.Center
+	square := c.Square * (c.Value*up*up + (1-c.Value)*down*down)
+	mean := c.Value - c.Center
+	return math.Sqrt(max(square-mean*mean, 0) / float64(c.Persons))
+}
+
+// ByNormal is the probability that the largest of the estimates is that of the best
+// policy, where each has an independent normal error of noise beside that of sampling.
+func (c Choosing) ByNormal(noise float64) float64 {
+	sd := math.Hypot(c.sampling(), noise)
+	if sd == 0 {
+		return 1
+	}
+	return integral(func(t float64) float64 {
+		return math.Exp(xmath.LogNormPDF(t)) * math.Pow(xmath.NormCDF(t+c.Gap/sd), float64(c.Candidates-1))
+	}, -normalCutoff, normalCutoff)
+}
+
+// ByFlip is the same of permute-and-flip with epsilon and the clip spread of differences
+// of scores: it draws the largest score under exponential noise (Ding, Kifer, Rappaport,
+// Wang, Xu and Zhang 2021).
+func (c Choosing) ByFlip(spread, epsilon float64, adjacency dp.Adjacency) float64 {
+	scale := adjacency.SumSensitivity(spread) / epsilon / float64(c.Persons)
+	sd := c.sampling()
+	sd, scale = max(sd, scale*1e-5), max(scale, sd*1e-5) // neither changes what is told
+	noisy := func(t float64) (law, density float64) {
+		z, r := t/sd, sd/scale
+		law = xmath.NormCDF(z) - math.Exp(-t/scale+r*r/2+xmath.LogNormSF(r-z))
+		return max(law, 0), max(xmath.NormCDF(z)-law, 0) / scale
+	}
+	right := func(t float64) float64 {
+		_, density := noisy(t)
+		others, _ := noisy(t + c.Gap)
+		return density * math.Pow(others, float64(c.Candidates-1))
+	}
+	edge := normalCutoff * sd
+	return integral(right, -edge, edge) + integral(right, edge, edge+exponentialCutoff*scale)
+}
+
+// Beyond these the laws of noise have next to nothing.
+const (
+	normalCutoff      = 9.
+	exponentialCutoff = 40.
+)
+
+// integral is by Gauss's rule in several pieces.
+func integral(f func(float64) float64, from, to float64) float64 {
+	const pieces, nodes = 16, 24
+	total := 0.0
+	for k := range pieces {
+		a, b := from+(to-from)*float64(k)/pieces, from+(to-from)*float64(k+1)/pieces
+		total += quad.Fixed(f, a, b, nodes, quad.Legendre{}, 0)
+	}
+	return total
+}
+
+// EndNoise is the standard deviation of the noise in the lower limit of a value at a cap,
+// in shares of the range: of the mean that bounds it from below or, where nothing is cut
+// and nothing can be missing, of the value.
+func (b Bounds) EndNoise(cap float64) (float64, error) {
+	m, err := b.pair(cap)
+	if err != nil {
+		return 0, err
+	}
+	if b.Uncut != nil {
+		return m.SD().Difference / 2 / float64(b.Public.Persons), nil
+	}
+	return m.SD().Sum / float64(b.Public.Persons), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // LogisticRounds is how many sums a logistic regression asks for: each is a gradient
@@ -125,20 +126,13 @@ func (l Logistic) contribution(dst, theta []float64, c Choices, from, to int) {
 		}
 		x := c.X[row*l.Dim : (row+1)*l.Dim]
 		l.probabilities(p, theta, x)
-		length := 0.0
-		for _, v := range x {
-			length += v * v
-		}
+		length := xmath.SquareNorm(x)
 		w := min(1, (clip-used)/math.Sqrt(length*(farthest(p)+height*height*length*spreadOf(p))))
 		if !(w > 0) {
 			continue
 		}
 		l.add(dst, p, x, action, w)
-		used = 0
-		for _, v := range dst {
-			used += v * v
-		}
-		used = math.Sqrt(used)
+		used = math.Sqrt(xmath.SquareNorm(dst))
 	}
 }
 
@@ -242,11 +236,7 @@ func (l Logistic) step(theta, sum []float64, round int) (values []float64, vecto
 			move[i] += vectors.At(i, k) * along / max(v, least)
 		}
 	}
-	norm := 0.0
-	for _, v := range move {
-		norm += v * v
-	}
-	short := min(1, longestStep/math.Sqrt(norm))
+	short := min(1, longestStep/math.Sqrt(xmath.SquareNorm(move)))
 	for i := range theta {
 		theta[i] += short * move[i]
 	}
@@ -272,14 +262,11 @@ func (l Logistic) Release(s *value.Sample, c Choices, src *noise.Source) ([][]fl
 		if err != nil {
 			return nil, err
 		}
-		for p := range s.Data.Persons() {
+		noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
 			from, to := s.Episodes(p)
 			l.contribution(x, theta, c, s.Data.EpisodeStart[from], s.Data.EpisodeStart[to])
-			if err := sum.Add(x); err != nil {
-				return nil, err
-			}
-		}
-		noisy, _, err := sum.Release(src)
+			return sum.Add(x)
+		}, src)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // Fitted is a model of logged actions with the region that its coefficients are in.
@@ -38,10 +39,7 @@ const unsettledMiss = 1e-3
 // gradient but for its noise: so it is the noise of both rounds, to first order.
 func (l Logistic) settled(sum []float64) bool {
 	const last = LogisticRounds - 1
-	square := 0.0
-	for _, v := range sum[:l.Coefficients()] {
-		square += v * v
-	}
+	square := xmath.SquareNorm(sum[:l.Coefficients()])
 	q := distuv.ChiSquared{K: float64(l.Coefficients())}.Quantile(1 - unsettledMiss)
 	return square <= q*(l.sd(last-1)*l.sd(last-1)+l.sd(last)*l.sd(last))
 }
@@ -106,23 +104,10 @@ func (f *Fitted) Upper(x []float64, action int) float64 {
 	return max(1/(1+others), l.Floor)
 }
 
-// Apply divides the target's probabilities, which the ratios of the sample are up to
-// here, by the limits that the noisy sums of all rounds make. A decision of no action has no
-// weight, but for a sure one.
+// Apply divides the ratios of the sample by the limits that the noisy sums of all rounds make.
 func (l Logistic) Apply(s *value.Sample, c Choices, sums [][]float64) {
 	f := l.Fit(sums)
-	for row, action := range c.Action {
-		if action == Sure {
-			continue
-		}
-		if action < 0 {
-			s.Rho[row], s.Data.BehaviorProb[row] = 0, 1
-			continue
-		}
-		upper := f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action)
-		s.Rho[row] /= upper
-		s.Data.BehaviorProb[row] = upper
-	}
+	divide(s, c.Action, func(row, action int) float64 { return f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action) })
 }
 
 // Unprotected are the probabilities of what was done, row by row, at the largest

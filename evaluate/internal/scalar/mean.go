@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -75,12 +76,7 @@ func (w Mean) Run(x, weight []float64, n ClipRanges, src *noise.Source) (*Estima
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range x {
-		if err := m.Add(v); err != nil {
-			return nil, err
-		}
-	}
-	noisy, _, err := m.Release(src)
+	noisy, err := mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p]) }, src)
 	if err != nil {
 		return nil, err
 	}
@@ -179,3 +175,92 @@ func PersonWeights(s *value.Sample) []float64 {
 	value.ISContributions(num, den, s)
 	return den
 }
+
+// Again computes an estimate from the noisy numbers in it: whatever else it
+// holds is determined by these and by the plan. n are the ranges that its clip
+// was chosen from.
+func (w Mean) Again(e *Estimate, n ClipRanges) (*Estimate, error) {
+	out := *e
+	clip, err := w.clipOf(e, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := stagesOf(e, w.Noise, false); err != nil {
+		return nil, err
+	}
+	if e.Undetermined || e.MaxWeight != nil || e.Baseline != nil && w.Noise.Baseline == 0 {
+		return nil, fmt.Errorf("it holds what a mean does not")
+	}
+	within := w.Public.Returns
+	if v := within.Clamp(e.Value); v != e.Value {
+		return nil, fmt.Errorf("value %v is outside the public range of a return, [%v, %v]", e.Value, within.Min, within.Max)
+	}
+	m, err := w.moments(clip)
+	if err != nil {
+		return nil, err
+	}
+	countSD, sumSD, squaresSD := m.SD()
+	persons := float64(w.Public.Persons)
+	if w.Public.Adjacency == dp.ReplaceOne {
+		out.StdPrivacy = w.withHidden(sumSD/persons, e.StdSampling, squaresSD, persons, clip)
+	} else if v := e.Value; v > within.Min && v < within.Max {
+		// The noisy number of persons, which is at least the public bound, shows in
+		// the noise of the mean alone.
+		if most := math.Hypot(math.Hypot(sumSD, (v-clip.Mid())*countSD), math.Sqrt(squaresSD)) / persons; e.StdPrivacy > most*(1+1e-9) || !(e.StdPrivacy > 0) {
+			return nil, fmt.Errorf("std_privacy is %v; the noise makes at most %v", e.StdPrivacy, most)
+		}
+	}
+	if most := clip.Width() / 2 / math.Sqrt(persons); !(e.StdSampling >= 0 && e.StdSampling <= most*(1+1e-9)) {
+		return nil, fmt.Errorf("std_sampling is %v; contributions within the clip make at most %v", e.StdSampling, most)
+	}
+	if out.Clipping, err = w.beyondAgain(&out, persons); err != nil {
+		return nil, err
+	}
+	out.Interval = w.lengthened(&out)
+	if e.Overlap != nil {
+		out.Overlap, err = (overlap{public: w.Public, cap: w.Cap, noise: w.Noise}).again(e.Overlap)
+	}
+	return &out, err
+}
+
+// beyondAgain is by how much the interval is lengthened. Of a noisy number of persons, which
+// is not told, only limits of it are known.
+func (w Mean) beyondAgain(e *Estimate, persons float64) ([2]float64, error) {
+	width := w.Public.Returns.Width()
+	for _, c := range e.Clipping {
+		if !(c >= 0) || w.Noise.Clip == 0 && c > width*(1+1e-9) {
+			return [2]float64{}, fmt.Errorf("clipping is %v; want numbers from 0 to %v", e.Clipping, width)
+		}
+	}
+	if w.Public.Adjacency != dp.ReplaceOne {
+		return e.Clipping, nil
+	}
+	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	out := w.unseen(e, [2]float64{half, half}, persons)
+	if w.Noise.Clip != 0 {
+		bias := max(e.Clipping[0]-out[0], 0)
+		out[0], out[1] = out[0]+bias, out[1]+bias
+	}
+	return out, nil
+}
+
+// clipOf is the clip of an estimate: one of the ranges, where one was chosen.
+func (w Mean) clipOf(e *Estimate, n ClipRanges) (facts.Range, error) {
+	if w.Noise.Clip == 0 {
+		if e.Clip != nil {
+			return facts.Range{}, fmt.Errorf("diagnostics.clip: none was paid for")
+		}
+		return n.At(0), nil
+	}
+	if e.Clip == nil {
+		return facts.Range{}, fmt.Errorf("diagnostics.clip is missing")
+	}
+	for k := range n.Steps + 1 {
+		if r := n.At(k); near(r.Min, e.Clip.Min, r.Width()) && near(r.Max, e.Clip.Max, r.Width()) {
+			return r, nil
+		}
+	}
+	return facts.Range{}, fmt.Errorf("diagnostics.clip [%v, %v] is none of the ranges to choose from", e.Clip.Min, e.Clip.Max)
+}
+
+func near(a, b, scale float64) bool { return math.Abs(a-b) <= 1e-9*scale }

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -9,23 +10,15 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
-// Overlap tells how well the logged decisions cover the target policy. It is
-// released when a share of the budget was set aside for it.
+// Overlap tells how well the logged decisions cover the target policy. Package evaluate
+// says what the fields are, and releases them as they are.
 type Overlap struct {
-	// EffectiveSampleSize is (sum d)^2 / sum d^2 over the persons' weights d,
-	// clipped: the number of persons whose plain mean would vary as much (Kish
-	// 1965). 0 where noise hides it.
-	EffectiveSampleSize float64
-	// EffectiveSD is the standard deviation, to first order, of its noise.
-	EffectiveSD float64
-	// MeanWeight is the mean of the clipped weights. It is 1 where the logged
-	// probabilities are right and nothing is clipped; what is missing to 1 was
-	// clipped or never logged.
-	MeanWeight   float64
-	MeanWeightSD float64
-	// ClippedShare is the share of persons whose contribution the clip cuts.
-	ClippedShare   float64
-	ClippedShareSD float64
+	EffectiveSampleSize float64 `json:"effective_sample_size"`
+	EffectiveSD         float64 `json:"effective_sample_size_std"`
+	MeanWeight          float64 `json:"mean_weight"`
+	MeanWeightSD        float64 `json:"mean_weight_std"`
+	ClippedShare        float64 `json:"clipped_share"`
+	ClippedShareSD      float64 `json:"clipped_share_std"`
 }
 
 // overlap pays for diagnostics.
@@ -93,6 +86,12 @@ func (o overlap) counter() (*mechanism.VectorSum, func(bool) float64, error) {
 	}, err
 }
 
+// about are the standard deviations of the noise in the sums of weights and of their squares,
+// of those in moments about c.
+func (o overlap) about(c, count, sum, squares float64) (sumSD, squaresSD float64) {
+	return math.Hypot(sum, c*count), math.Hypot(squares+c*c*count, 2*c*sum)
+}
+
 // combine is post-processing.
 func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 	persons := n.Count
@@ -102,10 +101,8 @@ func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 		persons = max(persons, float64(o.public.Persons))
 	}
 	c := n.Centre
-	sum := n.Sum + c*n.Count
-	sumSD := math.Hypot(n.SumSD, c*n.CountSD)
-	squares := n.Squares + 2*c*n.Sum + c*c*n.Count
-	squaresSD := math.Hypot(n.SquaresSD+c*c*n.CountSD, 2*c*n.SumSD)
+	sum, squares := n.Sum+c*n.Count, n.Squares+2*c*n.Sum+c*c*n.Count
+	sumSD, squaresSD := o.about(c, n.CountSD, n.SumSD, n.SquaresSD)
 	out := &Overlap{
 		MeanWeight:     min(max(sum/persons, 0), o.cap),
 		MeanWeightSD:   sumSD / persons,
@@ -117,4 +114,53 @@ func (o overlap) combine(n mechanism.NoisyMoments, cuts float64) *Overlap {
 		out.EffectiveSD = out.EffectiveSampleSize * math.Hypot(2*sumSD/sum, squaresSD/squares)
 	}
 	return out
+}
+
+// again computes diagnostics from the noisy numbers in them.
+func (o overlap) again(d *Overlap) (*Overlap, error) {
+	sumSD, squaresSD, persons, err := o.noises(d)
+	if err != nil {
+		return nil, err
+	}
+	out := *d
+	out.MeanWeightSD, out.ClippedShareSD = sumSD/persons, o.countSD()/persons
+	switch {
+	case !(d.MeanWeight >= 0 && d.MeanWeight <= o.cap):
+		return nil, fmt.Errorf("diagnostics.overlap.mean_weight is %v, outside [0, %v]", d.MeanWeight, o.cap)
+	case !(d.ClippedShare >= 0 && d.ClippedShare <= 1):
+		return nil, fmt.Errorf("diagnostics.overlap.clipped_share is %v, outside [0, 1]", d.ClippedShare)
+	case !(d.EffectiveSampleSize >= 0 && d.EffectiveSampleSize <= persons*(1+1e-9)):
+		return nil, fmt.Errorf("diagnostics.overlap.effective_sample_size is %v, above the number of persons", d.EffectiveSampleSize)
+	case d.EffectiveSampleSize == 0:
+		out.EffectiveSD = 0
+	case d.MeanWeight > 0 && d.MeanWeight < o.cap && d.EffectiveSampleSize < persons*(1-1e-9):
+		sum := d.MeanWeight * persons
+		squares := sum * sum / d.EffectiveSampleSize
+		if !(sum > 2*sumSD*(1-1e-9) && squares > 2*squaresSD*(1-1e-9)) {
+			return nil, fmt.Errorf("diagnostics.overlap.effective_sample_size is %v, which the noise hides", d.EffectiveSampleSize)
+		}
+		out.EffectiveSD = d.EffectiveSampleSize * math.Hypot(2*sumSD/sum, squaresSD/squares)
+	}
+	return &out, nil
+}
+
+// noises are the standard deviations of the sums of weights and of their squares,
+// and the number of persons that they were divided by.
+func (o overlap) noises(d *Overlap) (sum, squares, persons float64, err error) {
+	m, err := o.moments()
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	count, first, second := m.SD()
+	sum, squares = o.about(o.cap/2, count, first, second)
+	persons = float64(o.public.Persons)
+	if o.public.Adjacency == dp.ReplaceOne {
+		return sum, squares, persons, nil
+	}
+	// Their noisy number, which is at least the public bound, shows in both.
+	found := sum / d.MeanWeightSD
+	if !(found >= persons*(1-1e-9)) || math.IsInf(found, 0) {
+		return 0, 0, 0, fmt.Errorf("diagnostics.overlap.mean_weight_std is %v; the noise makes at most %v", d.MeanWeightSD, sum/persons)
+	}
+	return sum, squares, found, nil
 }

@@ -1,6 +1,15 @@
+// Package scalar estimates the value of a policy, one number with an interval,
+// from plain numbers: public facts ([facts.Public]), noise multipliers that were
+// fixed beforehand ([Stages]) and what every person adds. It knows no plan and
+// no budget; whoever calls it has accounted for the multipliers.
+//
+// Start with [Mean] (on-policy), [Bounds] (DP-IS, DP-PDIS and DP-WIS off-policy) or
+// [DR] (DP-DR). Unit: a person. Proofs: docs/proofs/moments.md,
+// docs/proofs/overlap.md, docs/proofs/confounding.md, docs/proofs/dp-dr.md.
 package scalar
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
@@ -10,33 +19,33 @@ import (
 const Z95 = 1.959963984540054
 
 // Estimate is a released number with its error, in units of a return, and what
-// was paid for beside it.
+// was paid for beside it. In the form of JSON it is what a release tells beside its value.
 type Estimate struct {
-	Value float64
+	Value float64 `json:"-"`
 	// Interval has confidence 95%. Clipping is by how much it was lengthened below
 	// and above for what the clip, or a log that is too short for rare outcomes, may hide.
-	Interval, Clipping [2]float64
+	Interval, Clipping [2]float64 `json:"-"`
 	// StdSampling and StdPrivacy are the standard deviations that finitely many
 	// persons and the noise make.
-	StdSampling, StdPrivacy float64
+	StdSampling, StdPrivacy float64 `json:"-"`
 	// Undetermined tells that noise drowned the sum of weights, so that the value is
 	// drawn to the middle of the range.
-	Undetermined bool
+	Undetermined bool `json:"-"`
 	// Missing and Sums are of estimates from below and above, nil of others.
-	Missing *Missing
-	Sums    *Sums
+	Missing *Missing `json:"-"`
+	Sums    *Sums    `json:"sums"`
 	// Counts are what the probabilities of logged actions were estimated from, by cell
 	// and action; nil where these were known.
-	Counts []float64
+	Counts []float64 `json:"-"`
 	// Rounds are the noisy sums that they were estimated from by a regression.
-	Rounds [][]float64
+	Rounds [][]float64 `json:"-"`
 
 	// Clip and MaxWeight are what a paid histogram chose, Baseline what a baseline's
 	// share bought; nil where nothing was paid for it.
-	Clip      *facts.Range
-	MaxWeight *float64
-	Overlap   *Overlap
-	Baseline  *Guess
+	Clip      *facts.Range `json:"clip"`
+	MaxWeight *float64     `json:"max_weight"`
+	Overlap   *Overlap     `json:"overlap"`
+	Baseline  *Guess       `json:"baseline"`
 }
 
 // Stages are the Gaussian releases that a scalar estimator may make, in the
@@ -76,6 +85,17 @@ func (s Stages) Taken() []float64 {
 	return out
 }
 
+// Fill puts numbers in the place of those of the stages that are not left out, in order, and
+// returns the rest of them.
+func (s *Stages) Fill(numbers []float64) []float64 {
+	for _, x := range s.Each() {
+		if *x != 0 {
+			*x, numbers = numbers[0], numbers[1:]
+		}
+	}
+	return numbers
+}
+
 // Interval is the 95% normal interval around value at two independent standard
 // deviations.
 func Interval(value, sampling, privacy float64) [2]float64 {
@@ -95,4 +115,17 @@ func allowance(z, v, other, sd float64) float64 {
 		return sd
 	}
 	return min(sd, (1+z*z)/4*sd*sd/t)
+}
+
+// stagesOf holds what an estimate tells against what was paid for.
+func stagesOf(e *Estimate, paid Stages, capped bool) error {
+	switch {
+	case (e.Overlap != nil) != (paid.Weights != 0):
+		return fmt.Errorf("diagnostics.overlap is there exactly where it was paid for")
+	case (e.Baseline != nil) != (paid.Baseline != 0):
+		return fmt.Errorf("diagnostics.baseline is there exactly where it was paid for")
+	case (e.MaxWeight != nil) != (capped && paid.Clip != 0):
+		return fmt.Errorf("diagnostics.max_weight is there exactly where it was paid for")
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package scalar
 
 import (
+	"math"
+
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 )
@@ -88,4 +90,103 @@ func (c Stepwise) episode(s *value.Sample, e int) (x, z float64) {
 		add(max(left, 0)*w, 0)
 	}
 	return x / c.total(), z / c.total()
+}
+
+// Whole says how whole trajectories are weighted.
+type Whole struct {
+	// Returns is the public range of a return, Reward that of one reward; of width 0 where
+	// it is not known.
+	Returns, Reward facts.Range
+	// Horizon and Gamma are those of the problem. Discounts tells that the data hold a
+	// discount for each decision.
+	Horizon   int64
+	Gamma     float64
+	Discounts bool
+}
+
+// WholeOf are the public facts of a problem.
+func WholeOf(p facts.Public, discounts bool) Whole {
+	return Whole{Returns: p.Returns, Reward: p.Reward, Horizon: p.Horizon, Gamma: p.Gamma, Discounts: discounts}
+}
+
+// Contributions writes, for every person, the mean over their episodes of w G and w (1 - G),
+// w the product of the ratios and G the return in shares of its public range.
+//
+// Of an episode that was cut off the return is not known. On-policy it lies between what was
+// received and the range of what may have followed, for any reason of cutting, and only that
+// range is missing mass. Off-policy the weight of what would have followed is not known
+// either, and the whole episode is missing mass: docs/proofs/overlap.md.
+func (c Whole) Contributions(x, z []float64, s *value.Sample) {
+	contributions(x, z, s, func(e int) (float64, float64) { return c.episode(s, e) })
+}
+
+func (c Whole) episode(s *value.Sample, e int) (x, z float64) {
+	cut := s.Cut(e, c.Horizon)
+	if cut && !s.OnPolicy() {
+		return 0, 0
+	}
+	g := s.Return(e)
+	least, most := c.Returns.Clamp(g), c.Returns.Clamp(g)
+	if cut {
+		rest := c.rest(s, e)
+		least, most = c.Returns.Clamp(g+rest.Min), c.Returns.Clamp(g+rest.Max)
+	}
+	w, width := s.TrajectoryRatio(e), c.Returns.Width()
+	return w * ((least - c.Returns.Min) / width), w * ((c.Returns.Max - most) / width)
+}
+
+// rest is the range of the discounted rewards that may have followed an episode that was cut
+// off. It may have ended at once.
+func (c Whole) rest(s *value.Sample, e int) facts.Range {
+	if !(c.Reward.Width() > 0) {
+		return facts.Range{Min: math.Inf(-1), Max: math.Inf(1)}
+	}
+	lo, hi := s.Rows(e)
+	left := float64(c.Horizon) - float64(hi-lo)
+	if c.Discounts {
+		for row := lo; row < hi; row++ {
+			left *= s.Gamma(row)
+		}
+	} else {
+		done := float64(hi - lo)
+		left = discounted(float64(c.Horizon), c.Gamma) - discounted(done, c.Gamma)
+	}
+	return facts.Range{Min: left * min(c.Reward.Min, 0), Max: left * max(c.Reward.Max, 0)}
+}
+
+// discounted is the discounted number of so many decisions.
+func discounted(decisions, gamma float64) float64 {
+	if gamma == 1 {
+		return decisions
+	}
+	return -math.Expm1(decisions*math.Log(gamma)) / (1 - gamma)
+}
+
+// Confound lowers every importance ratio of a sample to the least that it can be
+// where hidden circumstances moved the logged decisions: where, given these too, the
+// odds of the logged action are up to factor >= 1 times as large, or as small, as those
+// of its recorded probability e. That action then had a probability of at most
+// f e/(1 - e + f e), and the ratio is at least pi/e (e + (1 - e)/f). An action that is
+// sure to be taken stays so. Weights of lowered ratios are at most the true ones, which
+// is all that [Bounds] ask for: docs/proofs/confounding.md.
+func Confound(s *value.Sample, factor float64) {
+	for row, e := range s.Data.BehaviorProb {
+		s.Rho[row] *= e + (1-e)/factor
+	}
+}
+
+// Contrast writes what every person adds to the difference of two policies' values,
+// J_A - J_B. With x and z of each policy as [Bounds] has them,
+//
+//	p = (x_A + z_B)/2,  q = (z_A + x_B)/2
+//
+// are an estimate from below and above again: of (1 + J_A - J_B)/2, in shares of the
+// range that reaches as far below 0 as above. What both policies do alike, with
+// weight w, adds w/2 to each of p and q, whatever came of it: where weights are 1 it
+// cancels outcome for outcome. A person's weight p + q is the mean of the two
+// policies'. docs/proofs/contrasts.md has the proof.
+func Contrast(p, q, xa, za, xb, zb []float64) {
+	for i := range p {
+		p[i], q[i] = (xa[i]+zb[i])/2, (za[i]+xb[i])/2
+	}
 }

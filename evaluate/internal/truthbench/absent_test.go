@@ -150,7 +150,7 @@ func askAll(t *testing.T, all []question, a absence, first, logs int, src *noise
 			check(t, err)
 			r, err := ready.Run(context.Background(), receipt.None(), src)
 			check(t, err)
-			low, high := r.Estimate.Interval[0], r.Estimate.Interval[1]
+			low, high := r.Answers[0].Estimate.Interval[0], r.Answers[0].Estimate.Interval[1]
 			if low <= q.truth && q.truth <= high {
 				q.held++
 			}

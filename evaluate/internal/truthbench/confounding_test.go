@@ -27,7 +27,7 @@ func hold(t *testing.T, e evaluate.Estimator, p truthbench.Confounded, public ev
 		check(t, err)
 		r, err := ready.Run(context.Background(), receipt.None(), src)
 		check(t, err)
-		low, high := r.Estimate.Interval[0], r.Estimate.Interval[1]
+		low, high := r.Answers[0].Estimate.Interval[0], r.Answers[0].Estimate.Interval[1]
 		if low <= p.J && p.J <= high {
 			held++
 		}

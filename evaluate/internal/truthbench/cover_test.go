@@ -59,7 +59,7 @@ func TestIntervalsHoldOnTheBench(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					low, high := r.Estimate.Interval[0], r.Estimate.Interval[1]
+					low, high := r.Answers[0].Estimate.Interval[0], r.Answers[0].Estimate.Interval[1]
 					if low <= p.J && p.J <= high {
 						held++
 					}

@@ -67,7 +67,7 @@ func forecastRow(t *testing.T, p truthbench.Problem, right map[bool]evaluate.Wei
 			check(t, err)
 			r, err := ready.Run(context.Background(), receipt.None(), src)
 			check(t, err)
-			half += (r.Estimate.Interval[1] - r.Estimate.Interval[0]) / 2 / float64(*draws)
+			half += (r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]) / 2 / float64(*draws)
 		}
 		a, b := plan.Expected.HalfWidth, with.Expected.HalfWidth
 		bare[method], guessed[method] = append(bare[method], a/half), append(guessed[method], b/half)

@@ -35,7 +35,7 @@ func TestForecastFromARightGuess(t *testing.T) {
 			check(t, err)
 			r, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(11))
 			check(t, err)
-			half := (r.Estimate.Interval[1] - r.Estimate.Interval[0]) / 2
+			half := (r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]) / 2
 			if ratio := plan.Expected.HalfWidth / half; ratio > 1.6 || ratio < 1/1.6 {
 				t.Errorf("%s, %s: forecast %.3g, released %.3g", p.Name, method, plan.Expected.HalfWidth, half)
 			}

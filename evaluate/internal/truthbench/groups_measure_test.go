@@ -76,7 +76,7 @@ func TestGroups(t *testing.T) {
 							}
 						}
 						of := d.Take(persons)
-						out = append(out, released(t, plan, of, src).Estimate.Interval)
+						out = append(out, released(t, plan, of, src).Answers[0].Estimate.Interval)
 					}
 					return out
 				})

@@ -116,7 +116,7 @@ func ways(t *testing.T, p truthbench.Problem, r rivals, public evaluate.Public) 
 		{"difference", several(nil)},
 		{"values and difference", several(r.names[:])},
 		{"two releases", func(d *trajectory.Dataset, src *noise.Source) ([2]float64, bool) {
-			a, b := released(t, alone[0], d, src).Estimate.Interval, released(t, alone[1], d, src).Estimate.Interval
+			a, b := released(t, alone[0], d, src).Answers[0].Estimate.Interval, released(t, alone[1], d, src).Answers[0].Estimate.Interval
 			held := a[0] <= r.worth[0] && r.worth[0] <= a[1] && b[0] <= r.worth[1] && r.worth[1] <= b[1]
 			return [2]float64{a[0] - b[1], a[1] - b[0]}, held
 		}},

@@ -30,7 +30,7 @@ func TestIntervalsHoldWithoutLoggedProbabilities(t *testing.T) {
 					check(t, err)
 					r, err := ready.Run(context.Background(), receipt.None(), src)
 					check(t, err)
-					if r.Estimate.Interval[0] <= p.J && p.J <= r.Estimate.Interval[1] {
+					if r.Answers[0].Estimate.Interval[0] <= p.J && p.J <= r.Answers[0].Estimate.Interval[1] {
 						held++
 					}
 				}

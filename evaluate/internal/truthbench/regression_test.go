@@ -61,10 +61,10 @@ func TestIntervalsHoldByARegression(t *testing.T) {
 					check(t, err)
 					r, err := ready.Run(context.Background(), receipt.None(), src)
 					check(t, err)
-					if r.Estimate.Interval[0] <= p.J && p.J <= r.Estimate.Interval[1] {
+					if r.Answers[0].Estimate.Interval[0] <= p.J && p.J <= r.Answers[0].Estimate.Interval[1] {
 						held++
 					}
-					width += (r.Estimate.Interval[1] - r.Estimate.Interval[0]) / float64(p.Horizon*regressedLogs)
+					width += (r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]) / float64(p.Horizon*regressedLogs)
 				}
 				t.Logf("%s, %v, %s: %d of %d hold, %.3f wide", p.Name, adjacency, name, held, regressedLogs, width)
 				if held < least(regressedLogs, 0.93) {

@@ -273,5 +273,5 @@ func answer(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise
 		return nil
 	}
 	check(t, err)
-	return r.Estimate
+	return r.Answers[0].Estimate
 }

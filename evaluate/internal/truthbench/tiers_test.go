@@ -58,7 +58,7 @@ func TestUnguardedIntervalsHoldOnTheBench(t *testing.T) {
 						t.Fatal(err)
 					}
 					answered++
-					if r.Estimate.Interval[0] <= p.J && p.J <= r.Estimate.Interval[1] {
+					if r.Answers[0].Estimate.Interval[0] <= p.J && p.J <= r.Answers[0].Estimate.Interval[1] {
 						held++
 					}
 				}

@@ -64,7 +64,7 @@ func tally(t *testing.T, method string, p truthbench.Problem, public evaluate.Pu
 		check(t, err)
 		r, err := ready.Run(context.Background(), receipt.None(), src)
 		check(t, err)
-		c.add(p, r.Estimate)
+		c.add(p, r.Answers[0].Estimate)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
@@ -232,6 +231,14 @@ func (j *Job) small() evaluate.Public {
 	return p
 }
 
+// replacing are facts under which a person is replaced.
+func replacing(p evaluate.Public) evaluate.Public {
+	privacy := *p.Privacy
+	privacy.Adjacency = dp.ReplaceOne
+	p.Privacy = &privacy
+	return p
+}
+
 // subject is the plan that runs, as it is.
 func (j *Job) subject(ctx context.Context) (*subject, error) {
 	public := j.small()
@@ -246,7 +253,7 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 	if s.pairs, err = j.pairs(plan, public, pairsTried); err != nil {
 		return nil, err
 	}
-	s.sums = s.claim.Mu > 0 && public.Privacy.Noise == mechanism.Exact
+	s.sums = s.claim.Mu > 0 && !public.Privacy.Fast
 	s.joins = s.sums && plan.InParts() == nil
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		s.chooses = e.Epsilon
@@ -309,7 +316,7 @@ func (j *Job) selfTest(ctx context.Context, s *subject, r *Report) error {
 		if spoiled == nil {
 			continue
 		}
-		o, err := spoiled.look(ctx, true)
+		o, err := spoiled.examine(ctx, true)
 		if err != nil {
 			return fmt.Errorf("self-test, %s: %w", m.name, err)
 		}
@@ -324,7 +331,7 @@ func (j *Job) selfTest(ctx context.Context, s *subject, r *Report) error {
 // looks at the plan as it is.
 func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 	j.tell("the plan itself: %d pairs of neighbouring datasets, %d runs on each dataset of the worst pair", len(s.pairs), s.runs)
-	o, err := s.look(ctx, false)
+	o, err := s.examine(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -184,11 +184,7 @@ func confused(j *Job, s subject, _ int) (*subject, error) {
 		s.claim, err = audit.NewClaim(s.event, dp.AddRemoveOne, s.claim.Delta)
 		return &s, err
 	}
-	public := j.small()
-	privacy := *public.Privacy
-	privacy.Adjacency = dp.ReplaceOne
-	public.Privacy = &privacy
-	s.pairs, err = j.pairs(s.plan, public, len(s.pairs))
+	s.pairs, err = j.pairs(s.plan, replacing(j.small()), len(s.pairs))
 	return &s, err
 }
 

@@ -65,9 +65,9 @@ func (o *outcome) breaks(look string, err error) error {
 	return err
 }
 
-// look takes all looks at a subject. An early one ends with the first that finds
+// examine takes all looks at a subject. An early one ends with the first that finds
 // something.
-func (s *subject) look(ctx context.Context, early bool) (outcome, error) {
+func (s *subject) examine(ctx context.Context, early bool) (outcome, error) {
 	var o outcome
 	if s.sums {
 		if err := s.replay(ctx, &o); err != nil || len(o.broken) > 0 {

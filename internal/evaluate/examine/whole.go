@@ -8,7 +8,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 )
 
@@ -107,7 +106,7 @@ func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 	}
 	if !s.sums && s.chooses == 0 {
 		why := "is not a composition of Gaussian sums"
-		if plan.Privacy.Noise != mechanism.Exact {
+		if plan.Privacy.Fast {
 			why = "uses fast noise"
 		}
 		out = append(out, fmt.Sprintf("the replay certificate and the distribution of the noise, since %s %s: only released numbers were tested, which finds only large errors", plan.Method, why))

@@ -203,7 +203,7 @@ var kinds = []kind{
 // below draws a whole number under n.
 func (s *Source) below(n int) int { return int(s.src.Uint64n(uint64(n))) }
 
-// share draws a number in [0, 1).
-func (s *Source) share() float64 { return float64(s.src.Uint64()>>11) / (1 << 53) }
+// uniform draws a number in [0, 1).
+func (s *Source) uniform() float64 { return float64(s.src.Uint64()>>11) / (1 << 53) }
 
 func pick[T any](s *Source, from ...T) T { return from[s.below(len(from))] }

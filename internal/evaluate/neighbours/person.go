@@ -87,7 +87,7 @@ func (s *Source) opposed(persons int) [][2]person {
 		}
 	}
 	row := s.decision(most)
-	edge := pick(s, 1, 0.5, 0, s.share()) // in the middle a gradient is long beside its square
+	edge := pick(s, 1, 0.5, 0, s.uniform()) // in the middle a gradient is long beside its square
 	for i, states := range s.states {
 		if states == 0 {
 			row.obs[i] = edge
@@ -136,7 +136,7 @@ func (s *Source) decision(e extreme) decision {
 	step := r.Width() * 1e-12
 	d := decision{
 		obs:      s.observation(e),
-		reward:   pick(s, r.Min, r.Max, r.Mid(), r.Min+step, r.Max-step, r.Min+r.Width()*s.share()),
+		reward:   pick(s, r.Min, r.Max, r.Mid(), r.Min+step, r.Max-step, r.Min+r.Width()*s.uniform()),
 		behavior: pick(s, 1, 0.5, 0.1, 0.01, 1e-6), discount: pick(s, 0, 1, 0.5),
 		action: int32(s.below(s.actions)),
 	}
@@ -174,7 +174,7 @@ func (s *Source) observation(e extreme) []float64 {
 	for i, states := range s.states {
 		switch {
 		case states == 0:
-			x[i] = pick(s, 0, 1, -1, 0.5, 2, 1e9, -1e9, s.share())
+			x[i] = pick(s, 0, 1, -1, 0.5, 2, 1e9, -1e9, s.uniform())
 		case e == unreadable:
 			x[i] = pick(s, -1, 0.5, float64(states))
 		case e == alone:

@@ -132,8 +132,8 @@ func firstDifference(a, b []byte) string {
 	return fmt.Sprintf("%q, %q", around(a), around(b))
 }
 
-// kept is one noisy sum.
-type kept struct {
+// noisySum is one noisy sum.
+type noisySum struct {
 	step, sigma float64
 	sum, noisy  []int64
 }
@@ -141,21 +141,21 @@ type kept struct {
 // keeper keeps what a run shows.
 type keeper struct {
 	asks
-	kept    []kept
+	kept    []noisySum
 	choices []chosen
 }
 
 // Release implements hook.Tape.
 func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
 	k.hold(sigma, len(sum))
-	k.kept = append(k.kept, kept{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
+	k.kept = append(k.kept, noisySum{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
 }
 
 // forcer shows what was kept in the place of a run's own noisy sums, and adds up
 // what that needs.
 type forcer struct {
 	asks
-	kept  []kept
+	kept  []noisySum
 	next  int
 	spent float64
 	wrong string

@@ -9,7 +9,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/evaluate/neighbours"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -128,7 +127,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 				p.By.Fixed, p.By.Of[0].Persons, p.By.Of[1].Persons = true, 1, 3 // and one in none
 			}
 		case "fast":
-			p.Privacy.Noise = mechanism.Fast
+			p.Privacy.Fast = true
 		case "estimated":
 			p.Behavior = &evaluate.EstimatedBehavior{States: states, Column: "obs_state", Actions: 2, Share: 0.5}
 		case "regressed":

@@ -26,37 +26,37 @@ const envelope = 64
 func (o operatorServer) CreateRun(ctx context.Context, r *fleetv1.CreateRunRequest) (*fleetv1.CreateRunResponse, error) {
 	run, err := fleet.VerifyRun(o.a.cfg.Keys.root, []*fleetv1.SignedSpec{r.GetSpec()})
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	if most := o.a.cfg.MostRequest; run.SealedSize()+envelope > most {
-		return nil, o.a.told(fmt.Errorf("%w: reports of %d bytes do not fit into requests of %d; raise the server's limit", ErrConfig, run.SealedSize(), most))
+		return nil, o.a.clientError(fmt.Errorf("%w: reports of %d bytes do not fit into requests of %d; raise the server's limit", ErrConfig, run.SealedSize(), most))
 	}
 	if err := o.a.keysFor(run); err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	theta, err := fleet.DecodeWeights(r.GetWeights())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	if len(theta) != run.Dim {
-		return nil, o.a.told(fmt.Errorf("%w: %d initial weights; the run has %d", ErrConfig, len(theta), run.Dim))
+		return nil, o.a.clientError(fmt.Errorf("%w: %d initial weights; the run has %d", ErrConfig, len(theta), run.Dim))
 	}
 	s := settings{Evaluations: uint64(r.GetEvaluations())}
 	for data, v := range map[*[]byte]any{&r.OptimizerJson: &s.Optimizer, &r.InfluenceJson: &s.Influence, &r.ScheduleJson: &s.Schedule} {
 		if err := strict(*data, v); err != nil {
-			return nil, o.a.told(err)
+			return nil, o.a.clientError(err)
 		}
 	}
 	if err := s.validate(); err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	memory, err := json.Marshal(s.NewMemory(run.Dim))
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	err = o.a.store.CreateRun(ctx, store.Run{ID: run.ID, Settings: string(text)},
 		store.Signed{Spec: r.GetSpec().GetSpec(), Key: r.GetSpec().GetKey(), Signature: r.GetSpec().GetSignature()},
@@ -64,7 +64,7 @@ func (o operatorServer) CreateRun(ctx context.Context, r *fleetv1.CreateRunReque
 	if err == nil {
 		err = o.a.refresh(ctx)
 	}
-	return &fleetv1.CreateRunResponse{}, o.a.told(err)
+	return &fleetv1.CreateRunResponse{}, o.a.clientError(err)
 }
 
 // keysFor tells whether the private halves of a run's keys are here.
@@ -79,32 +79,32 @@ func (a *Aggregator) keysFor(run *fleet.Run) error {
 func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundRequest) (*fleetv1.OpenRoundResponse, error) {
 	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	if r.GetTrainFor() < 0 || r.GetUploadFor() <= 0 {
-		return nil, o.a.told(fmt.Errorf("%w: %d ms to train and %d to upload", ErrConfig, r.GetTrainFor(), r.GetUploadFor()))
+		return nil, o.a.clientError(fmt.Errorf("%w: %d ms to train and %d to upload", ErrConfig, r.GetTrainFor(), r.GetUploadFor()))
 	}
 	counted := uint64(0)
 	if r.GetKind() == fleetv1.Kind_KIND_EVALUATE {
 		if counted, err = o.a.looksLeft(ctx, l); err != nil {
-			return nil, o.a.told(err)
+			return nil, o.a.clientError(err)
 		}
 	}
 	current, err := o.a.store.Run(ctx, l.id)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	version := current.Version
 	if r.GetRollBack() || r.GetFromVersion() != 0 {
 		if l.settings.Schedule.Rounds > 0 && !current.Ended {
-			return nil, o.a.told(fmt.Errorf("%w: the run follows its schedule, whose rounds start from the current weights and follow each other at once; only a run without a schedule goes back to an earlier version. "+
+			return nil, o.a.clientError(fmt.Errorf("%w: the run follows its schedule, whose rounds start from the current weights and follow each other at once; only a run without a schedule goes back to an earlier version. "+
 				"End this one (round end); every version stays in the store (policy --version-number)", store.ErrState))
 		}
 		version = r.GetFromVersion()
 	}
 	p, err := o.a.store.Policy(ctx, l.id, version)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	opened, err := o.a.store.OpenRound(ctx, l.id, func(now int64, run store.Run, last *store.Round) (store.Round, error) {
 		if run.Version != current.Version {
@@ -119,7 +119,7 @@ func (o operatorServer) OpenRound(ctx context.Context, r *fleetv1.OpenRoundReque
 		err = o.a.refresh(ctx)
 	}
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	return &fleetv1.OpenRoundResponse{Spec: signed(opened.Signed)}, nil
 }
@@ -158,17 +158,17 @@ func (a *Aggregator) looksLeft(ctx context.Context, l *live) (last uint64, err e
 func (o operatorServer) CloseRound(ctx context.Context, r *fleetv1.CloseRoundRequest) (*fleetv1.CloseRoundResponse, error) {
 	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	if _, err := o.a.store.CloseRound(ctx, l.id, r.GetRound(), 0, true); err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	if err := o.a.advance(ctx, l); err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	row, err := o.a.store.Round(ctx, l.id, r.GetRound())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	return &fleetv1.CloseRoundResponse{Round: l.status(row)}, nil
 }
@@ -179,7 +179,7 @@ func (o operatorServer) Revoke(ctx context.Context, r *fleetv1.RevokeRequest) (*
 	var err error
 	switch {
 	case (code == "") == (len(r.GetSerial()) == 0):
-		return nil, o.a.told(fmt.Errorf("%w: want either a certificate's serial number or a code, to revoke its device", ErrConfig))
+		return nil, o.a.clientError(fmt.Errorf("%w: want either a certificate's serial number or a code, to revoke its device", ErrConfig))
 	case code != "":
 		if err = o.a.store.RevokeCode(ctx, hashed("code", code), hashed("device", o.a.cfg.Keys.deviceOf(code))); errors.Is(err, store.ErrUnknown) {
 			err = fmt.Errorf("the code: %w", err)
@@ -191,18 +191,18 @@ func (o operatorServer) Revoke(ctx context.Context, r *fleetv1.RevokeRequest) (*
 	if err == nil {
 		err = o.a.revoked.Refresh(ctx) // here at once, and elsewhere within 30 s
 	}
-	return &fleetv1.RevokeResponse{}, o.a.told(err)
+	return &fleetv1.RevokeResponse{}, o.a.clientError(err)
 }
 
 // RotateKey implements the protocol.
 func (o operatorServer) RotateKey(ctx context.Context, r *fleetv1.RotateKeyRequest) (*fleetv1.RotateKeyResponse, error) {
 	var spec fleetv1.RunSpec
 	if err := proto.Unmarshal(r.GetSpec().GetSpec(), &spec); err != nil {
-		return nil, o.a.told(fmt.Errorf("%w: %w", fleet.ErrSpec, err))
+		return nil, o.a.clientError(fmt.Errorf("%w: %w", fleet.ErrSpec, err))
 	}
 	l, err := o.a.find(ctx, spec.GetRun())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	l.mu.RLock()
 	specs := append(append([]*fleetv1.SignedSpec(nil), l.specs...), r.GetSpec())
@@ -217,22 +217,22 @@ func (o operatorServer) RotateKey(ctx context.Context, r *fleetv1.RotateKeyReque
 	if err == nil {
 		err = o.a.refresh(ctx)
 	}
-	return &fleetv1.RotateKeyResponse{}, o.a.told(err)
+	return &fleetv1.RotateKeyResponse{}, o.a.clientError(err)
 }
 
 // Status implements the protocol.
 func (o operatorServer) Status(ctx context.Context, r *fleetv1.StatusRequest) (*fleetv1.StatusResponse, error) {
 	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	run, err := o.a.store.Run(ctx, l.id)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	rounds, err := o.a.store.Latest(ctx, l.id, int(min(max(r.GetRounds(), 1), 10*pageOfRounds)))
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	answer := &fleetv1.StatusResponse{Run: l.id[:], Version: run.Version, Ended: run.Ended}
 	for _, row := range rounds {
@@ -264,7 +264,7 @@ func (o operatorServer) EndRun(ctx context.Context, r *fleetv1.EndRunRequest) (*
 	if err == nil {
 		err = o.a.refresh(ctx)
 	}
-	return &fleetv1.EndRunResponse{}, o.a.told(err)
+	return &fleetv1.EndRunResponse{}, o.a.clientError(err)
 }
 
 // The bounds of enrolment codes.
@@ -276,7 +276,7 @@ const (
 // CreateCodes implements the protocol.
 func (o operatorServer) CreateCodes(ctx context.Context, r *fleetv1.CreateCodesRequest) (*fleetv1.CreateCodesResponse, error) {
 	if r.GetCount() < 1 || r.GetCount() > mostCodes || r.GetValidFor() < 1 || r.GetValidFor() > longestCodes.Milliseconds() {
-		return nil, o.a.told(fmt.Errorf("%w: %d codes that are good for %d ms; want 1 to %d, for 90 days at most", ErrConfig, r.GetCount(), r.GetValidFor(), mostCodes))
+		return nil, o.a.clientError(fmt.Errorf("%w: %d codes that are good for %d ms; want 1 to %d, for 90 days at most", ErrConfig, r.GetCount(), r.GetValidFor(), mostCodes))
 	}
 	answer := &fleetv1.CreateCodesResponse{}
 	var hashes []store.Hash
@@ -287,7 +287,7 @@ func (o operatorServer) CreateCodes(ctx context.Context, r *fleetv1.CreateCodesR
 	}
 	err := o.a.store.AddCodes(ctx, hashes, time.Duration(r.GetValidFor())*time.Millisecond)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	return answer, nil
 }
@@ -296,19 +296,19 @@ func (o operatorServer) CreateCodes(ctx context.Context, r *fleetv1.CreateCodesR
 func (o operatorServer) GetPolicy(ctx context.Context, r *fleetv1.GetPolicyRequest) (*fleetv1.GetPolicyResponse, error) {
 	l, err := o.a.meant(ctx, r.GetRun())
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	version := r.GetVersion()
 	if r.GetLatest() {
 		run, err := o.a.store.Run(ctx, l.id)
 		if err != nil {
-			return nil, o.a.told(err)
+			return nil, o.a.clientError(err)
 		}
 		version = run.Version
 	}
 	p, err := o.a.store.Policy(ctx, l.id, version)
 	if err != nil {
-		return nil, o.a.told(err)
+		return nil, o.a.clientError(err)
 	}
 	return &fleetv1.GetPolicyResponse{Run: l.id[:], Version: p.Version, Round: p.Round, Weights: p.Weights}, nil
 }

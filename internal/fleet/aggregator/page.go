@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
+	"github.com/discreet-rl/discreet/internal/chart"
 	"github.com/discreet-rl/discreet/internal/fleet/pages"
 	"github.com/discreet-rl/discreet/internal/fleet/store"
 	"github.com/discreet-rl/discreet/internal/service"
@@ -35,7 +36,7 @@ var meanings = map[fleetv1.Verdict]string{
 	fleetv1.Verdict_VERDICT_ACCEPTED:  "counts, and is on disk",
 	fleetv1.Verdict_VERDICT_DUPLICATE: "the same bytes again, which count once",
 	fleetv1.Verdict_VERDICT_MALFORMED: "not of the run's size and form, or not sealed to its key",
-	fleetv1.Verdict_VERDICT_FORGED:    "of a run or a round that there is not",
+	fleetv1.Verdict_VERDICT_FORGED:    "names a run or a round that does not exist",
 	fleetv1.Verdict_VERDICT_SPENT:     "a second report of its round with other bytes",
 	fleetv1.Verdict_VERDICT_STALE:     "of a round that is over",
 	fleetv1.Verdict_VERDICT_LATE:      "after the time for reports",
@@ -75,7 +76,7 @@ const readable = 2 * time.Second
 
 // overview is the page of a run, the newest for no name.
 func (a *Aggregator) overview(ctx context.Context, name string) (int, pages.View, error) {
-	v := pages.Fleet{Frame: webpage.Frame{Title: "Fleet"}, Health: a.health(), Verdicts: a.said()}
+	v := pages.Fleet{Frame: webpage.Frame{Title: "Fleet"}, Health: a.health(), Verdicts: a.verdictCounts()}
 	quick, cancel := context.WithTimeout(ctx, readable)
 	defer cancel()
 	if err := a.store.Ready(quick); err != nil {
@@ -148,8 +149,8 @@ func (a *Aggregator) health() pages.Health {
 	return h
 }
 
-// said counts reports by verdict.
-func (a *Aggregator) said() []pages.Verdict {
+// verdictCounts counts reports by verdict.
+func (a *Aggregator) verdictCounts() []pages.Verdict {
 	var out []pages.Verdict
 	for v := fleetv1.Verdict(1); int(v) < len(fleetv1.Verdict_name); v++ {
 		out = append(out, pages.Verdict{Name: verdictName(v), Means: meanings[v], Count: counted(a.verdicts[verdictName(v)])})
@@ -215,12 +216,12 @@ func (a *Aggregator) details(ctx context.Context, l *live, of pages.Run, totals 
 // curve is private success by round, the first first, as a table and drawn.
 func (l *live) curve(evaluations []store.Round, rounds uint64) ([]pages.Success, template.HTML) {
 	var out []pages.Success
-	var line, upper, lower []webpage.Dot
+	var line, upper, lower []chart.Dot
 	for _, row := range slices.Backward(evaluations) {
 		s := l.status(row)
 		out = append(out, pages.Success{Round: row.ID, Version: row.Version, Reports: row.Accepted, Share: fixed(s.GetShare()), Error: fixed(s.GetStdError()), Low: fixed(s.GetLow()), High: fixed(s.GetHigh())})
 		x := float64(row.ID)
-		line, upper, lower = append(line, webpage.Dot{X: x, Y: s.GetShare()}), append(upper, webpage.Dot{X: x, Y: s.GetHigh()}), append(lower, webpage.Dot{X: x, Y: s.GetLow()})
+		line, upper, lower = append(line, chart.Dot{X: x, Y: s.GetShare()}), append(upper, chart.Dot{X: x, Y: s.GetHigh()}), append(lower, chart.Dot{X: x, Y: s.GetLow()})
 	}
 	if len(line) == 0 {
 		return nil, ""
@@ -229,13 +230,11 @@ func (l *live) curve(evaluations []store.Round, rounds uint64) ([]pages.Success,
 	if len(line) == listedSuccesses {
 		first = line[0].X
 	}
-	p := webpage.NewPlot("Private success by round, with its intervals", webpage.Axis{Name: "round", Low: first, High: last, Ticks: []float64{first, last}}, webpage.Axis{High: 1, Ticks: []float64{0, .5, 1}})
+	p := chart.New("", chart.Axis{Name: "round", Low: first, High: last, Ticks: []float64{first, last}}, chart.Axis{Name: "success", High: 1})
 	p.Band("band", upper, lower)
 	p.Line("curve", line)
-	for _, d := range line {
-		p.Mark("here", d, 3)
-	}
-	return out, p.SVG()
+	p.Mark("here", chart.Disc, 3, line...)
+	return out, p.SVG("Private success by round, with its intervals")
 }
 
 func kindName(k fleetv1.Kind) string { return strings.ToLower(strings.TrimPrefix(k.String(), "KIND_")) }

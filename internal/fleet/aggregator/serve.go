@@ -25,9 +25,9 @@ import (
 // retryAfter is what devices are told to wait when reports cannot be taken now.
 const retryAfter = 2
 
-// told is an error as a client sees it: what is theirs to mend in words, anything else
+// clientError is an error as a client sees it: what is theirs to mend in words, anything else
 // as unavailable and in the log.
-func (a *Aggregator) told(err error) error {
+func (a *Aggregator) clientError(err error) error {
 	var known *connect.Error
 	switch {
 	case err == nil:
@@ -74,18 +74,18 @@ func normal(code string) string { return strings.ToUpper(strings.TrimSpace(code)
 func (e enrolServer) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleetv1.EnrolResponse, error) {
 	public, err := authority.CheckRequest(r.GetCsr())
 	if err != nil {
-		return nil, e.a.told(err)
+		return nil, e.a.clientError(err)
 	}
 	key, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
-		return nil, e.a.told(err)
+		return nil, e.a.clientError(err)
 	}
 	code := normal(r.GetCode())
 	begun := e.a.cfg.Keys.deviceOf(code)
 	name := begun
 	if len(r.GetPrevious()) > 0 {
 		if name, err = e.a.returned(r); err != nil {
-			return nil, e.a.told(err)
+			return nil, e.a.clientError(err)
 		}
 	}
 	answer := &fleetv1.EnrolResponse{}
@@ -95,7 +95,7 @@ func (e enrolServer) Enrol(ctx context.Context, r *fleetv1.EnrolRequest) (*fleet
 		return c, err
 	})
 	if err != nil {
-		return nil, e.a.told(err)
+		return nil, e.a.clientError(err)
 	}
 	pseudonym := e.a.cfg.Keys.pseudonymOf(name)
 	answer.PseudonymKey = pseudonym[:]
@@ -134,7 +134,7 @@ func (e enrolServer) Renew(ctx context.Context, r *fleetv1.RenewRequest) (*fleet
 		return nil, connect.NewError(connect.CodeUnauthenticated, service.ErrAnonymous)
 	}
 	if _, err := authority.CheckRequest(r.GetCsr()); err != nil {
-		return nil, e.a.told(err)
+		return nil, e.a.clientError(err)
 	}
 	answer := &fleetv1.RenewResponse{}
 	err := e.a.store.Reissue(ctx, hashed("device", id.Name), func(int64) (c store.Certificate, err error) {
@@ -142,7 +142,7 @@ func (e enrolServer) Renew(ctx context.Context, r *fleetv1.RenewRequest) (*fleet
 		return c, err
 	})
 	if err != nil {
-		return nil, e.a.told(err)
+		return nil, e.a.clientError(err)
 	}
 	return answer, nil
 }
@@ -153,7 +153,7 @@ type runServer struct{ a *Aggregator }
 func (s runServer) GetRun(ctx context.Context, r *fleetv1.GetRunRequest) (*fleetv1.GetRunResponse, error) {
 	l, err := s.a.find(ctx, r.GetRun())
 	if err != nil {
-		return nil, s.a.told(err)
+		return nil, s.a.clientError(err)
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -167,7 +167,7 @@ const pageOfRounds = 1000
 func (s runServer) GetRound(ctx context.Context, r *fleetv1.GetRoundRequest) (*fleetv1.GetRoundResponse, error) {
 	l, err := s.a.find(ctx, r.GetRun())
 	if err != nil {
-		return nil, s.a.told(err)
+		return nil, s.a.clientError(err)
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -215,7 +215,7 @@ func (s reportServer) Upload(ctx context.Context, r *fleetv1.UploadRequest) (*fl
 	}
 	v, err := s.a.upload(ctx, id, r)
 	if err != nil {
-		return nil, s.a.told(err)
+		return nil, s.a.clientError(err)
 	}
 	s.a.verdicts[verdictName(v)].Inc()
 	return &fleetv1.UploadResponse{Verdict: v}, nil

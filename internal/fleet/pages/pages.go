@@ -17,7 +17,7 @@ var all = webpage.Parse(files, "templates/*.html")
 type View interface{ template() string }
 
 // Write renders a page.
-func Write(w io.Writer, v View) error { return all.ExecuteTemplate(w, v.template(), v) }
+func Write(w io.Writer, v View) error { return all().ExecuteTemplate(w, v.template(), v) }
 
 // Fleet shows how the server is, its runs, and one of them.
 type Fleet struct {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/chart"
 	"github.com/discreet-rl/discreet/internal/fleet/pages"
 	"github.com/discreet-rl/discreet/internal/webpage"
 	"github.com/discreet-rl/discreet/internal/webpage/pagetest"
@@ -25,7 +26,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	const h = pagetest.Hostile
 	frame := webpage.Frame{Title: h, Problem: h}
 	health := pages.Health{Ready: true, Version: h, Since: h, Store: h, Clock: h}
-	plot := webpage.NewPlot(h, webpage.Axis{Name: h, High: 1}, webpage.Axis{High: 1}).SVG()
+	plot := chart.New(h, chart.Axis{Name: h, High: 1}, chart.Axis{High: 1}).SVG(h)
 	for _, v := range []pages.View{
 		pages.Sorry{Frame: frame}, pages.Fleet{Frame: frame},
 		pages.Fleet{Frame: frame, Health: health, Verdicts: []pages.Verdict{{Name: h, Means: h}}, Runs: []pages.Run{{ID: h, Purpose: h, State: h, Shown: true}}, Older: 1, Run: &pages.Details{

@@ -1,5 +1,5 @@
 // Package figure runs the reproduction of a paper: its trials on all cores, and
-// what they come to as CSV, SVG, PNG, claims and a page that tells them.
+// what they come to as CSV, SVG, claims and a page that shows them.
 //
 // A [Study] lists items (a figure or a theorem of the paper), an [Item] its jobs,
 // and a [Job] is one seeded trial that returns numbers. Start with

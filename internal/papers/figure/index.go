@@ -21,7 +21,7 @@ td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
 {{range .Abstract}}<p>{{.}}</p>
 {{end}}
 {{range .Items}}<section id="{{.Name}}"><h2>{{.Title}}</h2>
-<figure><img src="{{.Name}}.svg" alt="{{.Title}}"><figcaption>{{.Caption}} {{.Trials}} trials in all{{if .Quick}}, in quick mode{{end}}{{if .Part}}: of each point {{.Part}} trials in place of {{.Whole}}, since the run was not finished{{end}}. Numbers: <a href="{{.Name}}.csv">CSV</a>; picture: <a href="{{.Name}}.png">PNG</a>.</figcaption></figure>
+<figure><img src="{{.Name}}.svg" alt="{{.Title}}"><figcaption>{{.Caption}} {{.Trials}} trials in all{{if .Quick}}, in quick mode{{end}}{{if .Part}}: of each point {{.Part}} trials in place of {{.Whole}}, since the run was not finished{{end}}. Numbers: <a href="{{.Name}}.csv">CSV</a>.</figcaption></figure>
 {{if .Claims}}<table><thead><tr><th>The paper says</th><th>Holds</th><th>Paper</th><th>Ours (standard error)</th><th>What was measured</th></tr></thead><tbody>
 {{range .Claims}}<tr id="{{.Of.ID}}"><td>{{.Of.Claim}}</td><td>{{if .Of.Holds}}yes{{else}}no{{end}}</td><td class="n">{{if .PaperValue}}{{printf "%.3g" .PaperValue}}{{else}}&ndash;{{end}}</td><td class="n">{{printf "%.3g" .Of.Ours}}{{if .Of.StdErr}} ({{printf "%.1g" .Of.StdErr}}){{end}}</td><td>{{.Of.Note}}</td></tr>
 {{end}}</tbody></table>{{end}}

@@ -53,7 +53,7 @@ ours, read in one way on one panel.
 {{range .Claims}}| {{cell .Claim}} | {{if .Holds}}yes{{else}}**no**{{end}} | {{if .PaperValue}}{{number (value .PaperValue) 3}}{{end}} | {{number .Ours 3}}{{if .StdErr}} ({{number .StdErr 1}}){{end}} | {{cell .Note}} | ` + "`{{.ID}}`" + ` |
 {{end}}`
 
-var markdownTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+var markdownFuncs = template.FuncMap{
 	"cell":   func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
 	"number": func(x float64, digits int) string { return fmt.Sprintf("%.*g", digits, x) },
 	"value":  func(x *float64) float64 { return *x },
@@ -61,7 +61,7 @@ var markdownTemplate = template.Must(template.New("page").Funcs(template.FuncMap
 		first, _, _ := strings.Cut(note, ";")
 		return strings.TrimSuffix(first, ".")
 	},
-}).Parse(markdown))
+}
 
 type markdownItem struct {
 	Name, Title, Caption string
@@ -152,7 +152,7 @@ func writeMarkdown(dir string, s Study, all []finished) error {
 		})
 		data.Claims = append(data.Claims, f.claims...)
 		picture := filepath.Join(dir, s.Paper+"-"+f.Name+".svg")
-		if err := atomicfile.Write(picture, 0o644, func(w io.Writer) error { return draw(w, "svg", f.Item, f.table) }); err != nil {
+		if err := atomicfile.Write(picture, 0o644, func(w io.Writer) error { return draw(w, f.Item, f.table) }); err != nil {
 			return err
 		}
 	}
@@ -171,5 +171,9 @@ func writeMarkdown(dir string, s Study, all []finished) error {
 	if data.All == 0 {
 		return errors.New("no item has two trials of each point yet; there is nothing to draw")
 	}
-	return atomicfile.Write(filepath.Join(dir, s.Paper+".md"), 0o644, func(w io.Writer) error { return markdownTemplate.Execute(w, data) })
+	t, err := template.New("page").Funcs(markdownFuncs).Parse(markdown)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, s.Paper+".md"), 0o644, func(w io.Writer) error { return t.Execute(w, data) })
 }

@@ -68,7 +68,7 @@ type Result struct {
 var errBudget = errors.New("the time is up")
 
 // Run runs the jobs that the directory does not hold yet and writes, for each
-// item, NAME.csv, NAME.svg and NAME.png, and for all of them claims.json and
+// item, NAME.csv and NAME.svg, and for all of them claims.json and
 // index.html. It also does so for items that an earlier run in the same directory
 // finished, or of which it has at least two trials of every point. When ctx ends, or a job fails, the jobs that finished are
 // kept and the error says so.

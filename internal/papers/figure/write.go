@@ -105,8 +105,7 @@ func (f finished) write(dir string) error {
 	path := filepath.Join(dir, f.Name)
 	return errors.Join(
 		atomicfile.Write(path+".csv", 0o644, f.writeCSV),
-		atomicfile.Write(path+".svg", 0o644, func(w io.Writer) error { return draw(w, "svg", f.Item, f.table) }),
-		atomicfile.Write(path+".png", 0o644, func(w io.Writer) error { return draw(w, "png", f.Item, f.table) }))
+		atomicfile.Write(path+".svg", 0o644, func(w io.Writer) error { return draw(w, f.Item, f.table) }))
 }
 
 // writeCSV writes one row a cell.

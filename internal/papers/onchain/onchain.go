@@ -97,15 +97,15 @@ func (p Problem) Public() evaluate.Public {
 	if bound == 0 {
 		bound = 1
 	}
-	out := evaluate.Public{
+	var privacy *evaluate.Privacy
+	if p.Budget != (dp.Budget{}) {
+		privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: p.Budget, LargeDelta: true}
+	}
+	return evaluate.Public{
 		Persons: int64(p.Persons), Gamma: Gamma, Horizon: horizon,
 		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &evaluate.Range{Min: 0, Max: bound},
-		Features: p.Features, Target: policy.Logged{},
+		Features: p.Features, Target: policy.Logged{}, Privacy: privacy,
 	}
-	if p.Budget != (dp.Budget{}) {
-		out.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: p.Budget, LargeDelta: true}
-	}
-	return out
 }
 
 // Run plans, checks and runs an estimator with seeded noise.

@@ -65,7 +65,7 @@ func recipeConfigs() ([]simulate.Config, error) {
 	var all []simulate.Config
 	for _, e := range strict() {
 		for _, m := range randomizers() {
-			for _, l := range ways() {
+			for _, l := range schedules() {
 				all = append(all, ours(m, e, min(l.steps, 2), submissions))
 			}
 		}

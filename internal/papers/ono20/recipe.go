@@ -9,22 +9,22 @@ import (
 	"github.com/discreet-rl/discreet/train"
 )
 
-// way is how much an agent trains before it reports.
-type way struct {
+// schedule is how much an agent trains before it reports.
+type schedule struct {
 	name  string
 	steps int
 }
 
-// Both ways: one episode, or thirty local steps of two.
-func ways() []way {
-	return []way{{"one episode", 1}, {"local training", 30}}
+// Both schedules: one episode, or thirty local steps of two.
+func schedules() []schedule {
+	return []schedule{{"one episode", 1}, {"local training", 30}}
 }
 
 func strict() []float64 { return []float64{.5, 1, 2, 5, 10} }
 
 // length is the number of submissions of a trial; one without a success by then goes on, up
 // to 90000 submissions.
-func (l way) length(epsilon float64) uint64 {
+func (l schedule) length(epsilon float64) uint64 {
 	switch {
 	case l.steps == 1:
 		return 20_000
@@ -37,7 +37,7 @@ func (l way) length(epsilon float64) uint64 {
 }
 
 // target is the median first success that is aimed at.
-func (l way) target(epsilon float64) float64 {
+func (l schedule) target(epsilon float64) float64 {
 	if l.steps == 1 {
 		return map[float64]float64{.5: 12000, 1: 4000, 2: 2000, 5: 400, 10: 300}[epsilon]
 	}
@@ -47,7 +47,7 @@ func (l way) target(epsilon float64) float64 {
 // randomizers are those compared; the third is a control.
 func randomizers() []mechanism { return []mechanism{train.PrivUnit, train.SignPRS} }
 
-func oursSeries(m mechanism, l way, epsilon float64, control bool) string {
+func oursSeries(m mechanism, l schedule, epsilon float64, control bool) string {
 	name := string(m)
 	if control {
 		name = "zero gradients"
@@ -62,7 +62,7 @@ func recipe() figure.Item {
 		Columns: 2, SameY: true,
 		Probe: probe(recipeConfigs), Jobs: recipeJobs, Claims: claimRecipe,
 	}
-	for _, l := range ways() {
+	for _, l := range schedules() {
 		for _, m := range randomizers() {
 			p := figure.Panel{Name: fmt.Sprintf("%s, %s", l.name, m), Title: fmt.Sprintf("%s, %s", title(m), l.name), X: "submissions", Y: "success ratio", LogX: true, Bars: figure.StandardError, Bands: true}
 			for i, e := range strict() {
@@ -78,7 +78,7 @@ func recipeJobs(quick bool) []figure.Job {
 	var jobs []figure.Job
 	for k := range count(quick) {
 		trial := k + 1
-		for _, l := range ways() {
+		for _, l := range schedules() {
 			for _, e := range strict() {
 				for _, m := range randomizers() {
 					jobs = append(jobs, recipeJob(m, l, e, trial, false))
@@ -90,7 +90,7 @@ func recipeJobs(quick bool) []figure.Job {
 	return jobs
 }
 
-func recipeJob(m mechanism, l way, epsilon float64, trial int, control bool) figure.Job {
+func recipeJob(m mechanism, l schedule, epsilon float64, trial int, control bool) figure.Job {
 	series := oursSeries(m, l, epsilon, control)
 	return figure.Job{Key: fmt.Sprintf("%s, trial %d", series, trial), Cost: 1, Trial: trial, Run: func(ctx context.Context) ([]figure.Sample, error) {
 		c := ours(m, epsilon, l.steps, submissions)
@@ -116,7 +116,7 @@ func recipeJob(m mechanism, l way, epsilon float64, trial int, control bool) fig
 
 func claimRecipe(t *figure.Table) []figure.Claim {
 	var claims []figure.Claim
-	for _, l := range ways() {
+	for _, l := range schedules() {
 		for _, e := range strict() {
 			for _, m := range append(randomizers(), "") {
 				s := summary(t, oursSeries(m, l, e, m == ""))

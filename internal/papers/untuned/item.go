@@ -173,7 +173,7 @@ func (c Comparison) on(ctx context.Context, p Problem, trial int, k uint64, size
 				return nil, fmt.Errorf("%s, m = %d: %w", each.series, m, err)
 			}
 			if each.scalar {
-				out = append(out, figure.Sample{Panel: panelStart(p), Series: each.series, X: x, Y: math.Abs(r.Estimate.Value - start)})
+				out = append(out, figure.Sample{Panel: panelStart(p), Series: each.series, X: x, Y: math.Abs(r.Answers[0].Estimate.Value - start)})
 				continue
 			}
 			out = append(out,
@@ -213,20 +213,21 @@ func (c Comparison) public(p Problem, each method, m int) (evaluate.Public, erro
 	if err != nil {
 		return evaluate.Public{}, err
 	}
-	returns := p.Returns
-	public := evaluate.Public{
-		Persons: int64(m), Gamma: p.Process.Gamma, Horizon: int64(p.Steps), Episodes: 1,
-		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &returns, Features: features, Target: policy.Logged{},
-	}
+	var target policy.Policy = policy.Logged{}
 	if !p.logged() {
-		if public.Target, err = policy.NewTable(p.Target, p.Process.Actions, column); err != nil {
+		if target, err = policy.NewTable(p.Target, p.Process.Actions, column); err != nil {
 			return evaluate.Public{}, err
 		}
 	}
+	var privacy *evaluate.Privacy
 	if each.private {
-		public.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: c.Budget, LargeDelta: true}
+		privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: c.Budget, LargeDelta: true}
 	}
-	return public, nil
+	returns := p.Returns
+	return evaluate.Public{
+		Persons: int64(m), Gamma: p.Process.Gamma, Horizon: int64(p.Steps), Episodes: 1,
+		Reward: evaluate.Range{Min: 0, Max: 1}, Return: &returns, Features: features, Target: target, Privacy: privacy,
+	}, nil
 }
 
 func (p Problem) middle() float64 { return (p.Returns.Min + p.Returns.Max) / 2 }

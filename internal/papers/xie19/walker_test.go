@@ -7,7 +7,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/papers/onchain"
 )
 
@@ -23,7 +22,7 @@ func TestWalkerIsTheEstimator(t *testing.T) {
 		}
 		g := gpope(0.1, clip, accountant)
 		public := problem(m).Public()
-		public.Privacy.Noise = mechanism.Fast
+		public.Privacy.Fast = true
 		plan, err := g.Plan(public)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +47,7 @@ func TestWalkerIsTheEstimator(t *testing.T) {
 		}
 		g := gpope(0.3, carClip, true)
 		public := v.public(m, budget(), v.features, v.target)
-		public.Privacy.Noise = mechanism.Fast
+		public.Privacy.Fast = true
 		plan, err := g.Plan(public)
 		if err != nil {
 			t.Fatal(err)

@@ -135,14 +135,14 @@ func (v *view) people(ctx context.Context, trial, m int) (*people, error) {
 // non-private reference.
 func (v *view) public(m int, b dp.Budget, on feature.Map, target policy.Policy) evaluate.Public {
 	returns := v.returns
-	p := evaluate.Public{
-		Persons: int64(m), Gamma: v.gamma, Horizon: int64(v.steps),
-		Reward: v.reward, Return: &returns, Features: on, Target: target,
-	}
+	var privacy *evaluate.Privacy
 	if b != (dp.Budget{}) {
-		p.Privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: b, LargeDelta: true}
+		privacy = &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: b, LargeDelta: true}
 	}
-	return p
+	return evaluate.Public{
+		Persons: int64(m), Gamma: v.gamma, Horizon: int64(v.steps),
+		Reward: v.reward, Return: &returns, Features: on, Target: target, Privacy: privacy,
+	}
 }
 
 // plans holds plans for all trials: calibrating noise takes longer than many a

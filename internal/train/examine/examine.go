@@ -138,7 +138,7 @@ func (j *Job) selfTest(ctx context.Context, s *subject, r *Report) error {
 		if spoiled.encode = m.plant(s); spoiled.encode == nil {
 			continue
 		}
-		o, err := spoiled.look(ctx)
+		o, err := spoiled.examine(ctx)
 		if err != nil {
 			return fmt.Errorf("self-test, %s: %w", m.name, err)
 		}
@@ -171,7 +171,7 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 			r.Broken = append(r.Broken, fmt.Sprintf("answers about success: their probabilities differ by a factor of e^%.6g, but an answer claims epsilon %.6g", loss, j.Success))
 		}
 	}
-	o, err := s.look(ctx)
+	o, err := s.examine(ctx)
 	if err != nil {
 		return err
 	}

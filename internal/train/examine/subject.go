@@ -128,9 +128,9 @@ type outcome struct {
 	by     string
 }
 
-// look bounds what reports on every pair show, and on the one that shows most at length. Each bound has its share of the
+// examine bounds what reports on every pair show, and on the one that shows most at length. Each bound has its share of the
 // false-alarm rate.
-func (s *subject) look(ctx context.Context) (outcome, error) {
+func (s *subject) examine(ctx context.Context) (outcome, error) {
 	var o outcome
 	for i := range s.pairs {
 		found, err := s.bound(ctx, i, runsAll, 0, audit.DefaultFalseAlarm/2/float64(len(s.pairs)))

@@ -136,7 +136,7 @@ def logs(
     one_row_episodes, episode_per_person
         As in docs/configuration.md, section ``data``.
     format
-        Of files: ``csv``, ``parquet``, ``ndjson`` or ``minari``, where the extension does not say it.
+        Of files, as the key ``data.format`` has it, where the extension does not say it.
     more
         Further keys of the section ``data``, such as ``encode``, ``steps``, ``missing`` or ``on_violation``.
 

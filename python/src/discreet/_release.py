@@ -99,7 +99,7 @@ class Release:
     @property
     def answers(self) -> list[Answer]:
         """The answers: one, or one for each policy and contrast; none of a value function."""
-        if "estimate" in self.json:
+        if "estimate" in self.json:  # as version 0.1.0 wrote a single one
             return [_answer("value", "policy", self.json["estimate"])]
         found = [a for a in self.json.get("answers", []) if "estimate" in a]
         return [_answer(a["name"], a["kind"], a["estimate"]) for a in found]

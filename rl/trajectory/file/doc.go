@@ -4,7 +4,7 @@
 // Start with [Read], which gives a whole dataset, or [Open], which streams
 // episodes with bounded memory. Both check everything that the canonical schema
 // asks for; to validate data is to read it and throw the result away
-// ([Validate]). [ReadFormat] and [NewStream] do the same for one given format.
+// ([Validate]).
 //
 // [Formats] is the table of formats: a new one is a package that gives a
 // table.Format, and a line in that table.

@@ -24,24 +24,30 @@ import (
 // of the files.
 var ErrFormat = fault.Input("unknown file format")
 
-// Formats lists the formats that can be read.
-func Formats() []table.Format {
+// formats are all that there are.
+func formats() []table.Format {
 	return []table.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), minarifile.Format()}
-}
-
-// writers maps the formats that can be written to their functions.
-func writers() map[string]func(io.Writer, *trajectory.Dataset) error {
-	return map[string]func(io.Writer, *trajectory.Dataset) error{
-		"csv": csvfile.Write, "parquet": parquetfile.Write, "ndjson": ndjsonfile.Write}
 }
 
 // Names lists the names of the formats.
 func Names() []string {
 	var names []string
-	for _, f := range Formats() {
+	for _, f := range formats() {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// writable names an extension of each format that can be written.
+func writable() string {
+	var all []string
+	for _, f := range formats() {
+		if f.Write != nil {
+			all = append(all, f.Extensions[0])
+		}
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 // Read reads the files that the patterns name into memory, and returns notices
@@ -91,7 +97,11 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 	} else if o.Separator != 0 || len(o.NA) > 0 || o.Multiline {
 		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out, and data.multiline", trajectory.ErrOptions, f.Name)
 	}
-	return NewStream(ctx, f, files, o)
+	in, err := ingest.NewStream(ctx, f, files, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{in: in}, nil
 }
 
 // Summary is what validation has counted. It is for the curator: counts are as
@@ -165,15 +175,14 @@ func Write(path, format string, d *trajectory.Dataset) error {
 	if f.Name == minarifile.Format().Name {
 		return minarifile.Write(path, minarifile.Parquet, d)
 	}
-	write, ok := writers()[f.Name]
-	if !ok || strings.HasSuffix(path, ".gz") {
-		return fmt.Errorf("%w: %s cannot be written; choose .csv, .parquet or .ndjson", ErrFormat, path)
+	if f.Write == nil || strings.HasSuffix(path, ".gz") {
+		return fmt.Errorf("%w: %s cannot be written; choose %s", ErrFormat, path, writable())
 	}
 	w, err := os.CreateTemp(filepath.Dir(path), ".writing-*")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(w, d), w.Close())
+	err = errors.Join(f.Write(w, d), w.Close())
 	if err == nil {
 		err = os.Rename(w.Name(), path)
 	}
@@ -230,7 +239,7 @@ func distinct(files []string) error {
 // choose finds the format: by name, else by the extension that all files have.
 func choose(files []string, name string) (table.Format, error) {
 	if name != "" {
-		for _, f := range Formats() {
+		for _, f := range formats() {
 			if f.Name == name {
 				return f, nil
 			}
@@ -260,9 +269,15 @@ func tabs(path string) string {
 	return `; for fields between tabs it is csv: data.format: csv and data.separator: "\t", which discreet init --format csv writes`
 }
 
+// FormatOf is the name of the format whose extension a path has, "" where none has it.
+func FormatOf(path string) string {
+	f, _ := byExtension(path)
+	return f.Name
+}
+
 func byExtension(path string) (table.Format, bool) {
 	lower := strings.ToLower(path)
-	for _, f := range Formats() {
+	for _, f := range formats() {
 		for _, e := range f.Extensions {
 			if strings.HasSuffix(lower, e) {
 				return f, true
@@ -274,7 +289,7 @@ func byExtension(path string) (table.Format, bool) {
 
 func extensions() []string {
 	var all []string
-	for _, f := range Formats() {
+	for _, f := range formats() {
 		all = append(all, f.Extensions...)
 	}
 	return all

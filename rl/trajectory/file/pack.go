@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
 )
@@ -31,6 +32,16 @@ func (x *Spill) Pack(ctx context.Context, to io.Writer) error {
 	return x.parts.Pack(ctx, to, facts)
 }
 
+// OpenPacks is a stream for [Stream.Unpack] alone, of files that were packed elsewhere: it
+// reads none of them.
+func OpenPacks(ctx context.Context, files []string, o trajectory.Options) (*Stream, error) {
+	in, err := ingest.NewStream(ctx, csvfile.Format(), files, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{in: in}, nil
+}
+
 // Unpack gives the data of one of count parts, from packs of each file of a stream that is
 // itself not read, in the order of the files; nil where something is wrong with the
 // data. What is wrong with names in this part is added to what [Stream.Found] tells.
@@ -47,7 +58,7 @@ func (s *Stream) Unpack(ctx context.Context, packs []string, count, part int) (*
 			return nil, err
 		}
 	}
-	x := &Spill{in: s.in, o: s.in.Options(), frame: together(all), about: all[0].Found}
+	x := &Spill{in: s.in, o: s.in.Options(), frame: joinFrames(all), about: all[0].Found}
 	faulty := slices.ContainsFunc(all, func(p packed) bool { return p.Found.Faults.Total > 0 })
 	p := x.begin(!faulty)
 	for _, name := range packs {
@@ -86,8 +97,8 @@ func unpacked(name string, count int, with func(from *spill.Packed, of packed) e
 	return with(from, of)
 }
 
-// together is the frame of all files. One without an episode says nothing of columns.
-func together(all []packed) spill.Frame {
+// joinFrames is the frame of all files. One without an episode says nothing of columns.
+func joinFrames(all []packed) spill.Frame {
 	var f spill.Frame
 	for _, p := range all {
 		if p.Frame.Begun && !f.Begun {

@@ -1,12 +1,10 @@
 package file
 
 import (
-	"context"
 	"errors"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Stream reads episodes from files, one after another, and checks everything
@@ -17,29 +15,7 @@ import (
 // are reused by the next call of Next.
 type Stream struct {
 	in   *ingest.Stream
-	kept *kept // nil unless Together was called
-}
-
-// NewStream prepares to read files of one format, in the order given; the format
-// may be one of the caller's own, which has its own separator and markers of missing
-// values. Opening and reading start with the first call of Next.
-func NewStream(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*Stream, error) {
-	in, err := ingest.NewStream(ctx, format, files, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Stream{in: in}, nil
-}
-
-// ReadFormat reads files of one format into memory, in the order given, and
-// returns notices beside the dataset; see [Stream.Notices]. The format may be
-// one of the caller's own.
-func ReadFormat(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
-	s, err := NewStream(ctx, format, files, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return ingest.Collect(s.in)
+	kept *grouping // nil unless Together was called
 }
 
 // Next gives the next episode that the caps on a person's contribution leave.

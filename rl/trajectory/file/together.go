@@ -11,8 +11,8 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
 )
 
-// kept is what [Stream.Together] has read.
-type kept struct {
+// grouping is what [Stream.Together] has read.
+type grouping struct {
 	ctx   context.Context
 	rows  *spill.Temporary
 	frame spill.Frame
@@ -26,7 +26,7 @@ type kept struct {
 // the data is told as Next tells it. Where it or Part fails because nothing can be kept on
 // disk, [Stream.NoRoom] tells so.
 func (s *Stream) Together(ctx context.Context) (dir string, err error) {
-	k := &kept{ctx: ctx, rows: spill.NewTemporary(), files: s.Files()}
+	k := &grouping{ctx: ctx, rows: spill.NewTemporary(), files: s.Files()}
 	s.kept = k
 	var record, person []byte
 	for {
@@ -49,7 +49,7 @@ func (s *Stream) Together(ctx context.Context) (dir string, err error) {
 func (s *Stream) NoRoom() bool { return s.kept != nil && s.kept.rows.NoRoom() }
 
 // part replaces d by persons who were kept.
-func (k *kept) part(d *trajectory.Dataset) error {
+func (k *grouping) part(d *trajectory.Dataset) error {
 	records, err := k.rows.Next(k.ctx)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type Bar = webpage.Bar
 type View interface{ template() string }
 
 // Write renders a page.
-func Write(w io.Writer, v View) error { return all.ExecuteTemplate(w, v.template(), v) }
+func Write(w io.Writer, v View) error { return all().ExecuteTemplate(w, v.template(), v) }
 
 // SignIn asks for a token, or leads to the issuer where there is one.
 type SignIn struct {

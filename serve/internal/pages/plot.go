@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"math"
 
-	"github.com/discreet-rl/discreet/internal/webpage"
+	"github.com/discreet-rl/discreet/internal/chart"
 )
 
 // Point is an expected half width at an epsilon.
@@ -33,15 +33,12 @@ func (c Curve) Plot() template.HTML {
 	if len(c.Points) < 2 || !(most > 0) {
 		return ""
 	}
-	x := webpage.Axis{Name: "epsilon", Low: c.Points[0].Epsilon, High: c.Points[len(c.Points)-1].Epsilon, Log: true}
-	var line []webpage.Dot
+	x := chart.Axis{Name: "epsilon", Low: c.Points[0].Epsilon, High: c.Points[len(c.Points)-1].Epsilon, Log: true}
+	var line []chart.Dot
 	for _, p := range c.Points {
-		line = append(line, webpage.Dot{X: p.Epsilon, Y: p.HalfWidth})
-		if p.Epsilon == x.Low || p.Epsilon == x.High || p.Epsilon == .1 || p.Epsilon == 1 {
-			x.Ticks = append(x.Ticks, p.Epsilon)
-		}
+		line = append(line, chart.Dot{X: p.Epsilon, Y: p.HalfWidth})
 	}
-	plot := webpage.NewPlot("Expected half width of the interval against epsilon", x, webpage.Axis{High: most, Ticks: []float64{0, most / 2, most}})
+	plot := chart.New("", x, chart.Axis{Name: "half width", High: most})
 	if c.Constant > 0 {
 		plot.Level("level", "an answer without data", c.Constant)
 	}
@@ -50,9 +47,9 @@ func (c Curve) Plot() template.HTML {
 	}
 	for _, d := range line {
 		if d.X == c.At {
-			plot.Mark("here", d, 5)
+			plot.Mark("here", chart.Disc, 5, d)
 		}
 	}
 	plot.Line("curve", line)
-	return plot.SVG()
+	return plot.SVG("Expected half width of the interval against epsilon")
 }

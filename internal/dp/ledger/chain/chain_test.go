@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/chain"
 )
 
 func charge(seq int64, prev chain.Hash) *chain.Entry {
 	return &chain.Entry{Seq: seq, Prev: prev, Time: time.Date(2026, 5, 4, 3, 2, 1, 5000, time.UTC), Kind: chain.Charge,
 		Charge: &chain.ChargeBody{Key: "k", Analyst: "a <b> & c", Purpose: "p", Event: dp.Gaussian{NoiseMultiplier: 1.1},
-			Adjacency: dp.ReplaceOne, Unit: "person", Cost: chain.Cost{Sum: 3.3057851239669422}},
-		Totals: chain.Totals{Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Spent: chain.Cost{Sum: 3.3057851239669422}}}
+			Adjacency: dp.ReplaceOne, Unit: "person", Cost: account.Cost{Sum: 3.3057851239669422}},
+		Totals: chain.Totals{Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Spent: account.Cost{Sum: 3.3057851239669422}}}
 }
 
 // The bytes and the hash are fixed for ever: ledgers that exist depend on them.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
+	"github.com/discreet-rl/discreet/dp/account"
 )
 
 // Sentinel errors. Everything this package returns wraps one of them.
@@ -36,15 +36,12 @@ const (
 	Round    Kind = "round"    // holds the hash of a noisy sum that a charge's run has drawn
 )
 
-// Cost is what one charge, or all charges so far, spend, rounded up.
-type Cost = meter.Cost
-
 // Totals is the state of the budget after an entry.
 type Totals struct {
 	// Budget is what all charges together must meet, as of this entry.
 	Budget dp.Budget `json:"budget"`
 	// Spent is the sum of all costs.
-	Spent Cost `json:"spent"`
+	Spent account.Cost `json:"spent"`
 	// Restores counts the restores from backups.
 	Restores int64 `json:"restores"`
 	// Contract is the version in force; zero, and absent, where there is none.
@@ -115,8 +112,8 @@ type ChargeBody struct {
 	ConfigHash  string       `json:"config_hash"`
 	// Fingerprint is the keyed hash of the data that were read, sealed with a salt
 	// of the entry's own. It is for the curator alone.
-	Fingerprint string `json:"fingerprint"`
-	Cost        Cost   `json:"cost"`
+	Fingerprint string       `json:"fingerprint"`
+	Cost        account.Cost `json:"cost"`
 	// Contract is the number of the version that the data were read by, 0 without one.
 	Contract int64 `json:"contract,omitempty"`
 }
@@ -174,8 +171,8 @@ type RestoreBody struct {
 	// Lost is the event that stands for them where that is an event.
 	Lost dp.Event `json:"lost"`
 	// Cost is what they are debited as, never more than was left.
-	Cost   Cost   `json:"cost"`
-	Reason string `json:"reason"`
+	Cost   account.Cost `json:"cost"`
+	Reason string       `json:"reason"`
 }
 
 // Loss says what became of the charges after a backup.

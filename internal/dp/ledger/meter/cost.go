@@ -8,53 +8,27 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
-	"github.com/discreet-rl/discreet/internal/xmath"
 )
-
-// Cost is what an event, or all events so far, spend: either of the rule's own
-// sum, or of the part in which epsilons and deltas add up (all of the budget
-// under the basic rule, else the reserve). Costs are rounded up.
-type Cost struct {
-	// Sum is mu^2 under the Gaussian rule, a divergence under the Renyi rule.
-	Sum float64 `json:"sum"`
-	// Epsilon and Delta add up as under basic composition.
-	Epsilon float64 `json:"epsilon"`
-	Delta   float64 `json:"delta"`
-}
-
-// Plus adds two costs, rounding up.
-func (c Cost) Plus(d Cost) Cost {
-	return Cost{
-		Sum:     xmath.AddUp(c.Sum, d.Sum),
-		Epsilon: xmath.AddUp(c.Epsilon, d.Epsilon),
-		Delta:   xmath.AddUp(c.Delta, d.Delta),
-	}
-}
-
-// Within reports that no component exceeds that of the limit.
-func (c Cost) Within(limit Cost) bool {
-	return c.Sum <= limit.Sum && c.Epsilon <= limit.Epsilon && c.Delta <= limit.Delta
-}
 
 // Cost returns what the event spends under the rule. What the rule cannot take
 // itself is measured as (epsilon, delta). An event that has neither is refused
 // with [account.ErrUnsupported], by name.
-func (m *Meter) Cost(ctx context.Context, event dp.Event) (Cost, error) {
+func (m *Meter) Cost(ctx context.Context, event dp.Event) (account.Cost, error) {
 	if event == nil {
-		return Cost{}, fmt.Errorf("%w: no event", dp.ErrEvent)
+		return account.Cost{}, fmt.Errorf("%w: no event", dp.ErrEvent)
 	}
 	if err := event.Validate(); err != nil {
-		return Cost{}, err
+		return account.Cost{}, err
 	}
 	if order, ok := m.ownOrder(event); ok {
 		r := account.NewRDP(m.adj, order)
 		err := r.Compose(ctx, event, 1)
 		if err == nil {
 			if cost := r.Renyi(order); cost >= 0 && !math.IsInf(cost, 1) {
-				return Cost{Sum: cost}, nil
+				return account.Cost{Sum: cost}, nil
 			}
 		} else if !errors.Is(err, account.ErrUnsupported) {
-			return Cost{}, err
+			return account.Cost{}, err
 		}
 	}
 	return m.plainCost(ctx, event)
@@ -113,17 +87,17 @@ func every(event dp.Event, holds func(dp.Event) bool) bool {
 
 // plainCost is an (epsilon, delta) of the event: what a basic filter with all
 // the room there is says that it spent.
-func (m *Meter) plainCost(ctx context.Context, event dp.Event) (Cost, error) {
+func (m *Meter) plainCost(ctx context.Context, event dp.Event) (account.Cost, error) {
 	vast := dp.Budget{Epsilon: math.MaxFloat64, Delta: math.Nextafter(1, 0)}
 	probe, err := account.NewFilter(m.adj, vast, account.Basic, account.FilterOptions{ChargeDelta: m.options.ChargeDelta})
 	if err != nil {
-		return Cost{}, err
+		return account.Cost{}, err
 	}
 	if err := probe.Charge(ctx, event); err != nil {
-		return Cost{}, err
+		return account.Cost{}, err
 	}
 	spent, err := probe.Spent()
-	return Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}, err
+	return account.Cost{Epsilon: spent.Epsilon, Delta: spent.Delta}, err
 }
 
 // older is how much more an earlier version of the accountant may have charged for
@@ -135,7 +109,7 @@ const older = 1.25
 // Such a conversion is the upper end of a bracket, and versions differ in how wide
 // their brackets are: the epsilon must not be below what the event certainly costs,
 // nor more than 2% below or 25% above this version's upper end.
-func (m *Meter) Converted(ctx context.Context, event dp.Event, cost Cost) (bool, error) {
+func (m *Meter) Converted(ctx context.Context, event dp.Event, cost account.Cost) (bool, error) {
 	now, err := m.Cost(ctx, event)
 	delta := m.options.ChargeDelta
 	if err != nil || delta == 0 || now.Sum != 0 || cost.Sum != 0 || now.Delta != delta || cost.Delta != delta {

@@ -37,7 +37,7 @@ type Limits struct {
 	// which epsilons and deltas add up (all of it under the basic rule).
 	Budget, Reserve dp.Budget
 	// Most is the largest total that is admitted.
-	Most Cost
+	Most account.Cost
 }
 
 // Limits returns what a budget with the given reserve admits under the rule.
@@ -49,7 +49,7 @@ func (m *Meter) Limits(budget, reserve dp.Budget) (Limits, error) {
 		return Limits{}, err
 	}
 	left := fresh.Remaining()
-	l := Limits{Budget: budget, Reserve: reserve, Most: Cost{Epsilon: left.Basic.Epsilon, Delta: left.Basic.Delta}}
+	l := Limits{Budget: budget, Reserve: reserve, Most: account.Cost{Epsilon: left.Basic.Epsilon, Delta: left.Basic.Delta}}
 	switch m.rule {
 	case account.Basic:
 		l.Reserve = budget
@@ -64,7 +64,7 @@ func (m *Meter) Limits(budget, reserve dp.Budget) (Limits, error) {
 // Spent is an (epsilon, delta) that charges of this total are certain to meet:
 // what was spent of the reserve, added to the epsilon of the rule's own sum at
 // the delta of its part. A total within the limits is within the budget.
-func (m *Meter) Spent(total Cost, l Limits) (dp.Budget, error) {
+func (m *Meter) Spent(total account.Cost, l Limits) (dp.Budget, error) {
 	spent := dp.Budget{Epsilon: total.Epsilon, Delta: total.Delta}
 	if total.Sum == 0 {
 		return spent, nil
@@ -102,7 +102,7 @@ func (m *Meter) main(l Limits) dp.Budget {
 }
 
 // Left is what is left of the limits, rounded down, in the form of a filter's.
-func (m *Meter) Left(total Cost, l Limits) account.Allowance {
+func (m *Meter) Left(total account.Cost, l Limits) account.Allowance {
 	a := account.Allowance{Basic: dp.Budget{
 		Epsilon: max(xmath.AddDown(l.Most.Epsilon, -total.Epsilon), 0),
 		Delta:   max(xmath.AddDown(l.Most.Delta, -total.Delta), 0),

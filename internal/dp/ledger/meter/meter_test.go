@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/internal/dp/ledger/meter"
-	"pgregory.net/rapid"
 )
 
 var rules = []account.Rule{account.Basic, account.GaussianDP, account.Renyi}
@@ -74,7 +75,7 @@ func TestMeterDecidesAsTheFilter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var total meter.Cost
+		var total account.Cost
 		for range 25 {
 			e := anEvent(t, b, 0)
 			want := f.Charge(t.Context(), e)
@@ -108,20 +109,20 @@ func TestCostsAreThoseOfTheTheorems(t *testing.T) {
 	for _, c := range []struct {
 		rule  account.Rule
 		event dp.Event
-		want  meter.Cost
+		want  account.Cost
 	}{
 		// mu = 2/8 under replace_one.
-		{account.GaussianDP, dp.Gaussian{NoiseMultiplier: 8}, meter.Cost{Sum: 1. / 16}},
-		{account.GaussianDP, dp.SelfComposed{Count: 3, Event: dp.Gaussian{NoiseMultiplier: 8}}, meter.Cost{Sum: 3. / 16}},
-		{account.GaussianDP, dp.Laplace{NoiseMultiplier: 8}, meter.Cost{Epsilon: 0.25}},
-		{account.GaussianDP, dp.ApproximateDP{Epsilon: 0.5, Delta: 1e-9}, meter.Cost{Epsilon: 0.5, Delta: 1e-9}},
+		{account.GaussianDP, dp.Gaussian{NoiseMultiplier: 8}, account.Cost{Sum: 1. / 16}},
+		{account.GaussianDP, dp.SelfComposed{Count: 3, Event: dp.Gaussian{NoiseMultiplier: 8}}, account.Cost{Sum: 3. / 16}},
+		{account.GaussianDP, dp.Laplace{NoiseMultiplier: 8}, account.Cost{Epsilon: 0.25}},
+		{account.GaussianDP, dp.ApproximateDP{Epsilon: 0.5, Delta: 1e-9}, account.Cost{Epsilon: 0.5, Delta: 1e-9}},
 		// One Gaussian among others does not make a tree Gaussian.
-		{account.GaussianDP, dp.Composed{Events: []dp.Event{dp.Laplace{NoiseMultiplier: 8}, dp.ApproximateDP{Epsilon: 1}}}, meter.Cost{Epsilon: 1.25}},
+		{account.GaussianDP, dp.Composed{Events: []dp.Event{dp.Laplace{NoiseMultiplier: 8}, dp.ApproximateDP{Epsilon: 1}}}, account.Cost{Epsilon: 1.25}},
 		// Renyi of order 8: a mu^2/2.
-		{account.Renyi, dp.Gaussian{NoiseMultiplier: 8}, meter.Cost{Sum: 8. / 32}},
+		{account.Renyi, dp.Gaussian{NoiseMultiplier: 8}, account.Cost{Sum: 8. / 32}},
 		// A delta is seen by no divergence.
-		{account.Renyi, dp.ApproximateDP{Epsilon: 0.5, Delta: 1e-9}, meter.Cost{Epsilon: 0.5, Delta: 1e-9}},
-		{account.Basic, dp.SelfComposed{Count: 4, Event: dp.Laplace{NoiseMultiplier: 8}}, meter.Cost{Epsilon: 1}},
+		{account.Renyi, dp.ApproximateDP{Epsilon: 0.5, Delta: 1e-9}, account.Cost{Epsilon: 0.5, Delta: 1e-9}},
+		{account.Basic, dp.SelfComposed{Count: 4, Event: dp.Laplace{NoiseMultiplier: 8}}, account.Cost{Epsilon: 1}},
 	} {
 		m, err := meter.New(dp.ReplaceOne, b, c.rule, account.FilterOptions{Order: 8})
 		if err != nil {

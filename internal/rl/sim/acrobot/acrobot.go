@@ -80,7 +80,7 @@ func (e *Env) Reset(obs []float64, rng *rand.Rand) {
 	for i := range e.State {
 		e.State[i] = -0.1 + 0.2*rng.Float64()
 	}
-	e.look(obs)
+	e.observe(obs)
 }
 
 // Step implements [sim.Env]; it never fails.
@@ -93,14 +93,14 @@ func (e *Env) Step(obs []float64, action int) (sim.Outcome, error) {
 	s[2] = min(max(s[2], -MaxVelocity1), MaxVelocity1)
 	s[3] = min(max(s[3], -MaxVelocity2), MaxVelocity2)
 	e.State = s
-	e.look(obs)
+	e.observe(obs)
 	if -math.Cos(s[0])-math.Cos(s[1]+s[0]) > 1 {
 		return sim.Outcome{Terminated: true}, nil
 	}
 	return sim.Outcome{Reward: -1}, nil
 }
 
-func (e *Env) look(obs []float64) {
+func (e *Env) observe(obs []float64) {
 	obs[1], obs[0] = math.Sincos(e.State[0])
 	obs[3], obs[2] = math.Sincos(e.State[1])
 	obs[4], obs[5] = e.State[2], e.State[3]

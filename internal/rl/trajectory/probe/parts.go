@@ -30,7 +30,7 @@ func overCaps(d *trajectory.Dataset, o trajectory.Options) string {
 
 // putTogether reads the file by parts of persons who are put together from wherever their episodes stand, and says in
 // what they are other persons than those of whole, in any order; "" for nothing.
-func (l *look) putTogether(ctx context.Context, whole *trajectory.Dataset) (string, error) {
+func (l *session) putTogether(ctx context.Context, whole *trajectory.Dataset) (string, error) {
 	s, err := file.Open(ctx, []string{l.path}, l.Format, l.Options)
 	if err != nil {
 		return "", err
@@ -86,7 +86,7 @@ const (
 
 // inStretches writes a file that is read by stretches, and compares its persons with those read at once; "" where they are
 // the same, and false where such files are not cut.
-func (l *look) inStretches(ctx context.Context) (string, bool, error) {
+func (l *session) inStretches(ctx context.Context) (string, bool, error) {
 	if l.Format != "csv" {
 		return "", false, nil
 	}

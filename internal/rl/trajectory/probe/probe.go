@@ -115,7 +115,7 @@ func Reader(ctx context.Context, j Job) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	l := &look{Job: j, path: filepath.Join(dir, "log."+j.Format), log: newLog(j), rand: rand.New(rand.NewPCG(j.Seed, 1))}
+	l := &session{Job: j, path: filepath.Join(dir, "log."+j.Format), log: newLog(j), rand: rand.New(rand.NewPCG(j.Seed, 1))}
 	l.report = Report{Format: j.Format, Refused: map[string]int{}, Repairs: l.repairs(), SelfTest: []Planted{}, Broken: []string{}}
 	for _, m := range mistakes {
 		if m.ofRepairs && !l.repairs() || m.of != nil && !m.of(j.Options, j.Format) {
@@ -134,8 +134,8 @@ func Reader(ctx context.Context, j Job) (*Report, error) {
 	return &l.report, err
 }
 
-// look is a job at work.
-type look struct {
+// session is the probe of one job.
+type session struct {
 	Job
 	log    log
 	path   string
@@ -148,13 +148,13 @@ type look struct {
 }
 
 // repairs tells that whatever stands in a record, it is no reason to refuse data.
-func (l *look) repairs() bool {
+func (l *session) repairs() bool {
 	o := l.Options
 	return o.Repair && o.Missing != trajectory.MissingReject && (o.Reward == nil || o.ClipRewards)
 }
 
 // all compares pairs until one breaks the promise, or enough are compared.
-func (l *look) all(ctx context.Context) error {
+func (l *session) all(ctx context.Context) error {
 	if l.mistake.spoil == nil && !l.mistake.uncapped {
 		broken, cut, err := l.inStretches(ctx)
 		if l.report.Stretches = cut; broken != "" {
@@ -192,7 +192,7 @@ func (l *look) all(ctx context.Context) error {
 
 // honest draws persons whose data are accepted, and reads them. begin is where each
 // starts.
-func (l *look) honest(ctx context.Context) (others []row, begin []int, alone *trajectory.Dataset, err error) {
+func (l *session) honest(ctx context.Context) (others []row, begin []int, alone *trajectory.Dataset, err error) {
 	for range mostDraws {
 		others, begin = nil, nil
 		for i := range 2 + l.rand.IntN(3) {
@@ -217,7 +217,7 @@ func (l *look) honest(ctx context.Context) (others []row, begin []int, alone *tr
 }
 
 // read writes rows and reads them as the job does.
-func (l *look) read(ctx context.Context, rows []row) (*trajectory.Dataset, error) {
+func (l *session) read(ctx context.Context, rows []row) (*trajectory.Dataset, error) {
 	text, err := writers[l.Format](&l.log, rows)
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (l *look) read(ctx context.Context, rows []row) (*trajectory.Dataset, error
 
 // compare reads data with an odd record, and says what is wrong with that; "" for
 // nothing.
-func (l *look) compare(ctx context.Context, what oddity, with []row, alone *trajectory.Dataset) (string, error) {
+func (l *session) compare(ctx context.Context, what oddity, with []row, alone *trajectory.Dataset) (string, error) {
 	d, err := l.read(ctx, with)
 	if ctx.Err() != nil {
 		return "", ctx.Err()

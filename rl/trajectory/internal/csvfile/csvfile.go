@@ -31,7 +31,7 @@ type Dialect struct {
 
 // Format reads and names files of the dialect.
 func (d Dialect) Format() table.Format {
-	return table.Format{Name: "csv", Extensions: []string{".csv", ".csv.gz"}, Open: d.Open}
+	return table.Format{Name: "csv", Extensions: []string{".csv", ".csv.gz"}, Open: d.Open, Write: Write}
 }
 
 // Open opens a file and reads its header. A file whose name ends in .gz is

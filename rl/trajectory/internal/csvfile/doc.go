@@ -5,7 +5,7 @@
 // gzip whose name ends in .gz. A record is a line, unless the dialect says that fields in
 // quotes may hold line ends; only LF, or CRLF, ends one.
 //
-// Start with [Format] as the argument of file.ReadFormat, and with [Write].
+// Start with [Format] as the argument of ingest.Read, and with [Write].
 // Rows in errors are lines of the file; the header is line 1, and a record that
 // spans lines counts as its first.
 package csvfile

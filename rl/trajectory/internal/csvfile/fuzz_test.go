@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // fields reads every field of a file as a key, with the lines of its rows.
@@ -171,7 +172,7 @@ func readBytes(data []byte, o trajectory.Options) (*trajectory.Dataset, error) {
 	f := table.Format{Name: "csv", Open: func(path string) (table.Table, error) {
 		return csvfile.Dialect{Multiline: true}.New(bytes.NewReader(data), path)
 	}}
-	d, _, err := file.ReadFormat(context.Background(), f, []string{"x.csv"}, o)
+	d, _, err := ingest.Read(context.Background(), f, []string{"x.csv"}, o)
 	return d, err
 }
 

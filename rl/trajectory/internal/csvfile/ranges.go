@@ -109,15 +109,15 @@ func (r *ranges) work() {
 	var buf []byte
 	for p := range r.todo {
 		if !r.stop.Load() {
-			buf, p.err = r.look(p, buf[:0])
+			buf, p.err = r.scanRange(p, buf[:0])
 		}
 		close(p.done)
 	}
 }
 
-// look reads a range from where its first record seems to start, through buf or a
+// scanRange reads a range from where its first record seems to start, through buf or a
 // larger buffer, which it returns.
-func (r *ranges) look(p *piece, buf []byte) ([]byte, error) {
+func (r *ranges) scanRange(p *piece, buf []byte) ([]byte, error) {
 	p.start = r.first
 	if p.number > 0 {
 		var err error

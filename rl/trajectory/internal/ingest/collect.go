@@ -1,11 +1,22 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
+
+// Read reads files of one format into memory, in the order given, with notices for the curator.
+func Read(ctx context.Context, format table.Format, files []string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
+	s, err := NewStream(ctx, format, files, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return Collect(s)
+}
 
 // Collect reads a stream to its end and closes it.
 func Collect(s *Stream) (*trajectory.Dataset, []string, error) {

@@ -46,7 +46,7 @@ type Fault struct {
 
 // Facts returns what was found, once the stream has been read to its end.
 func (s *Stream) Facts() Facts {
-	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Notices: s.notices, Faults: s.faults.apart()}
+	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Notices: s.notices, Faults: s.faults.export()}
 	if s.first != nil && !s.first.hasKey[keyUnit] {
 		f.ByEpisode, f.Nameless = !s.o.OneRowEpisodes, s.o.OneRowEpisodes
 	}
@@ -182,8 +182,8 @@ func (s *Stream) Gather(found ...Facts) {
 // Note takes over the faults of names that were heard of elsewhere.
 func (s *Stream) Note(found Facts) { s.faults.take(found.Faults.put(s.o.Faults)) }
 
-// apart gives faults in a form for others.
-func (f *faults) apart() Faults {
+// export gives faults in a form for others.
+func (f *faults) export() Faults {
 	out := Faults{Kinds: f.kinds, Total: f.total}
 	for i, e := range f.kept {
 		at := f.at[i]

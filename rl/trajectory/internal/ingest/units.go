@@ -40,7 +40,7 @@ func (s *Stream) named(id []byte) error {
 func (s *Stream) numbered(number int, fresh bool, at place) error {
 	switch {
 	case !fresh:
-		return s.noteAt(at, s.faultAt(at, s.naming(), "an earlier episode has this id", s.apart(), trajectory.ErrEpisode))
+		return s.noteAt(at, s.faultAt(at, s.naming(), "an earlier episode has this id", s.remedyOrder(), trajectory.ErrEpisode))
 	case s.people() == s.episodes:
 		return s.spelled(s.naming(), number, at)
 	}
@@ -63,8 +63,8 @@ func (s *Stream) whose() string {
 	return "episode"
 }
 
-// apart says what to do about an id that comes again after others.
-func (s *Stream) apart() string {
+// remedyOrder says what to do about an id that comes again after others.
+func (s *Stream) remedyOrder() string {
 	if s.o.EpisodePerPerson {
 		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step; if a person has several episodes, map episode_id instead"
 	}

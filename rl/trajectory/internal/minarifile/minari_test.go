@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/minarifile"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func everything() trajectory.Options {
@@ -22,12 +24,12 @@ func everything() trajectory.Options {
 }
 
 func read(path string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
-	return file.ReadFormat(context.Background(), minarifile.Format(), []string{path}, o)
+	return ingest.Read(context.Background(), minarifile.Format(), []string{path}, o)
 }
 
 // The two layouts hold what the CSV of the same program holds.
 func TestBothLayoutsMatchTheCanonicalFile(t *testing.T) {
-	want, _, err := file.ReadFormat(context.Background(), csvfile.Format(), []string{"testdata/expected.csv"}, everything())
+	want, _, err := ingest.Read(context.Background(), csvfile.Format(), []string{"testdata/expected.csv"}, everything())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/ndjsonfile"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ndjsonfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 func everything() trajectory.Options {
@@ -37,7 +38,7 @@ func put(t testing.TB, name string, text []byte) string {
 
 func read(t testing.TB, text string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
 	t.Helper()
-	return file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "x.ndjson", []byte(text))}, o)
+	return ingest.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "x.ndjson", []byte(text))}, o)
 }
 
 const small = `{"episode_id":"a","step":0,"obs_x":0.5,"obs_y":-1e2,"action":1,"behavior_prob":0.25,"reward":1,"terminated":false,"truncated":false}
@@ -98,15 +99,15 @@ func TestGzipAndByteOrderMarkAreUnderstood(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "x.jsonl.gz", packed.Bytes())}, everything())
+	d, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "x.jsonl.gz", packed.Bytes())}, everything())
 	if err != nil || d.Rows() != 3 {
 		t.Fatalf("%v", err)
 	}
-	if _, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "z.ndjson.gz", nil)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
+	if _, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "z.ndjson.gz", nil)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("an empty gzip file: %v", err)
 	}
 	half := packed.Bytes()[:packed.Len()/2]
-	if _, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{put(t, "y.jsonl.gz", half)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
+	if _, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{put(t, "y.jsonl.gz", half)}, everything()); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("half a gzip file: %v", err)
 	}
 }
@@ -154,7 +155,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := put(t, "x.ndjson", []byte(c.text))
-			_, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+			_, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -231,7 +232,7 @@ func TestWhatIsWrittenReadsBackAndIsJSON(t *testing.T) {
 		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		got, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.Bytes())
 		}
@@ -313,7 +314,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		d, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			if !errors.Is(err, trajectory.ErrInput) {
 				t.Fatalf("%v does not wrap ErrInput", err)
@@ -350,7 +351,7 @@ func BenchmarkRead(b *testing.B) {
 	path := put(b, "x.ndjson", benchmarkText(b))
 	rows := 0
 	for b.Loop() {
-		got, _, err := file.ReadFormat(context.Background(), ndjsonfile.Format(), []string{path}, everything())
+		got, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
 		if err != nil {
 			b.Fatal(err)
 		}

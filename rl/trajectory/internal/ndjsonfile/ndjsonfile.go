@@ -9,7 +9,7 @@ import (
 
 // Format reads and names NDJSON files.
 func Format() table.Format {
-	return table.Format{Name: "ndjson", Extensions: []string{".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz"}, Open: Open}
+	return table.Format{Name: "ndjson", Extensions: []string{".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz"}, Open: Open, Write: Write}
 }
 
 // Open opens an NDJSON file and reads its first rows. A file whose name ends in

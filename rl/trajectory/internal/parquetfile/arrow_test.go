@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 )
 
@@ -18,7 +18,7 @@ import (
 const shared = "../../../../internal/parquet/testdata"
 
 func read(path string, o trajectory.Options) (*trajectory.Dataset, []string, error) {
-	return file.ReadFormat(context.Background(), parquetfile.Format(), []string{path}, o)
+	return ingest.Read(context.Background(), parquetfile.Format(), []string{path}, o)
 }
 
 // order gives the row of testdata/make.py for each row of a dataset whose

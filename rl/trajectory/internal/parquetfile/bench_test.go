@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
-	"github.com/parquet-go/parquet-go"
 )
 
 // memory is a format whose one file is data.
@@ -22,7 +23,7 @@ func memory(data []byte) table.Format {
 }
 
 func readBytes(data []byte) (*trajectory.Dataset, error) {
-	d, _, err := file.ReadFormat(context.Background(), memory(data), []string{"x.parquet"},
+	d, _, err := ingest.Read(context.Background(), memory(data), []string{"x.parquet"},
 		trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
 	return d, err
 }

@@ -6,7 +6,7 @@
 // infos.behavior_prob. A file that carries the key "discreet_schema_version"
 // must have a version that is known; [Write] writes it.
 //
-// Start with [Format] as the argument of file.ReadFormat, and with [Write].
+// Start with [Format] as the argument of ingest.Read, and with [Write].
 // Rows in errors are counted from 1.
 //
 // Package internal/parquet decodes the pages and believes nothing that a file

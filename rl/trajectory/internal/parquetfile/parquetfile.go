@@ -13,7 +13,7 @@ import (
 
 // Format reads and names Parquet files.
 func Format() table.Format {
-	return table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Open: Open}
+	return table.Format{Name: "parquet", Extensions: []string{".parquet", ".pq"}, Open: Open, Write: Write}
 }
 
 // Open opens a Parquet file and reads its footer.

@@ -28,15 +28,15 @@ type Temporary struct {
 	level  int
 	most   int64        // bytes of a part that is not divided
 	seed   maphash.Seed // nobody can tell from the data which numbers are in one part
-	parts  []share
+	parts  []partition
 	noRoom bool
 	next   int        // of the parts to be given
-	given  *share     // being read
+	given  *partition // being read
 	below  *Temporary // the part before next, divided
 }
 
-// share is a part.
-type share struct {
+// partition holds the records of one range of hashes.
+type partition struct {
 	held  []byte
 	file  *os.File // nil as long as held has all of it
 	named string   // the name of the file where it could not be removed
@@ -49,7 +49,7 @@ func NewTemporary() *Temporary {
 }
 
 func newTemporary(dir string, level, parts int, most int64) *Temporary {
-	return &Temporary{dir: dir, level: level, most: most, seed: maphash.MakeSeed(), parts: make([]share, parts)}
+	return &Temporary{dir: dir, level: level, most: most, seed: maphash.MakeSeed(), parts: make([]partition, parts)}
 }
 
 // Put adds a record to those of a number.
@@ -65,7 +65,7 @@ func (t *Temporary) Put(number int, kind byte, record []byte) error {
 }
 
 // write puts what is held of a part into its file.
-func (t *Temporary) write(p *share) error {
+func (t *Temporary) write(p *partition) error {
 	if p.file == nil {
 		f, err := os.CreateTemp(t.dir, "discreet-rows-*") // of mode 0600
 		if err != nil {
@@ -132,7 +132,7 @@ func (t *Temporary) Next(ctx context.Context) (*Reader, error) {
 
 // open gives the records of a part, nothing where there are none, and where there are so
 // many that the part was divided.
-func (t *Temporary) open(ctx context.Context, p *share) (*Reader, error) {
+func (t *Temporary) open(ctx context.Context, p *partition) (*Reader, error) {
 	if p.wrote == 0 && len(p.held) == 0 {
 		return nil, nil
 	}
@@ -190,7 +190,7 @@ func (t *Temporary) Close() error {
 }
 
 // records reads a part from its beginning.
-func (p *share) records() (*Reader, error) {
+func (p *partition) records() (*Reader, error) {
 	if p.file == nil {
 		return NewReader(bytes.NewReader(p.held)), nil
 	}
@@ -205,7 +205,7 @@ func (p *share) records() (*Reader, error) {
 }
 
 // close forgets a part.
-func (p *share) close() error {
+func (p *partition) close() error {
 	var err error
 	if p.file != nil {
 		err = p.file.Close()
@@ -213,6 +213,6 @@ func (p *share) close() error {
 	if p.named != "" {
 		err = errors.Join(err, os.Remove(p.named))
 	}
-	*p = share{}
+	*p = partition{}
 	return err
 }

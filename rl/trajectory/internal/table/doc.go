@@ -5,7 +5,7 @@
 // delivers the ones that were picked, as numbers and keys, batch by batch. What
 // the columns mean, which rows are one episode and whether the values are valid
 // is decided above it, for all formats alike: pass the Format to
-// file.ReadFormat. [NewLayout] says what a format writes.
+// ingest.Read. [NewLayout] says what a format writes.
 //
 // Errors about a file are [*trajectory.InputError] with
 // [trajectory.ErrFormat], [trajectory.ErrColumn] or [trajectory.ErrValue], and

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -47,7 +47,7 @@ func Example() {
 	format := table.Format{Name: "coins", Open: func(string) (table.Table, error) {
 		return &coins{rewards: []float64{1, 0, 1}}, nil
 	}}
-	d, _, err := file.ReadFormat(context.Background(), format, []string{"tosses"}, trajectory.Options{End: trajectory.EndTerminated})
+	d, _, err := ingest.Read(context.Background(), format, []string{"tosses"}, trajectory.Options{End: trajectory.EndTerminated})
 	if err != nil {
 		fmt.Println(err)
 		return

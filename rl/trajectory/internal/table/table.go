@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"slices"
 	"sort"
@@ -78,7 +79,7 @@ type Stretch interface {
 	Numbered() int
 }
 
-// Format opens files of one kind.
+// Format opens and writes files of one kind.
 type Format struct {
 	// Name is what a user writes to choose the format, such as "csv".
 	Name string
@@ -86,6 +87,8 @@ type Format struct {
 	Extensions []string
 	// Open opens one file. It has read the header when it returns.
 	Open func(path string) (Table, error)
+	// Write writes a dataset as one file; nil if the format is not of single files.
+	Write func(io.Writer, *trajectory.Dataset) error
 }
 
 // Field describes one column of a file.

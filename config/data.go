@@ -1,0 +1,107 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Data says where the trajectories are and how to read them.
+type Data struct {
+	// Path is a file, a glob, or a list of either.
+	Path Paths `yaml:"path"`
+	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
+	Format string `yaml:"format"`
+	// Columns maps a canonical column name to the name in the file, or to none if there
+	// is no such column.
+	Columns map[string]string `yaml:"columns"`
+	// Actions is the vocabulary of the actions, whose numbers are 0 or above.
+	Actions *Vocabulary `yaml:"actions" json:",omitempty"`
+	// Encode holds the vocabularies of reward, terminated, truncated and observations.
+	Encode map[string]Vocabulary `yaml:"encode" json:",omitempty"`
+	// Steps says how the column step orders decisions; by default 0, 1, 2, ...
+	Steps *Steps `yaml:"steps" json:",omitempty"`
+	// EpisodePerPerson treats all rows of a person as one episode.
+	EpisodePerPerson bool `yaml:"episode_per_person" json:",omitempty"`
+	// Separator is the separator of fields in a CSV file: "," (the default), ";", "|"
+	// or tab.
+	Separator string `yaml:"separator" json:",omitempty"`
+	// NA lists the texts that mean a missing value in a CSV file.
+	NA Markers `yaml:"na" json:",omitempty"`
+	// Multiline states of a CSV file that the program that wrote it puts quotes around
+	// every text that could hold a quote or a line end, and doubles the quotes inside; a
+	// field in quotes may then hold line ends. Where that is false, one person's text can
+	// swallow the records of others.
+	Multiline bool `yaml:"multiline" json:",omitempty"`
+	// OneRowEpisodes reads every row as an episode of one decision (logs of
+	// contextual bandits).
+	OneRowEpisodes bool `yaml:"one_row_episodes"`
+	// Behavior says where the probabilities of the logged actions come from; an
+	// off-policy method needs it.
+	Behavior *Behavior `yaml:"behavior"`
+	// OnViolation says how to treat an invalid record: repair changes it or leaves it out by
+	// a public rule that uses the record alone; reject makes the run fail, which reveals one
+	// bit about the data. The default is repair with privacy and reject without.
+	OnViolation string `yaml:"on_violation" json:",omitempty"`
+	// Missing says how to treat missing observations: reject, zero, or mean, which uses the
+	// public mean in Means. The default is zero if violations are repaired, and
+	// reject if they are rejected.
+	Missing string             `yaml:"missing"`
+	Means   map[string]float64 `yaml:"means"`
+}
+
+// Paths is a list of files or globs; YAML may give a single one as a string.
+type Paths []string
+
+// UnmarshalYAML accepts a string or a list of strings.
+func (p *Paths) UnmarshalYAML(decode func(any) error) error {
+	var one string
+	if decode(&one) == nil {
+		*p = Paths{one}
+		return nil
+	}
+	var many []string
+	if err := decode(&many); err != nil {
+		return errors.New("data.path: want a file, a glob, or a list of them")
+	}
+	*p = many
+	return nil
+}
+
+// Markers are texts that stand for a missing value. YAML may give whole numbers.
+type Markers []string
+
+// mostMarkers bounds the markers: a file has a few.
+const mostMarkers = 1000
+
+// UnmarshalYAML accepts a list of texts and whole numbers.
+func (m *Markers) UnmarshalYAML(decode func(any) error) error {
+	var list []any
+	if err := decode(&list); err != nil {
+		return errors.New("want a list of texts")
+	}
+	if len(list) > mostMarkers {
+		return fmt.Errorf("want at most %d texts", mostMarkers)
+	}
+	for _, value := range list {
+		switch value := value.(type) {
+		case string:
+			*m = append(*m, value)
+		case int:
+			*m = append(*m, strconv.Itoa(value))
+		default:
+			return errors.New("want texts and whole numbers; put a marker in quotes, as it stands in the file")
+		}
+	}
+	return nil
+}
+
+// Steps says how the column step orders the decisions of an episode.
+type Steps struct {
+	// From is the number of the first decision; the others count up by one.
+	From int `yaml:"from" json:",omitempty"`
+	// Kind is number (the default), ordered (increasing numbers, such as days) or date.
+	Kind string `yaml:"kind" json:",omitempty"`
+	// Format is the form of dates, such as %Y-%m-%d.
+	Format string `yaml:"format" json:",omitempty"`
+}

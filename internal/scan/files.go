@@ -1,0 +1,139 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// files lists the files behind the paths of the data.
+func files(s *spec.Spec) ([]string, error) {
+	var all []string
+	for _, p := range s.Paths {
+		found := []string{p}
+		if _, err := os.Stat(p); err != nil {
+			if found, err = filepath.Glob(p); err != nil {
+				return nil, fmt.Errorf("%w: data.path: %w", config.ErrConfig, err)
+			}
+		}
+		for _, name := range found {
+			below, err := regularFiles(name)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
+			}
+			all = append(all, below...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// CheckFiles refuses, before anything is opened, paths of the data that hold nothing
+// and files that could keep a reader waiting for ever, such as pipes.
+func CheckFiles(s *spec.Spec) error {
+	for _, p := range s.Paths {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if found, err := filepath.Glob(p); err == nil && len(found) == 0 {
+			return fmt.Errorf("%w: data.path: %s: %w; a relative path starts at the configuration's directory", config.ErrConfig, p, fs.ErrNotExist)
+		}
+	}
+	found, err := files(s)
+	if err != nil {
+		return err
+	}
+	for _, name := range found {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return fmt.Errorf("%w: data.path: %s is not a regular file; copy what it holds into one", config.ErrConfig, name)
+		}
+	}
+	return nil
+}
+
+// Digest recognises the data's files under whatever names: the hash of the hashes of
+// their contents, in an order that the names do not make. It is over bytes, not
+// over what a configuration reads of them, so that two questions about one file
+// see the same data; a file that was written anew, by another program or in
+// another order, is another one.
+func Digest(ctx context.Context, s *spec.Spec) ([]byte, error) {
+	found, err := files(s)
+	if err != nil {
+		return nil, err
+	}
+	digests := make([][]byte, len(found))
+	for i, path := range found {
+		if digests[i], err = digest(ctx, path); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", trajectory.ErrInput, path, err)
+		}
+	}
+	slices.SortFunc(digests, bytes.Compare)
+	return bytes.Join(digests, nil), nil
+}
+
+// regularFiles is the file itself, or all files of a dataset that is a directory:
+// the path then names the directory or the metadata in it.
+func regularFiles(path string) ([]string, error) {
+	if strings.EqualFold(filepath.Base(path), "metadata.json") {
+		path = filepath.Dir(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// An open file that has no name, such as a memory file under /dev/stdin: the
+		// link to it opens, and leads nowhere.
+		if info, known := os.Stat(path); known == nil && info.Mode().IsRegular() {
+			return []string{path}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	path = real
+	var files []string
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files, err
+}
+
+// digest is the SHA-256 of a file.
+func digest(ctx context.Context, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, &stoppable{ctx, f}); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
+}
+
+// stoppable is a reader that a context ends.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}

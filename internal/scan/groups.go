@@ -1,0 +1,42 @@
+package scan
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// ungrouped says to the curator how many persons are in no group, or, where violations are
+// rejected, refuses them.
+func ungrouped(s *spec.Spec, d *trajectory.Dataset) (string, error) {
+	if s.Public.By == nil {
+		return "", nil
+	}
+	members, err := s.Public.By.Members(d)
+	if err != nil {
+		return "", err
+	}
+	n, rows := 0, 0
+	for person, place := range members {
+		if place >= 0 {
+			continue
+		}
+		n++
+		if d.PersonStart[person+1] > d.PersonStart[person] {
+			rows++
+		}
+	}
+	if rows > 0 && !s.Reading.Repair {
+		return "", fmt.Errorf("%w: by.column: %s has, for some, values that are not among by.values or that differ from row to row, and data.on_violation is reject; mend the data, list the values, or say repair, which counts such persons in no group", evaluate.ErrData, s.Public.By.Column)
+	}
+	if n == 0 {
+		return "", nil
+	}
+	nobody := "no answer is about them"
+	if s.Public.By.Fixed {
+		nobody = "they add nothing to the groups whose public sizes count them, and which these are cannot be checked"
+	}
+	return s.Public.Privacy.Unit.Words(fmt.Sprintf("%d of %d persons are in no group of by.values, or in two, or have no row that can be used; "+nobody, n, d.Persons())), nil
+}

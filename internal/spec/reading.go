@@ -1,0 +1,249 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// toldFaults is how many faults of the data are told with their rows at once.
+const toldFaults = 20
+
+// reading builds the options to read the data with: only what the method, the
+// features and the target use.
+func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy, m evaluate.Method) (trajectory.Options, error) {
+	o := trajectory.Options{
+		Columns:           c.Data.Columns,
+		Observations:      observations(p, behaviour),
+		Need:              m.Need,
+		OneRowEpisodes:    c.Data.OneRowEpisodes,
+		Means:             c.Data.Means,
+		Horizon:           int(p.Horizon),
+		EpisodesPerPerson: int(p.Episodes),
+		Complete:          complete(c),
+		Faults:            toldFaults,
+	}
+	for _, t := range policiesAsked(c) {
+		switch t.Kind {
+		case "logged":
+		case "column":
+			o.Need |= trajectory.BehaviorProb | trajectory.TargetProb
+		default:
+			o.Need |= trajectory.BehaviorProb | trajectory.Action
+		}
+	}
+	if !Recorded(c.Data.Behavior) {
+		o.Need &^= trajectory.BehaviorProb
+		o.Need |= trajectory.Action
+	}
+	if b := c.Data.Behavior; Recorded(b) && drawnOnce(b) {
+		o.Need |= trajectory.BehaviorProb
+	}
+	if p.Discounts {
+		o.Need |= trajectory.Discount
+	}
+	if p.Features != nil && !c.Data.OneRowEpisodes {
+		o.Optional |= trajectory.Final
+	}
+	if p.Privacy != nil {
+		o.Unit = map[evaluate.Unit]trajectory.Unit{
+			"": trajectory.UnitPerson, evaluate.Person: trajectory.UnitPerson, evaluate.Episode: trajectory.UnitEpisode, evaluate.Row: trajectory.UnitRow,
+		}[p.Privacy.Unit]
+	}
+	if err := readEnd(c, &o); err != nil {
+		return o, err
+	}
+	if name := targetColumn(c); name != "" {
+		o.Columns = withColumn(o.Columns, "target_prob", name)
+	}
+	if b := c.Data.Behavior; b != nil && b.Name != "" {
+		o.Columns = withColumn(o.Columns, "behavior_prob", b.Name)
+	}
+	if repairs(c) {
+		o.Repair = true
+	}
+	o.Whole = append(probabilityColumns(c), groupColumn(c)...)
+	if err := readMissing(c, &o); err != nil {
+		return o, err
+	}
+	if err := readSchema(c, &o); err != nil {
+		return o, err
+	}
+	readGroups(c, &o)
+	if err := readBounds(c, &o); err != nil {
+		return o, err
+	}
+	return o, o.Validate()
+}
+
+// asTheyCome reads the keys that say how the data differ from the canonical schema.
+func readSchema(c config.Config, o *trajectory.Options) (err error) {
+	if o.Encode, err = vocabularies(c.Data); err != nil {
+		return err
+	}
+	if o.Steps, err = readSteps(c.Data.Steps); err != nil {
+		return err
+	}
+	if o.Separator, err = separator(c.Data); err != nil {
+		return err
+	}
+	o.NA, o.Multiline, o.EpisodePerPerson = c.Data.NA, c.Data.Multiline, c.Data.EpisodePerPerson
+	return nil
+}
+
+// encode lists the vocabularies of the data.
+func vocabularies(d config.Data) (map[string]trajectory.Vocabulary, error) {
+	out := map[string]trajectory.Vocabulary{}
+	for name, v := range d.Encode {
+		if name == "action" {
+			return nil, fmt.Errorf("%w: data.encode has a vocabulary of the action; write it as data.actions", config.ErrConfig)
+		}
+		out[name] = trajectory.Vocabulary(v)
+	}
+	if d.Actions != nil {
+		out["action"] = trajectory.Vocabulary(*d.Actions)
+	}
+	return out, nil
+}
+
+// separator is the byte that a configuration names.
+func separator(d config.Data) (byte, error) {
+	switch d.Separator {
+	case "":
+		return 0, nil
+	case ",", ";", "|", "\t":
+		return d.Separator[0], nil
+	case "tab":
+		return '\t', nil
+	}
+	return 0, fmt.Errorf("%w: data.separator is %q; want \",\", \";\", \"|\" or tab", config.ErrConfig, d.Separator)
+}
+
+func readSteps(s *config.Steps) (trajectory.Steps, error) {
+	switch {
+	case s == nil:
+		return trajectory.Steps{}, nil
+	case s.Kind == "date" && s.Format == "":
+		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is missing; write the form of the dates, such as \"%%Y-%%m-%%d\"", config.ErrConfig)
+	case s.Kind != "date" && s.Format != "":
+		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is for kind date; leave it out", config.ErrConfig)
+	}
+	switch s.Kind {
+	case "", "number", "ordered", "date":
+		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: s.Format}, nil
+	}
+	return trajectory.Steps{}, fmt.Errorf("%w: data.steps.kind is %q; want number, ordered or date", config.ErrConfig, s.Kind)
+}
+
+// end reads what the last row of an episode means.
+func readEnd(c config.Config, o *trajectory.Options) error {
+	switch c.Problem.End {
+	case "", "column":
+	case "terminated":
+		o.End = trajectory.EndTerminated
+	case "truncated":
+		if c.Data.OneRowEpisodes {
+			return fmt.Errorf("%w: problem.end is truncated, and one-row episodes terminate; leave the key out", config.ErrConfig)
+		}
+		o.End = trajectory.EndTruncated
+	default:
+		return fmt.Errorf("%w: problem.end is %q; want terminated, truncated or column", config.ErrConfig, c.Problem.End)
+	}
+	return nil
+}
+
+func readMissing(c config.Config, o *trajectory.Options) error {
+	switch missingRule(c) {
+	case "reject":
+	case "zero":
+		o.Missing = trajectory.MissingZero
+	case "mean":
+		o.Missing = trajectory.MissingMean
+		if repairs(c) {
+			return checkMeans(c, o)
+		}
+	default:
+		return fmt.Errorf("%w: data.missing is %q; want reject, zero or mean", config.ErrConfig, c.Data.Missing)
+	}
+	return nil
+}
+
+func readBounds(c config.Config, o *trajectory.Options) error {
+	b := c.Problem.Reward
+	if b == nil {
+		return nil
+	}
+	o.Reward = &trajectory.Range{Min: b.Min, Max: b.Max}
+	switch outsideRule(c) {
+	case "reject":
+	case "clip":
+		o.ClipRewards = true
+	default:
+		return fmt.Errorf("%w: problem.reward.outside is %q; want reject or clip", config.ErrConfig, b.Outside)
+	}
+	return nil
+}
+
+// observations lists the columns that features, target and behaviour policy read.
+func observations(p evaluate.Public, behaviour policy.Policy) []string {
+	names := []string{}
+	seen := map[string]bool{}
+	add := func(columns []string) {
+		for _, c := range columns {
+			if !seen[c] {
+				seen[c] = true
+				names = append(names, c)
+			}
+		}
+	}
+	if p.Features != nil {
+		add(p.Features.Columns())
+	}
+	if p.Behavior != nil && p.Behavior.Column != "" {
+		add([]string{p.Behavior.Column})
+	}
+	if p.By != nil {
+		add([]string{p.By.Column})
+	}
+	for _, pi := range append(Policies(p), behaviour) {
+		add(columnsOf(pi))
+	}
+	return names
+}
+
+func withColumn(columns map[string]string, canonical, name string) map[string]string {
+	out := map[string]string{canonical: name}
+	for k, v := range columns {
+		out[k] = v
+	}
+	return out
+}
+
+// allMeans asks for the public mean of every observation before the data are
+// opened: to fail at the first missing value would tell of it.
+func checkMeans(c config.Config, o *trajectory.Options) error {
+	for _, name := range o.Observations {
+		if _, ok := o.Means[name]; !ok && !slices.Contains(o.Whole, name) {
+			return fmt.Errorf("%w: data.missing is mean, and data.means has no public mean of %s; give it", config.ErrConfig, name)
+		}
+	}
+	return nil
+}
+
+// probabilityColumns are the observations in which no value may be replaced.
+func probabilityColumns(c config.Config) []string {
+	var names []string
+	for _, t := range policiesAsked(c) {
+		if t.Kind == "columns" {
+			names = append(names, t.Names...)
+		}
+	}
+	if b := c.Data.Behavior; b != nil && b.Kind == "columns" {
+		names = append(names, b.Names...)
+	}
+	return names
+}

@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"strings"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+)
+
+// recordsComplete is the value of problem.records that says that nothing is lost.
+const recordsComplete = "complete"
+
+// Values of data.on_violation.
+const (
+	onViolationRepair = "repair"
+	onViolationReject = "reject"
+)
+
+// complete reports that the curator states that nothing is lost; then nothing is repaired.
+func complete(c config.Config) bool { return c.Problem.Records == recordsComplete }
+
+// repairs reports whether a record that violates what is asked is repaired. It is the
+// default with privacy: that a run fails tells of the data, and costs nothing.
+func repairs(c config.Config) bool {
+	if complete(c) {
+		return false
+	}
+	if c.Data.OnViolation == "" {
+		return !c.Privacy.None
+	}
+	return c.Data.OnViolation == onViolationRepair
+}
+
+// missingRule and outsideRule are what their keys say and, where they say nothing,
+// what on_violation does.
+func missingRule(c config.Config) string {
+	switch {
+	case c.Data.Missing != "":
+		return c.Data.Missing
+	case repairs(c):
+		return "zero"
+	}
+	return onViolationReject
+}
+
+func outsideRule(c config.Config) string {
+	switch b := c.Problem.Reward; {
+	case b != nil && b.Outside != "":
+		return b.Outside
+	case repairs(c):
+		return "clip"
+	}
+	return onViolationReject
+}
+
+// ViolationWords says to a reader of a release what became of records that violate
+// what is asked; nothing for a reference that rejects them.
+func ViolationWords(c config.Config) string {
+	if !repairs(c) {
+		if c.Privacy.None {
+			return ""
+		}
+		return "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
+	}
+	var words []string
+	say := func(reject bool, refused, repaired string) {
+		if reject {
+			repaired = refused
+		}
+		words = append(words, repaired)
+	}
+	say(outsideRule(c) == onViolationReject, "a reward outside its range makes the run fail", "a reward outside its range is moved to the nearer end")
+	switch missingRule(c) {
+	case "mean":
+		words = append(words, "a missing observation becomes the public mean of its column")
+	default:
+		say(missingRule(c) == onViolationReject, "a missing observation makes the run fail", "a missing observation becomes 0")
+		if missingRule(c) == "zero" && encodesObservation(c) {
+			words = append(words, "an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out")
+		}
+	}
+	words = append(words, "an episode with any other unusable value is left out")
+	return evaluate.Unit(c.Privacy.Unit).Words("repair: " + strings.Join(words, ", ") + "; the number of persons does not change")
+}
+
+// encodesObservation reports whether numbers of an observation stand for words, so that 0
+// cannot stand for a missing one.
+func encodesObservation(c config.Config) bool {
+	for name, v := range c.Data.Encode {
+		switch name {
+		case "action", "reward", "terminated", "truncated":
+		default:
+			if !v.OneHot {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byLimits reports that no other way to choose is asked for.
+func byLimits(s *config.Select) bool { return s == nil || s.Best == "limits" }

@@ -1,0 +1,112 @@
+package spec
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Spec is one evaluation, as its configuration says. It is not changed after it was made.
+type Spec struct {
+	Config config.Config
+	// Hash is that of the configuration. The release names it.
+	Hash      string
+	Method    evaluate.Method
+	Estimator evaluate.Estimator
+	Public    evaluate.Public
+	// Behavior is the behaviour policy, nil where its probabilities are a column of the data.
+	Behavior policy.Policy
+	// Paths and Format are those of the data, and Reading says what is read of them.
+	Paths   []string
+	Format  string
+	Reading trajectory.Options
+}
+
+// New checks a configuration and makes what follows from it without the data. It opens
+// policy files, which are public.
+func New(c config.Config) (*Spec, error) {
+	if err := Validate(c); err != nil {
+		return nil, err
+	}
+	s := Spec{Config: c, Format: c.Data.Format}
+	var err error
+	if s.Method, err = evaluate.MethodNamed(c.Method.Name); err != nil {
+		return nil, err
+	}
+	if s.Estimator, err = evaluate.New(c.Method.Name, c.Method.Params); err != nil {
+		return nil, err
+	}
+	if s.Public, err = publicFacts(c); err != nil {
+		return nil, err
+	}
+	if s.Method.NeedFeatures && s.Public.Features == nil {
+		return nil, fmt.Errorf("%w: method %s estimates a value function and needs features, such as {kind: tabular, states: 40, column: obs_state}", config.ErrConfig, s.Method.Name)
+	}
+	// The release names it, so it must not fail once there is one.
+	if s.Hash, err = c.Hash(); err != nil {
+		return nil, err
+	}
+	if s.Behavior, err = BehaviorPolicy(c.Data.Behavior, c); err != nil {
+		return nil, fmt.Errorf("data.behavior: %w", err)
+	}
+	if b := c.Data.Behavior; !Recorded(b) {
+		s.Public.Design = evaluate.NewDesign(s.Behavior, b.Source == "design", Policies(s.Public)...)
+	}
+	for i, p := range Policies(s.Public) {
+		if err := checkCovers(c.Data, c.TargetKey(i), p); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkCovers(c.Data, "data.behavior", s.Behavior); err != nil {
+		return nil, err
+	}
+	for _, p := range c.Data.Path {
+		s.Paths = append(s.Paths, c.Resolve(p))
+	}
+	s.Reading, err = readingOptions(c, s.Public, s.Behavior, s.Method)
+	return &s, err
+}
+
+// ForCurator is the evaluation that a configuration asks for or, where it asks nothing,
+// one that lets the curator look at the data.
+func ForCurator(c config.Config) (*Spec, error) {
+	if !AsksNothing(c) {
+		return New(c)
+	}
+	s, err := New(standIn(c))
+	if err != nil {
+		return nil, err
+	}
+	s.Reading.Need |= statedColumns(c.Data)
+	return s, nil
+}
+
+// Counted is the evaluation with a number of persons that the data told.
+func (s Spec) Counted(persons int) *Spec {
+	s.Public.Persons = int64(persons)
+	return &s
+}
+
+// ForShard is the evaluation of the data in one shard: the number of persons in the
+// configuration is that of all shards.
+func (s Spec) ForShard(path string) *Spec {
+	s.Paths, s.Format = []string{path}, "parquet"
+	s.Config.Problem.Persons = 0
+	s.Reading.Alone = true
+	return &s
+}
+
+// Unclipped is the evaluation with rewards as they are in the data.
+func (s Spec) Unclipped() *Spec {
+	s.Reading.Reward, s.Reading.ClipRewards = nil, false
+	return &s
+}
+
+// Plan plans the evaluation.
+func (s *Spec) Plan() (*evaluate.Plan, error) { return s.Estimator.Plan(s.Public) }
+
+// Policies are all that are evaluated.
+func (s *Spec) Policies() []policy.Policy { return Policies(s.Public) }

@@ -1,0 +1,61 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// checkDesign holds what a release says of importance ratios against what it says of the
+// policies that they follow from. Of a table or a tree it tells the hash of the file
+// alone, and nothing can be compared.
+func checkDesign(r *evaluate.Release, b config.Behavior) error {
+	v, stated := r.Public["design"]
+	if !stated {
+		return nil
+	}
+	var told struct {
+		evaluate.Design
+		Ended, Complete bool // as older releases have them
+	}
+	if err := strictly(v, &told); err != nil {
+		return fmt.Errorf("design: %w", err)
+	}
+	d := told.Design
+	switch {
+	case spec.Recorded(&b) || b.Kind == "columns" || b.Kind == "softmax":
+		return fmt.Errorf("kind %s does not bound the ratios, and public.design does", spec.KindOf(&b))
+	case d.Supported && b.Source != "design":
+		return fmt.Errorf("source is %s, and public.design says that actions were drawn so", b.Source)
+	}
+	words, _ := r.Public["target"].(string) // a list, where there are several
+	target, err := targetIn(words)
+	if target == nil || err != nil || b.Kind != "uniform" && b.Kind != "constant_by_step" {
+		return err
+	}
+	behaviour, err := spec.BehaviorPolicy(&b, config.Config{})
+	if err != nil {
+		return err
+	}
+	want := evaluate.NewDesign(behaviour, b.Source == "design", target)
+	if want == nil || !reflect.DeepEqual(*want, d) {
+		return errors.New("public.design is not what the two policies say of ratios")
+	}
+	return nil
+}
+
+// targetIn is a policy that its words say all of, nil for others.
+func targetIn(words string) (policy.Policy, error) {
+	if m := uniformTarget.FindStringSubmatch(words); m != nil {
+		return policy.NewUniform(int(number(m[1])))
+	}
+	if m := constantTarget.FindStringSubmatch(words); m != nil {
+		return policy.NewConstant(int(number(m[1])))
+	}
+	return nil, nil
+}
