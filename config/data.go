@@ -36,6 +36,8 @@ type Data struct {
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`
+	// Outcome asks for survival: it says what is the time to which event.
+	Outcome *Outcome `yaml:"outcome" json:",omitempty"`
 	// Behavior says where the probabilities of the logged actions come from; an
 	// off-policy method needs it.
 	Behavior *Behavior `yaml:"behavior"`

@@ -20,6 +20,9 @@ type Privacy struct {
 	Delta float64 `yaml:"delta"`
 	// Noise is exact (the default) or fast, which does not rule out floating-point attacks.
 	Noise string `yaml:"noise"`
+	// NoiseFamily is gaussian, laplace or auto (the default): for methods that have both, the
+	// one of less noise without a ledger and gaussian with one, where its cost adds up more slowly.
+	NoiseFamily string `yaml:"noise_family" json:",omitempty"`
 	// LargeDelta accepts a delta of 1/persons or more, for comparisons with papers.
 	LargeDelta bool `yaml:"large_delta"`
 }

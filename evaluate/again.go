@@ -44,6 +44,8 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Design     *Design            `json:"design"`
 		Records    string             `json:"records"`
 		By         *groupsFact        `json:"by"`
+		Outcome    *Outcome           `json:"outcome"`
+		Family     NoiseFamily        `json:"noise_family"`
 	}
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
@@ -64,7 +66,8 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
-		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19),
+		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
+		Outcome: f.Outcome,
 	}
 	name := r.Method
 	if f.ChosenBy != "" {
@@ -92,13 +95,13 @@ func targetLike(onPolicy bool, actions int) (policy.Policy, error) {
 	return policy.NewUniform(actions)
 }
 
-// guarantee is what the statement promises: with the epsilon of another accountant, where
+// guarantee is what the statement promises, by noise of a family: with the epsilon of another accountant, where
 // there was one; nil of a reference.
-func (s *Statement) guarantee(epsilon *float64) *Privacy {
+func (s *Statement) guarantee(epsilon *float64, family NoiseFamily) *Privacy {
 	if s == nil {
 		return nil
 	}
-	q := &Privacy{Unit: s.Unit, Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, LargeDelta: true}
+	q := &Privacy{Unit: s.Unit, Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, LargeDelta: true, NoiseFamily: family}
 	if epsilon != nil {
 		q.Budget.Epsilon = *epsilon
 	}
@@ -142,6 +145,7 @@ func (p *Plan) Verify(r *Release) error {
 		{"theta", r.Theta, again.Theta},
 		{"values", r.Values, again.Values},
 		{"bands", r.Bands, again.Bands},
+		{"survival", r.Survival, again.Survival},
 		{"start_value", r.Start, p.public.startOf(again)},
 		{"answer", r.Answer, again.Answer},
 		{"answers", r.Answers, again.Answers},

@@ -71,6 +71,7 @@ type draft struct {
 	// uncut that nothing is above it: neither is a cap on weights of trajectories.
 	onMeans, uncut bool
 	guessable      bool // a guess of weights would forecast better
+	outcomes       bool // the method answers about Public.Outcome
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
 }
@@ -119,6 +120,9 @@ func newPlan(d draft) (*Plan, error) {
 	if err := d.startable(); err != nil {
 		return nil, err
 	}
+	if err := d.answersOutcome(); err != nil {
+		return nil, err
+	}
 	if d.pairs != nil {
 		d.prepare = d.pairs.prepare
 	}
@@ -146,6 +150,19 @@ func newPlan(d draft) (*Plan, error) {
 	}
 	plan.Accountant, plan.Epsilon = plan.accounted.by, plan.accounted.epsilon
 	return plan, nil
+}
+
+// answersOutcome refuses an outcome, and a family of noise, that the method would ignore.
+func (d draft) answersOutcome() error {
+	switch p := d.public; {
+	case d.outcomes:
+		return nil
+	case p.Outcome != nil:
+		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, or leave the key out", ErrMethod, d.method)
+	case p.Privacy != nil && p.Privacy.NoiseFamily == LaplaceNoise:
+		return fmt.Errorf("%w: privacy.noise_family is laplace, and the noise of %s is Gaussian; only dp-survival has both", ErrMethod, d.method)
+	}
+	return nil
 }
 
 // estimatesNothing refuses probabilities that are to be estimated in vain.
@@ -248,11 +265,14 @@ func (p *Plan) CheckEnds(known bool) error {
 	switch {
 	case known:
 		return nil
-	case p.public.Complete && p.public.decisions() > 1:
+	case p.public.Complete && p.public.decisions() > 1 && p.public.Outcome == nil:
 		return errEnds(p.Method, "nobody can tell whether an episode was cut off, and problem.records is complete")
 	case p.bootstraps:
 		return errEnds(p.Method, "every last decision would be left out with its reward")
 	case p.needsEnds:
+		if p.public.Outcome != nil {
+			return errEnds(p.Method, "nobody can tell an event from censoring")
+		}
 		return errEnds(p.Method, "nobody can tell whether rewards could have followed the last")
 	}
 	return nil
@@ -307,6 +327,9 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	if p.OneDecision && d.Rows() != d.Episodes() {
 		return fmt.Errorf("%w: a trajectory has several decisions, and the public facts say that each has one", ErrData)
 	}
+	if p.Outcome != nil && p.Outcome.Event != "" {
+		return nil // a person adds to one cell, and whoever has several rows to that of unusable outcomes
+	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
 		if p.Complete {
@@ -330,7 +353,7 @@ func (p Public) checkComplete(d *trajectory.Dataset, person int) error {
 	if from == to || d.Counted(person) > to-from {
 		return fmt.Errorf("%w: problem.records is complete, and the data have no decision of %s, or an episode was left out; mend the data, or leave the key out", ErrData, p.unit().Words("a person"))
 	}
-	for e := from; e < to; e++ {
+	for e := from; e < to && p.Outcome == nil; e++ { // of an outcome the end is what is asked for
 		if int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) >= p.decisions() || d.Ended(e) {
 			continue
 		}

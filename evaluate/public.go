@@ -66,6 +66,9 @@ type Privacy struct {
 	Unit      Unit
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
+	// NoiseFamily is the law of the noise of a method whose sums are counts; "" leaves the
+	// choice to the plan.
+	NoiseFamily NoiseFamily
 	// Fast has noise drawn as float64 normals: floating-point attacks are not excluded, and a
 	// release made with it says so. Noise is exact by default.
 	Fast bool
@@ -124,8 +127,10 @@ type Public struct {
 	// Design is what public policies say of the importance ratios; nil where they say
 	// nothing. dp-is, dp-pdis, dp-wis and dp-dr use it.
 	Design *Design
+	// Outcome asks for survival; nil where a value is asked for.
+	Outcome *Outcome
 	// Complete says that nothing is lost: every decision of every person is in the data, no
-	// episode was cut off, and none of them, nor a value that is read, was left out or
+	// episode was cut off (other than as Outcome counts it), and none of them, nor a value that is read, was left out or
 	// replaced. Only whoever holds the data can say so; a check refuses data that show
 	// otherwise.
 	Complete bool
@@ -154,6 +159,7 @@ func (p Public) clone() Public {
 	p.Start = slices.Clone(p.Start)
 	p.Targets = p.Targets.clone()
 	p.By = p.By.clone()
+	p.Outcome = p.Outcome.clone()
 	return p
 }
 
@@ -260,6 +266,11 @@ func (p Public) Validate() error {
 			return err
 		}
 	}
+	if p.Outcome != nil {
+		if err := p.Outcome.validate(p); err != nil {
+			return err
+		}
+	}
 	if p.Privacy == nil {
 		return nil
 	}
@@ -281,7 +292,12 @@ func (p Public) validatePrivacy() error {
 		return fmt.Errorf("%w: problem.horizon is missing; %s", ErrPublic,
 			q.Unit.Words("give the largest number of decisions that a person contributes"))
 	}
-	if !(p.Reward.Width() > 0) && p.Return == nil {
+	switch q.NoiseFamily {
+	case "", GaussianNoise, LaplaceNoise:
+	default:
+		return fmt.Errorf("%w: privacy.noise_family is %q; want auto, gaussian or laplace", ErrPublic, string(q.NoiseFamily))
+	}
+	if p.Outcome == nil && !(p.Reward.Width() > 0) && p.Return == nil {
 		return fmt.Errorf("%w: problem.reward is missing or a single point; give the public range {min, max} of one reward", ErrPublic)
 	}
 	if r := p.Returns(); !(r.Width() >= smallestWidth && max(-r.Min, r.Max) <= largestReturn) {
@@ -302,10 +318,13 @@ func (p Public) validatePrivacy() error {
 // person outright.
 func (p Public) largeDelta() bool { return p.Privacy.Budget.Delta >= 1/float64(p.Persons) }
 
-// Returns is the public range of a trajectory's discounted return: what rewards,
+// Returns is the public range of a trajectory's discounted return, or of an outcome's time: what rewards,
 // discount and horizon allow to trajectories of one decision or more, cut to
 // Return where that is given.
 func (p Public) Returns() Range {
+	if p.Outcome != nil {
+		return Range{0, p.Outcome.until()}
+	}
 	if p.Return != nil && !(p.Reward.Width() > 0) {
 		return *p.Return
 	}
@@ -367,7 +386,7 @@ func (p Public) facts() map[string]any {
 	}
 	where(len(p.parameters) > 0, "parameters", p.parameters)
 	where(p.Horizon > 0, "horizon", p.Horizon)
-	where(p.Horizon > 0, "reward", p.Reward)
+	where(p.Horizon > 0 && p.Outcome == nil, "reward", p.Reward)
 	where(p.Horizon > 0, "return", p.Returns())
 	where(p.Horizon > 0 && p.Return != nil, "return_given", true)
 	where(p.Persons > 0, p.unit().count(), p.Persons)
@@ -377,6 +396,9 @@ func (p Public) facts() map[string]any {
 	}
 	if p.Behavior != nil {
 		f["estimated_behavior"] = *p.Behavior
+	}
+	if p.Outcome != nil {
+		f["outcome"] = *p.Outcome
 	}
 	where(p.Start != nil, "first_states", p.Start)
 	where(p.decisions() < p.Horizon, "one_decision", true)

@@ -41,7 +41,7 @@ func scalarReference(method string, p Public, compute func(s *value.Sample) (*Re
 func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
 	p := of.public.clone()
 	if p.Privacy != nil {
-		return nil, fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, of.method)
+		return nil, referenceHasNoPrivacy(of.method)
 	}
 	if err := p.single(of.method); err != nil {
 		return nil, err
@@ -69,8 +69,15 @@ func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*
 		}, nil
 	}
 	of.public, of.outcome = p, referenceAgain(p, of.outcome)
-	of.summary = summary{notes: []string{"This is a reference without privacy: it may reveal the data of single persons."}}
+	of.summary = summary{notes: []string{referenceNote}}
 	return newPlan(of)
+}
+
+// referenceNote says what a release without privacy is.
+const referenceNote = "This is a reference without privacy: it may reveal the data of single persons."
+
+func referenceHasNoPrivacy(method string) error {
+	return fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
 }
 
 // average is the release of a mean over persons with its standard error.

@@ -2,10 +2,13 @@ package evaluate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // IS is importance sampling of whole trajectories, without privacy ([value.IS]).
@@ -235,4 +238,42 @@ func weightingNamed(method, name string) (value.Weighting, error) {
 		return 0, fmt.Errorf("%w: %s: %w", ErrMethod, method, err)
 	}
 	return w, nil
+}
+
+// KaplanMeier is [DPSurvival] without privacy.
+type KaplanMeier struct {
+	// Until and Control are as in [DPSurvival].
+	Until   float64 `json:"until,omitempty"`
+	Control string  `json:"control,omitempty"`
+}
+
+// Plan implements [Estimator].
+func (m KaplanMeier) Plan(p Public) (*Plan, error) {
+	const method = "survival"
+	p = p.asking(m)
+	if p.Privacy != nil {
+		return nil, referenceHasNoPrivacy(method)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	q, err := DPSurvival{Until: m.Until, Control: m.Control}.question(method, p)
+	if err != nil {
+		return nil, err
+	}
+	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		at, err := q.cells(d)
+		if err != nil {
+			return nil, err
+		}
+		counts := make([]float64, q.Cells())
+		for _, cell := range at {
+			if cell >= 0 {
+				counts[cell]++
+			}
+		}
+		return func(context.Context, *noise.Source) (*Release, error) { return q.release(counts) }, nil
+	}
+	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: q.again,
+		summary: summary{facts: map[string]any{"until": q.Ends[q.Question.Until-1]}, notes: []string{referenceNote}}})
 }

@@ -25,6 +25,8 @@ type Release struct {
 	Values []float64 `json:"values,omitempty"`
 	// Bands lie about Values; nil where nothing was released that tells their error, as off-policy.
 	Bands *Bands `json:"bands,omitempty"`
+	// Survival is what dp-survival estimates beside its answers; nil for all others.
+	Survival *Survival `json:"survival,omitempty"`
 	// Start is the mean of Values under a public distribution of first states; nil where
 	// none was asked for.
 	Start *StartValue `json:"start_value,omitempty"`
@@ -87,7 +89,7 @@ func (r *Release) answer() {
 // run is the release as its run made it, the opposite of answer.
 func (r *Release) run() *Release {
 	out := *r
-	if len(r.Answers) == 1 && r.Answers[0].Estimate != nil && r.JointConfidence == 0 {
+	if len(r.Answers) == 1 && r.Answers[0].Estimate != nil && r.JointConfidence == 0 && r.Survival == nil {
 		out.estimate, out.Diagnostics = r.Answers[0].Estimate, r.Answers[0].Diagnostics
 	}
 	return &out

@@ -28,11 +28,16 @@ func NewDiscreteLaplace(scale float64) (*DiscreteLaplace, error) {
 func (l *DiscreteLaplace) Scale() float64 { return l.scale }
 
 // Sample draws one integer.
-func (l *DiscreteLaplace) Sample(src *Source) int64 { return l.sample(src) }
+func (l *DiscreteLaplace) Sample(src *Source) int64 {
+	if t, ok := src.tape.(laplaceTape); ok {
+		t.DrawnLaplace(l.scale)
+	}
+	return l.sample(src)
+}
 
 // Fill fills dst with independent draws, the same as repeated calls of Sample.
 func (l *DiscreteLaplace) Fill(dst []int64, src *Source) {
 	for i := range dst {
-		dst[i] = l.sample(src)
+		dst[i] = l.Sample(src)
 	}
 }

@@ -82,6 +82,11 @@ func (s *Source) drawn(sigma float64) {
 	}
 }
 
+// laplaceTape is a [hook.Tape] that is told the same of [DiscreteLaplace].
+type laplaceTape interface {
+	DrawnLaplace(scale float64)
+}
+
 // coinTape is a [hook.Tape] that is told, before each coin of [Source.BernoulliExpRat], its exponent.
 type coinTape interface {
 	Tossed(x *big.Rat)

@@ -67,6 +67,9 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	if p.By, err = groupsOf(c); err != nil {
 		return p, err
 	}
+	if p.Outcome, err = outcomeOf(c); err != nil {
+		return p, err
+	}
 	if p.Privacy, err = Guarantee(c); err != nil {
 		return p, err
 	}
@@ -91,6 +94,14 @@ func Guarantee(c config.Config) (*evaluate.Privacy, error) {
 		return nil, fmt.Errorf("privacy.adjacency: %w", err)
 	}
 	g := &evaluate.Privacy{Unit: evaluate.Unit(c.Privacy.Unit), Adjacency: adjacency, Budget: dp.Budget{Epsilon: c.Privacy.Epsilon, Delta: c.Privacy.Delta}, LargeDelta: c.Privacy.LargeDelta}
+	switch c.Privacy.NoiseFamily {
+	case "", "auto":
+		if c.Ledger != nil && c.Privacy.Delta > 0 {
+			g.NoiseFamily = evaluate.GaussianNoise
+		}
+	default:
+		g.NoiseFamily = evaluate.NoiseFamily(c.Privacy.NoiseFamily)
+	}
 	switch c.Privacy.Noise {
 	case "", "exact":
 	case "fast":

@@ -74,6 +74,9 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		return o, err
 	}
 	readGroups(c, &o)
+	if err := readOutcome(c, &o); err != nil {
+		return o, err
+	}
 	if err := readBounds(c, &o); err != nil {
 		return o, err
 	}
@@ -208,6 +211,9 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	}
 	if p.By != nil {
 		add([]string{p.By.Column})
+	}
+	if p.Outcome != nil && p.Outcome.Event != "" {
+		add([]string{p.Outcome.Event})
 	}
 	for _, pi := range append(Policies(p), behaviour) {
 		add(columnsOf(pi))

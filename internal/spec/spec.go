@@ -28,11 +28,15 @@ type Spec struct {
 // New checks a configuration and makes what follows from it without the data. It opens
 // policy files, which are public.
 func New(c config.Config) (*Spec, error) {
+	asked := c
+	c, err := withOutcome(asked)
+	if err != nil {
+		return nil, err
+	}
 	if err := Validate(c); err != nil {
 		return nil, err
 	}
 	s := Spec{Config: c, Format: c.Data.Format}
-	var err error
 	if s.Method, err = evaluate.MethodNamed(c.Method.Name); err != nil {
 		return nil, err
 	}
@@ -46,7 +50,7 @@ func New(c config.Config) (*Spec, error) {
 		return nil, fmt.Errorf("%w: method %s estimates a value function and needs features, such as {kind: tabular, states: 40, column: obs_state}", config.ErrConfig, s.Method.Name)
 	}
 	// The release names it, so it must not fail once there is one.
-	if s.Hash, err = c.Hash(); err != nil {
+	if s.Hash, err = asked.Hash(); err != nil {
 		return nil, err
 	}
 	if s.Behavior, err = BehaviorPolicy(c.Data.Behavior, c); err != nil {

@@ -14,8 +14,12 @@ func AsksNothing(c config.Config) bool {
 // the data, the mean return, so that the steward can look at them.
 func standIn(c config.Config) config.Config {
 	c.Target, c.Method = config.Target{Kind: "logged"}, config.Method{Name: "dp-is"}
+	reference := "is"
+	if c.Data.Outcome != nil {
+		c.Method.Name, reference = "dp-survival", "survival"
+	}
 	if c.Privacy.None {
-		c.Method.Name = "is"
+		c.Method.Name = reference
 		return c
 	}
 	c.Privacy.Epsilon, c.Privacy.Delta, c.Privacy.LargeDelta = 1, 1e-6, true // of a release that is not made

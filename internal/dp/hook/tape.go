@@ -13,6 +13,15 @@ type Tape interface {
 	Release(step, sigma float64, sum, noisy []int64)
 }
 
+// LaplaceTape is a [Tape] that sees sums of counts with discrete Laplace noise too.
+type LaplaceTape interface {
+	Tape
+	// ReleaseLaplace is as Release of a sum whose noise is discrete Laplace of the given scale, on
+	// the lattice of the integers. If a tape also has the method DrawnLaplace(scale float64), that
+	// is called before every discrete Laplace draw.
+	ReleaseLaplace(scale float64, sum, noisy []int64)
+}
+
 // ChoiceTape is a [Tape] that sees private choices too.
 type ChoiceTape interface {
 	Tape

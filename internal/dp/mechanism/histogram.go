@@ -10,14 +10,14 @@ import (
 
 // Histogram releases how many persons fall into each of a public set of bins,
 // every person into a public number of bins at most, one unless said otherwise, with
-// Gaussian noise in each bin.
+// Gaussian or discrete Laplace noise in each bin.
 //
 // Unit: a person. Replacing a person takes one unit out of k bins at most, and puts
 // one into k others, so the diameter is sqrt(2k) (not 2 sqrt k); adding or removing one
 // changes k bins by 1. The event is dp.Gaussian relative to half the diameter, or to
 // sqrt k.
 type Histogram struct {
-	multiplier float64
+	multiplier float64 // of Laplace noise its scale
 	most       int
 	total      accumulator
 	point      []int64
@@ -46,11 +46,37 @@ func NewSetHistogram(bins, most int, noiseMultiplier float64, adjacency dp.Adjac
 	return &Histogram{noiseMultiplier, most, newAccumulator(grid, bins, kind), make([]int64, bins)}, nil
 }
 
+// NewLaplaceHistogram makes an empty histogram of a public number of bins, one bin a person,
+// with discrete Laplace noise of the given scale in each bin. One person has l1 norm 1, and
+// replacing one changes the counts by 2 in l1: the event is dp.DiscreteLaplace of norm 1.
+func NewLaplaceHistogram(bins int, scale float64) (*Histogram, error) {
+	if bins < 1 {
+		return nil, fmt.Errorf("%w: %d bins; want at least 1", ErrParameter, bins)
+	}
+	if !(scale > 0) || math.IsInf(scale, 0) {
+		return nil, fmt.Errorf("%w: noise is %v; want a finite number above 0", ErrParameter, scale)
+	}
+	total := newAccumulator(lattice{step: 1, radius: 1, sigma: scale}, bins, Exact)
+	total.laplace = true
+	return &Histogram{scale, 1, total, make([]int64, bins)}, nil
+}
+
 // Capacity is the number of persons that can be added at most.
 func (h *Histogram) Capacity() int64 { return h.total.grid.capacity() }
 
 // SD is the standard deviation of the noise in each bin, public.
-func (h *Histogram) SD() float64 { return h.total.grid.sigma * h.total.grid.step }
+func (h *Histogram) SD() float64 {
+	if h.total.laplace {
+		return LaplaceSD(h.total.grid.sigma)
+	}
+	return h.total.grid.sigma * h.total.grid.step
+}
+
+// LaplaceSD is the standard deviation of discrete Laplace noise of a scale:
+// sqrt(2 q)/(1 - q) with q = e^(-1/scale).
+func LaplaceSD(scale float64) float64 {
+	return math.Sqrt2 * math.Exp(-1/(2*scale)) / -math.Expm1(-1/scale)
+}
 
 // Add counts one person in a bin. A bin outside the histogram counts nowhere.
 func (h *Histogram) Add(bin int) error {
@@ -87,7 +113,12 @@ func (h *Histogram) Merge(o *Histogram) error {
 }
 
 // Event describes the release.
-func (h *Histogram) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: h.multiplier} }
+func (h *Histogram) Event() dp.Event {
+	if h.total.laplace {
+		return dp.DiscreteLaplace{Scale: h.multiplier, Norm: 1}
+	}
+	return dp.Gaussian{NoiseMultiplier: h.multiplier}
+}
 
 // Release draws the noise and returns the noisy counts. It can be called once.
 func (h *Histogram) Release(src *noise.Source) ([]float64, dp.Event, error) {

@@ -46,7 +46,8 @@ func (a *accumulator) drawn(all hook.Sum, src *noise.Source) ([]int64, error) {
 }
 
 // farthest is how many standard deviations of noise a sum over processes has to leave
-// room for: its exact sampler goes beyond with a probability below 2^-2900. In one process
+// room for: the exact Gaussian sampler goes beyond with a probability below 2^-2900, and of
+// discrete Laplace noise, below 2^-90, the scale is at most 2^40 beside counts of persons. In one process
 // the capacity keeps sums below 2^62, which the sum of others' sums is not certain to be.
 const farthest = 64
 

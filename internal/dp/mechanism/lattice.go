@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/fault"
 )
 
@@ -160,6 +161,16 @@ func (l lattice) disturb(sum, noisy []int64, src *noise.Source) {
 	}
 }
 
+// disturbLaplace is disturb of a sum whose noise is discrete Laplace with the scale sigma.
+func (l lattice) disturbLaplace(sum, noisy []int64, src *noise.Source) {
+	for i, k := range sum {
+		noisy[i] += k
+	}
+	if t, ok := src.Tape().(hook.LaplaceTape); ok {
+		t.ReleaseLaplace(l.sigma, sum, noisy)
+	}
+}
+
 // accumulator is the integer sum that the mechanisms share.
 type accumulator struct {
 	grid     lattice
@@ -167,6 +178,7 @@ type accumulator struct {
 	persons  int64
 	released bool
 	fast     bool
+	laplace  bool // the noise is discrete Laplace, and grid.sigma its scale
 }
 
 func newAccumulator(grid lattice, dim int, kind Noise) accumulator {
@@ -210,7 +222,7 @@ func (a *accumulator) merge(b *accumulator) error {
 	if a.released || b.released {
 		return ErrReleased
 	}
-	if a.grid != b.grid || len(a.sum) != len(b.sum) || a.fast != b.fast {
+	if a.grid != b.grid || len(a.sum) != len(b.sum) || a.fast != b.fast || a.laplace != b.laplace {
 		return ErrMismatch
 	}
 	if a.persons > a.grid.capacity()-b.persons {
@@ -256,6 +268,9 @@ func (a *accumulator) release(src *noise.Source) ([]float64, error) {
 
 // exactly is a sum with exact noise, in lattice steps.
 func (a *accumulator) exactly(sum []int64, src *noise.Source) ([]int64, error) {
+	if a.laplace {
+		return a.laplacian(sum, src)
+	}
 	exact, err := noise.NewGaussian(a.grid.sigma)
 	if err != nil {
 		return nil, err
@@ -265,6 +280,18 @@ func (a *accumulator) exactly(sum []int64, src *noise.Source) ([]int64, error) {
 		noisy[i] = exact.Sample(src)
 	}
 	a.grid.disturb(sum, noisy, src)
+	return noisy, nil
+}
+
+// laplacian is exactly with discrete Laplace noise.
+func (a *accumulator) laplacian(sum []int64, src *noise.Source) ([]int64, error) {
+	exact, err := noise.NewDiscreteLaplace(a.grid.sigma)
+	if err != nil {
+		return nil, err
+	}
+	noisy := make([]int64, len(sum))
+	exact.Fill(noisy, src)
+	a.grid.disturbLaplace(sum, noisy, src)
 	return noisy, nil
 }
 

@@ -1,0 +1,62 @@
+package config
+
+import (
+	"errors"
+)
+
+// Outcome says what is observed of a person in a study of survival: the time to an event or to
+// the end of follow-up, and which of the two it was. docs/survival.md is the guide.
+type Outcome struct {
+	// Time is the column of the time, and Event the column that says what ended it, in a table
+	// of one row a person. Without both, the time is the number of decisions of a person's
+	// episode, and the event that it terminated.
+	Time  string `yaml:"time" json:",omitempty"`
+	Event string `yaml:"event" json:",omitempty"`
+	// Causes are the events by name, each with its value in Event; those of several names
+	// compete. Censored is the value, or the list of values, of a time that ended without one.
+	Causes   map[string]Value `yaml:"causes" json:",omitempty"`
+	Censored Values           `yaml:"censored" json:",omitempty"`
+	// Bins are the ends of the bins of time; or the ends are Every, twice Every, and so on to Until.
+	Bins  []float64 `yaml:"bins" json:",omitempty"`
+	Every float64   `yaml:"every" json:",omitempty"`
+	Until float64   `yaml:"until" json:",omitempty"`
+	// Times are grouped (the default), where a bin is a range of times, or discrete, where
+	// every time in a bin is its end and events come before censoring, as with visits.
+	Times string `yaml:"times" json:",omitempty"`
+}
+
+// Value is one value of a column: a text or a number.
+type Value struct {
+	// Word is the value as text, and Numeric says that it is a number.
+	Word    string
+	Numeric bool
+}
+
+// UnmarshalYAML accepts a text, a number, or true or false, which are 1 and 0.
+func (v *Value) UnmarshalYAML(decode func(any) error) error {
+	var value any
+	if err := decode(&value); err != nil {
+		return err
+	}
+	var err error
+	v.Word, v.Numeric, err = wordOf(value)
+	return err
+}
+
+// Values are values of a column. YAML may give a single one.
+type Values []Value
+
+// UnmarshalYAML accepts a value or a list of values.
+func (v *Values) UnmarshalYAML(decode func(any) error) error {
+	var one Value
+	if decode(&one) == nil {
+		*v = Values{one}
+		return nil
+	}
+	var many []Value
+	if err := decode(&many); err != nil {
+		return errors.New("want a value, or a list of values")
+	}
+	*v = many
+	return nil
+}

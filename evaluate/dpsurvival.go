@@ -1,0 +1,324 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/survival"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// DPSurvival estimates survival under censoring in each arm of a study: the survival curve, the
+// cumulative incidence of competing causes, restricted mean times, medians, and the differences
+// of arms from a control. [Public.Outcome] says what is observed, and [Public.By] which
+// observation tells the arms apart; without it there is one arm.
+//
+// Released: [Survival], and the restricted mean of each arm, or with Control their differences,
+// as answers with 95% intervals. Assumes: censoring is independent of the time to the event
+// within each arm. Unit: a person. Adjacency: either. Clip: none is needed, since a person
+// adds 1 to one cell. Event: dp.Gaussian or dp.DiscreteLaplace, see [NoiseFamily]. Proof:
+// docs/proofs/survival.md.
+type DPSurvival struct {
+	// Until restricts times: 0 means the end of the last bin; otherwise it is the end of a bin.
+	Until float64 `json:"until,omitempty"`
+	// Control is the name of the arm that the others are compared with; "" for no comparison.
+	Control string `json:"control,omitempty"`
+	// Guess is what is publicly supposed of the outcome. The forecast depends on it, and the
+	// release does not; nil means half of the persons with an event, and nobody censored.
+	Guess *OutcomeGuess `json:"guess,omitempty"`
+}
+
+// OutcomeGuess is a public guess about an outcome, for forecasts.
+type OutcomeGuess struct {
+	// Events is the share of persons who would have an event within the bins, were nobody
+	// censored, and Dropout the share who would be censored within them, were there no events.
+	Events  float64 `json:"events"`
+	Dropout float64 `json:"dropout,omitempty"`
+}
+
+// NoiseFamily is the law of the noise of counts.
+type NoiseFamily string
+
+// The families. "" means the one of less noise for the budget of this release alone: discrete
+// Laplace noise, whose cost adds up by epsilon, where delta is 0 or that noise is smaller, and
+// otherwise Gaussian noise, which is the cheaper one in a ledger that adds up squares.
+const (
+	GaussianNoise NoiseFamily = "gaussian"
+	LaplaceNoise  NoiseFamily = "laplace"
+)
+
+// Survival is what dp-survival releases beside its answers. All of it follows from the noisy
+// cells in the diagnostics.
+type Survival struct {
+	// Time says what the time is, and Ends are the ends of its bins.
+	Time string    `json:"time"`
+	Ends []float64 `json:"ends"`
+	// Until is the time to which means are restricted.
+	Until       float64              `json:"until"`
+	Arms        []SurvivalArm        `json:"arms"`
+	Differences []SurvivalDifference `json:"differences,omitempty"`
+}
+
+// SurvivalArm is what is estimated of one arm.
+type SurvivalArm struct {
+	Name string `json:"name"`
+	// AtRisk are the noisy numbers at risk at the start of each bin.
+	AtRisk   []float64 `json:"at_risk"`
+	Survival Curve     `json:"survival"`
+	// Incidence is the cumulative incidence of each of several causes.
+	Incidence []CauseIncidence `json:"incidence,omitempty"`
+	// Median is the time by which half of the persons had an event, where the band shows it.
+	Median *Median `json:"median,omitempty"`
+	// RestrictedMean is the mean of the time cut at Until; its interval holds by itself.
+	RestrictedMean Estimate `json:"restricted_mean"`
+	// MissingShare is the noisy share of persons whose outcome cannot be used; 0 where the
+	// curator states that there is none.
+	MissingShare float64 `json:"missing_share"`
+}
+
+// Curve is one probability for each bin's end, with limits that hold together for all bins
+// with 95%. Values end where too few persons are at risk for one.
+type Curve struct {
+	Values []float64 `json:"values"`
+	Lower  []float64 `json:"lower"`
+	Upper  []float64 `json:"upper"`
+}
+
+// CauseIncidence is the probability of an event of a cause by the end of each bin.
+type CauseIncidence struct {
+	Cause string `json:"cause"`
+	Curve
+}
+
+// Median is a median time with the times between which the band of its curve holds it. Value
+// and Upper are nil where the curve, or the band, stays above one half.
+type Median struct {
+	Value *float64 `json:"value,omitempty"`
+	Lower float64  `json:"lower"`
+	Upper *float64 `json:"upper,omitempty"`
+}
+
+// SurvivalDifference is the difference of an arm's survival from the control's, by bin.
+type SurvivalDifference struct {
+	Name string `json:"name"`
+	Curve
+}
+
+// survivalQuestion is all that is fixed before data are seen.
+type survivalQuestion struct {
+	survival.Question
+	public Public
+	arms   []string
+	// scale is that of Laplace noise, multiplier that of Gaussian noise; 0 for the other.
+	scale, multiplier float64
+}
+
+// Plan implements [Estimator].
+func (m DPSurvival) Plan(p Public) (*Plan, error) { return privately("dp-survival", m, p, m.draft) }
+
+func (m DPSurvival) draft(method string, p Public) (draft, error) {
+	q, err := m.question(method, p)
+	if err != nil {
+		return draft{}, err
+	}
+	family, event, err := q.noises()
+	if err != nil {
+		return draft{}, err
+	}
+	s, err := m.about(q)
+	if err != nil {
+		return draft{}, err
+	}
+	s.facts["noise_family"], s.facts["noise_std"] = family, q.SD
+	return draft{method: method, public: p, event: event, outcomes: true, needsEnds: p.Outcome.Event == "",
+		prepare: q.prepare, outcome: q.again, summary: s}, nil
+}
+
+// question checks the parameters.
+func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) {
+	q := survivalQuestion{public: p}
+	o := p.Outcome
+	if o == nil {
+		return q, fmt.Errorf("%w: %s needs data.outcome, which says what is the time to which event", ErrPublic, method)
+	}
+	q.Layout = survival.Layout{Arms: 1, Bins: len(o.Ends), Causes: len(o.Causes), Missing: p.missingCells() && p.Privacy != nil}
+	q.Ends, q.Grouped, q.Control, q.Until = o.Ends, o.Grouped, -1, len(o.Ends)
+	q.arms = []string{p.unit().Words("all persons")}
+	if p.By != nil {
+		q.arms, q.Arms = nil, len(p.By.Of)
+		for _, a := range p.By.Of {
+			q.arms = append(q.arms, a.Name)
+		}
+	}
+	if m.Control != "" {
+		if q.Control = slices.Index(q.arms, m.Control); q.Control < 0 || p.By == nil {
+			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q", ErrMethod, method, m.Control, q.arms)
+		}
+	}
+	if m.Until != 0 {
+		i := slices.Index(o.Ends, m.Until)
+		if i < 0 {
+			return q, fmt.Errorf("%w: %s: until is %v; want the end of a bin, %v to %v", ErrMethod, method, m.Until, o.Ends[0], o.until())
+		}
+		q.Until = i + 1
+	}
+	if g := m.Guess; g != nil && !(g.Events > 0 && g.Events < 1 && g.Dropout >= 0 && g.Dropout < 1) {
+		return q, fmt.Errorf("%w: %s: guess is %+v; want events above 0 and below 1, and dropout from 0 to below 1", ErrMethod, method, *g)
+	}
+	return q, nil
+}
+
+// noises chooses the family of the noise and its size.
+func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
+	g := q.public.Privacy
+	family := g.NoiseFamily
+	scale := replaced(g) / g.Budget.Epsilon * (1 + 0x1p-44)
+	if family == LaplaceNoise && g.Fast {
+		return "", nil, fmt.Errorf("%w: privacy.noise is fast and privacy.noise_family is laplace, whose noise is exact; leave one of them out", ErrPublic)
+	}
+	var gaussian *mechanism.Histogram
+	if g.Budget.Delta > 0 {
+		found, err := multipliers(*g, 1)
+		if err != nil {
+			return "", nil, err
+		}
+		if gaussian, err = mechanism.NewHistogram(q.Cells(), found[0], g.Adjacency, g.noise()); err != nil {
+			return "", nil, err
+		}
+		q.multiplier = found[0]
+	}
+	if family == "" {
+		family = GaussianNoise
+		if gaussian == nil || !g.Fast && mechanism.LaplaceSD(scale) < gaussian.SD() {
+			family = LaplaceNoise
+		}
+	}
+	if family == LaplaceNoise {
+		q.scale, q.multiplier = scale, 0
+	} else if gaussian == nil {
+		return "", nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give; set privacy.noise_family to laplace, or delta above 0", dp.ErrBudget)
+	}
+	h, err := q.histogram()
+	if err != nil {
+		return "", nil, err
+	}
+	q.SD = h.SD()
+	return family, h.Event(), nil
+}
+
+// histogram makes the empty cells; nil without privacy.
+func (q *survivalQuestion) histogram() (*mechanism.Histogram, error) {
+	if q.scale > 0 {
+		return mechanism.NewLaplaceHistogram(q.Cells(), q.scale)
+	}
+	g := q.public.Privacy
+	return mechanism.NewHistogram(q.Cells(), q.multiplier, g.Adjacency, g.noise())
+}
+
+// cells finds the cell of every person, -1 for one who is in no arm.
+func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
+	p, column := q.public, -1
+	if e := p.Outcome.Event; e != "" {
+		if column = d.Column(e); column < 0 {
+			return nil, fmt.Errorf("%w: data.outcome.event: the data were read without %s", ErrData, e)
+		}
+	}
+	members := make([]int, d.Persons())
+	if p.By != nil {
+		var err error
+		if members, err = p.By.Members(d); err != nil {
+			return nil, err
+		}
+	}
+	unusable := 0
+	for person, arm := range members {
+		from, to := d.PersonStart[person], d.PersonStart[person+1]
+		lost := to-from != 1 || d.LeftOut != nil && d.LeftOut[person] > 0
+		switch {
+		case arm < 0 && !lost:
+			continue // of another group
+		case lost && arm < 0:
+			members[person] = q.Unknown()
+			unusable++
+			continue
+		}
+		x := exit{}
+		if !lost {
+			x = p.Outcome.exitOf(d, from, column)
+		}
+		switch {
+		case !x.usable:
+			unusable++
+			members[person] = q.Unusable(arm)
+		case x.end:
+			members[person] = q.End(arm)
+		default:
+			members[person] = q.Exit(arm, x.bin, x.cause)
+		}
+	}
+	if unusable > 0 && !q.Missing {
+		why := "problem.records is complete"
+		if p.Privacy == nil {
+			why = "a reference leaves nobody out"
+		}
+		return nil, fmt.Errorf("%w: %s, and the outcome of %d %ss cannot be used: a time below 0, an event that data.outcome does not list, a record that was left out, or several of them; mend the data%s", ErrData, why, unusable, p.unit(),
+			map[bool]string{true: ", or leave problem.records out"}[p.Complete])
+	}
+	return members, nil
+}
+
+// prepare binds the plan to data.
+func (q survivalQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	at, err := q.cells(d)
+	if err != nil {
+		return nil, err
+	}
+	h, err := q.histogram()
+	if err != nil {
+		return nil, err
+	}
+	if int64(d.Persons()) > h.Capacity() {
+		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
+	}
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		noisy, err := mechanism.Total(h, len(at), func(person int) error { return h.Add(at[person]) }, src)
+		if err != nil {
+			return nil, err
+		}
+		return q.release(noisy)
+	}, nil
+}
+
+// cellsName is the diagnostic that holds the noisy cells.
+const cellsName = "cells"
+
+// again makes the release of its noisy cells.
+func (q survivalQuestion) again(r *Release) (*Release, error) {
+	var noisy []float64
+	if err := diagnostic(r, cellsName, &noisy); err != nil {
+		return nil, err
+	}
+	if len(noisy) != q.Cells() {
+		return nil, fmt.Errorf("diagnostics.cells holds %d numbers for %d cells", len(noisy), q.Cells())
+	}
+	for _, v := range noisy {
+		if math.IsNaN(v) || math.Abs(v) > 0x1p53 {
+			return nil, errors.New("diagnostics.cells holds what is no count")
+		}
+	}
+	return q.release(noisy)
+}
+
+// intervals is how many answers there are, which hold together.
+func (q survivalQuestion) intervals() int {
+	if q.Control >= 0 {
+		return q.Arms - 1
+	}
+	return q.Arms
+}

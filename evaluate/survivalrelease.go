@@ -1,0 +1,172 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/evaluate/internal/survival"
+)
+
+// release is all that follows from the noisy cells.
+func (q survivalQuestion) release(noisy []float64) (*Release, error) {
+	found := q.Estimate(noisy)
+	s := &Survival{Time: q.public.Outcome.words(), Ends: q.Ends, Until: q.Ends[q.Question.Until-1]}
+	r := &Release{Survival: s, Diagnostics: map[string]any{cellsName: noisy}}
+	if n := q.intervals(); n > 1 {
+		r.JointConfidence = scalar.Confidence(1)
+	}
+	for i, a := range found.Arms {
+		arm := SurvivalArm{Name: q.arms[i], AtRisk: a.AtRisk, Survival: curveOf(a.Curve), MissingShare: a.MissingShare,
+			RestrictedMean: *q.estimate(a.Mean, 1), Median: q.median(a.Curve)}
+		for c, b := range a.Incidence {
+			arm.Incidence = append(arm.Incidence, CauseIncidence{q.public.Outcome.Causes[c].Name, curveOf(b)})
+		}
+		s.Arms = append(s.Arms, arm)
+		r.Notes = append(r.Notes, q.fewNote(i, a)...)
+		if q.Control < 0 {
+			kind, name := OfGroup, q.arms[i]
+			if q.Arms == 1 {
+				kind, name = OfPolicy, valueName
+			}
+			r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: kind, Estimate: q.estimate(a.JointMean, q.intervals())})
+		}
+	}
+	for _, d := range found.Differences {
+		name := q.arms[d.Arm] + contrastSign + q.arms[q.Control]
+		s.Differences = append(s.Differences, SurvivalDifference{name, curveOf(d.Curve)})
+		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: OfContrast, Estimate: q.estimate(d.Mean, q.intervals())})
+	}
+	return r, nil
+}
+
+func curveOf(b survival.Band) Curve { return Curve(b) }
+
+// estimate is a restricted mean, one of so many that hold together.
+func (q survivalQuestion) estimate(m survival.Mean, together int) *Estimate {
+	half := m.Z * math.Hypot(m.StdSampling, m.StdPrivacy)
+	e := &Estimate{
+		Value: m.Value, Interval: [2]float64{m.Lower, m.Upper}, Confidence: scalar.Confidence(together),
+		StdSampling: m.StdSampling, StdPrivacy: m.StdPrivacy, Sampling: Paid,
+		Clipping: [2]float64{max(m.Value-half-m.Lower, 0), max(m.Upper-m.Value-half, 0)},
+	}
+	if q.public.Privacy == nil {
+		e.Sampling = NotPrivate
+	}
+	return e
+}
+
+// median is the time at which a curve falls to one half, and those at which its limits do; nil
+// where nothing is known of it but that it is above 0.
+func (q survivalQuestion) median(b survival.Band) *Median {
+	// The first bin by whose end the curve is at most one half; nil if none is.
+	falls := func(curve []float64) *int {
+		for j, v := range curve {
+			if v <= 0.5 {
+				return &j
+			}
+		}
+		return nil
+	}
+	lower := falls(b.Lower)
+	if lower == nil {
+		return nil
+	}
+	m := &Median{Lower: q.Ends[*lower]}
+	if q.Grouped { // somewhere in the bin
+		m.Lower = 0
+		if *lower > 0 {
+			m.Lower = q.Ends[*lower-1]
+		}
+	}
+	if j := falls(b.Values); j != nil {
+		m.Value = &q.Ends[*j]
+	}
+	if j := falls(b.Upper); j != nil {
+		m.Upper = &q.Ends[*j]
+	}
+	if m.Upper == nil && m.Lower == 0 && m.Value == nil {
+		return nil
+	}
+	return m
+}
+
+// fewNote says where an arm's curve ends before the bins do.
+func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
+	if a.Steady == q.Bins {
+		return nil
+	}
+	at := 0.0
+	if a.Steady > 0 {
+		at = q.Ends[a.Steady-1]
+	}
+	text := fmt.Sprintf("%s: after time %.6g too few persons are at risk for the noise, and nothing is estimated there; the limits of the curve, and the interval of the restricted mean, allow for every course afterwards.", q.arms[i], at)
+	if a.Steady == 0 {
+		text = fmt.Sprintf("%s: too few persons are at risk for the noise, and nothing is estimated of this arm; its intervals are the whole public range.", q.arms[i])
+	}
+	return []string{text}
+}
+
+// about is what is known beforehand.
+func (m DPSurvival) about(q survivalQuestion) (summary, error) {
+	p := q.public
+	total := q.Ends[q.Question.Until-1]
+	s := summary{facts: map[string]any{"until": total}, heading: []string{p.words(independence)}}
+	if q.Control >= 0 {
+		s.facts["control"] = q.arms[q.Control]
+	}
+	cells := q.guessed(m.Guess)
+	found := q.Estimate(cells)
+	mean := found.Arms[0].Mean
+	s.expected.Constant = total / 2
+	if q.Control >= 0 {
+		mean, s.expected.Constant = found.Differences[0].Mean, total
+	}
+	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = mean.StdPrivacy, mean.StdSampling, (mean.Upper-mean.Lower)/2
+	counted := "the end of its bin of time, before the censoring of the same bin"
+	if q.Grouped {
+		counted = "the middle of its bin of time; intervals allow for every order of events and censoring within a bin"
+	}
+	s.notes = append(s.notes, p.words(fmt.Sprintf("The restricted mean is the mean of the %s, or of %g where that is less. An event counts at %s.", p.Outcome.words(), total, counted)))
+	s.notes = append(s.notes, "Limits of a curve hold for all times together with 95% probability, for each curve by itself; the restricted mean and the median that stand with an arm hold by themselves.")
+	if len(p.Outcome.Causes) > 1 {
+		s.notes = append(s.notes, "Causes compete: survival is without an event of any cause, and the incidence of a cause is the probability of that event before any other.")
+	}
+	if q.Missing {
+		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them. A person of another group is not counted."))
+	}
+	if m.Guess == nil {
+		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons have an event by the last bin and that nobody is censored; method.guess takes a better guess."))
+	}
+	return s, nil
+}
+
+// independence is what no data can show, and all rests on.
+const independence = "Assumes that censoring is independent of the time to the event within each arm: persons who left at some time would have fared like those who stayed. If they left because they did badly, or well, the curves are wrong, and nothing in this release shows it. It describes survival under the treatment that was given; arms can be compared as causes where chance assigned them."
+
+// guessed are the cells that are expected of a guess, with equal arms but for guessed sizes.
+func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
+	guess := OutcomeGuess{Events: 0.5}
+	if g != nil {
+		guess = *g
+	}
+	event := -math.Expm1(math.Log1p(-guess.Events) / float64(q.Bins))
+	leave := -math.Expm1(math.Log1p(-guess.Dropout) / float64(q.Bins))
+	cells := make([]float64, q.Cells())
+	for i := range q.Arms {
+		left := float64(q.public.Persons) / float64(q.Arms)
+		if by := q.public.By; by != nil {
+			left = float64(by.size(i, q.public.Persons))
+		}
+		for j := range q.Bins {
+			for c := range q.Causes {
+				cells[q.Exit(i, j, c+1)] = left * event / float64(q.Causes)
+			}
+			left *= 1 - event
+			cells[q.Exit(i, j, 0)] = left * leave
+			left *= 1 - leave
+		}
+		cells[q.End(i)] = left
+	}
+	return cells
+}

@@ -1,0 +1,177 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// withOutcome writes out what data.outcome implies: the policy is the one that made the data,
+// time is not discounted and, where the time is a column, a row is all that there is of a person.
+func withOutcome(c config.Config) (config.Config, error) {
+	o := c.Data.Outcome
+	if o == nil {
+		return c, nil
+	}
+	if c.Target.Kind == "" && len(c.Targets) == 0 {
+		c.Target = config.Target{Kind: "logged"}
+	}
+	if c.Problem.Gamma == 0 {
+		c.Problem.Gamma = 1
+	}
+	if !fromColumns(o) {
+		return c, nil
+	}
+	switch {
+	case o.Time == "" || o.Event == "":
+		return c, fmt.Errorf("%w: data.outcome has one of time and event; name the columns of both, or of neither for the length and the end of episodes", config.ErrConfig)
+	case c.Data.Columns["reward"] != "":
+		return c, fmt.Errorf("%w: data.columns.reward is %q, and with data.outcome the time is read in its place; leave it out", config.ErrConfig, c.Data.Columns["reward"])
+	case c.Problem.Horizon > 1 || c.Problem.Episodes > 1 || c.Data.EpisodePerPerson:
+		return c, fmt.Errorf("%w: data.outcome.time is a column, and a person has one row; leave problem.horizon, problem.episodes and data.episode_per_person out", config.ErrConfig)
+	}
+	c.Data.OneRowEpisodes = true
+	c.Problem.Horizon, c.Problem.Episodes = 1, 1
+	c.Data.Columns = withColumn(c.Data.Columns, "reward", o.Time)
+	return c, nil
+}
+
+func fromColumns(o *config.Outcome) bool { return o.Time != "" || o.Event != "" }
+
+// outcomeOf builds the outcome, nil where a value is asked for.
+func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
+	o := c.Data.Outcome
+	if o == nil {
+		return nil, nil
+	}
+	if !fromColumns(o) {
+		return episodeOutcome(c)
+	}
+	out := &evaluate.Outcome{Event: o.Event}
+	switch o.Times {
+	case "", "grouped":
+		out.Grouped = true
+	case "discrete":
+	default:
+		return nil, fmt.Errorf("%w: data.outcome.times is %q; want grouped or discrete", config.ErrConfig, o.Times)
+	}
+	var err error
+	if out.Ends, err = outcomeBins(o); err != nil {
+		return nil, err
+	}
+	codes, err := outcomeCodes(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range o.Censored {
+		out.Censored = append(out.Censored, codes[v.Word])
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Causes)) {
+		out.Causes = append(out.Causes, evaluate.Cause{Name: name, Number: codes[o.Causes[name].Word]})
+	}
+	return out, nil
+}
+
+// episodeOutcome is that of episodes: the number of decisions until they terminate.
+func episodeOutcome(c config.Config) (*evaluate.Outcome, error) {
+	o := c.Data.Outcome
+	if o.Bins != nil || o.Every != 0 || o.Until != 0 || o.Times != "" || o.Censored != nil {
+		return nil, fmt.Errorf("%w: data.outcome without time and event counts the decisions of episodes, of which problem.horizon count; leave bins, every, until, times and censored out, or name the columns", config.ErrConfig)
+	}
+	if len(o.Causes) > 1 {
+		return nil, fmt.Errorf("%w: data.outcome.causes has %d names, and that an episode terminated is one cause; name the columns time and event to tell causes apart", config.ErrConfig, len(o.Causes))
+	}
+	out := &evaluate.Outcome{Causes: []evaluate.Cause{{Name: "the end", Number: 1}}}
+	for name := range o.Causes {
+		out.Causes[0].Name = name
+	}
+	for j := range min(c.Problem.Horizon, mostEnds) {
+		out.Ends = append(out.Ends, float64(j+1))
+	}
+	return out, nil
+}
+
+// mostEnds is above what evaluate accepts, whose error says how many it does.
+const mostEnds = 1000
+
+// outcomeBins are the ends of the bins.
+func outcomeBins(o *config.Outcome) ([]float64, error) {
+	switch {
+	case o.Bins != nil && (o.Every != 0 || o.Until != 0):
+		return nil, fmt.Errorf("%w: data.outcome has bins, and every or until; give the ends as bins, or every and until", config.ErrConfig)
+	case o.Bins != nil:
+		return o.Bins, nil
+	case !(o.Every > 0) || !(o.Until >= o.Every) || math.IsInf(o.Until, 0):
+		return nil, fmt.Errorf("%w: data.outcome.bins is missing; give the ends of the bins, such as [365, 730, 1095], or every: 365 and until: 1095", config.ErrConfig)
+	}
+	n := math.Round(o.Until / o.Every)
+	if n > mostEnds || math.Abs(n*o.Every-o.Until) > 1e-9*o.Until {
+		return nil, fmt.Errorf("%w: data.outcome.until is %v, %g times every; want a whole number of times, at most %d", config.ErrConfig, o.Until, o.Until/o.Every, mostEnds)
+	}
+	var ends []float64
+	for j := range int(n) {
+		ends = append(ends, float64(j+1)*o.Every)
+	}
+	return ends, nil
+}
+
+// outcomeWords are the values of the event, those of censoring first.
+func outcomeWords(o *config.Outcome) (words []string, numeric bool, err error) {
+	if len(o.Causes) == 0 || len(o.Censored) == 0 {
+		return nil, false, fmt.Errorf("%w: data.outcome.causes and censored say which values of %s mean what; give both, such as causes: {death: 1} and censored: 0", config.ErrConfig, o.Event)
+	}
+	all := slices.Clone(o.Censored)
+	for _, name := range slices.Sorted(maps.Keys(o.Causes)) {
+		all = append(all, o.Causes[name])
+	}
+	for _, v := range all {
+		switch {
+		case v.Numeric != all[0].Numeric:
+			return nil, false, fmt.Errorf("%w: data.outcome: %q is a text and another value of %s a number; want values that are all text or all numbers", config.ErrConfig, v.Word, o.Event)
+		case slices.Contains(words, v.Word):
+			return nil, false, fmt.Errorf("%w: data.outcome: the value %s of %s stands for two things; give every cause, and censoring, values of its own", config.ErrConfig, v.Word, o.Event)
+		}
+		words = append(words, v.Word)
+	}
+	return words, all[0].Numeric, nil
+}
+
+// outcomeCodes are the numbers that are read for the values of the event.
+func outcomeCodes(o *config.Outcome) (map[string]float64, error) {
+	words, numeric, err := outcomeWords(o)
+	if err != nil {
+		return nil, err
+	}
+	codes := map[string]float64{}
+	for i, word := range words {
+		codes[word] = float64(i)
+		if numeric {
+			if codes[word], err = strconv.ParseFloat(word, 64); err != nil {
+				return nil, fmt.Errorf("%w: data.outcome: %w", config.ErrConfig, err)
+			}
+		}
+	}
+	return codes, nil
+}
+
+// readOutcome has two rows of a person read, so that whoever has more than one shows, and
+// the event read as the numbers of its words, none of which is replaced.
+func readOutcome(c config.Config, o *trajectory.Options) error {
+	if c.Data.Outcome == nil || !fromColumns(c.Data.Outcome) {
+		return nil
+	}
+	o.Horizon, o.EpisodesPerPerson = 2, 2
+	event := c.Data.Outcome.Event
+	o.Whole = append(o.Whole, event)
+	words, numeric, err := outcomeWords(c.Data.Outcome)
+	if err == nil && !numeric {
+		o.Encode[event] = trajectory.Vocabulary{Words: words}
+	}
+	return err
+}
