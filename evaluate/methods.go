@@ -27,6 +27,8 @@ type Method struct {
 	Need trajectory.Parts `json:"-"`
 	// NeedFeatures tells whether a feature map must be given.
 	NeedFeatures bool `json:"-"`
+	// NeedOutcome tells whether an outcome must be given ([Public.Outcome]).
+	NeedOutcome bool `json:"-"`
 	// Summary says in a sentence, to readers of a release, what the method does. It is empty
 	// if another method makes the release.
 	Summary string `json:"-"`
@@ -118,10 +120,10 @@ func Methods() []Method {
 				"momentum (0)", "average, project: true or false (true; batch 1: false)", "start: of theta (mid-range; batch 1: 0)", "visits: public probability of each feature",
 				"weighting: trajectory or transition (trajectory)", "length: typical trajectory, for transition", "accountant: xie19 to reproduce the paper"},
 			Summary: "Many small gradient steps reduce the disagreement between the values and what happened; each person’s contribution to a step is clipped and hidden by noise.", whole: "gpope takes persons by chance, one step after the other; use dp-refine, which makes a few sums, or read the data in one process", decode: decodeAs[GPOPE]},
-		{Name: "dp-survival", Private: true, Releases: "survival curves with bands, restricted mean or difference with 95% interval, by arm",
+		{Name: "dp-survival", Private: true, NeedOutcome: true, Releases: "survival curves with bands, restricted mean or difference with 95% interval, by arm",
 			Assumes: "data.outcome; censoring independent of the time to the event within each arm.",
 			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)",
-				"guess: {events: share, dropout: share}: a public guess of the shares of persons with an event, and censored, by the last bin, for the forecast (0.5, 0)"},
+				"guess: {events: share, dropout: share}: a public guess of the shares of persons with an event, and censored, by the last bin, for the forecast (half of the persons, nobody)"},
 			Summary: "Each person counts once: by arm, by the time at which they left, and by whether they left with an event. Curves and means follow from these counts." + hides, groups: true, parts: true, decode: decodeAs[DPSurvival]},
 		{Name: "constant", Private: true, Releases: "a number fixed in advance",
 			Assumes:    "Nothing; it never looks at the data.",
@@ -137,7 +139,7 @@ func Methods() []Method {
 			Assumes:    "privacy: none; one-row episodes, or features for a value function.",
 			Parameters: []string{fmt.Sprintf("prior: number of rows of the overall mean that are added to the mean of an action (%v)", defaultPrior)}, Need: trajectory.Action,
 			Summary: "A model predicts the value of each action and is corrected by the weighted error of its predictions; the answer is the mean over persons.", decode: decodeAs[DR]},
-		{Name: "survival", Releases: "survival curves, restricted mean or difference, by arm", Assumes: "privacy: none; data.outcome.",
+		{Name: "survival", NeedOutcome: true, Releases: "survival curves, restricted mean or difference, by arm", Assumes: "privacy: none; data.outcome.",
 			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)"},
 			Summary:    "The curves are those of Kaplan and Meier, and of Aalen and Johansen for causes that compete.", groups: true, decode: decodeAs[KaplanMeier]},
 		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,

@@ -43,9 +43,10 @@ const (
 // single refuses several targets where the method estimates one policy, and groups where
 // it has one answer for all persons.
 func (p Public) single(method string) error {
-	grouped, several := methodsWith(func(m Method) bool { return m.groups }), methodsWith(func(m Method) bool { return m.several })
+	grouped, several := methodsWith(func(m Method) bool { return m.groups && !m.NeedOutcome }), methodsWith(func(m Method) bool { return m.several })
+	m, err := MethodNamed(method)
 	switch {
-	case p.By != nil && !slices.Contains(grouped, method):
+	case p.By != nil && (err != nil || !m.groups):
 		return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out", ErrMethod, method, strings.Join(grouped, ", "))
 	case p.Targets != nil && !slices.Contains(several, method):
 		return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each", ErrMethod, method, strings.Join(several, ", "))

@@ -215,8 +215,10 @@ func printOverview(out io.Writer, r *overview.Report) {
 	}
 	row("episodes of one", r.EpisodesPerPerson, "")
 	row("decisions", r.Lengths, "an episode")
-	row("reward", r.Rewards.Spread, within(r.Rewards))
-	row("return", r.Returns.Spread, within(r.Returns))
+	if r.Outcome == nil {
+		row("reward", r.Rewards.Spread, within(r.Rewards))
+		row("return", r.Returns.Spread, within(r.Returns))
+	}
 	if p := r.Propensity; p != nil {
 		row("behaviour prob.", p.Spread, "of the logged actions")
 	}
@@ -232,9 +234,25 @@ func printOverview(out io.Writer, r *overview.Report) {
 		fmt.Fprintln(out)
 	}
 	printActions(out, r)
+	printOutcome(out, r.Outcome)
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(out, alarm(out, "warning  "+printable(warning)))
 	}
+}
+
+// printOutcome prints what became of the persons of each arm.
+func printOutcome(out io.Writer, o *overview.Outcome) {
+	if o == nil {
+		return
+	}
+	for _, a := range o.Arms {
+		fmt.Fprintf(out, "outcome  %s: ", printable(a.Arm))
+		for i, n := range a.Events {
+			fmt.Fprintf(out, "%s %d, ", printable(o.Causes[i]), n)
+		}
+		fmt.Fprintf(out, "censored %d, followed to the end %d, unusable %d\n", a.Censored, a.Followed, a.Unusable)
+	}
+	fmt.Fprintf(out, "         arm unknown %d, in no arm %d\n", o.Unknown, o.Elsewhere)
 }
 
 func within(b overview.Bounded) string {

@@ -25,6 +25,8 @@ var logs = map[string]string{
 	"fitted": "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, by: features, actions: 2, once: false, share: 0.6}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 	"drawn":  "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: design, kind: uniform, actions: 4}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1, records: complete}\n",
 	"trial":  "data: {path: visits.csv, behavior: {source: design, kind: constant_by_step, probs: [[0.25, 0.75], 1]}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"stays":  "data: {path: single.csv, outcome: {causes: {discharge: 1}}}\nproblem: {persons: 60, horizon: 5, episodes: 1}\n",
+	"times":  "data: {path: bandit.csv, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
 	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
 
@@ -111,6 +113,11 @@ func private() []question {
 		{name: "dp-refine-lstd", log: "visits", target: logged, method: "{name: dp-refine, form: lstd}", more: states},
 		{name: "dp-refine-lstd-off", log: "paid", target: column, method: "{name: dp-refine, form: lstd, spread: 0.1, deviation: 0.05}", more: linear},
 
+		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
+		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
+		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},
+		{name: "dp-survival-arms", log: "stays", method: "{name: dp-survival, control: other}", more: "by: {column: obs_state, values: [0, 1], names: [first, other], group: may_change, guess: {0: 20}}\n", only: "replace_one"},
+
 		{name: "gpope", log: "visits", target: logged, method: "{name: gpope}", more: states},
 		{name: "gpope-off", log: "visits", target: column, method: "{name: gpope, momentum: 0.5, clip: 0.5, average: false, start: 1}", more: linear},
 		{name: "gpope-uniform", log: "single", target: logged, method: "{name: gpope, sampling: uniform, batch: 12, iterations: 8, schedule: polynomial, exponent: 0.5}", more: states, only: "replace_one"},
@@ -129,6 +136,7 @@ func references() []question {
 		{name: "wis", log: "bandit", target: uniform, method: "{name: wis}"},
 		{name: "dr", log: "visits", target: table, method: "{name: dr}", more: states},
 		{name: "dr-bandit", log: "bandit", target: uniform, method: "{name: dr, prior: 10}"},
+		{name: "survival", log: "stays", method: "{name: survival, until: 4}"},
 		{name: "lsw", log: "visits", target: logged, method: "{name: lsw}", more: states},
 		{name: "lsl", log: "visits", target: logged, method: "{name: lsl, lambda: 2, weights: [1, 2, 1, 0.5, 1]}", more: pairs},
 		{name: "lstd", log: "visits", target: column, method: "{name: lstd}", more: states},

@@ -61,6 +61,10 @@ func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
 	}
+	if s.Public.Outcome != nil {
+		public := s.Public
+		f.Outcome = &public
+	}
 	f.Cap = plan.TrajectoryCap()
 	f.Words = spec.ActionWords(s.Config.Data)
 	f.Estimated, f.Features = s.Public.Behavior, s.Public.Features

@@ -254,7 +254,10 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	s.sums = s.claim.Mu > 0 && !public.Privacy.Fast
-	s.joins = s.sums && plan.InParts() == nil
+	if e, ok := plan.Event.(dp.DiscreteLaplace); ok {
+		s.counts = replay.LaplaceEpsilon(e, public.Privacy.Adjacency)
+	}
+	s.joins = (s.sums || s.counts > 0) && plan.InParts() == nil
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		s.chooses = e.Epsilon
 	}
@@ -337,7 +340,7 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 	}
 	r.Broken = append(r.Broken, o.broken...)
 	r.WorstKind = s.pairs[o.at].Kind
-	if s.sums || s.chooses > 0 {
+	if s.sums || s.chooses > 0 || s.counts > 0 {
 		r.Replayed, r.Worst = len(s.pairs), o.worst
 	}
 	if o.sampled {

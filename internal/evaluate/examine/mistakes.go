@@ -48,11 +48,24 @@ var mistakes = []mistake{
 		}
 	})},
 	{"a count released exactly", onRuns(func(p pair) replay.Run {
-		return tells(p, func(d *trajectory.Dataset) string { return fmt.Sprint(d.Persons(), d.Rows()) })
+		return tells(p, func(d *trajectory.Dataset) string {
+			late := 0
+			for _, r := range d.Reward {
+				if r > d.Reward[0] {
+					late++
+				}
+			}
+			return fmt.Sprint(d.Persons(), d.Rows(), late)
+		})
 	})},
 	{"a note that depends on the data", onRuns(func(p pair) replay.Run {
 		return tells(p, func(d *trajectory.Dataset) string {
-			if len(d.Reward) > 0 && slices.Max(d.Reward) > 0 {
+			switch {
+			case len(d.Reward) == 0:
+				return ""
+			case slices.Min(d.Reward) <= 0:
+				return "a reward was 0 or below"
+			case slices.Max(d.Reward) > 0:
 				return "a reward was above 0"
 			}
 			return ""

@@ -33,9 +33,10 @@ type subject struct {
 	sums bool
 	// joins says that its noise can be drawn for the sums of several processes.
 	joins bool
-	// chooses is the epsilon of a single choice by permute-and-flip, 0 of all else.
-	chooses float64
-	runs    int // of each world, for the lower bound
+	// chooses is the epsilon of a single choice by permute-and-flip, and counts that of a single
+	// sum of counts with discrete Laplace noise; 0 of all else.
+	chooses, counts float64
+	runs            int // of each world, for the lower bound
 	// outside is how many pairs are looked at from outside, where sums cannot be
 	// followed; each has its share of the false-alarm rate.
 	outside int
@@ -78,6 +79,14 @@ func (s *subject) examine(ctx context.Context, early bool) (outcome, error) {
 		}
 		return o, s.draw(ctx, &o, early)
 	}
+	if s.counts > 0 {
+		if err := s.certifyCounts(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
+		if err := s.ways(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
+	}
 	if s.chooses > 0 {
 		if err := s.certifyChoices(ctx, &o); err != nil || len(o.broken) > 0 {
 			return o, err
@@ -96,8 +105,17 @@ func (s *subject) examine(ctx context.Context, early bool) (outcome, error) {
 
 // certifyChoices holds the probabilities of every pair against the epsilon of the claim.
 func (s *subject) certifyChoices(ctx context.Context, o *outcome) error {
+	return s.certify(ctx, o, replay.CheckChoice, s.chooses)
+}
+
+// certifyCounts holds the counts of every pair against it.
+func (s *subject) certifyCounts(ctx context.Context, o *outcome) error {
+	return s.certify(ctx, o, replay.CheckLaplace, s.counts)
+}
+
+func (s *subject) certify(ctx context.Context, o *outcome, check func(context.Context, replay.Run, float64, uint64) (replay.Result, error), epsilon float64) error {
 	for i, p := range s.pairs {
-		r, err := replay.CheckChoice(ctx, p.run, s.chooses, s.seed+uint64(i))
+		r, err := check(ctx, p.run, epsilon, s.seed+uint64(i))
 		if err != nil {
 			err = o.breaks("replay certificate", fmt.Errorf("%s: %w", p.Kind, err))
 		}

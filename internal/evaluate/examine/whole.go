@@ -14,7 +14,7 @@ import (
 // whole looks at the plan of the configuration, where its persons are not too many: it
 // replays it, and tests the noise of a few runs.
 func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Report) error {
-	if !s.sums && s.chooses == 0 || j.Public.Persons == j.persons || len(r.Broken) > 0 {
+	if !s.sums && s.chooses == 0 && s.counts == 0 || j.Public.Persons == j.persons || len(r.Broken) > 0 {
 		return nil
 	}
 	if !r.SameEvent {
@@ -33,14 +33,14 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 	if err != nil {
 		return err
 	}
-	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, seed: j.Seed}
+	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, counts: s.counts, seed: j.Seed}
 	o, err := all.lookBriefly(ctx)
 	if err != nil {
 		return err
 	}
 	r.Broken = append(r.Broken, o.broken...)
 	r.Replayed, r.Worst = r.Replayed+len(pairs), math.Max(r.Worst, o.worst)
-	if !s.sums {
+	if s.chooses > 0 {
 		r.Missing = append(r.Missing, fmt.Sprintf("how often each candidate is chosen with all %d persons: it was counted with %d persons", j.Public.Persons, r.Persons))
 	}
 	return nil
@@ -49,6 +49,9 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 // lookBriefly takes the exact looks, and tests the law of the noise by a few runs of each pair.
 func (s *subject) lookBriefly(ctx context.Context) (outcome, error) {
 	var o outcome
+	if s.counts > 0 {
+		return o, s.certifyCounts(ctx, &o)
+	}
 	if !s.sums {
 		return o, s.certifyChoices(ctx, &o)
 	}
@@ -104,7 +107,10 @@ func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 	if s.joins {
 		out = append(out, "shards: how sums are sent, added up and stored (noise was drawn for the sums of one process)")
 	}
-	if !s.sums && s.chooses == 0 {
+	if s.counts > 0 {
+		out = append(out, "the distribution of the Laplace noise, but by the lower bound from released numbers (what is drawn and what differs between neighbours was replayed exactly)")
+	}
+	if !s.sums && s.chooses == 0 && s.counts == 0 {
 		why := "is not a composition of Gaussian sums"
 		if plan.Privacy.Fast {
 			why = "uses fast noise"

@@ -36,6 +36,7 @@ type Source struct {
 	behaviour policy.Policy
 	actions   int
 	group     int // the column of groups, -1 where none are asked about
+	event     int // the column of the outcome's event, -1 where there is none
 	src       *noise.Source
 	drawn     int
 }
@@ -56,6 +57,12 @@ func New(p evaluate.Public, columns []string, behaviour policy.Policy, seed uint
 	if p.By != nil {
 		if s.group = slices.Index(columns, p.By.Column); s.group < 0 {
 			return nil, fmt.Errorf("%w: groups are in column %s, which is not among those that are read", ErrFacts, p.By.Column)
+		}
+	}
+	s.event = -1
+	if o := p.Outcome; o != nil && o.Event != "" {
+		if s.event = slices.Index(columns, o.Event); s.event < 0 {
+			return nil, fmt.Errorf("%w: the event is in column %s, which is not among those that are read", ErrFacts, o.Event)
 		}
 	}
 	s.actions = 2

@@ -131,16 +131,17 @@ func (s *Source) sizes(extreme bool) (episodes, each int) {
 	return episodes, each
 }
 
-func (s *Source) decision(e extreme) decision {
+func (s *Source) decision(e extreme) (d decision) {
 	r := s.rewards
 	step := r.Width() * 1e-12
-	d := decision{
+	d = decision{
 		obs:      s.observation(e),
 		reward:   pick(s, r.Min, r.Max, r.Mid(), r.Min+step, r.Max-step, r.Min+r.Width()*s.uniform()),
 		behavior: pick(s, 1, 0.5, 0.1, 0.01, 1e-6), discount: pick(s, 0, 1, 0.5),
 		action: int32(s.below(s.actions)),
 	}
 	d.target = min(1, pick(s, 0, 1, d.behavior, d.behavior*s.cap()))
+	defer s.timed(&d)
 	if e == mixed || e == alone || e == unreadable {
 		return d
 	}

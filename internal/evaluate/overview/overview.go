@@ -49,6 +49,8 @@ type Report struct {
 	Propensity *Propensity `json:"propensity,omitempty"`
 	// Weights describes the overlap with the target policy, nil on-policy.
 	Weights *Weights `json:"weights,omitempty"`
+	// Outcome counts outcomes by arm, nil where a value is asked for.
+	Outcome *Outcome `json:"outcome,omitempty"`
 	// Warnings say what makes the evaluation doubtful, in words.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -116,6 +118,8 @@ type Facts struct {
 	Words map[int]string
 	// Estimated says how behaviour probabilities are estimated, nil where they are known.
 	Estimated *evaluate.EstimatedBehavior
+	// Outcome are the facts where they ask for survival, nil where they ask for a value.
+	Outcome *evaluate.Public
 	// Features are those that a regression of them uses, nil for none.
 	Features feature.Map
 }
@@ -150,7 +154,11 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.CutOff, r.Weights, r.Warnings = w.cut, w.weights(true), w.Warnings()
+	r.CutOff, r.Weights = w.cut, w.weights(true)
+	if r.Outcome, err = outcome(d, f.Outcome); err != nil {
+		return nil, err
+	}
+	r.Warnings = append(w.Warnings(), r.Outcome.warnings()...)
 	return r, nil
 }
 

@@ -57,7 +57,7 @@ func (w *Watch) contradictions() []string {
 
 // cuts say what is not known of episodes that were cut off.
 func (w *Watch) cuts() []string {
-	if w.cut == 0 {
+	if w.cut == 0 || w.facts.Outcome != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in the interval of dp-is, dp-pdis, dp-wis and dp-dr, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",

@@ -111,7 +111,8 @@ func Warn(d *trajectory.Dataset, f Facts) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.Warnings(), nil
+	o, err := outcome(d, f.Outcome)
+	return append(w.Warnings(), o.warnings()...), err
 }
 
 // cutOff counts the episodes that end neither by the problem's own rule nor with decision

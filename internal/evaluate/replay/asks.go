@@ -8,10 +8,11 @@ import (
 
 // asks follows what the sampler of noise was asked for since the last noisy sum.
 type asks struct {
-	sigma float64
-	draws int // in a row, of this standard deviation
-	amiss string
-	coins []*big.Rat // exponents of the coins since then
+	sigma   float64
+	laplace bool // sigma is the scale of discrete Laplace noise
+	draws   int  // in a row, of this standard deviation or scale
+	amiss   string
+	coins   []*big.Rat // exponents of the coins since then
 }
 
 // Tossed is called before each coin, see package noise.
@@ -48,17 +49,22 @@ func (a *asks) holdChoice(scores []int64, rate *big.Rat) {
 }
 
 // Drawn is called before each draw, see package noise.
-func (a *asks) Drawn(sigma float64) {
+func (a *asks) Drawn(sigma float64) { a.drawn(sigma, false) }
+
+// DrawnLaplace is called before each draw of discrete Laplace noise.
+func (a *asks) DrawnLaplace(scale float64) { a.drawn(scale, true) }
+
+func (a *asks) drawn(sigma float64, laplace bool) {
 	a.coins = nil // of the sampler of noise
-	if sigma != a.sigma {
-		a.sigma, a.draws = sigma, 0
+	if sigma != a.sigma || laplace != a.laplace {
+		a.sigma, a.laplace, a.draws = sigma, laplace, 0
 	}
 	a.draws++
 }
 
 // hold compares the draws with what is told of the sum of n coordinates that they are for.
-func (a *asks) hold(sigma float64, n int) {
-	if n > 0 && a.amiss == "" && (a.sigma != sigma || a.draws < n) {
+func (a *asks) hold(sigma float64, laplace bool, n int) {
+	if n > 0 && a.amiss == "" && (a.sigma != sigma || a.laplace != laplace || a.draws < n) {
 		a.amiss = fmt.Sprintf("a noisy sum of %d coordinates tells noise of %v steps, and the sampler was asked for %d draws of %v", n, sigma, a.draws, a.sigma)
 	}
 	a.draws = 0

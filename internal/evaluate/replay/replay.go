@@ -22,7 +22,7 @@ var (
 	// ErrBroken marks a pair that refutes the plan.
 	ErrBroken = errors.New("the run does not keep to its plan")
 	// ErrUncovered marks a plan that replay can say nothing of.
-	ErrUncovered = errors.New("neither a composition of Gaussian sums nor one choice")
+	ErrUncovered = errors.New("neither a composition of Gaussian sums, nor one sum with Laplace noise, nor one choice")
 )
 
 // Result is what a pair showed.
@@ -74,6 +74,9 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		return CheckChoice(ctx, Of(plan, d, neighbour), e.Epsilon, seed)
 	}
+	if e, ok := plan.Event.(dp.DiscreteLaplace); ok {
+		return CheckLaplace(ctx, Of(plan, d, neighbour), LaplaceEpsilon(e, plan.Privacy.Adjacency), seed)
+	}
 	allowed, ok := audit.MuSquared(plan.Event, plan.Privacy.Adjacency)
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUncovered, plan.Event.Kind())
@@ -100,6 +103,8 @@ func CheckRun(ctx context.Context, run Run, allowed float64, seed uint64) (Resul
 		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour", ErrBroken, len(shown.kept), forced.next)
 	case len(shown.choices)+forced.choices > 0:
 		return result, fmt.Errorf("%w: a choice beside the sums that are paid for", ErrBroken)
+	case forced.laplaces > 0:
+		return result, fmt.Errorf("%w: a sum with Laplace noise beside those with Gaussian noise that are paid for", ErrBroken)
 	case len(shown.kept) == 0 && allowed > 0:
 		return result, fmt.Errorf("%w: the run makes no exact noisy sum", ErrUncovered)
 	case !(forced.spent <= allowed*(1+tolerance)):
@@ -135,6 +140,7 @@ func firstDifference(a, b []byte) string {
 // noisySum is one noisy sum.
 type noisySum struct {
 	step, sigma float64
+	laplace     bool // sigma is the scale of discrete Laplace noise
 	sum, noisy  []int64
 }
 
@@ -147,8 +153,8 @@ type keeper struct {
 
 // Release implements hook.Tape.
 func (k *keeper) Release(step, sigma float64, sum, noisy []int64) {
-	k.hold(sigma, len(sum))
-	k.kept = append(k.kept, noisySum{step, sigma, slices.Clone(sum), slices.Clone(noisy)})
+	k.hold(sigma, false, len(sum))
+	k.kept = append(k.kept, noisySum{step, sigma, false, slices.Clone(sum), slices.Clone(noisy)})
 }
 
 // forcer shows what was kept in the place of a run's own noisy sums, and adds up
@@ -165,28 +171,36 @@ type forcer struct {
 	// of choices: those that were kept, the number of the run's own, and what they need.
 	keptChoices []chosen
 	choices     int
+	laplaces    int // sums with Laplace noise
 	loss        float64
 }
 
 // Release implements hook.Tape.
 func (f *forcer) Release(step, sigma float64, sum, noisy []int64) {
-	f.hold(sigma, len(sum))
+	f.hold(sigma, false, len(sum))
+	if k, ok := f.same(step, sigma, false, sum); ok {
+		for i, s := range sum {
+			d := float64(s-k.sum[i]) / sigma
+			f.spent += d * d
+		}
+		copy(noisy, k.noisy)
+	}
+}
+
+// same is the noisy sum that was kept for the next one of this run, if the two are alike.
+func (f *forcer) same(step, sigma float64, laplace bool, sum []int64) (noisySum, bool) {
 	f.next++
 	if f.wrong != "" || f.next > len(f.kept) {
-		return
+		return noisySum{}, false
 	}
 	k := f.kept[f.next-1]
-	if step != k.step || sigma != k.sigma || len(sum) != len(k.sum) {
+	if step != k.step || sigma != k.sigma || laplace != k.laplace || len(sum) != len(k.sum) {
 		f.wrong = fmt.Sprintf("noisy sum %d: %d coordinates, lattice step %v, noise of %v steps; of the neighbour %d, %v, %v",
 			f.next, len(k.sum), k.step, k.sigma, len(sum), step, sigma)
-		return
-	}
-	for i, s := range sum {
-		d := float64(s-k.sum[i]) / sigma
-		f.spent += d * d
+		return noisySum{}, false
 	}
 	if f.compare {
 		f.sums = append(f.sums, slices.Clone(sum))
 	}
-	copy(noisy, k.noisy)
+	return k, true
 }
