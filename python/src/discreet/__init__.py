@@ -4,11 +4,12 @@ Every private computation is made by the binary ``discreet``, which the wheel ca
 variable ``DISCREET_BINARY`` names another). This package holds no noise, no accounting and no estimator of
 its own: it hands data over, asks, and shows what was released. docs/python.md is the guide.
 
-Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`.
+Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`; or with :func:`survival`.
 """
 
 from discreet import account, policy
 from discreet._binary import version
+from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
 from discreet._data import Logs, logs
 from discreet._errors import (
     AskRefused,
@@ -24,6 +25,7 @@ from discreet._ledger import Ledger
 from discreet._question import Plan, Question, compare
 from discreet._release import Answer, Release
 from discreet._remote import Remote, RemoteAsk, RemotePlan
+from discreet._survival import SurvivalQuestion, survival
 from discreet._training import audit, audit_samples, train
 
 __all__ = [
@@ -31,10 +33,12 @@ __all__ = [
     "AskRefused",
     "BudgetRefused",
     "CuratorNotice",
+    "Curve",
     "DiscreetError",
     "InputError",
     "Ledger",
     "Logs",
+    "Median",
     "Notice",
     "PendingError",
     "Plan",
@@ -44,12 +48,17 @@ __all__ = [
     "Remote",
     "RemoteAsk",
     "RemotePlan",
+    "Survival",
+    "SurvivalArm",
+    "SurvivalDifference",
+    "SurvivalQuestion",
     "account",
     "audit",
     "audit_samples",
     "compare",
     "logs",
     "policy",
+    "survival",
     "train",
     "version",
 ]

@@ -156,6 +156,13 @@ def in_python(text: str, *, frame: bool) -> str:
         text = text.replace("the file has no such column", "the frame has no such column")
     text = re.sub(r"\bmap (\w+) to the column that holds it", _named, text)
     text = re.sub(r"\bmap (\w+) to the column that names the person", _named, text)
+    if "data.outcome" in text:  # of discreet.survival
+        text = text.replace("an event that data.outcome does not list", "an event that causes and censored do not list")
+        text = text.replace("problem.records is complete", "complete=True is given")
+        text = text.replace("leave problem.records out", "leave complete=True out")
+        text = re.sub(r"\bdata\.outcome\.(\w+)", r"\1=", text).replace("data.outcome", "survival(...)")
+    text = text.replace("by.column", "arm=").replace("by.values", "arms=")
+    text = re.sub(r"\bprivacy\.(noise(?:_family)?)\b", r"\1=", text)
     text = text.replace("(outside: clip)", 'in Question(more={"reward": {"min": ..., "max": ..., "outside": "clip"}})')
     return re.sub(r"\b(data|problem)\.(\w+)((?:\.\w+)*)(: \{[^{}]*\}|: true| is complete|: complete)?", _argument, text)
 

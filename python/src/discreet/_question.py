@@ -253,18 +253,7 @@ class Question:
         self.logs = logs
         self._single = isinstance(target, Policy)
         self.targets: dict[str, Policy] = {"target": target} if isinstance(target, Policy) else dict(target)
-        if privacy is None:
-            for name in ("persons", "epsilon", "delta", "adjacency"):
-                if self._arguments[name] is None:
-                    raise InputError(
-                        f"{name} is not given: it is public knowledge that nobody can guess; say it, "
-                        "or privacy='none' for a reference that is not for release",
-                        remedy=f"give {name}=",
-                    )
-        elif privacy != "none":
-            raise InputError(f"privacy is {privacy!r}; want 'none', or epsilon, delta and adjacency")
-        elif [n for n in ("epsilon", "delta", "adjacency", "noise") if self._arguments[n] is not None]:
-            raise InputError("privacy is 'none', and epsilon, delta, adjacency or noise is given as well")
+        guarantee(self._arguments, others=("noise",))
         if not self.targets:
             raise InputError("there is no target; give a policy")
         if "behavior" not in logs.section and any(p.kind != "logged" for p in self.targets.values()):
@@ -327,21 +316,24 @@ class Question:
             out["target"] = targets[0]
         else:
             out["targets"] = targets
-        if a["privacy"] is not None:
-            out["privacy"] = a["privacy"]
-        else:
-            out["privacy"] = {
-                "unit": self.logs.unit,
-                "adjacency": a["adjacency"],
-                "epsilon": a["epsilon"],
-                "delta": a["delta"],
-            }
-            if a["noise"] is not None:
-                out["privacy"]["noise"] = a["noise"]
+        out.update(self._privacy())
         for key in ("features", "levels", "contrasts", "select", "justification"):
             if a[key] is not None:
                 out[key] = a[key]
         return out
+
+    def _privacy(self) -> dict[str, Any]:
+        """Say the guarantee as the section privacy."""
+        a = self._arguments
+        if a["privacy"] is not None:
+            return {"privacy": a["privacy"]}
+        section = {key: a[key] for key in ("adjacency", "epsilon", "delta")}
+        chosen = {key: a[key] for key in ("noise", "noise_family") if a.get(key) is not None}
+        return {"privacy": {"unit": self.logs.unit, **section, **chosen}}
+
+    def _columns(self) -> list[str]:
+        """List the columns of the frame that are handed over, beside those of policies."""
+        return self.logs.columns()
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
         keys = dict(policy.keys)
@@ -496,7 +488,7 @@ class Question:
         import pyarrow as pa
 
         frame = self.logs.data
-        columns = self.logs.columns()
+        columns = self._columns()
         have = names_of(frame)
         for policy in self.targets.values():
             named = policy.keys.get("names", []) if policy.compute is None else []
@@ -512,6 +504,23 @@ class Question:
             for action, column in enumerate(self._computed(name, policy)):
                 table = table.append_column(column, pa.array(probabilities[:, action], from_pandas=True))
         write(table, descriptor)
+
+
+def guarantee(arguments: Mapping[str, Any], others: Sequence[str]) -> None:
+    """Refuse a question that does not say its guarantee, or that says another beside ``privacy='none'``."""
+    if arguments["privacy"] is None:
+        for name in ("persons", "epsilon", "delta", "adjacency"):
+            if arguments[name] is None:
+                raise InputError(
+                    f"{name} is not given: it is public knowledge that nobody can guess; say it, "
+                    "or privacy='none' for a reference that is not for release",
+                    remedy=f"give {name}=",
+                )
+    elif arguments["privacy"] != "none":
+        raise InputError(f"privacy is {arguments['privacy']!r}; want 'none', or epsilon, delta and adjacency")
+    elif [n for n in ("epsilon", "delta", "adjacency", *others) if arguments[n] is not None]:
+        told = ", ".join(["epsilon", "delta", "adjacency", *others][:-1])
+        raise InputError(f"privacy is 'none', and {told} or {others[-1]} is given as well")
 
 
 def compare(

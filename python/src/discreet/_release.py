@@ -9,10 +9,13 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet import _binary
 from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
+
+if TYPE_CHECKING:
+    from discreet._curves import Survival
 
 # The exit code of a check that found nothing wrong and could not look at everything.
 _PARTIAL = 4
@@ -20,12 +23,12 @@ _PARTIAL = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of a release, in units of a return.
+    """One answer of a release, in units of a return, or of time where survival was asked for.
 
     Attributes
     ----------
     name, kind
-        The policy, or ``A - B``; ``policy`` or ``contrast``.
+        The policy or the arm, or ``A - B``; ``policy``, ``group`` or ``contrast``.
     value, interval, confidence
         The value and its interval, which holds with this probability.
     std_privacy, std_sampling
@@ -100,9 +103,9 @@ class Release:
     def answers(self) -> list[Answer]:
         """The answers: one, or one for each policy and contrast; none of a value function."""
         if "estimate" in self.json:  # as version 0.1.0 wrote a single one
-            return [_answer("value", "policy", self.json["estimate"])]
+            return [answer_of("value", "policy", self.json["estimate"])]
         found = [a for a in self.json.get("answers", []) if "estimate" in a]
-        return [_answer(a["name"], a["kind"], a["estimate"]) for a in found]
+        return [answer_of(a["name"], a["kind"], a["estimate"]) for a in found]
 
     def _one(self) -> Answer:
         found = self.answers
@@ -169,6 +172,21 @@ class Release:
     def drawn(self) -> bool:
         """Whether :attr:`best` was drawn by permute-and-flip: the release then has no value and no interval."""
         return any("pick" in a for a in self.json.get("answers", []))
+
+    @property
+    def survival(self) -> Survival:
+        """The curves of :func:`discreet.survival`.
+
+        Raises
+        ------
+        DiscreetError
+            The release has none.
+        """
+        if "survival" not in self.json:
+            raise DiscreetError(f"the release has no curves of survival; its method is {self.method}")
+        from discreet._curves import survival_of
+
+        return survival_of(self)
 
     @functools.cached_property
     def _headline(self) -> Mapping[str, str]:
@@ -337,7 +355,11 @@ class Release:
             ax.set_xlabel("state" if "values" in self.json else "weight")
             ax.set_ylabel("value" if "values" in self.json else "theta")
         else:
-            ax = axes(ax, (6, 1.2 + 0.45 * len(answers)))
+            what, lines = "return, ", 0.0
+            if "survival" in self.json:
+                of = self.survival
+                what, lines = f"mean {of.time},\nof at most {of.until:g}; ", 0.25
+            ax = axes(ax, (6, 1.2 + lines + 0.45 * len(answers)))
             for row, a in enumerate(reversed(answers)):
                 ax.plot(a.interval, [row, row], color="#1f4e79", linewidth=2)
                 ax.plot([a.value], [row], "o", color="#1f4e79")
@@ -345,14 +367,18 @@ class Release:
                 ax.axvline(0, color="0.6", linewidth=1, zorder=0)
             ax.set_yticks(range(len(answers)), [a.name for a in reversed(answers)])
             ax.set_ylim(-0.7, len(answers) - 0.3)
-            ax.set_xlabel(f"return, {100 * self._confidence():g}% intervals")
+            ax.set_xlabel(f"{what}{100 * self._confidence():g}% intervals")
+        self._head(ax)
+        ax.grid(alpha=0.3, axis="x")
+        return ax
+
+    def _head(self, ax: Any) -> None:
+        """Write above a picture which guarantee it has, and whether it is an answer."""
         if self.unanswered is not None:
             ax.set_title(f"answer NONE: the data cannot answer\n{self.method}: {self._statement()}", fontsize=10)
             ax.title.set_color("#b00020")
         else:
             ax.set_title(f"{self.method}: {self._statement()}", fontsize=10)
-        ax.grid(alpha=0.3, axis="x")
-        return ax
 
     def _confidence(self) -> float:
         return float(self.json.get("joint_confidence", self.answers[0].confidence))
@@ -421,7 +447,8 @@ class Release:
         )
 
 
-def _answer(name: str, kind: str, e: Mapping[str, Any]) -> Answer:
+def answer_of(name: str, kind: str, e: Mapping[str, Any]) -> Answer:
+    """Read an estimate."""
     low, high = e["interval"]
     return Answer(
         name, kind, e["value"], (low, high), e["confidence"], e["std_privacy"], e["std_sampling"], e["sampling"]
