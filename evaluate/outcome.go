@@ -26,7 +26,8 @@ type Outcome struct {
 	Causes   []Cause   `json:"causes"`
 	Censored []float64 `json:"censored,omitempty"`
 	// Ends are the ends of the bins of time, increasing, the first bin starting at 0; a time
-	// belongs to the first bin whose end it does not exceed. Of trajectories they are 1, 2, ... decisions.
+	// belongs to the first bin whose end it does not exceed, but of grouped times one that is
+	// censored at an end was followed through that bin. Of trajectories they are 1, 2, ... decisions.
 	Ends []float64 `json:"ends"`
 	// Grouped says that a bin is a range of times, not one time: an event counts at its middle,
 	// and intervals allow for every order of events and censoring within it. Without it an event
@@ -162,7 +163,10 @@ func (o *Outcome) exitOf(d *trajectory.Dataset, episode, column int) exit {
 	if !(t >= 0) || math.IsInf(t, 0) || cause == 0 && !slices.Contains(o.Censored, code) {
 		return exit{}
 	}
-	bin, _ := slices.BinarySearch(o.Ends, t)
+	bin, at := slices.BinarySearch(o.Ends, t)
+	if at && o.Grouped && cause == 0 {
+		bin++ // followed through all of its bin
+	}
 	return exit{bin: bin, cause: cause, end: bin == len(o.Ends), usable: true}
 }
 

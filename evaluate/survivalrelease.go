@@ -111,10 +111,7 @@ func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
 func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	p := q.public
 	total := q.Ends[q.Question.Until-1]
-	s := summary{facts: map[string]any{"until": total}, heading: []string{p.words(independence)}}
-	if q.Control >= 0 {
-		s.facts["control"] = q.arms[q.Control]
-	}
+	s := summary{facts: q.facts(), heading: []string{p.words(independence)}}
 	cells := q.guessed(m.Guess)
 	found := q.Estimate(cells)
 	mean := found.Arms[0].Mean
@@ -133,12 +130,24 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 		s.notes = append(s.notes, "Causes compete: survival is without an event of any cause, and the incidence of a cause is the probability of that event before any other.")
 	}
 	if q.Missing {
-		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them. A person of another group is not counted."))
+		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
+	}
+	if p.By != nil {
+		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person with a number there that is not listed is in no arm, and nothing is about them; one whose arm cannot be read, as a word that is not listed, may be of any."))
 	}
 	if m.Guess == nil {
 		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons have an event by the last bin and that nobody is censored; method.guess takes a better guess."))
 	}
 	return s, nil
+}
+
+// facts are those of the question that a release repeats.
+func (q survivalQuestion) facts() map[string]any {
+	f := map[string]any{"until": q.Ends[q.Question.Until-1]}
+	if q.Control >= 0 {
+		f["control"] = q.arms[q.Control]
+	}
+	return f
 }
 
 // independence is what no data can show, and all rests on.

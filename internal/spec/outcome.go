@@ -19,9 +19,13 @@ func withOutcome(c config.Config) (config.Config, error) {
 	if o == nil {
 		return c, nil
 	}
-	if c.Target.Kind == "" && len(c.Targets) == 0 {
-		c.Target = config.Target{Kind: "logged"}
+	switch {
+	case len(c.Targets) > 0 || c.Target.Kind != "" && c.Target.Kind != "logged":
+		return c, fmt.Errorf("%w: data.outcome asks for survival as it was under the decisions that were made, and a target asks for another policy, whose survival would need weights, which this version does not offer; leave target and targets out, and compare arms by groups (by)", config.ErrConfig)
+	case c.Data.Behavior != nil:
+		return c, fmt.Errorf("%w: data.outcome is given, and nothing is divided by the probabilities of actions; leave data.behavior out", config.ErrConfig)
 	}
+	c.Target = config.Target{Kind: "logged"}
 	if c.Problem.Gamma == 0 {
 		c.Problem.Gamma = 1
 	}

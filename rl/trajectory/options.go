@@ -187,6 +187,10 @@ type Options struct {
 	// column of flags, an episode that they tell of as cut off. It goes with no repair.
 	Complete bool
 
+	// Censored says that an episode that was cut off is whole all the same: its end is an
+	// observation, of which Complete asks nothing.
+	Censored bool
+
 	// Faults is how many faults of the data are told at once, beside a count of all:
 	// reading then goes on to the end of the data after a fault of a row, though it
 	// yields no further episode, and ends with a [FaultsError] if there are several.

@@ -13,19 +13,19 @@ type Band struct{ Values, Lower, Upper []float64 }
 // miss is the probability with which a band, or an interval, may miss.
 const miss = 0.05
 
-// critical is by how many standard deviations limits at several points must lie apart to hold
-// together: the less of Bonferroni's and of Naiman's (1986), which takes the length of the path
+// critical is by how many standard deviations limits at several points must lie apart to miss
+// one of them with probability alpha at most: the less of Bonferroni's and of Naiman's (1986), which takes the length of the path
 // of the standardised errors on the sphere. correlations are those of each point with the next.
-func critical(correlations []float64) float64 {
+func critical(correlations []float64, alpha float64) float64 {
 	length := 0.0
 	for _, r := range correlations {
 		length += math.Acos(max(min(r, 1), -1))
 	}
-	bonferroni := xmath.NormQuantile(1 - miss/2/float64(len(correlations)+1))
-	low, high := xmath.NormQuantile(1-miss/2), bonferroni
+	bonferroni := xmath.NormQuantile(1 - alpha/2/float64(len(correlations)+1))
+	low, high := xmath.NormQuantile(1-alpha/2), bonferroni
 	for range 60 {
 		c := (low + high) / 2
-		if length/math.Pi*math.Exp(-c*c/2)+2*xmath.NormSF(c) > miss {
+		if length/math.Pi*math.Exp(-c*c/2)+2*xmath.NormSF(c) > alpha {
 			low = c
 		} else {
 			high = c
@@ -35,7 +35,7 @@ func critical(correlations []float64) float64 {
 }
 
 // pathCritical is the critical value of a curve with these derivatives at points 1 to known.
-func pathCritical(a arm, slope []float64, known int) float64 {
+func pathCritical(a arm, slope []float64, known int, alpha float64) float64 {
 	n := len(a.cells)
 	var correlations []float64
 	last := -1
@@ -51,17 +51,17 @@ func pathCritical(a arm, slope []float64, known int) float64 {
 		}
 		last = j
 	}
-	return critical(correlations)
+	return critical(correlations, alpha)
 }
 
 // limits are those p at which an estimate x of p lies c standard deviations away (Wilson 1927),
 // where the sampling variance at p is p(1-p)/persons and that of the noise is added. They do not
-// collapse where nothing, or everything, was seen.
+// collapse where nothing, or everything, was seen. With noise they may leave [0, 1].
 func limits(x, persons, noise, c float64) (lower, upper float64) {
 	k := c * c / persons
 	middle, root := (x+k/2)/(1+k), (x+k/2)*(x+k/2)-(1+k)*(x*x-c*c*noise)
 	half := math.Sqrt(max(root, 0)) / (1 + k)
-	return min(max(middle-half, 0), 1), min(max(middle+half, 0), 1)
+	return middle - half, middle + half
 }
 
 // effective is the number of persons without censoring of whom the incidence of a cause, or of

@@ -16,6 +16,9 @@ type path struct {
 	// slope[j*cells+k] is the derivative of s[j] by cell k of the arm.
 	slope []float64
 	cells int
+	// doubt[j] is by how much the variance of noise in s[j] may be larger than derivatives at the
+	// noisy counts say: they divide by numbers at risk, each of which may be a standard deviation less.
+	doubt []float64
 }
 
 // arm is what is known of one arm: its noisy cells without the one of unusable persons, how
@@ -62,7 +65,8 @@ func (a arm) follow(omitted float64) *path {
 	p.s = make([]float64, p.known+1)
 	p.slope = make([]float64, (p.known+1)*p.cells)
 	p.risk = make([]float64, p.known)
-	p.s[0] = 1
+	p.doubt = make([]float64, p.known+1)
+	p.s[0], p.doubt[0] = 1, 1
 	after := 0.0 // persons who leave in a later bin, or never
 	for j := a.bins - 1; j >= p.known; j-- {
 		for c := range a.causes + 1 {
@@ -87,6 +91,9 @@ func (a arm) follow(omitted float64) *path {
 		}
 		p.hazard[j][0] = min(p.hazard[j][0], 1)
 		p.s[j+1] = p.s[j] * (1 - p.hazard[j][0])
+		sd := a.sd * math.Sqrt(float64((a.bins-j)*(a.causes+1)+1))
+		less := p.risk[j] / max(p.risk[j]-sd, p.risk[j]/2)
+		p.doubt[j+1] = max(p.doubt[j], less*less)
 		p.step(a, j, omitted)
 	}
 	return p
@@ -121,6 +128,46 @@ func (p *path) step(a arm, j int, omitted float64) {
 	}
 }
 
+// bounds are the cumulative incidence of a cause where nobody knows the order of events and
+// censoring within a bin: at its least with the least survival and all at risk, and at its most
+// with the most survival, the events of other causes before all censoring and those of the cause
+// after it. Their derivatives stand beside them.
+func (a arm) bounds(low, high *path, cause int) (least, leastSlope, most, mostSlope []float64) {
+	n := low.cells
+	least, leastSlope = make([]float64, low.known+1), make([]float64, (low.known+1)*n)
+	most, mostSlope = make([]float64, low.known+1), make([]float64, (low.known+1)*n)
+	for j := range low.known {
+		risk, gone, own := high.risk[j], a.at(j, 0), a.at(j, cause)
+		others := -own
+		for c := 1; c <= a.causes; c++ {
+			others += a.at(j, c)
+		}
+		rest := max(risk-others, gone+1e-9)
+		exposed := risk - risk*gone/rest
+		if !(exposed > 0) {
+			exposed = 1e-9
+		}
+		h, g := own/risk, own/exposed
+		least[j+1], most[j+1] = least[j]+low.s[j]*h, most[j]+high.s[j]*g
+		for k := range n {
+			at, c := a.atRisk(j, k, 0)
+			event, censored, other := 0.0, 0.0, 0.0
+			switch {
+			case c == cause:
+				event = 1
+			case c > 0:
+				other = 1
+			case k == j*(a.causes+1):
+				censored = 1
+			}
+			changed := at*(1+gone*others/(rest*rest)) - censored*risk/rest - other*risk*gone/(rest*rest)
+			leastSlope[(j+1)*n+k] = leastSlope[j*n+k] + low.slope[j*n+k]*h + low.s[j]*(event-h*at)/risk
+			mostSlope[(j+1)*n+k] = mostSlope[j*n+k] + high.slope[j*n+k]*g + high.s[j]*(event-g*changed)/exposed
+		}
+	}
+	return least, leastSlope, most, mostSlope
+}
+
 // incidence is the cumulative incidence of a cause by the end of each known bin, and its
 // derivatives: Aalen and Johansen 1978.
 func (p *path) incidence(a arm, cause int, omitted float64) (f, slope []float64) {
@@ -142,13 +189,14 @@ func (p *path) incidence(a arm, cause int, omitted float64) (f, slope []float64)
 
 // variances are those of sampling and of noise of a quantity with the given derivatives. A
 // quantity of hazards does not change where all cells grow alike, so that its sampling variance
-// is the sum of cells times squared derivatives: of survival that is Greenwood's.
-func (a arm) variances(slope []float64) (sampling, noise float64) {
+// is the sum of cells times squared derivatives: of survival, where all or none of the censored
+// of a bin count at risk in it, that is Greenwood's.
+func (a arm) variances(slope []float64, doubt float64) (sampling, noise float64) {
 	for k, g := range slope {
 		sampling += max(a.cells[k], 0) * g * g
 		noise += g * g
 	}
-	return sampling, noise * a.sd * a.sd
+	return sampling, noise * a.sd * a.sd * doubt
 }
 
 // covariance is that of two quantities of the arm, sampling and noise together.

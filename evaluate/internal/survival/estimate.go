@@ -167,6 +167,8 @@ type end struct {
 	value, sampling, noise float64
 	// missing is the standard deviation that the number of missing persons adds.
 	missing float64
+	// event is by how much one event more would lower the lower form, where events are rare.
+	event float64
 }
 
 // ends are the restricted mean at its least and at its most: by the order of events within a
@@ -179,11 +181,11 @@ func (w *worked) meanEnds() (low, high end) {
 			p, alive = w.high, true
 		}
 		value, slope := w.sums(p, alive)
-		e.sampling, e.noise = w.a.variances(slope)
+		e.sampling, e.noise = w.a.variances(slope, p.doubt[min(p.known, w.q.Until)])
 		kept := 1 - w.missing
 		e.sampling, e.noise = e.sampling*kept*kept, e.noise*kept*kept
 		if i == 0 {
-			e.value, e.missing = value*kept, value*w.missingSD
+			e.value, e.missing, e.event = value*kept, value*w.missingSD, w.rare(slope)*kept
 		} else {
 			e.value, e.missing = value*kept+total*w.missing, (total-value)*w.missingSD
 		}
@@ -193,14 +195,32 @@ func (w *worked) meanEnds() (low, high end) {
 
 func (e end) sd() float64 { return math.Sqrt(e.sampling + e.noise + e.missing*e.missing) }
 
+// rare is by how much one event more would lower a restricted mean with the given derivatives,
+// the more so the fewer events there are: nothing where half of the persons have one.
+func (w *worked) rare(slope []float64) float64 {
+	least := 0.0
+	for k, g := range slope {
+		if bin, c := k/(w.a.causes+1), k%(w.a.causes+1); bin < w.a.bins && c > 0 {
+			least = min(least, g)
+		}
+	}
+	return -least * max(2*w.low.s[min(w.low.known, w.q.Until)]-1, 0)
+}
+
+// below is how far a lower limit lies below the value, for a standard deviation: of rare events
+// it is that of the most for which so few would be seen (as Wilson's limits are).
+func (e end) below(z, sd float64) float64 {
+	return e.event*z*z/2 + z*math.Sqrt(sd*sd+e.event*e.event*z*z/4)
+}
+
 // mean is the restricted mean.
 func (w *worked) mean(z float64) Mean {
 	total := w.q.Ends[w.q.Until-1]
 	low, high := w.meanEnds()
 	value, slope := w.sums(w.mid, false)
 	most, _ := w.sums(w.mid, true)
-	m := Mean{Value: (value + most) / 2, Z: z, Lower: low.value - z*low.sd(), Upper: high.value + z*high.sd()}
-	sampling, noise := w.a.variances(slope)
+	m := Mean{Value: (value + most) / 2, Z: z, Lower: low.value - low.below(z, low.sd()), Upper: high.value + z*high.sd()}
+	sampling, noise := w.a.variances(slope, 1)
 	m.StdSampling, m.StdPrivacy = math.Sqrt(sampling), math.Sqrt(noise)
 	m.Lower, m.Upper = min(max(m.Lower, 0), total), min(max(m.Upper, 0), total)
 	m.Value = min(max(m.Value, m.Lower), m.Upper)
@@ -217,7 +237,7 @@ func (w *worked) arm() Arm {
 			risk -= w.a.at(j, c)
 		}
 	}
-	out.Curve = w.survival(pathCritical(w.a, w.mid.slope, w.mid.known))
+	out.Curve = w.survival(pathCritical(w.a, w.mid.slope, w.mid.known, miss))
 	if w.q.Causes > 1 {
 		for c := 1; c <= w.q.Causes; c++ {
 			out.Incidence = append(out.Incidence, w.cause(c))
@@ -230,9 +250,8 @@ func (w *worked) arm() Arm {
 func (w *worked) survival(c float64) Band {
 	b := newBand(w.mid.known, w.q.Bins)
 	for j := 1; j <= w.mid.known; j++ {
-		n := w.mid.effective(w.a, 0, j)
-		lower, _ := w.limits(w.low.s[j], w.low.at(j), n, c)
-		_, upper := w.limits(w.high.s[j], w.high.at(j), n, c)
+		lower, _ := w.limits(w.low.s[j], w.low.at(j), w.low.doubt[j], w.low.effective(w.a, 0, j), c)
+		_, upper := w.limits(w.high.s[j], w.high.at(j), w.high.doubt[j], w.high.effective(w.a, 0, j), c)
 		b.Values[j-1] = w.mid.s[j]
 		b.Lower[j-1], b.Upper[j-1] = w.unknown(lower, upper, c)
 	}
@@ -251,13 +270,15 @@ func (w *worked) survival(c float64) Band {
 func (p *path) at(j int) []float64 { return p.slope[j*p.cells : (j+1)*p.cells] }
 
 // limits are those of a probability with the given derivatives.
-func (w *worked) limits(x float64, slope []float64, n, c float64) (lower, upper float64) {
-	_, noise := w.a.variances(slope)
+func (w *worked) limits(x float64, slope []float64, doubt, n, c float64) (lower, upper float64) {
+	_, noise := w.a.variances(slope, doubt)
 	return limits(x, n, noise, c)
 }
 
-// unknown widens limits of a probability for the persons whose outcome is not known.
+// unknown cuts limits of a probability to [0, 1], and widens them for the persons whose outcome
+// is not known.
 func (w *worked) unknown(lower, upper, c float64) (float64, float64) {
+	lower, upper = min(max(lower, 0), 1), min(max(upper, 0), 1)
 	if !w.q.Missing {
 		return lower, upper
 	}
@@ -267,21 +288,19 @@ func (w *worked) unknown(lower, upper, c float64) (float64, float64) {
 
 // cause is the cumulative incidence of a cause.
 func (w *worked) cause(cause int) Band {
-	high, mid, low := w.q.omitted()
+	_, mid, _ := w.q.omitted()
 	f, slope := w.mid.incidence(w.a, cause, mid)
-	most, mostSlope := f, slope
-	least, leastSlope := f, slope
+	least, leastSlope, most, mostSlope := f, slope, f, slope
 	if w.q.Grouped {
-		least, leastSlope = w.high.incidence(w.a, cause, high)
-		most, mostSlope = w.low.incidence(w.a, cause, low)
+		least, leastSlope, most, mostSlope = w.a.bounds(w.low, w.high, cause)
 	}
-	c := pathCritical(w.a, slope, w.mid.known)
+	c := pathCritical(w.a, slope, w.mid.known, miss)
 	b := newBand(w.mid.known, w.q.Bins)
 	cells := w.mid.cells
 	for j := 1; j <= w.mid.known; j++ {
-		n := w.mid.effective(w.a, cause, j)
-		lower, _ := w.limits(min(least[j], most[j]), leastSlope[j*cells:(j+1)*cells], n, c)
-		_, upper := w.limits(max(least[j], most[j]), mostSlope[j*cells:(j+1)*cells], n, c)
+		n := w.low.effective(w.a, cause, j) // the fewest at risk
+		lower, _ := w.limits(least[j], leastSlope[j*cells:(j+1)*cells], w.low.doubt[j], n, c)
+		_, upper := w.limits(most[j], mostSlope[j*cells:(j+1)*cells], w.low.doubt[j], n, c)
 		b.Values[j-1] = f[j]
 		b.Lower[j-1], b.Upper[j-1] = w.unknown(lower, upper, c)
 	}
@@ -299,40 +318,42 @@ func (w *worked) cause(cause int) Band {
 // difference is that of arm x from the control.
 func difference(x, control *worked, place int, z float64) Difference {
 	d := Difference{Arm: place, Mean: meanDifference(x, control, z)}
-	known := min(x.mid.known, control.mid.known)
-	c := differenceCritical(x, control, known)
-	mine, theirs := x.survival(c), control.survival(c)
-	bins := x.q.Bins
+	known, bins := min(x.mid.known, control.mid.known), x.q.Bins
+	// Where one arm ends before the bins do, its limits stand for it from there on, and the
+	// two parts of the band share the probability to miss.
+	alpha := miss
+	if known < bins {
+		alpha = miss / 2
+	}
+	c := differenceCritical(x, control, known, alpha)
+	farMine := x.survival(pathCritical(x.a, x.mid.slope, x.mid.known, miss/4))
+	farTheirs := control.survival(pathCritical(control.a, control.mid.slope, control.mid.known, miss/4))
 	b := newBand(known, bins)
 	for j := range bins {
 		if j < known {
-			b.Values[j] = mine.Values[j] - theirs.Values[j]
-			// The square root of the sum of squares of distances to limits (Newcombe 1998).
-			below := math.Hypot(mine.Values[j]-mine.Lower[j], theirs.Upper[j]-theirs.Values[j])
-			above := math.Hypot(mine.Upper[j]-mine.Values[j], theirs.Values[j]-theirs.Lower[j])
-			b.Lower[j], b.Upper[j] = b.Values[j]-below, b.Values[j]+above
-			if x.q.Missing || x.q.Grouped { // parts that do not add up as squares
-				b.Lower[j], b.Upper[j] = apart(x, control, j+1, c)
-			}
+			b.Values[j] = farMine.Values[j] - farTheirs.Values[j]
+			b.Lower[j], b.Upper[j] = apart(x, control, j+1, c)
 		} else {
-			b.Lower[j], b.Upper[j] = mine.Lower[j]-theirs.Upper[j], mine.Upper[j]-theirs.Lower[j]
+			b.Lower[j], b.Upper[j] = farMine.Lower[j]-farTheirs.Upper[j], farMine.Upper[j]-farTheirs.Lower[j]
 		}
-		b.Lower[j], b.Upper[j] = max(b.Lower[j], -1), min(b.Upper[j], 1)
+		b.Lower[j], b.Upper[j] = max(min(b.Lower[j], 1), -1), min(max(b.Upper[j], -1), 1)
+		if j < known {
+			b.Values[j] = min(max(b.Values[j], b.Lower[j]), b.Upper[j])
+		}
 	}
 	d.Curve = b
 	return d
 }
 
-// apart are limits of a difference of survival where some of each arm's distance to its limits
-// is no chance: those of chance add up as squares, and what is not known of each arm as it is.
+// apart are limits of a difference of survival: distances to the limits of each arm, which are
+// by chance, add up as squares (Newcombe 1998), and what is not known of each arm as it is.
 func apart(x, control *worked, j int, c float64) (lower, upper float64) {
 	var down, up, least, most [2]float64
 	for i, w := range []*worked{x, control} {
-		n := w.mid.effective(w.a, 0, j)
 		lowX, highX := min(max(w.low.s[j], 0), 1), min(max(w.high.s[j], 0), 1)
-		lower, _ := w.limits(w.low.s[j], w.low.at(j), n, c)
-		_, upper := w.limits(w.high.s[j], w.high.at(j), n, c)
-		down[i], up[i] = max(lowX-lower, 0), max(upper-highX, 0)
+		lower, _ := w.limits(w.low.s[j], w.low.at(j), w.low.doubt[j], w.low.effective(w.a, 0, j), c)
+		_, upper := w.limits(w.high.s[j], w.high.at(j), w.high.doubt[j], w.high.effective(w.a, 0, j), c)
+		down[i], up[i] = max(w.low.s[j]-lower, 0), max(upper-w.high.s[j], 0)
 		least[i], most[i] = w.unknown(lowX, highX, c)
 	}
 	return least[0] - most[1] - math.Hypot(down[0], up[1]), most[0] - least[1] + math.Hypot(up[0], down[1])
@@ -349,14 +370,14 @@ func meanDifference(x, control *worked, z float64) Mean {
 		return math.Sqrt(e.sampling + e.noise + f.sampling + f.noise + (e.missing+f.missing)*(e.missing+f.missing))
 	}
 	m := Mean{Value: a.Value - b.Value, StdSampling: math.Hypot(a.StdSampling, b.StdSampling), StdPrivacy: math.Hypot(a.StdPrivacy, b.StdPrivacy), Z: z}
-	m.Lower = max(xLow.value-cHigh.value-z*sd(xLow, cHigh), -total)
-	m.Upper = min(xHigh.value-cLow.value+z*sd(xHigh, cLow), total)
+	m.Lower = max(xLow.value-cHigh.value-xLow.below(z, sd(xLow, cHigh)), -total)
+	m.Upper = min(xHigh.value-cLow.value+cLow.below(z, sd(xHigh, cLow)), total)
 	m.Value = min(max(m.Value, m.Lower), m.Upper)
 	return m
 }
 
 // differenceCritical is the critical value of the difference of two curves.
-func differenceCritical(x, control *worked, known int) float64 {
+func differenceCritical(x, control *worked, known int, alpha float64) float64 {
 	var correlations []float64
 	last := -1
 	between := func(i, j int) float64 {
@@ -372,5 +393,5 @@ func differenceCritical(x, control *worked, known int) float64 {
 		}
 		last = j
 	}
-	return critical(correlations)
+	return critical(correlations, alpha)
 }

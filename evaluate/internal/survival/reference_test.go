@@ -81,7 +81,7 @@ func TestWithoutNoiseItIsWhatRComputes(t *testing.T) {
 			got = all.Arms[i].Curve.Values[bin]
 		case "std_err":
 			a := far.work(farCells, i)
-			v, _ := a.a.variances(a.mid.at(bin + 1))
+			v, _ := a.a.variances(a.mid.at(bin+1), 1)
 			got = math.Sqrt(v)
 		case "restricted_mean":
 			got = r.Arms[i].Mean.Value

@@ -117,7 +117,7 @@ func (s *Stream) checkEnd() {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
 			What: "is missing in the last row of an episode that terminated, and no column action tells whether the row is a decision", Remedy: "give the reward, or drop the row if it is an observation after the last decision", Kind: trajectory.ErrValue})
 	}
-	if s.o.Complete && !s.o.OneRowEpisodes && !s.ep.Terminated && s.state.rows < s.o.Horizon && s.ends() {
+	if s.o.Complete && !s.o.Censored && !s.o.OneRowEpisodes && !s.ep.Terminated && s.state.rows < s.o.Horizon && s.ends() {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that problem.horizon allows, and problem.records is complete", s.o.Horizon),
 			Remedy: "leave problem.records out, so that the interval allows for what would have followed; or lower problem.horizon; or set problem.end: terminated where nothing follows a last row", Kind: trajectory.ErrEpisode})
 	}

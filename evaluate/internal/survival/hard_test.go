@@ -1,0 +1,212 @@
+package survival
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// flatQuestion is about so many bins of width 1.
+func flatQuestion(arms, bins, causes int, sd float64, grouped bool) Question {
+	q := Question{Layout: Layout{Arms: arms, Bins: bins, Causes: causes}, Until: bins, Control: -1, SD: sd, Grouped: grouped}
+	for j := range bins {
+		q.Ends = append(q.Ends, float64(j+1))
+	}
+	return q
+}
+
+// misses is how often held is false of logs with noise; a true 5% exceeds 8% of 1,000 with
+// probability 1 in 40,000.
+func misses(t *testing.T, q Question, l law, seed uint64, draw func(cells []float64, r *rand.Rand), held func(Result) bool) float64 {
+	t.Helper()
+	const logs = 1000
+	r, src := rand.New(rand.NewPCG(seed, 2)), noise.NewSeeded(seed)
+	missed := 0.0
+	for range logs {
+		cells := make([]float64, q.Cells())
+		draw(cells, r)
+		for k := range cells {
+			if q.SD > 0 {
+				cells[k] += l.sample(src)
+			}
+		}
+		if !held(q.Estimate(cells)) {
+			missed++
+		}
+	}
+	return missed / logs
+}
+
+// TestABandHoldsWhereOneArmEnds: the difference from a control of whom all, or nobody, are
+// there at first.
+func TestABandHoldsWhereOneArmEnds(t *testing.T) {
+	l := laplaceLaw(t, 2)
+	for _, control := range []float64{0, 60} {
+		q := flatQuestion(2, 30, 1, l.sd, false)
+		q.Control = 1
+		share := misses(t, q, l, 4, func(cells []float64, r *rand.Rand) {
+			left := 5000
+			for j := range q.Bins {
+				d := binomial(left, 0.05, r)
+				cells[q.Exit(0, j, 1)] = float64(d)
+				left -= d
+			}
+			cells[q.End(0)], cells[q.Exit(1, 0, 1)] = float64(left), control
+		}, func(r Result) bool {
+			s, d := 1.0, r.Differences[0].Curve
+			for j := range q.Bins {
+				s *= 0.95
+				if s < d.Lower[j] || s > d.Upper[j] {
+					return false
+				}
+			}
+			return true
+		})
+		if share > 0.08 {
+			t.Errorf("control of %v: the band misses %.3f", control, share)
+		}
+	}
+}
+
+// TestCurvesHoldNearTheEnd: so few persons that the number at risk is often just above its noise.
+func TestCurvesHoldNearTheEnd(t *testing.T) {
+	l := laplaceLaw(t, 2)
+	for _, grouped := range []bool{false, true} {
+		for _, n := range []int{45, 60, 100} {
+			q := flatQuestion(1, 30, 1, l.sd, grouped)
+			share := misses(t, q, l, 5, func(cells []float64, r *rand.Rand) { cells[q.Exit(0, 0, 1)] = float64(n) }, func(r Result) bool {
+				a := r.Arms[0]
+				mean := 1.0
+				if grouped {
+					mean = 0.5
+				}
+				return a.Curve.Lower[0] == 0 && a.Mean.Lower <= mean && a.Mean.Upper >= mean
+			})
+			if share > 0.08 {
+				t.Errorf("grouped %v, %d persons: misses %.3f", grouped, n, share)
+			}
+		}
+	}
+}
+
+// TestLimitsHoldWhateverTheOrderInABin: of one bin everybody who is censored leaves at its start,
+// so that few are at risk.
+func TestLimitsHoldWhateverTheOrderInABin(t *testing.T) {
+	l := laplaceLaw(t, 2)
+	for _, sd := range []float64{0, l.sd} {
+		for _, gone := range []float64{0.5, 0.9} {
+			q := flatQuestion(1, 1, 1, sd, true)
+			share := misses(t, q, l, 6, func(cells []float64, r *rand.Rand) {
+				c := binomial(2000, gone, r)
+				d := binomial(2000-c, 0.5, r)
+				cells[0], cells[1], cells[2] = float64(c), float64(d), float64(2000-c-d)
+			}, func(r Result) bool { return r.Arms[0].Curve.Lower[0] <= 0.5 && r.Arms[0].Curve.Upper[0] >= 0.5 })
+			if share > 0.05 { // one side alone: a true 2.5% does so with probability 1e-6
+				t.Errorf("noise %v, %v censored: misses %.3f", sd, gone, share)
+			}
+		}
+	}
+}
+
+// TestRareEventsDoNotCollapse: where often no event is seen, the mean is still held.
+func TestRareEventsDoNotCollapse(t *testing.T) {
+	for _, sd := range []float64{0, 0.1} {
+		q := flatQuestion(1, 5, 1, sd, false)
+		truth, s := 0.0, 1.0
+		for range q.Bins {
+			truth += s
+			s *= 1 - 0.002
+		}
+		share := misses(t, q, laplaceLaw(t, 0.3), 7, func(cells []float64, r *rand.Rand) {
+			left := 100
+			for j := range q.Bins {
+				d := binomial(left, 0.002, r)
+				cells[q.Exit(0, j, 1)] = float64(d)
+				left -= d
+			}
+			cells[q.End(0)] = float64(left)
+		}, func(r Result) bool { return r.Arms[0].Mean.Lower <= truth && r.Arms[0].Mean.Upper >= truth })
+		if share > 0.08 {
+			t.Errorf("noise %v: misses %.3f", sd, share)
+		}
+	}
+}
+
+// TestIncidenceHoldsForEveryOrder enumerates, for each of two bins, whether the events of each
+// cause come before or after its censoring.
+func TestIncidenceHoldsForEveryOrder(t *testing.T) {
+	q := flatQuestion(1, 2, 2, 0, true)
+	const scale = 1e6
+	cells := []float64{60 * scale, 10 * scale, 10 * scale, 5 * scale, 8 * scale, 2 * scale, 5 * scale}
+	found := q.Estimate(cells).Arms[0].Incidence
+	for order := range 16 {
+		n, s := 0.0, 1.0
+		for _, c := range cells {
+			n += c
+		}
+		var f [2]float64
+		for bin := range q.Bins {
+			at := func(cause int) float64 { return cells[q.Exit(0, bin, cause)] }
+			happen := func(cause int) { f[cause-1] += s * at(cause) / n; s *= 1 - at(cause)/n; n -= at(cause) }
+			late := func(cause int) bool { return order>>(2*bin+cause-1)&1 == 1 }
+			both := !late(1) && !late(2) || late(1) && late(2)
+			if late(1) && late(2) {
+				n -= at(0)
+			}
+			if both { // at one time
+				f[0], f[1] = f[0]+s*at(1)/n, f[1]+s*at(2)/n
+				s *= 1 - (at(1)+at(2))/n
+				n -= at(1) + at(2)
+			} else {
+				first := 1
+				if late(1) {
+					first = 2
+				}
+				happen(first)
+				n -= at(0)
+				happen(3 - first)
+			}
+			if both && !late(1) {
+				n -= at(0)
+			}
+			for c := range f {
+				if f[c] < found[c].Lower[bin]-1e-9 || f[c] > found[c].Upper[bin]+1e-9 {
+					t.Errorf("order %04b, bin %d, cause %d: incidence %v outside [%v, %v]", order, bin, c+1, f[c], found[c].Lower[bin], found[c].Upper[bin])
+				}
+			}
+		}
+	}
+}
+
+// TestDerivativesAreThoseOfTheCells holds them against differences of the quantities themselves.
+func TestDerivativesAreThoseOfTheCells(t *testing.T) {
+	for _, grouped := range []bool{false, true} {
+		q := flatQuestion(1, 3, 2, 0, grouped)
+		cells := []float64{7, 5, 3, 9, 3, 4, 4, 6, 2, 20}
+		quantities := func(cells []float64) (all []float64, slopes [][]float64) {
+			w := q.work(cells, 0)
+			for _, p := range []*path{w.low, w.mid, w.high} {
+				v, slope := w.sums(p, true)
+				all, slopes = append(all, v, p.s[3]), append(slopes, slope, p.at(3))
+			}
+			least, leastSlope, most, mostSlope := w.a.bounds(w.low, w.high, 1)
+			n := len(cells)
+			return append(all, least[3], most[3]), append(slopes, leastSlope[3*n:4*n], mostSlope[3*n:4*n])
+		}
+		at, slopes := quantities(cells)
+		for k := range cells {
+			const step = 1e-5
+			moved := slices.Clone(cells)
+			moved[k] += step
+			next, _ := quantities(moved)
+			for i := range at {
+				if got, want := slopes[i][k], (next[i]-at[i])/step; math.Abs(got-want) > 1e-5 {
+					t.Errorf("grouped %v, quantity %d, cell %d: derivative %v; difference %v", grouped, i, k, got, want)
+				}
+			}
+		}
+	}
+}
