@@ -75,6 +75,10 @@ func options() map[string]map[string]any {
 		"dp-refine on-policy":       {"name": "dp-refine", "on": true},
 		"dp-refine regression":      {"name": "dp-refine", "form": "regression", "linear": true},
 		"dp-refine lstd":            {"name": "dp-refine", "form": "lstd", "linear": true, "rounds": 2},
+		"survival":                  {"name": "dp-survival", "outcome": evaluate.LaplaceNoise},
+		"survival gaussian":         {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "groups": "", "control": "many"},
+		"survival groups":           {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "groups": "fixed"},
+		"survival of episodes":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true},
 		"gpope everyone":            {"name": "gpope", "sampling": "everyone", "iterations": 4},
 		"gpope linear":              {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
 	}
@@ -135,6 +139,19 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Privacy.Budget = dp.Budget{Epsilon: 40, Delta: 1e-2}
 		case "rich": // a group of two has to resolve a regression
 			rich = true
+		case "outcome":
+			p.Target, p.Features, p.Gamma, p.Reward, p.Return = policy.Logged{}, nil, 1, evaluate.Range{}, nil
+			p.Horizon, p.Episodes, p.OneDecision = 1, 1, true
+			p.Outcome = &evaluate.Outcome{Event: "obs_state", Censored: []float64{0}, Causes: []evaluate.Cause{{Name: "a", Number: 1}, {Name: "b", Number: 2}}, Ends: []float64{0.5, 1, 2}}
+			p.Privacy.NoiseFamily = value.(evaluate.NoiseFamily)
+			if option["decisions"] != nil {
+				p.Horizon, p.OneDecision = horizon, false
+				p.Outcome = &evaluate.Outcome{Causes: []evaluate.Cause{{Name: "end", Number: 1}}}
+				for j := range horizon {
+					p.Outcome.Ends = append(p.Outcome.Ends, float64(j+1))
+				}
+			}
+		case "decisions":
 		case "linear":
 			p.Features = linear
 		case "policy":

@@ -54,6 +54,27 @@ func TestWaysToRunAreAlike(t *testing.T) {
 	}
 }
 
+// TestCountsOfShardsAreThoseOfOneProcess: noise is drawn once for the counts of all.
+func TestCountsOfShardsAreThoseOfOneProcess(t *testing.T) {
+	for _, name := range []string{"survival", "survival gaussian"} {
+		plan, p := planOf(t, options()[name], dp.ReplaceOne)
+		if err := plan.InParts(); err != nil {
+			t.Fatal(err)
+		}
+		draw := drawn(t, p, 6)
+		for i := range 24 {
+			pair, err := draw.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := replay.Of(plan, pair.Data, pair.Neighbour)
+			if err := replay.Alike(t.Context(), whole, replay.Joined(whole), i%2 == 1, uint64(i)); err != nil {
+				t.Errorf("%s, %s: %v", name, pair.Kind, err)
+			}
+		}
+	}
+}
+
 // byLargest halves the rewards of a part in which one is above a half.
 func byLargest(rewards []float64) {
 	if len(rewards) == 0 || slices.Max(rewards) <= 0.5 {
