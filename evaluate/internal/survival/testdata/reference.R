@@ -1,6 +1,6 @@
 # Makes reference.csv from examples/pbc/survival.csv with the R package survival: survival, its
 # standard error, the cumulative incidence of both causes and restricted means, by arm.
-# Run in this directory: Rscript reference.R
+# and lung.csv, the trial NCCTG of that package. Run in this directory: Rscript reference.R
 library(survival)
 d <- read.csv("../../../../examples/pbc/survival.csv")
 at <- c(365, 1000, 2000, 3000, 4000)
@@ -19,4 +19,5 @@ for (arm in c("D-penicillamine", "placebo")) {
   p <- summary(aj, times = at)$pstate
   for (i in seq_along(at)) { add(arm, "death", at[i], p[i, 2]); add(arm, "transplant", at[i], p[i, 3]) }
 }
+write.csv(data.frame(time = lung$time, status = lung$status), "lung.csv", row.names = FALSE, quote = FALSE)
 write.csv(do.call(rbind, rows), "reference.csv", row.names = FALSE, quote = FALSE)
