@@ -56,13 +56,21 @@ type riskRow struct {
 // the last end can be seen.
 type timeAxis struct {
 	scale
-	ends []float64
+	ends   []float64
+	widest int // most characters of a time, or of what else stands below one
 }
 
-func newTimeAxis(ends []float64) timeAxis {
-	last := ends[len(ends)-1]
-	tail := max(last/float64(2*len(ends)), last/100)
-	return timeAxis{scale{0, min(last+tail, math.MaxFloat64)}, ends}
+func newTimeAxis(s *evaluate.Survival) timeAxis {
+	last := s.Ends[len(s.Ends)-1]
+	tail := max(last/float64(2*len(s.Ends)), last/100)
+	a := timeAxis{scale{0, min(last+tail, math.MaxFloat64)}, s.Ends, 1}
+	for j, e := range s.Ends {
+		a.widest = max(a.widest, utf8.RuneCountInString(parameter(e)))
+		for _, arm := range s.Arms {
+			a.widest = max(a.widest, len(persons(arm.AtRisk[j])))
+		}
+	}
+	return a
 }
 
 // place is a time in the box.
@@ -71,11 +79,7 @@ func (a timeAxis) place(t float64) float64 { return box / 100 * a.at(t) }
 // labelled are the bins, from 0, whose starts have room for a label, and the number of bins
 // where the last end has.
 func (a timeAxis) labelled() []int {
-	widest := 1
-	for _, e := range a.ends {
-		widest = max(widest, utf8.RuneCountInString(parameter(e)))
-	}
-	room := 1.5 + 2.4*float64(widest) // percent of the width of a narrow page
+	room := 2 + 2.4*float64(a.widest) // percent of the width of a narrow page
 	var out []int
 	last := math.Inf(-1)
 	for j := range len(a.ends) + 1 {

@@ -12,7 +12,7 @@ import (
 type survivalView struct {
 	Curves      survivalFigure
 	Summary     []summaryTable
-	Incidence   *survivalFigure
+	Incidence   []survivalFigure
 	Differences *survivalFigure
 	Tables      []curveTable
 }
@@ -66,7 +66,7 @@ type survivalDrawing struct {
 
 func newSurvivalView(r *evaluate.Release) *survivalView {
 	s := r.Survival
-	d := survivalDrawing{Survival: s, axis: newTimeAxis(s.Ends), xWords: "time", atRisk: "Number at risk", counted: "numbers at risk"}
+	d := survivalDrawing{Survival: s, axis: newTimeAxis(s), xWords: "time", atRisk: "Number at risk", counted: "numbers at risk"}
 	if utf8.RuneCountInString(s.Time) <= 40 {
 		d.xWords = s.Time
 	}
@@ -79,8 +79,7 @@ func newSurvivalView(r *evaluate.Release) *survivalView {
 		v.Summary = append(v.Summary, summaryTable{arms[i:min(i+mostColumns, len(arms))], countsMissing(r)})
 	}
 	if len(s.Arms[0].Incidence) > 0 {
-		f := d.incidence()
-		v.Incidence = &f
+		v.Incidence = d.incidences()
 	}
 	if len(s.Differences) > 0 {
 		f := d.differences()
@@ -205,18 +204,31 @@ func (d survivalDrawing) cut() string {
 	return ""
 }
 
-func (d survivalDrawing) incidence() survivalFigure {
-	f := survivalFigure{Heading: "Cumulative incidence of each cause", Legend: d.legend(), Narrow: true}
+// incidences are a chart a cause in one figure, or a figure a cause where each arm has a chart.
+func (d survivalDrawing) incidences() []survivalFigure {
+	const what = "Cumulative incidence of "
+	blank := survivalFigure{Heading: what + "each cause", Legend: d.legend(), Narrow: true,
+		Caption: "The probability of an event of the cause, before any other, by the end of each bin, with its 95% band." + d.others()}
+	together := blank
+	var out []survivalFigure
 	for k, cause := range d.Arms[0].Incidence {
 		charts := d.charts(170, "probability of "+cause.Cause, 0, func(a evaluate.SurvivalArm) evaluate.Curve { return a.Incidence[k].Curve })
 		for i := range charts {
-			charts[i].Heading = strings.TrimPrefix(charts[i].Heading+": "+cause.Cause, ": ")
 			charts[i].YWords = "probability"
 		}
-		f.Charts = append(f.Charts, charts...)
+		if d.together() {
+			charts[0].Heading = cause.Cause
+			together.Charts = append(together.Charts, charts[0])
+			continue
+		}
+		f := blank
+		f.Heading, f.Charts = what+cause.Cause, charts
+		out = append(out, f)
 	}
-	f.Caption = "The probability of an event of the cause, before any other, by the end of each bin, with its 95% band." + d.others()
-	return f
+	if d.together() {
+		return []survivalFigure{together}
+	}
+	return out
 }
 
 func (d survivalDrawing) differences() survivalFigure {

@@ -131,9 +131,5 @@ func (v *survivalView) speak(say func(...*string)) {
 	if v == nil {
 		return
 	}
-	for _, f := range []*survivalFigure{&v.Curves, v.Incidence, v.Differences} {
-		if f != nil {
-			say(&f.Caption)
-		}
-	}
+	say(&v.Curves.Caption) // the only caption that speaks of persons
 }
