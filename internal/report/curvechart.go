@@ -57,17 +57,17 @@ type riskRow struct {
 type timeAxis struct {
 	scale
 	ends   []float64
-	widest int // most characters of a time, or of what else stands below one
+	widest float64 // of a time, or of what else stands below one, in pixels
 }
 
 func newTimeAxis(s *evaluate.Survival) timeAxis {
 	last := s.Ends[len(s.Ends)-1]
 	tail := max(last/float64(2*len(s.Ends)), last/100)
-	a := timeAxis{scale{0, min(last+tail, math.MaxFloat64)}, s.Ends, 1}
+	a := timeAxis{scale{0, min(last+tail, math.MaxFloat64)}, s.Ends, 0}
 	for j, e := range s.Ends {
-		a.widest = max(a.widest, utf8.RuneCountInString(parameter(e)))
+		a.widest = max(a.widest, pixels(parameter(e)))
 		for _, arm := range s.Arms {
-			a.widest = max(a.widest, len(persons(arm.AtRisk[j])))
+			a.widest = max(a.widest, pixels(persons(arm.AtRisk[j])))
 		}
 	}
 	return a
@@ -79,7 +79,8 @@ func (a timeAxis) place(t float64) float64 { return box / 100 * a.at(t) }
 // labelled are the bins, from 0, whose starts have room for a label, and the number of bins
 // where the last end has.
 func (a timeAxis) labelled() []int {
-	room := 2 + 2.4*float64(a.widest) // percent of the width of a narrow page
+	const gap, narrow = 8, 290 // between labels, and the width of a plot on a narrow page
+	room := 100 * (a.widest + gap) / narrow
 	var out []int
 	last := math.Inf(-1)
 	for j := range len(a.ends) + 1 {
@@ -177,6 +178,11 @@ func (c *curveChart) risk(a timeAxis, heading string, arms []evaluate.SurvivalAr
 		y += 43
 	}
 	c.Height = y + 8
+}
+
+// pixels is about how wide a number is.
+func pixels(text string) float64 {
+	return 7*float64(utf8.RuneCountInString(text)) - 3.5*float64(strings.Count(text, "."))
 }
 
 // persons is a noisy number of persons as a whole one, not below 0.

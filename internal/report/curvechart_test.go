@@ -94,6 +94,7 @@ func TestLabelsOfTimeDoNotCollide(t *testing.T) {
 	}{
 		{[]float64{365.25, 730.5, 1095.75, 1461, 1826.25, 2191.5, 2556.75, 2922, 3287.25, 3652.5}, "0 730.5 1461 2191.5 2922 3652.5"},
 		{[]float64{1, 2, 3, 6, 12, 24, 60}, "0 6 12 24 60"},
+		{[]float64{6, 12, 18, 24, 30, 36, 42, 48, 54, 60}, "0 6 12 18 24 30 36 42 48 54 60"},
 	} {
 		n := len(c.ends)
 		level := func(v float64) []float64 {
@@ -115,6 +116,13 @@ func TestLabelsOfTimeDoNotCollide(t *testing.T) {
 		if all := strings.Join(got, " "); !strings.HasPrefix(all, c.want+" 9") {
 			t.Errorf("labels %s; want %s", all, c.want)
 		}
+	}
+	// Numbers at risk of three digits leave room for every second of the ten.
+	for i := range r.Survival.Arms[0].AtRisk {
+		r.Survival.Arms[0].AtRisk[i] = 599
+	}
+	if page := render(t, r); !strings.Contains(page, ">599<") || strings.Contains(page, ">6</text>") || !strings.Contains(page, ">12</text>") {
+		t.Error("numbers at risk of three digits stand below every bin")
 	}
 }
 
