@@ -149,7 +149,7 @@ func TestCurvesAreInTables(t *testing.T) {
 	root := mustParse(t, render(t, survivalRelease())).find("section", "survival")[0]
 	text := flat(root)
 	for _, want := range []string{
-		"Restricted mean95% interval 3.4573.012 to 3.902 32.5 to 3.75", "new drug: survival", "4 40 0.400 0.300 to 0.600", "placebo: survival", "4 12 – 0.000 to 0.800",
+		"Restricted mean95% interval 3.4573.012 to 3.902 32.5 to 3.75", "new drug: survival", "noisy number at risk at its start", "4 40 0.400 0.300 to 0.600", "placebo: survival", "4 12 – 0.000 to 0.800",
 		"placebo: death", "2 0.300 0.200 to 0.400", "new drug − placebo: survival", "1 0.150 −0.050 to 0.300",
 	} {
 		if !strings.Contains(text, want) {

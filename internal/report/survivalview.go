@@ -264,7 +264,7 @@ func (d survivalDrawing) tables() []curveTable {
 	var out []curveTable
 	for _, a := range d.Arms {
 		t := d.table(a.Name+": survival", "survival", a.Survival)
-		t.AtRisk = strings.ToLower(d.atRisk)
+		t.AtRisk = strings.ToLower(d.atRisk) + " at its start"
 		for j := range t.Rows {
 			t.Rows[j].AtRisk = persons(a.AtRisk[j])
 		}
