@@ -184,13 +184,15 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	}
 	if one := report.One(r); one != nil {
 		e := one.Estimate
-		fmt.Fprintf(w, "value     %.6g\n", e.Value)
+		fmt.Fprintf(w, "value     %.6g%s\n", e.Value, quantity(r, ", the "))
 		if says, moved := report.Moved(r); moved {
 			fmt.Fprintln(w, alarm(w, fmt.Sprintf("          MOVED to the end of the interval: the model predicts %.6g, which lies outside", says)))
 		}
 		fmt.Fprintf(w, "interval  [%.6g, %.6g] at %g%%\n", e.Interval[0], e.Interval[1], 100*e.Confidence)
 		fmt.Fprintf(w, "errors    sampling %s (%s), privacy %.3g\n", samplingError(e), cmp.Or(sourceWords[e.Sampling], string(e.Sampling)), e.StdPrivacy)
-		if share, sd, ok := report.Missing(r); ok {
+		if r.Survival != nil {
+			printOpen(w, r, e)
+		} else if share, sd, ok := report.Missing(r); ok {
 			if report.Unguarded(r) {
 				if report.Unanswered(r) == "" {
 					fmt.Fprintf(w, "missing   nothing, if the design and problem.records are right; the mean weight is %.0f%% (+- %.0f%%) below 1\n", 100*share, 100*sd)
@@ -206,6 +208,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	} else {
 		printAnswers(w, r)
 	}
+	printArms(w, r)
 	if r.Values != nil {
 		names := report.States(r.Public)
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))
@@ -339,9 +342,9 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 		return
 	}
 	if n := report.Intervals(r); n == 1 {
-		fmt.Fprintf(w, "answers   1 interval that holds with %g%% probability\n", 100*r.JointConfidence)
+		fmt.Fprintf(w, "answers   1 interval%s that holds with %g%% probability\n", quantity(r, " of the "), 100*r.JointConfidence)
 	} else {
-		fmt.Fprintf(w, "answers   %d intervals that hold simultaneously with %g%% probability\n", n, 100*r.JointConfidence)
+		fmt.Fprintf(w, "answers   %d intervals%s that hold simultaneously with %g%% probability\n", n, quantity(r, " of the "), 100*r.JointConfidence)
 	}
 	widest := 0
 	for _, a := range r.Answers {
@@ -357,7 +360,7 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 			if size := report.GroupSize(a); a.Kind == evaluate.OfGroup && size != "" {
 				fmt.Fprintf(w, "          %s\n", r.Privacy.Unit.Words(size))
 			}
-			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; clipping lengthens the interval by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, e.Clipping[0], e.Clipping[1])
+			fmt.Fprintf(w, "          errors: sampling %s, privacy %.3g; %s the interval by %.3g below, %.3g above\n", samplingError(e), e.StdPrivacy, lengthens(r), e.Clipping[0], e.Clipping[1])
 		}
 	}
 	for _, a := range r.Answers {

@@ -69,6 +69,8 @@ func (s scale) mark(x float64, text string) mark {
 // estimateView is the estimate and its two charts.
 type estimateView struct {
 	Value, Low, High      string
+	Quantity              string // what the value is
+	Of                    string // whose public range is drawn
 	Confidence            string
 	StdSampling, Sampling string
 	StdPrivacy            string
@@ -125,8 +127,13 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		StdSampling: samplingText(e),
 		Sampling:    samplingWords(e.Sampling),
 		StdPrivacy:  significant(e.StdPrivacy, digits, up),
+		Quantity:    "return",
+		Of:          "a return",
 		Private:     e.StdPrivacy > 0,
 		Certain:     e.Confidence == 1,
+	}
+	if r.Survival != nil {
+		v.Quantity, v.Of = quantityWords(r)
 	}
 	if says, moved := Moved(r); moved {
 		v.Moved = text(says, nearest)
@@ -140,6 +147,9 @@ func newEstimateView(r *evaluate.Release, bounds *evaluate.Range) *estimateView 
 		if _, _, ok := Missing(r); ok {
 			third = "missing mass alone"
 		}
+		if r.Survival != nil {
+			third = openAlone(r)
+		}
 		v.Errors = newErrorChart(v, e, third)
 	}
 	return v
@@ -151,9 +161,12 @@ func BelowNoise(e *evaluate.Estimate) bool {
 	return e.Sampling == evaluate.Paid && e.StdSampling == 0
 }
 
+// belowNoise stands for a number that cannot be below 0 and came out there.
+const belowNoise = "below noise"
+
 func samplingText(e *evaluate.Estimate) string {
 	if BelowNoise(e) {
-		return "below noise"
+		return belowNoise
 	}
 	return significant(e.StdSampling, digits, up)
 }
@@ -168,8 +181,8 @@ func newRangeChart(v *estimateView, e *evaluate.Estimate, b evaluate.Range) *ran
 		Middle:   s.mark(b.Mid(), round(b.Mid())),
 		Max:      s.mark(b.Max, parameter(b.Max)),
 	}
-	c.Alt = fmt.Sprintf("The value %s with its interval from %s to %s, on the public range of a return from %s to %s, whose middle is %s.",
-		v.Value, v.Low, v.High, c.Min.Text, c.Max.Text, c.Middle.Text)
+	c.Alt = fmt.Sprintf("The value %s with its interval from %s to %s, on the public range of %s from %s to %s, whose middle is %s.",
+		v.Value, v.Low, v.High, v.Of, c.Min.Text, c.Max.Text, c.Middle.Text)
 	return c
 }
 

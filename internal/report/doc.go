@@ -20,9 +20,10 @@
 // and nothing else: it never opens data, ledgers or the network, and it does not
 // recompute the guarantee. What it says of a budget is what the release says, as of
 // its charge; a release that claims a charge and names no entry is shown as
-// uncharged. A field that the release leaves empty has no place on
-// the page. Errors and values are in units of a return. The guarantee is stated
-// for the unit and the adjacency of the release; each of its sentences restates
+// uncharged. A field that the release leaves empty has no place on the page. Errors
+// and values are in units of a return, or of the time where the release is of
+// survival. The guarantee is stated for the unit and the adjacency of the release;
+// each of its sentences restates
 // a theorem:
 //
 //   - (epsilon, delta) bounds the probability of every outcome: Dwork, McSherry,

@@ -41,7 +41,7 @@ func newEventNode(e dp.Event) *eventNode {
 			n.add("dimension", fmt.Sprint(e.Dimension), "how many numbers are released")
 		}
 	case dp.DiscreteLaplace:
-		n.Words = "Whole-number Laplace noise on a sum to which every person adds a clipped vector of whole numbers."
+		n.Words = "Whole-number Laplace noise on a sum of whole numbers, such as counts, to which every person adds a bounded amount."
 		n.add("scale", parameter(e.Scale), "scale of the noise")
 		n.add("norm", parameter(e.Norm), "the most that one person can add (l1 norm)")
 	case dp.RandomizedResponse:

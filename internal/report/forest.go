@@ -130,12 +130,18 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 		p.Words = "Each dark bar is an interval, and the line in it is the difference: the first policy’s value minus the second’s. The dashed line marks a difference of 0."
 	}
 	p.Words += " The axis is in units of a return and just wide enough to show them."
+	if r.Survival != nil {
+		p.Heading, p.Words = meansWords(kind)
+	}
 	s := axis(r, kind)
 	for _, a := range r.Answers {
 		if a.Kind != kind || a.Estimate == nil {
 			continue
 		}
 		row := newForestRow(a, s)
+		if r.Survival != nil && a.Kind == evaluate.OfContrast {
+			row.Decided = longer(a.Name, a.Estimate.Interval)
+		}
 		row.Y = rowHeight * len(p.Rows)
 		p.Rows = append(p.Rows, row)
 		p.Alt += fmt.Sprintf("%s: %s, interval %s to %s. ", row.Name, row.Value, row.Low, row.High)

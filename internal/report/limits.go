@@ -35,9 +35,15 @@ func limits(r *evaluate.Release, public map[string]any) []limit {
 		if !s.Seeded && !overBudget(s) {
 			covered(s, add)
 		}
-		uncovered(s, public, charged(r), add)
+		works := "a policy works"
+		if r.Survival != nil {
+			works = "a treatment works"
+		}
+		uncovered(s, public, charged(r), works, add)
 	}
-	if one := One(r); one == nil || one.Estimate.Sampling != evaluate.NoSampling {
+	if r.Survival != nil {
+		survivalBiases(r, add)
+	} else if one := One(r); one == nil || one.Estimate.Sampling != evaluate.NoSampling {
 		biases(r, public, add)
 	}
 	return out
@@ -54,7 +60,7 @@ func covered(s *evaluate.Statement, add adder) {
 	add(protected, "Whatever is done with the release later", "No computation on it, now or in future, with any other knowledge, weakens the bound.")
 }
 
-func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add adder) {
+func uncovered(s *evaluate.Statement, public map[string]any, charged bool, works string, add adder) {
 	persons := ""
 	if n, ok := count(public); ok {
 		persons = " (" + newFact(n).Text + ")"
@@ -75,7 +81,7 @@ func uncovered(s *evaluate.Statement, public map[string]any, charged bool, add a
 		add(unprotected, "A target policy that was fitted on these persons", logged+"one person’s record then changes the weights of all others, which no clip bounds, and the guarantee is void. Where they come from is a statement of the analyst that nothing checks.")
 	}
 	add(unprotected, "Several persons together", group(s)+" So families, wards, or others whose records depend on each other are protected less than one person is.")
-	add(unprotected, "What is true of people in general", "If the release teaches that a policy works, it also teaches something about persons who are not in the data. That is its purpose.")
+	add(unprotected, "What is true of people in general", "If the release teaches that "+works+", it also teaches something about persons who are not in the data. That is its purpose.")
 	other := "Costs of releases from the same data add up, and no ledger counted this one."
 	if charged {
 		other = "Costs of releases from the same data add up. The ledger that was charged counts only what is charged to it."
@@ -159,6 +165,9 @@ func checks(r *evaluate.Release) []verification {
 			What:    "The command checks that the policy (answers[0].pick.policy) is one of those compared, and that the plan follows from the public facts. The release cannot show that the policy was drawn as stated.",
 			Command: "discreet verify release.json",
 		})
+	}
+	if r.Survival != nil {
+		return append(out, survivalCheck)
 	}
 	if one := One(r); one != nil && one.Estimate.StdSampling+one.Estimate.StdPrivacy > 0 {
 		out = append(out, verification{

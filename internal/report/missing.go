@@ -110,6 +110,9 @@ func Refuted(r *evaluate.Release) string {
 // where what is missing is little or may be noise, and where there is no answer at all. Of
 // several answers the one that lacks most decides.
 func InPart(r *evaluate.Release) string {
+	if r.Survival != nil {
+		return unusableWords(r)
+	}
 	most, of := 0.0, ""
 	for _, a := range r.Answers {
 		if share, sd, ok := missing(a.Diagnostics); ok && share >= partly && share >= 2*sd && share > most {

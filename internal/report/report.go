@@ -21,15 +21,25 @@ var ErrRelease = errors.New("release cannot be rendered")
 var (
 	//go:embed page.html.tmpl
 	pageSource string
+	//go:embed survival.html.tmpl
+	survivalSource string
 	//go:embed style.css
 	styleSource string
+	//go:embed survival.css
+	survivalStyle string
 
-	pageTemplate = parsed("page", &pageSource)
+	pageTemplate = parsed("page", &pageSource, &survivalSource)
 )
 
 // parsed reads a template when it is first used: most commands render nothing.
-func parsed(name string, source *string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template { return template.Must(template.New(name).Parse(*source)) })
+func parsed(name string, sources ...*string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		t := template.New(name)
+		for _, s := range sources {
+			template.Must(t.Parse(*s))
+		}
+		return t
+	})
 }
 
 // Write renders r as one self-contained HTML page. Nothing is written to w
@@ -61,7 +71,9 @@ type page struct {
 	Target      string
 	Warnings    []warning
 
+	Times    string // what the time of a study of survival is
 	Estimate *estimateView
+	Survival *survivalView
 	Answer   *answerView
 	Forest   *forestView
 	Picked   string // the policy that was drawn
@@ -70,7 +82,9 @@ type page struct {
 	Event    *eventNode
 	EventRaw string
 
+	Measure     string // what values and errors are in units of
 	Public      []namedFact
+	Unsaid      string // which public parameters are not on the page
 	Expected    []expectedRow
 	Diagnostics []namedFact
 	Limits      []limit
@@ -91,10 +105,11 @@ func newPage(r *evaluate.Release) (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		Style:       template.CSS(styleSource),
+		Style:       template.CSS(style(r)),
 		Title:       title(r),
 		Method:      r.Method,
 		MethodWords: methodWords(r.Method),
+		Measure:     "a return",
 		Public:      publicFacts(public),
 		Expected:    expectedRows(r),
 		Diagnostics: namedFacts(diagnostics),
@@ -112,6 +127,12 @@ func newPage(r *evaluate.Release) (*page, error) {
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
 	bounds := returnRange(public)
+	if r.Survival != nil {
+		bounds = timeRange(r)
+		if err := p.survive(r, public); err != nil {
+			return nil, err
+		}
+	}
 	if One(r) != nil {
 		p.Estimate = newEstimateView(r, bounds)
 	}
@@ -133,9 +154,20 @@ func newPage(r *evaluate.Release) (*page, error) {
 			return nil, fmt.Errorf("%w: %w", ErrRelease, err)
 		}
 		p.EventRaw = string(text)
+		if r.Survival != nil {
+			p.Event.countOnce()
+		}
 		p.speak(r.Privacy.Unit)
 	}
 	return p, nil
+}
+
+// style is the style sheet of a page.
+func style(r *evaluate.Release) string {
+	if r.Survival != nil {
+		return styleSource + survivalStyle
+	}
+	return styleSource
 }
 
 // check refuses what cannot be shown truthfully.
@@ -168,6 +200,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkAnswers(r); err != nil {
+		return err
+	}
+	if err := checkSurvival(r.Survival); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -124,13 +125,15 @@ func samples() map[string]*evaluate.Release {
 	reviewed := scalarRelease()
 	reviewed.Disclosure = disclosure()
 	reviewed.Signature = &evaluate.Signature{Algorithm: "ed25519", KeyID: "sha256:" + strings.Repeat("0c", 32), Value: strings.Repeat("A", 86) + "=="}
-	return map[string]*evaluate.Release{
+	out := map[string]*evaluate.Release{
 		"uncharged": uncharged, "reviewed": reviewed,
 		"scalar": scalarRelease(), "function": functionRelease(40), "one state": functionRelease(1),
 		"many states": functionRelease(5000), "theta": thetaRelease(), "constant": constantRelease(),
 		"reference": referenceRelease(), "empty": emptyRelease(), "diagnostics": diagnostics,
 		"add-remove": addRemove, "pure": pure, "deep": deep,
 	}
+	maps.Copy(out, survivals())
+	return out
 }
 
 func render(t testing.TB, r *evaluate.Release) string {

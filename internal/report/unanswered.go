@@ -33,15 +33,19 @@ func Unanswered(r *evaluate.Release) string {
 	case e == nil:
 		return ""
 	}
+	value := "the value"
+	if r.Survival != nil {
+		value = "the answer"
+	}
 	width := e.Interval[1] - e.Interval[0]
 	share, sd, _ := Missing(r)
 	switch {
 	case share >= mostly && share >= 2*sd && width >= mostOfRange*2*half:
 		return missingWords(r, share) + fmt.Sprintf(" The interval covers %s of the public range of the answer.", percent(min(width/(2*half), 1), down))
 	case e.StdPrivacy >= 2*half:
-		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole public range of the answer: treat the value as noise.", significant(e.StdPrivacy, digits, down))
+		return fmt.Sprintf("The standard deviation of the noise, %s, is larger than the whole public range of the answer: treat %s as noise.", significant(e.StdPrivacy, digits, down), value)
 	case width >= mostOfRange*2*half:
-		return fmt.Sprintf("The interval covers %s of the public range of the answer: the value could be almost anything in it.", percent(min(width/(2*half), 1), down))
+		return fmt.Sprintf("The interval covers %s of the public range of the answer: %s could be almost anything in it.", percent(min(width/(2*half), 1), down), value)
 	}
 	return ""
 }

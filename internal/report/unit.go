@@ -29,6 +29,7 @@ func (p *page) speak(u evaluate.Unit) {
 		}
 	}
 	p.Event.speak(say)
+	p.Survival.speak(say)
 	if u == evaluate.Episode || u == evaluate.Row {
 		p.Limits = append(p.Limits, limit{unprotected, "A person who owns several " + u.String() + "s",
 			"The guarantee is for one " + u.String() + ". Somebody who owns k of them is protected only as k of them together are."})

@@ -12,6 +12,8 @@ import (
 
 func title(r *evaluate.Release) string {
 	switch {
+	case r.Survival != nil:
+		return survivalTitle(r)
 	case One(r) != nil:
 		return "What the policy is worth"
 	case r.Answer != nil:
@@ -68,7 +70,11 @@ func warnings(r *evaluate.Release) []warning {
 	if why := Refuted(r); why != "" {
 		stop("The probabilities of the logged actions are wrong", why+" Correct data.behavior; a larger budget does not help.")
 	} else if why := Unanswered(r); why != "" {
-		stop("This release cannot answer the question", why+" A larger ε, more persons, a shorter horizon, or data logged by a policy closer to the target would help.")
+		help := "A larger ε, more persons, a shorter horizon, or data logged by a policy closer to the target would help."
+		if r.Survival != nil {
+			help = "A larger ε, more persons or fewer bins would help."
+		}
+		stop("This release cannot answer the question", why+" "+help)
 	}
 	if why := InPart(r); why != "" {
 		care("The data answer only a part of the question", why)
