@@ -79,6 +79,11 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. The guarantee does not cover an observer who can time the run or share its machine.",
 		Security:       security(p),
 	}
+	if p.public.Outcome != nil {
+		d.PostProcessing = "Everything else in the release (curves, limits, means, medians) is computed from the noisy counts and from public facts, and costs nothing."
+		d.Preparation = "Records are read and checked, and each person is counted once: by arm, by the bin of time in which they left, and by what they left for."
+		d.FloatingPoint = "A person adds 1 to one count; the noise is an integer, or on a public lattice, from an exact sampler. Floating point begins after the noise."
+	}
 	for _, text := range []*string{&d.Series, &d.DataDomain} {
 		*text = q.Unit.Words(*text)
 	}
@@ -121,15 +126,18 @@ func (p *Plan) noises() dp.Event {
 // domain says which records the guarantee covers. What becomes of invalid ones the caller
 // says in the label on_violation.
 func domain(p Public) string {
-	const form = "trajectories: for each person one or more sequences of observations, actions and rewards; "
+	form, bounds := "trajectories: for each person one or more sequences of observations, actions and rewards; ", "contributions are clipped to public bounds"
+	if p.Outcome != nil {
+		form, bounds = "outcomes: for each person a time, what ended it, and an arm, or the trajectory that says so; ", "a person adds 1 to one count at most"
+	}
 	words, told := p.Labels["on_violation"].(string)
 	switch {
 	case !told:
-		return form + "whatever they contain, contributions are clipped to public bounds. What was done to records before this program saw them is not known here."
+		return form + "whatever they contain, " + bounds + ". What was done to records before this program saw them is not known here."
 	case strings.Contains(words, failsTheRun):
-		return form + "only valid ones are covered: a record that is invalid in a way that makes the run fail (public.on_violation) is outside the guarantee, which does not hide whether there is one. Contributions are clipped to public bounds."
+		return form + "only valid ones are covered: a record that is invalid in a way that makes the run fail (public.on_violation) is outside the guarantee, which does not hide whether there is one. " + strings.ToUpper(bounds[:1]) + bounds[1:] + "."
 	}
-	return form + "whatever their values: contributions are clipped to public bounds, and a value that cannot be used is repaired, or its episode left out, by a rule that depends on the record of that person alone (public.on_violation). A file of another form than its columns promise, ids that cannot be told apart and another number of persons than was stated make the run fail, and the guarantee does not hide that."
+	return form + "whatever their values: " + bounds + ", and a value that cannot be used is repaired, or its episode left out, by a rule that depends on the record of that person alone (public.on_violation). A file of another form than its columns promise, ids that cannot be told apart and another number of persons than was stated make the run fail, and the guarantee does not hide that."
 }
 
 // failsTheRun is what the label on_violation says of records that are not repaired.
@@ -193,9 +201,13 @@ func unprotected(p Public) []string {
 	if words, _ := p.Labels["on_violation"].(string); strings.Contains(words, failsTheRun) {
 		groups = append(groups, "whether a record is invalid: one that is makes the run fail (public.on_violation)")
 	}
+	parameters := "the public parameters: policies, ranges, caps, discount, epsilon and delta"
+	if p.Outcome != nil {
+		parameters = "the public parameters: bins of time, causes, arms, epsilon and delta"
+	}
 	return append(groups, []string{
 		p.unit().Words(number),
-		"the public parameters: policies, ranges, caps, discount, epsilon and delta",
+		parameters,
 		"that the release was made, when, and how long it took",
 		p.unit().Words("groups of related persons: k of them together are protected with k times epsilon only"),
 		"facts about people in general, whether or not they are in the data",

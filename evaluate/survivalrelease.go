@@ -33,7 +33,7 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 		}
 	}
 	for _, d := range found.Differences {
-		name := q.arms[d.Arm] + contrastSign + q.arms[q.Control]
+		name := q.difference(d.Arm)
 		s.Differences = append(s.Differences, SurvivalDifference{name, curveOf(d.Curve)})
 		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: OfContrast, Estimate: q.estimate(d.Mean, q.intervals())})
 	}
@@ -112,23 +112,17 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	p := q.public
 	total := q.Ends[q.Question.Until-1]
 	s := summary{facts: q.facts(), heading: []string{p.words(independence)}}
-	cells := q.guessed(m.Guess)
-	found := q.Estimate(cells)
+	found := q.Estimate(q.guessed(m.Guess))
 	mean := found.Arms[0].Mean
 	s.expected.Constant = total / 2
 	if q.Control >= 0 {
 		mean, s.expected.Constant = found.Differences[0].Mean, total
 	}
+	if answers := q.expected(found); len(answers) > 1 {
+		s.facts["answers"] = answers
+	}
 	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = mean.StdPrivacy, mean.StdSampling, (mean.Upper-mean.Lower)/2
-	counted := "the end of its bin of time, before the censoring of the same bin"
-	if q.Grouped {
-		counted = "the middle of its bin of time; intervals allow for every order of events and censoring within a bin"
-	}
-	s.notes = append(s.notes, p.words(fmt.Sprintf("The restricted mean is the mean of the %s, or of %g where that is less. An event counts at %s.", p.Outcome.words(), total, counted)))
-	s.notes = append(s.notes, "Limits of a curve hold for all times together with 95% probability, for each curve by itself; the restricted mean and the median that stand with an arm hold by themselves.")
-	if len(p.Outcome.Causes) > 1 {
-		s.notes = append(s.notes, "Causes compete: survival is without an event of any cause, and the incidence of a cause is the probability of that event before any other.")
-	}
+	s.notes = q.meaning()
 	if q.Missing {
 		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
 	}
@@ -139,6 +133,43 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons have an event by the last bin and that nobody is censored; method.guess takes a better guess."))
 	}
 	return s, nil
+}
+
+// meaning says what the numbers are.
+func (q survivalQuestion) meaning() (notes []string) {
+	p, total := q.public, q.Ends[q.Question.Until-1]
+	counted := "the end of its bin of time, before the censoring of the same bin"
+	if q.Grouped {
+		counted = "the middle of its bin of time; intervals allow for every order of events and censoring within a bin"
+	}
+	notes = append(notes, p.words(fmt.Sprintf("The restricted mean is the mean of the %s, or of %g where that is less. An event counts at %s.", p.Outcome.words(), total, counted)))
+	notes = append(notes, "Limits of a curve hold for all times together with 95% probability, for each curve by itself; the restricted mean and the median that stand with an arm hold by themselves.")
+	if len(p.Outcome.Causes) > 1 {
+		notes = append(notes, "Causes compete: survival is without an event of any cause, and the incidence of a cause is the probability of that event before any other.")
+	}
+	return notes
+}
+
+// expected is what is known beforehand of differences, or of several arms.
+func (q survivalQuestion) expected(found survival.Result) (all []ExpectedAnswer) {
+	total := q.Ends[q.Question.Until-1]
+	add := func(name string, kind AnswerKind, least float64, m survival.Mean) {
+		all = append(all, ExpectedAnswer{Name: name, Kind: kind, Range: Range{least, total}, StdPrivacy: m.StdPrivacy, StdSampling: m.StdSampling, HalfWidth: (m.Upper - m.Lower) / 2})
+	}
+	for _, d := range found.Differences {
+		add(q.difference(d.Arm), OfContrast, -total, d.Mean)
+	}
+	for i, a := range found.Arms {
+		if q.Control < 0 && q.Arms > 1 {
+			add(q.arms[i], OfGroup, 0, a.JointMean)
+		}
+	}
+	return all
+}
+
+// difference names that of an arm from the control.
+func (q survivalQuestion) difference(arm int) string {
+	return q.arms[arm] + contrastSign + q.arms[q.Control]
 }
 
 // facts are those of the question that a release repeats.

@@ -172,6 +172,9 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	for _, a := range answers {
 		kinds = append(kinds, a.Kind)
 	}
+	if _, compared := p.Facts["control"]; compared && kinds == nil {
+		kinds = []evaluate.AnswerKind{evaluate.OfContrast}
+	}
 	value, difference := report.ConstantsOf(p.Expected, kinds...)
 	printBaseline(w, value, difference)
 	printNotes(w, p.Notes)
@@ -205,8 +208,12 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
-		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g, without missing mass\n",
-			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth)
+		missing := ", without missing mass"
+		if _, counted := p.Facts["outcome"]; counted {
+			missing = ""
+		}
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g%s\n",
+			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth, missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

@@ -234,25 +234,12 @@ func printOverview(out io.Writer, r *overview.Report) {
 		fmt.Fprintln(out)
 	}
 	printActions(out, r)
-	printOutcome(out, r.Outcome)
+	for _, line := range r.Outcome.Lines() {
+		fmt.Fprintf(out, "outcome  %s\n", printable(line))
+	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(out, alarm(out, "warning  "+printable(warning)))
 	}
-}
-
-// printOutcome prints what became of the persons of each arm.
-func printOutcome(out io.Writer, o *overview.Outcome) {
-	if o == nil {
-		return
-	}
-	for _, a := range o.Arms {
-		fmt.Fprintf(out, "outcome  %s: ", printable(a.Arm))
-		for i, n := range a.Events {
-			fmt.Fprintf(out, "%s %d, ", printable(o.Causes[i]), n)
-		}
-		fmt.Fprintf(out, "censored %d, followed to the end %d, unusable %d\n", a.Censored, a.Followed, a.Unusable)
-	}
-	fmt.Fprintf(out, "         arm unknown %d, in no arm %d\n", o.Unknown, o.Elsewhere)
 }
 
 func within(b overview.Bounded) string {

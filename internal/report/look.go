@@ -64,6 +64,7 @@ type lookPage struct {
 	NotUsed   []string
 	Charts    []histogram
 	Weights   string
+	Outcomes  []string // what became of the persons of each arm
 	Steps     []stepRow
 	MoreSteps int // that are not drawn
 	Rule      string
@@ -174,9 +175,12 @@ func (p *lookPage) describe(r *overview.Report) {
 			p.Weights += fmt.Sprintf(" Beyond the cap %.4g are %s of the episodes; it cuts off %s of the weight.", v.Cap, overview.Percent(v.BeyondShare), overview.Percent(v.BeyondMass))
 		}
 	}
+	if p.Outcomes = r.Outcome.Lines(); p.Outcomes == nil {
+		p.Charts = append(p.Charts,
+			newHistogram("Rewards", outside(r.Rewards), r.Rewards.Spread, r.Rewards.Range),
+			newHistogram("Returns", outside(r.Returns), r.Returns.Spread, r.Returns.Range))
+	}
 	p.Charts = append(p.Charts,
-		newHistogram("Rewards", outside(r.Rewards), r.Rewards.Spread, r.Rewards.Range),
-		newHistogram("Returns", outside(r.Returns), r.Returns.Spread, r.Returns.Range),
 		newHistogram("Decisions of an episode", "", r.Lengths, nil),
 		newHistogram("Episodes of one", "", r.EpisodesPerPerson, nil))
 	if v := r.Propensity; v != nil {

@@ -32,9 +32,9 @@ const (
 // sampling and of privacy.
 func LeftOpen(r *evaluate.Release) string {
 	if countsMissing(r) {
-		return "what bins, the tail and missing outcomes leave open"
+		return "what bins, the tail, rare events and missing outcomes leave open"
 	}
-	return "what bins and the tail leave open"
+	return "what bins, the tail and rare events leave open"
 }
 
 // openAlone is [LeftOpen] for a chart in which each part stands alone.

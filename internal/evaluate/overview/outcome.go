@@ -34,6 +34,21 @@ func outcome(d *trajectory.Dataset, p *evaluate.Public) (*Outcome, error) {
 	return o, err
 }
 
+// Lines say what became of the persons of each arm.
+func (o *Outcome) Lines() (lines []string) {
+	if o == nil {
+		return nil
+	}
+	for _, a := range o.Arms {
+		text := a.Arm + ": "
+		for i, n := range a.Events {
+			text += fmt.Sprintf("%s %d, ", o.Causes[i], n)
+		}
+		lines = append(lines, text+fmt.Sprintf("censored %d, followed to the end %d, unusable %d", a.Censored, a.Followed, a.Unusable))
+	}
+	return append(lines, fmt.Sprintf("arm unknown %d, in no arm %d", o.Unknown, o.Elsewhere))
+}
+
 const (
 	// unlike is the probability below which shares of arms that differ are told.
 	unlike = 0.01
