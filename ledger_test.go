@@ -97,7 +97,7 @@ func TestEveryMethodsReleaseProvesItself(t *testing.T) {
 		}
 		if m.NeedOutcome { // the last but the constant, which takes an outcome too
 			c.Data.Outcome, c.Data.Behavior, c.Features = &config.Outcome{}, nil, nil
-			c.Problem = config.Problem{Persons: c.Problem.Persons, Horizon: c.Problem.Horizon, Episodes: 1}
+			c.Problem = config.Problem{Persons: c.Problem.Persons, Horizon: 60, Episodes: 1}
 		}
 		c.Ledger.Purpose = "try " + m.Name
 		result, err := discreet.Evaluate(context.Background(), c)
