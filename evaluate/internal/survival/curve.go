@@ -6,6 +6,9 @@ import "math"
 // zero: from the first bin on where it is not, nothing is estimated.
 const steady = 4
 
+// firm is by how many it must be above zero for its noise not to matter where it divides.
+const firm = 8
+
 // path is the survival of one arm by the end of each bin, with its derivatives, for one rule on
 // how much of their last bin the censored count at risk.
 type path struct {
@@ -17,7 +20,8 @@ type path struct {
 	slope []float64
 	cells int
 	// doubt[j] is by how much the variance of noise in s[j] may be larger than derivatives at the
-	// noisy counts say: they divide by numbers at risk, each of which may be a standard deviation less.
+	// noisy counts say: they divide by numbers at risk, which may be up to a standard deviation less where they are
+	// just steady, and not where they are firm.
 	doubt []float64
 }
 
@@ -92,7 +96,11 @@ func (a arm) follow(omitted float64) *path {
 		p.hazard[j][0] = min(p.hazard[j][0], 1)
 		p.s[j+1] = p.s[j] * (1 - p.hazard[j][0])
 		sd := a.sd * math.Sqrt(float64((a.bins-j)*(a.causes+1)+1))
-		less := p.risk[j] / max(p.risk[j]-sd, p.risk[j]/2)
+		less := 1.0
+		if sd > 0 {
+			unsure := min(max((firm-p.risk[j]/sd)/(firm-steady), 0), 1)
+			less = p.risk[j] / max(p.risk[j]-unsure*sd, p.risk[j]/2)
+		}
 		p.doubt[j+1] = max(p.doubt[j], less*less)
 		p.step(a, j, omitted)
 	}
