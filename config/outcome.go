@@ -20,9 +20,18 @@ type Outcome struct {
 	Bins  []float64 `yaml:"bins" json:",omitempty"`
 	Every float64   `yaml:"every" json:",omitempty"`
 	Until float64   `yaml:"until" json:",omitempty"`
+	// Strata divide every arm by a column: censoring may depend on the stratum.
+	Strata *Strata `yaml:"strata" json:",omitempty"`
 	// Times are grouped (the default), where a bin is a range of times, or discrete, where
 	// every time in a bin is its end and events come before censoring, as with visits.
 	Times string `yaml:"times" json:",omitempty"`
+}
+
+// Strata are groups of persons by a column of baseline values.
+type Strata struct {
+	// Column is the column, and Values are those that make a stratum each.
+	Column string      `yaml:"column"`
+	Values *Vocabulary `yaml:"values"`
 }
 
 // Value is one value of a column: a text or a number.

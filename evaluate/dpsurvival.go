@@ -156,6 +156,12 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 			q.arms = append(q.arms, a.Name)
 		}
 	}
+	if o.Strata != nil {
+		q.Strata = len(o.Strata.Values)
+	}
+	if n := q.Cells(); n > mostCells {
+		return q, fmt.Errorf("%w: %s: arms, strata, bins and causes make %d cells; want at most %d: take fewer bins or strata", ErrPublic, method, n, mostCells)
+	}
 	if m.Control != "" {
 		if q.Control = slices.Index(q.arms, m.Control); q.Control < 0 || p.By == nil {
 			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q", ErrMethod, method, m.Control, q.arms)
@@ -236,6 +242,13 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
 			return nil, err
 		}
 	}
+	strata := make([]int, d.Persons())
+	if s := p.Outcome.Strata; s != nil {
+		var err error
+		if strata, err = s.groups().Members(d); err != nil {
+			return nil, err
+		}
+	}
 	unusable := 0
 	for person, arm := range members {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
@@ -248,8 +261,8 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
 			unusable++
 			continue
 		}
-		x := exit{}
-		if !lost {
+		x, stratum := exit{}, strata[person]
+		if !lost && stratum >= 0 {
 			x = p.Outcome.exitOf(d, from, column)
 		}
 		switch {
@@ -257,9 +270,9 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
 			unusable++
 			members[person] = q.Unusable(arm)
 		case x.end:
-			members[person] = q.End(arm)
+			members[person] = q.End(arm, stratum)
 		default:
-			members[person] = q.Exit(arm, x.bin, x.cause)
+			members[person] = q.Exit(arm, stratum, x.bin, x.cause)
 		}
 	}
 	if unusable > 0 && !q.Missing {
@@ -267,7 +280,7 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
 		if p.Privacy == nil {
 			why = "a reference leaves nobody out"
 		}
-		return nil, fmt.Errorf("%w: %s, and the outcome of %d %ss cannot be used: a time below 0, an event that data.outcome does not list, a record that was left out, or several of them; mend the data%s", ErrData, why, unusable, p.unit(),
+		return nil, fmt.Errorf("%w: %s, and the outcome of %d %ss cannot be used: a time below 0, an event or a stratum that data.outcome does not list, a record that was left out, or several of them; mend the data%s", ErrData, why, unusable, p.unit(),
 			map[bool]string{true: ", or leave problem.records out"}[p.Complete])
 	}
 	return members, nil

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,6 +26,9 @@ type Outcome struct {
 	// Causes are the events, and Censored the numbers that mean that follow-up ended before one.
 	Causes   []Cause   `json:"causes"`
 	Censored []float64 `json:"censored,omitempty"`
+	// Strata divide every arm; nil for none. Curves are those of the strata, weighted by their
+	// shares of the arm's persons, so that censoring may depend on the stratum.
+	Strata *Strata `json:"strata,omitempty"`
 	// Ends are the ends of the bins of time, increasing, the first bin starting at 0; a time
 	// belongs to the first bin whose end it does not exceed, but of grouped times one that is
 	// censored at an end was followed through that bin. Of trajectories they are 1, 2, ... decisions.
@@ -42,17 +46,39 @@ type Cause struct {
 	Number float64 `json:"number"`
 }
 
+// Strata are groups of persons by a baseline observation. A person whose rows do not name one of
+// them has an outcome that cannot be used.
+type Strata struct {
+	// Column is the observation, and Values the numbers in it that make a stratum each.
+	Column string    `json:"column"`
+	Values []float64 `json:"values"`
+}
+
+// groups are the strata as groups of persons.
+func (s *Strata) groups() *Groups {
+	g := &Groups{Column: s.Column}
+	for _, v := range s.Values {
+		g.Of = append(g.Of, Group{Number: v})
+	}
+	return g
+}
+
 // Limits on what is asked of one outcome, for memory and for the noise.
 const (
 	mostTimes  = 400
 	mostCauses = 6
 	mostArms   = 8
+	mostStrata = 32
+	mostCells  = 10_000
 )
 
 func (o *Outcome) clone() *Outcome {
 	out := copied(o)
 	if out != nil {
 		out.Causes, out.Censored, out.Ends = slices.Clone(o.Causes), slices.Clone(o.Censored), slices.Clone(o.Ends)
+		if out.Strata = copied(o.Strata); out.Strata != nil {
+			out.Strata.Values = slices.Clone(o.Strata.Values)
+		}
 	}
 	return out
 }
@@ -72,7 +98,7 @@ func (o *Outcome) validate(p Public) error {
 		}
 		last = e
 	}
-	if err := o.validateCauses(); err != nil {
+	if err := errors.Join(o.validateCauses(), o.Strata.validate()); err != nil {
 		return err
 	}
 	return o.beside(p)
@@ -97,6 +123,23 @@ func (o *Outcome) validateCauses() error {
 	}
 	if o.Event == "" && (len(o.Causes) > 1 || o.Censored != nil) {
 		return fmt.Errorf("%w: data.outcome: trajectories end by one cause; name the column of the event to tell causes apart", ErrPublic)
+	}
+	return nil
+}
+
+func (s *Strata) validate() error {
+	if s == nil {
+		return nil
+	}
+	numbers := map[float64]bool{}
+	for _, v := range s.Values {
+		if math.IsNaN(v) || math.IsInf(v, 0) || numbers[v] {
+			return fmt.Errorf("%w: data.outcome.strata.values: %v; want finite numbers, each once", ErrPublic, v)
+		}
+		numbers[v] = true
+	}
+	if n := len(s.Values); s.Column == "" || n < 2 || n > mostStrata {
+		return fmt.Errorf("%w: data.outcome.strata has %d values of column %q; want a column and 2 to %d values", ErrPublic, n, s.Column, mostStrata)
 	}
 	return nil
 }

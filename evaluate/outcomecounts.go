@@ -12,6 +12,8 @@ type OutcomeCount struct {
 	Censored int   `json:"censored"`
 	Followed int   `json:"followed"`
 	Unusable int   `json:"unusable"`
+	// Strata are the same counts by stratum, in the order of Outcome.Strata; nil without strata.
+	Strata []OutcomeCount `json:"strata,omitempty"`
 }
 
 // CountOutcomes counts the outcomes of every arm, and returns how many persons there are of
@@ -35,11 +37,21 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		}
 	}
 	for i, name := range q.arms {
-		a := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Followed: counts[q.End(i)], Unusable: counts[q.Unusable(i)]}
-		for j := range q.Bins {
-			a.Censored += counts[q.Exit(i, j, 0)]
-			for c := range q.Causes {
-				a.Events[c] += counts[q.Exit(i, j, c+1)]
+		a := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)]}
+		for k := range max(q.Strata, 1) {
+			s := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Followed: counts[q.End(i, k)]}
+			for j := range q.Bins {
+				s.Censored += counts[q.Exit(i, k, j, 0)]
+				for c := range q.Causes {
+					s.Events[c] += counts[q.Exit(i, k, j, c+1)]
+				}
+			}
+			a.Followed, a.Censored = a.Followed+s.Followed, a.Censored+s.Censored
+			for c, n := range s.Events {
+				a.Events[c] += n
+			}
+			if q.Strata > 0 {
+				a.Strata = append(a.Strata, s)
 			}
 		}
 		arms = append(arms, a)

@@ -275,5 +275,5 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 		return func(context.Context, *noise.Source) (*Release, error) { return q.release(counts) }, nil
 	}
 	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: q.again,
-		summary: summary{facts: q.facts(), heading: []string{independence}, notes: append([]string{referenceNote}, q.meaning()...)}})
+		summary: summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)}})
 }

@@ -111,7 +111,7 @@ func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
 func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	p := q.public
 	total := q.Ends[q.Question.Until-1]
-	s := summary{facts: q.facts(), heading: []string{p.words(independence)}}
+	s := summary{facts: q.facts(), heading: []string{p.words(q.independence())}}
 	found := q.Estimate(q.guessed(m.Guess))
 	mean := found.Arms[0].Mean
 	s.expected.Constant = total / 2
@@ -182,9 +182,16 @@ func (q survivalQuestion) facts() map[string]any {
 }
 
 // independence is what no data can show, and all rests on.
-const independence = "Assumes that censoring is independent of the time to the event within each arm: persons who left at some time would have fared like those who stayed. If they left because they did badly, or well, the curves are wrong, and nothing in this release shows it. It describes survival under the treatment that was given; arms can be compared as causes where chance assigned them."
+func (q survivalQuestion) independence() string {
+	within := "arm"
+	if q.Strata > 0 {
+		within = "stratum of each arm"
+	}
+	return "Assumes that censoring is independent of the time to the event within each " + within + ": persons who left at some time would have fared like those who stayed. If they left because they did badly, or well, the curves are wrong, and nothing in this release shows it. It describes survival under the treatment that was given; arms can be compared as causes where chance assigned them."
+}
 
-// guessed are the cells that are expected of a guess, with equal arms but for guessed sizes.
+// guessed are the cells that are expected of a guess, with equal arms but for guessed sizes, and
+// equal strata.
 func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 	guess := OutcomeGuess{Events: 0.5}
 	if g != nil {
@@ -193,20 +200,24 @@ func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 	event := -math.Expm1(math.Log1p(-guess.Events) / float64(q.Bins))
 	leave := -math.Expm1(math.Log1p(-guess.Dropout) / float64(q.Bins))
 	cells := make([]float64, q.Cells())
+	strata := max(q.Strata, 1)
 	for i := range q.Arms {
-		left := float64(q.public.Persons) / float64(q.Arms)
+		persons := float64(q.public.Persons) / float64(q.Arms)
 		if by := q.public.By; by != nil {
-			left = float64(by.size(i, q.public.Persons))
+			persons = float64(by.size(i, q.public.Persons))
 		}
-		for j := range q.Bins {
-			for c := range q.Causes {
-				cells[q.Exit(i, j, c+1)] = left * event / float64(q.Causes)
+		for k := range strata {
+			left := persons / float64(strata)
+			for j := range q.Bins {
+				for c := range q.Causes {
+					cells[q.Exit(i, k, j, c+1)] = left * event / float64(q.Causes)
+				}
+				left *= 1 - event
+				cells[q.Exit(i, k, j, 0)] = left * leave
+				left *= 1 - leave
 			}
-			left *= 1 - event
-			cells[q.Exit(i, j, 0)] = left * leave
-			left *= 1 - leave
+			cells[q.End(i, k)] = left
 		}
-		cells[q.End(i)] = left
 	}
 	return cells
 }

@@ -54,10 +54,18 @@ func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
 	if o == nil {
 		return nil, nil
 	}
-	if !fromColumns(o) {
-		return episodeOutcome(c)
+	strata, err := strataOf(c)
+	if err != nil {
+		return nil, err
 	}
-	out := &evaluate.Outcome{Event: o.Event}
+	if !fromColumns(o) {
+		out, err := episodeOutcome(c)
+		if err == nil {
+			out.Strata = strata
+		}
+		return out, err
+	}
+	out := &evaluate.Outcome{Event: o.Event, Strata: strata}
 	switch o.Times {
 	case "", "grouped":
 		out.Grouped = true
@@ -65,7 +73,6 @@ func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
 	default:
 		return nil, fmt.Errorf("%w: data.outcome.times is %q; want grouped or discrete", config.ErrConfig, o.Times)
 	}
-	var err error
 	if out.Ends, err = outcomeBins(o); err != nil {
 		return nil, err
 	}
@@ -80,6 +87,26 @@ func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
 		out.Causes = append(out.Causes, evaluate.Cause{Name: name, Number: codes[o.Causes[name].Word]})
 	}
 	return out, nil
+}
+
+// asGroups is a configuration that asks about its strata as about groups, whose values are
+// read alike.
+func asGroups(c config.Config) config.Config {
+	c.By = &config.By{Column: c.Data.Outcome.Strata.Column, Values: c.Data.Outcome.Strata.Values}
+	return c
+}
+
+// strataOf builds the strata, nil where there are none.
+func strataOf(c config.Config) (*evaluate.Strata, error) {
+	s := c.Data.Outcome.Strata
+	switch {
+	case s == nil:
+		return nil, nil
+	case s.Column == "" || s.Values == nil || len(s.Values.Words) == 0 || s.Values.Codes != nil || s.Values.OneHot:
+		return nil, fmt.Errorf("%w: data.outcome.strata wants a column and a list of its values, such as {column: stage, values: [1, 2, 3, 4]}", config.ErrConfig)
+	}
+	codes, err := groupCodes(asGroups(c))
+	return &evaluate.Strata{Column: s.Column, Values: codes}, err
 }
 
 // episodeOutcome is that of episodes: the number of decisions until they terminate.
@@ -167,7 +194,14 @@ func outcomeCodes(o *config.Outcome) (map[string]float64, error) {
 // readOutcome has two rows of a person read, so that whoever has more than one shows, and
 // the event read as the numbers of its words, none of which is replaced.
 func readOutcome(c config.Config, o *trajectory.Options) error {
-	if c.Data.Outcome == nil || !fromColumns(c.Data.Outcome) {
+	if c.Data.Outcome == nil {
+		return nil
+	}
+	if s := c.Data.Outcome.Strata; s != nil {
+		o.Whole = append(o.Whole, s.Column)
+		readGroups(asGroups(c), o)
+	}
+	if !fromColumns(c.Data.Outcome) {
 		return nil
 	}
 	o.Horizon, o.EpisodesPerPerson = 2, 2

@@ -213,8 +213,11 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 	if p.By != nil {
 		add([]string{p.By.Column})
 	}
-	if p.Outcome != nil && p.Outcome.Event != "" {
-		add([]string{p.Outcome.Event})
+	if o := p.Outcome; o != nil && o.Event != "" {
+		add([]string{o.Event})
+	}
+	if o := p.Outcome; o != nil && o.Strata != nil {
+		add([]string{o.Strata.Column})
 	}
 	for _, pi := range append(Policies(p), behaviour) {
 		add(columnsOf(pi))

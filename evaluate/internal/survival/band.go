@@ -34,22 +34,19 @@ func critical(correlations []float64, alpha float64) float64 {
 	return high
 }
 
-// pathCritical is the critical value of a curve with these derivatives at points 1 to known.
-func pathCritical(a arm, slope []float64, known int, alpha float64) float64 {
-	n := len(a.cells)
+// pathCritical is the critical value of a curve at points 1 to last with the given covariance.
+func pathCritical(last int, alpha float64, covariance func(i, j int) float64) float64 {
 	var correlations []float64
-	last := -1
-	for j := 1; j <= known; j++ {
-		g := slope[j*n : (j+1)*n]
-		v := a.covariance(g, g)
+	before, own := -1, 0.0
+	for j := 1; j <= last; j++ {
+		v := covariance(j, j)
 		if !(v > 0) {
 			continue
 		}
-		if last >= 0 {
-			h := slope[last*n : (last+1)*n]
-			correlations = append(correlations, a.covariance(g, h)/math.Sqrt(v*a.covariance(h, h)))
+		if before >= 0 {
+			correlations = append(correlations, covariance(before, j)/math.Sqrt(v*own))
 		}
-		last = j
+		before, own = j, v
 	}
 	return critical(correlations, alpha)
 }
@@ -68,6 +65,9 @@ func limits(x, persons, noise, c float64) (lower, upper float64) {
 // all at 0, would have the sampling variance that it has, by the end of bin upTo. Bins without
 // an event count as with a small one, so that it is known there too.
 func (p *path) effective(a arm, cause, upTo int) float64 {
+	if upTo == 0 { // nobody has left
+		return 1
+	}
 	small := 1 / float64(len(a.cells))
 	s := 1.0
 	event := make([]float64, upTo)

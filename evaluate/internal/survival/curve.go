@@ -25,8 +25,8 @@ type path struct {
 	doubt []float64
 }
 
-// arm is what is known of one arm: its noisy cells without the one of unusable persons, how
-// many bins and causes there are, and the standard deviation of the noise of one cell.
+// arm is what is known of one arm, or of a stratum of it: its noisy cells, how many bins
+// and causes there are, and the standard deviation of the noise of one cell.
 type arm struct {
 	cells        []float64
 	bins, causes int
@@ -193,25 +193,4 @@ func (p *path) incidence(a arm, cause int, omitted float64) (f, slope []float64)
 		}
 	}
 	return f, slope
-}
-
-// variances are those of sampling and of noise of a quantity with the given derivatives. A
-// quantity of hazards does not change where all cells grow alike, so that its sampling variance
-// is the sum of cells times squared derivatives: of survival, where all or none of the censored
-// of a bin count at risk in it, that is Greenwood's.
-func (a arm) variances(slope []float64, doubt float64) (sampling, noise float64) {
-	for k, g := range slope {
-		sampling += max(a.cells[k], 0) * g * g
-		noise += g * g
-	}
-	return sampling, noise * a.sd * a.sd * doubt
-}
-
-// covariance is that of two quantities of the arm, sampling and noise together.
-func (a arm) covariance(g, h []float64) float64 {
-	v := 0.0
-	for k := range g {
-		v += (max(a.cells[k], 0) + a.sd*a.sd) * g[k] * h[k]
-	}
-	return v
 }

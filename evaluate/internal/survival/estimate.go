@@ -72,17 +72,22 @@ func (q Question) Estimate(cells []float64) Result {
 	return r
 }
 
-// worked is an arm with its paths: as if the censored of a bin were at risk to its end, to its
-// middle and not at all. Where events come before censoring the three are one.
+// worked is an arm with its strata and the curves that follow: survival at its least and at its
+// most, by the order of events and censoring in a bin and by what becomes of those who are too
+// few to tell, and in between.
 type worked struct {
-	q         Question
-	a         arm
-	high, mid *path
-	low       *path
+	q       Question
+	cells   []float64
+	strata  []stratum
+	persons float64
+	known   int // bins in which enough persons are at risk in every stratum
+
+	low, high           curve
+	value, valueHighest curve // with nobody, or everybody, alive where too few are at risk
+
 	missing   float64 // share of persons whose outcome is not known, 0 or above
 	missingSD float64
 	deviation float64 // of the share, as it was found
-	persons   float64
 }
 
 // omitted are the shares of the censored of a bin that do not count at risk in it.
@@ -94,23 +99,43 @@ func (q Question) omitted() (high, mid, low float64) {
 }
 
 func (q Question) work(cells []float64, i int) *worked {
-	n := q.Bins*(q.Causes+1) + 1
-	from := q.Exit(i, 0, 0)
-	w := &worked{q: q, a: arm{cells: cells[from : from+n], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped}}
+	from, each := q.Exit(i, 0, 0, 0), q.perStratum()
+	w := &worked{q: q, known: q.Bins}
+	w.cells = cells[from : from+max(q.Strata, 1)*each]
 	high, mid, low := q.omitted()
-	w.mid = w.a.follow(mid)
-	w.high, w.low = w.mid, w.mid
-	if q.Grouped {
-		w.high, w.low = w.a.follow(high), w.a.follow(low)
+	for k := range max(q.Strata, 1) {
+		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped}}
+		s.mid = s.follow(mid)
+		s.high, s.low = s.mid, s.mid
+		if q.Grouped {
+			s.high, s.low = s.follow(high), s.follow(low)
+		}
+		for _, c := range s.arm.cells {
+			s.persons += c
+		}
+		w.persons += max(s.persons, 0)
+		w.known = min(w.known, s.mid.known)
+		w.strata = append(w.strata, s)
 	}
-	for _, c := range w.a.cells {
-		w.persons += c
+	for k := range w.strata {
+		if w.strata[k].share = max(w.strata[k].persons, 0) / w.persons; !(w.persons > 0) {
+			w.strata[k].share = 1 / float64(len(w.strata))
+		}
 	}
+	survival := func(of func(s *stratum) *path, after tail) curve {
+		return w.mix(func(s *stratum) part { return part{of(s).s, of(s).slope, of(s).doubt} }, after)
+	}
+	w.low, w.high = survival(lowPath, nothing), survival(highPath, stays)
+	w.value, w.valueHighest = survival(midPath, nothing), survival(midPath, stays)
 	if q.Missing {
 		w.lost(cells[q.Unusable(i)], cells[q.Unknown()])
 	}
 	return w
 }
+
+func lowPath(s *stratum) *path  { return s.low }
+func midPath(s *stratum) *path  { return s.mid }
+func highPath(s *stratum) *path { return s.high }
 
 // lost fills in the share of persons whose outcome is not known: everybody of unknown arm may
 // be of this one.
@@ -130,18 +155,16 @@ func (q Question) width(j int) float64 {
 	return q.Ends[j] - q.Ends[j-1]
 }
 
-// sums is the restricted mean of a path, as far as it is known, with nobody alive afterwards
-// or, if alive, everybody who survived so far alive to the end; and its derivatives.
-func (w *worked) sums(p *path, alive bool) (value float64, slope []float64) {
-	slope = make([]float64, p.cells)
+// sums is the restricted mean of a curve, and its derivatives.
+func (w *worked) sums(c curve) (value float64, slope []float64) {
+	slope = make([]float64, c.cells)
 	add := func(j int, weight float64) {
-		value += weight * p.s[j]
-		for k := range slope {
-			slope[k] += weight * p.slope[j*p.cells+k]
+		value += weight * c.v[j]
+		for k, g := range c.at(j) {
+			slope[k] += weight * g
 		}
 	}
-	known := min(p.known, w.q.Until)
-	for j := range known {
+	for j := range w.q.Until {
 		if w.q.Grouped {
 			add(j, w.q.width(j)/2)
 			add(j+1, w.q.width(j)/2)
@@ -149,17 +172,28 @@ func (w *worked) sums(p *path, alive bool) (value float64, slope []float64) {
 			add(j, w.q.width(j))
 		}
 	}
-	if !alive {
-		return value, slope
-	}
-	rest := 0.0
-	for j := known; j < w.q.Until; j++ {
-		rest += w.q.width(j)
-	}
-	if rest > 0 {
-		add(known, rest)
-	}
 	return value, slope
+}
+
+// variances are those of sampling and of noise of a quantity with the given derivatives. A
+// quantity of hazards and shares does not change where all cells grow alike, so that its sampling
+// variance is the sum of cells times squared derivatives: of survival, where all or none of the
+// censored of a bin count at risk in it, that is Greenwood's.
+func (w *worked) variances(slope []float64, doubt float64) (sampling, noise float64) {
+	for k, g := range slope {
+		sampling += max(w.cells[k], 0) * g * g
+		noise += g * g
+	}
+	return sampling, noise * w.q.SD * w.q.SD * doubt
+}
+
+// covariance is that of two quantities of the arm, sampling and noise together.
+func (w *worked) covariance(g, h []float64) float64 {
+	v := 0.0
+	for k := range g {
+		v += (max(w.cells[k], 0) + w.q.SD*w.q.SD) * g[k] * h[k]
+	}
+	return v
 }
 
 // end is a quantity's lower or upper form: its value and the variances of its parts.
@@ -176,12 +210,12 @@ type end struct {
 func (w *worked) meanEnds() (low, high end) {
 	total := w.q.Ends[w.q.Until-1]
 	for i, e := range []*end{&low, &high} {
-		p, alive := w.low, false
+		c := w.low
 		if i == 1 {
-			p, alive = w.high, true
+			c = w.high
 		}
-		value, slope := w.sums(p, alive)
-		e.sampling, e.noise = w.a.variances(slope, p.doubt[min(p.known, w.q.Until)])
+		value, slope := w.sums(c)
+		e.sampling, e.noise = w.variances(slope, c.doubt[w.q.Until])
 		kept := 1 - w.missing
 		e.sampling, e.noise = e.sampling*kept*kept, e.noise*kept*kept
 		if i == 0 {
@@ -200,11 +234,12 @@ func (e end) sd() float64 { return math.Sqrt(e.sampling + e.noise + e.missing*e.
 func (w *worked) rare(slope []float64) float64 {
 	least := 0.0
 	for k, g := range slope {
-		if bin, c := k/(w.a.causes+1), k%(w.a.causes+1); bin < w.a.bins && c > 0 {
+		k %= w.q.perStratum()
+		if bin, c := k/(w.q.Causes+1), k%(w.q.Causes+1); bin < w.q.Bins && c > 0 {
 			least = min(least, g)
 		}
 	}
-	return -least * max(2*w.low.s[min(w.low.known, w.q.Until)]-1, 0)
+	return -least * max(2*w.high.v[w.q.Until]-1, 0)
 }
 
 // below is how far a lower limit lies below the value, for a standard deviation: of rare events
@@ -217,10 +252,10 @@ func (e end) below(z, sd float64) float64 {
 func (w *worked) mean(z float64) Mean {
 	total := w.q.Ends[w.q.Until-1]
 	low, high := w.meanEnds()
-	value, slope := w.sums(w.mid, false)
-	most, _ := w.sums(w.mid, true)
+	value, slope := w.sums(w.value)
+	most, _ := w.sums(w.valueHighest)
 	m := Mean{Value: (value + most) / 2, Z: z, Lower: low.value - low.below(z, low.sd()), Upper: high.value + z*high.sd()}
-	sampling, noise := w.a.variances(slope, 1)
+	sampling, noise := w.variances(slope, 1)
 	m.StdSampling, m.StdPrivacy = math.Sqrt(sampling), math.Sqrt(noise)
 	m.Lower, m.Upper = min(max(m.Lower, 0), total), min(max(m.Upper, 0), total)
 	m.Value = min(max(m.Value, m.Lower), m.Upper)
@@ -229,15 +264,17 @@ func (w *worked) mean(z float64) Mean {
 
 // arm is what is estimated of the arm.
 func (w *worked) arm() Arm {
-	out := Arm{Steady: w.mid.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.Arms))}
-	risk := w.persons
-	for j := range w.q.Bins {
-		out.AtRisk = append(out.AtRisk, risk)
-		for c := range w.q.Causes + 1 {
-			risk -= w.a.at(j, c)
+	out := Arm{Steady: w.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.Arms)), AtRisk: make([]float64, w.q.Bins)}
+	for _, s := range w.strata {
+		risk := s.persons
+		for j := range w.q.Bins {
+			out.AtRisk[j] += risk
+			for c := range w.q.Causes + 1 {
+				risk -= s.at(j, c)
+			}
 		}
 	}
-	out.Curve = w.survival(pathCritical(w.a, w.mid.slope, w.mid.known, miss))
+	out.Curve = w.survival(w.critical(w.valueHighest, miss))
 	if w.q.Causes > 1 {
 		for c := 1; c <= w.q.Causes; c++ {
 			out.Incidence = append(out.Incidence, w.cause(c))
@@ -246,33 +283,35 @@ func (w *worked) arm() Arm {
 	return out
 }
 
+// ends are the limits of survival at the end of bin j-1, c standard deviations away, before
+// they are cut to [0, 1].
+func (w *worked) ends(j int, c float64) (lower, upper float64) {
+	at := func(of func(s *stratum) *path) float64 {
+		return w.effective(of, func(s *stratum, j int) float64 { return of(s).s[j] }, 0, j)
+	}
+	lower, _ = w.limits(w.low, j, at(lowPath), c)
+	_, upper = w.limits(w.high, j, at(highPath), c)
+	return lower, upper
+}
+
 // survival is the curve with limits c standard deviations away.
 func (w *worked) survival(c float64) Band {
-	b := newBand(w.mid.known, w.q.Bins)
-	for j := 1; j <= w.mid.known; j++ {
-		lower, _ := w.limits(w.low.s[j], w.low.at(j), w.low.doubt[j], w.low.effective(w.a, 0, j), c)
-		_, upper := w.limits(w.high.s[j], w.high.at(j), w.high.doubt[j], w.high.effective(w.a, 0, j), c)
-		b.Values[j-1] = w.mid.s[j]
+	b := newBand(w.known, w.q.Bins)
+	for j := 1; j <= w.q.Bins; j++ {
+		lower, upper := w.ends(j, c)
 		b.Lower[j-1], b.Upper[j-1] = w.unknown(lower, upper, c)
-	}
-	last := 1.0
-	if w.mid.known > 0 {
-		last = b.Upper[w.mid.known-1]
-	}
-	for j := w.mid.known; j < w.q.Bins; j++ {
-		b.Lower[j], b.Upper[j] = 0, last
+		if j <= w.known {
+			b.Values[j-1] = w.value.v[j]
+		}
 	}
 	b.fall()
 	return b
 }
 
-// at are the derivatives of survival to the end of bin j-1.
-func (p *path) at(j int) []float64 { return p.slope[j*p.cells : (j+1)*p.cells] }
-
-// limits are those of a probability with the given derivatives.
-func (w *worked) limits(x float64, slope []float64, doubt, n, c float64) (lower, upper float64) {
-	_, noise := w.a.variances(slope, doubt)
-	return limits(x, n, noise, c)
+// limits are those of a probability at the end of bin j-1.
+func (w *worked) limits(c curve, j int, n, z float64) (lower, upper float64) {
+	_, noise := w.variances(c.at(j), c.doubt[j])
+	return limits(c.v[j], n, noise, z)
 }
 
 // unknown cuts limits of a probability to [0, 1], and widens them for the persons whose outcome
@@ -289,27 +328,32 @@ func (w *worked) unknown(lower, upper, c float64) (float64, float64) {
 // cause is the cumulative incidence of a cause.
 func (w *worked) cause(cause int) Band {
 	_, mid, _ := w.q.omitted()
-	f, slope := w.mid.incidence(w.a, cause, mid)
-	least, leastSlope, most, mostSlope := f, slope, f, slope
-	if w.q.Grouped {
-		least, leastSlope, most, mostSlope = w.a.bounds(w.low, w.high, cause)
+	value := w.mix(func(s *stratum) part {
+		f, slope := s.mid.incidence(s.arm, cause, mid)
+		return part{f, slope, s.mid.doubt}
+	}, stays)
+	least, most := value, value
+	bounds := func(s *stratum) (least, most part) {
+		f, slope := s.mid.incidence(s.arm, cause, mid)
+		least = part{f, slope, s.mid.doubt}
+		most = least
+		if w.q.Grouped {
+			least.v, least.slope, most.v, most.slope = s.bounds(s.low, s.high, cause)
+		}
+		return least, most
 	}
-	c := pathCritical(w.a, slope, w.mid.known, miss)
-	b := newBand(w.mid.known, w.q.Bins)
-	cells := w.mid.cells
-	for j := 1; j <= w.mid.known; j++ {
-		n := w.low.effective(w.a, cause, j) // the fewest at risk
-		lower, _ := w.limits(least[j], leastSlope[j*cells:(j+1)*cells], w.low.doubt[j], n, c)
-		_, upper := w.limits(most[j], mostSlope[j*cells:(j+1)*cells], w.low.doubt[j], n, c)
-		b.Values[j-1] = f[j]
-		b.Lower[j-1], b.Upper[j-1] = w.unknown(lower, upper, c)
-	}
-	last := 0.0
-	if w.mid.known > 0 {
-		last = b.Lower[w.mid.known-1]
-	}
-	for j := w.mid.known; j < w.q.Bins; j++ {
-		b.Lower[j], b.Upper[j] = last, 1
+	least = w.mix(func(s *stratum) part { p, _ := bounds(s); return p }, stays)
+	most = w.mix(func(s *stratum) part { _, p := bounds(s); return p }, all)
+	z := w.critical(value, miss)
+	b := newBand(w.known, w.q.Bins)
+	for j := 1; j <= w.q.Bins; j++ {
+		n := w.effective(lowPath, func(s *stratum, j int) float64 { f, _ := s.mid.incidence(s.arm, cause, mid); return f[j] }, cause, j) // the fewest at risk
+		lower, _ := w.limits(least, j, n, z)
+		_, upper := w.limits(most, j, n, z)
+		b.Lower[j-1], b.Upper[j-1] = w.unknown(lower, upper, z)
+		if j <= w.known {
+			b.Values[j-1] = value.v[j]
+		}
 	}
 	b.rise()
 	return b
@@ -318,7 +362,7 @@ func (w *worked) cause(cause int) Band {
 // difference is that of arm x from the control.
 func difference(x, control *worked, place int, z float64) Difference {
 	d := Difference{Arm: place, Mean: meanDifference(x, control, z)}
-	known, bins := min(x.mid.known, control.mid.known), x.q.Bins
+	known, bins := min(x.known, control.known), x.q.Bins
 	// Where one arm ends before the bins do, its limits stand for it from there on, and the
 	// two parts of the band share the probability to miss.
 	alpha := miss
@@ -326,19 +370,18 @@ func difference(x, control *worked, place int, z float64) Difference {
 		alpha = miss / 2
 	}
 	c := differenceCritical(x, control, known, alpha)
-	farMine := x.survival(pathCritical(x.a, x.mid.slope, x.mid.known, miss/4))
-	farTheirs := control.survival(pathCritical(control.a, control.mid.slope, control.mid.known, miss/4))
+	farMine := x.survival(x.critical(x.valueHighest, miss/4))
+	farTheirs := control.survival(control.critical(control.valueHighest, miss/4))
 	b := newBand(known, bins)
 	for j := range bins {
 		if j < known {
-			b.Values[j] = farMine.Values[j] - farTheirs.Values[j]
 			b.Lower[j], b.Upper[j] = apart(x, control, j+1, c)
 		} else {
 			b.Lower[j], b.Upper[j] = farMine.Lower[j]-farTheirs.Upper[j], farMine.Upper[j]-farTheirs.Lower[j]
 		}
 		b.Lower[j], b.Upper[j] = max(min(b.Lower[j], 1), -1), min(max(b.Upper[j], -1), 1)
 		if j < known {
-			b.Values[j] = min(max(b.Values[j], b.Lower[j]), b.Upper[j])
+			b.Values[j] = min(max(farMine.Values[j]-farTheirs.Values[j], b.Lower[j]), b.Upper[j])
 		}
 	}
 	d.Curve = b
@@ -350,11 +393,9 @@ func difference(x, control *worked, place int, z float64) Difference {
 func apart(x, control *worked, j int, c float64) (lower, upper float64) {
 	var down, up, least, most [2]float64
 	for i, w := range []*worked{x, control} {
-		lowX, highX := min(max(w.low.s[j], 0), 1), min(max(w.high.s[j], 0), 1)
-		lower, _ := w.limits(w.low.s[j], w.low.at(j), w.low.doubt[j], w.low.effective(w.a, 0, j), c)
-		_, upper := w.limits(w.high.s[j], w.high.at(j), w.high.doubt[j], w.high.effective(w.a, 0, j), c)
-		down[i], up[i] = max(w.low.s[j]-lower, 0), max(upper-w.high.s[j], 0)
-		least[i], most[i] = w.unknown(lowX, highX, c)
+		lower, upper := w.ends(j, c)
+		down[i], up[i] = max(w.low.v[j]-lower, 0), max(upper-w.high.v[j], 0)
+		least[i], most[i] = w.unknown(w.low.v[j], w.high.v[j], c)
 	}
 	return least[0] - most[1] - math.Hypot(down[0], up[1]), most[0] - least[1] + math.Hypot(up[0], down[1])
 }
@@ -376,22 +417,14 @@ func meanDifference(x, control *worked, z float64) Mean {
 	return m
 }
 
+// critical is the critical value of a curve of the arm.
+func (w *worked) critical(c curve, alpha float64) float64 {
+	return pathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
+}
+
 // differenceCritical is the critical value of the difference of two curves.
 func differenceCritical(x, control *worked, known int, alpha float64) float64 {
-	var correlations []float64
-	last := -1
-	between := func(i, j int) float64 {
-		return x.a.covariance(x.mid.at(i), x.mid.at(j)) + control.a.covariance(control.mid.at(i), control.mid.at(j))
-	}
-	for j := 1; j <= known; j++ {
-		v := between(j, j)
-		if !(v > 0) {
-			continue
-		}
-		if last >= 0 {
-			correlations = append(correlations, between(last, j)/math.Sqrt(v*between(last, last)))
-		}
-		last = j
-	}
-	return critical(correlations, alpha)
+	return pathCritical(known, alpha, func(i, j int) float64 {
+		return x.covariance(x.value.at(i), x.value.at(j)) + control.covariance(control.value.at(i), control.value.at(j))
+	})
 }

@@ -54,9 +54,9 @@ func pbc(t *testing.T, last float64) (Question, []float64) {
 	for _, r := range rows {
 		arm := slices.Index(arms, r[1])
 		if bin, _ := slices.BinarySearch(ends, number(t, r[2])); bin < len(ends) {
-			cells[q.Exit(arm, bin, slices.Index(causes, r[3]))]++
+			cells[q.Exit(arm, 0, bin, slices.Index(causes, r[3]))]++
 		} else {
-			cells[q.End(arm)]++
+			cells[q.End(arm, 0)]++
 		}
 	}
 	return q, cells
@@ -81,7 +81,7 @@ func TestWithoutNoiseItIsWhatRComputes(t *testing.T) {
 			got = all.Arms[i].Curve.Values[bin]
 		case "std_err":
 			a := far.work(farCells, i)
-			v, _ := a.a.variances(a.mid.at(bin+1), 1)
+			v, _ := a.variances(a.value.at(bin+1), 1)
 			got = math.Sqrt(v)
 		case "restricted_mean":
 			got = r.Arms[i].Mean.Value

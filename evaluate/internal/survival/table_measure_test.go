@@ -64,10 +64,10 @@ func TestLungTable(t *testing.T) {
 		for _, row := range table(t, "testdata/lung.csv") {
 			bin, _ := slices.BinarySearch(q.Ends, number(t, row[0]))
 			if bin == len(q.Ends) {
-				exact[q.End(0)]++
+				exact[q.End(0, 0)]++
 				continue
 			}
-			exact[q.Exit(0, bin, int(number(t, row[1]))-1)]++
+			exact[q.Exit(0, 0, bin, int(number(t, row[1]))-1)]++
 		}
 		truth := q.Estimate(exact).Arms[0].Curve.Values
 		l := laplaceLaw(t, 2/c.epsilon)

@@ -87,10 +87,10 @@ func (x trial) draw(q Question, n int, r *rand.Rand) []float64 {
 				died = binomial(left, h, r)
 				gone = binomial(left-died, c, r)
 			}
-			cells[q.Exit(arm, j, 1)], cells[q.Exit(arm, j, 0)] = float64(died), float64(gone)
+			cells[q.Exit(arm, 0, j, 1)], cells[q.Exit(arm, 0, j, 0)] = float64(died), float64(gone)
 			left -= died + gone
 		}
-		cells[q.End(arm)] = float64(left)
+		cells[q.End(arm, 0)] = float64(left)
 	}
 	return cells
 }

@@ -40,13 +40,21 @@ func (o *Outcome) Lines() (lines []string) {
 		return nil
 	}
 	for _, a := range o.Arms {
-		text := a.Arm + ": "
-		for i, n := range a.Events {
-			text += fmt.Sprintf("%s %d, ", o.Causes[i], n)
+		lines = append(lines, a.Arm+": "+o.counts(a)+fmt.Sprintf(", unusable %d", a.Unusable))
+		for k, s := range a.Strata {
+			lines = append(lines, fmt.Sprintf("%s, stratum %d: %s", a.Arm, k+1, o.counts(s)))
 		}
-		lines = append(lines, text+fmt.Sprintf("censored %d, followed to the end %d, unusable %d", a.Censored, a.Followed, a.Unusable))
 	}
 	return append(lines, fmt.Sprintf("arm unknown %d, in no arm %d", o.Unknown, o.Elsewhere))
+}
+
+// counts says what became of the persons of an arm or a stratum.
+func (o *Outcome) counts(a evaluate.OutcomeCount) string {
+	text := ""
+	for i, n := range a.Events {
+		text += fmt.Sprintf("%s %d, ", o.Causes[i], n)
+	}
+	return text + fmt.Sprintf("censored %d, followed to the end %d", a.Censored, a.Followed)
 }
 
 const (
@@ -93,26 +101,49 @@ func total(a evaluate.OutcomeCount) int {
 }
 
 // dropout is the probability of shares of censored persons that differ so much between arms,
-// by the chi-squared test of homogeneity; 1 where there is nothing to compare.
+// within strata where there are any, by the chi-squared test of homogeneity; 1 where there is
+// nothing to compare.
 func (o *Outcome) dropout() float64 {
-	censored, persons, arms := 0.0, 0.0, 0
-	for _, a := range o.Arms {
-		if n := total(a); n > 0 {
-			censored, persons, arms = censored+float64(a.Censored), persons+float64(n), arms+1
+	chi, freedom := 0.0, 0.0
+	add := func(arms []evaluate.OutcomeCount) {
+		censored, persons, compared := 0.0, 0.0, 0.0
+		for _, a := range arms {
+			if n := total(a); n > 0 {
+				censored, persons, compared = censored+float64(a.Censored), persons+float64(n), compared+1
+			}
+		}
+		share := censored / math.Max(persons, 1)
+		if compared < 2 || share == 0 || share == 1 {
+			return
+		}
+		freedom += compared - 1
+		for _, a := range arms {
+			if n := float64(total(a)); n > 0 {
+				apart := float64(a.Censored) - n*share
+				chi += apart * apart / (n * share * (1 - share))
+			}
 		}
 	}
-	share := censored / math.Max(persons, 1)
-	if arms < 2 || share == 0 || share == 1 {
+	if len(o.Arms) == 0 || o.Arms[0].Strata == nil {
+		add(o.Arms)
+	}
+	for k := range o.strata() {
+		var arms []evaluate.OutcomeCount
+		for _, a := range o.Arms {
+			arms = append(arms, a.Strata[k])
+		}
+		add(arms)
+	}
+	if freedom == 0 {
 		return 1
 	}
-	chi := 0.0
-	for _, a := range o.Arms {
-		n := float64(total(a))
-		if n == 0 {
-			continue
-		}
-		apart := float64(a.Censored) - n*share
-		chi += apart * apart / (n * share * (1 - share))
+	return distuv.ChiSquared{K: freedom}.Survival(chi)
+}
+
+// strata is the number of strata, 0 without any.
+func (o *Outcome) strata() int {
+	if len(o.Arms) == 0 {
+		return 0
 	}
-	return distuv.ChiSquared{K: float64(arms - 1)}.Survival(chi)
+	return len(o.Arms[0].Strata)
 }
