@@ -58,12 +58,14 @@ type timeAxis struct {
 	scale
 	ends   []float64
 	widest float64 // of a time, or of what else stands below one, in pixels
+	// grouped times lie anywhere in their bins.
+	grouped bool
 }
 
 func newTimeAxis(s *evaluate.Survival) timeAxis {
 	last := s.Ends[len(s.Ends)-1]
 	tail := max(last/float64(2*len(s.Ends)), last/100)
-	a := timeAxis{scale{0, min(last+tail, math.MaxFloat64)}, s.Ends, 0}
+	a := timeAxis{scale: scale{0, min(last+tail, math.MaxFloat64)}, ends: s.Ends}
 	for j, e := range s.Ends {
 		a.widest = max(a.widest, pixels(parameter(e)))
 		for _, arm := range s.Arms {
@@ -129,38 +131,109 @@ func (a timeAxis) axes(plot int, y scale, yWords, xWords string) curveChart {
 	return c
 }
 
-// curve draws what starts at one number and drops, or rises, at the end of each bin.
-func (a timeAxis) curve(class string, c evaluate.Curve, from float64, y scale) curveLine {
+// course says how a curve runs.
+type course int
+
+const (
+	falls course = iota // from 1
+	rises               // from 0
+	roams               // from 0, a difference
+)
+
+// from is where a curve starts.
+func (k course) from() float64 {
+	if k == falls {
+		return 1
+	}
+	return 0
+}
+
+// curve draws a curve and its band. Of discrete times both step at the end of each bin. Of
+// grouped ones nobody knows where in a bin they change: the curve runs straight from end to end,
+// and the band of one that falls or rises holds in between too.
+func (a timeAxis) curve(class string, c evaluate.Curve, k course, y scale) curveLine {
 	height := func(v float64) float64 { return box - box/100*y.at(v) }
-	out := curveLine{Class: class, Line: a.path(c.Values, from, height)}
-	if n := len(c.Values); n == len(a.ends) {
-		out.Line += fmt.Sprintf("H%d", box)
+	out := curveLine{Class: class}
+	line, upper, lower := a.late, a.late, a.late
+	if a.grouped {
+		line = a.straight
+		switch k {
+		case falls:
+			lower = a.early
+		case rises:
+			upper = a.early
+		default:
+			upper, lower = a.straight, a.straight
+		}
+	}
+	points := line(c.Values, k.from())
+	if n := len(c.Values); n < len(a.ends) {
+		p := points[len(points)-1]
+		out.End = &point{coordinate(p.x / box * 100), coordinate(100 - y.at(p.v))}
 	} else {
-		at := from
-		if n > 0 {
-			at = c.Values[n-1]
-		}
-		out.End = &point{coordinate(a.at(a.start(n))), coordinate(100 - y.at(at))}
+		points = append(points, spot{box, points[len(points)-1].v})
 	}
-	back := []string{fmt.Sprintf("V%.2f", height(c.Lower[len(c.Lower)-1]))}
-	for j := len(a.ends) - 1; j >= 0; j-- {
-		before := from
-		if j > 0 {
-			before = c.Lower[j-1]
-		}
-		back = append(back, fmt.Sprintf("H%.2fV%.2f", a.place(a.ends[j]), height(before)))
+	out.Line = drawn(points, height)
+	above, below := upper(c.Upper, k.from()), lower(c.Lower, k.from())
+	above, below = append(above, spot{box, c.Upper[len(c.Upper)-1]}), append(below, spot{box, c.Lower[len(c.Lower)-1]})
+	slices.Reverse(below)
+	if last := len(below) - 1; below[last] == above[0] {
+		below = below[:last]
 	}
-	out.Band = a.path(c.Upper, from, height) + fmt.Sprintf("H%d", box) + strings.Join(back, "") + "Z"
+	out.Band = drawn(append(above, below...), height) + "Z"
 	return out
 }
 
-// path steps through values at the ends of their bins.
-func (a timeAxis) path(values []float64, from float64, height func(float64) float64) string {
-	parts := []string{fmt.Sprintf("M0 %.2f", height(from))}
-	for j, v := range values {
-		parts = append(parts, fmt.Sprintf("H%.2fV%.2f", a.place(a.ends[j]), height(v)))
+// spot is a place in the box and a value there.
+type spot struct{ x, v float64 }
+
+// drawn joins spots by level, upright and slanted lines.
+func drawn(spots []spot, height func(float64) float64) string {
+	x := func(s spot) string {
+		if s.x == math.Trunc(s.x) {
+			return fmt.Sprintf("%.0f", s.x)
+		}
+		return fmt.Sprintf("%.2f", s.x)
+	}
+	var parts []string
+	for i, s := range spots {
+		switch {
+		case i == 0:
+			parts = append(parts, fmt.Sprintf("M%s %.2f", x(s), height(s.v)))
+		case s.x == spots[i-1].x:
+			parts = append(parts, fmt.Sprintf("V%.2f", height(s.v)))
+		case s.v == spots[i-1].v:
+			parts = append(parts, "H"+x(s))
+		default:
+			parts = append(parts, fmt.Sprintf("L%s %.2f", x(s), height(s.v)))
+		}
 	}
 	return strings.Join(parts, "")
+}
+
+// late steps to each value at the end of its bin, early at its start, and straight runs there.
+func (a timeAxis) late(values []float64, from float64) []spot {
+	spots := []spot{{0, from}}
+	for j, v := range values {
+		spots = append(spots, spot{a.place(a.ends[j]), spots[len(spots)-1].v}, spot{a.place(a.ends[j]), v})
+	}
+	return spots
+}
+
+func (a timeAxis) early(values []float64, from float64) []spot {
+	spots := []spot{{0, from}}
+	for j, v := range values {
+		spots = append(spots, spot{a.place(a.start(j)), v}, spot{a.place(a.ends[j]), v})
+	}
+	return spots
+}
+
+func (a timeAxis) straight(values []float64, from float64) []spot {
+	spots := []spot{{0, from}}
+	for j, v := range values {
+		spots = append(spots, spot{a.place(a.ends[j]), v})
+	}
+	return spots
 }
 
 // risk puts the numbers at risk of some arms below the axis, at the starts of labelled bins.

@@ -73,6 +73,7 @@ func newSurvivalView(r *evaluate.Release) *survivalView {
 	if r.Privacy != nil {
 		d.atRisk, d.counted = "Noisy number at risk", "noisy numbers at risk"
 	}
+	d.axis.grouped = grouped(r)
 	v := &survivalView{Curves: d.survival()}
 	arms := Arms(r)
 	for i := 0; i < len(arms); i += mostColumns {
@@ -87,6 +88,16 @@ func newSurvivalView(r *evaluate.Release) *survivalView {
 	}
 	v.Tables = d.tables()
 	return v
+}
+
+// grouped tells that a bin is a range of times.
+func grouped(r *evaluate.Release) bool {
+	o, _ := r.Public["outcome"].(map[string]any)
+	is, _ := o["grouped"].(bool)
+	if of, ok := r.Public["outcome"].(evaluate.Outcome); ok { // of a release that was not read from JSON
+		is = of.Grouped
+	}
+	return is
 }
 
 // together tells that all arms share a chart.
@@ -104,7 +115,7 @@ func (d survivalDrawing) legend() []legendEntry {
 }
 
 // charts draw one curve of each arm: all in one chart, or a chart an arm.
-func (d survivalDrawing) charts(plot int, yWords string, from float64, of func(evaluate.SurvivalArm) evaluate.Curve) []curveChart {
+func (d survivalDrawing) charts(plot int, yWords string, run course, of func(evaluate.SurvivalArm) evaluate.Curve) []curveChart {
 	y := scale{0, 1}
 	blank := func() curveChart {
 		c := d.axis.axes(plot, y, yWords, d.xWords)
@@ -116,7 +127,7 @@ func (d survivalDrawing) charts(plot int, yWords string, from float64, of func(e
 	if d.together() {
 		c := blank()
 		for i, a := range d.Arms {
-			c.Curves = append(c.Curves, d.axis.curve(armClass(i), of(a), from, y))
+			c.Curves = append(c.Curves, d.axis.curve(armClass(i), of(a), run, y))
 			c.Alt += d.alt(a.Name, yWords, of(a))
 		}
 		return []curveChart{c}
@@ -127,12 +138,12 @@ func (d survivalDrawing) charts(plot int, yWords string, from float64, of func(e
 		c.Heading = a.Name
 		for k, b := range d.Arms {
 			if k != i {
-				line := d.axis.curve("other", of(b), from, y)
+				line := d.axis.curve("other", of(b), run, y)
 				line.Band = ""
 				c.Curves = append(c.Curves, line)
 			}
 		}
-		c.Curves = append(c.Curves, d.axis.curve(armClass(0), of(a), from, y))
+		c.Curves = append(c.Curves, d.axis.curve(armClass(0), of(a), run, y))
 		c.Alt = d.alt(a.Name, yWords, of(a))
 		out = append(out, c)
 	}
@@ -160,7 +171,7 @@ func (d survivalDrawing) survival() survivalFigure {
 	if f.Narrow {
 		plot = 180
 	}
-	f.Charts = d.charts(plot, "probability of survival", 1, func(a evaluate.SurvivalArm) evaluate.Curve { return a.Survival })
+	f.Charts = d.charts(plot, "probability of survival", falls, func(a evaluate.SurvivalArm) evaluate.Curve { return a.Survival })
 	half := scale{0, 1}
 	for i := range f.Charts {
 		f.Charts[i].Level = coordinate(box - box/100*half.at(0.5))
@@ -174,7 +185,11 @@ func (d survivalDrawing) survival() survivalFigure {
 			f.Charts[i].risk(d.axis, d.atRisk, d.Arms[i:i+1], []string{armClass(0)})
 		}
 	}
-	f.Caption = "Each curve steps at the end of a bin of time to the probability that the time is longer than that. Its shaded band holds it with 95% probability, at all ends of bins together. The dashed line is one half: a curve meets it at its median. Below are the " + d.counted + " at the start of bins." + d.restricted() + d.others() + d.cut()
+	runs := "Each curve steps at the end of a bin of time to the probability that the time is longer than that. Its shaded band holds it with 95% probability, at all times together."
+	if d.axis.grouped {
+		runs = "Each curve is known at the ends of bins of time, where it is the probability that the time is longer than that, and runs straight in between. Its shaded band holds it with 95% probability, at all times together."
+	}
+	f.Caption = runs + " The dashed line is one half: a curve meets it at its median. Below are the " + d.counted + " at the start of bins." + d.restricted() + d.others() + d.cut()
 	return f
 }
 
@@ -212,7 +227,7 @@ func (d survivalDrawing) incidences() []survivalFigure {
 	together := blank
 	var out []survivalFigure
 	for k, cause := range d.Arms[0].Incidence {
-		charts := d.charts(170, "probability of "+cause.Cause, 0, func(a evaluate.SurvivalArm) evaluate.Curve { return a.Incidence[k].Curve })
+		charts := d.charts(170, "probability of "+cause.Cause, rises, func(a evaluate.SurvivalArm) evaluate.Curve { return a.Incidence[k].Curve })
 		for i := range charts {
 			charts[i].YWords = "probability"
 		}
@@ -242,7 +257,7 @@ func (d survivalDrawing) differences() survivalFigure {
 		c := d.axis.axes(150, y, "difference of survival", d.xWords)
 		c.Heading = nameOfPair(x.Name)
 		c.Level = coordinate(box - box/100*y.at(0))
-		c.Curves = []curveLine{d.axis.curve(armClass(0), x.Curve, 0, y)}
+		c.Curves = []curveLine{d.axis.curve(armClass(0), x.Curve, roams, y)}
 		c.Alt = d.alt(c.Heading, "difference of survival", x.Curve)
 		f.Charts = append(f.Charts, c)
 	}
