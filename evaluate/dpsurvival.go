@@ -30,7 +30,7 @@ type DPSurvival struct {
 	// Control is the name of the arm that the others are compared with; "" for no comparison.
 	Control string `json:"control,omitempty"`
 	// Guess is what is publicly supposed of the outcome. The forecast depends on it, and the
-	// release does not; nil means half of the persons with an event, and nobody censored.
+	// release does not; nil means a half for each.
 	Guess *OutcomeGuess `json:"guess,omitempty"`
 }
 
@@ -227,36 +227,34 @@ func (q *survivalQuestion) histogram() (*mechanism.Histogram, error) {
 	return mechanism.NewHistogram(q.Cells(), q.multiplier, g.Adjacency, g.noise())
 }
 
-// cells finds the cell of every person, -1 for one who is in no arm.
-func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
+// cells finds the cell of every person, -1 for one who is in none, and counts those whose
+// outcome cannot be used.
+func (q *survivalQuestion) cells(d *trajectory.Dataset) (at []int, unusable int, err error) {
 	p, column := q.public, -1
 	if e := p.Outcome.Event; e != "" {
 		if column = d.Column(e); column < 0 {
-			return nil, fmt.Errorf("%w: data.outcome.event: the data were read without %s", ErrData, e)
+			return nil, 0, fmt.Errorf("%w: data.outcome.event: the data were read without %s", ErrData, e)
 		}
 	}
 	members := make([]int, d.Persons())
 	if p.By != nil {
-		var err error
 		if members, err = p.By.Members(d); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	strata := make([]int, d.Persons())
 	if s := p.Outcome.Strata; s != nil {
-		var err error
 		if strata, err = s.groups().Members(d); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	unusable := 0
 	for person, arm := range members {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
 		lost := to-from != 1 || d.LeftOut != nil && d.LeftOut[person] > 0
 		switch {
-		case arm < 0 && !lost:
-			continue // of another group
-		case lost && arm < 0:
+		case arm < 0 && !lost && p.By.names(d, person):
+			continue // another group
+		case arm < 0:
 			members[person] = q.Unknown()
 			unusable++
 			continue
@@ -275,20 +273,20 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) ([]int, error) {
 			members[person] = q.Exit(arm, stratum, x.bin, x.cause)
 		}
 	}
-	if unusable > 0 && !q.Missing {
-		why := "problem.records is complete"
-		if p.Privacy == nil {
-			why = "a reference leaves nobody out"
-		}
-		return nil, fmt.Errorf("%w: %s, and the outcome of %d %ss cannot be used: a time below 0, an event or a stratum that data.outcome does not list, a record that was left out, or several of them; mend the data%s", ErrData, why, unusable, p.unit(),
-			map[bool]string{true: ", or leave problem.records out"}[p.Complete])
+	if unusable > 0 && p.Complete {
+		return nil, 0, fmt.Errorf("%w: problem.records is complete, and %s; mend the data, or leave problem.records out", ErrData, p.unusableWords(unusable))
 	}
-	return members, nil
+	return members, unusable, nil
+}
+
+// unusableWords say of how many persons the outcome cannot be used, and why it may be so.
+func (p Public) unusableWords(n int) string {
+	return fmt.Sprintf("the outcome of %d %ss cannot be used: a time below 0, an event or a stratum that data.outcome does not list, a record that was left out, or several of them", n, p.unit())
 }
 
 // prepare binds the plan to data.
 func (q survivalQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	at, err := q.cells(d)
+	at, _, err := q.cells(d)
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +311,15 @@ const cellsName = "cells"
 
 // again makes the release of its noisy cells.
 func (q survivalQuestion) again(r *Release) (*Release, error) {
+	noisy, err := q.countsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return q.release(noisy)
+}
+
+// countsOf reads the cells of a release.
+func (q survivalQuestion) countsOf(r *Release) ([]float64, error) {
 	var noisy []float64
 	if err := diagnostic(r, cellsName, &noisy); err != nil {
 		return nil, err
@@ -325,7 +332,7 @@ func (q survivalQuestion) again(r *Release) (*Release, error) {
 			return nil, errors.New("diagnostics.cells holds what is no count")
 		}
 	}
-	return q.release(noisy)
+	return noisy, nil
 }
 
 // intervals is how many answers there are, which hold together.

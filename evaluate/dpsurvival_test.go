@@ -104,6 +104,65 @@ func TestTwoRowsAreNoOutcome(t *testing.T) {
 	}
 }
 
+// A person whose rows name two arms may be of either: they are not counted as of another.
+func TestAnArmThatChangesIsUnknown(t *testing.T) {
+	d := patients(&patient{1, 1, 0}, &patient{0, 1, 0}, &patient{7, 1, 0}, &patient{7, 1, 0})
+	d.EpisodeStart, d.PersonStart = []int{0, 2, 4}, []int{0, 1, 2} // two persons of two decisions
+	d.Terminated = []bool{true, true}
+	p := trialFacts(2, dp.ReplaceOne)
+	p.Outcome, p.Horizon, p.OneDecision = &evaluate.Outcome{Causes: []evaluate.Cause{{Name: "end", Number: 1}}, Ends: []float64{1, 2}}, 2, false
+	_, unknown, elsewhere, err := p.CountOutcomes(d)
+	if err != nil || unknown != 1 || elsewhere != 1 {
+		t.Errorf("%d of unknown arm, %d in no arm, %v; want 1 of each", unknown, elsewhere, err)
+	}
+}
+
+// Of a reference that repairs, those who are left out are counted in the release.
+func TestAReferenceSaysWhomItLeavesOut(t *testing.T) {
+	p := trialFacts(3, dp.ReplaceOne)
+	p.Privacy = nil
+	d := patients(&patient{1, 1, 1}, &patient{0, 2, 0}, &patient{1, -1, 1})
+	plan, err := (evaluate.KaplanMeier{}).Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Check(t.Context(), d); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), "repair") {
+		t.Errorf("where nothing is repaired: %v; want ErrData with the remedy", err)
+	}
+	p.Labels = map[string]any{"on_violation": "repair"}
+	plan, r := released(t, evaluate.KaplanMeier{}, p, d, 1)
+	if n := len(r.Notes); n == 0 || r.Notes[n-1] != "1 persons whose outcome cannot be used are left out." || plan.Verify(r) != nil {
+		t.Errorf("notes %q, %v; want the number of those who are left out last", r.Notes, plan.Verify(r))
+	}
+}
+
+// Strata are read by person, and one that is not listed makes an outcome that cannot be used.
+func TestStrataOfPersons(t *testing.T) {
+	d := patients(&patient{1, 1, 0}, &patient{2, 1, 0}, &patient{2, 1, 1}, &patient{3, 1, 1})
+	p := trialFacts(4, dp.ReplaceOne)
+	p.By, p.Outcome.Strata = nil, &evaluate.Strata{Column: "obs_arm", Values: []float64{2, 1}}
+	arms, _, _, err := p.CountOutcomes(d)
+	if err != nil || len(arms) != 1 || arms[0].Unusable != 1 || arms[0].Strata[0].Censored != 1 || arms[0].Strata[0].Events[0] != 1 || arms[0].Strata[1].Censored != 1 {
+		t.Errorf("%+v, %v; want stratum 2 with an event and a censored person, stratum 1 with a censored one, and one unusable", arms, err)
+	}
+	p.Privacy.LargeDelta = true
+	plan, r := released(t, evaluate.DPSurvival{}, p, d, 1)
+	if err := plan.Verify(r); err != nil || !strings.Contains(strings.Join(r.Notes, " "), "within each stratum of each arm") {
+		t.Errorf("%v, notes %q; want the assumption by stratum", err, r.Notes)
+	}
+	p.Outcome.Ends = nil
+	for j := range 400 {
+		p.Outcome.Ends = append(p.Outcome.Ends, float64(j+1))
+	}
+	p.Outcome.Strata.Values = nil
+	for v := range 32 {
+		p.Outcome.Strata.Values = append(p.Outcome.Strata.Values, float64(v))
+	}
+	if _, err := (evaluate.DPSurvival{}).Plan(p); err == nil || !strings.Contains(err.Error(), "want at most") {
+		t.Errorf("400 bins of 32 strata: %v; want too many cells", err)
+	}
+}
+
 // From trajectories the time is the number of decisions: one that terminates has the event
 // there, one that is cut off is censored there, and one that reaches the horizon was followed.
 func TestOutcomesOfTrajectories(t *testing.T) {

@@ -129,6 +129,18 @@ func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	return out, nil
 }
 
+// names tells that all rows of a person name one group, listed or not.
+func (g *Groups) names(d *trajectory.Dataset, person int) bool {
+	column := d.Column(g.Column)
+	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
+	for row := from + 1; row < to; row++ {
+		if d.Observation(row)[column] != d.Observation(from)[column] {
+			return false
+		}
+	}
+	return from < to
+}
+
 // Shrunk is the same question of so many persons, for trials with made-up data: every
 // group has an equal part of them.
 func (g *Groups) Shrunk(persons int64) *Groups {

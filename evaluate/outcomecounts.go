@@ -12,6 +12,9 @@ type OutcomeCount struct {
 	Censored int   `json:"censored"`
 	Followed int   `json:"followed"`
 	Unusable int   `json:"unusable"`
+	// AtRisk and Left are, by bin, the persons at risk of leaving by censoring, and those who did.
+	AtRisk []int `json:"-"`
+	Left   []int `json:"-"`
 	// Strata are the same counts by stratum, in the order of Outcome.Strata; nil without strata.
 	Strata []OutcomeCount `json:"strata,omitempty"`
 }
@@ -24,7 +27,7 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		return nil, 0, 0, err
 	}
 	q.Missing = true // so that all are counted
-	at, err := q.cells(d)
+	at, _, err := q.cells(d)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -37,16 +40,13 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		}
 	}
 	for i, name := range q.arms {
-		a := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)]}
+		a := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
 		for k := range max(q.Strata, 1) {
-			s := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Followed: counts[q.End(i, k)]}
-			for j := range q.Bins {
-				s.Censored += counts[q.Exit(i, k, j, 0)]
-				for c := range q.Causes {
-					s.Events[c] += counts[q.Exit(i, k, j, c+1)]
-				}
-			}
+			s := q.counted(counts, i, k)
 			a.Followed, a.Censored = a.Followed+s.Followed, a.Censored+s.Censored
+			for j := range q.Bins {
+				a.AtRisk[j], a.Left[j] = a.AtRisk[j]+s.AtRisk[j], a.Left[j]+s.Left[j]
+			}
 			for c, n := range s.Events {
 				a.Events[c] += n
 			}
@@ -57,4 +57,23 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		arms = append(arms, a)
 	}
 	return arms, counts[q.Unknown()], elsewhere, nil
+}
+
+// counted counts the outcomes of one stratum of an arm.
+func (q survivalQuestion) counted(counts []int, arm, stratum int) OutcomeCount {
+	s := OutcomeCount{Arm: q.arms[arm], Events: make([]int, q.Causes), Followed: counts[q.End(arm, stratum)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
+	after := s.Followed
+	for j := q.Bins - 1; j >= 0; j-- {
+		// Events come before censoring, so that only those without one can be censored.
+		s.Left[j] = counts[q.Exit(arm, stratum, j, 0)]
+		after += s.Left[j]
+		s.AtRisk[j] = after
+		s.Censored += s.Left[j]
+		for c := range q.Causes {
+			n := counts[q.Exit(arm, stratum, j, c+1)]
+			s.Events[c] += n
+			after += n
+		}
+	}
+	return s
 }

@@ -245,6 +245,8 @@ type KaplanMeier struct {
 	// Until and Control are as in [DPSurvival].
 	Until   float64 `json:"until,omitempty"`
 	Control string  `json:"control,omitempty"`
+	// Guess is that of [DPSurvival], so that its parameters serve for both; nothing is forecast.
+	Guess *OutcomeGuess `json:"guess,omitempty"`
 }
 
 // Plan implements [Estimator].
@@ -262,7 +264,10 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		at, err := q.cells(d)
+		at, unusable, err := q.cells(d)
+		if err == nil && unusable > 0 && p.Labels["on_violation"] == nil {
+			err = fmt.Errorf("%w: %s; mend the data, or set data.on_violation to repair, which leaves these out", ErrData, p.unusableWords(unusable))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -272,8 +277,34 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 				counts[cell]++
 			}
 		}
-		return func(context.Context, *noise.Source) (*Release, error) { return q.release(counts) }, nil
+		return func(context.Context, *noise.Source) (*Release, error) { return q.reference(counts, unusable) }, nil
 	}
-	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: q.again,
+	again := func(r *Release) (*Release, error) {
+		unusable := 0
+		if _, ok := r.Diagnostics[unusableName]; ok {
+			if err := diagnostic(r, unusableName, &unusable); err != nil {
+				return nil, err
+			}
+		}
+		counts, err := q.countsOf(r)
+		if err != nil {
+			return nil, err
+		}
+		return q.reference(counts, unusable)
+	}
+	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: again,
 		summary: summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)}})
+}
+
+// unusableName is the diagnostic that counts persons whom a reference leaves out.
+const unusableName = "unusable"
+
+// reference is the release of exact counts, without the persons whose outcome cannot be used.
+func (q survivalQuestion) reference(counts []float64, unusable int) (*Release, error) {
+	r, err := q.release(counts)
+	if err == nil && unusable > 0 {
+		r.Diagnostics[unusableName] = unusable
+		r.Notes = append(r.Notes, fmt.Sprintf("%d persons whose outcome cannot be used are left out.", unusable))
+	}
+	return r, err
 }

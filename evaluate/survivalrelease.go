@@ -57,9 +57,9 @@ func (q survivalQuestion) estimate(m survival.Mean, together int) *Estimate {
 }
 
 // median is the time at which a curve falls to one half, and those at which its limits do; nil
-// where nothing is known of it but that it is above 0.
+// where nothing is known of it but that it is above 0, or beyond the last bin.
 func (q survivalQuestion) median(b survival.Band) *Median {
-	// The first bin by whose end the curve is at most one half; nil if none is.
+	// The first bin by whose end a curve is at most one half; nil if none is.
 	falls := func(curve []float64) *int {
 		for j, v := range curve {
 			if v <= 0.5 {
@@ -80,7 +80,15 @@ func (q survivalQuestion) median(b survival.Band) *Median {
 		}
 	}
 	if j := falls(b.Values); j != nil {
-		m.Value = &q.Ends[*j]
+		at := q.Ends[*j]
+		if q.Grouped { // where the line between the ends of the bin meets one half
+			start, before := 0.0, 1.0
+			if *j > 0 {
+				start, before = q.Ends[*j-1], b.Values[*j-1]
+			}
+			at = start + (at-start)*(before-0.5)/max(before-b.Values[*j], 1e-12)
+		}
+		m.Value = &at
 	}
 	if j := falls(b.Upper); j != nil {
 		m.Upper = &q.Ends[*j]
@@ -121,16 +129,16 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	if answers := q.expected(found); len(answers) > 1 {
 		s.facts["answers"] = answers
 	}
-	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = mean.StdPrivacy, mean.StdSampling, (mean.Upper-mean.Lower)/2
+	s.expected.StdPrivacy, s.expected.HalfWidth = mean.StdPrivacy, (mean.Upper-mean.Lower)/2
 	s.notes = q.meaning()
 	if q.Missing {
 		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
 	}
 	if p.By != nil {
-		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person with a number there that is not listed is in no arm, and nothing is about them; one whose arm cannot be read, as a word that is not listed, may be of any."))
+		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person whose arm is a number that by.values does not list is in no arm, and nothing is about them. A person whose arm cannot be read, which a word that is not listed is too, may be of any arm."))
 	}
 	if m.Guess == nil {
-		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons have an event by the last bin and that nobody is censored; method.guess takes a better guess."))
+		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons would have an event by the last bin, that half would leave by then for other reasons, and that every outcome can be used; method.guess takes a better guess."))
 	}
 	return s, nil
 }
@@ -154,7 +162,7 @@ func (q survivalQuestion) meaning() (notes []string) {
 func (q survivalQuestion) expected(found survival.Result) (all []ExpectedAnswer) {
 	total := q.Ends[q.Question.Until-1]
 	add := func(name string, kind AnswerKind, least float64, m survival.Mean) {
-		all = append(all, ExpectedAnswer{Name: name, Kind: kind, Range: Range{least, total}, StdPrivacy: m.StdPrivacy, StdSampling: m.StdSampling, HalfWidth: (m.Upper - m.Lower) / 2})
+		all = append(all, ExpectedAnswer{Name: name, Kind: kind, Range: Range{least, total}, StdPrivacy: m.StdPrivacy, HalfWidth: (m.Upper - m.Lower) / 2})
 	}
 	for _, d := range found.Differences {
 		add(q.difference(d.Arm), OfContrast, -total, d.Mean)
@@ -193,7 +201,7 @@ func (q survivalQuestion) independence() string {
 // guessed are the cells that are expected of a guess, with equal arms but for guessed sizes, and
 // equal strata.
 func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
-	guess := OutcomeGuess{Events: 0.5}
+	guess := OutcomeGuess{Events: 0.5, Dropout: 0.5}
 	if g != nil {
 		guess = *g
 	}

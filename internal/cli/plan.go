@@ -159,7 +159,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
 			guess = "; with a guess of the weights the plan can say more (guess, a parameter of the method)"
 		}
-		fmt.Fprintf(w, "expected  privacy error %.3g; sampling error at most %.3g; half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, e.StdSampling, about, e.Constant, guess)
+		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAtMost(e.StdSampling), about, e.Constant, guess)
 	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
 		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; a larger epsilon, more persons or a shorter horizon would help"))
@@ -203,17 +203,25 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }
 
+// samplingAtMost names the largest sampling error, where one is known.
+func samplingAtMost(sd float64) string {
+	if sd == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" sampling error at most %.3g;", sd)
+}
+
 // printExpected tells what a plan knows of each of several answers.
 func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
-		missing := ", without missing mass"
+		sampling, missing := samplingAtMost(a.StdSampling), ", without missing mass"
 		if _, counted := p.Facts["outcome"]; counted {
 			missing = ""
 		}
-		fmt.Fprintf(w, "expected  %s: privacy error %.3g; sampling error at most %.3g; half width of the joint interval about %.3g%s\n",
-			printable(a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth, missing)
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n",
+			printable(a.Name), a.StdPrivacy, sampling, a.HalfWidth, missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

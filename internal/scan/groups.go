@@ -28,10 +28,10 @@ func ungrouped(s *spec.Spec, d *trajectory.Dataset) (string, error) {
 			rows++
 		}
 	}
-	if rows > 0 && !s.Reading.Repair {
+	if rows > 0 && !s.Reading.Repair && (s.Public.Outcome == nil || s.Public.Complete) {
 		return "", fmt.Errorf("%w: by.column: %s has, for some, values that are not among by.values or that differ from row to row, and data.on_violation is reject; mend the data, list the values, or say repair, which counts such persons in no group", evaluate.ErrData, s.Public.By.Column)
 	}
-	if n == 0 {
+	if n == 0 || s.Public.Outcome != nil { // outcomes are counted by arm, and those of no arm told with them
 		return "", nil
 	}
 	nobody := "no answer is about them"

@@ -61,7 +61,11 @@ func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) 
 	if err != nil {
 		return nil, err
 	}
-	nothing, err := Answerable(s, usable(w.data), w.data.Persons())
+	sound, err := answering(s, w.data)
+	if err != nil {
+		return nil, err
+	}
+	nothing, err := Answerable(s, sound, w.data.Persons())
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,20 @@ func usable(d *trajectory.Dataset) (n int) {
 	return n
 }
 
+// answering counts the persons whose data can answer: of an outcome, those whose outcome can
+// be used.
+func answering(s *spec.Spec, d *trajectory.Dataset) (int, error) {
+	if s.Public.Outcome == nil {
+		return usable(d), nil
+	}
+	arms, unknown, _, err := s.Public.CountOutcomes(d)
+	n := d.Persons() - unknown
+	for _, a := range arms {
+		n -= a.Unusable
+	}
+	return n, err
+}
+
 // Answerable refuses to charge for an answer from next to nothing, which is a failed check.
 // Without a ledger that refusal would be counted by nobody, so that the curator is told, and
 // the release says of itself that it answers nothing.

@@ -139,6 +139,9 @@ func (v *Validation) leftOutShare(data *trajectory.Dataset) string {
 	if v.Unit != "" && v.Unit != evaluate.Person {
 		return words + ", and count as nothing: mend the data, or the answer is about the rest"
 	}
+	if v.Overview != nil && v.Overview.Outcome != nil {
+		return words + "; what became of persons is counted by arm"
+	}
 	none := 0
 	for p := range data.Persons() {
 		if data.PersonStart[p] == data.PersonStart[p+1] {

@@ -62,6 +62,9 @@ func ViolationWords(c config.Config) string {
 		}
 		return "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
 	}
+	if c.Data.Outcome != nil {
+		return evaluate.Unit(c.Privacy.Unit).Words("repair: a record with a value that cannot be used makes its person one of unknown outcome; the number of persons does not change")
+	}
 	var words []string
 	say := func(reject bool, refused, repaired string) {
 		if reject {

@@ -343,6 +343,9 @@ func checkViolation(r *evaluate.Release, v any) error {
 	if r.Privacy != nil {
 		c.Privacy.Unit = string(r.Privacy.Unit)
 	}
+	if r.Public["outcome"] != nil {
+		c.Data.Outcome = &config.Outcome{}
+	}
 	for _, c.Data.OnViolation = range []string{"repair", "reject"} {
 		for _, c.Data.Missing = range []string{"", "zero", "mean", "reject"} {
 			for _, c.Problem.Reward.Outside = range []string{"", "clip", "reject"} {

@@ -106,16 +106,32 @@ def test_the_reference_is_kaplan_and_meiers(reference: dt.Release, table: pd.Dat
 
 
 def test_grouped_times_are_a_life_table(table: pd.DataFrame) -> None:
-    """Of those censored in a bin half count at risk in it."""
+    """Of those censored in a bin half count at risk in it, and those censored at its end do in all of it."""
     ends = np.array([3.0, 6, 9])
     asked = {**COLUMNS, **CAUSES, "every": 3, "until": 9}
     found = dt.survival(table, **asked, privacy="none").evaluate().survival
-    events, censored = counts(table, ends, ["died", "relapsed"]), counts(table, ends, ["left", "moved"])
-    curve = np.cumprod(1 - events / (at_risk(table, ends) - censored / 2))
+    left = table[table["what"].isin(["left", "moved"])]["visit"].to_numpy()
+    censored = np.histogram(left, [-np.inf, *(ends - 1e-9)])[0].astype(float)
+    events = counts(table, ends, ["died", "relapsed"])
+    risk = len(table) - np.concatenate(([0], np.cumsum(events + censored)[:-1]))
+    curve = np.cumprod(1 - events / (risk - censored / 2))
     np.testing.assert_allclose(found.arms[0].survival.values, curve, rtol=0, atol=1e-12)
     assert found.grouped
     assert found.causes == ("death", "relapse")
     assert found.until == 9
+
+
+def test_strata_are_weighted_by_their_shares(table: pd.DataFrame) -> None:
+    rows = table.assign(site=np.arange(len(table)) % 3)
+    asked = {k: v for k, v in ASKED.items() if k not in ARMS}
+    found = dt.survival(rows, **asked, strata={"site": [0, 1, 2]}, times="discrete", privacy="none").evaluate()
+    want = np.zeros(len(ENDS))
+    for _, part in rows.groupby("site"):
+        left = counts(part, ENDS, ["died", "relapsed"])
+        want += np.cumprod(1 - left / at_risk(part, ENDS)) * len(part) / len(rows)
+    np.testing.assert_allclose(found.survival.arms[0].survival.values, want, rtol=0, atol=1e-12)
+    with pytest.raises(dt.InputError, match="strata"):
+        dt.survival(rows, **asked, strata=["site"], privacy="none")
 
 
 @pytest.mark.parametrize("kind", ["shuffled", "polars", "arrow", "dict", "category", "csv", "parquet", "logs"])

@@ -2,7 +2,6 @@ package overview
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -62,6 +61,8 @@ const (
 	unlike = 0.01
 	// manyUnusable is the share of persons without a usable outcome that is told.
 	manyUnusable = 0.02
+	// manyLast is one in how many, censored in the last bin, is told.
+	manyLast = 20
 )
 
 // warnings say what makes survival doubtful.
@@ -78,17 +79,29 @@ func (o *Outcome) warnings() []string {
 	if share := float64(unusable) / float64(max(persons, 1)); share > manyUnusable {
 		told = append(told, fmt.Sprintf("the outcome of %s of the persons, %d of %d, cannot be used (a time below 0 or missing, an event that data.outcome does not list, or several rows): the interval allows for whatever became of them, and is wider", Percent(share), unusable, persons))
 	}
-	if p := o.dropout(); p < unlike {
-		text := ""
-		for i, a := range o.Arms {
-			if i > 0 {
-				text += ", "
-			}
-			text += fmt.Sprintf("%s of %s", Percent(float64(a.Censored)/float64(max(total(a), 1))), a.Arm)
-		}
-		told = append(told, fmt.Sprintf("dropout differs between arms (censored are %s; by chance alone so with probability %.2g): if persons left for reasons related to how they fared, the curves are wrong", text, p))
+	if o.Elsewhere > 0 {
+		told = append(told, fmt.Sprintf("%d persons are in no arm: by.values does not list theirs, and nothing is about them", o.Elsewhere))
 	}
-	return told
+	if p := o.dropout(); p < unlike {
+		told = append(told, fmt.Sprintf("dropout differs between arms among those still followed (log-rank test of censoring, within strata if there are any: by chance alone so with probability %.2g): if persons left for reasons related to how they fared, the curves are wrong", p))
+	}
+	return append(told, o.lastBin()...)
+}
+
+// lastBin says where many are censored in the last bin and nobody is followed beyond it, as
+// where a common end of follow-up lies just before the last end.
+func (o *Outcome) lastBin() []string {
+	last, persons, followed := 0, 0, 0
+	for _, a := range o.Arms {
+		if n := len(a.Left); n > 0 {
+			last += a.Left[n-1]
+		}
+		persons, followed = persons+total(a), followed+a.Followed
+	}
+	if followed > 0 || last*manyLast < persons {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d persons are censored in the last bin and nobody is followed beyond it: if follow-up ends for all at one time, make it the end of the last bin, or they count as lost within that bin and its limits are wide", last, persons)}
 }
 
 // total is the number of persons of an arm with an outcome.
@@ -100,44 +113,42 @@ func total(a evaluate.OutcomeCount) int {
 	return n
 }
 
-// dropout is the probability of shares of censored persons that differ so much between arms,
-// within strata where there are any, by the chi-squared test of homogeneity; 1 where there is
-// nothing to compare.
+// dropout is the probability of censoring that differs so much between arms among those at risk,
+// within strata where there are any: the log-rank test with censoring for the event, by bins of
+// time; 1 where there is nothing to compare. Shares of persons would differ where events do.
 func (o *Outcome) dropout() float64 {
-	chi, freedom := 0.0, 0.0
-	add := func(arms []evaluate.OutcomeCount) {
-		censored, persons, compared := 0.0, 0.0, 0.0
-		for _, a := range arms {
-			if n := total(a); n > 0 {
-				censored, persons, compared = censored+float64(a.Censored), persons+float64(n), compared+1
+	least, compared := 1.0, 0
+	for i := range o.Arms {
+		for k := range i { // each pair of arms, so that no matrix has to be inverted
+			apart, variance := 0.0, 0.0
+			for s := range max(o.strata(), 1) {
+				a, b := o.Arms[i], o.Arms[k]
+				if o.strata() > 0 {
+					a, b = a.Strata[s], b.Strata[s]
+				}
+				d, v := logRank(a, b)
+				apart, variance = apart+d, variance+v
 			}
-		}
-		share := censored / math.Max(persons, 1)
-		if compared < 2 || share == 0 || share == 1 {
-			return
-		}
-		freedom += compared - 1
-		for _, a := range arms {
-			if n := float64(total(a)); n > 0 {
-				apart := float64(a.Censored) - n*share
-				chi += apart * apart / (n * share * (1 - share))
+			if compared++; variance > 0 {
+				least = min(least, distuv.ChiSquared{K: 1}.Survival(apart*apart/variance))
 			}
 		}
 	}
-	if len(o.Arms) == 0 || o.Arms[0].Strata == nil {
-		add(o.Arms)
-	}
-	for k := range o.strata() {
-		var arms []evaluate.OutcomeCount
-		for _, a := range o.Arms {
-			arms = append(arms, a.Strata[k])
+	return min(1, least*float64(max(compared, 1)))
+}
+
+// logRank is by how much more often than expected those of a leave, and the variance of that.
+func logRank(a, b evaluate.OutcomeCount) (apart, variance float64) {
+	for j := range a.Left {
+		n, of := float64(a.AtRisk[j]+b.AtRisk[j]), float64(a.AtRisk[j])
+		left := float64(a.Left[j] + b.Left[j])
+		if n < 2 {
+			continue
 		}
-		add(arms)
+		apart += float64(a.Left[j]) - left*of/n
+		variance += left * (of / n) * (1 - of/n) * (n - left) / (n - 1)
 	}
-	if freedom == 0 {
-		return 1
-	}
-	return distuv.ChiSquared{K: freedom}.Survival(chi)
+	return apart, variance
 }
 
 // strata is the number of strata, 0 without any.

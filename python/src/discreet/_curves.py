@@ -213,10 +213,11 @@ class Survival:
         return pandas().DataFrame(rows)
 
     def plot(self, ax: Any = None, *, per: float = 1, unit: str | None = None) -> Any:
-        """Draw the survival of each arm in steps, with its band and, below, the numbers at risk.
+        """Draw the survival of each arm, with its band and, below, the numbers at risk.
 
         A curve is 1 from time 0, drops at the end of each bin, and ends where too few persons are at risk; its band
-        goes on. Where times are grouped a band is drawn so that it holds between the ends of bins as well. The last
+        goes on. Where times are grouped a curve runs straight
+        from end to end of bins, and its band holds in between as well. The last
         step is drawn a little beyond the last bin, to be seen.
 
         Parameters
@@ -341,7 +342,8 @@ class Survival:
             if known == len(ends):
                 x, y = np.append(x, beyond), np.append(y, y[-1])
             marks = {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 4.5, "markevery": _marked(known, len(ends))}
-            ax.step(x, y, where="post", color=color, linestyle=line, linewidth=1.8, label=name, **marks)
+            drawn = "default" if self.grouped else "steps-post"
+            ax.plot(x, y, drawstyle=drawn, color=color, linestyle=line, linewidth=1.8, label=name, **marks)
         _legend(ax)
         self._times(ax, per, unit)
         ax.set_xlim(0, beyond)

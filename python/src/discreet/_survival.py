@@ -77,6 +77,7 @@ class SurvivalQuestion(Question):
         """List the columns that are handed over: of a table of one row a person no others are."""
         a = self._arguments
         own = [self.logs._column(a[name]) for name in ("time", "event", "arm") if a[name] is not None]
+        own += [self.logs._column(column) for column in a["strata"] or ()]
         if not self._columns_given:
             return [*self.logs.columns(), *own]
         mapped, have = self.logs.section.get("columns", {}), names_of(self.logs.data)
@@ -103,7 +104,19 @@ class SurvivalQuestion(Question):
         if a["mean_until"] is not None and all(float(a["mean_until"]) != end for end in ends):
             raise InputError(f"mean_until is {a['mean_until']}; want the end of a bin, {ends[0]:g} to {ends[-1]:g}")
         out = {"time": a["time"], "event": a["event"], "causes": dict(causes), "censored": censored}
-        return {**out, "bins": ends, "times": a["times"]}
+        return {**out, "bins": ends, "times": a["times"], **self._strata()}
+
+    def _strata(self) -> dict[str, Any]:
+        """Say the strata in keys of data.outcome."""
+        strata = self._arguments["strata"]
+        if strata is None:
+            return {}
+        if not isinstance(strata, Mapping) or len(strata) != 1:
+            raise InputError("strata is no mapping of one column to its values, such as {'stage': [1, 2, 3, 4]}")
+        (column, values) = next(iter(strata.items()))
+        values = _several(values)
+        _same_kind(values, "strata")
+        return {"strata": {"column": column, "values": values}}
 
     def _bins(self) -> list[float]:
         """Give the ends of the bins."""
@@ -157,7 +170,7 @@ class SurvivalQuestion(Question):
         causes = _several(causes)
         if len(causes) != 1:
             raise InputError("trajectories end by one cause; give causes its name alone, or time= and event=")
-        return {"causes": {str(causes[0]): 1}}
+        return {"causes": {str(causes[0]): 1}, **self._strata()}
 
     def _arms(self) -> tuple[dict[str, Any] | None, str | None]:
         """Say the arms in keys of the section by, and name the control."""
@@ -240,6 +253,7 @@ def survival(
     arm: str | None = None,
     arms: Sequence[Value] | Mapping[str, Value] | None = None,
     control: Value | None = None,
+    strata: Mapping[str, Sequence[Value]] | None = None,
     mean_until: float | None = None,
     persons: int | None = None,
     complete: bool = False,
@@ -285,6 +299,8 @@ def survival(
         The column of the arm, and those of its values that are arms: a list, or a mapping of names to values.
     control
         The arm that the others are compared with.
+    strata
+        A column of baseline values, and those of them that divide every arm: censoring may depend on them.
     mean_until
         The end of the bin at which the mean time is cut; the last by default.
     persons
