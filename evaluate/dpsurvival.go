@@ -199,6 +199,9 @@ func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
 		}
 		q.multiplier = found[0]
 	}
+	if g.Fast && gaussian == nil {
+		return "", nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give, and Laplace noise is exact; leave privacy.noise out, or set delta above 0", dp.ErrBudget)
+	}
 	if family == "" {
 		family = GaussianNoise
 		if gaussian == nil || !g.Fast && mechanism.LaplaceSD(scale) < gaussian.SD() {

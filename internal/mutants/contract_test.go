@@ -30,7 +30,7 @@ func contractMutants() []mutant {
 		{name: "contract: a charge of another version is taken", in: "dp/ledger", run: "VersionInForce",
 			edits: edits{{"body.Contract != totals.Contract.Number {", "body.Contract > totals.Contract.Number {"}}},
 		{name: "contract: a version forgets what is spent", in: "dp/ledger", run: "VersionInForce",
-			edits: edits{{"totals.Contract = chain.Version{Number: body.Number", "totals.Spent = account.Cost{}\n\t\ttotals.Contract = chain.Version{Number: body.Number"}}},
+			edits: edits{{"totals.Contract = chain.Version{Number: body.Number", "totals.Spent = chain.Totals{}.Spent\n\t\ttotals.Contract = chain.Version{Number: body.Number"}}},
 		{name: "contract: an entry of 0 is none", in: "internal/spec", by: ".", run: "EntryOfZero",
 			edits: edits{{"return !slices.Contains(entries, section)", "return section == \"\" || len(entries) > 0"}}},
 		{name: "checks: none is noted before the data", in: "dp/ledger", by: ".", run: "CancelledCheck",

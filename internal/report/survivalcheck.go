@@ -7,6 +7,12 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
+// No release has more bins or arms; of more a page would take long to draw.
+const (
+	mostEnds = 400
+	mostArms = 8
+)
+
 // checkSurvival refuses curves that cannot be shown truthfully.
 func checkSurvival(s *evaluate.Survival) error {
 	if s == nil {
@@ -26,6 +32,8 @@ func checkSurvival(s *evaluate.Survival) error {
 	switch {
 	case len(s.Ends) == 0 || len(s.Arms) == 0:
 		return refuse("arms", "want a bin and an arm at least")
+	case len(s.Ends) > mostEnds || len(s.Arms) > mostArms || len(s.Differences) > mostArms:
+		return refuse("arms", "there are more arms or bins than any release has")
 	case !slices.Contains(s.Ends, s.Until):
 		return refuse("until", "want the end of a bin")
 	}

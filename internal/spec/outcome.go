@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -37,6 +38,8 @@ func withOutcome(c config.Config) (config.Config, error) {
 		return c, fmt.Errorf("%w: data.outcome has one of time and event; name the columns of both, or of neither for the length and the end of episodes", config.ErrConfig)
 	case c.Data.Columns["reward"] != "":
 		return c, fmt.Errorf("%w: data.columns.reward is %q, and with data.outcome the time is read in its place; leave it out", config.ErrConfig, c.Data.Columns["reward"])
+	case encodes(c.Data, o.Time, o.Event):
+		return c, fmt.Errorf("%w: data.encode has a vocabulary of the time or of the event, and data.outcome says itself what their values mean; leave the vocabulary out", config.ErrConfig)
 	case c.Problem.Horizon > 1 || c.Problem.Episodes > 1 || c.Data.EpisodePerPerson:
 		return c, fmt.Errorf("%w: data.outcome.time is a column, and a person has one row; leave problem.horizon, problem.episodes and data.episode_per_person out", config.ErrConfig)
 	}
@@ -44,6 +47,17 @@ func withOutcome(c config.Config) (config.Config, error) {
 	c.Problem.Horizon, c.Problem.Episodes = 1, 1
 	c.Data.Columns = withColumn(c.Data.Columns, "reward", o.Time)
 	return c, nil
+}
+
+// encodes tells whether a column of the outcome has a vocabulary too.
+func encodes(d config.Data, time, event string) bool {
+	for name := range d.Encode {
+		bare := strings.TrimPrefix(name, "obs_")
+		if name == "reward" || bare == strings.TrimPrefix(time, "obs_") || bare == strings.TrimPrefix(event, "obs_") {
+			return true
+		}
+	}
+	return false
 }
 
 func fromColumns(o *config.Outcome) bool { return o.Time != "" || o.Event != "" }
@@ -147,8 +161,14 @@ func outcomeBins(o *config.Outcome) ([]float64, error) {
 	}
 	var ends []float64
 	for j := range int(n) {
-		ends = append(ends, float64(j+1)*o.Every)
+		// As a person would write it: a time that stands in a table as 2.1 is not beyond 3 times 0.7.
+		end, err := strconv.ParseFloat(strconv.FormatFloat(float64(j+1)*o.Every, 'g', 12, 64), 64)
+		if err != nil {
+			return nil, fmt.Errorf("%w: data.outcome: %w", config.ErrConfig, err)
+		}
+		ends = append(ends, end)
 	}
+	ends[len(ends)-1] = o.Until
 	return ends, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 // Spec is one evaluation, as its configuration says. It is not changed after it was made.
 type Spec struct {
+	// Config is the configuration as it was written, which contracts and hashes are about.
 	Config config.Config
 	// Hash is that of the configuration. The release names it.
 	Hash      string
@@ -36,7 +37,7 @@ func New(c config.Config) (*Spec, error) {
 	if err := Validate(c); err != nil {
 		return nil, err
 	}
-	s := Spec{Config: c, Format: c.Data.Format}
+	s := Spec{Config: asked, Format: c.Data.Format}
 	if s.Method, err = evaluate.MethodNamed(c.Method.Name); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"disclosure.code_version", "disclosure.config_hash", "disclosure.justification"}, "statements of whoever made the release", nil},
 	{[]string{"public.behavior"}, "where the probabilities of logged actions come from is a statement of the curator", nil},
 	{[]string{"public.target", "public.actions", "public.targets.policies[].actions"}, "what is in the file of a policy, or in its columns, is not in the release", nil},
-	{[]string{"public.features", "public.state_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number"},
+	{[]string{"public.features", "public.state_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number", "public.outcome.event", "public.outcome.causes[].number", "public.outcome.censored", "public.outcome.strata"},
 		"which columns were read, on which scale, and which of their values is meant is not in the release", nil},
 	{[]string{"public.design.ended"}, "whether all episodes ended is a statement of the curator, and does not always bound weights", nil},
 	{[]string{"public.parameters"}, "parameters of the method that are at their default, or that no other field shows", nil},

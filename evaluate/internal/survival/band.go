@@ -54,11 +54,16 @@ func pathCritical(last int, alpha float64, covariance func(i, j int) float64) fl
 // limits are those p at which an estimate x of p lies c standard deviations away (Wilson 1927),
 // where the sampling variance at p is p(1-p)/persons and that of the noise is added. They do not
 // collapse where nothing, or everything, was seen. With noise they may leave [0, 1].
-func limits(x, persons, noise, c float64) (lower, upper float64) {
+//
+// A count of few persons jumps: where noise does not smooth it, jump is half a person's share, by
+// which limits lie farther away (Newcombe 1998, method 4).
+func limits(x, persons, noise, jump, c float64) (lower, upper float64) {
 	k := c * c / persons
-	middle, root := (x+k/2)/(1+k), (x+k/2)*(x+k/2)-(1+k)*(x*x-c*c*noise)
-	half := math.Sqrt(max(root, 0)) / (1 + k)
-	return middle - half, middle + half
+	at := func(x, side float64) float64 {
+		root := (x+k/2)*(x+k/2) - (1+k)*(x*x-c*c*noise)
+		return (x + k/2 + side*math.Sqrt(max(root, 0))) / (1 + k)
+	}
+	return min(at(x-jump, -1), x), max(at(x+jump, 1), x)
 }
 
 // effective is the number of persons without censoring of whom the incidence of a cause, or of

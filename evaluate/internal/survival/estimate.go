@@ -201,8 +201,8 @@ type end struct {
 	value, sampling, noise float64
 	// missing is the standard deviation that the number of missing persons adds.
 	missing float64
-	// event is by how much one event more would lower the lower form, where events are rare.
-	event float64
+	// third is the third cumulant of its sampling error.
+	third float64
 }
 
 // ends are the restricted mean at its least and at its most: by the order of events within a
@@ -216,10 +216,13 @@ func (w *worked) meanEnds() (low, high end) {
 		}
 		value, slope := w.sums(c)
 		e.sampling, e.noise = w.variances(slope, c.doubt[w.q.Until])
+		e.third = w.third(slope)
+		rare := w.extreme(slope, i == 0)
+		e.sampling, e.third = e.sampling+few*rare*rare, e.third+few*rare*rare*rare
 		kept := 1 - w.missing
-		e.sampling, e.noise = e.sampling*kept*kept, e.noise*kept*kept
+		e.sampling, e.noise, e.third = e.sampling*kept*kept, e.noise*kept*kept, e.third*kept*kept*kept
 		if i == 0 {
-			e.value, e.missing, e.event = value*kept, value*w.missingSD, w.rare(slope)*kept
+			e.value, e.missing = value*kept, value*w.missingSD
 		} else {
 			e.value, e.missing = value*kept+total*w.missing, (total-value)*w.missingSD
 		}
@@ -227,26 +230,48 @@ func (w *worked) meanEnds() (low, high end) {
 	return low, high
 }
 
-func (e end) sd() float64 { return math.Sqrt(e.sampling + e.noise + e.missing*e.missing) }
+// few is how many persons more are supposed where none, or hardly any, was seen: with the third
+// cumulant it takes the limit of a count of 0 to 3.7, the most for which none is seen with 2.5%.
+const few = 1.3
 
-// rare is by how much one event more would lower a restricted mean with the given derivatives,
-// the more so the fewer events there are: nothing where half of the persons have one.
-func (w *worked) rare(slope []float64) float64 {
-	least := 0.0
+// extreme is the derivative of the event that lowers a restricted mean most or, if not low, of
+// the person who raises it most.
+func (w *worked) extreme(slope []float64, low bool) float64 {
+	most := 0.0
 	for k, g := range slope {
 		k %= w.q.perStratum()
-		if bin, c := k/(w.q.Causes+1), k%(w.q.Causes+1); bin < w.q.Bins && c > 0 {
-			least = min(least, g)
+		bin, c := k/(w.q.Causes+1), k%(w.q.Causes+1)
+		switch {
+		case low && bin < w.q.Bins && c > 0:
+			most = min(most, g)
+		case !low:
+			most = max(most, g)
 		}
 	}
-	return -least * max(2*w.high.v[w.q.Until]-1, 0)
+	return most
 }
 
-// below is how far a lower limit lies below the value, for a standard deviation: of rare events
-// it is that of the most for which so few would be seen (as Wilson's limits are).
-func (e end) below(z, sd float64) float64 {
-	return e.event*z*z/2 + z*math.Sqrt(sd*sd+e.event*e.event*z*z/4)
+// third is the third cumulant of the sampling error of a quantity with the given derivatives.
+func (w *worked) third(slope []float64) float64 {
+	sum := 0.0
+	for k, g := range slope {
+		sum += max(w.cells[k], 0) * g * g * g
+	}
+	return sum
 }
+
+// away are the distances of a lower and of an upper limit from a value whose error has the given
+// variance and third cumulant: z standard deviations, and what its skewness moves outwards (Johnson
+// 1978). Inwards it moves none: of one event seen, that would leave too little.
+func away(z, variance, third float64) (below, above float64) {
+	if !(variance > 0) {
+		return 0, 0
+	}
+	moved := third / variance * (1 + 2*z*z) / 6
+	return z*math.Sqrt(variance) - min(moved, 0), z*math.Sqrt(variance) + max(moved, 0)
+}
+
+func (e end) variance() float64 { return e.sampling + e.noise + e.missing*e.missing }
 
 // mean is the restricted mean.
 func (w *worked) mean(z float64) Mean {
@@ -254,7 +279,9 @@ func (w *worked) mean(z float64) Mean {
 	low, high := w.meanEnds()
 	value, slope := w.sums(w.value)
 	most, _ := w.sums(w.valueHighest)
-	m := Mean{Value: (value + most) / 2, Z: z, Lower: low.value - low.below(z, low.sd()), Upper: high.value + z*high.sd()}
+	below, _ := away(z, low.variance(), low.third)
+	_, above := away(z, high.variance(), high.third)
+	m := Mean{Value: (value + most) / 2, Z: z, Lower: low.value - below, Upper: high.value + above}
 	sampling, noise := w.variances(slope, 1)
 	m.StdSampling, m.StdPrivacy = math.Sqrt(sampling), math.Sqrt(noise)
 	m.Lower, m.Upper = min(max(m.Lower, 0), total), min(max(m.Upper, 0), total)
@@ -308,10 +335,14 @@ func (w *worked) survival(c float64) Band {
 	return b
 }
 
+// jump is by how much a probability of n persons jumps, or half of it, as far as noise does not
+// smooth it.
+func (w *worked) jump(n float64) float64 { return max(1-w.q.SD, 0) / (2 * max(n, 1)) }
+
 // limits are those of a probability at the end of bin j-1.
 func (w *worked) limits(c curve, j int, n, z float64) (lower, upper float64) {
 	_, noise := w.variances(c.at(j), c.doubt[j])
-	return limits(c.v[j], n, noise, z)
+	return limits(c.v[j], n, noise, w.jump(n), z)
 }
 
 // unknown cuts limits of a probability to [0, 1], and widens them for the persons whose outcome
@@ -407,12 +438,15 @@ func meanDifference(x, control *worked, z float64) Mean {
 	a, b := x.mean(z), control.mean(z)
 	xLow, xHigh := x.meanEnds()
 	cLow, cHigh := control.meanEnds()
-	sd := func(e, f end) float64 {
-		return math.Sqrt(e.sampling + e.noise + f.sampling + f.noise + (e.missing+f.missing)*(e.missing+f.missing))
+	apart := func(e, f end) (below, above float64) {
+		missing := e.missing + f.missing
+		return away(z, e.sampling+e.noise+f.sampling+f.noise+missing*missing, e.third-f.third)
 	}
 	m := Mean{Value: a.Value - b.Value, StdSampling: math.Hypot(a.StdSampling, b.StdSampling), StdPrivacy: math.Hypot(a.StdPrivacy, b.StdPrivacy), Z: z}
-	m.Lower = max(xLow.value-cHigh.value-xLow.below(z, sd(xLow, cHigh)), -total)
-	m.Upper = min(xHigh.value-cLow.value+cLow.below(z, sd(xHigh, cLow)), total)
+	below, _ := apart(xLow, cHigh)
+	_, above := apart(xHigh, cLow)
+	m.Lower = max(xLow.value-cHigh.value-below, -total)
+	m.Upper = min(xHigh.value-cLow.value+above, total)
 	m.Value = min(max(m.Value, m.Lower), m.Upper)
 	return m
 }

@@ -259,3 +259,51 @@ func TestStrataMendDropoutThatDependsOnThem(t *testing.T) {
 		}
 	}
 }
+
+// TestMeansHoldWhereFewDecide: events are rare until a last visit at which most have one, or
+// nearly everybody has one at once and the few others live on.
+func TestMeansHoldWhereFewDecide(t *testing.T) {
+	l := laplaceLaw(t, 2.0/8)
+	for name, c := range map[string]struct {
+		hazard func(bin int) float64
+		bins   int
+	}{
+		"a common last visit": {func(bin int) float64 { return []float64{0.001, 0.001, 0.001, 0.001, 0.6}[bin] }, 5},
+		"all at once":         {func(bin int) float64 { return []float64{0.98, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05}[bin] }, 8},
+		"rare events":         {func(int) float64 { return 0.002 }, 8},
+	} {
+		for _, sd := range []float64{0, l.sd} {
+			for _, n := range []int{60, 500} {
+				q := flatQuestion(1, c.bins, 1, sd, false)
+				mean, curve, s := 0.0, []float64{}, 1.0
+				for j := range c.bins {
+					mean += s
+					s *= 1 - c.hazard(j)
+					curve = append(curve, s)
+				}
+				outside := 0.0
+				share := misses(t, q, l, 9, func(cells []float64, r *rand.Rand) {
+					left := n
+					for j := range c.bins {
+						d := binomial(left, c.hazard(j), r)
+						cells[q.Exit(0, 0, j, 1)] = float64(d)
+						left -= d
+					}
+					cells[q.End(0, 0)] = float64(left)
+				}, func(r Result) bool {
+					a := r.Arms[0]
+					for j, v := range curve {
+						if v < a.Curve.Lower[j]-1e-12 || v > a.Curve.Upper[j]+1e-12 {
+							outside++
+							break
+						}
+					}
+					return a.Mean.Lower <= mean+1e-12 && mean <= a.Mean.Upper+1e-12
+				})
+				if share > 0.08 || outside > 100 {
+					t.Errorf("%s, %d persons, noise %v: means miss %.3f, bands %.3f", name, n, sd, share, outside/1000)
+				}
+			}
+		}
+	}
+}

@@ -59,8 +59,6 @@ func (o *Outcome) counts(a evaluate.OutcomeCount) string {
 const (
 	// unlike is the probability below which shares of arms that differ are told.
 	unlike = 0.01
-	// manyUnusable is the share of persons without a usable outcome that is told.
-	manyUnusable = 0.02
 	// manyLast is one in how many, censored in the last bin, is told.
 	manyLast = 20
 )
@@ -76,7 +74,7 @@ func (o *Outcome) warnings() []string {
 		persons += total(a) + a.Unusable
 		unusable += a.Unusable
 	}
-	if share := float64(unusable) / float64(max(persons, 1)); share > manyUnusable {
+	if share := float64(unusable) / float64(max(persons, 1)); unusable > 0 {
 		told = append(told, fmt.Sprintf("the outcome of %s of the persons, %d of %d, cannot be used (a time below 0 or missing, an event that data.outcome does not list, or several rows): the interval allows for whatever became of them, and is wider", Percent(share), unusable, persons))
 	}
 	if o.Elsewhere > 0 {

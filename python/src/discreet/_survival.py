@@ -135,7 +135,7 @@ class SurvivalQuestion(Question):
             count = round(until / every)
             if abs(count * every - until) > 1e-9 * until:
                 raise InputError(f"until is {until}, which is {until / every:.6g} times every; want a whole number")
-            return [float((j + 1) * every) for j in range(count)]
+            return [*(float(f"{(j + 1) * every:.12g}") for j in range(count - 1)), float(until)]
         ends = [float(end) for end in bins]
         if not ends:
             raise InputError("bins is empty; give the end of each bin, such as [365, 730, 1095]")
