@@ -16,8 +16,6 @@ func storeMutants() []mutant {
 			edits: edits{{"if !r.used.CompareAndSwap(false, true) {", "if r.used.CompareAndSwap(true, true) && r.used == nil {"}}},
 		{name: "ledger: a receipt is for any event", in: "dp/receipt", by: "dp/ledger", run: "ReceiptIsForTheChargedEvent",
 			edits: edits{{"!bytes.Equal(text, r.event)", "bytes.Equal(text, nil)"}}},
-		{name: "ledger: a store that is being migrated is taken for an old one", in: "dp/ledger/internal/store", run: "AMigrationIsWaitedFor",
-			edits: edits{{"version != 0 && version != Version {", "version == Version {"}}},
 		{name: "ledger: a fingerprint has no key", in: "dp/ledger", run: "FingerprintIsKeyed",
 			edits: edits{{"hmac.New(sha256.New, l.key)", "hmac.New(sha256.New, nil)"}}},
 		{name: "ledger: a look-alike is on the list", in: "dp/ledger", run: "LookAlike",

@@ -36,7 +36,7 @@ func TestAMigrationIsWaitedFor(t *testing.T) {
 	}
 	done := errors.New("not to be committed")
 	err := other.transact(ctx, &sql.TxOptions{}, func(tx *Tx) error {
-		brief, cancel := context.WithTimeout(ctx, time.Second)
+		brief, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer cancel()
 		if err := tx.migrate(1, Version); err != nil {
 			return err
