@@ -12,6 +12,8 @@ type Outcome struct {
 	// episode, and the event that it terminated.
 	Time  string `yaml:"time" json:",omitempty"`
 	Event string `yaml:"event" json:",omitempty"`
+	// Unit is the unit of the time in words, such as days, which the release repeats.
+	Unit string `yaml:"unit" json:",omitempty"`
 	// Causes are the events by name, each with its value in Event; those of several names
 	// compete. Censored is the value, or the list of values, of a time that ended without one.
 	Causes   map[string]Value `yaml:"causes" json:",omitempty"`

@@ -23,6 +23,8 @@ import (
 type Outcome struct {
 	// Event is the observation that says what ended the time; "" where trajectories say it.
 	Event string `json:"event,omitempty"`
+	// Unit is the unit of time in words, such as days; "" where none is given.
+	Unit string `json:"unit,omitempty"`
 	// Causes are the events, and Censored the numbers that mean that follow-up ended before one.
 	Causes   []Cause   `json:"causes"`
 	Censored []float64 `json:"censored,omitempty"`
@@ -97,6 +99,9 @@ func (o *Outcome) validate(p Public) error {
 			return fmt.Errorf("%w: data.outcome.bins: end %d is %v after %v; want finite numbers above 0 that increase", ErrPublic, i+1, e, last)
 		}
 		last = e
+	}
+	if o.Unit != "" && !goodName(o.Unit) {
+		return fmt.Errorf("%w: data.outcome.unit is %q; want a word such as days", ErrPublic, o.Unit)
 	}
 	if err := errors.Join(o.validateCauses(), o.Strata.validate()); err != nil {
 		return err
@@ -222,7 +227,11 @@ func (o *Outcome) words() string {
 	if o.Event == "" {
 		return "number of decisions until " + names[0]
 	}
-	return "time until " + strings.Join(names, " or ")
+	words := "time until " + strings.Join(names, " or ")
+	if o.Unit != "" {
+		words += ", in " + o.Unit
+	}
+	return words
 }
 
 // missingCells tells whether persons without a usable outcome are counted, and allowed for.

@@ -146,6 +146,9 @@ func (e *RefusedError) remedied(whose string) string {
 	} else {
 		s += "hardly anything is left: "
 	}
+	if _, laplace := e.Event.(dp.DiscreteLaplace); laplace {
+		s += "where the ledger's rule is not basic, Laplace noise is charged to the reserve alone and Gaussian noise (privacy.noise_family: gaussian, and a delta above 0) to the rest; choose that, or "
+	}
 	return s + "ask the steward for more (`discreet ledger show` prints what is spent, `discreet ledger budget` changes the budget)"
 }
 

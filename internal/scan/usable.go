@@ -34,6 +34,9 @@ func answering(s *spec.Spec, d *trajectory.Dataset) (int, error) {
 	for _, a := range arms {
 		n -= a.Unusable
 	}
+	if err == nil && n < d.Persons() && !s.Reading.Repair {
+		err = fmt.Errorf("%w: the outcome of %d persons cannot be used (a time below 0, an event or stratum that data.outcome does not list, or several rows), and data.on_violation is reject; mend the data, or say repair", evaluate.ErrData, d.Persons()-n)
+	}
 	return n, err
 }
 

@@ -79,7 +79,7 @@ func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
 		}
 		return out, err
 	}
-	out := &evaluate.Outcome{Event: o.Event, Strata: strata}
+	out := &evaluate.Outcome{Event: o.Event, Unit: o.Unit, Strata: strata}
 	switch o.Times {
 	case "", "grouped":
 		out.Grouped = true
@@ -126,8 +126,8 @@ func strataOf(c config.Config) (*evaluate.Strata, error) {
 // episodeOutcome is that of episodes: the number of decisions until they terminate.
 func episodeOutcome(c config.Config) (*evaluate.Outcome, error) {
 	o := c.Data.Outcome
-	if o.Bins != nil || o.Every != 0 || o.Until != 0 || o.Times != "" || o.Censored != nil {
-		return nil, fmt.Errorf("%w: data.outcome without time and event counts the decisions of episodes, of which problem.horizon count; leave bins, every, until, times and censored out, or name the columns", config.ErrConfig)
+	if o.Bins != nil || o.Every != 0 || o.Until != 0 || o.Times != "" || o.Unit != "" || o.Censored != nil {
+		return nil, fmt.Errorf("%w: data.outcome without time and event counts the decisions of episodes, of which problem.horizon count; leave bins, every, until, times, unit and censored out, or name the columns", config.ErrConfig)
 	}
 	if len(o.Causes) > 1 {
 		return nil, fmt.Errorf("%w: data.outcome.causes has %d names, and that an episode terminated is one cause; name the columns time and event to tell causes apart", config.ErrConfig, len(o.Causes))

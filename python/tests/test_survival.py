@@ -34,6 +34,7 @@ TRIAL: dict[str, Any] = {
     "censored": "censored",
     "every": 365.25,
     "until": 3652.5,
+    "unit": "days",
     "arm": "arm",
     "arms": ["D-penicillamine", "placebo"],
     "control": "placebo",

@@ -104,6 +104,8 @@ class SurvivalQuestion(Question):
         if a["mean_until"] is not None and all(float(a["mean_until"]) != end for end in ends):
             raise InputError(f"mean_until is {a['mean_until']}; want the end of a bin, {ends[0]:g} to {ends[-1]:g}")
         out = {"time": a["time"], "event": a["event"], "causes": dict(causes), "censored": censored}
+        if a["unit"] is not None:
+            out["unit"] = a["unit"]
         return {**out, "bins": ends, "times": a["times"], **self._strata()}
 
     def _strata(self) -> dict[str, Any]:
@@ -249,6 +251,7 @@ def survival(
     every: float | None = None,
     until: float | None = None,
     times: str = "grouped",
+    unit: str | None = None,
     horizon: int | None = None,
     arm: str | None = None,
     arms: Sequence[Value] | Mapping[str, Value] | None = None,
@@ -293,6 +296,8 @@ def survival(
     times
         ``"grouped"``, where a bin is a range of times, or ``"discrete"``, where every time in a bin is its end and
         events come before censoring, as with visits.
+    unit
+        The unit of the time in words, such as ``"days"``, which the release repeats.
     horizon
         Of trajectories, and required there: the largest number of decisions that counts.
     arm, arms
