@@ -211,14 +211,26 @@ func outcomeCodes(o *config.Outcome) (map[string]float64, error) {
 	return codes, nil
 }
 
+// outcomeColumns are the observations of an outcome, in which no value is replaced.
+func outcomeColumns(c config.Config) (names []string) {
+	if o := c.Data.Outcome; o != nil {
+		if o.Strata != nil {
+			names = append(names, o.Strata.Column)
+		}
+		if o.Event != "" {
+			names = append(names, o.Event)
+		}
+	}
+	return names
+}
+
 // readOutcome has two rows of a person read, so that whoever has more than one shows, and
-// the event read as the numbers of its words, none of which is replaced.
+// the event read as the numbers of its words.
 func readOutcome(c config.Config, o *trajectory.Options) error {
 	if c.Data.Outcome == nil {
 		return nil
 	}
 	if s := c.Data.Outcome.Strata; s != nil {
-		o.Whole = append(o.Whole, s.Column)
 		readGroups(asGroups(c), o)
 	}
 	if !fromColumns(c.Data.Outcome) {
@@ -226,7 +238,6 @@ func readOutcome(c config.Config, o *trajectory.Options) error {
 	}
 	o.Horizon, o.EpisodesPerPerson = 2, 2
 	event := c.Data.Outcome.Event
-	o.Whole = append(o.Whole, event)
 	words, numeric, err := outcomeWords(c.Data.Outcome)
 	if err == nil && !numeric {
 		o.Encode[event] = trajectory.Vocabulary{Words: words}

@@ -67,7 +67,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 	if repairs(c) {
 		o.Repair = true
 	}
-	o.Whole = append(probabilityColumns(c), groupColumn(c)...)
+	o.Whole = slices.Concat(probabilityColumns(c), groupColumn(c), outcomeColumns(c))
 	if err := readMissing(c, &o); err != nil {
 		return o, err
 	}
