@@ -1,0 +1,51 @@
+package survival
+
+import "math"
+
+// difference is that of arm x from the control.
+func difference(x, control *worked, place int, z float64) Difference {
+	d := Difference{Arm: place, Mean: meanDifference(x, control, z)}
+	known, bins := min(x.known, control.known), x.q.Bins
+	// Where one arm ends before the bins do, its limits stand for it from there on, and the
+	// two parts of the band share the probability to miss.
+	alpha := miss
+	if known < bins {
+		alpha = miss / 2
+	}
+	c := differenceCritical(x, control, known, alpha)
+	farMine := x.survival(x.critical(x.valueHighest, miss/4))
+	farTheirs := control.survival(control.critical(control.valueHighest, miss/4))
+	b := newBand(known, bins)
+	for j := range bins {
+		if j < known {
+			b.Lower[j], b.Upper[j] = apart(x, control, j+1, c)
+		} else {
+			b.Lower[j], b.Upper[j] = farMine.Lower[j]-farTheirs.Upper[j], farMine.Upper[j]-farTheirs.Lower[j]
+		}
+		b.Lower[j], b.Upper[j] = max(min(b.Lower[j], 1), -1), min(max(b.Upper[j], -1), 1)
+		if j < known {
+			b.Values[j] = min(max(farMine.Values[j]-farTheirs.Values[j], b.Lower[j]), b.Upper[j])
+		}
+	}
+	d.Curve = b
+	return d
+}
+
+// apart are limits of a difference of survival: distances to the limits of each arm, which are
+// by chance, add up as squares (Newcombe 1998), and what is not known of each arm as it is.
+func apart(x, control *worked, j int, c float64) (lower, upper float64) {
+	var down, up, least, most [2]float64
+	for i, w := range []*worked{x, control} {
+		lower, upper := w.ends(j, c)
+		down[i], up[i] = max(w.low.v[j]-lower, 0), max(upper-w.high.v[j], 0)
+		least[i], most[i] = w.unknown(w.low.v[j], w.high.v[j], c)
+	}
+	return least[0] - most[1] - math.Hypot(down[0], up[1]), most[0] - least[1] + math.Hypot(up[0], down[1])
+}
+
+// differenceCritical is the critical value of the difference of two curves.
+func differenceCritical(x, control *worked, known int, alpha float64) float64 {
+	return pathCritical(known, alpha, func(i, j int) float64 {
+		return x.covariance(x.value.at(i), x.value.at(j)) + control.covariance(control.value.at(i), control.value.at(j))
+	})
+}
