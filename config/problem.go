@@ -23,6 +23,9 @@ type Problem struct {
 	// Episodes is the largest number of trajectories that a person contributes; 0
 	// means no cap other than Horizon.
 	Episodes int64 `yaml:"episodes"`
+	// EpisodeHorizon is the largest number of decisions of one trajectory; 0 means
+	// Horizon. With Episodes it gives Horizon, where that is left out.
+	EpisodeHorizon int64 `yaml:"episode_horizon" json:",omitempty"`
 	// End is what the last row of an episode means: terminated, truncated, or column (the
 	// default), which reads the columns with these names. Methods that bootstrap from
 	// the observation after the last decision require it.

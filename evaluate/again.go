@@ -26,6 +26,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Gamma      float64            `json:"gamma"`
 		Discounts  bool               `json:"discounts"`
 		Horizon    int64              `json:"horizon"`
+		Each       int64              `json:"episode_horizon"`
 		Episodes   int64              `json:"episodes"`
 		Persons    int64              `json:"persons"`
 		Units      int64              `json:"units"`
@@ -64,7 +65,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}
 	p := Public{
-		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, Episodes: f.Episodes, OneDecision: f.One,
+		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
 		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
 		Outcome: f.Outcome,

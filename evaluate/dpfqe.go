@@ -110,7 +110,7 @@ func (m DPFQE) checkAsked(method string, p Public) error {
 	case !(p.Reward.Width() > 0):
 		return fmt.Errorf("%w: %s makes values of rewards and needs problem.reward, the public range of one", ErrPublic, method)
 	case p.decisions() > longestInduction:
-		return fmt.Errorf("%w: %s takes at most %d decisions an episode, and problem.horizon is %d", ErrPublic, method, longestInduction, p.Horizon)
+		return fmt.Errorf("%w: %s takes at most %d decisions an episode, and the public facts allow %d (problem.episode_horizon, or problem.horizon)", ErrPublic, method, longestInduction, p.decisions())
 	case m.Interval != "" && m.Interval != intervalBounds && m.Interval != intervalNone:
 		return fmt.Errorf("%w: %s: interval is %q; want bounds or none", ErrMethod, method, m.Interval)
 	case m.Interval == intervalNone && (m.IntervalShare != 0 || m.MaxWeight != 0):

@@ -167,6 +167,8 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: data.outcome is given, and problem.gamma is %v; time is not discounted, want 1", ErrPublic, p.Gamma)
 	case p.unit() == Person && p.Horizon > 1 && p.Episodes != 1:
 		return fmt.Errorf("%w: data.outcome is given, and a person has one time to an event; set problem.episodes to 1, so that the first episode of a person counts", ErrPublic)
+	case p.EpisodeHorizon > 0:
+		return fmt.Errorf("%w: problem.episode_horizon is given, and of an outcome a person has one trajectory; problem.horizon says how many of its decisions count", ErrPublic)
 	case o.Event != "" && p.decisions() > 1:
 		return fmt.Errorf("%w: data.outcome.event is a column, and a trajectory has %d decisions; an outcome from columns is read from one row a person", ErrPublic, p.decisions())
 	case p.By != nil && len(p.By.Of) > mostArms:

@@ -330,6 +330,11 @@ func checkContributions(d *trajectory.Dataset, p Public) error {
 	if p.Outcome != nil && p.Outcome.Event != "" {
 		return nil // a person adds to one cell, and whoever has several rows to that of unusable outcomes
 	}
+	for e := 0; p.EpisodeHorizon > 0 && e < d.Episodes(); e++ {
+		if int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) > p.EpisodeHorizon {
+			return fmt.Errorf("%w: a trajectory has more than %d decisions; cap it when reading (problem.episode_horizon)", ErrData, p.EpisodeHorizon)
+		}
+	}
 	for person := range d.Persons() {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
 		if p.Complete {

@@ -100,7 +100,7 @@ type Public struct {
 	// Reward bounds one reward.
 	Reward Range
 	// Return bounds the discounted return of a trajectory; nil derives it from
-	// Reward, Gamma and Horizon, or from Reward alone with OneDecision.
+	// Reward, Gamma and EpisodeHorizon, or from Reward alone with OneDecision.
 	Return *Range
 	// Horizon is the largest number of decisions that a person contributes.
 	Horizon int64
@@ -110,6 +110,9 @@ type Public struct {
 	// OneDecision says that every trajectory has one decision, as in the log of a
 	// contextual bandit; Horizon is then how many trajectories a person contributes.
 	OneDecision bool
+	// EpisodeHorizon is the largest number of decisions of one trajectory; 0 means Horizon.
+	// A longer one counts with its first decisions.
+	EpisodeHorizon int64
 	// Features maps observations to feature vectors; nil where a method needs none.
 	Features feature.Map
 	// Target is the policy to evaluate.
@@ -232,8 +235,14 @@ func (p Public) Validate() error {
 	if !(p.Gamma > 0 && p.Gamma <= 1) {
 		return fmt.Errorf("%w: problem.gamma is %v; want 0 < gamma <= 1", ErrPublic, p.Gamma)
 	}
-	if p.Persons < 0 || p.Episodes < 0 || p.Horizon < 0 {
-		return fmt.Errorf("%w: problem.persons, horizon and episodes must not be negative", ErrPublic)
+	if p.Persons < 0 || p.Episodes < 0 || p.Horizon < 0 || p.EpisodeHorizon < 0 {
+		return fmt.Errorf("%w: problem.persons, horizon, episode_horizon and episodes must not be negative", ErrPublic)
+	}
+	switch k := p.EpisodeHorizon; {
+	case k > 0 && p.OneDecision:
+		return fmt.Errorf("%w: problem.episode_horizon is %d, and every trajectory has one decision (data.one_row_episodes); leave one of the two out", ErrPublic, k)
+	case k > p.Horizon && p.Horizon > 0:
+		return fmt.Errorf("%w: problem.episode_horizon is %d, and problem.horizon, which counts all decisions of a person, is %d; raise the second", ErrPublic, k, p.Horizon)
 	}
 	if err := p.Reward.validate("problem.reward"); err != nil {
 		return err
@@ -348,8 +357,11 @@ func (p Public) Returns() Range {
 
 // decisions is the largest number of decisions of a trajectory.
 func (p Public) decisions() int64 {
-	if p.OneDecision {
+	switch {
+	case p.OneDecision:
 		return min(p.Horizon, 1)
+	case p.EpisodeHorizon > 0:
+		return p.EpisodeHorizon
 	}
 	return p.Horizon
 }
@@ -401,7 +413,8 @@ func (p Public) facts() map[string]any {
 		f["outcome"] = *p.Outcome
 	}
 	where(p.Start != nil, "first_states", p.Start)
-	where(p.decisions() < p.Horizon, "one_decision", true)
+	where(p.OneDecision && p.Horizon > 1, "one_decision", true)
+	where(p.EpisodeHorizon > 0, "episode_horizon", p.EpisodeHorizon)
 	where(p.Complete, "records", "complete")
 	return f
 }

@@ -201,6 +201,7 @@ func (d *draft) problem() {
 	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", yamlfile.Open)
 	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", yamlfile.Open, yamlfile.Open)
 	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", yamlfile.Open)
+	d.line("  # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower")
 	d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")

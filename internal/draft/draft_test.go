@@ -32,6 +32,7 @@ func ExampleConfiguration() {
 	//   behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy
 	//     # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability
 	//   # encode: {arm: [...]}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1
+	//   # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower
 	//   # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward
 	//   unit: person                  # whom unit_id names
 	//   adjacency: replace_one        # the number of persons is public; add_remove_one where it is not

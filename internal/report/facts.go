@@ -56,6 +56,7 @@ var knownFacts = []struct{ name, words string }{
 	{"units", "number of units of privacy, or a public lower bound on it"},
 	{"gamma", "discount a decision"},
 	{"horizon", "most decisions that one person contributes"},
+	{"episode_horizon", "most decisions of one episode"},
 	{"one_decision", "whether every trajectory has one decision"},
 	{"episodes", "most trajectories that one person contributes"},
 	{"reward", "range of one reward"},

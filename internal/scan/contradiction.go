@@ -101,7 +101,7 @@ func cutOff(ctx context.Context, s *spec.Spec) (string, error) {
 	}
 	o.End, o.Repair = trajectory.EndColumn, true
 	o.Need, o.Optional, o.Faults, o.Progress = 0, 0, 0, nil
-	o.Horizon, o.EpisodesPerPerson = 0, 0 // which cut episodes off
+	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions = 0, 0, 0 // which cut episodes off
 	stream, err := file.Open(ctx, s.Paths, s.Format, o)
 	if err != nil {
 		return "", err

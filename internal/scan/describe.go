@@ -55,8 +55,11 @@ func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	p := s.Config.Problem
 	f := overview.Facts{Persons: p.Persons, Gamma: s.Public.Gamma, Horizon: p.Horizon, Return: p.Return, Target: s.Public.Target}
 	f.Lower = s.Public.Privacy != nil && s.Public.Privacy.Adjacency == dp.AddRemoveOne
-	if s.Public.OneDecision {
+	switch {
+	case s.Public.OneDecision:
 		f.Horizon = 1
+	case s.Public.EpisodeHorizon > 0:
+		f.Horizon = s.Public.EpisodeHorizon
 	}
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range

@@ -173,6 +173,7 @@ func (v *Validation) leftOut(plan *evaluate.Plan) {
 	}
 	add(v.Unused.Episodes, "beyond the cap on episodes (problem.episodes)")
 	add(v.Unused.Horizon, "beyond the cap on decisions (problem.horizon)")
+	add(v.Unused.EpisodeDecisions, "beyond the cap on decisions of one episode (problem.episode_horizon)")
 	if plan.Bootstraps() && !v.EndUnknown {
 		add(v.Unfollowed, "the last of an episode that was cut off, whose next observation is not known: "+plan.Method+" leaves it out with its reward; add next_obs columns, or a last row with the observation alone")
 	}

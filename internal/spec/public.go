@@ -8,18 +8,22 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
+// mostDecisions bounds a product of two numbers of the configuration.
+const mostDecisions = 1 << 40
+
 // publicFacts builds the public facts of a configuration. It opens policy files,
 // which are public, and no data.
 func publicFacts(c config.Config) (evaluate.Public, error) {
 	p := evaluate.Public{
-		Persons:   c.Problem.Persons,
-		Gamma:     c.Problem.Gamma,
-		Discounts: c.Problem.Discounts,
-		Return:    c.Problem.Return,
-		Horizon:   c.Problem.Horizon,
-		Episodes:  c.Problem.Episodes,
-		Complete:  complete(c),
-		Labels:    map[string]any{},
+		Persons:        c.Problem.Persons,
+		Gamma:          c.Problem.Gamma,
+		Discounts:      c.Problem.Discounts,
+		Return:         c.Problem.Return,
+		Horizon:        c.Problem.Horizon,
+		Episodes:       c.Problem.Episodes,
+		EpisodeHorizon: c.Problem.EpisodeHorizon,
+		Complete:       complete(c),
+		Labels:         map[string]any{},
 
 		OneDecision: c.Data.OneRowEpisodes,
 	}
@@ -41,6 +45,9 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	}
 	if words := ViolationWords(c); words != "" {
 		p.Labels["on_violation"] = words
+	}
+	if p.Horizon == 0 && p.EpisodeHorizon > 0 && p.EpisodeHorizon <= mostDecisions/max(p.Episodes, 1) {
+		p.Horizon = p.EpisodeHorizon * p.Episodes
 	}
 	var err error
 	if c.Features != nil {

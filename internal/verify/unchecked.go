@@ -29,7 +29,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"public.design.ended"}, "whether all episodes ended is a statement of the curator, and does not always bound weights", nil},
 	{[]string{"public.parameters"}, "parameters of the method that are at their default, or that no other field shows", nil},
 	{[]string{"public.persons"}, "no other field shows it", hidesPersons},
-	{[]string{"public.reward", "public.return", "public.gamma", "public.discounts", "public.horizon", "public.episodes"},
+	{[]string{"public.reward", "public.return", "public.gamma", "public.discounts", "public.horizon", "public.episode_horizon", "public.episodes"},
 		"the range of a return was given, or nothing is computed from these facts", func(r *evaluate.Release) bool {
 			return r.Privacy == nil || r.Public["return_given"] == true
 		}},

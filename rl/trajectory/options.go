@@ -181,6 +181,9 @@ type Options struct {
 	// EpisodesPerPerson is the most episodes that a person contributes; 0 means
 	// no cap. The first ones are kept.
 	EpisodesPerPerson int
+	// EpisodeDecisions is the most decisions of one episode that count; 0 means no cap
+	// other than Horizon. The first ones are kept, as with Horizon.
+	EpisodeDecisions int
 
 	// Complete says that nothing is lost: what would be left out, a row beyond a cap or
 	// one with neither action nor reward, is an error. So is, with EndTerminated and a
@@ -249,6 +252,8 @@ func (o *Options) Validate() error {
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)
 	case o.EpisodesPerPerson < 0:
 		return fail("%d episodes a person is negative; give the most episodes a person contributes, or 0 for no cap", o.EpisodesPerPerson)
+	case o.EpisodeDecisions < 0:
+		return fail("%d decisions an episode is negative; give the most decisions of one episode that count, or 0 for no cap", o.EpisodeDecisions)
 	case o.Faults < 0:
 		return fail("%d faults to tell is negative; give the most to tell at once, or 0 to end at the first", o.Faults)
 	case o.OneRowEpisodes && o.Need&Final != 0:
@@ -321,6 +326,8 @@ type Unused struct {
 	// Horizon is those beyond [Options.Horizon], Episodes those of episodes beyond
 	// [Options.EpisodesPerPerson].
 	Horizon, Episodes int
+	// EpisodeDecisions is those beyond [Options.EpisodeDecisions].
+	EpisodeDecisions int
 }
 
 // Repaired counts what was changed so that every record is one that may be used. It

@@ -42,8 +42,12 @@ func records(d *trajectory.Dataset) []string {
 // TestPairsAreNeighbours: the two differ in one person, replaced or added, and keep the
 // caps; first and last persons have their turn, and so have ends of the range.
 func TestPairsAreNeighbours(t *testing.T) {
-	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		p := public(t, adjacency)
+	for _, c := range []struct {
+		adjacency dp.Adjacency
+		longest   int64
+	}{{dp.ReplaceOne, 0}, {dp.AddRemoveOne, 0}, {dp.ReplaceOne, 2}} {
+		adjacency, p := c.adjacency, public(t, c.adjacency)
+		p.EpisodeHorizon = c.longest
 		s, err := neighbours.New(p, []string{"obs_state"}, nil, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -67,6 +71,11 @@ func TestPairsAreNeighbours(t *testing.T) {
 				from, to := pair.Data.PersonStart[i], pair.Data.PersonStart[i+1]
 				if to-from > 2 || pair.Data.EpisodeStart[to]-pair.Data.EpisodeStart[from] > 6 {
 					t.Fatalf("%s: person %d passes a cap", pair.Kind, i)
+				}
+				for e := from; e < to && c.longest > 0; e++ {
+					if int64(pair.Data.EpisodeStart[e+1]-pair.Data.EpisodeStart[e]) > c.longest {
+						t.Fatalf("%s: an episode passes its cap", pair.Kind)
+					}
 				}
 			}
 		}

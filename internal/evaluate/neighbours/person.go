@@ -80,8 +80,9 @@ func (s *Source) person(e extreme) person {
 // one action and the largest reward, and always of another action and the least; beside each the record of the next.
 func (s *Source) opposed(persons int) [][2]person {
 	episodes := 1
-	if s.public.OneDecision {
-		episodes = int(s.public.Horizon)
+	each := s.longest()
+	if each < int(s.public.Horizon) {
+		episodes = int(s.public.Horizon) / each
 		if s.public.Episodes > 0 {
 			episodes = min(episodes, int(s.public.Episodes))
 		}
@@ -99,7 +100,7 @@ func (s *Source) opposed(persons int) [][2]person {
 	var ends [2]person
 	for k, d := range []decision{row, other} {
 		for range episodes {
-			ends[k].episodes = append(ends[k].episodes, slices.Repeat([]decision{d}, int(s.public.Horizon)/episodes))
+			ends[k].episodes = append(ends[k].episodes, slices.Repeat([]decision{d}, each))
 			ends[k].ended, ends[k].final = append(ends[k].ended, true), append(ends[k].final, nil)
 		}
 		ends[k] = s.grouped(ends[k], number)
@@ -111,22 +112,34 @@ func (s *Source) opposed(persons int) [][2]person {
 	return all
 }
 
+// longest is the largest number of decisions of an episode.
+func (s *Source) longest() int {
+	switch {
+	case s.public.OneDecision:
+		return 1
+	case s.public.EpisodeHorizon > 0:
+		return int(s.public.EpisodeHorizon)
+	}
+	return int(s.public.Horizon)
+}
+
 // sizes draws a number of episodes and of decisions in each, within the caps.
 func (s *Source) sizes(extreme bool) (episodes, each int) {
 	horizon, cap := int(s.public.Horizon), int(s.public.Episodes)
 	if cap == 0 || cap > horizon {
 		cap = horizon
 	}
-	if s.public.OneDecision {
+	longest := s.longest()
+	if longest == 1 {
 		return pick(s, 1, cap), 1
 	}
 	episodes = 1
 	if s.below(2) == 0 {
 		episodes = min(cap, pick(s, 2, cap))
 	}
-	each = min(horizon/episodes, pick(s, 1, 2, 6))
+	each = min(horizon/episodes, longest, pick(s, 1, 2, 6))
 	if extreme && s.below(2) == 0 {
-		each = horizon / episodes
+		each = min(horizon/episodes, longest)
 	}
 	return episodes, each
 }

@@ -183,6 +183,10 @@ class Question:
         Public bounds of one reward: (min, max).
     horizon
         The largest number of decisions that a person contributes.
+    episode_horizon, episodes
+        The largest number of decisions of one episode, and of episodes of a person, where these are fewer.
+    end
+        What the last row of an episode means: ``"terminated"``, ``"truncated"`` or ``"column"``.
     persons
         The public number of units; a public lower bound under ``add_remove_one``.
     epsilon, delta, adjacency
@@ -206,7 +210,7 @@ class Question:
     justification
         Why this question, and why this epsilon: repeated in the release.
     more
-        Further keys of the section ``problem``, such as ``end`` or ``episodes``.
+        Further keys of the section ``problem``, such as ``records``.
 
     Raises
     ------
@@ -231,6 +235,9 @@ class Question:
         gamma: float,
         reward: Range,
         horizon: int,
+        episode_horizon: int | None = None,
+        episodes: int | None = None,
+        end: str | None = None,
         persons: int | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
@@ -300,6 +307,7 @@ class Question:
             "gamma": a["gamma"],
             "reward": {"min": a["reward"][0], "max": a["reward"][1]},
             "horizon": a["horizon"],
+            **{key: a[key] for key in ("episode_horizon", "episodes", "end") if a[key] is not None},
             **(a["more"] or {}),
         }
         if a["persons"] is not None:

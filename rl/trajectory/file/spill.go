@@ -30,7 +30,7 @@ type Spill struct {
 // spelling of the other in the part of their plain spelling.
 func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, error) {
 	o := s.in.Options()
-	if o.Horizon != 0 || o.EpisodesPerPerson != 0 {
+	if o.Horizon != 0 || o.EpisodesPerPerson != 0 || o.EpisodeDecisions != 0 {
 		return nil, fmt.Errorf("%w: caps on what a person contributes are for who reads the parts; leave them out", trajectory.ErrOptions)
 	}
 	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), dir: dir, o: o}

@@ -117,14 +117,26 @@ func (s *Stream) checkEnd() {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
 			What: "is missing in the last row of an episode that terminated, and no column action tells whether the row is a decision", Remedy: "give the reward, or drop the row if it is an observation after the last decision", Kind: trajectory.ErrValue})
 	}
-	if s.o.Complete && !s.o.Censored && !s.o.OneRowEpisodes && !s.ep.Terminated && s.state.rows < s.o.Horizon && s.ends() {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that problem.horizon allows, and problem.records is complete", s.o.Horizon),
-			Remedy: "leave problem.records out, so that the interval allows for what would have followed; or lower problem.horizon; or set problem.end: terminated where nothing follows a last row", Kind: trajectory.ErrEpisode})
+	if s.o.Complete && !s.o.Censored && !s.o.OneRowEpisodes && !s.ep.Terminated && s.ends() {
+		s.cutOff()
 	}
 	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && len(s.buf.final) == 0 && len(s.ep.Columns) > 0 {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
 			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})
 	}
+}
+
+// cutOff refuses of complete data an episode that ended before its last decision.
+func (s *Stream) cutOff() {
+	last, name := s.o.Horizon, "problem.horizon"
+	if k := s.o.EpisodeDecisions; k > 0 {
+		last, name = k, "problem.episode_horizon"
+	}
+	if s.state.rows >= last {
+		return
+	}
+	s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that %s allows, and problem.records is complete", last, name),
+		Remedy: "leave problem.records out, so that the interval allows for what would have followed; or lower " + name + "; or set problem.end: terminated where nothing follows a last row", Kind: trajectory.ErrEpisode})
 }
 
 // contradicted is about flags of an episode that tell of it as cut off, against what is

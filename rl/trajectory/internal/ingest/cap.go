@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"fmt"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -20,6 +22,7 @@ func (s *Stream) cap() bool {
 		s.repaired.Observations += s.state.replaced
 	}
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
+		s.shorten(n)
 		return true
 	}
 	for len(s.tally) <= s.ep.Person {
@@ -27,17 +30,18 @@ func (s *Stream) cap() bool {
 	}
 	t := &s.tally[s.ep.Person]
 	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
-		s.beyond("problem.episodes")
+		s.beyond(personHasMore, "problem.episodes")
 		s.notice("episodes beyond the cap on episodes a person were left out")
 		if usable {
 			s.unused.Episodes += n
 		}
 		return false
 	}
+	n = s.shorten(n)
 	if s.o.Horizon > 0 {
 		left := s.o.Horizon - t.decisions
 		if n > left && usable {
-			s.beyond("problem.horizon")
+			s.beyond(personHasMore, "problem.horizon")
 			s.notice("decisions beyond the horizon were left out")
 			s.unused.Horizon += n - left
 		}
@@ -53,12 +57,31 @@ func (s *Stream) cap() bool {
 	return true
 }
 
+// shorten applies the cap on the decisions of one episode, which has n of them, and says
+// how many are left.
+func (s *Stream) shorten(n int) int {
+	most := s.o.EpisodeDecisions
+	if most == 0 || n <= most {
+		return n
+	}
+	if s.ep.Len() > 0 {
+		s.beyond("the episode has more decisions than %s allows", "problem.episode_horizon")
+		s.notice("decisions of an episode beyond its own horizon were left out")
+		s.unused.EpisodeDecisions += n - most
+		cut(&s.ep, most)
+	}
+	return most
+}
+
+// personHasMore says what a cap on a person's contribution leaves out.
+const personHasMore = "the person has more decisions or episodes than %s allows, from this episode on"
+
 // beyond notes a cap that leaves out rows of complete data.
-func (s *Stream) beyond(cap string) {
+func (s *Stream) beyond(what, cap string) {
 	if !s.o.Complete {
 		return
 	}
-	s.violation(&trajectory.InputError{File: s.files[s.ep.File], Row: s.ep.Row, What: "the person has more decisions or episodes than " + cap + " allows, from this episode on, and problem.records is complete",
+	s.violation(&trajectory.InputError{File: s.files[s.ep.File], Row: s.ep.Row, What: fmt.Sprintf(what, cap) + ", and problem.records is complete",
 		Remedy: "raise " + cap + " by public knowledge, or leave problem.records out", Kind: trajectory.ErrEpisode})
 }
 

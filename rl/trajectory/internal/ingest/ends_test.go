@@ -27,24 +27,28 @@ func TestCapsAcrossBatchesAndFiles(t *testing.T) {
 		bob,e6,10,10,1,0.5,0.5,0.5,1,1,0
 		bob,e6,11,11,1,0.5,0.5,0.5,1,1,1`}
 	for _, c := range []struct {
-		horizon, episodes int
-		want              string
-		unused            trajectory.Unused
+		horizon, episodes, each int
+		want                    string
+		unused                  trajectory.Unused
 	}{
-		{0, 0, "ann: e1a1[1 2 3] e3a5[6 7] e4b1[8]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{}},
-		{4, 0, "ann: e1a1[1 2 3] e3a5[6]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{Horizon: 2}},
-		{3, 0, "ann: e1a1[1 2 3]\nbob: e2a4[4] e5b2[9] e6b3[10]\n", trajectory.Unused{Horizon: 4}},
-		{1, 0, "ann: e1a1[1]\nbob: e2a4[4]\n", trajectory.Unused{Horizon: 8}},
-		{0, 1, "ann: e1a1[1 2 3]\nbob: e2a4[4]\n", trajectory.Unused{Episodes: 6}},
-		{0, 2, "ann: e1a1[1 2 3] e3a5[6 7]\nbob: e2a4[4] e5b2[9]\n", trajectory.Unused{Episodes: 3}},
-		{2, 1, "ann: e1a1[1 2]\nbob: e2a4[4]\n", trajectory.Unused{Horizon: 1, Episodes: 6}},
+		{0, 0, 0, "ann: e1a1[1 2 3] e3a5[6 7] e4b1[8]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{}},
+		{4, 0, 0, "ann: e1a1[1 2 3] e3a5[6]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{Horizon: 2}},
+		{3, 0, 0, "ann: e1a1[1 2 3]\nbob: e2a4[4] e5b2[9] e6b3[10]\n", trajectory.Unused{Horizon: 4}},
+		{1, 0, 0, "ann: e1a1[1]\nbob: e2a4[4]\n", trajectory.Unused{Horizon: 8}},
+		{0, 1, 0, "ann: e1a1[1 2 3]\nbob: e2a4[4]\n", trajectory.Unused{Episodes: 6}},
+		{0, 2, 0, "ann: e1a1[1 2 3] e3a5[6 7]\nbob: e2a4[4] e5b2[9]\n", trajectory.Unused{Episodes: 3}},
+		{2, 1, 0, "ann: e1a1[1 2]\nbob: e2a4[4]\n", trajectory.Unused{Horizon: 1, Episodes: 6}},
+		{0, 0, 2, "ann: e1a1[1 2] e3a5[6 7] e4b1[8]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{EpisodeDecisions: 1}},
+		{0, 2, 1, "ann: e1a1[1] e3a5[6]\nbob: e2a4[4] e5b2[9]\n", trajectory.Unused{Episodes: 3, EpisodeDecisions: 3}},
+		{4, 0, 2, "ann: e1a1[1 2] e3a5[6 7]\nbob: e2a4[4] e5b2[9] e6b3[10 11]\n", trajectory.Unused{Horizon: 1, EpisodeDecisions: 1}},
+		{3, 0, 2, "ann: e1a1[1 2] e3a5[6]\nbob: e2a4[4] e5b2[9] e6b3[10]\n", trajectory.Unused{Horizon: 3, EpisodeDecisions: 1}},
 	} {
 		for batch := 1; batch <= 7; batch++ {
 			o := everything()
-			o.Horizon, o.EpisodesPerPerson = c.horizon, c.episodes
+			o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions = c.horizon, c.episodes, c.each
 			out := mustRead(t, o, batch, files...)
 			if got := episodes(out.data); got != c.want || out.unused != c.unused {
-				t.Errorf("horizon %d, episodes %d, batches of %d:\n%s%+v, want\n%s%+v", c.horizon, c.episodes, batch, got, out.unused, c.want, c.unused)
+				t.Errorf("horizon %d, episodes %d of %d, batches of %d:\n%s%+v, want\n%s%+v", c.horizon, c.episodes, c.each, batch, got, out.unused, c.want, c.unused)
 			}
 			d := out.data
 			if len(d.Action) != d.Rows() || len(d.ActionProbs) != 2*d.Rows() || len(d.BehaviorProb) != d.Rows() || len(d.Discount) != d.Rows() || len(d.Obs) != d.Rows() || len(d.TargetProb) != d.Rows() {
@@ -52,7 +56,7 @@ func TestCapsAcrossBatchesAndFiles(t *testing.T) {
 			}
 			// An episode that the cap cut is truncated, and the first row left out
 			// is its final observation.
-			if c.horizon == 4 && (d.Ended(1) || !cmp.Equal(d.FinalObservation(1), []float64{7}) || !d.Ended(0) || d.FinalObservation(0) != nil) {
+			if c.horizon == 4 && c.each == 0 && (d.Ended(1) || !cmp.Equal(d.FinalObservation(1), []float64{7}) || !d.Ended(0) || d.FinalObservation(0) != nil) {
 				t.Errorf("batches of %d: the cut episode: %v %v", batch, d.Terminated, d.Final)
 			}
 		}

@@ -92,6 +92,7 @@ func (s *Stream) Join(x *Stream) bool {
 	s.repaired.Episodes += x.repaired.Episodes
 	s.unused.Episodes += x.unused.Episodes
 	s.unused.Horizon += x.unused.Horizon
+	s.unused.EpisodeDecisions += x.unused.EpisodeDecisions
 	s.met, s.rewards, s.rows = s.met+x.met, s.rewards+x.rewards, s.rows+x.rows
 	s.joins.after += x.window.Numbered()
 	if s.o.Progress != nil {
