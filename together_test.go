@@ -39,7 +39,7 @@ func emptyTemporary(t *testing.T) (dir string, check func()) {
 // the number of processors, and so is what the curator is told.
 func TestReadingFromTemporaryFilesReleasesTheSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	const persons = 24_000
+	const persons = 19_000
 	spoil := func(p, e, step int, action, prob *string) {
 		switch {
 		case p%701 == 3 && e == 1:

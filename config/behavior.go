@@ -22,6 +22,9 @@ type Behavior struct {
 	Kind string `yaml:"kind"`
 	// Name is the column of the logged action's probability (column).
 	Name string `yaml:"name"`
+	// Precision is by how much a recorded probability may differ from the true one: one unit
+	// of the last recorded digit, or half of it if the writer rounded to the nearest (column).
+	Precision float64 `yaml:"precision" json:",omitempty"`
 	// Once says that one draw fixed all actions of an episode, as the arm of a trial does:
 	// the probability applies to decision 0, and later decisions have probability 1
 	// (column; required for estimate).

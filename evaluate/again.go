@@ -46,6 +46,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Records    string             `json:"records"`
 		By         *groupsFact        `json:"by"`
 		Outcome    *Outcome           `json:"outcome"`
+		Precision  float64            `json:"behavior_precision"`
 		Family     NoiseFamily        `json:"noise_family"`
 	}
 	if err := fill(&f, r.Public); err != nil {
@@ -68,7 +69,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
 		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
-		Outcome: f.Outcome,
+		Outcome: f.Outcome, BehaviorPrecision: f.Precision,
 	}
 	name := r.Method
 	if f.ChosenBy != "" {

@@ -59,7 +59,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 			return prepareAnswers(p, joint.answers, of, d)
 		},
 		summary:   about.and(joint.guard.summary(p, nil)),
-		estimates: of.behavior != nil, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
+		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
 	}, nil
 }
 

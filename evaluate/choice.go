@@ -272,7 +272,7 @@ func (f *permuteAndFlip) draft(method string) draft {
 	s.notes = []string{missing, "The choice is charged as a pure epsilon-differentially private mechanism; it does not use delta."}
 	return draft{
 		method: method, public: p, event: dp.PermuteAndFlip{Epsilon: epsilon}, prepare: prepare, outcome: f.again, summary: s,
-		needsEnds: f.of.needsEnds, onMeans: f.of.stepwise, uncut: slices.Max(f.caps) >= f.of.weights.largest,
+		lowers: true, needsEnds: f.of.needsEnds, onMeans: f.of.stepwise, uncut: slices.Max(f.caps) >= f.of.weights.largest,
 	}
 }
 

@@ -234,7 +234,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	d := draft{
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
-		estimates: of.behavior != nil, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
+		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
 		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && p.Behavior == nil && !b.Confounded && !b.Usable,
 	}
 	if baseline == nil && of.behavior == nil { // persons can be looked at apart from each other

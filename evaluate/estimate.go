@@ -271,11 +271,23 @@ func (p Public) behaviorNotes() (notes []string) {
 	return notes
 }
 
+// within says how near recorded probabilities are to the true ones, in front of what else is
+// taken for granted; "" where they are exact.
+func (p Public) within() string {
+	if p.BehaviorPrecision == 0 {
+		return ""
+	}
+	return fmt.Sprintf("logged probabilities within %g of the recorded ones (what this leaves open adds to the missing mass) and ", p.BehaviorPrecision)
+}
+
 // restsOn says what the intervals of a plan take for granted off-policy.
 func (p Public) restsOn(confounding float64) string {
 	words := "correct logged probabilities"
+	if p.BehaviorPrecision > 0 {
+		words = strings.TrimSuffix(p.within(), " and ")
+	}
 	if confounding > 1 {
-		words = fmt.Sprintf("logged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", confounding)
+		words = fmt.Sprintf("%slogged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", p.within(), confounding)
 	}
 	if p.Behavior != nil {
 		words = strings.Replace(words, "logged", "estimated", 1)

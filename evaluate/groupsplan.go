@@ -93,7 +93,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 	return draft{
 		method: method, public: p, event: gaussians(all...), prepare: prepare,
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
-		summary: p.aboutGroups(parts), groups: parts, estimates: true, needsEnds: parts[0].needsEnds,
+		summary: p.aboutGroups(parts), groups: parts, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil
 }
 

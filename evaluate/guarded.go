@@ -19,6 +19,7 @@ type vouched struct {
 	stepwise       bool         // rewards are weighted decision by decision
 	needsEnds      bool         // it matters how episodes end
 	confounding    float64      // by how much hidden circumstances may move odds; 0 for none
+	precision      float64      // by how much recorded probabilities may be off; 0 for exact ones
 	behavior       propensities // estimates the probabilities of logged actions; nil where they are known
 	weights        weightBound  // what the design says of weights
 }
@@ -26,13 +27,13 @@ type vouched struct {
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
 	whole := scalar.WholeOf(p.perEpisode(), p.Discounts)
-	return vouched{within: whole.Returns, weights: p.weightsOf(false), each: whole.Contributions, needsEnds: p.decisions() > 1}
+	return vouched{within: whole.Returns, weights: p.weightsOf(false), precision: p.BehaviorPrecision, each: whole.Contributions, needsEnds: p.decisions() > 1}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
 func stepByStep(p Public) vouched {
 	steps, several := scalar.StepwiseOf(p.perEpisode(), p.Discounts), p.decisions() > 1
-	return vouched{within: steps.Range(), weights: p.weightsOf(true), each: steps.Contributions, stepwise: several, needsEnds: several}
+	return vouched{within: steps.Range(), weights: p.weightsOf(true), precision: p.BehaviorPrecision, each: steps.Contributions, stepwise: several, needsEnds: several}
 }
 
 // perEpisode are the numbers with the horizon of an episode, not of a person.
@@ -104,8 +105,8 @@ func prepareGuarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Publi
 
 // weigh writes what persons add.
 func (of vouched) weigh(x, z []float64, s *value.Sample) {
-	if of.confounding > 1 && s.Rho != nil {
-		scalar.Confound(s, of.confounding)
+	if (of.confounding > 1 || of.precision > 0) && s.Rho != nil {
+		scalar.Lower(s, max(of.confounding, 1), of.precision)
 	}
 	of.each(x, z, s)
 }

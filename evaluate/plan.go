@@ -65,6 +65,8 @@ type draft struct {
 	// estimates tells that the method pays for [Public.Behavior], and perState that it
 	// answers with a value for every state.
 	estimates, perState bool
+	// lowers tells that it allows for [Public.BehaviorPrecision].
+	lowers bool
 	// bootstraps and needsEnds tell that it matters how episodes end.
 	bootstraps, needsEnds bool
 	// onMeans tells that max_weight caps discounted means of weights over decisions, and
@@ -117,6 +119,9 @@ func newPlan(d draft) (*Plan, error) {
 	if p.Behavior != nil && !d.estimates {
 		return nil, p.estimatesNothing(d.method)
 	}
+	if err := d.roundable(); err != nil {
+		return nil, err
+	}
 	if err := d.startable(); err != nil {
 		return nil, err
 	}
@@ -139,6 +144,9 @@ func newPlan(d draft) (*Plan, error) {
 	}
 	plan.Notes = append(plan.Notes, d.summary.notes...)
 	if p.Privacy == nil {
+		if p.BehaviorPrecision > 0 && !p.onPolicy() {
+			plan.Notes = append(plan.Notes, "Recorded probabilities are used as they stand; nothing here allows for their precision.")
+		}
 		return plan, nil
 	}
 	var err error

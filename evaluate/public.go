@@ -124,6 +124,10 @@ type Public struct {
 	// Behavior asks to estimate the probabilities of the logged actions, and to pay for
 	// it; nil where the data hold them.
 	Behavior *EstimatedBehavior
+	// BehaviorPrecision is by how much a recorded probability, of the logged action or of a
+	// target that is a column ([policy.ProbColumn]), may differ from the true one; 0 where
+	// they are exact. Off-policy dp-is, dp-pdis, dp-wis and dp-dr allow for it.
+	BehaviorPrecision float64
 	// Start is a public distribution over the states that Features number: of a value
 	// function the mean under it is wanted too, see [StartValue]. Nil asks for none.
 	Start []float64
@@ -264,6 +268,9 @@ func (p Public) Validate() error {
 		if err := p.Behavior.validate(p.Features); err != nil {
 			return err
 		}
+	}
+	if err := p.validatePrecision(); err != nil {
+		return err
 	}
 	if p.Design != nil {
 		if err := p.Design.validate(); err != nil {
@@ -416,5 +423,6 @@ func (p Public) facts() map[string]any {
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)
 	where(p.EpisodeHorizon > 0, "episode_horizon", p.EpisodeHorizon)
 	where(p.Complete, "records", "complete")
+	where(p.BehaviorPrecision > 0, "behavior_precision", p.BehaviorPrecision)
 	return f
 }

@@ -36,6 +36,7 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	if c.Data.Behavior != nil {
 		p.Labels["behavior"] = behaviorLabel(c.Data.Behavior)
 		p.Behavior = estimatedBehavior(c.Data.Behavior)
+		p.BehaviorPrecision = c.Data.Behavior.Precision
 	}
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End

@@ -45,6 +45,9 @@ func validateTargets(c config.Config) error {
 		if t.Kind == "column" {
 			columns[t.Name] = true
 		}
+		if b := c.Data.Behavior; t.Kind == "columns" && b != nil && b.Precision != 0 {
+			return fmt.Errorf("%w: %s.kind is columns, and data.behavior.precision is given, which says nothing of a column an action; give the target as kind column (the probability of the logged action), table, tree or softmax", config.ErrConfig, key)
+		}
 	}
 	if err := checkLoggedName(c); err != nil {
 		return err
@@ -142,7 +145,7 @@ func ValidateBehavior(b *config.Behavior, offPolicy bool) error {
 // onlyItsOwn refuses a field that the kind does not use.
 func checkBehaviorFields(b *config.Behavior) error {
 	uses := map[string]string{
-		"": "name once", "column": "name once", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
+		"": "name once precision", "column": "name once precision", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
 		kindEstimate: "actions by states column floor share once",
 	}
@@ -153,6 +156,6 @@ func checkBehaviorFields(b *config.Behavior) error {
 	return unused("data.behavior", KindOf(b), own, []given{
 		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once != nil},
 		{"probs", len(b.Probs) > 0}, {"path", b.Path != ""}, {"column", b.Column != ""},
-		{"by", b.By != ""}, {"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0},
+		{"by", b.By != ""}, {"states", b.States != 0}, {"floor", b.Floor != 0}, {"share", b.Share != 0}, {"precision", b.Precision != 0},
 	})
 }

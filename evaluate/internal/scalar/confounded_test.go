@@ -30,7 +30,7 @@ func TestConfoundedBoundsHoldTheValue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			Confound(s, factor)
+			Lower(s, factor, 0)
 			x, z := make([]float64, len(chances)), make([]float64, len(chances))
 			for i, each := range []func(){func() { steps.Contributions(x, z, s) }, func() { whole.Contributions(x, z, s) }} {
 				each()
@@ -57,7 +57,7 @@ func TestConfoundingLowersByTheOdds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Confound(s, 1.5)
+	Lower(s, 1.5, 0)
 	if math.Abs(s.Rho[0]-1/0.6) > 1e-15 || s.Rho[1] != 0.7 {
 		t.Errorf("ratios %v; want 1.6667 and .7", s.Rho)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // Stepwise says how rewards are weighted decision by decision.
@@ -162,18 +163,34 @@ func discounted(decisions, gamma float64) float64 {
 	return -math.Expm1(decisions*math.Log(gamma)) / (1 - gamma)
 }
 
-// Confound lowers every importance ratio of a sample to the least that it can be
-// where hidden circumstances moved the logged decisions: where, given these too, the
-// odds of the logged action are up to factor >= 1 times as large, or as small, as those
-// of its recorded probability e. That action then had a probability of at most
-// f e/(1 - e + f e), and the ratio is at least pi/e (e + (1 - e)/f). An action that is
-// sure to be taken stays so. Weights of lowered ratios are at most the true ones, which
-// is all that [Bounds] ask for: docs/proofs/confounding.md.
-func Confound(s *value.Sample, factor float64) {
+// Lower lowers every importance ratio of a sample to the least that it can be, so that weights
+// are at most the true ones, which is all that [Bounds] ask for.
+//
+// Where hidden circumstances moved the logged decisions, so that given these too the odds of
+// the logged action are up to factor >= 1 times as large, or as small, as those of its
+// probability e, that action had a probability of at most f e/(1 - e + f e), and the ratio is
+// at least pi/e (e + (1 - e)/f): docs/proofs/confounding.md. An action that is sure to be taken
+// stays so. Where a recorded probability may be off by precision, e is at most that much
+// above it, and so is pi below where it is recorded too: docs/proofs/overlap.md.
+func Lower(s *value.Sample, factor, precision float64) {
+	if precision == 0 {
+		for row, e := range s.Data.BehaviorProb {
+			s.Rho[row] *= e + (1-e)/factor
+		}
+		return
+	}
+	below := 0.0
+	if _, recorded := s.Policy.(policy.ProbColumn); recorded {
+		below = precision
+	}
 	for row, e := range s.Data.BehaviorProb {
-		s.Rho[row] *= e + (1-e)/factor
+		pi, most := max(s.Rho[row]*e-below, 0), min(e+precision, 1)
+		s.Rho[row] = pi / most * (most + (1-most)/factor) * downward
 	}
 }
+
+// downward makes up for the rounding of the operations before.
+const downward = 1 - 0x1p-48
 
 // Contrast writes what every person adds to the difference of two policies' values,
 // J_A - J_B. With x and z of each policy as [Bounds] has them,

@@ -76,7 +76,7 @@ func (w *Watch) overlap() []string {
 		return told
 	}
 	if z := math.Abs(of.Mean-1) / of.StdErr; of.StdErr > 0 && z > suspicious || of.StdErr == 0 && math.Abs(of.Mean-1) > 1e-9 {
-		told = append(told, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions, or the target policy takes actions that were never logged", of.Mean, of.StdErr))
+		told = append(told, fmt.Sprintf("the mean weight of an episode is %.4g with standard error %.2g and should be 1: the behaviour probabilities do not fit the logged actions or are rounded (data.behavior.precision), or the target policy takes actions that were never logged", of.Mean, of.StdErr))
 	}
 	if of.EffectiveSize < evaluate.FewEffective {
 		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on very few of them", of.EffectiveSize, w.episodes))
