@@ -78,7 +78,7 @@ func TestADraftIsRefusedUntilItIsFilled(t *testing.T) {
 		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID[string]).Draw(t, "columns") {
 			columns = append(columns, file.Column{Name: name, Canonical: known[name], Type: rapid.SampledFrom([]string{"integer", "number", "text", "list", "empty"}).Draw(t, "type")})
 		}
-		text := string(draft.Configuration("log.csv", "", &file.Description{Columns: columns}))
+		text := string(draft.Configuration("log.csv", "", &file.Description{Columns: columns}, draft.Answers{}))
 		known := answers(nil)
 		if strings.Contains(text, "one_row_episodes: "+yamlfile.Open) {
 			known["unit: "] = "row"
@@ -131,7 +131,7 @@ func reads(t *testing.T, path, format string, known map[string]string, persons i
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := filled(t, string(draft.Configuration(path, format, of)), known, -1)
+	text, _ := filled(t, string(draft.Configuration(path, format, of, draft.Answers{})), known, -1)
 	c, err := discreet.Parse(path, []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

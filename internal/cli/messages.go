@@ -149,8 +149,8 @@ func newProgress(w io.Writer) *progress {
 	return &progress{bars: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), file: -1}
 }
 
-// terminal says that people see what is written.
-func terminal(w io.Writer) bool {
+// terminal says that people see what is written, or write what is read.
+func terminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && cwriter.IsTerminal(int(f.Fd()))
 }

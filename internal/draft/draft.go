@@ -18,12 +18,14 @@ type draft struct {
 	columns   []file.Column
 	left      int // columns that are not among them
 	separator byte
+	answers   Answers
 }
 
 // Configuration writes a commented configuration for the data at a path, in a
-// format, empty where the extension says it. The path is written as it is given.
-func Configuration(path, format string, of *file.Description) []byte {
-	d := &draft{columns: of.Columns, left: of.Left, separator: of.Separator}
+// format, empty where the extension says it. The path is written as it is given. What
+// nobody answered is left open.
+func Configuration(path, format string, of *file.Description, a Answers) []byte {
+	d := &draft{columns: a.assigned(of.Columns), left: of.Left, separator: of.Separator, answers: a}
 	d.head(path)
 	d.data(path, format)
 	d.problem()
@@ -33,6 +35,20 @@ func Configuration(path, format string, of *file.Description) []byte {
 }
 
 func (d *draft) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+// open is what stands in a place that somebody has to fill in.
+func (d *draft) open(place string) string {
+	if answer, ok := d.answers.Facts[place]; ok {
+		return answer
+	}
+	return yamlfile.Open
+}
+
+// given tells whether a place was answered.
+func (d *draft) given(place string) bool {
+	_, ok := d.answers.Facts[place]
+	return ok
+}
 
 // mapped gives the columns that are read as a canonical one.
 func (d *draft) mapped(canonical string) []file.Column {
@@ -84,13 +100,17 @@ func (d *draft) data(path, format string) {
 	}
 	d.line("  # na: [NA, \".\"]               # texts that stand for a missing value, where there are some")
 	d.episodes()
-	if mapping := d.mapping(); len(mapping) > 0 || d.unknownRows() {
+	named := d.answers.named()
+	if mapping := d.mapping(); len(mapping) > 0 || len(named) > 0 || d.unknownRows() && !d.given(rows) {
 		d.line("  columns:                      # the column of the file that holds each of these")
+		for _, name := range named {
+			d.line("    %s: %s", name, scalar(d.answers.Columns[name]))
+		}
 		for _, name := range mapping {
 			d.line("    %s: %s", name, yamlfile.Open)
 		}
 		for _, name := range []string{"unit_id", "episode_id", "step"} {
-			if d.unknownRows() && !d.has(name) {
+			if d.unknownRows() && !d.given(rows) && !d.has(name) {
 				d.line("    # %s: ...", name)
 			}
 		}
@@ -98,7 +118,7 @@ func (d *draft) data(path, format string) {
 	words := d.words()
 	switch a := d.mapped("action"); {
 	case len(a) == 1 && a[0].Type == "text":
-		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", yamlfile.Open)
+		d.line("  actions: %s              # the words in that column, all that there can be: [placebo, drug] makes them 0, 1", d.open(actions))
 	case len(a) != 1 && len(words) > 0:
 		d.line("  # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1")
 	}
@@ -117,17 +137,23 @@ func (d *draft) words() []string {
 	var out []string
 	for _, c := range d.columns {
 		known := c.Canonical != "" && !strings.HasPrefix(c.Canonical, "obs_") && c.Canonical != "reward"
-		if len(out) < mostCandidates && c.Type == "text" && !known {
+		if len(out) < mostCandidates && c.Type == "text" && !known && !timely.MatchString(c.Name) {
 			out = append(out, scalar(c.Name)+": [...]")
 		}
 	}
 	return out
 }
 
+// timely is how columns of dates and times are called, which are no words.
+var timely = regexp.MustCompile(`(?i)date|time|_at$|^ts$|^day$`)
+
 // episodes says what an episode is where no column does. Where it is not known what a
 // row is, the draft asks: each answer is another question to the data.
 func (d *draft) episodes() {
 	switch {
+	case d.given(rows):
+		d.steps()
+		d.line("  %s: true", d.open(rows))
 	case d.has("episode_id"):
 		d.steps()
 	case d.has("unit_id") && d.has("step"):
@@ -145,7 +171,10 @@ func (d *draft) episodes() {
 
 // steps offers other ways to count, where a column orders decisions.
 func (d *draft) steps() {
-	if d.has("step") {
+	switch {
+	case d.given(steps):
+		d.line("  steps: %s", d.open(steps))
+	case d.has("step"):
 		d.line("  # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: \"%%Y-%%m-%%d\"} for dates")
 	}
 }
@@ -165,6 +194,12 @@ var probability = regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`)
 // behavior asks where the probabilities of the logged actions come from, and names
 // the columns that may hold them.
 func (d *draft) behavior() {
+	if d.given(behavior) {
+		if b := d.open(behavior); b != none {
+			d.line("  behavior: %s    # where the probabilities of the logged actions come from", b)
+		}
+		return
+	}
 	d.line("  behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy")
 	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", yamlfile.Open)
 	if !d.has("behavior_prob") {
@@ -197,16 +232,21 @@ func (d *draft) mapping() []string {
 // problem writes the public facts.
 func (d *draft) problem() {
 	d.line("problem:")
-	d.line("  persons: %s             # how many there are by the study's public records; checked under replace_one", yamlfile.Open)
-	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", yamlfile.Open)
-	d.line("  reward: {min: %s, max: %s, outside: clip}   # what a reward can be at all", yamlfile.Open, yamlfile.Open)
-	d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", yamlfile.Open)
-	d.line("  # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower")
+	d.line("  persons: %s             # how many there are by the study's public records; checked under replace_one", d.open(persons))
+	d.line("  gamma: %s               # the discount of a step, above 0 and at most 1; 1 adds rewards up", d.open(gamma))
+	d.line("  reward: {min: %s, max: %s}   # what a reward can be at all", d.open(least), d.open(most))
+	if d.given(episodeHorizon) {
+		d.line("  episodes: %s            # the most episodes of a person that count", d.open(episodes))
+		d.line("  episode_horizon: %s     # the most decisions of one episode", d.open(episodeHorizon))
+	} else {
+		d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", d.open(horizon))
+		d.line("  # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower")
+	}
 	d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
 	} else {
-		d.line("  end: %s                 # terminated (nothing follows the last row, as in one-row episodes) or truncated (the record was cut off there)", yamlfile.Open)
+		d.line("  end: %s                 # terminated (nothing follows the last row, as in one-row episodes) or truncated (the record was cut off there)", d.open(end))
 	}
 }
 
@@ -216,7 +256,7 @@ func (d *draft) privacy() {
 	if d.has("unit_id") {
 		d.line("  unit: person                  # whom unit_id names")
 	} else {
-		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", yamlfile.Open)
+		d.line("  unit: %s                # person needs a column unit_id (name it in data.columns); episode, or row, protects less", d.open(unit))
 	}
 	if !d.has("unit_id") {
 		n := 0
@@ -228,19 +268,19 @@ func (d *draft) privacy() {
 		}
 	}
 	d.line("  adjacency: replace_one        # the number of persons is public; add_remove_one where it is not")
-	d.line("  epsilon: %s", yamlfile.Open)
-	d.line("  delta: %s               # below 1/persons", yamlfile.Open)
+	d.line("  epsilon: %s", d.open(epsilon))
+	d.line("  delta: %s               # below 1/persons", d.open(delta))
 	d.line("")
 }
 
 // question writes what an analyst asks.
 func (d *draft) question() {
 	d.line("# The question, which an analyst asks. `discreet methods` lists the methods, docs/policies.md the policies.")
-	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", yamlfile.Open)
+	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", d.open(target))
 	d.line("# To compare policies, in place of target:")
 	d.line("# targets: [{name: new, kind: ...}, {name: old, kind: ...}]")
 	d.line("# contrasts: [[new, old]]")
-	d.line("method: {name: %s}", yamlfile.Open)
+	d.line("method: {name: %s}", d.open(method))
 	if names := d.observations(); len(names) > 0 {
 		open := strings.TrimSuffix(strings.Repeat(yamlfile.Open+", ", len(names)), ", ")
 		d.line("# For a method that needs features, with the public range of each:")

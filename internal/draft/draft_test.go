@@ -15,7 +15,7 @@ func ExampleConfiguration() {
 	text := draft.Configuration("trial.csv", "", &file.Description{Columns: []file.Column{
 		{Name: "patient_id", Canonical: "unit_id", Type: "text"}, {Name: "visit", Canonical: "step", Type: "integer"},
 		{Name: "arm", Type: "text"}, {Name: "reward", Canonical: "reward", Type: "number"},
-	}})
+	}}, draft.Answers{})
 	for line := range bytes.Lines(text) {
 		if strings.HasPrefix(string(line), "data:") || strings.HasPrefix(string(line), "  ") && !strings.Contains(string(line), yamlfile.Open) {
 			fmt.Print(string(line))
@@ -40,7 +40,7 @@ func ExampleConfiguration() {
 
 // What a header may hold, it is written so that it can be read and steers nothing.
 func TestHostileNamesAreQuoted(t *testing.T) {
-	text := string(draft.Configuration("a\nb: c", "", &file.Description{Separator: '\t', Columns: []file.Column{{Name: "x\u202e\x1b\n# y", Type: "text"}, {Name: "obs_a, b]", Canonical: "obs_a, b]", Type: "number"}}}))
+	text := string(draft.Configuration("a\nb: c", "", &file.Description{Separator: '\t', Columns: []file.Column{{Name: "x\u202e\x1b\n# y", Type: "text"}, {Name: "obs_a, b]", Canonical: "obs_a, b]", Type: "number"}}}, draft.Answers{}))
 	if strings.ContainsAny(text, "\u202e\x1b") || !strings.Contains(text, `  path: "a\nb: c"`) || !strings.Contains(text, `  separator: "\t"`) || !strings.Contains(text, `names: ["obs_a, b]"]`) {
 		t.Error(text)
 	}
@@ -58,7 +58,7 @@ func TestWhatARowIsIsAsked(t *testing.T) {
 		"steps known":   {[]file.Column{{Name: "patient", Canonical: "unit_id", Type: "integer"}, {Name: "visit", Canonical: "step", Type: "integer"}}, false},
 		"episodes":      {[]file.Column{{Name: "stay", Canonical: "episode_id", Type: "integer"}}, false},
 	} {
-		text := string(draft.Configuration("a.csv", "", &file.Description{Columns: c.columns}))
+		text := string(draft.Configuration("a.csv", "", &file.Description{Columns: c.columns}, draft.Answers{}))
 		if got := strings.Contains(text, "\n  one_row_episodes: "+yamlfile.Open); got != c.asks {
 			t.Errorf("%s: asks %v; want %v\n%s", name, got, c.asks, text)
 		}
@@ -77,7 +77,7 @@ func TestColumnsOfProbabilitiesAreNamed(t *testing.T) {
 		{Name: "p_arm", Type: "number"}, {Name: "Propensity", Type: "number"}, {Name: "treat_prob", Type: "number"},
 		{Name: "prob\n#x", Type: "integer"}, {Name: "prob_word", Type: "text"}, {Name: "platelet", Type: "number"},
 	}
-	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}))
+	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{}))
 	for _, want := range []string{"    # name: p_arm ", "    # name: Propensity ", "    # name: treat_prob ", `    # name: "prob\n#x" `, "    # once: true"} {
 		if strings.Count(text, "\n"+want) != 1 {
 			t.Errorf("no %q in\n%s", want, text)
@@ -87,7 +87,7 @@ func TestColumnsOfProbabilitiesAreNamed(t *testing.T) {
 		t.Errorf("%d columns are named; want 4", n)
 	}
 	columns[0].Canonical = "behavior_prob"
-	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "# name:") {
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{})); strings.Contains(text, "# name:") {
 		t.Error(text)
 	}
 }
@@ -99,15 +99,15 @@ func TestColumnsOfWordsAreOffered(t *testing.T) {
 		{Name: "mrn", Canonical: "unit_id", Type: "text"}, {Name: "sex", Type: "text"}, {Name: "obs_stage", Canonical: "obs_stage", Type: "text"},
 		{Name: "a b", Type: "text"}, {Name: "age", Type: "number"},
 	}
-	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}))
+	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{}))
 	if !strings.Contains(text, "\n  # encode: {sex: [...], obs_stage: [...], \"a b\": [...]} ") || !strings.Contains(text, "\n  # actions: [placebo, drug] ") {
 		t.Error(text)
 	}
 	columns = append(columns, file.Column{Name: "treat", Canonical: "action", Type: "integer"})
-	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns})); strings.Contains(text, "# actions: ") || !strings.Contains(text, "# encode: {sex") {
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{})); strings.Contains(text, "# actions: ") || !strings.Contains(text, "# encode: {sex") {
 		t.Error(text)
 	}
-	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns[4:]})); strings.Contains(text, "# encode: ") || strings.Contains(text, "# actions: ") {
+	if text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns[4:]}, draft.Answers{})); strings.Contains(text, "# encode: ") || strings.Contains(text, "# actions: ") {
 		t.Error(text)
 	}
 }

@@ -38,6 +38,9 @@ type Description struct {
 	// Separator stands between the fields of a CSV file; 0 is a comma. It is the one
 	// that makes several columns of the header.
 	Separator byte
+
+	path   string
+	format table.Format
 }
 
 // mostDescribed bounds the columns that are described.
@@ -91,6 +94,7 @@ func describe(ctx context.Context, f table.Format, path string) (*Description, i
 	if d.Columns, rows, err = columns(ctx, f, path, chosen); err != nil {
 		return nil, 0, err
 	}
+	d.path, d.format = path, f
 	return d, rows, nil
 }
 

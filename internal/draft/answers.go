@@ -1,0 +1,62 @@
+package draft
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// Answers are what somebody said of data, beyond what the names of columns tell.
+type Answers struct {
+	// Columns holds, by canonical name, the column of the file that holds it; "none" where
+	// there is no such column.
+	Columns map[string]string
+	// Facts hold the text, as YAML, of places that are open otherwise.
+	Facts map[string]string
+}
+
+// The places.
+const (
+	rows           = "rows" // one_row_episodes or episode_per_person
+	steps          = "steps"
+	actions        = "actions"
+	behavior       = "behavior"
+	persons        = "persons"
+	gamma          = "gamma"
+	least          = "reward.min"
+	most           = "reward.max"
+	horizon        = "horizon"
+	episodes       = "episodes"
+	episodeHorizon = "episode_horizon"
+	end            = "end"
+	unit           = "unit"
+	epsilon        = "epsilon"
+	delta          = "delta"
+	target         = "target"
+	method         = "method"
+)
+
+// none stands for a column, or an answer, that there is not.
+const none = "none"
+
+// assigned are the columns of the file with what they were said to hold.
+func (a Answers) assigned(columns []file.Column) []file.Column {
+	out := slices.Clone(columns)
+	for i, c := range out {
+		if _, said := a.Columns[c.Canonical]; said {
+			out[i].Canonical = ""
+		}
+	}
+	for name, column := range a.Columns {
+		for i, c := range out {
+			if c.Name == column {
+				out[i].Canonical = name
+			}
+		}
+	}
+	return out
+}
+
+// named lists the canonical names of which a column was named.
+func (a Answers) named() []string { return slices.Sorted(maps.Keys(a.Columns)) }

@@ -1,0 +1,411 @@
+package draft
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// role is what a column may hold, and how columns that do are called in the exports of
+// clinical databases, trials, bandit logs and web analytics.
+type role struct {
+	name     string
+	question string
+	called   *regexp.Regexp
+	needed   bool
+}
+
+var roles = []role{
+	{"unit_id", "names the person whom the guarantee protects", regexp.MustCompile(`(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$`), false},
+	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
+	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
+	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
+	{"reward", "holds what came of it", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), true},
+	{"behavior_prob", "holds the probability with which that decision was drawn", regexp.MustCompile(`(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`), false},
+	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
+}
+
+// propose gives the column that is likely to have the role, "" if none or several are.
+func (r role) propose(columns []file.Column) string {
+	var known, called []string
+	for _, c := range columns {
+		switch {
+		case c.Canonical == r.name:
+			known = append(known, c.Name)
+		case c.Canonical == "" && r.called.MatchString(c.Name):
+			called = append(called, c.Name)
+		}
+	}
+	switch {
+	case len(known) == 1:
+		return known[0]
+	case len(known) == 0 && len(called) == 1:
+		return called[0]
+	}
+	return ""
+}
+
+// Proposed are the columns that are likely to have a role by their names.
+func Proposed(of *file.Description) Answers {
+	a := Answers{Columns: map[string]string{}, Facts: map[string]string{}}
+	for _, r := range roles {
+		if column := r.propose(of.Columns); column != "" && !recognised(of.Columns, r.name) {
+			a.Columns[r.name] = column
+		}
+	}
+	return a
+}
+
+// recognised tells whether the reader finds the column of a role without being told.
+func recognised(columns []file.Column, role string) bool {
+	n := 0
+	for _, c := range columns {
+		if c.Canonical == role {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// talk is a dialogue with somebody who knows the data.
+type talk struct {
+	in  *bufio.Scanner
+	out io.Writer
+	of  *file.Description
+	Answers
+	ended bool
+}
+
+// Ask asks for what names of columns do not tell, until the answers end; the rest stays open.
+// unique says of a column how many values it has, for whoever answers alone.
+func Ask(in io.Reader, out io.Writer, of *file.Description, unique func(column string) string) Answers {
+	t := &talk{in: bufio.NewScanner(in), out: out, of: of, Answers: Answers{Columns: map[string]string{}, Facts: map[string]string{}}}
+	t.say("Enter takes what stands in brackets. End with Ctrl-D: what is not answered stays open in the file.\n\nColumns:")
+	for _, c := range of.Columns {
+		t.say("  %-7s  %s", c.Type, scalar(c.Name))
+	}
+	t.say("")
+	for _, r := range roles {
+		t.column(r, unique)
+	}
+	t.shape()
+	t.propensities()
+	t.publicFacts()
+	t.question()
+	return t.Answers
+}
+
+func (t *talk) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+
+// ask asks until an answer passes. A default that is empty has to be replaced by an answer;
+// the answer "-" leaves the place open.
+func (t *talk) ask(words, otherwise string, check func(string) error) (string, bool) {
+	for !t.ended {
+		if otherwise != "" {
+			fmt.Fprintf(t.out, "%s [%s]: ", words, otherwise)
+		} else {
+			fmt.Fprintf(t.out, "%s: ", words)
+		}
+		if !t.in.Scan() {
+			t.ended = true
+			t.say("")
+			break
+		}
+		answer := strings.TrimSpace(t.in.Text())
+		if answer == "" {
+			answer = otherwise
+		}
+		switch {
+		case answer == "-":
+			return "", false
+		case answer == "":
+			t.say("  an answer, or - to leave it open")
+			continue
+		}
+		if err := check(answer); err != nil {
+			t.say("  %v", err)
+			continue
+		}
+		return answer, true
+	}
+	return "", false
+}
+
+// fact asks for a fact, and keeps the answer.
+func (t *talk) fact(place, words, otherwise string, check func(string) error) string {
+	answer, ok := t.ask(words, otherwise, check)
+	if ok {
+		t.Facts[place] = answer
+	}
+	return answer
+}
+
+// column asks which column has a role.
+func (t *talk) column(r role, unique func(string) string) {
+	proposed, otherwise := r.propose(t.of.Columns), ""
+	switch {
+	case proposed != "":
+		otherwise = scalar(proposed)
+	case !r.needed:
+		otherwise = none
+	}
+	if proposed != "" && unique != nil && (r.name == "unit_id" || r.name == "episode_id") {
+		if words := unique(proposed); words != "" {
+			t.say("  (for your eyes alone: %s %s)", otherwise, words)
+		}
+	}
+	column := ""
+	_, ok := t.ask(fmt.Sprintf("Which column %s? (%s)", r.question, r.name), otherwise, func(s string) error {
+		if s == none && !r.needed {
+			column = none
+			return nil
+		}
+		for _, c := range t.of.Columns {
+			if c.Name == s || scalar(c.Name) == s {
+				column = c.Name
+				return nil
+			}
+		}
+		return fmt.Errorf("there is no column %.60q", s)
+	})
+	known := recognised(t.of.Columns, r.name)
+	if ok && (column != none || known) && !(known && column == proposed) {
+		t.Columns[r.name] = column
+	}
+}
+
+// has gives the column of a role, by the answers so far.
+func (t *talk) has(role string) (file.Column, bool) {
+	for _, c := range t.assigned(t.of.Columns) {
+		if c.Canonical == role {
+			return c, true
+		}
+	}
+	return file.Column{}, false
+}
+
+// shape asks what a row and an episode are.
+func (t *talk) shape() {
+	_, episode := t.has("episode_id")
+	if !episode {
+		t.say("A row is 1: a decision on its own, with its own outcome; 2: one of the decisions of a person, which all belong together.")
+		if answer, ok := t.ask("Which of the two?", "", oneOf("1", "2")); ok {
+			t.Facts[rows] = map[string]string{"1": "one_row_episodes", "2": "episode_per_person"}[answer]
+		}
+	}
+	step, ordered := t.has("step")
+	if t.Facts[rows] == "one_row_episodes" || !ordered {
+		return
+	}
+	t.say("Steps count 0: 0, 1, 2, ...; 1: 1, 2, 3, ...; ordered: by increasing numbers such as days; date: by dates or times.")
+	kind, form := "0", ""
+	if step.Type == "text" || timely.MatchString(step.Name) && step.Type != "integer" {
+		kind = "date"
+	}
+	kind, ok := t.ask("How does "+scalar(step.Name)+" count?", kind, oneOf("0", "1", "ordered", "date"))
+	if ok && kind == "date" && step.Type == "text" {
+		form, _ = t.ask(`The form of a date, such as %Y-%m-%d or %d.%m.%Y %H:%M`, "%Y-%m-%d", func(s string) error {
+			if !strings.Contains(s, "%Y") {
+				return fmt.Errorf("want %%Y (four digits), %%m, %%d, %%H, %%M, %%S, %%z")
+			}
+			return nil
+		})
+	}
+	sorted, _ := t.ask("Are the rows of an episode together in the file, in this order? (yes or no)", "yes", oneOf("yes", "no"))
+	if !ok {
+		return
+	}
+	var parts []string
+	switch kind {
+	case "1":
+		parts = append(parts, "from: 1")
+	case "ordered", "date":
+		parts = append(parts, "kind: "+kind)
+	}
+	if form != "" {
+		parts = append(parts, "format: "+strconv.Quote(form))
+	}
+	if sorted == "no" {
+		parts = append(parts, "sort: true")
+	}
+	if parts != nil {
+		t.Facts[steps] = "{" + strings.Join(parts, ", ") + "}"
+	}
+}
+
+// propensities asks for the words of actions, and with which probabilities they were drawn.
+func (t *talk) propensities() {
+	action, _ := t.has("action")
+	if action.Type == "text" {
+		if answer, ok := t.ask("All words that "+scalar(action.Name)+" can hold, by the protocol and not by these data, such as placebo, drug", "", words); ok {
+			t.Facts[actions] = list(answer)
+		}
+	}
+	t.say("Decisions were 1: drawn, and the column of probabilities recorded them then; 2: drawn with equal chances; 3: an arm drawn once a person with equal chances (a trial);")
+	t.say("4: drawn with chances that nobody recorded, to be estimated at a part of the budget; 5: no matter, the policy that made them is to be valued.")
+	otherwise := ""
+	if _, recorded := t.has("behavior_prob"); recorded {
+		otherwise = "1"
+	}
+	how, ok := t.ask("Which of these?", otherwise, func(s string) error {
+		if _, recorded := t.has("behavior_prob"); s == "1" && !recorded {
+			return fmt.Errorf("no column of probabilities was named")
+		}
+		return oneOf("1", "2", "3", "4", "5")(s)
+	})
+	if !ok {
+		return
+	}
+	switch how {
+	case "1":
+		t.Facts[behavior] = "{source: logged}"
+	case "5":
+		t.Facts[behavior] = none
+	default:
+		count := ""
+		if listed, given := t.Facts[actions]; given {
+			count = strconv.Itoa(strings.Count(listed, ",") + 1)
+		}
+		count, ok := t.ask("How many actions were there to choose from?", count, atLeast(2))
+		if !ok {
+			return
+		}
+		k, _ := strconv.Atoi(count)
+		equal := make([]string, k)
+		for i := range equal {
+			equal[i] = strconv.FormatFloat(1/float64(k), 'g', -1, 64)
+		}
+		t.Facts[behavior] = map[string]string{
+			"2": "{source: design, kind: uniform, actions: " + count + "}",
+			"3": "{source: design, kind: constant_by_step, probs: [[" + strings.Join(equal, ", ") + "], 1]}",
+			"4": "{kind: estimate, actions: " + count + ", once: " + strconv.FormatBool(t.Facts[rows] == "one_row_episodes") + "}",
+		}[how]
+	}
+}
+
+// publicFacts asks for what is known without the data.
+func (t *talk) publicFacts() {
+	t.say("What follows must be known without these data: from the protocol, from physics, from earlier work.")
+	n := t.fact(persons, "How many persons are there, by the study's records? For example 312", "", atLeast(1))
+	t.fact(gamma, "The discount of a decision: 1 adds outcomes up, 0.99 counts later ones a little less", "", number(0, 1))
+	low := t.fact(least, "The least that one outcome can be at all, by its meaning. For example 0", "", number(math.Inf(-1), math.Inf(1)))
+	from, _ := strconv.ParseFloat(low, 64)
+	t.fact(most, "The most that one outcome can be at all. For example 1", "", number(from, math.Inf(1)))
+	_, episode := t.has("episode_id")
+	_, person := t.has("unit_id")
+	switch {
+	case t.Facts[rows] == "one_row_episodes":
+		t.fact(horizon, "The most rows of one person that count. For example 1", "", atLeast(1))
+	case episode && person:
+		t.fact(episodes, "The most episodes of one person that count. For example 1", "", atLeast(1))
+		t.fact(episodeHorizon, "The most decisions of one episode. For example 20", "", atLeast(1))
+	default:
+		t.fact(horizon, "The most decisions of one person that count. For example 20", "", atLeast(1))
+	}
+	if _, told := t.has("terminated"); !told {
+		words, otherwise := "After the last row of an episode nothing follows (terminated), or the record stops there (truncated)?", ""
+		if t.Facts[rows] == "one_row_episodes" {
+			otherwise = "terminated"
+		}
+		t.fact(end, words, otherwise, oneOf("terminated", "truncated"))
+	}
+	if !person {
+		t.fact(unit, "No column names the person. A guarantee for one episode, or row, protects less. Which is it?", "", oneOf("episode", "row"))
+	}
+	t.fact(epsilon, "The privacy loss epsilon: with 1 nobody's record makes any result more than 2.7 times as likely", "", number(0, math.Inf(1)))
+	otherwise := ""
+	if count, err := strconv.Atoi(n); err == nil {
+		otherwise = fmt.Sprintf("1e-%d", max(6, len(strconv.Itoa(count))+2))
+	}
+	t.fact(delta, "The probability delta with which that may fail, far below 1/persons", otherwise, number(0, 1))
+}
+
+// question asks for the policy.
+func (t *talk) question() {
+	t.say("The policy to value: logged (that of the data), constant ACTION, uniform COUNT, column NAME (its probability of the action taken), or a FILE (docs/policies.md).")
+	answer, ok := t.ask("Which policy?", "", func(s string) error {
+		_, err := targetOf(s)
+		return err
+	})
+	if ok {
+		t.Facts[target], _ = targetOf(answer)
+		t.Facts[method] = "auto"
+	}
+}
+
+// targetOf writes a policy as the rest of {kind: ...}.
+func targetOf(text string) (string, error) {
+	kind, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case kind == "logged" && rest == "":
+		return "logged", nil
+	case kind == "constant" && rest != "":
+		if _, err := strconv.Atoi(rest); err != nil {
+			rest = scalar(rest)
+		}
+		return "constant, action: " + rest, nil
+	case kind == "uniform" && atLeast(2)(rest) == nil:
+		return "uniform, actions: " + rest, nil
+	case kind == "column" && rest != "":
+		return "column, name: " + scalar(rest), nil
+	case rest == "" && strings.HasSuffix(kind, ".csv"):
+		return "table, path: " + scalar(kind), nil
+	case rest == "" && strings.HasSuffix(kind, ".json"):
+		return "softmax, path: " + scalar(kind), nil
+	}
+	return "", fmt.Errorf("want logged, constant ACTION, uniform COUNT, column NAME, or a file that ends in .csv or .json")
+}
+
+func oneOf(words ...string) func(string) error {
+	return func(s string) error {
+		if !slices.Contains(words, s) {
+			return fmt.Errorf("want %s", strings.Join(words, ", "))
+		}
+		return nil
+	}
+}
+
+func atLeast(n int) func(string) error {
+	return func(s string) error {
+		if k, err := strconv.Atoi(s); err != nil || k < n {
+			return fmt.Errorf("want a whole number, %d or more", n)
+		}
+		return nil
+	}
+}
+
+// number wants a number above from and at most to.
+func number(from, to float64) func(string) error {
+	return func(s string) error {
+		if v, err := strconv.ParseFloat(s, 64); err != nil || math.IsInf(v, 0) || !(v > from && v <= to) {
+			return fmt.Errorf("want a number above %g and at most %g", from, to)
+		}
+		return nil
+	}
+}
+
+// words wants two texts or more with commas between them.
+func words(s string) error {
+	all := strings.Split(s, ",")
+	if len(all) < 2 || slices.ContainsFunc(all, func(w string) bool { return strings.TrimSpace(w) == "" }) {
+		return fmt.Errorf("want two words or more, with commas between them")
+	}
+	return nil
+}
+
+// list writes texts with commas between them as a YAML list.
+func list(s string) string {
+	var out []string
+	for w := range strings.SplitSeq(s, ",") {
+		out = append(out, scalar(strings.TrimSpace(w)))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
