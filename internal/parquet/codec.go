@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
 
@@ -29,35 +28,35 @@ var errPageSize = errors.New("a page that is not as long as its header says")
 // expansion is the number of bytes that one compressed byte can stand for, from
 // the formats: a Snappy copy of 64 bytes takes 3, a byte makes a copy of LZ4 longer by
 // 255, DEFLATE codes 258 bytes by 2 bits, a Zstandard block of 128 KiB takes 4 bytes. Brotli has no useful bound.
-func expansion(c format.CompressionCodec) int64 {
+func expansion(c compression) int64 {
 	switch c {
-	case format.Uncompressed:
+	case uncompressed:
 		return 1
-	case format.Snappy:
+	case snappyCompression:
 		return 22
-	case format.Lz4Raw:
+	case lz4Compression:
 		return 255
-	case format.Gzip:
+	case gzipCompression:
 		return 1032
-	case format.Zstd:
+	case zstdCompression:
 		return 1 << 15
 	}
 	return math.MaxInt32
 }
 
 // plausible checks the size that a page claims, before there is room for it.
-func plausible(c format.CompressionCodec, size, uncompressed int) error {
+func plausible(c compression, size, claimed int) error {
 	const heads = 1 << 6 // room for what does not depend on the size
-	if int64(uncompressed) > (int64(size)+heads)*expansion(c) {
-		return fmt.Errorf("a page of %d bytes that claims to hold %d", size, uncompressed)
+	if int64(claimed) > (int64(size)+heads)*expansion(c) {
+		return fmt.Errorf("a page of %d bytes that claims to hold %d", size, claimed)
 	}
 	return nil
 }
 
 // decompress fills dst from the compressed bytes in src, neither less nor more.
-func (c *codec) decompress(kind format.CompressionCodec, dst, src []byte) error {
+func (c *codec) decompress(kind compression, dst, src []byte) error {
 	switch kind {
-	case format.Snappy:
+	case snappyCompression:
 		n, err := snappy.DecodedLen(src)
 		if err != nil {
 			return err
@@ -67,18 +66,18 @@ func (c *codec) decompress(kind format.CompressionCodec, dst, src []byte) error 
 		}
 		_, err = snappy.Decode(dst, src)
 		return err
-	case format.Lz4Raw:
+	case lz4Compression:
 		if n, err := lz4.UncompressBlock(src, dst); err != nil {
 			return err
 		} else if n != len(dst) {
 			return errPageSize
 		}
 		return nil
-	case format.Gzip:
+	case gzipCompression:
 		return c.gunzip(dst, src)
-	case format.Zstd:
+	case zstdCompression:
 		return c.unzstd(dst, src)
-	case format.Brotli:
+	case brotliCompression:
 		c.reader.Reset(src)
 		if c.brotli == nil {
 			c.brotli = brotli.NewReader(&c.reader)

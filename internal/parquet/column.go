@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // Column reads one leaf of the file, row group by row group and page by page.
@@ -34,7 +32,7 @@ type Column struct {
 	row   int   // rows delivered
 
 	pages      pages
-	codec      format.CompressionCodec
+	codec      compression
 	dictionary dictionary
 	left       int // levels of the page that are to come
 	def, rep   hybrid
@@ -51,7 +49,7 @@ type Column struct {
 func newColumn(f *File, c *field, w Want) *Column {
 	kind, _ := kindOf(c.leaf)
 	decimal, uuid := decimalOf(c.leaf), isUUID(c.leaf)
-	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: uint8(c.leaf.MaxDefinitionLevel()),
+	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: c.leaf.maxDef,
 		bytes: kind == notNumber && decimal == nil && !uuid, decimal: decimal, isUUID: uuid}
 }
 
@@ -116,8 +114,8 @@ func (c *Column) ended() error {
 	return err
 }
 
-func (c *Column) meta(group int) *format.ColumnMetaData {
-	return &c.file.groups[group].Columns[c.field.leaf.Index()].MetaData
+func (c *Column) meta(group int) *extent {
+	return &c.file.groups[group].columns[c.field.leaf.index]
 }
 
 // count adds the values of a column that is to be read to those of the file: a
@@ -128,11 +126,11 @@ func (c *Column) count() error {
 		places = int64(max(c.length, 1))
 	}
 	for g := range c.file.groups {
-		rows, left := c.file.groups[g].NumRows, c.file.mostValues()-c.file.values
+		rows, left := c.file.groups[g].rows, c.file.mostValues()-c.file.values
 		if rows > left/places {
 			return c.damaged(errTooMany)
 		}
-		n := max(c.meta(g).NumValues, rows*places)
+		n := max(c.meta(g).values, rows*places)
 		if n > left {
 			return c.damaged(errTooMany)
 		}
@@ -143,12 +141,12 @@ func (c *Column) count() error {
 
 // open starts the next row group.
 func (c *Column) open() error {
-	m, rows := c.meta(c.group), c.file.groups[c.group].NumRows
+	m, rows := c.meta(c.group), c.file.groups[c.group].rows
 	c.group++
-	if m.NumValues < rows || m.NumValues > rows && !c.field.list {
-		return c.damaged(fmt.Errorf("a column of %d values in a row group of %d rows", m.NumValues, rows))
+	if m.values < rows || m.values > rows && !c.field.list {
+		return c.damaged(fmt.Errorf("a column of %d values in a row group of %d rows", m.values, rows))
 	}
-	c.rows, c.codec, c.left, c.dictionary.n = rows, m.Codec, 0, 0
+	c.rows, c.codec, c.left, c.dictionary.n = rows, m.codec, 0, 0
 	c.def, c.rep, c.values = hybrid{}, hybrid{}, values{last: c.values.last}
 	if c.field.list && c.list == nil {
 		if err := c.file.hold(chunkSize); err != nil {
@@ -159,8 +157,8 @@ func (c *Column) open() error {
 		c.list.n, c.list.at, c.list.value = 0, 0, 0
 	}
 	r := c.pages.r
-	src := io.NewSectionReader(c.file.r, start(m), m.TotalCompressedSize)
-	if size := int(min(m.TotalCompressedSize, maxHeader)); r == nil || r.Size() < size {
+	src := io.NewSectionReader(c.file.r, m.start(), m.size)
+	if size := int(min(m.size, maxHeader)); r == nil || r.Size() < size {
 		old := 0
 		if r != nil {
 			old = r.Size()
@@ -172,7 +170,7 @@ func (c *Column) open() error {
 	} else {
 		r.Reset(src)
 	}
-	c.pages = pages{r: r, bytes: m.TotalCompressedSize, values: m.NumValues, first: true}
+	c.pages = pages{r: r, bytes: m.size, values: m.values, first: true}
 	return nil
 }
 
@@ -185,7 +183,7 @@ func (c *Column) Close() {
 	}
 	c.file.held -= int64(n)
 	if c.file.forked {
-		c.file.spares.give(c.field.leaf.Index(), m)
+		c.file.spares.give(c.field.leaf.index, m)
 	}
 	*c = Column{file: c.file, field: c.field}
 }

@@ -8,9 +8,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-
-	goparquet "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // Decimals are whole numbers of units of ten to a power; these are 76 digits long at most,
@@ -26,23 +23,24 @@ var errDecimal = errors.New("a decimal of no byte, or of more than 32")
 type decimal struct{ scale int }
 
 // decimalOf tells of a leaf that it holds decimals; nil where it does not.
-func decimalOf(c *goparquet.Column) *decimal {
-	if l := c.Type().LogicalType(); l != nil {
-		if d, ok := l.Value.(*format.DecimalType); ok && widthOf(c) != 0 {
-			return &decimal{int(d.Scale)}
+func decimalOf(c *node) *decimal {
+	if c.logical != logicalDecimal {
+		return nil
+	}
+	switch c.kind {
+	case physicalInt32, physicalInt64, physicalBytes:
+		return &decimal{int(c.scale)}
+	case physicalFixed:
+		if c.length > 0 {
+			return &decimal{int(c.scale)}
 		}
 	}
 	return nil
 }
 
 // isUUID tells of a leaf that it holds the 16 bytes of a UUID.
-func isUUID(c *goparquet.Column) bool {
-	l := c.Type().LogicalType()
-	if l == nil {
-		return false
-	}
-	_, ok := l.Value.(*format.UUIDType)
-	return ok && widthOf(c) == 16
+func isUUID(c *node) bool {
+	return c.logical == logicalUUID && c.kind == physicalFixed && c.length == 16
 }
 
 // powers are those of ten that a float64 holds exactly.

@@ -1,6 +1,6 @@
-// Package parquet decodes Apache Parquet column by column, in memory that is
-// bounded whatever the bytes say. It knows numbers, keys and missing values, and
-// nothing of trajectories.
+// Package parquet decodes and encodes Apache Parquet column by column, in memory that is
+// bounded whatever the bytes say, and however many rows there are. It knows numbers, keys
+// and missing values, and nothing of trajectories.
 //
 // Start with [Open], which checks the footer, and [File.Column] for each column
 // that is wanted; then [Column.Read] or [Column.ReadKeys] as many rows at a time
@@ -13,10 +13,14 @@
 // nearest float64, or as the text of a key. Types that would change meaning as a number (dates,
 // timestamps) are refused.
 //
-// The parquet module decodes footers. Pages are decoded here, by the Parquet
-// format specification (Encodings.md, Compression.md): memory is bounded by one
-// page and one dictionary a column. Why is written down in
-// docs/decisions/0001-hand-written-parquet.md.
+// Footers and pages are decoded by the Parquet format specification (parquet.thrift,
+// Encodings.md, Compression.md): memory is bounded by the footer, and one page and one
+// dictionary a column. Why is written down in docs/decisions/0001-hand-written-parquet.md.
+//
+// [NewWriter] starts a file: doubles, integers, flags and texts, that may be missing, and
+// lists of doubles, by dictionary where it pays and plain otherwise, compressed by Snappy,
+// with checksums, and without statistics, which would tell of single values. A row group of
+// up to 2^19 rows or 32 MiB is in memory. What is written [Open] reads, whatever it holds.
 //
 // # Damaged and hostile files
 //

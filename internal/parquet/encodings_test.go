@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/parquet"
 	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/discreet-rl/discreet/internal/parquet"
 )
 
 // kinds are the types of columns that are read, and triedEncodings those that

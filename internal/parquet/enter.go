@@ -6,8 +6,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math/bits"
-
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // more makes sure that there is a level of the page to read. It reports false at
@@ -101,9 +99,9 @@ func (c *Column) body(h pageHeader, buf []byte) ([]byte, error) {
 	}
 	codec := c.codec
 	if h.stored {
-		codec = format.Uncompressed
+		codec = uncompressed
 	}
-	if levels > min(h.size, h.uncompressed) || codec == format.Uncompressed && h.size != h.uncompressed {
+	if levels > min(h.size, h.uncompressed) || codec == uncompressed && h.size != h.uncompressed {
 		return buf, errPageSize
 	}
 	if err := plausible(codec, h.size, h.uncompressed); err != nil {
@@ -114,7 +112,7 @@ func (c *Column) body(h pageHeader, buf []byte) ([]byte, error) {
 		return buf, err
 	}
 	src := dst
-	if codec != format.Uncompressed {
+	if codec != uncompressed {
 		if src, err = sized(c.file, c.file.codec.src, h.size, 1); err != nil {
 			return dst, err
 		}
@@ -126,7 +124,7 @@ func (c *Column) body(h pageHeader, buf []byte) ([]byte, error) {
 	if h.hasCRC && crc32.ChecksumIEEE(src) != h.crc {
 		return dst, errors.New("a page with a wrong checksum")
 	}
-	if codec != format.Uncompressed {
+	if codec != uncompressed {
 		copy(dst[:levels], src)
 		if len(src) > levels || len(dst) > levels {
 			err = c.file.codec.decompress(codec, dst[levels:], src[levels:])

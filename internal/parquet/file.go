@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
-
-	goparquet "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // File is an open Parquet file. Its columns share memory: it must not be used by
@@ -14,8 +11,8 @@ import (
 type File struct {
 	size   int64
 	r      io.ReaderAt
-	file   *goparquet.File
-	groups []format.RowGroup
+	keys   map[string]string
+	groups []group
 	fields []field
 
 	held   int64         // bytes of pages in memory
@@ -38,16 +35,13 @@ const atOnce = 1 << 10
 func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	f = &File{size: size, r: r, text: new(atomic.Int64), spares: new(spares)}
 	defer rescue("", &err)
-	if err := f.checkFooter(); err != nil {
+	meta, err := f.readFooter()
+	if err != nil {
 		return nil, err
 	}
-	f.file, err = goparquet.OpenFile(r, size, goparquet.SkipPageIndex(true), goparquet.SkipBloomFilters(true), goparquet.ReadBufferSize(1<<16))
-	if err != nil {
-		return nil, damaged("", err)
-	}
-	f.groups = f.file.Metadata().RowGroups
-	for _, c := range f.file.Root().Columns() {
-		f.fields = fieldsOf(f.fields, c, c.Name(), 0)
+	f.groups, f.keys = meta.groups, meta.keys
+	for _, c := range columns(meta.schema) {
+		f.fields = fieldsOf(f.fields, c, c.name, 0)
 	}
 	return f, nil
 }
@@ -55,7 +49,7 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 // Fork is the same file for another goroutine, with columns of its own. The bounds on
 // the memory of pages hold for each of them, that on the text of keys for all together.
 func (f *File) Fork() *File {
-	g := &File{size: f.size, r: f.r, file: f.file, groups: f.groups, fields: f.fields, text: f.text, spares: f.spares, forked: true}
+	g := &File{size: f.size, r: f.r, keys: f.keys, groups: f.groups, fields: f.fields, text: f.text, spares: f.spares, forked: true}
 	if src := g.spares.take(forPages).raw; g.hold(cap(src)) == nil {
 		g.codec.src = src
 	}
@@ -66,7 +60,7 @@ func (f *File) Fork() *File {
 func (f *File) Groups() []int64 {
 	out := make([]int64, len(f.groups))
 	for i := range f.groups {
-		out[i] = f.groups[i].NumRows
+		out[i] = f.groups[i].rows
 	}
 	return out
 }
@@ -92,13 +86,16 @@ func (f *File) Fields() []Field {
 func (f *File) Rows() int64 {
 	n := int64(0)
 	for i := range f.groups {
-		n += f.groups[i].NumRows
+		n += f.groups[i].rows
 	}
 	return n
 }
 
 // Lookup gives the value of a key of the file's own metadata.
-func (f *File) Lookup(key string) (string, bool) { return f.file.Lookup(key) }
+func (f *File) Lookup(key string) (string, bool) {
+	value, ok := f.keys[key]
+	return value, ok
+}
 
 // ListLength is the number of values of the first list of a column that has any;
 // 0 when none has, and 1 for a column that holds no lists.
@@ -158,7 +155,7 @@ func (f *File) Column(w Want) (c *Column, err error) {
 		return nil, err
 	}
 	c = newColumn(f, field, w)
-	c.reuse(f.spares.take(field.leaf.Index()))
+	c.reuse(f.spares.take(field.leaf.index))
 	return c, c.count()
 }
 
@@ -172,8 +169,7 @@ func (f *File) Close() {
 	}
 }
 
-// rescue makes an error of a panic: the parquet module panics on some damaged
-// footers.
+// rescue makes an error of a panic, such as one of a decompressor's.
 func rescue(column string, err *error) {
 	if p := recover(); p != nil {
 		*err = damaged(column, fmt.Errorf("decoder: %v", p))

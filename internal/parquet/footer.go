@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // The bounds on what a footer may ask for. Its elements are chunks of columns,
@@ -47,44 +45,47 @@ func (f *File) checkMagic() (int64, error) {
 	return n, nil
 }
 
-// checkFooter walks over the footer before the parquet module decodes it, which
-// takes room for as many elements as a list claims to have, and follows the
-// schema as deep as it goes.
-func (f *File) checkFooter() error {
+// readFooter walks over the footer before it decodes it, for which it takes room for as
+// many elements as a list claims to have.
+func (f *File) readFooter() (*footer, error) {
 	n, err := f.checkMagic()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	footer := make([]byte, n)
-	if _, err := f.r.ReadAt(footer, f.size-8-n); err != nil {
-		return damaged("", err)
+	b := make([]byte, n)
+	if _, err := f.r.ReadAt(b, f.size-8-n); err != nil {
+		return nil, damaged("", err)
 	}
-	d := compact{b: footer, items: min(maxElements, freeElements+len(footer)/footerElement)}
+	d := compact{b: b, items: min(maxElements, freeElements+len(b)/footerElement)}
 	d.skip(thriftStruct)
-	if d.err == errThriftItems && len(footer)/footerElement >= maxElements {
-		return errColumns
+	if d.err == errThriftItems && len(b)/footerElement >= maxElements {
+		return nil, errColumns
 	}
 	if d.err != nil {
-		return damaged("", d.err)
+		return nil, damaged("", d.err)
 	}
-	var decoder format.FooterDecoder
-	meta, _, err := decoder.Decode(footer)
+	d = compact{b: b, items: len(b)}
+	meta := d.footer()
+	err = d.err
 	if err == nil {
-		err = f.checkMeta(meta, f.size-8-n)
+		err = f.checkMeta(&meta, f.size-8-n)
+	}
+	if err == nil && d.at != len(b) {
+		err = errors.New("bytes after the footer")
 	}
 	if err != nil {
-		return damaged("", err)
+		return nil, damaged("", err)
 	}
-	return nil
+	return &meta, nil
 }
 
 // checkMeta checks the tree of columns, and that every row group has a chunk of
 // each, within the first end bytes of the file.
-func (f *File) checkMeta(meta *format.FileMetaData, end int64) error {
-	if meta.EncryptionAlgorithm.Value != nil {
+func (f *File) checkMeta(meta *footer, end int64) error {
+	if meta.encrypted {
 		return refuse("the file has encrypted columns", "decrypt it first", ErrFormat)
 	}
-	leaves, rest, err := checkSchema(meta.Schema, 0)
+	leaves, rest, err := checkSchema(meta.schema, 0)
 	if err != nil {
 		return err
 	}
@@ -92,17 +93,17 @@ func (f *File) checkMeta(meta *format.FileMetaData, end int64) error {
 		return errors.New("columns outside the tree of the schema")
 	}
 	rows := int64(0)
-	for i := range meta.RowGroups {
-		g := &meta.RowGroups[i]
-		if len(g.Columns) != leaves {
-			return fmt.Errorf("a row group of %d columns where the schema has %d", len(g.Columns), leaves)
+	for i := range meta.groups {
+		g := &meta.groups[i]
+		if len(g.columns) != leaves {
+			return fmt.Errorf("a row group of %d columns where the schema has %d", len(g.columns), leaves)
 		}
-		if g.NumRows < 0 || g.NumRows > f.mostValues()-rows {
+		if g.rows < 0 || g.rows > f.mostValues()-rows {
 			return errTooMany
 		}
-		rows += g.NumRows
-		for j := range g.Columns {
-			if err := checkChunk(&g.Columns[j], end); err != nil {
+		rows += g.rows
+		for j := range g.columns {
+			if err := checkChunk(&g.columns[j], end); err != nil {
 				return err
 			}
 		}
@@ -112,21 +113,21 @@ func (f *File) checkMeta(meta *format.FileMetaData, end int64) error {
 
 // checkSchema walks over the column at the front of s and all beneath it. It
 // counts the leaves and gives what comes after.
-func checkSchema(s []format.SchemaElement, depth int) (leaves int, rest []format.SchemaElement, err error) {
+func checkSchema(s []element, depth int) (leaves int, rest []element, err error) {
 	if len(s) == 0 || depth > maxSchemaDepth {
 		return 0, nil, errors.New("a schema that is cut short, or too deep")
 	}
 	e := &s[0]
-	children := int32(0)
-	if e.NumChildren.Valid {
-		children = e.NumChildren.V
-	}
+	children := e.children
 	rest = s[1:]
-	if e.Type.Valid {
+	if e.kind != noKind {
 		leaves = 1
-		if children != 0 || depth == 0 || e.TypeLength.Valid && e.TypeLength.V < 0 {
-			return 0, nil, errors.New("a column of numbers that has columns within, or a negative width")
+		if children != 0 || depth == 0 || e.length < 0 || e.kind < 0 || e.kind > physicalFixed {
+			return 0, nil, errors.New("a column of values that has columns within, or no type that is known, or a negative width")
 		}
+	}
+	if e.repetition < required || e.repetition > repeated {
+		return 0, nil, errors.New("a column of no repetition that is known")
 	}
 	if children < 0 || int64(children) > int64(len(rest)) {
 		return 0, nil, errors.New("a schema that is cut short")
@@ -142,22 +143,21 @@ func checkSchema(s []format.SchemaElement, depth int) (leaves int, rest []format
 }
 
 // start is the place of the first page of a chunk.
-func start(m *format.ColumnMetaData) int64 {
-	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
+func (m *extent) start() int64 {
+	if d := m.dictionaryAt; d > 0 && d < m.data {
 		return d
 	}
-	return m.DataPageOffset
+	return m.data
 }
 
-func checkChunk(c *format.ColumnChunk, end int64) error {
-	m := &c.MetaData
-	switch at := start(m); {
-	case c.FilePath != "":
+func checkChunk(m *extent, end int64) error {
+	switch at := m.start(); {
+	case m.elsewhere:
 		return errors.New("a column in another file")
-	case m.NumValues < 0:
-		return fmt.Errorf("a column of %d values", m.NumValues)
-	case m.NumValues == 0: // has no pages that matter
-	case at < 4 || m.TotalCompressedSize < 0 || at > end || m.TotalCompressedSize > end-at:
+	case m.values < 0:
+		return fmt.Errorf("a column of %d values", m.values)
+	case m.values == 0: // has no pages that matter
+	case at < 4 || m.size < 0 || at > end || m.size > end-at:
 		return errors.New("a column beyond the end of the file")
 	}
 	return nil

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/discreet-rl/discreet/internal/parquet"
 )
 
 // allocated runs f and tells how many bytes it has asked for in all.

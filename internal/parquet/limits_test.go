@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/parquet"
 	goparquet "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/discreet-rl/discreet/internal/parquet"
 )
 
 // What a small file may not ask for is refused by the name of the limit and with

@@ -1,17 +1,11 @@
 package parquet
 
-import (
-	"strconv"
-
-	goparquet "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/format"
-)
+import "strconv"
 
 // field is a column of the file as a user sees it: a leaf, or a list of leaves.
 type field struct {
 	name string
-	leaf *goparquet.Column // nil when it is neither
+	leaf *node // nil when it is neither
 	list bool
 	// elements is the definition level from which a list has an element.
 	elements byte
@@ -22,52 +16,52 @@ const maxDepth = 32
 
 // fieldsOf finds the fields under a column. Those of a struct, at any depth, are
 // named by the path to them, such as infos.behavior_prob.
-func fieldsOf(dst []field, c *goparquet.Column, name string, depth int) []field {
+func fieldsOf(dst []field, c *node, name string, depth int) []field {
 	f := newField(c, name)
-	if f.leaf != nil || c.Leaf() || c.Repeated() || depth == maxDepth || !isStruct(c) {
+	if f.leaf != nil || c.leaf() || c.repeats() || depth == maxDepth || !isStruct(c) {
 		return append(dst, f)
 	}
-	for _, below := range c.Columns() {
-		dst = fieldsOf(dst, below, name+"."+below.Name(), depth+1)
+	for _, below := range c.columns {
+		dst = fieldsOf(dst, below, name+"."+below.name, depth+1)
 	}
 	return dst
 }
 
 // isStruct tells a group of columns from a list or a map of nested things, which
 // has one repeated child.
-func isStruct(c *goparquet.Column) bool {
-	below := c.Columns()
-	return len(below) > 1 || len(below) == 1 && !below[0].Repeated()
+func isStruct(c *node) bool {
+	below := c.columns
+	return len(below) > 1 || len(below) == 1 && !below[0].repeats()
 }
 
 // newField finds the leaf of a column. A list is a group with one repeated
 // child, which is the element or a group that holds it alone, or, by the oldest
 // rule, a repeated leaf.
-func newField(c *goparquet.Column, name string) field {
+func newField(c *node, name string) field {
 	f := field{name: name}
-	if c.Leaf() {
-		f.leaf, f.list = c, c.Repeated()
-		f.elements = byte(c.MaxDefinitionLevel())
+	if c.leaf() {
+		f.leaf, f.list = c, c.repeats()
+		f.elements = c.maxDef
 		return f
 	}
-	if c.Repeated() || len(c.Columns()) != 1 {
+	if c.repeats() || len(c.columns) != 1 {
 		return f
 	}
-	middle := c.Columns()[0]
-	if !middle.Repeated() {
+	middle := c.columns[0]
+	if !middle.repeats() {
 		return f
 	}
 	leaf := middle
-	if !leaf.Leaf() {
-		if len(middle.Columns()) != 1 {
+	if !leaf.leaf() {
+		if len(middle.columns) != 1 {
 			return f
 		}
-		leaf = middle.Columns()[0]
+		leaf = middle.columns[0]
 	}
-	if !leaf.Leaf() || leaf.MaxRepetitionLevel() != 1 {
+	if !leaf.leaf() || leaf.maxRep != 1 {
 		return f
 	}
-	f.leaf, f.list, f.elements = leaf, true, byte(middle.MaxDefinitionLevel())
+	f.leaf, f.list, f.elements = leaf, true, middle.maxDef
 	return f
 }
 
@@ -111,11 +105,11 @@ func (f *File) usable(c *field, as As) error {
 // there is one. Writers do not agree on how a page of the older LZ4 begins.
 func (f *File) undecoded(c *field) string {
 	for _, g := range f.groups {
-		switch codec := g.Columns[c.leaf.Index()].MetaData.Codec; codec {
-		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
-		case format.Lz4:
+		switch codec := g.columns[c.leaf.index].codec; codec {
+		case uncompressed, snappyCompression, gzipCompression, brotliCompression, zstdCompression, lz4Compression:
+		case oldLZ4Compression:
 			return "the older LZ4"
-		case format.LZO:
+		case lzoCompression:
 			return "LZO"
 		default:
 			return "codec " + strconv.Itoa(int(codec))
@@ -140,34 +134,29 @@ const (
 
 // kindOf gives the number that a leaf holds, of a decimal that of its units, and whether it
 // can serve as a key.
-func kindOf(c *goparquet.Column) (numeric, bool) {
-	t := c.Type()
-	plain, signed := t.LogicalType() == nil && t.ConvertedType() == nil || decimalOf(c) != nil, true
-	if l := t.LogicalType(); l != nil {
-		if i, ok := l.Value.(*format.IntType); ok {
-			plain, signed = true, i.IsSigned
-		}
-	} else if c := t.ConvertedType(); c != nil && *c >= firstInt && *c <= lastInt {
-		plain, signed = true, *c >= firstSigned
+func kindOf(c *node) (numeric, bool) {
+	plain, signed := c.logical == 0 || decimalOf(c) != nil, true
+	if c.logical == logicalInteger {
+		plain, signed = true, c.signed
 	}
-	switch t.Kind() {
-	case goparquet.Boolean:
+	switch c.kind {
+	case physicalBoolean:
 		return boolean, false
-	case goparquet.Float:
+	case physicalFloat:
 		return floats, false
-	case goparquet.Double:
+	case physicalDouble:
 		return doubles, false
-	case goparquet.ByteArray:
+	case physicalBytes:
 		return notNumber, true
-	case goparquet.FixedLenByteArray:
-		return notNumber, t.Length() > 0
-	case goparquet.Int32:
+	case physicalFixed:
+		return notNumber, c.length > 0
+	case physicalInt32:
 		if plain && signed {
 			return int32s, true
 		} else if plain {
 			return uint32s, true
 		}
-	case goparquet.Int64:
+	case physicalInt64:
 		if plain && signed {
 			return int64s, true
 		} else if plain {
@@ -179,25 +168,18 @@ func kindOf(c *goparquet.Column) (numeric, bool) {
 
 // widthOf gives the bytes that a value takes in a page: 0 for booleans, which
 // take a bit, and less for strings, which differ.
-func widthOf(c *goparquet.Column) int {
-	switch t := c.Type(); t.Kind() {
-	case goparquet.Boolean:
+func widthOf(c *node) int {
+	switch c.kind {
+	case physicalBoolean:
 		return 0
-	case goparquet.Int32, goparquet.Float:
+	case physicalInt32, physicalFloat:
 		return 4
-	case goparquet.Int64, goparquet.Double:
+	case physicalInt64, physicalDouble:
 		return 8
-	case goparquet.Int96:
+	case physicalInt96:
 		return 12
-	case goparquet.FixedLenByteArray:
-		return t.Length()
+	case physicalFixed:
+		return int(c.length)
 	}
 	return -1
 }
-
-// The converted types of integers, by which old files tell signed from unsigned.
-const (
-	firstInt    = deprecated.Uint8
-	firstSigned = deprecated.Int8
-	lastInt     = deprecated.Int64
-)

@@ -9,7 +9,7 @@ import (
 func (c *Column) Seek(group int) {
 	c.group, c.row = group, 0
 	for i := range group {
-		c.row += int(c.file.groups[i].NumRows)
+		c.row += int(c.file.groups[i].rows)
 	}
 }
 

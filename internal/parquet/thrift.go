@@ -33,8 +33,8 @@ var (
 	errThriftItems = errors.New("a Thrift structure with more elements than its length allows")
 )
 
-// compact walks over a value in Thrift's compact protocol without keeping any of
-// it. After an error, which stays, it returns zeros.
+// compact walks over a value in Thrift's compact protocol. After an error, which stays,
+// it returns zeros.
 type compact struct {
 	b     []byte
 	at    int
@@ -88,6 +88,67 @@ func (d *compact) i32(kind byte) int32 {
 		return 0
 	}
 	return int32(v)
+}
+
+// i64 is a number of a type that fits an int64.
+func (d *compact) i64(kind byte) int64 {
+	if kind != thriftI64 {
+		d.fail(errThrift)
+		return 0
+	}
+	return d.varint()
+}
+
+// text is a string of bytes.
+func (d *compact) text(kind byte) string {
+	if kind != thriftBinary {
+		d.fail(errThrift)
+		return ""
+	}
+	n := d.uvarint()
+	d.pass(n)
+	if d.err != nil {
+		return ""
+	}
+	return string(d.b[d.at-int(n) : d.at])
+}
+
+// structure is fields of a field that must be a structure.
+func (d *compact) structure(kind byte, f func(id int64, kind byte)) {
+	if kind != thriftStruct {
+		d.fail(errThrift)
+		return
+	}
+	d.fields(f)
+}
+
+// list calls start, if there is one, with the number of elements of a list, and next for
+// each of them.
+func (d *compact) list(kind, of byte, start func(n int), next func()) {
+	if kind != thriftList {
+		d.fail(errThrift)
+		return
+	}
+	head := d.byte()
+	n := uint64(head >> 4)
+	if n == 15 {
+		n = d.uvarint()
+	}
+	if n > uint64(len(d.b)-d.at) {
+		d.fail(errThriftShort)
+	}
+	if n > 0 && head&15 != of {
+		d.fail(errThrift)
+	}
+	if d.err != nil {
+		return
+	}
+	if start != nil {
+		start(int(n))
+	}
+	for i := uint64(0); i < n && d.err == nil; i++ {
+		next()
+	}
 }
 
 func (d *compact) pass(n uint64) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/discreet-rl/discreet/internal/parquet"
 )
 
 // writers make a file of rows, by format.
@@ -85,28 +85,26 @@ func asNDJSON(_ *log, rows []row) ([]byte, error) {
 // asParquet writes columns of doubles, of flags and of texts, all of which may be null;
 // a value of another type is null.
 func asParquet(l *log, rows []row) ([]byte, error) {
-	group := parquet.Group{}
-	kinds := map[string]column{}
-	for _, c := range l.columns {
-		leaf := parquet.Leaf(parquet.DoubleType)
+	columns := slices.Clone(l.columns)
+	slices.SortFunc(columns, func(a, b column) int { return strings.Compare(a.name, b.name) })
+	var leaves []parquet.Leaf
+	for _, c := range columns {
+		leaf := parquet.Leaf{Path: []string{c.name}, Optional: true}
 		switch {
 		case c.text:
-			leaf = parquet.String()
+			leaf.Type = parquet.Text
 		case c.flag():
-			leaf = parquet.Leaf(parquet.BooleanType)
+			leaf.Type = parquet.Flag
 		}
-		group[c.name], kinds[c.name] = parquet.Optional(leaf), c
+		leaves = append(leaves, leaf)
 	}
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("log", group))
-	names := slices.Sorted(maps.Keys(group))
+	w := parquet.NewWriter(&b, "log", leaves)
 	for _, r := range rows {
-		var cells parquet.Row
-		for i, name := range names {
-			v, level := parquetValue(kinds[name], r[name])
-			cells = append(cells, v.Level(0, level, i))
+		for i, c := range columns {
+			c.put(w.Column(i), plain(r[c.name]))
 		}
-		if _, err := w.WriteRows([]parquet.Row{cells}); err != nil {
+		if err := w.Advance(1); err != nil {
 			return nil, err
 		}
 	}
@@ -119,23 +117,19 @@ func asParquet(l *log, rows []row) ([]byte, error) {
 // flag tells a column of true and false.
 func (c column) flag() bool { return (c.kind == terminated || c.kind == truncated) && c.words == nil }
 
-// parquetValue is a value of a column's type, and 1; or none, and 0.
-func parquetValue(c column, value string) (parquet.Value, int) {
-	text := plain(value)
-	if text == "" {
-		return parquet.NullValue(), 0
+// put adds a value of the column's type, or none.
+func (c column) put(to *parquet.Sink, text string) {
+	if text != "" && c.text {
+		to.Text(text, 1)
+		return
 	}
-	if c.text {
-		return parquet.ByteArrayValue([]byte(text)), 1
+	if v, err := strconv.ParseBool(text); err == nil && c.flag() {
+		to.Flag(v)
+		return
 	}
-	if c.flag() {
-		if v, err := strconv.ParseBool(text); err == nil {
-			return parquet.BooleanValue(v), 1
-		}
-		return parquet.NullValue(), 0
+	if v, err := strconv.ParseFloat(text, 64); err == nil && !c.flag() && !c.text {
+		to.Double(v)
+		return
 	}
-	if v, err := strconv.ParseFloat(text, 64); err == nil {
-		return parquet.DoubleValue(v), 1
-	}
-	return parquet.NullValue(), 0
+	to.Null()
 }

@@ -43,7 +43,7 @@ func Write(dir string, layout Layout, d *trajectory.Dataset) error {
 		return err
 	}
 	x.list()
-	x.write = map[Layout]func(f *os.File, rows int, columns []written) error{Parquet: parquetWriter(x.columns), Arrow: writeArrow}[layout]
+	x.write = map[Layout]func(f *os.File, rows int, columns []written) error{Parquet: writeParquet, Arrow: writeArrow}[layout]
 	if x.write == nil {
 		return fmt.Errorf("minari: %w: layout %q is not written; choose parquet or arrow", trajectory.ErrOptions, layout)
 	}

@@ -5,63 +5,43 @@ import (
 	"os"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/discreet-rl/discreet/internal/parquet"
 )
 
-// parquetWriter writes episodes of the given columns in the Parquet layout.
-func parquetWriter(columns []written) func(*os.File, int, []written) error {
-	schema := parquetSchema(columns)
-	return func(f *os.File, rows int, columns []written) error {
-		w := parquet.NewWriter(f, schema, parquet.Compression(&parquet.Snappy))
-		all := make([]parquet.Row, rows)
-		for i := range all {
-			for at, c := range columns {
-				all[i] = c.parquetRow(all[i], i, at)
-			}
-		}
-		_, err := w.WriteRows(all)
-		return errors.Join(err, w.Close())
-	}
-}
-
-// parquetSchema groups the columns. A group sorts its columns by name, as the
-// columns are.
-func parquetSchema(columns []written) *parquet.Schema {
-	top, infos := parquet.Group{}, parquet.Group{}
+// writeParquet writes an episode of the given columns in the Parquet layout.
+func writeParquet(f *os.File, rows int, columns []written) error {
+	var leaves []parquet.Leaf
 	for _, c := range columns {
-		node := parquet.Leaf([...]parquet.Type{double: parquet.DoubleType, int64s: parquet.Int64Type, boolean: parquet.BooleanType}[c.kind])
-		if c.list {
-			node = parquet.List(node)
-		}
-		if name, ok := strings.CutPrefix(c.path, "infos."); ok {
-			infos[name] = node
-		} else {
-			top[c.path] = node
-		}
+		kind := [...]parquet.Type{double: parquet.Double, int64s: parquet.Integer, boolean: parquet.Flag}[c.kind]
+		leaves = append(leaves, parquet.Leaf{Path: strings.SplitN(c.path, ".", 2), Type: kind, List: c.list})
 	}
-	if len(infos) > 0 {
-		top["infos"] = infos
+	w := parquet.NewWriter(f, "schema", leaves)
+	for from := 0; from < rows; {
+		n := min(rows-from, 1<<10)
+		for at := range columns {
+			columns[at].putRows(w.Column(at), from, from+n)
+		}
+		if err := w.Advance(n); err != nil {
+			return errors.Join(err, w.Close())
+		}
+		from += n
 	}
-	return parquet.NewSchema("schema", top)
+	return w.Close()
 }
 
-// parquetRow appends the numbers of a row; at is the place among the columns.
-func (c *written) parquetRow(dst parquet.Row, row, at int) parquet.Row {
-	for i, v := range c.values[row*c.width : (row+1)*c.width] {
-		var out parquet.Value
-		switch c.kind {
-		case int64s:
-			out = parquet.Int64Value(int64(v))
-		case boolean:
-			out = parquet.BooleanValue(v != 0)
+// putRows writes rows of the episode.
+func (c *written) putRows(to *parquet.Sink, from, end int) {
+	for row := from; row < end; row++ {
+		values := c.values[row*c.width : (row+1)*c.width]
+		switch {
+		case c.list:
+			to.Doubles(values)
+		case c.kind == int64s:
+			to.Integer(int64(values[0]))
+		case c.kind == boolean:
+			to.Flag(values[0] != 0)
 		default:
-			out = parquet.DoubleValue(v)
+			to.Double(values[0])
 		}
-		repetition, definition := 0, 0
-		if c.list {
-			repetition, definition = min(i, 1), 1
-		}
-		dst = append(dst, out.Level(repetition, definition, at))
 	}
-	return dst
 }

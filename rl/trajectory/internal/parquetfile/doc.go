@@ -9,7 +9,6 @@
 // Start with [Format] as the argument of ingest.Read, and with [Write].
 // Rows in errors are counted from 1.
 //
-// Package internal/parquet decodes the pages and believes nothing that a file
-// says of its own lengths: its documentation lists what is refused. The parquet
-// module writes files.
+// Package internal/parquet decodes and writes files, and believes nothing that one
+// says of its own lengths: its documentation lists what is refused.
 package parquetfile

@@ -5,14 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/discreet-rl/discreet/internal/parquet"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
-	"github.com/parquet-go/parquet-go"
 )
-
-// groupRows is the number of rows of a row group that is written.
-const groupRows = 1 << 19
 
 // Write writes a dataset in the canonical schema, with its version under
 // "discreet_schema_version". Persons and episodes without a name are numbered.
@@ -33,7 +30,7 @@ func WriteEach(w io.Writer, marks map[string]string, each func(put func(*traject
 		if x == nil {
 			x = newWriter(w, d)
 			for _, name := range slices.Sorted(maps.Keys(marks)) {
-				x.w.SetKeyValueMetadata(name, marks[name])
+				x.w.Mark(name, marks[name])
 			}
 		} else {
 			before := x.l.Before + x.d.Episodes()
@@ -42,158 +39,166 @@ func WriteEach(w io.Writer, marks map[string]string, each func(put func(*traject
 		}
 		return x.dataset()
 	})
-	if err == nil {
-		err = x.flush()
-	}
 	if err != nil {
 		return err
 	}
 	return x.w.Close()
 }
 
-// dataset writes the rows of the dataset at hand.
-func (x *writer) dataset() (err error) {
-	x.l.Rows(func(r table.Row) bool {
-		x.row(r)
-		if x.n++; len(x.rows) == cap(x.rows) {
-			err = x.flush()
-		}
-		if err == nil && x.n%groupRows == 0 {
-			err = x.w.Flush()
-		}
-		return err == nil
-	})
-	return err
-}
-
 type writer struct {
 	d    *trajectory.Dataset
 	l    *table.Layout
-	w    *parquet.GenericWriter[any]
-	rows []parquet.Row
-	n    int // rows so far
+	w    *parquet.Writer
 	at   int // column
-	cur  parquet.Row
+	rows int // since the writer was told of them
 }
 
+// toldRows is after how many rows the writer is told of them.
+const toldRows = 1 << 10
+
 func newWriter(w io.Writer, d *trajectory.Dataset) *writer {
-	x := &writer{d: d, l: table.NewLayout(d), rows: make([]parquet.Row, 0, 1024)}
-	x.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("trajectories", x.schema()),
-		parquet.KeyValueMetadata(canon.VersionKey, canon.Version), parquet.Compression(&parquet.Snappy))
+	x := &writer{d: d, l: table.NewLayout(d)}
+	x.w = parquet.NewWriter(w, "trajectories", x.leaves())
+	x.w.Mark(canon.VersionKey, canon.Version)
 	return x
 }
 
-func (x *writer) schema() parquet.Node {
+func (x *writer) leaves() []parquet.Leaf {
 	d := x.d
-	var g ordered
-	key := func(name string) { g.add(name, parquet.Encoded(parquet.String(), &parquet.RLEDictionary)) }
-	doubles := func(has bool, names ...string) {
-		if has {
-			for _, name := range names {
-				g.add(name, parquet.Leaf(parquet.DoubleType))
+	var out []parquet.Leaf
+	add := func(has bool, leaf parquet.Leaf, names ...string) {
+		for _, name := range names {
+			if has {
+				leaf.Path = []string{name}
+				out = append(out, leaf)
 			}
 		}
 	}
-	key("episode_id")
-	g.add("step", parquet.Leaf(parquet.Int64Type))
-	key("unit_id")
-	doubles(true, x.l.Observations...)
-	if d.Action != nil {
-		g.add("action", parquet.Leaf(parquet.Int64Type))
-	}
-	doubles(d.BehaviorProb != nil, "behavior_prob")
-	if d.Actions > 0 {
-		g.add("action_probs", parquet.List(parquet.Leaf(parquet.DoubleType)))
-	}
-	doubles(d.TargetProb != nil, "target_prob")
-	doubles(true, "reward")
-	if x.l.Ends {
-		g.add("terminated", parquet.Leaf(parquet.BooleanType))
-		g.add("truncated", parquet.Leaf(parquet.BooleanType))
-	}
-	for _, name := range x.l.Next {
-		g.add(name, parquet.Optional(parquet.Leaf(parquet.DoubleType)))
-	}
-	doubles(d.Discount != nil, "discount")
-	return &g
+	double, integer, flag := parquet.Leaf{}, parquet.Leaf{Type: parquet.Integer}, parquet.Leaf{Type: parquet.Flag}
+	add(true, parquet.Leaf{Type: parquet.Text}, canon.Episode)
+	add(true, integer, canon.Step)
+	add(true, parquet.Leaf{Type: parquet.Text}, canon.Unit)
+	add(true, double, x.l.Observations...)
+	add(d.Action != nil, integer, canon.Action)
+	add(d.BehaviorProb != nil, double, canon.BehaviorProb)
+	add(d.Actions > 0, parquet.Leaf{List: true}, canon.ActionProbs)
+	add(d.TargetProb != nil, double, canon.TargetProb)
+	add(true, double, canon.Reward)
+	add(x.l.Ends, flag, canon.Terminated, canon.Truncated)
+	add(true, parquet.Leaf{Optional: true}, x.l.Next...)
+	add(d.Discount != nil, double, canon.Discount)
+	return out
 }
 
-func (x *writer) row(r table.Row) {
-	d, n := x.d, len(x.rows)
-	x.rows = x.rows[:n+1]
-	x.cur, x.at = x.rows[n][:0], 0
-	x.put(parquet.ValueOf(x.l.Episode(r.Episode)), 0)
-	x.put(parquet.Int64Value(int64(r.Step)), 0)
-	x.put(parquet.ValueOf(x.l.Person(r.Person)), 0)
-	for _, v := range d.Observation(r.Index) {
-		x.double(v)
-	}
-	if d.Action != nil {
-		x.put(parquet.Int64Value(int64(d.Action[r.Index])), 0)
-	}
-	if d.BehaviorProb != nil {
-		x.double(d.BehaviorProb[r.Index])
-	}
-	if k := d.Actions; k > 0 {
-		x.list(d.ActionProbs[r.Index*k : (r.Index+1)*k])
-	}
-	if d.TargetProb != nil {
-		x.double(d.TargetProb[r.Index])
-	}
-	x.double(d.Reward[r.Index])
-	if x.l.Ends {
-		x.put(parquet.BooleanValue(r.Terminated), 0)
-		x.put(parquet.BooleanValue(r.Truncated), 0)
-	}
-	for j := range x.l.Next {
-		if r.Next == nil {
-			x.put(parquet.NullValue(), 0)
-		} else {
-			x.put(parquet.DoubleValue(r.Next[j]), 1)
+// dataset writes the rows of the dataset at hand.
+func (x *writer) dataset() error {
+	d := x.d
+	for p := range d.Persons() {
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			for from, end := d.EpisodeStart[e], d.EpisodeStart[e+1]; from < end; {
+				to := min(from+toldRows, end)
+				x.part(p, e, from, to)
+				x.rows += to - from
+				if from = to; x.rows < toldRows {
+					continue
+				}
+				if err := x.tell(); err != nil {
+					return err
+				}
+			}
 		}
 	}
+	return x.tell()
+}
+
+func (x *writer) tell() error {
+	n := x.rows
+	x.rows = 0
+	return x.w.Advance(n)
+}
+
+// next is the column after the one before.
+func (x *writer) next() *parquet.Sink {
+	x.at++
+	return x.w.Column(x.at - 1)
+}
+
+// part writes rows of an episode of a person, column by column.
+func (x *writer) part(person, episode, from, to int) {
+	d, start := x.d, x.d.EpisodeStart[episode]
+	x.at = 0
+	x.next().Text(x.l.Episode(episode), to-from)
+	for c, i := x.next(), from; i < to; i++ {
+		c.Integer(int64(i - start))
+	}
+	x.next().Text(x.l.Person(person), to-from)
+	width := len(d.Columns)
+	for j := range width {
+		x.doubles(d.Obs[from*width+j:], width, to-from)
+	}
+	if d.Action != nil {
+		c := x.next()
+		for _, a := range d.Action[from:to] {
+			c.Integer(int64(a))
+		}
+	}
+	if d.BehaviorProb != nil {
+		x.doubles(d.BehaviorProb[from:], 1, to-from)
+	}
+	if k := d.Actions; k > 0 {
+		for c, i := x.next(), from; i < to; i++ {
+			c.Doubles(d.ActionProbs[i*k : (i+1)*k])
+		}
+	}
+	if d.TargetProb != nil {
+		x.doubles(d.TargetProb[from:], 1, to-from)
+	}
+	x.doubles(d.Reward[from:], 1, to-from)
+	last := to == d.EpisodeStart[episode+1]
+	if x.l.Ends {
+		x.flag(to-from, last && d.Ended(episode))
+		x.flag(to-from, last && !d.Ended(episode))
+	}
+	x.final(to-from, last, episode)
 	if d.Discount != nil {
-		x.double(d.Discount[r.Index])
+		x.doubles(d.Discount[from:], 1, to-from)
 	}
-	x.rows[n] = x.cur
 }
 
-func (x *writer) double(v float64) { x.put(parquet.DoubleValue(v), 0) }
-
-// put adds the value of a flat column.
-func (x *writer) put(v parquet.Value, definition int) {
-	x.cur = append(x.cur, v.Level(0, definition, x.at))
-	x.at++
-}
-
-// list adds a list column: every element after the first repeats at level 1.
-func (x *writer) list(values []float64) {
-	for i, v := range values {
-		x.cur = append(x.cur, parquet.DoubleValue(v).Level(min(i, 1), 1, x.at))
+// final writes the observation after the decisions, which is that after the last one of an
+// episode, where it is known.
+func (x *writer) final(rows int, last bool, episode int) {
+	if x.l.Next == nil {
+		return
 	}
-	x.at++
-}
-
-func (x *writer) flush() error {
-	_, err := x.w.WriteRows(x.rows)
-	x.rows = x.rows[:0]
-	return err
-}
-
-// ordered is a group that keeps the order of its columns: a parquet.Group sorts
-// them by name, and the order of observations has a meaning.
-type ordered struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-func (g *ordered) add(name string, node parquet.Node) {
-	if g.Group == nil {
-		g.Group = parquet.Group{}
+	var final []float64
+	if last {
+		final = x.d.FinalObservation(episode)
 	}
-	g.Group[name] = node
-	g.fields = append(g.fields, parquet.Group{name: node}.Fields()[0])
+	for j := range x.l.Next {
+		c := x.next()
+		for i := range rows {
+			if i == rows-1 && final != nil {
+				c.Double(final[j])
+			} else {
+				c.Null()
+			}
+		}
+	}
 }
 
-// Fields implements [parquet.Node].
-func (g *ordered) Fields() []parquet.Field { return g.fields }
+// flag writes a flag that is down in all rows but the last.
+func (x *writer) flag(rows int, up bool) {
+	c := x.next()
+	for i := range rows {
+		c.Flag(up && i == rows-1)
+	}
+}
+
+// doubles writes every stride-th of values.
+func (x *writer) doubles(values []float64, stride, rows int) {
+	c := x.next()
+	for i := range rows {
+		c.Double(values[i*stride])
+	}
+}
