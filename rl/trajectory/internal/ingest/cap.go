@@ -58,7 +58,7 @@ func (s *Stream) beyond(cap string) {
 	if !s.o.Complete {
 		return
 	}
-	s.violation(&trajectory.InputError{File: s.files[s.ep.File], Row: s.ep.Row, What: "the person has more decisions or episodes than " + cap + " allows, from this episode on, and problem.records is complete",
+	s.violation(place{file: s.ep.File, row: s.ep.Row}, &trajectory.InputError{What: "the person has more decisions or episodes than " + cap + " allows, from this episode on, and problem.records is complete",
 		Remedy: "raise " + cap + " by public knowledge, or leave problem.records out", Kind: trajectory.ErrEpisode})
 }
 
