@@ -57,7 +57,7 @@ func (s *Stream) arrange() error {
 		}
 	}
 	if s.rows == 0 {
-		return nil // told of where the data end
+		return s.open() // which says so
 	}
 	return a.begin()
 }
@@ -87,7 +87,8 @@ func (a *arranged) begin() (err error) {
 	return nil
 }
 
-// put adds a row of the stream's batch.
+// put adds a row of the stream's batch. Rows of one step, which cannot be used, are in the
+// order of what they hold, wherever they stand.
 func (a *arranged) put(i int, lacks []string) {
 	s := a.stream
 	b := s.batch
@@ -101,8 +102,6 @@ func (a *arranged) put(i int, lacks []string) {
 	}
 	a.key = appendID(appendID(a.key[:0], person), episode)
 	a.key = binary.BigEndian.AppendUint64(a.key, rank(step))
-	a.key = binary.BigEndian.AppendUint16(a.key, uint16(s.index))
-	a.key = binary.BigEndian.AppendUint64(a.key, uint64(b.Row[i]))
 	a.record = a.record[:0]
 	for block := range b.Blocks {
 		if block == blkCoded {
@@ -113,6 +112,7 @@ func (a *arranged) put(i int, lacks []string) {
 		}
 	}
 	a.record = a.faults.append(a.record, b, i, lacks)
+	a.record = binary.AppendUvarint(binary.AppendUvarint(a.record, uint64(s.index)), uint64(b.Row[i]))
 	a.sorter.Put(a.key, a.record)
 }
 
@@ -153,9 +153,7 @@ func (a *arranged) Read(b *table.Batch) error {
 				return err
 			}
 		}
-		if err := a.give(b, a.person.row(a.next)); err != nil {
-			return err
-		}
+		a.give(b, a.person.row(a.next))
 		a.next++
 	}
 	return nil
@@ -182,11 +180,9 @@ func (a *arranged) nextPerson() error {
 }
 
 // give adds a row to a batch.
-func (a *arranged) give(b *table.Batch, r row) error {
+func (a *arranged) give(b *table.Batch, r row) {
 	i := b.Rows
-	person, episode, rest := r.ids()
-	a.files[i] = int(binary.BigEndian.Uint16(rest[8:]))
-	b.Row[i] = int(binary.BigEndian.Uint64(rest[10:]))
+	person, episode, _ := r.ids()
 	b.Keys[keyEpisode].Append(episode, 1)
 	b.Keys[keyUnit].Append(person, 1)
 	left := r.record
@@ -197,9 +193,11 @@ func (a *arranged) give(b *table.Batch, r row) error {
 			left = left[8:]
 		}
 	}
-	a.faults.give(b, left)
+	left = a.faults.give(b, left)
+	file, n := binary.Uvarint(left)
+	number, _ := binary.Uvarint(left[n:])
+	a.files[i], b.Row[i] = int(file), int(number)
 	b.Rows++
-	return nil
 }
 
 // enter says which file a row of the batch is of.

@@ -59,8 +59,9 @@ func (f *rowFaults) kind(x table.Fault) int {
 	return i
 }
 
-// give says what is wrong with the row that is being added to a batch.
-func (f *rowFaults) give(b *table.Batch, record []byte) {
+// give says what is wrong with the row that is being added to a batch, and returns the rest
+// of the record.
+func (f *rowFaults) give(b *table.Batch, record []byte) []byte {
 	next := func() int {
 		v, n := binary.Uvarint(record)
 		record = record[n:]
@@ -78,4 +79,5 @@ func (f *rowFaults) give(b *table.Batch, record []byte) {
 	for range next() {
 		b.Lack(f.columns[next()])
 	}
+	return record
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// row is one that is put in order: its key holds the ids of its person and its episode, the
-// rank of its step, its file and its number.
+// row is one that is put in order: its key holds the ids of its person and its episode and
+// the rank of its step.
 type row struct{ key, record []byte }
 
-// ids are those of the person and of the episode, and what follows them in the key.
-func (r row) ids() (person, episode, rest []byte) {
-	person, rest = cutID(r.key)
-	episode, rest = cutID(rest)
-	return person, episode, rest
+// ids are those of the person and of the episode, and rank that of the step.
+func (r row) ids() (person, episode, rank []byte) {
+	person, rest := cutID(r.key)
+	episode, rank = cutID(rest)
+	return person, episode, rank
 }
 
 func cutID(key []byte) (id, rest []byte) {
@@ -80,8 +80,8 @@ func (g *group) episode(i int) []byte {
 
 // first is the rank of an episode's first step.
 func (g *group) first(e span) []byte {
-	_, _, rest := g.at(e.from).ids()
-	return rest[:8]
+	_, _, rank := g.at(e.from).ids()
+	return rank
 }
 
 // arrange puts episodes in the order of their first steps; where these are equal, they stay

@@ -151,6 +151,7 @@ func (s *Stream) contradicted() {
 func (s *Stream) take(lo, hi int) error {
 	if s.state.final {
 		s.state.final = false
+		s.decided()
 		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
 			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue})
 		if err := s.ended(); err != nil {
@@ -176,6 +177,16 @@ func (s *Stream) take(lo, hi int) error {
 		s.takeFinal(last)
 	}
 	return nil
+}
+
+// decided takes the row that was taken for a last one without a decision, before others, for
+// a decision without an action, as it would have been in one batch with those.
+func (s *Stream) decided() {
+	if s.state.rows == 0 {
+		s.ep.File, s.ep.Row = s.state.finalAt.file, s.state.finalAt.row
+	}
+	s.state.rows++
+	s.buf.obs, s.buf.next = append(s.buf.obs, s.buf.final...), s.buf.next[:0]
 }
 
 // isFinal tells whether a row is an observation without a decision.
