@@ -57,9 +57,9 @@ type Stream struct {
 
 	parts    parts
 	arranged *arranged // rows that are put in order, else nil
-	window *window // what is read of a file that several streams read, else nil
-	joins  joinState
-	hear   func(Mention) error // of ids, which it checks in place of the stream; else nil
+	window   *window   // what is read of a file that several streams read, else nil
+	joins    joinState
+	hear     func(Mention) error // of ids, which it checks in place of the stream; else nil
 
 	ep    trajectory.Episode
 	state episodeState
