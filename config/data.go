@@ -106,4 +106,6 @@ type Steps struct {
 	Kind string `yaml:"kind" json:",omitempty"`
 	// Format is the form of dates, such as %Y-%m-%d.
 	Format string `yaml:"format" json:",omitempty"`
+	// Sort puts the rows in order by person, episode and step.
+	Sort bool `yaml:"sort" json:",omitempty"`
 }

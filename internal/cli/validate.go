@@ -90,7 +90,7 @@ func validate(cmd *cobra.Command, args []string, configuration, schema, format s
 	o.Progress, o.Faults = progress, toldFaults
 	sum, err := file.Validate(cmd.Context(), args, format, o)
 	if err != nil && strings.Contains(err.Error(), "data.") {
-		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, multiline, observations, need, reward, missing and means without data. before them (docs/data.md)")
+		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, sort, multiline, observations, need, reward, missing and means without data. before them (docs/data.md)")
 	}
 	return &scan.Validation{Summary: sum}, err
 }
@@ -282,6 +282,7 @@ func counts(r *overview.Report, actions []int) string {
 type dataSchema struct {
 	Columns        map[string]string  `yaml:"columns"`
 	OneRowEpisodes bool               `yaml:"one_row_episodes"`
+	Sort           bool               `yaml:"sort"`
 	Multiline      bool               `yaml:"multiline"`
 	Observations   []string           `yaml:"observations"`
 	Need           []string           `yaml:"need"`
@@ -304,6 +305,7 @@ func loadSchema(path string) (trajectory.Options, error) {
 		Columns:        s.Columns,
 		Observations:   s.Observations,
 		OneRowEpisodes: s.OneRowEpisodes,
+		Steps:          trajectory.Steps{Sort: s.Sort},
 		Multiline:      s.Multiline,
 		Means:          s.Means,
 		Optional:       trajectory.AllParts,

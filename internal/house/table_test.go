@@ -36,7 +36,7 @@ var table = []part{
 		{"dp/ledger"},
 	}},
 	{name: "learning", tree: "rl", over: []string{"ground"}, layers: [][]string{
-		{"rl/trajectory/internal/canon"},
+		{"rl/trajectory/internal/canon", "rl/trajectory/internal/sorter"},
 		{"rl/trajectory"},
 		{"rl/trajectory/internal/table"},
 		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},

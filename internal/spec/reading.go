@@ -139,7 +139,7 @@ func readSteps(s *config.Steps) (trajectory.Steps, error) {
 	}
 	switch s.Kind {
 	case "", "number", "ordered", "date":
-		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: s.Format}, nil
+		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: s.Format, Sort: s.Sort}, nil
 	}
 	return trajectory.Steps{}, fmt.Errorf("%w: data.steps.kind is %q; want number, ordered or date", config.ErrConfig, s.Kind)
 }

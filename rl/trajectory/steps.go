@@ -18,6 +18,10 @@ type Steps struct {
 	// %Y-%m-%d, with %Y (four digits), %m, %d, %H, %M, %S (two digits each; a fraction
 	// may follow the seconds) and %z (+hh:mm or Z).
 	Date string
+	// Sort puts the rows in order first, which then may come in any: a person's episodes by
+	// their first steps, those with equal ones by their ids (a shorter one first, then byte
+	// by byte), and rows by their steps, of which no two of an episode may be equal.
+	Sort bool
 }
 
 // Rising reports whether the values are ordered without being numbered.

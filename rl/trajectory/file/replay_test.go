@@ -113,6 +113,7 @@ func asked(r *rand.Rand, format string) trajectory.Options {
 	if r.IntN(2) == 0 {
 		askedOfWords(r, format, &o)
 	}
+	o.Steps.Sort = format != "minari" && r.IntN(3) == 0 && !o.OneRowEpisodes
 	return o
 }
 
@@ -308,6 +309,9 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 				hostileTexts(r, format, o.Multiline, odd)
 			}
 			rows := among(r, others, begin, odd)
+			if o.Steps.Sort {
+				r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+			}
 			if !write(t, r, path, rows) {
 				continue
 			}

@@ -17,10 +17,10 @@ type episodeState struct {
 	nameless bool    // a row of it, or just before it, has no id, which is a fault: what else follows from that is not told
 	rows     int     // decisions taken
 	ended    bool    // the last decision is flagged as the last
-	flagRow  int     // its row
+	flagAt   place   // its row
 	endFlag  int     // the block of that flag
 	final    bool    // an observation without a decision was seen
-	finalRow int     // its row
+	finalAt  place   // its row
 	step     float64 // of the last decision
 
 	clipped, replaced int // rewards and observations that were repaired
@@ -61,7 +61,7 @@ func (s *Stream) finish() error {
 	}
 	s.met++
 	if s.state.rows == 0 && s.state.final {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
 			What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: trajectory.ErrEpisode})
 	}
 	s.checkEnd()
@@ -114,14 +114,14 @@ func (s *Stream) checkEnd() {
 	}
 	s.contradicted()
 	if s.state.final && s.ep.Terminated && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
 			What: "is missing in the last row of an episode that terminated, and no column action tells whether the row is a decision", Remedy: "give the reward, or drop the row if it is an observation after the last decision", Kind: trajectory.ErrValue})
 	}
 	if s.o.Complete && !s.o.Censored && !s.o.OneRowEpisodes && !s.ep.Terminated && s.ends() {
 		s.cutOff()
 	}
 	if s.o.Need&trajectory.Final != 0 && !s.ep.Terminated && len(s.buf.final) == 0 && len(s.ep.Columns) > 0 {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: "the episode is truncated here, and the observation after it is unknown",
+		s.violation(s.state.flagAt, &trajectory.InputError{What: "the episode is truncated here, and the observation after it is unknown",
 			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})
 	}
 }
@@ -135,7 +135,7 @@ func (s *Stream) cutOff() {
 	if s.state.rows >= last {
 		return
 	}
-	s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that %s allows, and problem.records is complete", last, name),
+	s.violation(s.state.flagAt, &trajectory.InputError{What: fmt.Sprintf("the episode was cut off here, before decision %d, the last that %s allows, and problem.records is complete", last, name),
 		Remedy: "leave problem.records out, so that the interval allows for what would have followed; or lower " + name + "; or set problem.end: terminated where nothing follows a last row", Kind: trajectory.ErrEpisode})
 }
 
@@ -146,7 +146,7 @@ func (s *Stream) contradicted() {
 		return
 	}
 	fault := func(block int, what string) {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.flagRow, Column: s.name(block, 0), What: what + ", and problem.end says that every episode terminated",
+		s.violation(s.state.flagAt, &trajectory.InputError{Column: s.name(block, 0), What: what + ", and problem.end says that every episode terminated",
 			Remedy: "mend the flag, or leave problem.end and problem.records out", Kind: trajectory.ErrEpisode})
 	}
 	switch {
@@ -163,7 +163,8 @@ func (s *Stream) contradicted() {
 func (s *Stream) take(lo, hi int) error {
 	if s.state.final {
 		s.state.final = false
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+		s.decided()
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
 			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue})
 		if err := s.ended(); err != nil {
 			return err
@@ -188,6 +189,16 @@ func (s *Stream) take(lo, hi int) error {
 		s.takeFinal(last)
 	}
 	return nil
+}
+
+// decided takes the row that was taken for a last one without a decision, before others, for
+// a decision without an action, as it would have been in one batch with those.
+func (s *Stream) decided() {
+	if s.state.rows == 0 {
+		s.ep.File, s.ep.Row = s.state.finalAt.file, s.state.finalAt.row
+	}
+	s.state.rows++
+	s.buf.obs, s.buf.next = append(s.buf.obs, s.buf.final...), s.buf.next[:0]
 }
 
 // isFinal tells whether a row is an observation without a decision.
@@ -226,7 +237,7 @@ func (s *Stream) append(lo, hi int) {
 		}
 	}
 	s.state.rows += hi - lo
-	s.state.flagRow = s.batch.Row[hi-1]
+	s.state.flagAt = s.place(hi - 1)
 	s.takeFlags(hi - 1)
 	if s.bound.has(blkNext) {
 		s.takeNext(hi - 1)
@@ -265,9 +276,9 @@ func (s *Stream) takeNext(row int) {
 // takeFinal reads an observation without a decision. Flags may stand in this
 // row instead of the one before it.
 func (s *Stream) takeFinal(row int) {
-	s.state.final, s.state.finalRow = true, s.batch.Row[row]
+	s.state.final, s.state.finalAt = true, s.place(row)
 	if s.o.Complete {
-		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
 			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, or leave problem.records out, so that the interval allows for what is missing", Kind: trajectory.ErrValue})
 	}
 	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)

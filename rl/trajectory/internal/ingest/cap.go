@@ -81,7 +81,7 @@ func (s *Stream) beyond(what, cap string) {
 	if !s.o.Complete {
 		return
 	}
-	s.violation(&trajectory.InputError{File: s.files[s.ep.File], Row: s.ep.Row, What: fmt.Sprintf(what, cap) + ", and problem.records is complete",
+	s.violation(place{file: s.ep.File, row: s.ep.Row}, &trajectory.InputError{What: fmt.Sprintf(what, cap) + ", and problem.records is complete",
 		Remedy: "raise " + cap + " by public knowledge, or leave problem.records out", Kind: trajectory.ErrEpisode})
 }
 

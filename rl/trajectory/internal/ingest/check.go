@@ -38,7 +38,7 @@ func (c *checker) refuse(row int, column, what, remedy string) {
 }
 
 func (c *checker) put(into *faults, row int, column, what, remedy string, kind error) {
-	at := place{file: c.s.index, row: c.s.batch.Row[row]}
+	at := c.s.place(row)
 	if into.count(at, column, what) {
 		into.keep(at, c.s.fault(row, column, what, remedy, kind))
 	}
@@ -68,14 +68,14 @@ func (c *checker) ended() {
 	if st := &c.s.state; st.ended && st.nameless {
 		st.ended, c.s.ep.Terminated = false, false
 	} else if st.ended {
-		c.flagged(st.flagRow, st.endFlag)
+		c.flagged(st.flagAt, st.endFlag)
 		st.ended, c.s.ep.Terminated = false, false
 	}
 }
 
-// flagged notes a flag that is up in a row of the file, with rows after it.
-func (c *checker) flagged(row, block int) {
-	c.s.violation(&trajectory.InputError{File: c.s.files[c.s.index], Row: row, Column: c.s.name(block, 0),
+// flagged notes a flag that is up in a row, with rows after it.
+func (c *checker) flagged(at place, block int) {
+	c.s.violation(at, &trajectory.InputError{Column: c.s.name(block, 0),
 		What: "is true before the last row of the episode", Remedy: "give what follows its own episode_id, or mend the flag", Kind: trajectory.ErrEpisode})
 }
 
@@ -112,11 +112,11 @@ func (c *checker) steps() {
 			st.step = want
 			c.fault(row, name, "is not an integer", c.number()+", or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrValue)
 		case st.rows == 0 && i == 0:
-			c.fault(row, name, "the episode does not start at step "+short(want), "sort the rows by episode and step, and "+c.number()+", or say in data.steps where they start, such as {from: 1}", trajectory.ErrEpisode)
+			c.fault(row, name, "the episode does not start at step "+short(want), c.order()+c.number()+", or say in data.steps where they start, such as {from: 1}", trajectory.ErrEpisode)
 		case v == want-1:
 			c.fault(row, name, "repeats the step before (a duplicate row?)", "drop what was written twice, or number the steps; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
 		default:
-			c.fault(row, name, "is not one more than the step before", "sort the rows by episode and step, and leave no gap; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
+			c.fault(row, name, "is not one more than the step before", c.order()+"leave no gap; or set data.steps: {kind: ordered} if it is a day or a time", trajectory.ErrEpisode)
 		}
 	}
 }
@@ -130,6 +130,22 @@ func counted(values []float64, before float64) int {
 		before = v
 	}
 	return len(values)
+}
+
+// order says of rows that are not put in order that they have to be.
+func (c *checker) order() string {
+	if c.s.o.Steps.Sort {
+		return ""
+	}
+	return "sort the rows by episode and step (data.steps: {sort: true} does it), and "
+}
+
+// before is the row before one.
+func (c *checker) before() string {
+	if c.s.o.Steps.Sort {
+		return "another row of the episode"
+	}
+	return "the row before"
 }
 
 // number says how steps are counted.
@@ -151,9 +167,9 @@ func (c *checker) rising(lo, hi int) {
 			c.notFinite(row, name, v)
 			continue
 		case v == st.step:
-			c.fault(row, name, "is that of the row before (a duplicate row?), so that the order of the two is not known", "drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them", trajectory.ErrEpisode)
+			c.fault(row, name, "is that of "+c.before()+" (a duplicate row?), so that the order of the two is not known", "drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them", trajectory.ErrEpisode)
 		case v < st.step:
-			c.fault(row, name, "is below that of the row before", "sort the rows by episode and "+name, trajectory.ErrEpisode)
+			c.fault(row, name, "is below that of the row before", "sort the rows by episode and "+name+" (data.steps: {sort: true} does it)", trajectory.ErrEpisode)
 		}
 		st.step = v
 	}
@@ -235,7 +251,7 @@ func (c *checker) flags(block int) {
 		switch {
 		case v == 1 && row == c.hi-1:
 		case v == 1:
-			c.flagged(c.s.batch.Row[row], block)
+			c.flagged(c.s.place(row), block)
 		case table.IsNull(v):
 			c.missing(row, name, "write true or false")
 		case !finite(v):

@@ -97,7 +97,7 @@ func (c *checker) follows(next, obs []float64, row int) {
 
 // final checks the observation after the last decision, and its flags.
 func (c *checker) final(row int) {
-	if c.s.bound.has(blkStep) && c.s.o.Steps.Rising() {
+	if o := &c.s.o.Steps; c.s.bound.has(blkStep) && (o.Rising() || o.Sort) {
 		c.rising(row, row+1)
 	}
 	if c.s.bound.has(blkObs) {

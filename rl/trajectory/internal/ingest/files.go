@@ -17,6 +17,10 @@ func (s *Stream) fill() error {
 	s.batch.Reset()
 	s.at, s.run = 0, [keys]int{}
 	err := s.table.Read(s.batch)
+	if s.emitting() {
+		s.survey()
+		return err
+	}
 	s.bound.translate(s.batch)
 	s.survey()
 	s.rows += int64(s.batch.Rows)
@@ -29,6 +33,9 @@ func (s *Stream) fill() error {
 	}
 	return err
 }
+
+// emitting tells that rows that were put in order are read.
+func (s *Stream) emitting() bool { return s.arranged != nil && s.table == s.arranged }
 
 func (s *Stream) progress() {
 	s.told = s.rows
@@ -53,6 +60,14 @@ func (s *Stream) open() error {
 		s.tellRepairs()
 		return io.EOF
 	}
+	if s.o.Steps.Sort {
+		return s.arrange()
+	}
+	return s.openNext()
+}
+
+// openNext opens the next file.
+func (s *Stream) openNext() error {
 	b, err := s.bindNext()
 	if err != nil {
 		return err
@@ -94,6 +109,10 @@ func (s *Stream) bindNext() (*binding, error) {
 }
 
 func (s *Stream) endOfFile() error {
+	if s.emitting() {
+		s.table, s.index = nil, s.end-1
+		return s.arranged.Close()
+	}
 	s.progress()
 	if s.rows == s.before && s.window == nil {
 		s.notice(s.files[s.index] + " has no rows")

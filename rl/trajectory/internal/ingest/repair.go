@@ -20,14 +20,15 @@ func (s *Stream) leaveOut() *faults {
 	return s.violations
 }
 
-// violation notes what is wrong with the episode at hand: a fault, or a reason to
-// leave it out.
-func (s *Stream) violation(e *trajectory.InputError) {
+// violation notes what is wrong with the episode at hand, in a row of it: a fault, or a
+// reason to leave it out.
+func (s *Stream) violation(at place, e *trajectory.InputError) {
+	e.File, e.Row = s.files[at.file], at.row
 	into := s.faults
 	if s.repairs() {
 		into = s.leaveOut()
 	}
-	into.add(place{file: s.index, row: e.Row}, e)
+	into.add(at, e)
 }
 
 // clear empties the columns of an episode that is left out. They stay parts that the

@@ -55,10 +55,11 @@ type Stream struct {
 	whole             bool
 	err               error
 
-	parts  parts
-	window *window // what is read of a file that several streams read, else nil
-	joins  joinState
-	hear   func(Mention) error // of ids, which it checks in place of the stream; else nil
+	parts    parts
+	arranged *arranged // rows that are put in order, else nil
+	window   *window   // what is read of a file that several streams read, else nil
+	joins    joinState
+	hear     func(Mention) error // of ids, which it checks in place of the stream; else nil
 
 	ep    trajectory.Episode
 	state episodeState
@@ -115,12 +116,15 @@ func (s *Stream) Close() error {
 	if s.err == nil {
 		s.err = os.ErrClosed
 	}
-	if s.table == nil {
-		return nil
+	var err error
+	if t := s.table; t != nil {
+		s.table = nil
+		err = t.Close()
 	}
-	t := s.table
-	s.table = nil
-	return t.Close()
+	if s.arranged != nil {
+		err = errors.Join(err, s.arranged.Close())
+	}
+	return err
 }
 
 // Next gives the next episode that the caps on a person's contribution leave.
@@ -234,12 +238,18 @@ func (s *Stream) assemble() (bool, error) {
 // false where they are not of the episode at hand.
 func (s *Stream) segment() (hi int, same bool, err error) {
 	hi = s.at + 1
+	if s.arranged != nil {
+		s.arranged.enter(s.at)
+	}
 	if s.episodes.len()+s.people().len()+s.unnamed >= maxNames {
 		return 0, false, s.fault(s.at, "", "there are more than four billion episodes", "read the data in parts", trajectory.ErrInput)
 	}
 	if !s.o.OneRowEpisodes {
 		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
 		hi = min(runs.End(i), s.batch.Rows) // the end of a window may divide a run
+		if s.arranged != nil {
+			hi = s.arranged.within(s.at, hi)
+		}
 		id := runs.Key(i)
 		switch {
 		case len(id) == 0:
@@ -296,9 +306,12 @@ func (s *Stream) isMissing() string {
 	return "is missing"
 }
 
+// place is where a row of the batch is.
+func (s *Stream) place(row int) place { return place{file: s.index, row: s.batch.Row[row]} }
+
 // fault is an error about a row of the batch.
 func (s *Stream) fault(row int, column, what, remedy string, kind error) *trajectory.InputError {
-	return s.faultAt(place{file: s.index, row: s.batch.Row[row]}, column, what, remedy, kind)
+	return s.faultAt(s.place(row), column, what, remedy, kind)
 }
 
 func (s *Stream) faultAt(at place, column, what, remedy string, kind error) *trajectory.InputError {

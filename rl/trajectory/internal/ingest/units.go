@@ -39,6 +39,8 @@ func (s *Stream) named(id []byte) error {
 // numbered checks the id of a new episode.
 func (s *Stream) numbered(number int, fresh bool, at place) error {
 	switch {
+	case !fresh && s.o.Steps.Sort:
+		return s.apart(at)
 	case !fresh:
 		return s.noteAt(at, s.faultAt(at, s.naming(), "an earlier episode has this id", s.remedyOrder(), trajectory.ErrEpisode))
 	case s.people() == s.episodes:
@@ -66,9 +68,9 @@ func (s *Stream) whose() string {
 // remedyOrder says what to do about an id that comes again after others.
 func (s *Stream) remedyOrder() string {
 	if s.o.EpisodePerPerson {
-		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step; if a person has several episodes, map episode_id instead"
+		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step (data.steps: {sort: true} does it); if a person has several episodes, map episode_id instead"
 	}
-	return "sort the rows by episode and step, keep an episode in one file, and give episodes of different persons or files different ids"
+	return "sort the rows by episode and step (data.steps: {sort: true} does it), keep an episode in one file, and give episodes of different persons or files different ids"
 }
 
 // missing notes that the rows from lo to hi-1 lack a key.

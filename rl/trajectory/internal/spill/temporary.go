@@ -8,6 +8,8 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/sorter"
 )
 
 const (
@@ -67,13 +69,9 @@ func (t *Temporary) Put(number int, kind byte, record []byte) error {
 // write puts what is held of a part into its file.
 func (t *Temporary) write(p *partition) error {
 	if p.file == nil {
-		f, err := os.CreateTemp(t.dir, "discreet-rows-*") // of mode 0600
-		if err != nil {
+		var err error
+		if p.file, p.named, err = sorter.Temporary(t.dir); err != nil {
 			return t.full(err)
-		}
-		p.file = f
-		if os.Remove(f.Name()) != nil {
-			p.named = f.Name()
 		}
 	}
 	n, err := p.file.Write(p.held)

@@ -202,6 +202,18 @@ func (b *Batch) Lack(column string) {
 // alone that a value is missing.
 func (b *Batch) Lacks(row int, column string) bool { return b.lacks[lack{row, column}] }
 
+// Lacked lists, by row, the columns that rows lack, in the order of their names.
+func (b *Batch) Lacked() map[int][]string {
+	columns := make(map[int][]string, len(b.lacks))
+	for l := range b.lacks {
+		columns[l.row] = append(columns[l.row], l.column)
+	}
+	for _, c := range columns {
+		slices.Sort(c)
+	}
+	return columns
+}
+
 // FaultsOf gives the faults of a row.
 func (b *Batch) FaultsOf(row int) []Fault {
 	lo := sort.Search(len(b.Faults), func(i int) bool { return b.Faults[i].Row >= row })

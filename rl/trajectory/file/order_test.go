@@ -1,0 +1,221 @@
+package file_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// visit draws a log of rising steps, in which episodes of a person may begin at any, and
+// which holds rows that cannot be used.
+func visit(t *rapid.T) []map[string]string {
+	var rows []map[string]string
+	episode := 0
+	for p := range rapid.IntRange(1, 5).Draw(t, "persons") {
+		for range rapid.IntRange(1, 3).Draw(t, "episodes") {
+			episode++
+			day := rapid.IntRange(1, 9).Draw(t, "day")
+			n := rapid.IntRange(1, 3).Draw(t, "rows")
+			for i := range n {
+				row := map[string]string{"episode_id": fmt.Sprintf(`"e%d"`, episode), "unit_id": fmt.Sprintf(`"u%d"`, p), "step": strconv.Itoa(day),
+					"obs_a": strconv.Itoa(rapid.IntRange(0, 9).Draw(t, "a")), "action": strconv.Itoa(rapid.IntRange(0, 1).Draw(t, "action")),
+					"behavior_prob": "0.5", "reward": strconv.Itoa(len(rows)), "terminated": strconv.FormatBool(i == n-1), "truncated": "false"}
+				switch rapid.IntRange(0, 30).Draw(t, "odd") {
+				case 0:
+					row["behavior_prob"] = "2"
+				case 1:
+					row["step"] = "null"
+				case 2:
+					row["step"] = strconv.Itoa(day - 1) // of the row before, it may be
+				case 3:
+					row["action"], row["reward"], row["terminated"] = "null", "null", "false"
+				}
+				rows = append(rows, row)
+				day += rapid.IntRange(1, 3).Draw(t, "gap")
+			}
+		}
+	}
+	return rows
+}
+
+// inOrder sorts rows as data.steps.sort is said to do.
+func inOrder(rows []map[string]string) []map[string]string {
+	step := func(r map[string]string) float64 {
+		if v, err := strconv.ParseFloat(r["step"], 64); err == nil {
+			return v
+		}
+		return 1e9
+	}
+	first := map[string]float64{}
+	for _, r := range rows {
+		e := r["episode_id"]
+		if _, seen := first[e]; !seen || step(r) < first[e] {
+			first[e] = step(r)
+		}
+	}
+	id := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b map[string]string) int {
+		return cmp.Or(id(a["unit_id"], b["unit_id"]), cmp.Compare(first[a["episode_id"]], first[b["episode_id"]]),
+			id(a["episode_id"], b["episode_id"]), cmp.Compare(step(a), step(b)))
+	})
+	return rows
+}
+
+// tied tells that rows of an episode have one step.
+func tied(sorted []map[string]string) bool {
+	for i := range sorted[1:] {
+		if a, b := sorted[i], sorted[i+1]; a["episode_id"] == b["episode_id"] && a["step"] == b["step"] {
+			return true
+		}
+	}
+	return false
+}
+
+// unplaced writes all that is read of a dataset but where it stood.
+func unplaced(d *trajectory.Dataset) string {
+	return fmt.Sprint(d.PersonID, d.EpisodeID, d.PersonStart, d.EpisodeStart, d.Columns, d.Obs, d.Action, d.Reward, d.BehaviorProb, d.Terminated, d.Final, d.HasFinal, d.LeftOut, d.Lost)
+}
+
+func orderOptions(t *rapid.T) trajectory.Options {
+	return trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Final, Unit: trajectory.UnitPerson, Repair: true, Missing: trajectory.MissingZero,
+		Horizon: rapid.IntRange(0, 4).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 2).Draw(t, "most"), Steps: trajectory.Steps{Ordered: true}, Observations: []string{"obs_a"}}
+}
+
+// Rows in any order, in one file or two, are read as those that were sorted before, in
+// every format, whatever cannot be used of them.
+func TestRowsInAnyOrderAreReadAsSorted(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(r *rapid.T) {
+		rows, o := visit(r), orderOptions(r)
+		sorted := inOrder(rows)
+		o.Steps.Sort = tied(sorted) // or else the order of some is that of the file
+		want, _, err := file.Read(t.Context(), []string{rewrite(t, dir, "sorted.csv", asCSV(sorted))}, "", o)
+		if err != nil {
+			r.Fatal(err)
+		}
+		shuffled := rapid.Permutation(rows).Draw(r, "order")
+		o.Steps.Sort = true
+		half := rapid.IntRange(1, len(rows)).Draw(r, "half")
+		var names []string
+		switch rapid.IntRange(0, 3).Draw(r, "form") {
+		case 0:
+			names = []string{rewrite(t, dir, "sorted.csv", asCSV(sorted))}
+		case 1:
+			names = []string{rewrite(t, dir, "1.csv", asCSV(shuffled[:half])), rewrite(t, dir, "2.csv", asCSV(shuffled[half:]))}
+		case 2:
+			names = []string{rewrite(t, dir, "x.ndjson", asNDJSON(shuffled))}
+		case 3:
+			names = []string{parquetOf(t, dir, shuffled)}
+		}
+		d, notices, err := file.Read(t.Context(), names, "", o)
+		if err != nil {
+			r.Fatal(names, err)
+		}
+		if got := unplaced(d); got != unplaced(want) {
+			r.Fatalf("%s: %s\nsorted %s\n%v", names, got, unplaced(want), shuffled)
+		}
+		if !slices.Contains(notices, "rows were put in order by person, episode and step, in memory") {
+			r.Fatal(names, notices)
+		}
+		var parts []string
+		inSeveral(r, names, o, func(d *trajectory.Dataset) { parts = append(parts, each(d)...) })
+		slices.Sort(parts)
+		if !slices.Equal(parts, each(d)) {
+			r.Fatal(names, "parts are other than the whole")
+		}
+	})
+}
+
+// inSeveral reads data by parts, of persons who stand together.
+func inSeveral(t *rapid.T, names []string, o trajectory.Options, with func(*trajectory.Dataset)) {
+	s, err := file.Open(t.Context(), names, "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for d := (&trajectory.Dataset{}); ; {
+		if err := s.Part(d); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		with(d)
+	}
+}
+
+// Equal steps make an episode that cannot be used, and no other; where violations are
+// rejected they are an error with their row and its file.
+func TestEqualStepsHaveNoOrder(t *testing.T) {
+	a := put(t, "a.csv", "unit_id,episode_id,step,reward\nu,e,2,1\nv,f,0,5\n")
+	b := put(t, "b.csv", "unit_id,episode_id,step,reward\nv,f,1,6\nu,e,1,1\nu,e,2,1\n")
+	o := trajectory.Options{Steps: trajectory.Steps{Ordered: true, Sort: true}}
+	const what = "b.csv:4: step: is that of another row of the episode (a duplicate row?), so that the order of the two is not known"
+	if _, _, err := file.Read(t.Context(), []string{a, b}, "", o); err == nil || !strings.Contains(err.Error(), what) {
+		t.Errorf("%v; want %s", err, what)
+	}
+	o.Repair = true
+	d, notices, err := file.Read(t.Context(), []string{a, b}, "", o)
+	if err != nil || fmt.Sprint(d.Reward, d.LeftOut) != "[5 6] [1 0]" || !strings.Contains(strings.Join(notices, "\n"), what) {
+		t.Error(err, d, notices)
+	}
+}
+
+// What cannot be put in order is refused: an episode of two persons, data without steps.
+func TestWhatIsNotPutInOrder(t *testing.T) {
+	sort := func(o *trajectory.Options) { o.Steps.Sort = true }
+	for _, c := range []struct{ text, want string }{
+		{"unit_id,episode_id,step,reward\nu,e,0,1\nv,e,0,1\nu,f,0,1\n", "3: episode_id: an episode of another person has this id; give episodes of different persons different ids"},
+		{"unit_id,episode_id,reward\nu,e,1\n", "step: the file has no such column"},
+		{"unit_id,episode_id,step,reward\nu,e,0,1\nu,,1,1\n", "3: episode_id: is missing"},
+		{"unit_id,episode_id,step,reward\nu,e,0,1\n,e,1,1\n", "3: unit_id: is missing"},
+		{"unit_id,episode_id,step,reward\n7,e,0,1\n07,f,0,1\n", "is another spelling of the id in row 2"},
+		{"unit_id,episode_id,step,reward\n", "there is no row of data"},
+		{"unit_id,episode_id,step,reward\nu,e,1,1\n", "2: step: the episode does not start at step 0; number the decisions"},
+		{"unit_id,episode_id,step,reward\nu,e,2,1\nu,e,0,1\n", "2: step: is not one more than the step before; leave no gap"},
+	} {
+		o := trajectory.Options{Unit: trajectory.UnitPerson}
+		sort(&o)
+		if _, _, err := file.Read(t.Context(), []string{put(t, "x.csv", c.text)}, "", o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v; want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// rewrite writes a file in place of an old one.
+func rewrite(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func parquetOf(t *testing.T, dir string, rows []map[string]string) string {
+	t.Helper()
+	path := filepath.Join(dir, "x.parquet")
+	bare := make(record, len(rows))
+	for i, row := range rows {
+		bare[i] = map[string]string{}
+		for k, v := range row {
+			if v != "null" {
+				bare[i][k] = strings.Trim(v, `"`)
+			}
+		}
+	}
+	asParquet(t, nil, path, bare)
+	return path
+}
