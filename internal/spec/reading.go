@@ -68,6 +68,9 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		o.Repair = true
 	}
 	o.Whole = slices.Concat(probabilityColumns(c), groupColumn(c), outcomeColumns(c))
+	if err := readRewards(c, &o); err != nil {
+		return o, err
+	}
 	if err := readMissing(c, &o); err != nil {
 		return o, err
 	}

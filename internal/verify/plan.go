@@ -90,7 +90,7 @@ func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
 	for _, l := range []struct {
 		name  string
 		check func(r *evaluate.Release, v any) error
-	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}} {
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}, {"rewards", checkRewards}} {
 		v, ok := r.Public[l.name]
 		if !ok {
 			continue
@@ -323,6 +323,14 @@ func checkEnd(_ *evaluate.Release, v any) error {
 		return nil
 	}
 	return errors.New("want terminated, truncated or column")
+}
+
+// checkRewards wants one of the statements about empty rewards.
+func checkRewards(_ *evaluate.Release, v any) error {
+	if v != spec.RewardsOnLastRow && v != spec.RewardsOrZero {
+		return errors.New("is no statement of this program about empty rewards")
+	}
+	return nil
 }
 
 // checkRecords wants the one statement that there is, and the rule that follows from it.

@@ -160,6 +160,13 @@ type Options struct {
 	Reward      *Range
 	ClipRewards bool
 
+	// RewardOnLast says that a reward stands on the last decision of an episode: it is empty, or
+	// 0, on the others, and 0 is read there. Without it on the last decision the outcome of
+	// the episode is missing, which is a violation.
+	RewardOnLast bool
+	// EmptyIsZero says that an empty reward is 0.
+	EmptyIsZero bool
+
 	// Repair leaves an episode out that violates anything else that is asked of a
 	// record, and keeps its person, who may then have no episode at all; without it a
 	// violation is an error. Violations are a probability that is none, a number that is
@@ -243,6 +250,12 @@ func (o *Options) Validate() error {
 		return fail("means are given but missing values are not replaced by them; set missing to mean")
 	case o.ClipRewards && o.Reward == nil:
 		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
+	case o.RewardOnLast && o.EmptyIsZero:
+		return fail("without a reward on its last row an episode has no outcome, or its reward is 0, not both; choose one of the two")
+	case o.RewardOnLast && o.OneRowEpisodes:
+		return fail("episodes of one row have the reward on their only row; leave it out that it stands on the last")
+	case (o.RewardOnLast || o.EmptyIsZero) && o.Reward != nil && !(o.Reward.Min <= 0 && o.Reward.Max >= 0):
+		return fail("an empty reward is 0, which reward bounds [%g, %g] do not hold; widen them", o.Reward.Min, o.Reward.Max)
 	case o.Complete && (o.Repair || o.Missing != MissingReject || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:
@@ -328,6 +341,8 @@ type Unused struct {
 type Repaired struct {
 	// Rewards were moved to their bounds, and Observations that were missing replaced.
 	Rewards, Observations int
+	// Empty rewards are 0 by [Options.EmptyIsZero].
+	Empty int
 	// Episodes were left out for a violation.
 	Episodes int
 	// First are the first of the violations for which they were, and Kinds counts all.

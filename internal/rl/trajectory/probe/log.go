@@ -229,6 +229,10 @@ func (l *log) decision(r *rand.Rand, person string, e, s int, last, cut bool) ro
 		case target:
 			v = []float64{0, 0.5, 1}[r.IntN(3)]
 		case reward:
+			if l.o.RewardOnLast && !last {
+				out[c.name] = "null"
+				continue
+			}
 			v = r.Float64()
 			if b := l.o.Reward; b != nil {
 				v = b.Min + v*(b.Max-b.Min)

@@ -23,7 +23,9 @@ func questions() map[string]trajectory.Options {
 	rows.OneRowEpisodes, rows.Unit, rows.Optional, rows.EpisodesPerPerson = true, trajectory.UnitRow, 0, 0
 	quoted := repair
 	quoted.Multiline = true
-	return map[string]trajectory.Options{"quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+	last, empty := repair, repair
+	last.RewardOnLast, empty.EmptyIsZero = true, true
+	return map[string]trajectory.Options{"last reward": last, "empty rewards": empty, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
 }
 
 // TestOthersAreReadAlike: of every question and format what is read of others does not

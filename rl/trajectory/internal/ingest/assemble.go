@@ -23,7 +23,10 @@ type episodeState struct {
 	finalRow int     // its row
 	step     float64 // of the last decision
 
-	clipped, replaced int // rewards and observations that were repaired
+	outcome bool // the last decision has a reward, where only the last may
+	early   int  // its row, if the reward is not 0
+
+	clipped, replaced, empty int // rewards and observations that were repaired, and empty rewards
 }
 
 // describe sets what the episodes of a file have in common.
@@ -112,6 +115,7 @@ func (s *Stream) checkEnd() {
 	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
+	s.noOutcome()
 	s.contradicted()
 	if s.state.final && s.ep.Terminated && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
 		s.violation(&trajectory.InputError{File: s.files[s.index], Row: s.state.finalRow, Column: s.name(blkReward, 0),
@@ -183,6 +187,9 @@ func (s *Stream) isFinal(row int) bool {
 	if s.o.OneRowEpisodes || !table.IsNull(s.batch.Blocks[blkReward].Values[row]) {
 		return false
 	}
+	if s.mayLack() && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
+		return false // no action tells it from a decision without a reward
+	}
 	for _, block := range []int{blkAction, blkPresence} {
 		if s.bound.has(block) && (!table.IsNull(s.batch.Blocks[block].Values[row]) || s.batch.Faulty(row, s.name(block, 0))) {
 			return false
@@ -202,6 +209,7 @@ func (s *Stream) append(lo, hi int) {
 	s.impute(b.obs[from:])
 	from = len(b.reward)
 	b.reward = append(b.reward, s.values(blkReward, lo, hi)...)
+	s.zeros(b.reward[from:])
 	s.clip(b.reward[from:])
 	if s.bound.has(blkAction) {
 		for _, v := range s.values(blkAction, lo, hi) {

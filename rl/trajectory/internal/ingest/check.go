@@ -196,32 +196,6 @@ func (c *checker) actions() {
 	}
 }
 
-func (c *checker) rewards() {
-	if c.s.sound[blkReward] {
-		return
-	}
-	low, high := -math.MaxFloat64, math.MaxFloat64
-	r := c.s.o.Reward
-	if r != nil && !c.s.o.ClipRewards {
-		low, high = r.Min, r.Max
-	}
-	for i, v := range c.s.values(blkReward, c.lo, c.hi) {
-		if v >= low && v <= high {
-			continue
-		}
-		row, name := c.lo+i, c.s.name(blkReward, 0)
-		switch {
-		case table.IsNull(v):
-			c.missing(row, name, "give every decision its reward; only a last row without action may lack it")
-		case !finite(v):
-			c.notFinite(row, name, v)
-		default:
-			c.refuse(row, name, "is outside the declared bounds ["+short(r.Min)+", "+short(r.Max)+"]",
-				"widen the bounds by public knowledge, or clip rewards (outside: clip)")
-		}
-	}
-}
-
 // flags checks a flag, and that it is down on all rows but the last.
 func (c *checker) flags(block int) {
 	if !c.s.bound.has(block) || c.s.sound[block] {

@@ -89,6 +89,7 @@ func (s *Stream) Join(x *Stream) bool {
 	s.violations.merge(x.violations, s.joins.after)
 	s.repaired.Rewards += x.repaired.Rewards
 	s.repaired.Observations += x.repaired.Observations
+	s.repaired.Empty += x.repaired.Empty
 	s.repaired.Episodes += x.repaired.Episodes
 	s.unused.Episodes += x.unused.Episodes
 	s.unused.Horizon += x.unused.Horizon

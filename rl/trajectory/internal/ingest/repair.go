@@ -74,6 +74,9 @@ func (s *Stream) tellRepairs() {
 	if r.Observations > 0 {
 		s.notice(fmt.Sprintf("missing observations were replaced: %d", r.Observations))
 	}
+	if s.o.EmptyIsZero {
+		s.notice(fmt.Sprintf("empty rewards were read as 0, as data.reward.missing says: %d of %d", r.Empty, s.rewards))
+	}
 	if r.Episodes > 0 {
 		s.notice(s.leftOutWords(r))
 	}
