@@ -25,7 +25,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		Horizon:           int(p.Horizon),
 		EpisodesPerPerson: int(p.Episodes),
 		Complete:          complete(c),
-		Censored:          c.Data.Outcome != nil,
+		Censored:          survival(c) != nil,
 		Faults:            toldFaults,
 	}
 	for _, t := range policiesAsked(c) {

@@ -44,11 +44,14 @@ func readRewards(c config.Config, o *trajectory.Options) error {
 const (
 	RewardsOnLastRow = "on the last row of an episode; empty ones before it are 0, and an episode without one there is left out"
 	RewardsOrZero    = "an empty reward is 0, as the curator states"
+	RewardsJoined    = "of the last decision of an episode, from a file of outcomes; the others are 0, and an episode without an outcome is left out"
 )
 
 // rewardWords says to a reader of a release what an empty reward is; "" where it is missing.
 func rewardWords(c config.Config) string {
 	switch r := c.Data.Reward; {
+	case c.Data.Outcome != nil && c.Data.Outcome.Column != "":
+		return RewardsJoined
 	case r == nil:
 		return ""
 	case r.On != "":

@@ -327,7 +327,7 @@ func checkEnd(_ *evaluate.Release, v any) error {
 
 // checkRewards wants one of the statements about empty rewards.
 func checkRewards(_ *evaluate.Release, v any) error {
-	if v != spec.RewardsOnLastRow && v != spec.RewardsOrZero {
+	if v != spec.RewardsOnLastRow && v != spec.RewardsOrZero && v != spec.RewardsJoined {
 		return errors.New("is no statement of this program about empty rewards")
 	}
 	return nil

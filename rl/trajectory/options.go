@@ -167,6 +167,17 @@ type Options struct {
 	// EmptyIsZero says that an empty reward is 0.
 	EmptyIsZero bool
 
+	// OutcomeFiles are files of their own that hold what became of persons or episodes, a row
+	// each: OutcomeBy, unit_id or episode_id, says of which, and names the column of ids as the
+	// data do. OutcomeColumn is the column of the value, which is the reward of the last
+	// decision of an episode; the others have 0, and no reward in the data. An episode whose
+	// id has no row, two rows or a value that cannot be used is a violation.
+	OutcomeFiles  []string
+	OutcomeBy     string
+	OutcomeColumn string
+	// OutcomeEvent is a further column of these files, and an observation. It is for episodes of one row.
+	OutcomeEvent string
+
 	// Repair leaves an episode out that violates anything else that is asked of a
 	// record, and keeps its person, who may then have no episode at all; without it a
 	// violation is an error. Violations are a probability that is none, a number that is
@@ -256,6 +267,16 @@ func (o *Options) Validate() error {
 		return fail("episodes of one row have the reward on their only row; leave it out that it stands on the last")
 	case (o.RewardOnLast || o.EmptyIsZero) && o.Reward != nil && !(o.Reward.Min <= 0 && o.Reward.Max >= 0):
 		return fail("an empty reward is 0, which reward bounds [%g, %g] do not hold; widen them", o.Reward.Min, o.Reward.Max)
+	case len(o.OutcomeFiles) == 0 && (o.OutcomeBy != "" || o.OutcomeColumn != "" || o.OutcomeEvent != ""):
+		return fail("outcomes are asked for, and no file of them is named; name it")
+	case len(o.OutcomeFiles) > 0 && (o.OutcomeBy != canon.Unit && o.OutcomeBy != canon.Episode || o.OutcomeColumn == ""):
+		return fail("outcomes of a file are joined by unit_id or episode_id, and have a column; name both")
+	case o.OutcomeBy == canon.Unit && o.Unit > UnitPerson || o.OutcomeBy == canon.Episode && (o.OneRowEpisodes || o.EpisodePerPerson):
+		return fail("outcomes are joined by %s, which is not looked at", o.OutcomeBy)
+	case o.OutcomeEvent != "" && !o.OneRowEpisodes:
+		return fail("what ended a time is an observation of episodes of one row; read the data so")
+	case len(o.OutcomeFiles) > 0 && (o.RewardOnLast || o.EmptyIsZero):
+		return fail("rewards stand in another file, and none is empty; choose one of the two")
 	case o.Complete && (o.Repair || o.Missing != MissingReject || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:

@@ -69,7 +69,9 @@ func newLog(j Job) log {
 		l.date = strings.NewReplacer("%Y", "2006", "%m", "01", "%d", "02", "%H", "15", "%M", "04", "%S", "05", "%z", "Z07:00").Replace(l.o.Steps.Date)
 	}
 	l.observe(parts&trajectory.Final != 0 && !l.o.OneRowEpisodes)
-	l.add(reward, "reward")
+	if len(l.o.OutcomeFiles) == 0 {
+		l.add(reward, "reward")
+	}
 	for _, part := range []struct {
 		part trajectory.Parts
 		kind kind

@@ -38,6 +38,7 @@ func (c *checker) refuse(row int, column, what, remedy string) {
 }
 
 func (c *checker) put(into *faults, row int, column, what, remedy string, kind error) {
+	c.s.lastViolation = trajectory.FaultKind{Column: column, What: what}
 	at := place{file: c.s.index, row: c.s.batch.Row[row]}
 	if into.count(at, column, what) {
 		into.keep(at, c.s.fault(row, column, what, remedy, kind))

@@ -53,6 +53,9 @@ func (s *Stream) open() error {
 		s.tellRepairs()
 		return io.EOF
 	}
+	if err := s.readOutcomes(); err != nil {
+		return err
+	}
 	b, err := s.bindNext()
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ func (s *Stream) violation(e *trajectory.InputError) {
 	if s.repairs() {
 		into = s.leaveOut()
 	}
+	s.lastViolation = trajectory.FaultKind{Column: e.Column, What: e.What}
 	into.add(place{file: s.index, row: e.Row}, e)
 }
 
@@ -77,6 +78,7 @@ func (s *Stream) tellRepairs() {
 	if s.o.EmptyIsZero {
 		s.notice(fmt.Sprintf("empty rewards were read as 0, as data.reward.missing says: %d of %d", r.Empty, s.rewards))
 	}
+	s.tellOutcomes()
 	if r.Episodes > 0 {
 		s.notice(s.leftOutWords(r))
 	}

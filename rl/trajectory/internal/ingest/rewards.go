@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -13,6 +14,10 @@ import (
 func (c *checker) rewards() {
 	if c.s.o.RewardOnLast {
 		c.onLast()
+	}
+	if !c.s.bound.has(blkReward) {
+		c.decided()
+		return
 	}
 	if c.s.sound[blkReward] {
 		return
@@ -40,6 +45,16 @@ func (c *checker) rewards() {
 	}
 }
 
+// decided wants an action of every row whose reward stands elsewhere: without either it would be no
+// decision, which only the last row may be.
+func (c *checker) decided() {
+	for row := c.lo; row < c.hi; row++ {
+		if c.s.presenceOnly(row) {
+			c.missing(row, canon.Action, "give every decision its action; only a last row may lack it")
+		}
+	}
+}
+
 // onLast notes which decisions have a reward, where only the last of an episode may. That a
 // row is not the last shows when the next one comes, perhaps in another batch.
 func (c *checker) onLast() {
@@ -57,7 +72,7 @@ func (c *checker) onLast() {
 }
 
 // mayLack tells that a reward may be empty.
-func (s *Stream) mayLack() bool { return s.o.RewardOnLast || s.o.EmptyIsZero }
+func (s *Stream) mayLack() bool { return s.o.RewardOnLast || s.o.EmptyIsZero || s.outcomes != nil }
 
 // presenceOnly tells that a row has no action, though its file has a column of them.
 func (s *Stream) presenceOnly(row int) bool {
@@ -74,7 +89,7 @@ func (s *Stream) noOutcome() {
 
 // zeros puts 0 for rewards that are empty and may be.
 func (s *Stream) zeros(rewards []float64) {
-	if !s.mayLack() || s.sound[blkReward] {
+	if !s.mayLack() || !s.bound.has(blkReward) || s.sound[blkReward] {
 		return
 	}
 	for i, v := range rewards {
@@ -83,4 +98,12 @@ func (s *Stream) zeros(rewards []float64) {
 			s.state.empty++
 		}
 	}
+}
+
+// lacked is what a row lacks that is no decision: the reward, or where it stands elsewhere the action.
+func (s *Stream) lacked() string {
+	if !s.bound.has(blkReward) {
+		return canon.Action
+	}
+	return s.name(blkReward, 0)
 }
