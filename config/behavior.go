@@ -16,11 +16,12 @@ type Behavior struct {
 	Note string `yaml:"note"`
 
 	// Kind is column (the default: behavior_prob), columns, uniform,
-	// constant_by_step, table, softmax or tree; or estimate, if the probabilities were not
+	// constant_by_step, table, softmax or tree; density, of continuous actions, which is a
+	// column that may be above 1, and so is the target's; or estimate, if the probabilities were not
 	// recorded: they are then estimated privately from the same persons, in public cells
 	// (see [evaluate.EstimatedBehavior]), and source is left out.
 	Kind string `yaml:"kind"`
-	// Name is the column of the logged action's probability (column).
+	// Name is the column of the logged action's probability (column, density).
 	Name string `yaml:"name"`
 	// Once says that one draw fixed all actions of an episode, as the arm of a trial does:
 	// the probability applies to decision 0, and later decisions have probability 1

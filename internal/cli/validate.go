@@ -283,6 +283,7 @@ type dataSchema struct {
 	Columns        map[string]string  `yaml:"columns"`
 	OneRowEpisodes bool               `yaml:"one_row_episodes"`
 	Multiline      bool               `yaml:"multiline"`
+	Densities      bool               `yaml:"densities"`
 	Observations   []string           `yaml:"observations"`
 	Need           []string           `yaml:"need"`
 	Reward         *schemaReward      `yaml:"reward"`
@@ -314,6 +315,10 @@ func loadSchema(path string) (trajectory.Options, error) {
 		Multiline:      s.Multiline,
 		Means:          s.Means,
 		Optional:       trajectory.AllParts,
+		Densities:      s.Densities,
+	}
+	if s.Densities {
+		o.Optional = trajectory.AllParts &^ (trajectory.Action | trajectory.ActionProbs)
 	}
 	if s.OneRowEpisodes {
 		o.Optional &^= trajectory.Final

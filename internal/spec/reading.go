@@ -44,6 +44,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 	if b := c.Data.Behavior; Recorded(b) && drawnOnce(b) {
 		o.Need |= trajectory.BehaviorProb
 	}
+	o.Densities = dense(c.Data.Behavior)
 	if p.Discounts {
 		o.Need |= trajectory.Discount
 	}

@@ -30,7 +30,7 @@ func standIn(c config.Config) config.Config {
 // the contract says how.
 func statedColumns(d config.Data) trajectory.Parts {
 	var need trajectory.Parts
-	if d.Actions != nil || d.Behavior != nil {
+	if d.Actions != nil || d.Behavior != nil && !dense(d.Behavior) {
 		need |= trajectory.Action
 	}
 	if d.Behavior != nil && Recorded(d.Behavior) {

@@ -278,7 +278,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 	if _, estimated := r.Public["estimated_behavior"]; estimated != (b.Kind == "estimate") || estimated != (b.Source == "estimate") {
 		return errors.New("probabilities are estimated exactly where public.estimated_behavior says how")
 	}
-	if b.Kind == "" || b.Name != nil && b.Kind != "column" {
+	if b.Kind == "" || b.Name != nil && b.Kind != "column" && b.Kind != "density" {
 		return fmt.Errorf("kind is %.60q", b.Kind)
 	}
 	if b.Kind == "estimate" {
@@ -313,6 +313,12 @@ func checkBehavior(r *evaluate.Release, v any) error {
 	}
 	if err := spec.ValidateBehavior(&stated, true); err != nil {
 		return err
+	}
+	if b.Kind == "density" && r.Public["on_policy"] == false {
+		params, _ := r.Public["parameters"].(map[string]any)
+		if err := spec.CheckDensity(r.Method, params); err != nil {
+			return err
+		}
 	}
 	return checkDesign(r, stated)
 }

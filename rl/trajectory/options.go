@@ -115,6 +115,10 @@ type Options struct {
 	// are not looked at.
 	Optional Parts
 
+	// Densities says that BehaviorProb and TargetProb are densities of continuous actions,
+	// which may be above 1.
+	Densities bool
+
 	// Encode holds the public vocabularies of columns: by the canonical name action,
 	// reward, terminated or truncated, or by the name of an observation, with or
 	// without its "obs_". That of an observation holds for its next_ column too. An
@@ -261,6 +265,8 @@ func (o *Options) Validate() error {
 		return fail("means are given but missing values are not replaced by them; set missing to mean")
 	case o.ClipRewards && o.Reward == nil:
 		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
+	case o.Densities && (o.Need|o.Optional)&ActionProbs != 0:
+		return fail("a density has no list of all actions' probabilities; do not read one")
 	case o.RewardOnLast && o.EmptyIsZero:
 		return fail("without a reward on its last row an episode has no outcome, or its reward is 0, not both; choose one of the two")
 	case o.RewardOnLast && o.OneRowEpisodes:
