@@ -16,11 +16,12 @@ type Behavior struct {
 	Note string `yaml:"note"`
 
 	// Kind is column (the default: behavior_prob), columns, uniform,
-	// constant_by_step, table, softmax or tree; or estimate, if the probabilities were not
+	// constant_by_step, table, softmax or tree; density, of continuous actions, which is a
+	// column that may be above 1, and so is the target's; or estimate, if the probabilities were not
 	// recorded: they are then estimated privately from the same persons, in public cells
 	// (see [evaluate.EstimatedBehavior]), and source is left out.
 	Kind string `yaml:"kind"`
-	// Name is the column of the logged action's probability (column).
+	// Name is the column of the logged action's probability (column, density).
 	Name string `yaml:"name"`
 	// Precision is by how much a recorded probability may differ from the true one: one unit
 	// of the last recorded digit, or half of it if the writer rounded to the nearest (column).

@@ -36,6 +36,15 @@ type Data struct {
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`
+	// Reward says on which rows the reward stands, and what an empty one means.
+	Reward *struct {
+		// On may be last_row: the reward stands on the last row of an episode, and other rows
+		// have it empty, which is 0. Without it a last row has no outcome: its episode cannot
+		// be used.
+		On string `yaml:"on" json:",omitempty"`
+		// Missing may be zero: whoever curates the data states that an empty reward is 0.
+		Missing string `yaml:"missing" json:",omitempty"`
+	} `yaml:"reward" json:",omitempty"`
 	// Outcome asks for survival: it says what is the time to which event.
 	Outcome *Outcome `yaml:"outcome" json:",omitempty"`
 	// Behavior says where the probabilities of the logged actions come from; an

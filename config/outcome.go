@@ -5,8 +5,15 @@ import (
 )
 
 // Outcome says what is observed of a person in a study of survival: the time to an event or to
-// the end of follow-up, and which of the two it was. docs/survival.md is the guide.
+// the end of follow-up, and which of the two it was. docs/survival.md is the guide. With Column it
+// is the reward of an episode's last decision instead, in files of its own.
 type Outcome struct {
+	// Path names files in which the outcomes stand, a row for each id of By: unit_id or
+	// episode_id, a column with the name that it has in the data.
+	Path Paths  `yaml:"path" json:",omitempty"`
+	By   string `yaml:"by" json:",omitempty"`
+	// Column is the column of these files with the reward of an episode's last decision. All other rewards are 0.
+	Column string `yaml:"column" json:",omitempty"`
 	// Time is the column of the time, and Event the column that says what ended it, in a table
 	// of one row a person. Without both, the time is the number of decisions of a person's
 	// episode, and the event that it terminated.

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -102,7 +103,7 @@ func needPrivacy(method string, p Public) error {
 	if p.Privacy == nil {
 		return fmt.Errorf("%w: %s is a private method; give privacy.epsilon, delta and adjacency, or choose a reference such as is, wis or lstd", ErrMethod, method)
 	}
-	if err := p.single(method); err != nil {
+	if err := errors.Join(p.single(method), p.byRatio(method)); err != nil {
 		return err
 	}
 	return p.Validate()

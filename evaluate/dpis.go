@@ -191,6 +191,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if c := m.Confounding; c != 0 && !(c >= 1 && c <= mostConfounding) {
 		return draft{}, fmt.Errorf("%w: %s: confounding is %v; want the factor, from 1 (none) to %g, by which odds may be off", ErrMethod, method, c, mostConfounding)
 	}
+	if m.Confounding > 1 && p.densities() {
+		return draft{}, fmt.Errorf("%w: %s: confounding moves the odds of a probability, which a density has not; leave it out", ErrMethod, method)
+	}
 	if err := m.Guess.validate(method, p, m.Confounding); err != nil {
 		return draft{}, err
 	}

@@ -201,6 +201,9 @@ func (d *dataset) publish(terms json.RawMessage) error {
 	}
 	if data, ok := tree["data"].(map[string]any); ok {
 		delete(data, "path")
+		if o, ok := data["outcome"].(map[string]any); ok {
+			delete(o, "path")
+		}
 		if b, ok := data["behavior"].(map[string]any); ok {
 			delete(b, "path")
 		}

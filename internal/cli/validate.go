@@ -284,11 +284,19 @@ type dataSchema struct {
 	OneRowEpisodes bool               `yaml:"one_row_episodes"`
 	Sort           bool               `yaml:"sort"`
 	Multiline      bool               `yaml:"multiline"`
+	Densities      bool               `yaml:"densities"`
 	Observations   []string           `yaml:"observations"`
 	Need           []string           `yaml:"need"`
-	Reward         *config.Bounds     `yaml:"reward"`
+	Reward         *schemaReward      `yaml:"reward"`
 	Missing        string             `yaml:"missing"`
 	Means          map[string]float64 `yaml:"means"`
+}
+
+// schemaReward says of rewards what problem.reward and data.reward say.
+type schemaReward struct {
+	config.Bounds `yaml:",inline"`
+	On            string `yaml:"on"`
+	Missing       string `yaml:"missing"`
 }
 
 // loadSchema reads a schema from a file. An empty path is the canonical schema:
@@ -309,6 +317,10 @@ func loadSchema(path string) (trajectory.Options, error) {
 		Multiline:      s.Multiline,
 		Means:          s.Means,
 		Optional:       trajectory.AllParts,
+		Densities:      s.Densities,
+	}
+	if s.Densities {
+		o.Optional = trajectory.AllParts &^ (trajectory.Action | trajectory.ActionProbs)
 	}
 	if s.OneRowEpisodes {
 		o.Optional &^= trajectory.Final
@@ -320,7 +332,13 @@ func loadSchema(path string) (trajectory.Options, error) {
 		}
 		o.Need |= p
 	}
-	if s.Reward != nil {
+	if r := s.Reward; r != nil && (r.On != "" || r.Missing != "") {
+		if r.On != "" && r.On != "last_row" || r.Missing != "" && r.Missing != "zero" {
+			return o, fmt.Errorf("%w: %s: reward.on is %q and reward.missing %q; want last_row, or zero", discreet.ErrSyntax, path, r.On, r.Missing)
+		}
+		o.RewardOnLast, o.EmptyIsZero = r.On != "", r.Missing != ""
+	}
+	if s.Reward != nil && s.Reward.Bounds != (config.Bounds{}) {
 		o.Reward = &trajectory.Range{Min: s.Reward.Min, Max: s.Reward.Max}
 		switch s.Reward.Outside {
 		case "", "reject":

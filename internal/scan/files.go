@@ -18,14 +18,25 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
+// paths are those of the data, and of outcomes in files of their own.
+func paths(s *spec.Spec) []string { return slices.Concat(s.Paths, s.Reading.OutcomeFiles) }
+
+// keyOf is the key that names a path.
+func keyOf(s *spec.Spec, path string) string {
+	if slices.Contains(s.Reading.OutcomeFiles, path) {
+		return "data.outcome.path"
+	}
+	return "data.path"
+}
+
 // files lists the files behind the paths of the data.
 func files(s *spec.Spec) ([]string, error) {
 	var all []string
-	for _, p := range s.Paths {
+	for _, p := range paths(s) {
 		found := []string{p}
 		if _, err := os.Stat(p); err != nil {
 			if found, err = filepath.Glob(p); err != nil {
-				return nil, fmt.Errorf("%w: data.path: %w", config.ErrConfig, err)
+				return nil, fmt.Errorf("%w: %s: %w", config.ErrConfig, keyOf(s, p), err)
 			}
 		}
 		for _, name := range found {
@@ -43,12 +54,12 @@ func files(s *spec.Spec) ([]string, error) {
 // CheckFiles refuses, before anything is opened, paths of the data that hold nothing
 // and files that could keep a reader waiting for ever, such as pipes.
 func CheckFiles(s *spec.Spec) error {
-	for _, p := range s.Paths {
+	for _, p := range paths(s) {
 		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if found, err := filepath.Glob(p); err == nil && len(found) == 0 {
-			return fmt.Errorf("%w: data.path: %s: %w; a relative path starts at the configuration's directory", config.ErrConfig, p, fs.ErrNotExist)
+			return fmt.Errorf("%w: %s: %s: %w; a relative path starts at the configuration's directory", config.ErrConfig, keyOf(s, p), p, fs.ErrNotExist)
 		}
 	}
 	found, err := files(s)

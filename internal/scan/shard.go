@@ -17,6 +17,8 @@ import (
 // PlanShards plans, and refuses what cannot be in shards.
 func PlanShards(s *spec.Spec) (*evaluate.Plan, error) {
 	switch {
+	case len(s.Reading.OutcomeFiles) > 0:
+		return nil, fmt.Errorf("%w: data.outcome.path names a file beside the data, which workers on shards do not read; read the data in one process, or make shards of a table that has the outcomes", config.ErrConfig)
 	case s.Public.Privacy == nil:
 		return nil, fmt.Errorf("%w: privacy is none, and sums without noise are not made in shards; read the data in one process", config.ErrConfig)
 	case s.Public.Privacy.Unit.String() != evaluate.Person.String():

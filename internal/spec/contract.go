@@ -42,15 +42,17 @@ func ComparedTerms(c config.Config) (map[string]any, error) {
 // steward's. Paths are absolute, and of a policy's file the content counts too. A
 // key that says nothing is left out.
 func ContractTerms(c config.Config) (map[string]any, error) {
-	files := make(config.Paths, len(c.Data.Path))
-	for i, p := range c.Data.Path {
-		abs, err := filepath.Abs(c.Resolve(p))
-		if err != nil {
+	var err error
+	if c.Data.Path, err = absolute(c, c.Data.Path); err != nil {
+		return nil, err
+	}
+	if o := c.Data.Outcome; o != nil && len(o.Path) > 0 {
+		joined := *o
+		if joined.Path, err = absolute(c, o.Path); err != nil {
 			return nil, err
 		}
-		files[i] = abs
+		c.Data.Outcome = &joined
 	}
-	c.Data.Path = files
 	if c.Privacy.Noise == "exact" {
 		c.Privacy.Noise = "" // what is meant where nothing is said, as in contracts that do not have the key
 	}
@@ -85,6 +87,19 @@ func ContractTerms(c config.Config) (map[string]any, error) {
 		return true
 	})
 	return tree, nil
+}
+
+// absolute are paths of a configuration wherever it is.
+func absolute(c config.Config, paths config.Paths) (config.Paths, error) {
+	out := make(config.Paths, len(paths))
+	for i, p := range paths {
+		abs, err := filepath.Abs(c.Resolve(p))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = abs
+	}
+	return out, nil
 }
 
 // numbers are the sections that are there only where they were written, and in which

@@ -111,7 +111,7 @@ func validateGroups(b *config.By, c config.Config) error {
 		return fmt.Errorf("%w: by.names has %d names for %d values; give one for each, in their order", config.ErrConfig, len(b.Names), len(b.Values.Words))
 	case replaced && b.Group != byFixed && b.Group != byMayChange:
 		return fmt.Errorf("%w: by.group is %q; under replace_one say may_change, which hides which group a person is in, or fixed, which does not and needs by.persons, the public sizes of the groups", config.ErrConfig, b.Group)
-	case !replaced && b.Group != "" && !(c.Privacy.None && c.Data.Outcome != nil): // a reference of survival takes the question as it is
+	case !replaced && b.Group != "" && !(c.Privacy.None && survival(c) != nil): // a reference of survival takes the question as it is
 		return fmt.Errorf("%w: by.group is %q, and under %s nobody is exchanged for a person of another group; leave it out", config.ErrConfig, b.Group, orNone(c.Privacy.Adjacency))
 	case b.Group == byFixed && b.Guess != nil:
 		return fmt.Errorf("%w: by.guess is for sizes that are private, and fixed groups have public ones; leave it out, and give by.persons", config.ErrConfig)

@@ -16,7 +16,10 @@ import (
 // withOutcome writes out what data.outcome implies: the policy is the one that made the data,
 // time is not discounted and, where the time is a column, a row is all that there is of a person.
 func withOutcome(c config.Config) (config.Config, error) {
-	o := c.Data.Outcome
+	if err := validateJoin(c); err != nil {
+		return c, err
+	}
+	o := survival(c)
 	if o == nil {
 		return c, nil
 	}
@@ -45,7 +48,11 @@ func withOutcome(c config.Config) (config.Config, error) {
 	}
 	c.Data.OneRowEpisodes = true
 	c.Problem.Horizon, c.Problem.Episodes = 1, 1
-	c.Data.Columns = withColumn(c.Data.Columns, "reward", o.Time)
+	time := o.Time
+	if len(o.Path) > 0 {
+		time = trajectory.NoColumn
+	}
+	c.Data.Columns = withColumn(c.Data.Columns, "reward", time)
 	return c, nil
 }
 
@@ -64,7 +71,7 @@ func fromColumns(o *config.Outcome) bool { return o.Time != "" || o.Event != "" 
 
 // outcomeOf builds the outcome, nil where a value is asked for.
 func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
-	o := c.Data.Outcome
+	o := survival(c)
 	if o == nil {
 		return nil, nil
 	}
@@ -213,7 +220,7 @@ func outcomeCodes(o *config.Outcome) (map[string]float64, error) {
 
 // outcomeColumns are the observations of an outcome, in which no value is replaced.
 func outcomeColumns(c config.Config) (names []string) {
-	if o := c.Data.Outcome; o != nil {
+	if o := survival(c); o != nil {
 		if o.Strata != nil {
 			names = append(names, o.Strata.Column)
 		}
@@ -227,7 +234,8 @@ func outcomeColumns(c config.Config) (names []string) {
 // readOutcome has two rows of a person read, so that whoever has more than one shows, and
 // the event read as the numbers of its words.
 func readOutcome(c config.Config, o *trajectory.Options) error {
-	if c.Data.Outcome == nil {
+	readJoin(c, o)
+	if survival(c) == nil {
 		return nil
 	}
 	if s := c.Data.Outcome.Strata; s != nil {

@@ -29,7 +29,7 @@ func policyOf(c config.Config) (policy.Policy, error) {
 		}
 		return policy.NewConstant(action)
 	case "column":
-		return policy.ProbColumn{}, nil
+		return policy.ProbColumn{Density: dense(c.Data.Behavior)}, nil
 	case "columns":
 		return policy.NewColumns(t.Names)
 	case "tree":
@@ -200,7 +200,9 @@ const kindEstimate = "estimate"
 func KindOf(b *config.Behavior) string { return cmp.Or(b.Kind, "column") }
 
 // Recorded reports whether the probabilities are a column of the data.
-func Recorded(b *config.Behavior) bool { return b == nil || b.Kind == "" || b.Kind == "column" }
+func Recorded(b *config.Behavior) bool {
+	return b == nil || b.Kind == "" || b.Kind == "column" || dense(b)
+}
 
 // drawnOnce reports whether an action was drawn once an episode.
 func drawnOnce(b *config.Behavior) bool { return b != nil && b.Once != nil && *b.Once }

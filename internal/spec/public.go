@@ -41,6 +41,9 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	if c.Problem.End != "" {
 		p.Labels["end"] = c.Problem.End
 	}
+	if words := rewardWords(c); words != "" {
+		p.Labels["rewards"] = words
+	}
 	if c.Data.EpisodePerPerson && p.Episodes == 0 {
 		p.Episodes = 1
 	}

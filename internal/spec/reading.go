@@ -26,7 +26,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		EpisodesPerPerson: int(p.Episodes),
 		EpisodeDecisions:  int(p.EpisodeHorizon),
 		Complete:          complete(c),
-		Censored:          c.Data.Outcome != nil,
+		Censored:          survival(c) != nil,
 		Faults:            toldFaults,
 	}
 	for _, t := range policiesAsked(c) {
@@ -45,6 +45,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 	if b := c.Data.Behavior; Recorded(b) && drawnOnce(b) {
 		o.Need |= trajectory.BehaviorProb
 	}
+	o.Densities = dense(c.Data.Behavior)
 	if p.Discounts {
 		o.Need |= trajectory.Discount
 	}
@@ -69,6 +70,9 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		o.Repair = true
 	}
 	o.Whole = slices.Concat(probabilityColumns(c), groupColumn(c), outcomeColumns(c))
+	if err := readRewards(c, &o); err != nil {
+		return o, err
+	}
 	if err := readMissing(c, &o); err != nil {
 		return o, err
 	}

@@ -62,7 +62,7 @@ func ViolationWords(c config.Config) string {
 		}
 		return "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
 	}
-	if c.Data.Outcome != nil {
+	if survival(c) != nil {
 		return evaluate.Unit(c.Privacy.Unit).Words("repair: a record with a value that cannot be used makes its person one of unknown outcome; the number of persons does not change")
 	}
 	var words []string

@@ -15,7 +15,7 @@ func AsksNothing(c config.Config) bool {
 func standIn(c config.Config) config.Config {
 	c.Target, c.Method = config.Target{Kind: "logged"}, config.Method{Name: "dp-is"}
 	reference := "is"
-	if c.Data.Outcome != nil {
+	if survival(c) != nil {
 		c.Method.Name, reference = "dp-survival", "survival"
 	}
 	if c.Privacy.None {
@@ -30,7 +30,7 @@ func standIn(c config.Config) config.Config {
 // the contract says how.
 func statedColumns(d config.Data) trajectory.Parts {
 	var need trajectory.Parts
-	if d.Actions != nil || d.Behavior != nil {
+	if d.Actions != nil || d.Behavior != nil && !dense(d.Behavior) {
 		need |= trajectory.Action
 	}
 	if d.Behavior != nil && Recorded(d.Behavior) {

@@ -43,7 +43,7 @@ func Validate(c config.Config) error {
 	if err := validateRecords(c); err != nil {
 		return err
 	}
-	return ValidateBehavior(c.Data.Behavior, offPolicy(c) && c.Method.Name != "constant")
+	return errors.Join(ValidateBehavior(c.Data.Behavior, offPolicy(c) && c.Method.Name != "constant"), validateDensity(c))
 }
 
 // validateRecords refuses keys that repair what is stated to need no repair.

@@ -145,13 +145,13 @@ func ValidateBehavior(b *config.Behavior, offPolicy bool) error {
 // onlyItsOwn refuses a field that the kind does not use.
 func checkBehaviorFields(b *config.Behavior) error {
 	uses := map[string]string{
-		"": "name once precision", "column": "name once precision", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
+		"": "name once precision", "column": "name once precision", kindDensity: "name", "columns": "names", "uniform": "actions", "constant_by_step": "probs",
 		"table": "path column", "softmax": "path", "tree": "path",
 		kindEstimate: "actions by states column floor share once",
 	}
 	own, known := uses[b.Kind]
 	if !known {
-		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax, tree or estimate", config.ErrConfig, b.Kind)
+		return fmt.Errorf("%w: data.behavior.kind is %q; want column, columns, uniform, constant_by_step, table, softmax, tree, density or estimate", config.ErrConfig, b.Kind)
 	}
 	return unused("data.behavior", KindOf(b), own, []given{
 		{"name", b.Name != ""}, {"names", len(b.Names) > 0}, {"actions", b.Actions != 0}, {"once", b.Once != nil},

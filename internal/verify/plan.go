@@ -90,7 +90,7 @@ func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
 	for _, l := range []struct {
 		name  string
 		check func(r *evaluate.Release, v any) error
-	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}} {
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}, {"rewards", checkRewards}} {
 		v, ok := r.Public[l.name]
 		if !ok {
 			continue
@@ -278,7 +278,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 	if _, estimated := r.Public["estimated_behavior"]; estimated != (b.Kind == "estimate") || estimated != (b.Source == "estimate") {
 		return errors.New("probabilities are estimated exactly where public.estimated_behavior says how")
 	}
-	if b.Kind == "" || b.Name != nil && b.Kind != "column" {
+	if b.Kind == "" || b.Name != nil && b.Kind != "column" && b.Kind != "density" {
 		return fmt.Errorf("kind is %.60q", b.Kind)
 	}
 	if b.Kind == "estimate" {
@@ -314,6 +314,12 @@ func checkBehavior(r *evaluate.Release, v any) error {
 	if err := spec.ValidateBehavior(&stated, true); err != nil {
 		return err
 	}
+	if b.Kind == "density" && r.Public["on_policy"] == false {
+		params, _ := r.Public["parameters"].(map[string]any)
+		if err := spec.CheckDensity(r.Method, params); err != nil {
+			return err
+		}
+	}
 	return checkDesign(r, stated)
 }
 
@@ -323,6 +329,14 @@ func checkEnd(_ *evaluate.Release, v any) error {
 		return nil
 	}
 	return errors.New("want terminated, truncated or column")
+}
+
+// checkRewards wants one of the statements about empty rewards.
+func checkRewards(_ *evaluate.Release, v any) error {
+	if v != spec.RewardsOnLastRow && v != spec.RewardsOrZero && v != spec.RewardsJoined {
+		return errors.New("is no statement of this program about empty rewards")
+	}
+	return nil
 }
 
 // checkRecords wants the one statement that there is, and the rule that follows from it.

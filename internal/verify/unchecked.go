@@ -22,6 +22,7 @@ type unnoticed struct {
 var unnoticedFields = []unnoticed{
 	{[]string{"method"}, "another method would have planned and released the same", alike},
 	{[]string{"disclosure.code_version", "disclosure.config_hash", "disclosure.justification"}, "statements of whoever made the release", nil},
+	{[]string{"public.rewards"}, "what an empty reward means is a statement of the curator", nil},
 	{[]string{"public.behavior"}, "where the probabilities of logged actions come from is a statement of the curator", nil},
 	{[]string{"public.target", "public.actions", "public.targets.policies[].actions"}, "what is in the file of a policy, or in its columns, is not in the release", nil},
 	{[]string{"public.features", "public.state_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number", "public.outcome.event", "public.outcome.causes[].number", "public.outcome.censored", "public.outcome.strata"},

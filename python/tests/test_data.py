@@ -148,6 +148,11 @@ def test_what_is_not_said_is_named(arguments: dict[str, object], word: str, pbc:
         dt.logs(pbc, **arguments)  # type: ignore[arg-type]
 
 
+def test_a_file_of_outcomes_is_found_from_anywhere(pbc: pd.DataFrame) -> None:
+    joined = dt.logs(pbc, person="unit_id", more={"outcome": {"path": "alive.csv", "by": "unit_id", "column": "alive"}})
+    assert joined.section["outcome"]["path"] == [os.path.abspath("alive.csv")]
+
+
 def test_no_frame_at_all() -> None:
     with pytest.raises(dt.InputError, match="int is no frame"):
         dt.logs(7, person="unit_id")

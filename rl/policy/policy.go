@@ -27,7 +27,7 @@ type Policy interface {
 	// K-1; 0 when it does not say.
 	Actions() int
 	// MaxProb is a public upper bound on the probability of any action in any
-	// state, in (0, 1].
+	// state, in (0, 1]; of densities it is +Inf.
 	MaxProb() float64
 	// Bind ties the policy to a dataset. It fails with ErrMissing, or with an
 	// error of package feature, when a column that it needs is not there; it
@@ -122,7 +122,7 @@ func ratio(b Bound, d *trajectory.Dataset, row int) (float64, bool) {
 // divided is pi/pi_b, or 0 and false where pi is not known or the ratio cannot be had.
 func divided(p float64, ok bool, behavior float64) (float64, bool) {
 	rho := p / behavior
-	// The reader keeps behaviour probabilities in (0, 1]. What a dataset made by
+	// The reader keeps behaviour probabilities in (0, 1], and densities above 0. What a dataset made by
 	// other hands holds beside them (0, NaN, a number so small that the ratio
 	// overflows) must not become an infinity inside a sum.
 	if !ok || !(rho >= 0 && rho <= math.MaxFloat64) {

@@ -115,6 +115,10 @@ type Options struct {
 	// are not looked at.
 	Optional Parts
 
+	// Densities says that BehaviorProb and TargetProb are densities of continuous actions,
+	// which may be above 1.
+	Densities bool
+
 	// Encode holds the public vocabularies of columns: by the canonical name action,
 	// reward, terminated or truncated, or by the name of an observation, with or
 	// without its "obs_". That of an observation holds for its next_ column too. An
@@ -159,6 +163,24 @@ type Options struct {
 	// ClipRewards.
 	Reward      *Range
 	ClipRewards bool
+
+	// RewardOnLast says that a reward stands on the last decision of an episode: it is empty, or
+	// 0, on the others, and 0 is read there. Without it on the last decision the outcome of
+	// the episode is missing, which is a violation.
+	RewardOnLast bool
+	// EmptyIsZero says that an empty reward is 0.
+	EmptyIsZero bool
+
+	// OutcomeFiles are files of their own that hold what became of persons or episodes, a row
+	// each: OutcomeBy, unit_id or episode_id, says of which, and names the column of ids as the
+	// data do. OutcomeColumn is the column of the value, which is the reward of the last
+	// decision of an episode; the others have 0, and no reward in the data. An episode whose
+	// id has no row, two rows or a value that cannot be used is a violation.
+	OutcomeFiles  []string
+	OutcomeBy     string
+	OutcomeColumn string
+	// OutcomeEvent is a further column of these files, and an observation. It is for episodes of one row.
+	OutcomeEvent string
 
 	// Repair leaves an episode out that violates anything else that is asked of a
 	// record, and keeps its person, who may then have no episode at all; without it a
@@ -246,6 +268,24 @@ func (o *Options) Validate() error {
 		return fail("means are given but missing values are not replaced by them; set missing to mean")
 	case o.ClipRewards && o.Reward == nil:
 		return fail("rewards cannot be clipped without bounds; give the reward's min and max")
+	case o.Densities && (o.Need|o.Optional)&ActionProbs != 0:
+		return fail("a density has no list of all actions' probabilities; do not read one")
+	case o.RewardOnLast && o.EmptyIsZero:
+		return fail("without a reward on its last row an episode has no outcome, or its reward is 0, not both; choose one of the two")
+	case o.RewardOnLast && o.OneRowEpisodes:
+		return fail("episodes of one row have the reward on their only row; leave it out that it stands on the last")
+	case (o.RewardOnLast || o.EmptyIsZero) && o.Reward != nil && !(o.Reward.Min <= 0 && o.Reward.Max >= 0):
+		return fail("an empty reward is 0, which reward bounds [%g, %g] do not hold; widen them", o.Reward.Min, o.Reward.Max)
+	case len(o.OutcomeFiles) == 0 && (o.OutcomeBy != "" || o.OutcomeColumn != "" || o.OutcomeEvent != ""):
+		return fail("outcomes are asked for, and no file of them is named; name it")
+	case len(o.OutcomeFiles) > 0 && (o.OutcomeBy != canon.Unit && o.OutcomeBy != canon.Episode || o.OutcomeColumn == ""):
+		return fail("outcomes of a file are joined by unit_id or episode_id, and have a column; name both")
+	case o.OutcomeBy == canon.Unit && o.Unit > UnitPerson || o.OutcomeBy == canon.Episode && (o.OneRowEpisodes || o.EpisodePerPerson):
+		return fail("outcomes are joined by %s, which is not looked at", o.OutcomeBy)
+	case o.OutcomeEvent != "" && !o.OneRowEpisodes:
+		return fail("what ended a time is an observation of episodes of one row; read the data so")
+	case len(o.OutcomeFiles) > 0 && (o.RewardOnLast || o.EmptyIsZero):
+		return fail("rewards stand in another file, and none is empty; choose one of the two")
 	case o.Complete && (o.Repair || o.Missing != MissingReject || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:
@@ -335,6 +375,8 @@ type Unused struct {
 type Repaired struct {
 	// Rewards were moved to their bounds, and Observations that were missing replaced.
 	Rewards, Observations int
+	// Empty rewards are 0 by [Options.EmptyIsZero].
+	Empty int
 	// Episodes were left out for a violation.
 	Episodes int
 	// First are the first of the violations for which they were, and Kinds counts all.

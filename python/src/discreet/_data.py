@@ -160,6 +160,10 @@ def logs(
     section: dict[str, Any] = dict(more or {})
     if "path" in section:
         raise InputError("more names a path; the data are the first argument", remedy="leave path out of more")
+    outcome = section.get("outcome")
+    if isinstance(outcome, Mapping) and "path" in outcome:
+        files = outcome["path"]
+        section["outcome"] = {**outcome, "path": [_path(p) for p in (files if isinstance(files, list) else [files])]}
     given = {
         "unit_id": person,
         "episode_id": episode,

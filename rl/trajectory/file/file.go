@@ -92,8 +92,14 @@ func OpenOne(ctx context.Context, files []string, index int, format string, o tr
 }
 
 func open(ctx context.Context, f table.Format, files []string, o trajectory.Options) (*Stream, error) {
+	beside, outcomes, err := besides(f, o)
+	if err != nil {
+		return nil, err
+	}
 	if f.Name == csvfile.Format().Name {
-		f = csvfile.Dialect{Separator: o.Separator, NA: o.NA, Multiline: o.Multiline}.Format()
+		f = dialect(o)
+	} else if beside.Name == csvfile.Format().Name {
+		o.Separator, o.NA, o.Multiline = 0, nil, false // which are theirs
 	} else if o.Separator != 0 || len(o.NA) > 0 || o.Multiline {
 		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out, and data.multiline", trajectory.ErrOptions, f.Name)
 	}
@@ -101,7 +107,38 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 	if err != nil {
 		return nil, err
 	}
+	if len(outcomes) > 0 {
+		in.Beside(beside, outcomes)
+	}
 	return &Stream{in: in}, nil
+}
+
+func dialect(o trajectory.Options) table.Format {
+	return csvfile.Dialect{Separator: o.Separator, NA: o.NA, Multiline: o.Multiline}.Format()
+}
+
+// besides finds the files of outcomes, and their format: by their extension, else that of
+// the data.
+func besides(f table.Format, o trajectory.Options) (table.Format, []string, error) {
+	if len(o.OutcomeFiles) == 0 {
+		return table.Format{}, nil, nil
+	}
+	files, err := expand(o.OutcomeFiles)
+	if err != nil {
+		return f, nil, err
+	}
+	if _, known := byExtension(files[0]); known {
+		if f, err = choose(files, ""); err != nil {
+			return f, nil, err
+		}
+	}
+	switch f.Name {
+	case csvfile.Format().Name:
+		f = dialect(o)
+	case minarifile.Format().Name:
+		return f, nil, fmt.Errorf("%w: outcomes are read from CSV, Parquet or NDJSON, not from a dataset of Minari", ErrFormat)
+	}
+	return f, files, nil
 }
 
 // Summary is what validation has counted. It is for the curator: counts are as

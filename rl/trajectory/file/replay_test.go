@@ -52,6 +52,9 @@ func person(r *rand.Rand, name string) record {
 // order, repeated, or there too often.
 func attacker(r *rand.Rand) record {
 	rows := person(r, "x")
+	if r.IntN(9) == 0 {
+		rows[r.IntN(len(rows))]["reward"] = "null"
+	}
 	for _, row := range rows { // not one of those that are compared
 		row["episode_id"] = strings.Replace(row["episode_id"], "e", "x", 1)
 	}
@@ -109,6 +112,9 @@ func asked(r *rand.Rand, format string) trajectory.Options {
 	}
 	if r.IntN(2) == 0 {
 		o.Reward, o.ClipRewards = &trajectory.Range{Max: 1}, r.IntN(2) == 1
+	}
+	if r.IntN(4) == 0 {
+		o.EmptyIsZero = true
 	}
 	if r.IntN(2) == 0 {
 		askedOfWords(r, format, &o)

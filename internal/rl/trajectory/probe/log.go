@@ -69,7 +69,9 @@ func newLog(j Job) log {
 		l.date = strings.NewReplacer("%Y", "2006", "%m", "01", "%d", "02", "%H", "15", "%M", "04", "%S", "05", "%z", "Z07:00").Replace(l.o.Steps.Date)
 	}
 	l.observe(parts&trajectory.Final != 0 && !l.o.OneRowEpisodes)
-	l.add(reward, "reward")
+	if len(l.o.OutcomeFiles) == 0 {
+		l.add(reward, "reward")
+	}
 	for _, part := range []struct {
 		part trajectory.Parts
 		kind kind
@@ -229,6 +231,10 @@ func (l *log) decision(r *rand.Rand, person string, e, s int, last, cut bool) ro
 		case target:
 			v = []float64{0, 0.5, 1}[r.IntN(3)]
 		case reward:
+			if l.o.RewardOnLast && !last {
+				out[c.name] = "null"
+				continue
+			}
 			v = r.Float64()
 			if b := l.o.Reward; b != nil {
 				v = b.Min + v*(b.Max-b.Min)

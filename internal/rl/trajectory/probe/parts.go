@@ -112,7 +112,7 @@ func (l *session) inStretches(ctx context.Context) (string, bool, error) {
 		}
 		padded.WriteString(padding + "\n")
 	}
-	if err := os.WriteFile(l.path, padded.Bytes(), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(l.path, padded.Bytes(), 0o600), l.writeOutcomes(rows)); err != nil {
 		return "", false, err
 	}
 	whole, _, err := file.Read(ctx, []string{l.path}, l.Format, l.Options)

@@ -116,6 +116,9 @@ func Reader(ctx context.Context, j Job) (*Report, error) {
 	}
 	defer os.RemoveAll(dir)
 	l := &session{Job: j, path: filepath.Join(dir, "log."+j.Format), log: newLog(j), rand: rand.New(rand.NewPCG(j.Seed, 1))}
+	if len(j.Options.OutcomeFiles) > 0 {
+		l.Options.OutcomeFiles = []string{filepath.Join(dir, "outcomes."+j.Format)}
+	}
 	l.report = Report{Format: j.Format, Refused: map[string]int{}, Repairs: l.repairs(), SelfTest: []Planted{}, Broken: []string{}}
 	for _, m := range mistakes {
 		if m.ofRepairs && !l.repairs() || m.of != nil && !m.of(j.Options, j.Format) {
@@ -222,7 +225,7 @@ func (l *session) read(ctx context.Context, rows []row) (*trajectory.Dataset, er
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(l.path, text, 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(l.path, text, 0o600), l.writeOutcomes(rows)); err != nil {
 		return nil, err
 	}
 	o := l.Options

@@ -23,7 +23,16 @@ func questions() map[string]trajectory.Options {
 	rows.OneRowEpisodes, rows.Unit, rows.Optional, rows.EpisodesPerPerson = true, trajectory.UnitRow, 0, 0
 	quoted := repair
 	quoted.Multiline = true
-	return map[string]trajectory.Options{"quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+	last, empty := repair, repair
+	last.RewardOnLast, empty.EmptyIsZero = true, true
+	joined, survival := repair, rows
+	joined.EpisodesPerPerson, joined.OutcomeFiles, joined.OutcomeBy, joined.OutcomeColumn = 1, []string{"elsewhere"}, "unit_id", "alive"
+	survival.Unit, survival.Reward, survival.ClipRewards, survival.Columns = trajectory.UnitPerson, nil, false, map[string]string{"reward": trajectory.NoColumn}
+	survival.OutcomeFiles, survival.OutcomeBy, survival.OutcomeColumn, survival.OutcomeEvent = []string{"elsewhere"}, "unit_id", "days", "status"
+	survival.Encode = map[string]trajectory.Vocabulary{"status": {Words: []string{"left", "death"}}}
+	byEpisode := joined
+	byEpisode.EpisodesPerPerson, byEpisode.OutcomeBy = 2, "episode_id"
+	return map[string]trajectory.Options{"joined": joined, "joined by episode": byEpisode, "survival": survival, "last reward": last, "empty rewards": empty, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
 }
 
 // TestOthersAreReadAlike: of every question and format what is read of others does not

@@ -23,12 +23,18 @@ type episodeState struct {
 	finalAt  place   // its row
 	step     float64 // of the last decision
 
-	clipped, replaced int // rewards and observations that were repaired
+	outcome bool  // the last decision has a reward, where only the last may
+	early   place // its row, if the reward is not 0
+
+	clipped, replaced, empty int // rewards and observations that were repaired, and empty rewards
 }
 
 // describe sets what the episodes of a file have in common.
 func (s *Stream) describe() {
 	s.ep.Columns = s.bound.observations
+	if s.o.OutcomeEvent != "" {
+		s.ep.Columns = append(slices.Clone(s.ep.Columns), s.o.OutcomeEvent)
+	}
 	s.ep.Actions = s.bound.width[blkProbs]
 }
 
@@ -61,9 +67,10 @@ func (s *Stream) finish() error {
 	}
 	s.met++
 	if s.state.rows == 0 && s.state.final {
-		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.lacked(),
 			What: "is missing, and the episode has no decision before it", Remedy: "drop the row", Kind: trajectory.ErrEpisode})
 	}
+	s.joinOutcome()
 	s.checkEnd()
 	if s.state.leftOut {
 		s.clear()
@@ -112,6 +119,7 @@ func (s *Stream) checkEnd() {
 	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
+	s.noOutcome()
 	s.contradicted()
 	if s.state.final && s.ep.Terminated && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
 		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
@@ -164,7 +172,7 @@ func (s *Stream) take(lo, hi int) error {
 	if s.state.final {
 		s.state.final = false
 		s.decided()
-		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.lacked(),
 			What: "is missing before the last row of the episode", Remedy: "give every decision its reward", Kind: trajectory.ErrValue})
 		if err := s.ended(); err != nil {
 			return err
@@ -203,8 +211,11 @@ func (s *Stream) decided() {
 
 // isFinal tells whether a row is an observation without a decision.
 func (s *Stream) isFinal(row int) bool {
-	if s.o.OneRowEpisodes || !table.IsNull(s.batch.Blocks[blkReward].Values[row]) {
+	if s.o.OneRowEpisodes || s.bound.has(blkReward) && !table.IsNull(s.batch.Blocks[blkReward].Values[row]) {
 		return false
+	}
+	if s.mayLack() && !s.bound.has(blkAction) && !s.bound.has(blkPresence) {
+		return false // no action tells it from a decision without a reward
 	}
 	for _, block := range []int{blkAction, blkPresence} {
 		if s.bound.has(block) && (!table.IsNull(s.batch.Blocks[block].Values[row]) || s.batch.Faulty(row, s.name(block, 0))) {
@@ -224,7 +235,10 @@ func (s *Stream) append(lo, hi int) {
 	b.obs = append(b.obs, s.values(blkObs, lo, hi)...)
 	s.impute(b.obs[from:])
 	from = len(b.reward)
-	b.reward = append(b.reward, s.values(blkReward, lo, hi)...)
+	if b.reward = append(b.reward, s.values(blkReward, lo, hi)...); !s.bound.has(blkReward) {
+		b.reward = append(b.reward, make([]float64, hi-lo)...)
+	}
+	s.zeros(b.reward[from:])
 	s.clip(b.reward[from:])
 	if s.bound.has(blkAction) {
 		for _, v := range s.values(blkAction, lo, hi) {
@@ -278,7 +292,7 @@ func (s *Stream) takeNext(row int) {
 func (s *Stream) takeFinal(row int) {
 	s.state.final, s.state.finalAt = true, s.place(row)
 	if s.o.Complete {
-		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.name(blkReward, 0),
+		s.violation(s.state.finalAt, &trajectory.InputError{Column: s.lacked(),
 			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, or leave problem.records out, so that the interval allows for what is missing", Kind: trajectory.ErrValue})
 	}
 	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)
@@ -297,7 +311,7 @@ func (s *Stream) impute(obs []float64) {
 	if s.o.Missing == trajectory.MissingReject {
 		return
 	}
-	w := len(s.ep.Columns)
+	w := s.bound.width[blkObs]
 	for i, v := range obs {
 		if v != v && !slices.Contains(s.o.Whole, s.ep.Columns[i%w]) { // which its episode is left out for
 			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means

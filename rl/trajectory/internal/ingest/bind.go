@@ -73,7 +73,7 @@ func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{x.keys, x.observations, x.decision, x.flags, x.vocabularies} {
+	for _, step := range []func() error{x.keys, x.joinable, x.observations, x.decision, x.flags, x.vocabularies} {
 		if err := x.note(step()); err != nil {
 			return nil, err
 		}
@@ -150,11 +150,15 @@ func (x *binder) reward() error {
 	if err != nil {
 		return err
 	}
-	if i < 0 {
+	switch beside := len(x.o.OutcomeFiles) > 0; {
+	case i < 0 && !beside:
 		return x.missing(canon.Reward)
-	}
-	if err := x.value(i, blkReward, canon.Reward); err != nil {
-		return err
+	case i >= 0 && beside:
+		return x.fail(x.fields[i].Name, "is the reward, and data.outcome says that it stands in another file", "set data.columns: {reward: none}, or leave data.outcome.path out")
+	case i >= 0:
+		if err := x.value(i, blkReward, canon.Reward); err != nil {
+			return err
+		}
 	}
 	if x.b.has(blkAction) || x.o.OneRowEpisodes {
 		return nil

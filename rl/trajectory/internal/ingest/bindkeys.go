@@ -97,3 +97,11 @@ func (x *binder) key(field, key int) {
 	x.b.hasKey[key] = true
 	x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Key, Block: key})
 }
+
+// joinable wants the column by which outcomes are joined.
+func (x *binder) joinable() error {
+	if len(x.o.OutcomeFiles) > 0 && x.o.OutcomeBy == canon.Unit && !x.b.hasKey[keyUnit] {
+		return x.missing(canon.Unit)
+	}
+	return nil
+}

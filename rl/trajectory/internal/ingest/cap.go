@@ -20,6 +20,7 @@ func (s *Stream) cap() bool {
 		s.rewards += n
 		s.repaired.Rewards += s.state.clipped
 		s.repaired.Observations += s.state.replaced
+		s.repaired.Empty += s.state.empty
 	}
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
 		s.shorten(n)

@@ -38,6 +38,7 @@ func (c *checker) refuse(row int, column, what, remedy string) {
 }
 
 func (c *checker) put(into *faults, row int, column, what, remedy string, kind error) {
+	c.s.lastViolation = trajectory.FaultKind{Column: column, What: what}
 	at := c.s.place(row)
 	if into.count(at, column, what) {
 		into.keep(at, c.s.fault(row, column, what, remedy, kind))
@@ -208,32 +209,6 @@ func (c *checker) actions() {
 			c.fault(row, name, "is negative", "number the actions 0, 1, 2, ...", trajectory.ErrValue)
 		default:
 			c.fault(row, name, "is not below the number of actions", "number the actions 0, 1, 2, ..., with a probability for each", trajectory.ErrValue)
-		}
-	}
-}
-
-func (c *checker) rewards() {
-	if c.s.sound[blkReward] {
-		return
-	}
-	low, high := -math.MaxFloat64, math.MaxFloat64
-	r := c.s.o.Reward
-	if r != nil && !c.s.o.ClipRewards {
-		low, high = r.Min, r.Max
-	}
-	for i, v := range c.s.values(blkReward, c.lo, c.hi) {
-		if v >= low && v <= high {
-			continue
-		}
-		row, name := c.lo+i, c.s.name(blkReward, 0)
-		switch {
-		case table.IsNull(v):
-			c.missing(row, name, "give every decision its reward; only a last row without action may lack it")
-		case !finite(v):
-			c.notFinite(row, name, v)
-		default:
-			c.refuse(row, name, "is outside the declared bounds ["+short(r.Min)+", "+short(r.Max)+"]",
-				"widen the bounds by public knowledge, or clip rewards (outside: clip)")
 		}
 	}
 }

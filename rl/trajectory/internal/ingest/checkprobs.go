@@ -15,15 +15,25 @@ const probTolerance = 1e-6
 const (
 	aboveOne    = "is above 1 and no probability: are these percentages?"
 	percentages = "divide percentages by 100 in the file, or mend the log"
+	densities   = "; say of densities that they are (data.behavior.kind: density)"
 )
 
-// probability checks that a column lies in [low, 1].
+// mostLikely is the largest value of a column of probabilities, or of densities.
+func (s *Stream) mostLikely() float64 {
+	if s.o.Densities {
+		return math.MaxFloat64
+	}
+	return 1
+}
+
+// probability checks that a column lies in [low, 1], or holds densities from low on.
 func (c *checker) probability(block int, low float64, remedy string) {
 	if !c.s.bound.has(block) || c.s.sound[block] {
 		return
 	}
+	most := c.s.mostLikely()
 	for i, v := range c.s.values(block, c.lo, c.hi) {
-		if v >= low && v <= 1 {
+		if v >= low && v <= most {
 			continue
 		}
 		row, name := c.lo+i, c.s.name(block, 0)
@@ -34,8 +44,10 @@ func (c *checker) probability(block int, low float64, remedy string) {
 			c.notFinite(row, name, v)
 		case v == 0:
 			c.fault(row, name, "is zero for the logged action", remedy, trajectory.ErrValue)
+		case c.s.o.Densities:
+			c.fault(row, name, "is negative and no density", remedy, trajectory.ErrValue)
 		case v > 1:
-			c.fault(row, name, aboveOne, percentages, trajectory.ErrValue)
+			c.fault(row, name, aboveOne, percentages+densities, trajectory.ErrValue)
 		default:
 			c.fault(row, name, "is not a probability", "probabilities lie between 0 and 1; "+remedy, trajectory.ErrValue)
 		}

@@ -79,14 +79,16 @@ func (f *faults) counts(o *faults) {
 	f.total += o.total
 }
 
-// merge adds faults that come after all of f, in rows numbered from after the given one.
-func (f *faults) merge(o *faults, after int) {
+// merge adds faults that come after all of f, in rows numbered from after the given one of their file.
+func (f *faults) merge(o *faults, file string, after int) {
 	f.counts(o)
 	for i, e := range o.kept {
 		if len(f.kept) == f.most {
 			break
 		}
-		e.Row += after
+		if e.File == file { // and not one of outcomes
+			e.Row += after
+		}
 		f.kept, f.at = append(f.kept, e), append(f.at, place{o.at[i].file, o.at[i].row + after, o.at[i].part})
 	}
 }

@@ -60,6 +60,9 @@ func (s *Stream) open() error {
 		s.tellRepairs()
 		return io.EOF
 	}
+	if err := s.readOutcomes(); err != nil {
+		return err
+	}
 	if s.o.Steps.Sort {
 		return s.arrange()
 	}

@@ -25,6 +25,9 @@ func (s *Stream) Cut(workers int) []*Stream {
 	if len(s.files) != 1 || workers < 2 || s.o.Steps.Sort {
 		return nil
 	}
+	if s.readOutcomes() != nil {
+		return nil
+	}
 	b, err := s.bindNext()
 	if err != nil || b.widest() > widestDivided {
 		return nil
@@ -53,7 +56,7 @@ func (s *Stream) Cut(workers int) []*Stream {
 		if err != nil {
 			return nil
 		}
-		x.window = w
+		x.window, x.outcomes = w, s.outcomes
 		out = append(out, x)
 	}
 	return out
@@ -86,9 +89,14 @@ func (s *Stream) Join(x *Stream) bool {
 	for _, n := range x.notices {
 		s.notice(n)
 	}
-	s.violations.merge(x.violations, s.joins.after)
+	s.violations.merge(x.violations, x.files[0], s.joins.after)
 	s.repaired.Rewards += x.repaired.Rewards
 	s.repaired.Observations += x.repaired.Observations
+	for i, word := range x.joined {
+		s.joined = grown(s.joined, i)
+		s.joined[i] |= word
+	}
+	s.repaired.Empty += x.repaired.Empty
 	s.repaired.Episodes += x.repaired.Episodes
 	s.unused.Episodes += x.unused.Episodes
 	s.unused.Horizon += x.unused.Horizon

@@ -21,13 +21,16 @@ func (s *Stream) leaveOut() *faults {
 }
 
 // violation notes what is wrong with the episode at hand, in a row of it: a fault, or a
-// reason to leave it out.
+// reason to leave it out. One that stands in a file of outcomes names it itself.
 func (s *Stream) violation(at place, e *trajectory.InputError) {
-	e.File, e.Row = s.files[at.file], at.row
+	if e.File == "" {
+		e.File, e.Row = s.files[at.file], at.row
+	}
 	into := s.faults
 	if s.repairs() {
 		into = s.leaveOut()
 	}
+	s.lastViolation = trajectory.FaultKind{Column: e.Column, What: e.What}
 	into.add(at, e)
 }
 
@@ -75,6 +78,10 @@ func (s *Stream) tellRepairs() {
 	if r.Observations > 0 {
 		s.notice(fmt.Sprintf("missing observations were replaced: %d", r.Observations))
 	}
+	if s.o.EmptyIsZero {
+		s.notice(fmt.Sprintf("empty rewards were read as 0, as data.reward.missing says: %d of %d", r.Empty, s.rewards))
+	}
+	s.tellOutcomes()
 	if r.Episodes > 0 {
 		s.notice(s.leftOutWords(r))
 	}

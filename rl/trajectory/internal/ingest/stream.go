@@ -61,6 +61,14 @@ type Stream struct {
 	joins    joinState
 	hear     func(Mention) error // of ids, which it checks in place of the stream; else nil
 
+	beside   table.Format // of outcomes in files of their own, besides
+	besides  []string
+	outcomes *outcomes
+	joined   []uint64 // which of them, a bit each
+
+	// lastViolation is what was wrong last with an episode that is left out.
+	lastViolation trajectory.FaultKind
+
 	ep    trajectory.Episode
 	state episodeState
 	buf   buffers
@@ -284,6 +292,7 @@ func (s *Stream) unread(hi int) {
 			if s.repairs() && !f.Form {
 				into = s.leaveOut()
 			}
+			s.lastViolation = trajectory.FaultKind{Column: f.Err.Column, What: f.Err.What}
 			if at := (place{file: s.index, row: f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
 				e := f.Err // the batch is used again
 				into.keep(at, &e)

@@ -18,8 +18,10 @@ func (s *Stream) survey() {
 		case blkAction:
 			s.sound[block] = wholeWithin(values, s.lastAction())
 		case blkBehavior:
-			s.sound[block] = within(values, math.SmallestNonzeroFloat64, 1)
-		case blkTarget, blkDiscount:
+			s.sound[block] = within(values, math.SmallestNonzeroFloat64, s.mostLikely())
+		case blkTarget:
+			s.sound[block] = within(values, 0, s.mostLikely())
+		case blkDiscount:
 			s.sound[block] = within(values, 0, 1)
 		case blkReward:
 			low, high := -math.MaxFloat64, math.MaxFloat64

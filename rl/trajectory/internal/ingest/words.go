@@ -88,6 +88,7 @@ func (x *binder) oneHotNamed(name string) (hot, bool) {
 func (x *binder) vocabularies() error {
 	for _, key := range sortedKeys(x.o.Encode) {
 		switch key {
+		case x.o.OutcomeEvent: // of another file
 		case canon.Action, canon.Reward, canon.Terminated, canon.Truncated: // asked for where they are needed
 		default:
 			if x.find(key) < 0 {
