@@ -30,8 +30,10 @@ type Manifest struct {
 	Private string `json:"private"`
 	Version string `json:"version"`
 	Program string `json:"program"`
-	// Table is the Parquet file, and CSV the same rows for auditors, nil without.
-	Table scan.Contents  `json:"table"`
+	// Table is the Parquet file, and CSV the same rows for auditors, nil without. All that
+	// follows is in the metadata of the table as well: whoever recognises its bytes, as a
+	// ledger does, knows what it was made of.
+	Table *scan.Contents `json:"table,omitempty"`
 	CSV   *scan.Contents `json:"csv,omitempty"`
 	// Inputs are the raw files. Records are their rows, those that hold a last observation
 	// alone included, and Lines the physical lines of CSV files.
@@ -46,6 +48,9 @@ type Manifest struct {
 	// all that was changed.
 	Replaced int `json:"observations_replaced"`
 }
+
+// manifestMark is the text in the metadata of a table that holds its manifest.
+const manifestMark = "discreet_manifest"
 
 const forCurator = "counts and digests of data about people: for their curator alone"
 
@@ -167,13 +172,15 @@ func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, or
 		}
 		return &scan.Contents{File: filepath.Base(path), Bytes: w.n, SHA256: hex.EncodeToString(w.hash.Sum(nil))}, err
 	}
-	table, err := create(order.Table, func(w io.Writer) error {
-		return rows.WriteParquet(ctx, w, map[string]string{scan.ImportMark: scan.ImportVersion})
-	})
+	within, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	m.Table = *table
+	if m.Table, err = create(order.Table, func(w io.Writer) error {
+		return rows.WriteParquet(ctx, w, map[string]string{scan.ImportMark: scan.ImportVersion, manifestMark: string(within)})
+	}); err != nil {
+		return err
+	}
 	if order.CSV != "" {
 		if m.CSV, err = create(order.CSV, func(w io.Writer) error { return rows.WriteCSV(ctx, w) }); err != nil {
 			return err

@@ -123,6 +123,14 @@ func TestTheTableHoldsTheData(t *testing.T) {
 		if err != nil || m.Table.SHA256 != hex.EncodeToString(sum[:]) || m.Table.Bytes != int64(len(table)) {
 			t.Errorf("the manifest says %+v of a table of %d bytes and hash %x", m.Table, len(table), sum)
 		}
+		marks, err := file.Marks(order.Table, "discreet_manifest")
+		within := importing.Manifest{Table: m.Table, CSV: m.CSV}
+		if err == nil {
+			err = json.Unmarshal([]byte(marks["discreet_manifest"]), &within)
+		}
+		if err != nil || !reflect.DeepEqual(&within, m) {
+			t.Errorf("the table has the manifest %+v (%v), the file beside it %+v", within, err, m)
+		}
 		if m.Persons != want.Persons() || m.Episodes != 40 || m.Rows != want.Rows() || m.Records != want.Rows() || m.Lines != want.Rows()+2 || len(m.Inputs) != 2 {
 			t.Errorf("%+v of %d rows", m, want.Rows())
 		}

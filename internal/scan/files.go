@@ -92,14 +92,15 @@ func checkImported(s *spec.Spec, files []string) error {
 	return nil
 }
 
-// Contents recognises a file: its SHA-256 and its size.
+// Contents recognises a file, whose name is told without its directory: its SHA-256 and its
+// size.
 type Contents struct {
 	File   string `json:"file"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// ContentsOf are those of the files of the data, sorted by name.
+// ContentsOf are those of the files of the data, sorted by their paths.
 func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
 	found, err := files(s)
 	if err != nil {
@@ -115,7 +116,7 @@ func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", trajectory.ErrInput, name, err)
 		}
-		out = append(out, Contents{File: name, Bytes: info.Size(), SHA256: hex.EncodeToString(sum)})
+		out = append(out, Contents{File: filepath.Base(name), Bytes: info.Size(), SHA256: hex.EncodeToString(sum)})
 	}
 	return out, nil
 }
