@@ -78,7 +78,7 @@ var table = []part{
 		{"internal/spec"},     // what follows from a configuration without the data
 		{"internal/scan"},     // the data, read and checked
 		{"internal/charging"}, // the ledger, asked and charged
-		{"internal/evaluation", "internal/verify", "internal/trainjob", "internal/draft"},
+		{"internal/evaluation", "internal/verify", "internal/trainjob", "internal/draft", "internal/importing"},
 		{"internal/audit"},  // what is claimed, attacked
 		{"internal/report"}, // pages
 		{"."},

@@ -16,6 +16,10 @@ type Sink struct {
 	most   int // values of a page
 	budget int // entries of a dictionary
 
+	// The file.
+	all     int64 // values of the row groups before
+	longest int   // of its lists; 1 without any
+
 	// The page at hand: levels, and one of the forms of values.
 	pageRows   int
 	levels     int
@@ -41,7 +45,7 @@ type Sink struct {
 }
 
 func newSink(leaf Leaf, columns int) *Sink {
-	s := &Sink{leaf: leaf, most: max(min(pageValues, allPageValues/columns), 1<<6)}
+	s := &Sink{leaf: leaf, longest: 1, most: max(min(pageValues, allPageValues/columns), 1<<6)}
 	most := mostNumbers
 	if leaf.Type == Text {
 		most = mostTexts
@@ -111,7 +115,7 @@ func (s *Sink) Null() {
 
 // Doubles adds a row of a column of lists.
 func (s *Sink) Doubles(list []float64) {
-	if len(list) == 0 {
+	if s.longest = max(s.longest, len(list)); len(list) == 0 {
 		s.def, s.rep = append(s.def, 0), append(s.rep, 0)
 		s.levels++
 	}

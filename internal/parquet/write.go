@@ -52,8 +52,8 @@ type Writer struct {
 	marks  [][2]string
 	groups []writtenGroup
 	rows   int   // of the group at hand
-	counts int64 // values of the file
-	keys   int64 // bytes of its texts as a reader delivers them
+	all    int64 // of the groups before
+	keys   int64 // bytes of the texts of the file as a reader delivers them
 }
 
 // writtenGroup is what the footer says of a row group.
@@ -126,12 +126,13 @@ func (x *Writer) flush() {
 		if c.indexed {
 			c.size = x.at - c.dictionary
 		}
-		x.counts += max(c.values, int64(x.rows))
+		s.all += c.values
 		x.keys += s.delivered
 		g.columns = append(g.columns, c)
 		s.reset()
 	}
 	x.groups = append(x.groups, g)
+	x.all += int64(x.rows)
 	x.rows = 0
 }
 
@@ -160,7 +161,11 @@ func (x *Writer) Close() error {
 // pad puts zeros before the footer where the file is so small for what it holds that
 // [Open] would take it for a hostile one. Nothing points at them.
 func (x *Writer) pad() {
-	need := max((x.counts-freeValues)/valuesPerByte, (x.keys-freeBytes)/bytesPerByte) + 1
+	counts := int64(0)
+	for _, s := range x.sinks {
+		counts += max(s.all, x.all*int64(s.longest)) // a reader gives every list one length
+	}
+	need := max((counts-freeValues)/valuesPerByte, (x.keys-freeBytes)/bytesPerByte) + 1
 	for zeros := make([]byte, 1<<16); x.at < need && x.err == nil; {
 		x.write(zeros[:min(need-x.at, int64(len(zeros)))])
 	}

@@ -73,3 +73,23 @@ func TestWriterIsBounded(t *testing.T) {
 		t.Errorf("%d bytes: %v (%v)", file.Len(), err, cause(err))
 	}
 }
+
+// One long list has a reader give every other row its length: there is room for that too.
+func TestOneLongListIsRead(t *testing.T) {
+	var file bytes.Buffer
+	w := parquet.NewWriter(&file, "table", []parquet.Leaf{{Path: []string{"observation"}, List: true}})
+	const rows, length = 1 << 13, 1000
+	w.Column(0).Doubles(make([]float64, length))
+	for range rows - 1 {
+		w.Column(0).Doubles(nil)
+	}
+	if err := w.Advance(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := readAll(file.Bytes(), 64); err != nil || len(c.numbers["observation"]) != rows*length {
+		t.Errorf("%d bytes: %v (%v)", file.Len(), err, cause(err))
+	}
+}

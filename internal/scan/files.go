@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // paths are those of the data, and of outcomes in files of their own.
@@ -71,7 +73,63 @@ func CheckFiles(s *spec.Spec) error {
 			return fmt.Errorf("%w: data.path: %s is not a regular file; copy what it holds into one", config.ErrConfig, name)
 		}
 	}
+	return checkImported(s, found)
+}
+
+// ImportMark is the text in the metadata of a table that discreet import wrote, and
+// ImportVersion what it says.
+const (
+	ImportMark    = "discreet_import"
+	ImportVersion = "1"
+)
+
+// checkImported refuses keys that map columns of a table that has nothing left to map:
+// under its canonical names a key would read something else.
+func checkImported(s *spec.Spec, files []string) error {
+	keys := spec.Mappings(s.Config)
+	if len(keys) == 0 {
+		return nil
+	}
+	for _, name := range files {
+		if s.Format != "parquet" && (s.Format != "" || file.FormatOf(name) != "parquet") {
+			continue
+		}
+		marks, err := file.Marks(name, ImportMark)
+		if err != nil || marks[ImportMark] == "" { // whoever reads the file says what is wrong with it
+			continue
+		}
+		return fmt.Errorf("%w: %s was made by discreet import and is read as it is; leave %s out", config.ErrConfig, name, strings.Join(keys, ", "))
+	}
 	return nil
+}
+
+// Contents recognises a file, whose name is told without its directory: its SHA-256 and its
+// size.
+type Contents struct {
+	File   string `json:"file"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// ContentsOf are those of the files of the data, sorted by their paths.
+func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
+	found, err := files(s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Contents
+	for _, name := range found {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
+		}
+		sum, err := digest(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", trajectory.ErrInput, name, err)
+		}
+		out = append(out, Contents{File: filepath.Base(name), Bytes: info.Size(), SHA256: hex.EncodeToString(sum)})
+	}
+	return out, nil
 }
 
 // Digest recognises the data's files under whatever names: the hash of the hashes of

@@ -110,6 +110,12 @@ func (s Spec) Unclipped() *Spec {
 	return &s
 }
 
+// readBy is the evaluation of the data as other options read them.
+func (s Spec) readBy(o trajectory.Options) *Spec {
+	s.Reading = o
+	return &s
+}
+
 // Plan plans the evaluation.
 func (s *Spec) Plan() (*evaluate.Plan, error) { return s.Estimator.Plan(s.Public) }
 

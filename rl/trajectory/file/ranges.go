@@ -24,16 +24,27 @@ const (
 
 // weigh adds the bytes of an episode to those of its person.
 func (p *reading) weigh(record []byte) error {
-	person, _, err := p.builder.Frame.Read(record, &p.scratch)
+	person, err := p.builder.Frame.Person(record)
 	if err == nil {
 		p.persons[string(person)] += int64(len(record))
 	}
 	return err
 }
 
-// inRanges gives the data of the persons of a part in the order of their ids: it divides
-// them into ranges of ids, on disk, of which one at a time is in memory.
+// inRanges gives the data of the persons of a part in the order of their ids.
 func (x *Spill) inRanges(ctx context.Context, records *spill.Reader, persons map[string]int64, put func(*trajectory.Dataset) error) (err error) {
+	return x.ranges(ctx, records, persons, func(records *spill.Reader) error {
+		p := x.begin(true)
+		if err := p.read(records); err != nil {
+			return err
+		}
+		return put(sorted(p.builder.Dataset()))
+	})
+}
+
+// ranges divides the persons of a part into ranges of ids, on disk, of which one at a time
+// is in memory, and gives them in order.
+func (x *Spill) ranges(ctx context.Context, records *spill.Reader, persons map[string]int64, with func(*spill.Reader) error) (err error) {
 	if _, err := records.Again(); err != nil {
 		return err
 	}
@@ -48,13 +59,7 @@ func (x *Spill) inRanges(ctx context.Context, records *spill.Reader, persons map
 	if err := errors.Join(err, ranges.Close()); err != nil {
 		return err
 	}
-	return ranges.Each(ctx, func(_ int, records *spill.Reader) error {
-		p := x.begin(true)
-		if err := p.read(records); err != nil {
-			return err
-		}
-		return put(sorted(p.builder.Dataset()))
-	})
+	return ranges.Each(ctx, func(_ int, records *spill.Reader) error { return with(records) })
 }
 
 // ranged divides persons, each with a number of bytes, into ranges of ids that have about
@@ -79,7 +84,6 @@ func ranged(persons map[string]int64) (of map[string]int, n int) {
 
 // divide puts episodes into the parts of their persons.
 func (x *Spill) divide(ctx context.Context, records *spill.Reader, of func(person []byte) int, parts *spill.Writer) error {
-	var e trajectory.Episode
 	for n := 0; ; n++ {
 		if n%(1<<10) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -93,7 +97,7 @@ func (x *Spill) divide(ctx context.Context, records *spill.Reader, of func(perso
 		}
 		var person []byte
 		if err == nil {
-			person, _, err = x.frame.Read(record, &e)
+			person, err = x.frame.Person(record)
 		}
 		if err != nil {
 			return fmt.Errorf("rows that were kept on disk cannot be read again: %w", err)

@@ -20,6 +20,9 @@ type Spill struct {
 	frame spill.Frame
 	o     trajectory.Options
 	about ingest.Facts
+
+	runs *spill.Runs // in the order of persons, once Sort was called
+	sum  Summary
 }
 
 // Spill reads the stream to its end, and puts each episode into one of a number of parts,
@@ -103,7 +106,8 @@ type reading struct {
 	// persons, where they are too many for memory at one time, and the bytes of each; else
 	// nil.
 	persons map[string]int64
-	scratch trajectory.Episode
+	// put, if not nil, takes the records of episodes in place of the builder.
+	put func(record []byte)
 }
 
 func (x *Spill) begin(episodes bool) *reading {
@@ -129,6 +133,8 @@ func (p *reading) read(records *spill.Reader) error {
 			}
 		case p.persons != nil:
 			err = p.weigh(record)
+		case p.put != nil:
+			p.put(record)
 		case p.episodes:
 			err = p.builder.Add(record)
 		}

@@ -3,6 +3,7 @@ package csvfile
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strconv"
 
@@ -14,25 +15,43 @@ import (
 // decimals that read back to the same float64. Persons and episodes without a
 // name are numbered.
 func Write(w io.Writer, d *trajectory.Dataset) error {
+	return WriteEach(w, func(put func(*trajectory.Dataset) error) error { return put(d) })
+}
+
+// WriteEach is Write of datasets that are put one after another, of the same columns and
+// with names of persons, as of one with all of their persons.
+func WriteEach(w io.Writer, each func(put func(*trajectory.Dataset) error) error) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	x := writer{d: d, l: table.NewLayout(d)}
-	x.header()
-	var err error
+	var x *writer
+	err := each(func(d *trajectory.Dataset) error {
+		if x == nil {
+			x = &writer{d: d, l: table.NewLayout(d)}
+			x.header()
+		} else {
+			before := x.l.Before + x.d.Episodes()
+			x.d, x.l = d, table.NewLayout(d)
+			x.l.Before = before
+		}
+		return x.rows(b)
+	})
+	return errors.Join(err, b.Flush())
+}
+
+// rows writes the rows of the dataset at hand.
+func (x *writer) rows(to io.Writer) (err error) {
 	x.l.Rows(func(r table.Row) bool {
 		x.row(r)
 		if len(x.line) > 1<<15 {
-			_, err = b.Write(x.line)
+			_, err = to.Write(x.line)
 			x.line = x.line[:0]
 		}
 		return err == nil
 	})
 	if err == nil {
-		_, err = b.Write(x.line)
+		_, err = to.Write(x.line)
+		x.line = x.line[:0]
 	}
-	if err != nil {
-		return err
-	}
-	return b.Flush()
+	return err
 }
 
 type writer struct {

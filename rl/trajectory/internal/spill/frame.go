@@ -124,6 +124,32 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 	return person, id, nil
 }
 
+// Person is the id of the person of an episode that Append wrote, a part of the record.
+func (f *Frame) Person(record []byte) ([]byte, error) {
+	person, _, err := f.head(record)
+	return person, err
+}
+
+// Rows is the number of rows of an episode that Append wrote.
+func (f *Frame) Rows(record []byte) (int, error) {
+	_, rows, err := f.head(record)
+	return rows, err
+}
+
+func (f *Frame) head(record []byte) (person []byte, rows int, err error) {
+	r := &source{left: record}
+	r.bytes(1)
+	var n [5]int
+	for i := range n {
+		n[i] = r.count()
+	}
+	person = r.bytes(n[3])
+	if r.short {
+		return nil, 0, io.ErrUnexpectedEOF
+	}
+	return person, n[2], nil
+}
+
 // source is a record that is read.
 type source struct {
 	left  []byte

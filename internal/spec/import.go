@@ -1,0 +1,92 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// ForImport is how data are read once and for all, as a table that many questions may be
+// asked of: with all columns, as they are. Nothing is repaired, cut or moved into a range. A
+// missing observation is an error, unless data.missing says what it becomes.
+func ForImport(c config.Config) (*Spec, error) {
+	if c.Data.Outcome != nil {
+		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
+	}
+	s, err := ForCurator(c)
+	if err != nil {
+		return nil, err
+	}
+	o := s.Reading
+	o.Optional = trajectory.AllParts
+	if o.OneRowEpisodes {
+		o.Optional &^= trajectory.Final
+	}
+	o.Unit, o.End = trajectory.UnitPerson, trajectory.EndColumn
+	o.Horizon, o.EpisodesPerPerson, o.Reward, o.ClipRewards = 0, 0, nil, false
+	o.Repair, o.Complete, o.Censored = false, false, false
+	if o.Encode, err = vocabularies(c.Data); err != nil { // without those of groups
+		return nil, err
+	}
+	if c.Data.Missing == "" {
+		o.Missing = trajectory.MissingReject
+	}
+	return s.readBy(o), o.Validate()
+}
+
+// ImportColumns are the observations to import where the data have those of the schema:
+// those and what the configuration names.
+func (s *Spec) ImportColumns(schema []string) []string {
+	bare := func(name string) string { return strings.TrimPrefix(name, "obs_") }
+	var all []string
+	seen := map[string]bool{}
+	add := func(names ...string) {
+		for _, name := range names {
+			if !seen[bare(name)] {
+				seen[bare(name)] = true
+				all = append(all, name)
+			}
+		}
+	}
+	add(s.Reading.Observations...)
+	for _, key := range slices.Sorted(maps.Keys(s.Reading.Encode)) {
+		switch v := s.Reading.Encode[key]; {
+		case slices.Contains([]string{"action", "reward", "terminated", "truncated"}, key):
+		case v.OneHot:
+			for i := range v.Words {
+				add(v.Column(key, i))
+			}
+		default:
+			add(key)
+		}
+	}
+	add(schema...)
+	return append([]string{}, all...)
+}
+
+// Mappings lists the keys of a configuration that say how columns of raw tables become
+// those of the schema. What discreet import wrote has none to be mapped.
+func Mappings(c config.Config) []string {
+	var keys []string
+	for _, name := range slices.Sorted(maps.Keys(c.Data.Columns)) {
+		if c.Data.Columns[name] != name {
+			keys = append(keys, "data.columns."+name)
+		}
+	}
+	for key, is := range map[string]bool{
+		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
+		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
+		"data.behavior.name": c.Data.Behavior != nil && cmp.Or(c.Data.Behavior.Name, "behavior_prob") != "behavior_prob",
+	} {
+		if is {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
