@@ -42,7 +42,7 @@ func ComparedTerms(c config.Config) (map[string]any, error) {
 // steward's. Paths are absolute, and of a policy's file the content counts too. A
 // key that says nothing is left out.
 func ContractTerms(c config.Config) (map[string]any, error) {
-	files := make(config.Paths, len(c.Data.Path))
+	files := make(config.Names, len(c.Data.Path))
 	for i, p := range c.Data.Path {
 		abs, err := filepath.Abs(c.Resolve(p))
 		if err != nil {

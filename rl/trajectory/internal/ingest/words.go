@@ -149,6 +149,9 @@ func (x *binder) wordKey() int {
 			n++
 		}
 	}
+	for _, j := range x.b.joins {
+		n += len(j.parts)
+	}
 	return n
 }
 
@@ -218,8 +221,9 @@ func numbers(v trajectory.Vocabulary) func(float64) float64 {
 	}
 }
 
-// translate replaces the words of a batch by their numbers.
+// translate replaces the words of a batch by their numbers, and joins ids.
 func (b *binding) translate(batch *table.Batch) {
+	b.joinIDs(batch)
 	for _, w := range b.words {
 		if w.key < 0 {
 			coded := &batch.Blocks[blkCoded]
