@@ -133,7 +133,8 @@ type Steps struct {
 	From int `yaml:"from" json:",omitempty"`
 	// Kind is number (the default), ordered (increasing numbers, such as days) or date.
 	Kind string `yaml:"kind" json:",omitempty"`
-	// Format is the form of dates, such as %Y-%m-%d.
+	// Format is the form of dates that are texts: iso (the default: ISO 8601 without a
+	// zone), iso_zone, or such as %d.%m.%Y.
 	Format string `yaml:"format" json:",omitempty"`
 	// Sort puts the rows in order by person, episode and step.
 	Sort bool `yaml:"sort" json:",omitempty"`

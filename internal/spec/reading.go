@@ -133,14 +133,16 @@ func readSteps(s *config.Steps) (trajectory.Steps, error) {
 	switch {
 	case s == nil:
 		return trajectory.Steps{}, nil
-	case s.Kind == "date" && s.Format == "":
-		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is missing; write the form of the dates, such as \"%%Y-%%m-%%d\"", config.ErrConfig)
 	case s.Kind != "date" && s.Format != "":
 		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is for kind date; leave it out", config.ErrConfig)
 	}
+	format := s.Format
+	if s.Kind == "date" && format == "" {
+		format = "iso"
+	}
 	switch s.Kind {
 	case "", "number", "ordered", "date":
-		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: s.Format, Sort: s.Sort}, nil
+		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: format, Sort: s.Sort}, nil
 	}
 	return trajectory.Steps{}, fmt.Errorf("%w: data.steps.kind is %q; want number, ordered or date", config.ErrConfig, s.Kind)
 }

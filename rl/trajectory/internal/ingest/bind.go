@@ -47,6 +47,8 @@ type binding struct {
 	joins []composite
 	// parts are their columns by canonical name.
 	parts map[string][]string
+	// clock says what steps are that a format has as times; empty of others.
+	clock string
 	// observations are the names of the observation columns.
 	observations []string
 	// hot says of each of them which column and word it is the one-hot column of.

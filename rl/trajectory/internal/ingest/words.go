@@ -157,6 +157,12 @@ func (x *binder) wordKey() int {
 
 // dates reads a column of dates as numbers that rise with them.
 func (x *binder) dates(field int) {
+	if f := x.fields[field]; f.Dated {
+		x.b.clock = map[bool]string{true: "moments", false: "times without a zone"}[f.Zoned]
+		x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Time, Block: blkStep, Offset: x.b.width[blkStep], Part: x.part(blkStep)})
+		x.use(field, blkStep, f.Name)
+		return
+	}
 	parse := x.o.Steps.Time()
 	w := &words{field: x.fields[field].Name, key: x.wordKey(), outs: []out{{block: blkStep, word: allWords}}}
 	w.text = func(key []byte) float64 {
