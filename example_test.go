@@ -18,7 +18,7 @@ import (
 
 func trial() config.Config {
 	return config.Config{
-		Data:    config.Data{Path: config.Paths{"examples/pbc/trajectories.csv"}, Behavior: &config.Behavior{Source: "design"}},
+		Data:    config.Data{Path: config.Names{"examples/pbc/trajectories.csv"}, Behavior: &config.Behavior{Source: "design"}},
 		Problem: config.Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &config.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
 		Target:  config.Target{Kind: "constant", Action: &config.Action{Number: 1}},
 		Method:  config.Method{Name: "dp-wis", Params: map[string]any{"max_weight": 2}},

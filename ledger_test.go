@@ -50,7 +50,7 @@ func onChain(t *testing.T, budget dp.Budget) config.Config {
 	}
 	return config.Config{
 		Dir:  dir,
-		Data: config.Data{Path: config.Paths{"chain.csv"}},
+		Data: config.Data{Path: config.Names{"chain.csv"}},
 		Problem: config.Problem{Persons: 100, Gamma: 0.99, Horizon: 1000,
 			Reward: &config.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}, Return: &evaluate.Range{Min: 0, Max: 1}},
 		Features: &feature.Spec{Kind: "tabular", States: chain.States, Column: chain.Column},
@@ -239,7 +239,7 @@ func TestErrorsBeforeTheChargeCostNothing(t *testing.T) {
 	l := open(t, c)
 	for name, spoil := range map[string]func(*config.Config){
 		"persons":   func(c *config.Config) { c.Problem.Persons = 99 },
-		"data":      func(c *config.Config) { c.Data.Path = config.Paths{"absent.csv"} },
+		"data":      func(c *config.Config) { c.Data.Path = config.Names{"absent.csv"} },
 		"bounds":    func(c *config.Config) { c.Problem.Reward.Max, c.Data.OnViolation = 0.5, "reject" },
 		"output":    func(c *config.Config) { c.Output.Dir = "chain.csv" },
 		"key":       func(c *config.Config) { c.Sign = "absent.pem" },
@@ -379,7 +379,7 @@ func TestCopiesOfTheDataAreNoticed(t *testing.T) {
 		}
 		run := c
 		run.Ledger = &config.Ledger{Path: "budget.db", Dataset: step.dataset}
-		run.Data.Path = config.Paths{step.path}
+		run.Data.Path = config.Names{step.path}
 		result, err := discreet.Evaluate(context.Background(), run)
 		if err != nil {
 			t.Fatalf("%s: %v", step.path, err)

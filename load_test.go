@@ -47,7 +47,7 @@ output: {dir: out}
 
 func TestEveryKeyArrives(t *testing.T) {
 	want := config.Config{
-		Data: config.Data{Path: config.Paths{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]string{"reward": "click"},
+		Data: config.Data{Path: config.Names{"a.csv", "b/*.csv"}, Format: "csv", Columns: map[string]config.Names{"reward": {"click"}},
 			OneRowEpisodes: true, Missing: "mean", Means: map[string]float64{"obs_age": 50}},
 		Problem: config.Problem{Persons: 312, Gamma: 0.99, Horizon: 200, Episodes: 3,
 			Reward: &config.Bounds{Range: evaluate.Range{Min: -1, Max: 1}, Outside: "clip"}, Return: &evaluate.Range{Min: 0, Max: 1}},
@@ -94,7 +94,7 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		"features: {kind: columns, names: 3}\n":   "x.yaml:1: features.names is `3`; want a list",
 		"problem: {gamma: {a: 1}}\n":              "x.yaml:1: problem.gamma is a section; want a number",
 		"data: [1, 2]\n":                          `x.yaml:1:`,
-		"data: {path: {a: b}}\n":                  `data.path: want a file, a glob, or a list of them`,
+		"data: {path: {a: b}}\n":                  `data.path: want a name, or a list of them`,
 		"privacy: all\n":                          `"all"; want a mapping`,
 		"data: {path: a}\ndata: {path: b}\n":      `x.yaml:2:`,
 		"data: {path: a}\n---\ndata: {path: b}\n": `x.yaml`,

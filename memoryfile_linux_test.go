@@ -40,7 +40,7 @@ func TestDataInAFileWithoutAName(t *testing.T) {
 	if err := os.Remove(named); err != nil {
 		t.Fatal(err)
 	}
-	c.Data.Path, c.Data.Format = config.Paths{fmt.Sprintf("/proc/self/fd/%d", f.Fd())}, "csv"
+	c.Data.Path, c.Data.Format = config.Names{fmt.Sprintf("/proc/self/fd/%d", f.Fd())}, "csv"
 	result, err := discreet.Evaluate(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestDataInAFileWithoutAName(t *testing.T) {
 	if err := os.Remove(other.Name()); err != nil {
 		t.Fatal(err)
 	}
-	c.Data.Path = config.Paths{fmt.Sprintf("/proc/self/fd/%d", other.Fd())}
+	c.Data.Path = config.Names{fmt.Sprintf("/proc/self/fd/%d", other.Fd())}
 	result, err = discreet.Evaluate(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

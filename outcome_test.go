@@ -94,7 +94,7 @@ func TestWhatAnOutcomeContradicts(t *testing.T) {
 		"method={name: dp-survival, control: x}": "control",
 	} {
 		c := patients(t, strings.Split(set, "; ")...)
-		c.Data.Path = config.Paths{"away.csv"}
+		c.Data.Path = config.Names{"away.csv"}
 		_, err := discreet.Evaluate(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "away") {
 			t.Errorf("%s: %v; want a refusal with %q", set, err, want)

@@ -56,7 +56,7 @@ func twice(t *testing.T, persons int, together bool, spoil func(p, e, step int, 
 func twiceConfig(dir, method, target string, persons int) config.Config {
 	c := config.Config{
 		Dir:     dir,
-		Data:    config.Data{Path: config.Paths{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
+		Data:    config.Data{Path: config.Names{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
 		Problem: config.Problem{Persons: int64(persons), Gamma: .9, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 5},
 		Target:  config.Target{Kind: target}, Method: config.Method{Name: method, Params: map[string]any{"diagnostics": .2}},
 		Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 2, Delta: 1e-5},

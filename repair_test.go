@@ -53,7 +53,7 @@ func TestEveryPrivateMethodAnswersWhereRecordsAreLeftOut(t *testing.T) {
 			for _, bad := range []int{0, 7, persons} {
 				c := config.Config{
 					Dir:      spoiled(t, persons, bad),
-					Data:     config.Data{Path: config.Paths{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
+					Data:     config.Data{Path: config.Names{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
 					Problem:  config.Problem{Persons: persons, Gamma: 1, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 1},
 					Features: &feature.Spec{Kind: "tabular", States: 3, Column: "obs_state"},
 					Target:   config.Target{Kind: "logged"}, Method: config.Method{Name: m.Name},

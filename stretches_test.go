@@ -49,7 +49,7 @@ func TestReadingByStretchesReleasesTheSameBytes(t *testing.T) {
 		for _, processors := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(processors)
 			c := twiceConfig(dir, "dp-wis", "uniform", persons)
-			c.Data.Path = config.Paths{name}
+			c.Data.Path = config.Names{name}
 			progress := []trajectory.Progress{}
 			r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(7)),
 				discreet.WithProgress(func(p trajectory.Progress) { progress = append(progress, p) }))

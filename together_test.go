@@ -68,7 +68,7 @@ func TestReadingFromTemporaryFilesReleasesTheSameBytes(t *testing.T) {
 				t.Helper()
 				runtime.GOMAXPROCS(processors)
 				c := twiceConfig(dir, method, target, persons)
-				c.Data.Path, c.Problem.Horizon = config.Paths{"log*.csv"}, 4
+				c.Data.Path, c.Problem.Horizon = config.Names{"log*.csv"}, 4
 				r, err := discreet.Evaluate(t.Context(), c, discreet.WithSource(noise.NewSeeded(7)), discreet.WithProgress(func(trajectory.Progress) { check() }))
 				if err != nil {
 					t.Fatalf("%s, %s: %v", method, target, err)

@@ -23,7 +23,7 @@ func TestNextToNothingIsNotCharged(t *testing.T) {
 	for _, bad := range []int{20, 37, persons} {
 		c := config.Config{
 			Dir:     spoiled(t, persons, bad),
-			Data:    config.Data{Path: config.Paths{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
+			Data:    config.Data{Path: config.Names{"log.csv"}, Behavior: &config.Behavior{Source: "logged"}},
 			Problem: config.Problem{Persons: persons, Gamma: 1, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}, Horizon: 1},
 			Target:  config.Target{Kind: "logged"}, Method: config.Method{Name: "dp-is"},
 			Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 5, Delta: 1e-3},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,12 +10,12 @@ import (
 // Data says where the trajectories are and how to read them.
 type Data struct {
 	// Path is a file, a glob, or a list of either.
-	Path Paths `yaml:"path"`
+	Path Names `yaml:"path"`
 	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`
 	// Columns maps a canonical column name to the name in the file, or to none if there
-	// is no such column.
-	Columns map[string]string `yaml:"columns"`
+	// is no such column. An id may be of several columns.
+	Columns map[string]Names `yaml:"columns"`
 	// Actions is the vocabulary of the actions, whose numbers are 0 or above.
 	Actions *Vocabulary `yaml:"actions" json:",omitempty"`
 	// Encode holds the vocabularies of reward, terminated, truncated and observations.
@@ -61,21 +62,49 @@ type Data struct {
 	Means   map[string]float64 `yaml:"means"`
 }
 
-// Paths is a list of files or globs; YAML may give a single one as a string.
-type Paths []string
+// Column is the name in the file of a canonical column that is of one, else empty.
+func (d Data) Column(canonical string) string {
+	if names := d.Columns[canonical]; len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// MarshalJSON writes a column of one name as that name, as it was before there were others:
+// configurations keep their hashes.
+func (d Data) MarshalJSON() ([]byte, error) {
+	type bare Data
+	plain := struct {
+		bare
+		Columns map[string]any
+	}{bare: bare(d)}
+	if d.Columns != nil {
+		plain.Columns = map[string]any{}
+	}
+	for canonical, names := range d.Columns {
+		plain.Columns[canonical] = []string(names)
+		if len(names) == 1 {
+			plain.Columns[canonical] = names[0]
+		}
+	}
+	return json.Marshal(plain)
+}
+
+// Names are of files, globs or columns; YAML may give a single one as a string.
+type Names []string
 
 // UnmarshalYAML accepts a string or a list of strings.
-func (p *Paths) UnmarshalYAML(decode func(any) error) error {
+func (n *Names) UnmarshalYAML(decode func(any) error) error {
 	var one string
 	if decode(&one) == nil {
-		*p = Paths{one}
+		*n = Names{one}
 		return nil
 	}
 	var many []string
 	if err := decode(&many); err != nil {
-		return errors.New("data.path: want a file, a glob, or a list of them")
+		return errors.New("want a name, or a list of them")
 	}
-	*p = many
+	*n = many
 	return nil
 }
 
@@ -113,7 +142,8 @@ type Steps struct {
 	From int `yaml:"from" json:",omitempty"`
 	// Kind is number (the default), ordered (increasing numbers, such as days) or date.
 	Kind string `yaml:"kind" json:",omitempty"`
-	// Format is the form of dates, such as %Y-%m-%d.
+	// Format is the form of dates that are texts: iso (the default: ISO 8601 without a
+	// zone), iso_zone, or such as %d.%m.%Y.
 	Format string `yaml:"format" json:",omitempty"`
 	// Sort puts the rows in order by person, episode and step.
 	Sort bool `yaml:"sort" json:",omitempty"`

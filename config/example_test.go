@@ -11,7 +11,7 @@ import (
 // A configuration made in Go is planned without the data.
 func ExampleConfig() {
 	plan, err := discreet.Plan(config.Config{
-		Data:    config.Data{Path: config.Paths{"visits.csv"}},
+		Data:    config.Data{Path: config.Names{"visits.csv"}},
 		Problem: config.Problem{Persons: 500, Gamma: 1, Horizon: 6, Reward: &config.Bounds{Range: evaluate.Range{Max: 1}}},
 		Target:  config.Target{Kind: "logged"},
 		Method:  config.Method{Name: "dp-is"},

@@ -10,7 +10,7 @@ import (
 type Outcome struct {
 	// Path names files in which the outcomes stand, a row for each id of By: unit_id or
 	// episode_id, a column with the name that it has in the data.
-	Path Paths  `yaml:"path" json:",omitempty"`
+	Path Names  `yaml:"path" json:",omitempty"`
 	By   string `yaml:"by" json:",omitempty"`
 	// Column is the column of these files with the reward of an episode's last decision. All other rewards are 0.
 	Column string `yaml:"column" json:",omitempty"`

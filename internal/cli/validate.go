@@ -18,6 +18,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/scan"
+	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -280,16 +281,16 @@ func counts(r *overview.Report, actions []int) string {
 //	reward: {min: 0, max: 1}
 //	missing: zero
 type dataSchema struct {
-	Columns        map[string]string  `yaml:"columns"`
-	OneRowEpisodes bool               `yaml:"one_row_episodes"`
-	Sort           bool               `yaml:"sort"`
-	Multiline      bool               `yaml:"multiline"`
-	Densities      bool               `yaml:"densities"`
-	Observations   []string           `yaml:"observations"`
-	Need           []string           `yaml:"need"`
-	Reward         *schemaReward      `yaml:"reward"`
-	Missing        string             `yaml:"missing"`
-	Means          map[string]float64 `yaml:"means"`
+	Columns        map[string]config.Names `yaml:"columns"`
+	OneRowEpisodes bool                    `yaml:"one_row_episodes"`
+	Sort           bool                    `yaml:"sort"`
+	Multiline      bool                    `yaml:"multiline"`
+	Densities      bool                    `yaml:"densities"`
+	Observations   []string                `yaml:"observations"`
+	Need           []string                `yaml:"need"`
+	Reward         *schemaReward           `yaml:"reward"`
+	Missing        string                  `yaml:"missing"`
+	Means          map[string]float64      `yaml:"means"`
 }
 
 // schemaReward says of rewards what problem.reward and data.reward say.
@@ -309,8 +310,10 @@ func loadSchema(path string) (trajectory.Options, error) {
 			return trajectory.Options{}, err
 		}
 	}
+	columns, joined := spec.Columns(s.Columns)
 	o := trajectory.Options{
-		Columns:        s.Columns,
+		Columns:        columns,
+		Joined:         joined,
 		Observations:   s.Observations,
 		OneRowEpisodes: s.OneRowEpisodes,
 		Steps:          trajectory.Steps{Sort: s.Sort},

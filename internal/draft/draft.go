@@ -164,7 +164,7 @@ func (d *draft) episodes() {
 		d.line("  #   a decision on its own, with one reward:            one_row_episodes: true")
 		d.line("  #   one of the decisions of a person, in their order:  episode_per_person: true, with unit_id and step under columns")
 		d.line("  #   one of an episode that a column names:             episode_id and step under columns")
-		d.line("  # steps: {from: 1}            # of a column step that counts from 1; {kind: ordered} of days, {kind: date, format: \"%%Y-%%m-%%d\"} of dates")
+		d.line("  # steps: {from: 1}            # of a column step that counts from 1; {kind: ordered} of days, {kind: date} of dates; sort: true of rows in any order")
 		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", yamlfile.Open)
 	}
 }
@@ -175,7 +175,7 @@ func (d *draft) steps() {
 	case d.given(steps):
 		d.line("  steps: %s", d.open(steps))
 	case d.has("step"):
-		d.line("  # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: \"%%Y-%%m-%%d\"} for dates")
+		d.line("  # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date} for dates; sort: true for rows in any order")
 	}
 }
 

@@ -25,7 +25,7 @@ func ExampleConfiguration() {
 	// data:
 	//   path: trial.csv
 	//   # na: [NA, "."]               # texts that stand for a missing value, where there are some
-	//   # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date, format: "%Y-%m-%d"} for dates
+	//   # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date} for dates; sort: true for rows in any order
 	//   episode_per_person: true      # PROPOSED, to be confirmed: no column names an episode, so that all rows of a person would be one
 	//   columns:                      # the column of the file that holds each of these
 	//   # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1

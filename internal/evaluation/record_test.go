@@ -20,7 +20,7 @@ import (
 func TestAnInterruptAfterTheDrawStillRecords(t *testing.T) {
 	ctx := context.Background()
 	c := config.Config{
-		Data:    config.Data{Path: config.Paths{"../../examples/pbc/trajectories.csv"}},
+		Data:    config.Data{Path: config.Names{"../../examples/pbc/trajectories.csv"}},
 		Problem: config.Problem{Persons: 312, Gamma: 1, Horizon: 16, Reward: &config.Bounds{Range: evaluate.Range{Min: 0, Max: 1}}},
 		Target:  config.Target{Kind: "constant", Action: &config.Action{Number: 1}},
 		Method:  config.Method{Name: "constant"}, // its draw takes no time to be interrupted in

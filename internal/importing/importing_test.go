@@ -35,7 +35,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Paths{raw}, Separator: ";", OneRowEpisodes: true,
+	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{raw}, Separator: ";", OneRowEpisodes: true,
 		Columns: map[string]string{"unit_id": "patient", "action": "arm"}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}}}}
 	m, _, err := importing.Import(context.Background(), importing.Order{Config: c, Table: filepath.Join(dir, "table.parquet"), CSV: filepath.Join(dir, "table.csv")})
 	if err != nil {
@@ -72,7 +72,7 @@ func raw(t *testing.T, dir string, r *rand.Rand) config.Config {
 			t.Fatal(err)
 		}
 	}
-	return config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Paths{filepath.Join(dir, "raw*.csv")}, Separator: ";",
+	return config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{filepath.Join(dir, "raw*.csv")}, Separator: ";",
 		Columns: map[string]string{"unit_id": "patient", "action": "arm", "obs_years": "age"}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}},
 		Encode: map[string]config.Vocabulary{"sex": {Words: []string{"f", "m", "u"}, OneHot: true}}, Steps: &config.Steps{From: 1}}}
 }
@@ -214,13 +214,13 @@ func TestATableIsReadAsItIs(t *testing.T) {
 	if _, _, err := importing.Import(t.Context(), importing.Order{Config: c, Table: table}); err != nil {
 		t.Fatal(err)
 	}
-	c.Data.Path, c.Data.Separator = config.Paths{table}, ""
+	c.Data.Path, c.Data.Separator = config.Names{table}, ""
 	_, err := scan.Validate(t.Context(), c, nil)
 	const want = "was made by discreet import and is read as it is; leave data.actions, data.columns.action, data.columns.obs_years, data.columns.unit_id, data.encode, data.steps out"
 	if !errors.Is(err, config.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want ... %s", err, want)
 	}
-	c.Data = config.Data{Path: config.Paths{table}, Columns: map[string]string{"unit_id": "unit_id"}}
+	c.Data = config.Data{Path: config.Names{table}, Columns: map[string]string{"unit_id": "unit_id"}}
 	c.Problem.Gamma = 1
 	if v, err := scan.Validate(t.Context(), c, nil); err != nil || v.Episodes != 40 {
 		t.Errorf("%v, %v", v, err)

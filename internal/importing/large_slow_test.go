@@ -39,7 +39,7 @@ func TestPersonsBeyondMemory(t *testing.T) {
 	if err := errors.Join(w.Flush(), raw.Close()); err != nil {
 		t.Fatal(err)
 	}
-	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Paths{path}}}
+	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{path}}}
 	table := filepath.Join(dir, "table.parquet")
 	m, _, err := importing.Import(t.Context(), importing.Order{Config: c, Table: table})
 	if err != nil || m.Persons != persons || m.Episodes != persons*episodes || m.Rows != persons*episodes*rows {

@@ -25,6 +25,7 @@ type Column struct {
 	bytes   bool
 	decimal *decimal
 	isUUID  bool
+	clock   *clock // nil where no times are wanted
 	maxDef  uint8
 
 	group int   // the next row group
@@ -49,8 +50,12 @@ type Column struct {
 func newColumn(f *File, c *field, w Want) *Column {
 	kind, _ := kindOf(c.leaf)
 	decimal, uuid := decimalOf(c.leaf), isUUID(c.leaf)
-	return &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: c.leaf.maxDef,
+	x := &Column{file: f, field: c, as: w.As, length: w.Length, null: w.Null, kind: kind, width: widthOf(c.leaf), maxDef: c.leaf.maxDef,
 		bytes: kind == notNumber && decimal == nil && !uuid, decimal: decimal, isUUID: uuid}
+	if w.As == Times {
+		x.asTimes()
+	}
+	return x
 }
 
 // Read puts the next n rows into every stride-th place of dst, a list into as

@@ -42,6 +42,10 @@ func (d *dictionary) fill(c *Column, page []byte, n int) error {
 		if c.decimal != nil {
 			return c.decimals(d.numbers, 1, page[:n*c.width], n)
 		}
+		if c.clock != nil {
+			c.times(d.numbers, 1, page, n)
+			return nil
+		}
 		spread(d.numbers, 1, c.kind, page, n)
 		return nil
 	}

@@ -71,13 +71,19 @@ type Field struct {
 	Name string
 	// List tells that a row holds a list of values.
 	List bool
+	// Dated tells that they are dates, or times of a date, and Zoned that these are moments:
+	// they count from a time in UTC.
+	Dated, Zoned bool
 }
 
 // Fields lists the columns in the order of the file.
 func (f *File) Fields() []Field {
 	out := make([]Field, len(f.fields))
 	for i, c := range f.fields {
-		out[i] = Field{c.name, c.list}
+		out[i] = Field{Name: c.name, List: c.list}
+		if clock := c.clock(); clock != nil {
+			out[i].Dated, out[i].Zoned = true, clock.zoned
+		}
 	}
 	return out
 }
@@ -131,6 +137,9 @@ const (
 	Keys
 	// Presence is 1 where there is a value of any type.
 	Presence
+	// Times are dates, and times of a date, as microseconds since 1970: what is less of one
+	// is cut off.
+	Times
 )
 
 // Want asks for a column.

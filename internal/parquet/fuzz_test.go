@@ -18,7 +18,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil || len(files) == 0 {
 		f.Fatal(files, err)
 	}
-	for _, path := range append(files, "testdata/writers/duckdb_9.parquet", "testdata/writers/polars_9.parquet") {
+	for _, path := range append(files, "testdata/writers/duckdb_9.parquet", "testdata/writers/polars_9.parquet", "testdata/times/duckdb.parquet", "testdata/times/pyarrow_int96.parquet") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

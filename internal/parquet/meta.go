@@ -39,12 +39,14 @@ const (
 
 // The logical types that matter, by the field of their union. 0 is none.
 const (
-	logicalString  = 1
-	logicalList    = 3
-	logicalDecimal = 5
-	logicalInteger = 10
-	logicalUUID    = 14
-	logicalOther   = 1 << 10 // of an older type
+	logicalString    = 1
+	logicalList      = 3
+	logicalDecimal   = 5
+	logicalDate      = 6
+	logicalTimestamp = 8
+	logicalInteger   = 10
+	logicalUUID      = 14
+	logicalOther     = 1 << 10 // of an older type
 )
 
 // The converted types, which older files have in place of logical ones.
@@ -53,6 +55,9 @@ const (
 	convertedUTF8    int32 = 0
 	convertedList    int32 = 3
 	convertedDecimal int32 = 5
+	convertedDate    int32 = 6
+	convertedMillis  int32 = 9 // TIMESTAMP_MILLIS
+	convertedMicros  int32 = 10
 	firstInt         int32 = 11 // UINT_8
 	firstSigned      int32 = 15 // INT_8
 	lastInt          int32 = 18 // INT_64
@@ -71,6 +76,8 @@ type element struct {
 	children   int32
 	logical    int64
 	signed     bool  // of an integer
+	zoned      bool  // of a timestamp: it is a moment, whatever the zone
+	unit       int64 // of a timestamp: one of the clock's
 	scale      int32 // of a decimal
 }
 
@@ -181,6 +188,14 @@ func (d *compact) logical(e *element, id int64, kind byte) {
 		switch {
 		case id == logicalDecimal && field == 1:
 			e.scale = d.i32(kind)
+		case id == logicalTimestamp && field == 1:
+			e.zoned = kind == thriftTrue
+			d.skip(kind)
+		case id == logicalTimestamp && field == 2:
+			d.structure(kind, func(unit int64, kind byte) {
+				e.unit = unit
+				d.skip(kind)
+			})
 		case id == logicalInteger && field == 2:
 			e.signed = kind == thriftTrue
 			d.skip(kind)
@@ -196,6 +211,10 @@ func (e *element) convert(converted int32) {
 	case converted < 0 || converted > lastConverted:
 	case converted == convertedDecimal:
 		e.logical = logicalDecimal
+	case converted == convertedDate:
+		e.logical = logicalDate
+	case converted == convertedMillis, converted == convertedMicros:
+		e.logical, e.zoned, e.unit = logicalTimestamp, true, int64(converted-convertedMillis)+1
 	case converted >= firstInt && converted <= lastInt:
 		e.logical, e.signed = logicalInteger, converted >= firstSigned
 	default:

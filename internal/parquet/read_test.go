@@ -39,6 +39,11 @@ func readAll(data []byte, part int) (contents, error) {
 	defer f.Close()
 	c.rows = int(f.Rows())
 	for i, field := range f.Fields() {
+		if field.Dated {
+			if err := timesOf(f, i); err != nil {
+				return c, err
+			}
+		}
 		err := c.number(f, i, part)
 		if errors.Is(err, parquet.ErrColumn) {
 			err = c.key(f, i, part)
@@ -48,6 +53,21 @@ func readAll(data []byte, part int) (contents, error) {
 		}
 	}
 	return c, nil
+}
+
+// timesOf reads a column as times, of which only damage is told.
+func timesOf(f *parquet.File, field int) error {
+	col, err := f.Column(parquet.Want{Field: field, As: parquet.Times, Null: null})
+	if err != nil {
+		return err
+	}
+	defer col.Close()
+	for left := int(f.Rows()); left > 0; left -= 1000 {
+		if err := col.Read(make([]float64, 1000), 1, min(left, 1000)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *contents) number(f *parquet.File, field, part int) error {

@@ -79,6 +79,10 @@ func (f *File) usable(c *field, as As) error {
 	switch {
 	case as == Presence:
 		return nil
+	case as == Times && (c.list || clockOf(c.leaf) == nil):
+		return bad("has a type that is neither a date nor a time of a date", "write DATE or TIMESTAMP")
+	case as == Times:
+		return nil
 	case as == Keys && c.list:
 		return bad("holds lists, and an id is wanted", "write a string or an integer a row")
 	}
@@ -95,6 +99,8 @@ func (f *File) usable(c *field, as As) error {
 		return bad("has a type that is neither text nor an integer", "write a string or an integer")
 	case as == Numbers && text && number == notNumber:
 		return &Error{Column: c.name, What: "has a type that is not a number", Remedy: "write it as an integer, a float or a boolean", Kind: ErrText}
+	case as == Numbers && !c.list && clockOf(c.leaf) != nil:
+		return &Error{Column: c.name, What: "has a type of dates, which are no numbers", Remedy: "write it as an integer, a float or a boolean", Kind: ErrText}
 	case as == Numbers && number == notNumber:
 		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
 	}

@@ -58,6 +58,10 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		if c.decimal != nil {
 			return c.decimals(dst, stride, b, n)
 		}
+		if c.clock != nil {
+			c.times(dst, stride, b, n)
+			return nil
+		}
 		spread(dst, stride, c.kind, b, n)
 		return nil
 	case stringForm, lengthForm, frontForm:

@@ -90,8 +90,8 @@ func ContractTerms(c config.Config) (map[string]any, error) {
 }
 
 // absolute are paths of a configuration wherever it is.
-func absolute(c config.Config, paths config.Paths) (config.Paths, error) {
-	out := make(config.Paths, len(paths))
+func absolute(c config.Config, paths config.Names) (config.Names, error) {
+	out := make(config.Names, len(paths))
 	for i, p := range paths {
 		abs, err := filepath.Abs(c.Resolve(p))
 		if err != nil {

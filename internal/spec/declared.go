@@ -28,8 +28,8 @@ func (s *Spec) Declares(more []string) error {
 		add(columnsOf(s.Behavior)...)
 	}
 	data := s.Config.Data
-	for name, column := range data.Columns {
-		if strings.HasPrefix(name, "obs_") && column != trajectory.NoColumn {
+	for name := range data.Columns {
+		if strings.HasPrefix(name, "obs_") && data.Column(name) != trajectory.NoColumn {
 			add(name)
 		}
 	}

@@ -74,7 +74,7 @@ func (s *Spec) ImportColumns(schema []string) []string {
 func Mappings(c config.Config) []string {
 	var keys []string
 	for _, name := range slices.Sorted(maps.Keys(c.Data.Columns)) {
-		if c.Data.Columns[name] != name {
+		if !slices.Equal(c.Data.Columns[name], config.Names{name}) {
 			keys = append(keys, "data.columns."+name)
 		}
 	}

@@ -56,7 +56,7 @@ func validateJoin(c config.Config) error {
 	switch {
 	case o.Time != "" || o.Event != "" || o.Unit != "" || o.Causes != nil || o.Censored != nil || o.Bins != nil || o.Every != 0 || o.Until != 0 || o.Strata != nil || o.Times != "":
 		return refuse(".column is a reward, and other keys ask for survival; leave column or these out")
-	case c.Data.Columns["reward"] != "" && c.Data.Columns["reward"] != trajectory.NoColumn:
+	case c.Data.Columns["reward"] != nil && !slices.Equal(c.Data.Columns["reward"], config.Names{trajectory.NoColumn}):
 		return refuse(".column is the reward, and so is data.columns.reward; leave one of them out")
 	case o.By == byPerson && !c.Data.EpisodePerPerson && c.Problem.Episodes != 1 && c.Problem.Horizon != 1:
 		return refuse(".by is unit_id, and a person may have several episodes, to which one outcome cannot belong; set problem.episodes: 1 or data.episode_per_person: true, or join by episode_id")

@@ -39,8 +39,8 @@ func withOutcome(c config.Config) (config.Config, error) {
 	switch {
 	case o.Time == "" || o.Event == "":
 		return c, fmt.Errorf("%w: data.outcome has one of time and event; name the columns of both, or of neither for the length and the end of episodes", config.ErrConfig)
-	case c.Data.Columns["reward"] != "":
-		return c, fmt.Errorf("%w: data.columns.reward is %q, and with data.outcome the time is read in its place; leave it out", config.ErrConfig, c.Data.Columns["reward"])
+	case c.Data.Column("reward") != "":
+		return c, fmt.Errorf("%w: data.columns.reward is %q, and with data.outcome the time is read in its place; leave it out", config.ErrConfig, c.Data.Column("reward"))
 	case encodes(c.Data, o.Time, o.Event):
 		return c, fmt.Errorf("%w: data.encode has a vocabulary of the time or of the event, and data.outcome says itself what their values mean; leave the vocabulary out", config.ErrConfig)
 	case c.Problem.Horizon > 1 || c.Problem.Episodes > 1 || c.Data.EpisodePerPerson:
@@ -52,7 +52,10 @@ func withOutcome(c config.Config) (config.Config, error) {
 	if len(o.Path) > 0 {
 		time = trajectory.NoColumn
 	}
-	c.Data.Columns = withColumn(c.Data.Columns, "reward", time)
+	columns := map[string]config.Names{}
+	maps.Copy(columns, c.Data.Columns)
+	columns["reward"] = config.Names{time}
+	c.Data.Columns = columns
 	return c, nil
 }
 

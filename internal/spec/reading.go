@@ -16,8 +16,10 @@ const toldFaults = 20
 // reading builds the options to read the data with: only what the method, the
 // features and the target use.
 func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy, m evaluate.Method) (trajectory.Options, error) {
+	single, joined := Columns(c.Data.Columns)
 	o := trajectory.Options{
-		Columns:           c.Data.Columns,
+		Columns:           single,
+		Joined:            joined,
 		Observations:      observations(p, behaviour),
 		Need:              m.Need,
 		OneRowEpisodes:    c.Data.OneRowEpisodes,
@@ -136,14 +138,16 @@ func readSteps(s *config.Steps) (trajectory.Steps, error) {
 	switch {
 	case s == nil:
 		return trajectory.Steps{}, nil
-	case s.Kind == "date" && s.Format == "":
-		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is missing; write the form of the dates, such as \"%%Y-%%m-%%d\"", config.ErrConfig)
 	case s.Kind != "date" && s.Format != "":
 		return trajectory.Steps{}, fmt.Errorf("%w: data.steps.format is for kind date; leave it out", config.ErrConfig)
 	}
+	format := s.Format
+	if s.Kind == "date" && format == "" {
+		format = "iso"
+	}
 	switch s.Kind {
 	case "", "number", "ordered", "date":
-		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: s.Format, Sort: s.Sort}, nil
+		return trajectory.Steps{From: s.From, Ordered: s.Kind == "ordered", Date: format, Sort: s.Sort}, nil
 	}
 	return trajectory.Steps{}, fmt.Errorf("%w: data.steps.kind is %q; want number, ordered or date", config.ErrConfig, s.Kind)
 }
@@ -228,6 +232,20 @@ func observations(p evaluate.Public, behaviour policy.Policy) []string {
 		add(columnsOf(pi))
 	}
 	return names
+}
+
+// Columns divides columns of the file by canonical name: into those of one, and the ids of
+// several.
+func Columns(all map[string]config.Names) (single map[string]string, joined map[string][]string) {
+	single, joined = map[string]string{}, map[string][]string{}
+	for canonical, names := range all {
+		if len(names) == 1 {
+			single[canonical] = names[0]
+		} else {
+			joined[canonical] = names
+		}
+	}
+	return single, joined
 }
 
 func withColumn(columns map[string]string, canonical, name string) map[string]string {

@@ -85,7 +85,7 @@ func checkNames(c config.Config) error {
 		named["behavior_prob"] = b.Name
 	}
 	for canonical, name := range named {
-		if mapped := c.Data.Columns[canonical]; name != "" && mapped != "" && mapped != name {
+		if mapped := c.Data.Column(canonical); name != "" && mapped != "" && mapped != name {
 			return fmt.Errorf("%w: data.columns maps %s to %s, and target.name or data.behavior.name says %s; leave one of them out", config.ErrConfig, canonical, mapped, name)
 		}
 	}

@@ -16,5 +16,18 @@ func Tree(from any) (map[string]any, error) {
 	if err := yaml.Load(text, &tree); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
+	plainColumns(tree)
 	return tree, nil
+}
+
+// plainColumns writes a column of one name as that name, as contracts have it that are
+// older than lists of names.
+func plainColumns(tree map[string]any) {
+	data, _ := tree["data"].(map[string]any)
+	columns, _ := data["columns"].(map[string]any)
+	for canonical, names := range columns {
+		if list, ok := names.([]any); ok && len(list) == 1 {
+			columns[canonical] = list[0]
+		}
+	}
 }

@@ -101,6 +101,10 @@ type Options struct {
 	// [NoColumn] in place of a name says that there is none. A column of the file
 	// has one canonical name at most.
 	Columns map[string]string
+	// Joined names the columns that an id consists of, 2 to 4, where it is of several:
+	// by the canonical name episode_id or unit_id. Their texts are joined by a slash, with a
+	// backslash before each slash and backslash in them, so that the id tells all of them.
+	Joined map[string][]string
 	// Observations names the observation columns, in the order wanted: a key of
 	// Columns, a column of the file, or either without its "obs_". Nil means all
 	// obs_* columns in the order of the file, or the list column "observation".
@@ -326,6 +330,9 @@ func (o *Options) validateColumns() error {
 			return fmt.Errorf("%w: observation column %s is listed twice", ErrOptions, name)
 		}
 		wanted[name] = true
+	}
+	if err := o.validateJoined(); err != nil {
+		return err
 	}
 	mapped := map[string]string{}
 	for name, column := range o.Columns {

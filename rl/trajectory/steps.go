@@ -14,8 +14,10 @@ type Steps struct {
 	// Ordered takes any numbers, such as days: those of an episode must rise from
 	// row to row, and two that are equal are refused.
 	Ordered bool
-	// Date takes dates and times of this form in place of numbers, ordered likewise:
-	// %Y-%m-%d, with %Y (four digits), %m, %d, %H, %M, %S (two digits each; a fraction
+	// Date takes dates and times in place of numbers, ordered likewise, to the microsecond.
+	// Of a format that has them as a type it takes that type; of a text, this form: iso (of
+	// ISO 8601: YYYY-MM-DD, or YYYY-MM-DDThh:mm:ss, without a zone), iso_zone (the latter
+	// with its zone), or one such as %Y-%m-%d, with %Y (four digits), %m, %d, %H, %M, %S (two digits each; a fraction
 	// may follow the seconds) and %z (+hh:mm or Z).
 	Date string
 	// Sort puts the rows in order first, which then may come in any: a person's episodes by
@@ -31,7 +33,7 @@ func (s Steps) validate() error {
 	if s.From != 0 && s.Rising() {
 		return fmt.Errorf("%w: steps that are ordered, and numbered from %d; choose one of the two", ErrOptions, s.From)
 	}
-	if s.Date == "" {
+	if s.Date == "" || s.Date == isoForm || s.Date == zoneForm {
 		return nil
 	}
 	_, err := s.parser()
@@ -41,6 +43,9 @@ func (s Steps) validate() error {
 // Time parses dates of the form Date: to microseconds since 1970 and true, or
 // false where the text is no such date. It panics if the form is not valid.
 func (s Steps) Time() func(text string) (float64, bool) {
+	if s.Date == isoForm || s.Date == zoneForm {
+		return func(text string) (float64, bool) { return isoTime(text, s.Date == zoneForm) }
+	}
 	layout, err := s.parser()
 	if err != nil {
 		panic(err)
@@ -51,10 +56,21 @@ func (s Steps) Time() func(text string) (float64, bool) {
 	}
 }
 
+// Form describes the form of dates.
+func (s Steps) Form() string {
+	switch s.Date {
+	case isoForm:
+		return "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, without a zone"
+	case zoneForm:
+		return "YYYY-MM-DDThh:mm:ss+hh:mm"
+	}
+	return s.Date
+}
+
 // parser turns the form of a date into a layout of package time.
 func (s Steps) parser() (string, error) {
 	fail := func(what string) (string, error) {
-		return "", fmt.Errorf("%w: the form of dates %q %s; write it with %%Y, %%m, %%d, %%H, %%M, %%S and %%z, such as %%Y-%%m-%%d", ErrOptions, s.Date, what)
+		return "", fmt.Errorf("%w: the form of dates %q %s; write it with %%Y, %%m, %%d, %%H, %%M, %%S and %%z, such as %%Y-%%m-%%d, or write iso or iso_zone", ErrOptions, s.Date, what)
 	}
 	parts := map[byte]string{'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'z': "Z07:00"}
 	var layout strings.Builder

@@ -57,9 +57,9 @@ class Logs:
         """List the columns of the frame that are handed to the binary."""
         have = names_of(self.data)
         mapped = dict(self.section.get("columns", {}))
-        wanted = [mapped.get(name, name) for name in _CANONICAL]
+        wanted = [c for name in _CANONICAL for c in _listed(mapped.get(name, name))]
         wanted += [column for _, column in self.observations]
-        wanted += [c for c in mapped.values() if c != "none"]
+        wanted += [c for names in mapped.values() for c in _listed(names) if c != "none"]
         wanted += [c for c in have if c.startswith(("next_obs_", "prob_"))]
         return [c for c in dict.fromkeys(wanted) if c in have]
 
@@ -90,8 +90,8 @@ class Logs:
 def logs(
     data: Any,
     *,
-    person: str | None = None,
-    episode: str | None = None,
+    person: str | Sequence[str] | None = None,
+    episode: str | Sequence[str] | None = None,
     step: str | None = None,
     action: str | None = None,
     reward: str | None = None,
@@ -117,7 +117,8 @@ def logs(
         of a file, a glob, a Minari directory, or a list of paths. Files are read by the binary alone. Of a frame the
         columns below go to the binary as Parquet in a memory file, and no others.
     person
-        The column that says whose a row is. Required unless `unit` is another.
+        The column that says whose a row is, or a list of columns that say so together, as for `episode`. Required
+        unless `unit` is another.
     episode, step, action, reward, behavior_prob, terminated, truncated, discount
         Columns, where they are not called as in docs/data.md (``episode_id``, ``step``, ``action``, ``reward``,
         ``behavior_prob``, ``terminated``, ``truncated``, ``discount``). `behavior_prob` is the probability of
@@ -164,7 +165,7 @@ def logs(
     if isinstance(outcome, Mapping) and "path" in outcome:
         files = outcome["path"]
         section["outcome"] = {**outcome, "path": [_path(p) for p in (files if isinstance(files, list) else [files])]}
-    given = {
+    given: dict[str, str | Sequence[str] | None] = {
         "unit_id": person,
         "episode_id": episode,
         "step": step,
@@ -175,8 +176,10 @@ def logs(
         "truncated": truncated,
         "discount": discount,
     }
-    columns: dict[str, str] = dict(section.pop("columns", {}))
-    columns.update({name: column for name, column in given.items() if column is not None and column != name})
+    columns: dict[str, Any] = dict(section.pop("columns", {}))
+    for name, column in given.items():
+        if column is not None and column != name:
+            columns[name] = column if isinstance(column, str) else list(column)
     for key, value in (("one_row_episodes", one_row_episodes), ("episode_per_person", episode_per_person)):
         if value:
             section[key] = True
@@ -212,10 +215,15 @@ def logs(
     out = Logs(data, section, unit, tuple(pairs))
     if out.is_frame:
         have = names_of(data)
-        for name in [*[c for c in given.values() if c is not None], *[c for _, c in pairs]]:
+        for name in [*[c for names in given.values() if names is not None for c in _listed(names)], *[c for _, c in pairs]]:
             if name not in have:
                 raise InputError(f"the frame has no column {name!r}; it has {', '.join(have[:20])}", column=name)
     return out
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    """List the columns of an id that is of one, or of several."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _path(given: str | os.PathLike[Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet import policy
-from discreet._data import Logs, logs, names_of
+from discreet._data import Logs, _listed, logs, names_of
 from discreet._errors import InputError
 from discreet._question import Question, guarantee
 
@@ -82,7 +82,7 @@ class SurvivalQuestion(Question):
             return [*self.logs.columns(), *own]
         mapped, have = self.logs.section.get("columns", {}), names_of(self.logs.data)
         units = ["unit_id"] if a["person"] is not None else ["unit_id", "episode_id"]
-        return [c for c in [*(mapped.get(name, name) for name in units), *own] if c in have]
+        return [c for c in [*(c for name in units for c in _listed(mapped.get(name, name))), *own] if c in have]
 
     def _of_columns(self) -> dict[str, Any]:
         """Say the outcome in keys of data.outcome, where it is in columns."""
@@ -242,7 +242,7 @@ class SurvivalQuestion(Question):
 def survival(
     table: Any,
     *,
-    person: str | None = None,
+    person: str | Sequence[str] | None = None,
     time: str | None = None,
     event: str | None = None,
     causes: Mapping[str, Value] | str | None = None,

@@ -22,7 +22,7 @@ type Column struct {
 	// Canonical is the name in the canonical schema that the reader would take it
 	// for without a mapping, "" if none.
 	Canonical string
-	// Type is integer, number, text, list or empty, by the first rows of the file. Of
+	// Type is integer, number, text, date, list or empty, by the first rows of the file. Of
 	// the rows themselves nothing is told.
 	Type string
 }
@@ -182,7 +182,10 @@ func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]
 		if canon.Has(c.Name) {
 			c.Canonical = c.Name
 		}
-		if !fields[n].List {
+		switch {
+		case fields[n].Dated:
+			c.Type = "date"
+		case !fields[n].List:
 			c.Type = "text"
 			err := t.Select([]table.Pick{{Field: n, Offset: len(numbers)}})
 			if err == nil {

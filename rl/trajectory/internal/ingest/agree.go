@@ -25,6 +25,8 @@ func (s *Stream) sameAsFirst(b *binding) error {
 		return fail("it lacks unit_id, or has it unlike the files before it")
 	case s.differs(b) != "":
 		return fail("it lacks the column " + s.differs(b) + ", or has it unlike the files before it")
+	case b.clock != s.first.clock:
+		return fail("its steps are of another type of dates or times than those of the files before it")
 	case b.width[blkProbs] != s.first.width[blkProbs]:
 		return fail("its number of actions differs from that of the files before it")
 	}

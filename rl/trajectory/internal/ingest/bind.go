@@ -43,6 +43,12 @@ type binding struct {
 	hasKey [keys]bool
 	// words are the columns that hold words.
 	words []*words
+	// joins are the ids of several columns.
+	joins []composite
+	// parts are their columns by canonical name.
+	parts map[string][]string
+	// clock says what steps are that a format has as times; empty of others.
+	clock string
 	// observations are the names of the observation columns.
 	observations []string
 	// hot says of each of them which column and word it is the one-hot column of.

@@ -42,6 +42,10 @@ func (x *binder) keys() error {
 // episode finds the column that names the episode.
 func (x *binder) episode() error {
 	if x.o.EpisodePerPerson {
+		if x.o.Joined[canon.Unit] != nil {
+			x.join(canon.Unit, keyEpisode)
+			return nil
+		}
 		i, err := x.resolve(canon.Unit)
 		if err != nil {
 			return err
@@ -50,6 +54,10 @@ func (x *binder) episode() error {
 			return x.missing(canon.Unit)
 		}
 		x.key(i, keyEpisode)
+		return nil
+	}
+	if x.o.Joined[canon.Episode] != nil {
+		x.join(canon.Episode, keyEpisode)
 		return nil
 	}
 	i, err := x.lookup(canon.Episode)
@@ -69,6 +77,10 @@ func (x *binder) episode() error {
 // unit finds the column that names the person, where persons are asked for.
 func (x *binder) unit() error {
 	if x.o.Unit == trajectory.UnitEpisode || x.o.Unit == trajectory.UnitRow {
+		return nil
+	}
+	if x.o.Joined[canon.Unit] != nil {
+		x.join(canon.Unit, keyUnit)
 		return nil
 	}
 	i, err := x.lookup(canon.Unit)

@@ -80,9 +80,9 @@ func (s *Stream) openNext() error {
 		return err
 	}
 	s.bound, s.at = b, 0
-	s.batch = table.NewBatch(b.width[:], keys+len(b.words))
+	s.batch = table.NewBatch(b.width[:], b.keyCount())
 	if n := runtime.GOMAXPROCS(0); n > 1 && s.window == nil && !s.o.Alone {
-		s.table = readAhead(t, n, b.width[:], keys+len(b.words))
+		s.table = readAhead(t, n, b.width[:], b.keyCount())
 	}
 	for _, n := range b.notices {
 		s.notice(n)

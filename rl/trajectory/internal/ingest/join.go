@@ -37,7 +37,7 @@ func (s *Stream) Cut(workers int) []*Stream {
 		key = keyEpisode
 	}
 	c, ok := s.table.(table.Cuttable)
-	if !ok || !b.hasKey[key] {
+	if !ok || !b.hasKey[key] || b.joinsKey(key) {
 		return nil
 	}
 	for _, n := range b.notices {

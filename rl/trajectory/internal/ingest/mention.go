@@ -90,8 +90,9 @@ func (s *Stream) Told(episode func(person, id []byte, e *trajectory.Episode) err
 
 func (s *Stream) mention(person bool, id []byte, at place) error {
 	m := Mention{Person: person, File: at.file, Row: at.row, ID: id, Plain: id}
-	if !isPlain(id) {
-		m.Plain = plainID(id)
+	plain := spellings{joined: s.joinedIDs(person)}
+	if !plain.isPlain(id) {
+		m.Plain = plain.plainID(id)
 	}
 	return s.hear(m)
 }

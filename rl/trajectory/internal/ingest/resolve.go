@@ -31,6 +31,18 @@ func (x *binder) index() error {
 			x.claimed[i] = true
 		}
 	}
+	for _, canonical := range sortedKeys(x.o.Joined) {
+		for _, column := range x.o.Joined[canonical] {
+			i, ok := x.byName[column]
+			if !ok {
+				return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping"+x.nearest(column))
+			}
+			// A part of one id may be the whole of the other.
+			if means := canon.Means(column); means != canon.Unit && means != canon.Episode || means == canonical {
+				x.claimed[i] = true
+			}
+		}
+	}
 	return nil
 }
 

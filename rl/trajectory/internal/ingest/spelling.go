@@ -25,6 +25,8 @@ type spellings struct {
 	// are. Mostly it is empty.
 	odd  *names
 	unit []int
+	// joined tells that ids are of several columns, each of which has its spellings.
+	joined bool
 }
 
 func newSpellings() *spellings { return &spellings{odd: newNames()} }
@@ -37,13 +39,13 @@ const rowBits = 47
 func (s *spellings) add(ids *names, unit int, at place) (place, bool) {
 	s.first = append(s.first, uint64(at.file)<<rowBits|uint64(at.row))
 	id := ids.at(unit)
-	if isPlain(id) {
+	if s.isPlain(id) {
 		_, clash := s.odd.find(id)
 		if !clash {
 			return place{}, false
 		}
 	}
-	plain := plainID(id)
+	plain := s.plainID(id)
 	if i, ok := s.odd.find(plain); ok {
 		return s.place(s.unit[i]), true
 	}

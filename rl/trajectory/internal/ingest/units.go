@@ -76,7 +76,7 @@ func (s *Stream) remedyOrder() string {
 // missing notes that the rows from lo to hi-1 lack a key.
 func (s *Stream) missing(lo, hi int, column, remedy string) error {
 	for row := lo; row < hi; row++ {
-		if s.batch.Faulty(row, s.bound.source[column]) {
+		if s.bound.faultyID(s.batch, row, column) {
 			continue
 		}
 		if err := s.note(s.fault(row, column, s.isMissing(), remedy, trajectory.ErrValue)); err != nil {
@@ -125,7 +125,7 @@ func (s *Stream) owner(unit []byte, row int, first bool) error {
 	switch {
 	case !first && bytes.Equal(unit, s.persons.at(s.ep.Person)):
 		return nil
-	case s.batch.Faulty(row, s.bound.source[canon.Unit]):
+	case s.bound.faultyID(s.batch, row, canon.Unit):
 	case len(unit) == 0 && first && s.o.EpisodePerPerson: // told of the same column
 	case len(unit) == 0 && !first:
 		return s.missing(row, row+1, canon.Unit, "give every row the id of its person")
@@ -153,8 +153,9 @@ func (s *Stream) owner(unit []byte, row int, first bool) error {
 // be one without its being seen.
 func (s *Stream) spelled(column string, unit int, at place) error {
 	names := s.people()
+	s.spellings.joined = s.joinedUnits()
 	before, clash := s.spellings.add(names, unit, at)
-	if id := names.at(unit); !isPlain(id) && unseen(id) {
+	if id := names.at(unit); !s.spellings.isPlain(id) && unseen(id) {
 		return s.noteAt(at, s.faultAt(at, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
 	}
 	if !clash {

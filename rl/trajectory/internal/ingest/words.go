@@ -150,11 +150,20 @@ func (x *binder) wordKey() int {
 			n++
 		}
 	}
+	for _, j := range x.b.joins {
+		n += len(j.parts)
+	}
 	return n
 }
 
 // dates reads a column of dates as numbers that rise with them.
 func (x *binder) dates(field int) {
+	if f := x.fields[field]; f.Dated {
+		x.b.clock = map[bool]string{true: "moments", false: "times without a zone"}[f.Zoned]
+		x.b.picks = append(x.b.picks, table.Pick{Field: field, Kind: table.Time, Block: blkStep, Offset: x.b.width[blkStep], Part: x.part(blkStep)})
+		x.use(field, blkStep, f.Name)
+		return
+	}
 	parse := x.o.Steps.Time()
 	w := &words{field: x.fields[field].Name, key: x.wordKey(), outs: []out{{block: blkStep, word: allWords}}}
 	w.text = func(key []byte) float64 {
@@ -219,8 +228,9 @@ func numbers(v trajectory.Vocabulary) func(float64) float64 {
 	}
 }
 
-// translate replaces the words of a batch by their numbers.
+// translate replaces the words of a batch by their numbers, and joins ids.
 func (b *binding) translate(batch *table.Batch) {
+	b.joinIDs(batch)
 	for _, w := range b.words {
 		if w.key < 0 {
 			coded := &batch.Blocks[blkCoded]

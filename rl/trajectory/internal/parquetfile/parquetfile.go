@@ -94,7 +94,7 @@ func (t *reader) Fields() []table.Field {
 	fields := t.file.Fields()
 	out := make([]table.Field, len(fields))
 	for i, f := range fields {
-		out[i] = table.Field{Name: f.Name, List: f.List}
+		out[i] = table.Field{Name: f.Name, List: f.List, Dated: f.Dated, Zoned: f.Zoned}
 	}
 	return out
 }
@@ -115,6 +115,8 @@ func (t *reader) Select(picks []table.Pick) error {
 			w.As = parquet.Keys
 		case table.Presence:
 			w.As = parquet.Presence
+		case table.Time:
+			w.As = parquet.Times
 		}
 		c, err := t.file.Column(w)
 		if err != nil {

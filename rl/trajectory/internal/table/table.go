@@ -96,6 +96,9 @@ type Field struct {
 	Name string
 	// List tells that a row holds a list of numbers in place of one.
 	List bool
+	// Dated tells that the format has a type of dates, or of times of a date, and the
+	// column has it; Zoned that the times are moments, which count from a time in UTC.
+	Dated, Zoned bool
 }
 
 // PickKind says how a column is to be delivered.
@@ -108,6 +111,8 @@ const (
 	Key
 	// Presence is 1 where there is a value of any type, null where there is none.
 	Presence
+	// Time is the microseconds since 1970 of a field that is Dated.
+	Time
 )
 
 // Pick asks for one column. A number goes to Values[row*Width+Offset] of its
