@@ -14,8 +14,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/importing"
 )
 
 var writeLayouts = flag.Bool("layouts", false, "write the tables of examples/layouts again")
@@ -223,6 +228,53 @@ func (l layout) answer(t *testing.T, dir string, src *noise.Source) map[string][
 		out[a.Name] = a.Estimate.Interval
 	}
 	return out
+}
+
+// imported is a configuration that reads the table which discreet import makes of a layout's
+// files, without any mapping.
+func imported(t *testing.T, c config.Config) config.Config {
+	t.Helper()
+	table := filepath.Join(t.TempDir(), "table.parquet")
+	if _, _, err := importing.Import(t.Context(), importing.Order{Config: c, Table: table}); err != nil {
+		t.Fatal(err)
+	}
+	number := func(action *config.Action) *config.Action {
+		if c.Data.Actions == nil || action == nil {
+			return action
+		}
+		return &config.Action{Number: slices.Index(c.Data.Actions.Words, action.Word)}
+	}
+	c.Target.Action = number(c.Target.Action)
+	c.Targets = slices.Clone(c.Targets)
+	for i := range c.Targets {
+		c.Targets[i].Action = number(c.Targets[i].Action)
+	}
+	behavior := *c.Data.Behavior
+	behavior.Name = ""
+	c.Data = config.Data{Path: config.Names{table}, OneRowEpisodes: c.Data.OneRowEpisodes, Behavior: &behavior}
+	return c
+}
+
+// TestImportedLayoutsAnswerAlike: of the table that discreet import makes of the raw files the
+// answers are those of the raw files.
+func TestImportedLayoutsAnswerAlike(t *testing.T) {
+	for _, l := range layouts {
+		c, err := discreet.Load(filepath.Join("examples", "layouts", l.name, "evaluate.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := discreet.Evaluate(t.Context(), c, discreet.WithSource(noise.NewSeeded(8)))
+		if err != nil {
+			t.Fatalf("%s: %v", l.name, err)
+		}
+		table, err := discreet.Evaluate(t.Context(), imported(t, c), discreet.WithSource(noise.NewSeeded(8)))
+		if err != nil {
+			t.Fatalf("%s, imported: %v", l.name, err)
+		}
+		if diff := cmp.Diff(raw.Release.Answers, table.Release.Answers, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+			t.Errorf("%s: %s", l.name, diff)
+		}
+	}
 }
 
 // TestLayouts: every layout is read from its raw files, and its answers hold the truth: of

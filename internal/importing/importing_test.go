@@ -36,7 +36,7 @@ func Example() {
 		return
 	}
 	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{raw}, Separator: ";", OneRowEpisodes: true,
-		Columns: map[string]string{"unit_id": "patient", "action": "arm"}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}}}}
+		Columns: map[string]config.Names{"unit_id": {"patient"}, "action": {"arm"}}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}}}}
 	m, _, err := importing.Import(context.Background(), importing.Order{Config: c, Table: filepath.Join(dir, "table.parquet"), CSV: filepath.Join(dir, "table.csv")})
 	if err != nil {
 		fmt.Println(err)
@@ -73,7 +73,7 @@ func raw(t *testing.T, dir string, r *rand.Rand) config.Config {
 		}
 	}
 	return config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{filepath.Join(dir, "raw*.csv")}, Separator: ";",
-		Columns: map[string]string{"unit_id": "patient", "action": "arm", "obs_years": "age"}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}},
+		Columns: map[string]config.Names{"unit_id": {"patient"}, "action": {"arm"}, "obs_years": {"age"}}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}},
 		Encode: map[string]config.Vocabulary{"sex": {Words: []string{"f", "m", "u"}, OneHot: true}}, Steps: &config.Steps{From: 1}}}
 }
 
@@ -84,7 +84,7 @@ func TestTheTableHoldsTheData(t *testing.T) {
 	for seed := range uint64(4) {
 		dir := t.TempDir()
 		c := raw(t, dir, rand.New(rand.NewPCG(seed, 1)))
-		o := trajectory.Options{Separator: ';', Columns: c.Data.Columns, Optional: trajectory.AllParts, Steps: trajectory.Steps{From: 1}, Observations: []string{"sex_f", "sex_m", "sex_u", "obs_x", "obs_years"},
+		o := trajectory.Options{Separator: ';', Columns: map[string]string{"unit_id": "patient", "action": "arm", "obs_years": "age"}, Optional: trajectory.AllParts, Steps: trajectory.Steps{From: 1}, Observations: []string{"sex_f", "sex_m", "sex_u", "obs_x", "obs_years"},
 			Encode: map[string]trajectory.Vocabulary{"action": trajectory.Vocabulary(*c.Data.Actions), "sex": trajectory.Vocabulary(c.Data.Encode["sex"])}}
 		want, _, err := file.Read(t.Context(), c.Data.Path, "", o)
 		if err != nil {
@@ -220,7 +220,7 @@ func TestATableIsReadAsItIs(t *testing.T) {
 	if !errors.Is(err, config.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want ... %s", err, want)
 	}
-	c.Data = config.Data{Path: config.Names{table}, Columns: map[string]string{"unit_id": "unit_id"}}
+	c.Data = config.Data{Path: config.Names{table}, Columns: map[string]config.Names{"unit_id": {"unit_id"}}}
 	c.Problem.Gamma = 1
 	if v, err := scan.Validate(t.Context(), c, nil); err != nil || v.Episodes != 40 {
 		t.Errorf("%v, %v", v, err)

@@ -15,7 +15,7 @@ import (
 // asked of: with all columns, as they are. Nothing is repaired, cut or moved into a range. A
 // missing observation is an error, unless data.missing says what it becomes.
 func ForImport(c config.Config) (*Spec, error) {
-	if c.Data.Outcome != nil {
+	if o := c.Data.Outcome; o != nil && o.Column == "" {
 		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
 	}
 	s, err := ForCurator(c)
@@ -28,7 +28,7 @@ func ForImport(c config.Config) (*Spec, error) {
 		o.Optional &^= trajectory.Final
 	}
 	o.Unit, o.End = trajectory.UnitPerson, trajectory.EndColumn
-	o.Horizon, o.EpisodesPerPerson, o.Reward, o.ClipRewards = 0, 0, nil, false
+	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions, o.Reward, o.ClipRewards = 0, 0, 0, nil, false
 	o.Repair, o.Complete, o.Censored = false, false, false
 	if o.Encode, err = vocabularies(c.Data); err != nil { // without those of groups
 		return nil, err
@@ -81,6 +81,8 @@ func Mappings(c config.Config) []string {
 	for key, is := range map[string]bool{
 		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
 		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
+		"data.reward":        c.Data.Reward != nil,
+		"data.outcome":       c.Data.Outcome != nil && c.Data.Outcome.Column != "",
 		"data.behavior.name": c.Data.Behavior != nil && cmp.Or(c.Data.Behavior.Name, "behavior_prob") != "behavior_prob",
 	} {
 		if is {
