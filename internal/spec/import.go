@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -17,6 +18,9 @@ import (
 func ForImport(c config.Config) (*Spec, error) {
 	if c.Data.Outcome != nil {
 		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
+	}
+	if u := evaluate.Unit(c.Privacy.Unit); u == evaluate.Episode || u == evaluate.Row {
+		return nil, fmt.Errorf("%w: privacy.unit is %s, and a table is sorted by persons: import with --set privacy.unit=person, which needs unit_id; data that name no persons are read as they are", config.ErrConfig, u)
 	}
 	s, err := ForCurator(c)
 	if err != nil {
