@@ -44,33 +44,35 @@ func ForImport(c config.Config) (*Spec, error) {
 }
 
 // ImportColumns are the observations to import where the data have those of the schema:
-// those and what the configuration names.
+// these, in their order and as the configuration spells them, then what else it names.
 func (s *Spec) ImportColumns(schema []string) []string {
-	bare := func(name string) string { return strings.TrimPrefix(name, "obs_") }
-	var all []string
-	seen := map[string]bool{}
-	add := func(names ...string) {
-		for _, name := range names {
-			if !seen[bare(name)] {
-				seen[bare(name)] = true
-				all = append(all, name)
-			}
-		}
-	}
-	add(s.Reading.Observations...)
+	declared := slices.Clone(s.Reading.Observations)
 	for _, key := range slices.Sorted(maps.Keys(s.Reading.Encode)) {
 		switch v := s.Reading.Encode[key]; {
 		case slices.Contains([]string{"action", "reward", "terminated", "truncated"}, key):
 		case v.OneHot:
 			for i := range v.Words {
-				add(v.Column(key, i))
+				declared = append(declared, v.Column(key, i))
 			}
 		default:
-			add(key)
+			declared = append(declared, key)
 		}
 	}
-	add(schema...)
-	return append([]string{}, all...)
+	bare := func(name string) string { return strings.TrimPrefix(name, "obs_") }
+	spelled := map[string]string{}
+	for _, name := range slices.Concat(declared, schema) {
+		if spelled[bare(name)] == "" {
+			spelled[bare(name)] = name
+		}
+	}
+	all := []string{}
+	for _, name := range slices.Concat(schema, declared) {
+		if name, ok := spelled[bare(name)]; ok {
+			all = append(all, name)
+			delete(spelled, bare(name))
+		}
+	}
+	return all
 }
 
 // Mappings lists the keys of a configuration that say how columns of raw tables become
