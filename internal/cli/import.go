@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,6 +59,9 @@ func runImport(cmd *cobra.Command, c config.Config, out string, csv bool) error 
 	order := importing.Order{Config: c, Table: out}
 	if csv {
 		order.CSV = strings.TrimSuffix(out, ".parquet") + ".csv"
+	}
+	if _, err := os.Stat(filepath.Dir(out)); errors.Is(err, fs.ErrNotExist) {
+		return usage(fmt.Errorf("%s: the directory %s does not exist; make it, or choose another name", out, filepath.Dir(out)))
 	}
 	bar := newProgress(cmd.ErrOrStderr())
 	order.Progress = bar.update

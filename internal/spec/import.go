@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -17,6 +18,9 @@ import (
 func ForImport(c config.Config) (*Spec, error) {
 	if o := c.Data.Outcome; o != nil && o.Column == "" {
 		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
+	}
+	if u := evaluate.Unit(c.Privacy.Unit); u == evaluate.Episode || u == evaluate.Row {
+		return nil, fmt.Errorf("%w: privacy.unit is %s, and a table is sorted by persons: import with --set privacy.unit=person, which needs unit_id; data that name no persons are read as they are", config.ErrConfig, u)
 	}
 	s, err := ForCurator(c)
 	if err != nil {
@@ -40,33 +44,35 @@ func ForImport(c config.Config) (*Spec, error) {
 }
 
 // ImportColumns are the observations to import where the data have those of the schema:
-// those and what the configuration names.
+// these, in their order and as the configuration spells them, then what else it names.
 func (s *Spec) ImportColumns(schema []string) []string {
-	bare := func(name string) string { return strings.TrimPrefix(name, "obs_") }
-	var all []string
-	seen := map[string]bool{}
-	add := func(names ...string) {
-		for _, name := range names {
-			if !seen[bare(name)] {
-				seen[bare(name)] = true
-				all = append(all, name)
-			}
-		}
-	}
-	add(s.Reading.Observations...)
+	declared := slices.Clone(s.Reading.Observations)
 	for _, key := range slices.Sorted(maps.Keys(s.Reading.Encode)) {
 		switch v := s.Reading.Encode[key]; {
 		case slices.Contains([]string{"action", "reward", "terminated", "truncated"}, key):
 		case v.OneHot:
 			for i := range v.Words {
-				add(v.Column(key, i))
+				declared = append(declared, v.Column(key, i))
 			}
 		default:
-			add(key)
+			declared = append(declared, key)
 		}
 	}
-	add(schema...)
-	return append([]string{}, all...)
+	bare := func(name string) string { return strings.TrimPrefix(name, "obs_") }
+	spelled := map[string]string{}
+	for _, name := range slices.Concat(declared, schema) {
+		if spelled[bare(name)] == "" {
+			spelled[bare(name)] = name
+		}
+	}
+	all := []string{}
+	for _, name := range slices.Concat(schema, declared) {
+		if name, ok := spelled[bare(name)]; ok {
+			all = append(all, name)
+			delete(spelled, bare(name))
+		}
+	}
+	return all
 }
 
 // Mappings lists the keys of a configuration that say how columns of raw tables become

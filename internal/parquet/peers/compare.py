@@ -27,7 +27,10 @@ def wanted(column: dict) -> list:
     """List the cells that were written, None for a missing one."""
     out = []
     for cell in column["cells"]:
-        values = [bits(DOUBLE, struct.unpack("<d", struct.pack("<Q", int(v)))[0]) if column["type"] == DOUBLE else v for v in cell or []]
+        values = [
+            bits(DOUBLE, struct.unpack("<d", struct.pack("<Q", int(v)))[0]) if column["type"] == DOUBLE else v
+            for v in cell or []
+        ]
         out.append(values if column["list"] else (values[0] if values else None))
     return out
 
@@ -49,7 +52,7 @@ def main() -> None:
         arrow = pyarrow.parquet.read_table(path)
         marks = pyarrow.parquet.read_metadata(path).metadata
         assert marks[b"discreet_schema_version"] == b"1", path
-        duck = duckdb.sql(f"select * from read_parquet('{path}')").fetchall()
+        duck = duckdb.read_parquet(path).fetchall()
         polar = polars.read_parquet(path)
         assert arrow.num_rows == len(duck) == polar.height == table["rows"], path
         for i, column in enumerate(table["columns"]):

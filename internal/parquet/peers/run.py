@@ -23,9 +23,21 @@ def main() -> None:
         python = place / "bin" / "python"
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-            subprocess.run([str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *PEERS], check=True)
+            subprocess.run(
+                [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *PEERS], check=True
+            )
         tables = sys.argv[1] if len(sys.argv) > 1 else "200"
-        test = ["go", "test", "-count=1", "-tags=peers", "-v", "-run=^TestPeersReadAlike$", "./internal/parquet", f"-python={python}", f"-tables={tables}"]
+        test = [
+            "go",
+            "test",
+            "-count=1",
+            "-tags=peers",
+            "-v",
+            "-run=^TestPeersReadAlike$",
+            "./internal/parquet",
+            f"-python={python}",
+            f"-tables={tables}",
+        ]
         sys.exit(subprocess.run(test, check=False).returncode)
 
 
