@@ -91,7 +91,7 @@ func unplaced(d *trajectory.Dataset) string {
 
 func orderOptions(t *rapid.T) trajectory.Options {
 	return trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Final, Unit: trajectory.UnitPerson, Repair: true, Missing: trajectory.MissingZero,
-		Horizon: rapid.IntRange(0, 4).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 2).Draw(t, "most"), Steps: trajectory.Steps{Ordered: true}, Observations: []string{"obs_a"}}
+		Horizon: rapid.IntRange(0, 4).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 2).Draw(t, "most"), Steps: trajectory.Steps{Ordered: true}, Observations: []string{"obs_a"}, Alone: true}
 }
 
 // Rows in any order, in one file or two, are read as those that were sorted before, in

@@ -30,7 +30,7 @@ func (x *binder) keys() error {
 		x.dates(i)
 	case i >= 0:
 		err = x.pick(i, blkStep)
-	case x.o.Steps != trajectory.Steps{}:
+	case x.o.Steps != trajectory.Steps{} || x.o.Cuts():
 		err = x.missing(canon.Step)
 	}
 	if err := x.note(err); err != nil {

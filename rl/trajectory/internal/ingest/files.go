@@ -60,7 +60,7 @@ func (s *Stream) open() error {
 		s.tellRepairs()
 		return io.EOF
 	}
-	if s.o.Steps.Sort {
+	if s.o.Arranges() {
 		return s.arrange()
 	}
 	return s.openNext()

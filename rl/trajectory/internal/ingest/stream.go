@@ -78,6 +78,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	o.EpisodePerPerson = o.EpisodePerPerson || o.Cuts() // until its rows are cut
 	if len(files) == 0 {
 		return nil, &trajectory.InputError{What: "no file to read", Remedy: "name one", Kind: trajectory.ErrEmpty}
 	}
