@@ -187,7 +187,7 @@ type Options struct {
 
 	// Horizon is the most decisions that a person contributes, over all their
 	// episodes; 0 means no cap. The first ones are kept, by the person's own
-	// order: episodes as they come in the files, steps within them. An episode
+	// order: episodes as they come in the files, or as Steps.Sort has them, steps within them. An episode
 	// cut by the cap is truncated, and its final observation is that of the first
 	// row left out.
 	Horizon int

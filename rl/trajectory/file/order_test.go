@@ -194,6 +194,27 @@ func TestWhatIsNotPutInOrder(t *testing.T) {
 	}
 }
 
+// What an episode that is left out counts for does not depend on where a batch of rows
+// ends: its first row lacks action and reward, and is the last of a batch or not.
+func TestLeftOutEpisodesCountWhereverBatchesEnd(t *testing.T) {
+	for _, others := range []int{3, 1023} {
+		var b strings.Builder
+		b.WriteString("unit_id,episode_id,step,action,reward\n")
+		for i := range others {
+			fmt.Fprintf(&b, "u%d,e%d,0,1,1\n", i, i)
+		}
+		b.WriteString("odd,a,0,,\nodd,a,1,1,1\nodd,b,0,1,1\n")
+		o := trajectory.Options{Unit: trajectory.UnitPerson, Need: trajectory.Action, Repair: true, Horizon: 2}
+		d, _, err := file.Read(t.Context(), []string{put(t, "x.csv", b.String())}, "", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Rows() != others || d.LeftOut[others] != 1 {
+			t.Errorf("beside %d others: %d rows, %v left out", others, d.Rows(), d.LeftOut[others])
+		}
+	}
+}
+
 // rewrite writes a file in place of an old one.
 func rewrite(t *testing.T, dir, name, text string) string {
 	t.Helper()
