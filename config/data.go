@@ -24,6 +24,10 @@ type Data struct {
 	Steps *Steps `yaml:"steps" json:",omitempty"`
 	// EpisodePerPerson treats all rows of a person as one episode.
 	EpisodePerPerson bool `yaml:"episode_per_person" json:",omitempty"`
+	// Episodes cuts the rows of a person into episodes: gap is the time without a row that
+	// ends one, such as 30d or 12h, and restart, of which the value is step, has one begin
+	// where the number of the step is not above that before it.
+	Episodes map[string]string `yaml:"episodes" json:",omitempty"`
 	// Separator is the separator of fields in a CSV file: "," (the default), ";", "|"
 	// or tab.
 	Separator string `yaml:"separator" json:",omitempty"`

@@ -85,7 +85,7 @@ func (s Sharding) spread(ctx context.Context, key [16]byte, run func(ctx context
 	if err != nil {
 		return nil, err
 	}
-	if o.Steps.Sort && len(in.Files()) > 1 {
+	if o.Arranges() && len(in.Files()) > 1 {
 		return nil, fmt.Errorf("%w: workers read files apart, and to sort rows takes all of them; join the files, or have one process make the shards", trajectory.ErrOptions)
 	}
 	p := &split{Program: discreet.Version(), Key: hex.EncodeToString(key[:]), Files: in.Files(), Format: in.Format(), Shards: s.Shards, Options: options{Options: o}, path: filepath.Join(m.dir, "plan.json")}

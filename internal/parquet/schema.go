@@ -100,7 +100,7 @@ func (f *File) usable(c *field, as As) error {
 	case as == Numbers && text && number == notNumber:
 		return &Error{Column: c.name, What: "has a type that is not a number", Remedy: "write it as an integer, a float or a boolean", Kind: ErrText}
 	case as == Numbers && !c.list && clockOf(c.leaf) != nil:
-		return &Error{Column: c.name, What: "has a type of dates, which are no numbers", Remedy: "write it as an integer, a float or a boolean", Kind: ErrText}
+		return bad("has a type of dates, which are no numbers", "write it as an integer, a float or a boolean")
 	case as == Numbers && number == notNumber:
 		return bad("has a type that is not a number", "write it as an integer, a float or a boolean")
 	}

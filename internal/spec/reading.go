@@ -99,6 +99,9 @@ func readSchema(c config.Config, o *trajectory.Options) (err error) {
 	if o.Steps, err = readSteps(c.Data.Steps); err != nil {
 		return err
 	}
+	if err := readCuts(c.Data, o); err != nil {
+		return err
+	}
 	if o.Separator, err = separator(c.Data); err != nil {
 		return err
 	}

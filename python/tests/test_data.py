@@ -215,3 +215,18 @@ def test_a_column_of_mixed_kinds_is_named_without_its_values(pbc: pd.DataFrame) 
     with pytest.raises(dt.InputError, match="no single type") as told:
         question.evaluate()
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pandas with a zone", "polars", "polars dates"])
+def test_times_and_ids_of_two_columns_in_any_order(library: str, pbc: pd.DataFrame) -> None:
+    frame = pbc.assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(pbc["step"], unit="D"), course=1)
+    frame = frame.drop(columns=["episode_id", "step"]).sample(frac=1, random_state=1)
+    if library == "pandas with a zone":
+        frame["day"] = frame["day"].dt.tz_localize("Asia/Kolkata")
+    data = pl.from_pandas(frame) if library.startswith("polars") else frame
+    if library == "polars dates":
+        data = data.with_columns(pl.col("day").dt.date())
+    steps = {"steps": {"kind": "date", "sort": True}}
+    logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", more=steps)
+    got = dt.Question(logs, dt.policy.constant(1), method="pdis", **REFERENCE).evaluate()
+    assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 1).to_numpy(float))["pdis"], rel=1e-12)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 )
@@ -157,6 +158,14 @@ type Options struct {
 	// it, and no column episode_id is looked at.
 	EpisodePerPerson bool
 
+	// Gap cuts the rows of a person into episodes where more time than this passes between
+	// two of them: steps are dates, and put in order. Restart cuts them, in the order of the
+	// files, where the number of a step is not above that before it. No column episode_id
+	// is looked at. All rows of a person who has one whose step cannot be read are one
+	// episode, which cannot be used.
+	Gap     time.Duration
+	Restart bool
+
 	// Missing says what becomes of a missing observation, and Means holds the
 	// public mean of each observation column for MissingMean.
 	Missing Missing
@@ -200,7 +209,7 @@ type Options struct {
 
 	// Horizon is the most decisions that a person contributes, over all their
 	// episodes; 0 means no cap. The first ones are kept, by the person's own
-	// order: episodes as they come in the files, steps within them. An episode
+	// order: episodes as they come in the files, or as Steps.Sort has them, steps within them. An episode
 	// cut by the cap is truncated, and its final observation is that of the first
 	// row left out.
 	Horizon int
@@ -312,6 +321,9 @@ func (o *Options) Validate() error {
 		}
 	}
 	if err := o.Steps.validate(); err != nil {
+		return err
+	}
+	if err := o.validateCuts(); err != nil {
 		return err
 	}
 	if err := o.validateEncode(); err != nil {

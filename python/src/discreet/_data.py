@@ -215,7 +215,8 @@ def logs(
     out = Logs(data, section, unit, tuple(pairs))
     if out.is_frame:
         have = names_of(data)
-        for name in [*[c for names in given.values() if names is not None for c in _listed(names)], *[c for _, c in pairs]]:
+        wanted = [c for names in given.values() if names is not None for c in _listed(names)]
+        for name in [*wanted, *[c for _, c in pairs]]:
             if name not in have:
                 raise InputError(f"the frame has no column {name!r}; it has {', '.join(have[:20])}", column=name)
     return out

@@ -122,7 +122,7 @@ func decisions(d *trajectory.Dataset) []decision {
 	var out []decision
 	for p := range d.Persons() {
 		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
-			if id := d.EpisodeID[e]; !strings.HasPrefix(id, "e") && !strings.HasPrefix(id, "u") || id == "ux" {
+			if id := d.EpisodeID[e]; !strings.HasPrefix(id, "e") && !strings.HasPrefix(id, "u") || id == "ux" || strings.HasPrefix(id, "ux/") {
 				continue
 			}
 			for i := d.EpisodeStart[e]; i < d.EpisodeStart[e+1]; i++ {

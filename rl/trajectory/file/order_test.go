@@ -91,7 +91,7 @@ func unplaced(d *trajectory.Dataset) string {
 
 func orderOptions(t *rapid.T) trajectory.Options {
 	return trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.Final, Unit: trajectory.UnitPerson, Repair: true, Missing: trajectory.MissingZero,
-		Horizon: rapid.IntRange(0, 4).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 2).Draw(t, "most"), Steps: trajectory.Steps{Ordered: true}, Observations: []string{"obs_a"}}
+		Horizon: rapid.IntRange(0, 4).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 2).Draw(t, "most"), Steps: trajectory.Steps{Ordered: true}, Observations: []string{"obs_a"}, Alone: true}
 }
 
 // Rows in any order, in one file or two, are read as those that were sorted before, in
@@ -190,6 +190,27 @@ func TestWhatIsNotPutInOrder(t *testing.T) {
 		sort(&o)
 		if _, _, err := file.Read(t.Context(), []string{put(t, "x.csv", c.text)}, "", o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v; want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// What an episode that is left out counts for does not depend on where a batch of rows
+// ends: its first row lacks action and reward, and is the last of a batch or not.
+func TestLeftOutEpisodesCountWhereverBatchesEnd(t *testing.T) {
+	for _, others := range []int{3, 1023} {
+		var b strings.Builder
+		b.WriteString("unit_id,episode_id,step,action,reward\n")
+		for i := range others {
+			fmt.Fprintf(&b, "u%d,e%d,0,1,1\n", i, i)
+		}
+		b.WriteString("odd,a,0,,\nodd,a,1,1,1\nodd,b,0,1,1\n")
+		o := trajectory.Options{Unit: trajectory.UnitPerson, Need: trajectory.Action, Repair: true, Horizon: 2}
+		d, _, err := file.Read(t.Context(), []string{put(t, "x.csv", b.String())}, "", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Rows() != others || d.LeftOut[others] != 1 {
+			t.Errorf("beside %d others: %d rows, %v left out", others, d.Rows(), d.LeftOut[others])
 		}
 	}
 }

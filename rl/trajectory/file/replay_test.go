@@ -120,6 +120,12 @@ func asked(r *rand.Rand, format string) trajectory.Options {
 		askedOfWords(r, format, &o)
 	}
 	o.Steps.Sort = format != "minari" && r.IntN(3) == 0 && !o.OneRowEpisodes
+	if cut := o; format != "minari" && r.IntN(6) == 0 {
+		cut.Restart = true
+		if cut.Validate() == nil {
+			return cut
+		}
+	}
 	return o
 }
 

@@ -11,8 +11,9 @@ import (
 // that the canonical schema asks for. It holds one batch of rows and one
 // episode, and the names of the persons and episodes seen.
 //
-// An episode lies in one file, and its rows are neighbours there. Its slices
-// are reused by the next call of Next.
+// An episode lies in one file, and its rows are neighbours there, unless rows are put in
+// order ([trajectory.Options.Arranges]): then all of them are read before the first episode,
+// and those of one person are held. Its slices are reused by the next call of Next.
 type Stream struct {
 	in   *ingest.Stream
 	kept *grouping // nil unless Together was called

@@ -31,7 +31,8 @@ const (
 	terminated
 	truncated
 	discount
-	note // free text that no question reads
+	constant // part of an id, which is the same of all
+	note     // free text that no question reads
 )
 
 // column is one of the file.
@@ -57,16 +58,16 @@ func newLog(j Job) log {
 	l := log{o: j.Options, format: j.Format, actions: max(j.Actions, 2)}
 	parts := l.o.Need | l.o.Optional
 	if l.o.Unit != trajectory.UnitEpisode && l.o.Unit != trajectory.UnitRow {
-		l.add(unit, "unit_id")
+		l.id(unit, "unit_id")
 	}
 	if !l.o.OneRowEpisodes {
-		if !l.o.EpisodePerPerson {
-			l.add(episode, "episode_id")
+		if !l.o.EpisodePerPerson && !l.o.Cuts() {
+			l.id(episode, "episode_id")
 		}
 		l.add(step, "step")
 		l.add(terminated, "terminated")
 		l.add(truncated, "truncated")
-		l.date = strings.NewReplacer("%Y", "2006", "%m", "01", "%d", "02", "%H", "15", "%M", "04", "%S", "05", "%z", "Z07:00").Replace(l.o.Steps.Date)
+		l.date = dateLayout(l.o.Steps.Date)
 	}
 	l.observe(parts&trajectory.Final != 0 && !l.o.OneRowEpisodes)
 	if len(l.o.OutcomeFiles) == 0 {
@@ -135,7 +136,7 @@ func (l *log) source(name string) string {
 
 // add adds a column by its canonical name, under its name in the file.
 func (l *log) add(k kind, canonical string) {
-	c := column{name: canonical, kind: k, text: k == unit || k == episode || k == step && l.o.Steps.Date != ""}
+	c := column{name: canonical, kind: k, text: k == unit || k == episode || k == constant || k == step && l.o.Steps.Date != ""}
 	for _, key := range spellings(canonical) {
 		if name, ok := l.o.Columns[key]; ok {
 			c.name = name
@@ -203,11 +204,14 @@ func (l *log) decision(r *rand.Rand, person string, e, s int, last, cut bool) ro
 		case unit:
 			out[c.name] = strconv.Quote(person)
 			continue
+		case constant:
+			out[c.name] = `"1"`
+			continue
 		case episode:
 			out[c.name] = strconv.Quote(fmt.Sprintf("%s.%d", person, e))
 			continue
 		case step:
-			out[c.name] = l.step(s, r)
+			out[c.name] = l.step(e, s, r)
 			continue
 		case note:
 			out[c.name] = `"no complaints"`
@@ -261,11 +265,16 @@ func (l *log) probabilities() bool {
 	return false
 }
 
-// step is the number, or the date, of decision s.
-func (l *log) step(s int, r *rand.Rand) string {
+// step is the number, or the date, of decision s of episode e. Episodes are further apart
+// than a gap that cuts them.
+func (l *log) step(e, s int, r *rand.Rand) string {
 	switch {
 	case l.date != "":
-		return strconv.Quote(time.Date(2024, 1, 1+7*s+r.IntN(7), 0, 0, 0, 0, time.UTC).Format(l.date))
+		at := time.Date(2024, 1, 1+7*s+r.IntN(7), 0, 0, 0, 0, time.UTC)
+		if l.o.Gap > 0 {
+			at = at.Add(time.Duration(e) * (l.o.Gap + 100*24*time.Hour))
+		}
+		return strconv.Quote(at.Format(l.date))
 	case l.o.Steps.Ordered:
 		return strconv.Itoa(7*s + r.IntN(7))
 	}

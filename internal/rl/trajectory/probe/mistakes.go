@@ -53,7 +53,7 @@ var mistakes = []mistake{
 		return o.Unit == trajectory.UnitPerson && !o.EpisodePerPerson && o.EpisodesPerPerson != 1 && o.Horizon != 1
 	}},
 	{name: "reading: a person in two stretches of a file counted twice", stretches: again, of: func(o trajectory.Options, format string) bool {
-		return format == "csv" && o.Unit == trajectory.UnitPerson
+		return format == "csv" && o.Unit == trajectory.UnitPerson && !o.Arranges()
 	}},
 	{name: "reading: the caps on a person not enforced", uncapped: true, of: func(o trajectory.Options, _ string) bool {
 		return !o.Complete && o.Horizon > 0 && o.Horizon <= 12 && o.Unit == trajectory.UnitPerson && !o.OneRowEpisodes

@@ -94,7 +94,7 @@ var oddities = []oddity{
 	{name: "step repeated or left out", value: true, spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {
 		for _, c := range l.columns {
 			if c.kind == step {
-				where[c.name] = l.step(r.IntN(5), r)
+				where[c.name] = l.step(0, r.IntN(5), r)
 			}
 		}
 		return rows
@@ -198,7 +198,7 @@ func (l *log) oneEpisode(a, b row) bool {
 			return a[c.name] == b[c.name]
 		}
 	}
-	return l.o.EpisodePerPerson
+	return l.o.EpisodePerPerson || l.o.Cuts()
 }
 
 // odd draws a record that is odd in one way, at times in two, and how many of its rows
@@ -224,7 +224,7 @@ func (l *log) odd(r *rand.Rand) (what oddity, rows []row, apart int) {
 // spoilt applies an oddity to one row and one column that is no id.
 func (l *log) spoilt(r *rand.Rand, what oddity, rows []row) []row {
 	for {
-		if c := l.columns[r.IntN(len(l.columns))]; c.kind != unit && c.kind != episode && c.kind != note {
+		if c := l.columns[r.IntN(len(l.columns))]; c.kind != unit && c.kind != episode && c.kind != constant && c.kind != note {
 			return what.spoil(l, r, rows, rows[r.IntN(len(rows))], c)
 		}
 	}

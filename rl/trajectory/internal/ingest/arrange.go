@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/sorter"
@@ -72,6 +73,9 @@ func (a *arranged) begin() (err error) {
 		return a.ends
 	}
 	how := "rows were put in order by person, episode and step"
+	if s.o.Restart {
+		how = "rows were put together by person"
+	}
 	switch {
 	case a.sorter.NoRoom() != nil:
 		s.notice(how + ", all in memory: " + a.sorter.NoRoom().Error())
@@ -101,7 +105,11 @@ func (a *arranged) put(i int, lacks []string) {
 		step = b.Blocks[blkStep].Values[i]
 	}
 	a.key = appendID(appendID(a.key[:0], person), episode)
-	a.key = binary.BigEndian.AppendUint64(a.key, rank(step))
+	if s.o.Restart { // in the order of the files
+		a.key = binary.BigEndian.AppendUint64(a.key, uint64(s.index)<<rowBits|uint64(b.Row[i]))
+	} else {
+		a.key = binary.BigEndian.AppendUint64(a.key, rank(step))
+	}
 	a.record = a.record[:0]
 	for block := range b.Blocks {
 		if block == blkCoded {
@@ -176,6 +184,9 @@ func (a *arranged) nextPerson() error {
 		return a.ends
 	}
 	a.person.arrange()
+	if a.stream.o.Cuts() {
+		a.person.cut(&a.stream.o)
+	}
 	return nil
 }
 
@@ -183,6 +194,10 @@ func (a *arranged) nextPerson() error {
 func (a *arranged) give(b *table.Batch, r row) {
 	i := b.Rows
 	person, episode, _ := r.ids()
+	if len(a.person.numbers) > 0 && len(episode) > 0 {
+		a.key = strconv.AppendInt(append(append(a.key[:0], episode...), '/'), int64(a.person.numbers[a.next]), 10)
+		episode = a.key
+	}
 	b.Keys[keyEpisode].Append(episode, 1)
 	b.Keys[keyUnit].Append(person, 1)
 	left := r.record

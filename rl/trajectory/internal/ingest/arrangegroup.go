@@ -39,13 +39,14 @@ type group struct {
 	rows     []span
 	episodes []span // of rows
 	order    []int  // of the rows
+	numbers  []int  // of the episodes that they were cut into, by row; empty where they are not cut
 }
 
 // span is where a key or an episode begins, and where it ends; of a row, with its record.
 type span struct{ from, to, end int }
 
 func (g *group) reset() {
-	g.text, g.rows, g.episodes, g.order = g.text[:0], g.rows[:0], g.episodes[:0], g.order[:0]
+	g.text, g.rows, g.episodes, g.order, g.numbers = g.text[:0], g.rows[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
 }
 
 func (g *group) begin(owner []byte) { g.owner = append(g.owner[:0], owner...) }

@@ -28,9 +28,11 @@ func (x *binder) keys() error {
 		return err
 	case i >= 0 && x.o.Steps.Date != "":
 		x.dates(i)
+	case i >= 0 && x.fields[i].Dated:
+		err = x.fail(x.fields[i].Name, "has a type of dates, which are no numbers", "set data.steps: {kind: date}")
 	case i >= 0:
 		err = x.pick(i, blkStep)
-	case x.o.Steps != trajectory.Steps{}:
+	case x.o.Steps != trajectory.Steps{} || x.o.Cuts():
 		err = x.missing(canon.Step)
 	}
 	if err := x.note(err); err != nil {

@@ -63,7 +63,7 @@ func (s *Stream) open() error {
 	if err := s.readOutcomes(); err != nil {
 		return err
 	}
-	if s.o.Steps.Sort {
+	if s.o.Arranges() {
 		return s.arrange()
 	}
 	return s.openNext()

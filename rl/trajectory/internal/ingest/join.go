@@ -22,7 +22,7 @@ type joinState struct {
 // wrong; s is then of no further use. Close releases the file, once all of them are at
 // their ends.
 func (s *Stream) Cut(workers int) []*Stream {
-	if len(s.files) != 1 || workers < 2 || s.o.Steps.Sort {
+	if len(s.files) != 1 || workers < 2 || s.o.Arranges() {
 		return nil
 	}
 	if s.readOutcomes() != nil {

@@ -16,8 +16,9 @@ import (
 // that the canonical schema asks for. It holds one batch of rows and one
 // episode, and the names of the persons and episodes seen.
 //
-// An episode lies in one file, and its rows are neighbours there. Its slices
-// are reused by the next call of Next.
+// An episode lies in one file, and its rows are neighbours there, unless rows are put in
+// order ([trajectory.Options.Arranges]): then all of them are read before the first episode,
+// and those of one person are held. Its slices are reused by the next call of Next.
 type Stream struct {
 	ctx    context.Context
 	format table.Format
@@ -86,6 +87,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	o.EpisodePerPerson = o.EpisodePerPerson || o.Cuts() // until its rows are cut
 	if len(files) == 0 {
 		return nil, &trajectory.InputError{What: "no file to read", Remedy: "name one", Kind: trajectory.ErrEmpty}
 	}

@@ -144,7 +144,7 @@ func TestBadParquetIsNamed(t *testing.T) {
 		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{Unit: trajectory.UnitEpisode}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
 		{"reward bounds", shared + "/flat_dict.parquet", trajectory.Options{Observations: []string{}, Unit: trajectory.UnitEpisode, Reward: &trajectory.Range{Min: -70, Max: 0}},
 			":72: reward: is outside the declared bounds [-70, 0]; widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue},
-		{"timestamp", shared + "/flat_plain.parquet", observe("when"), ": when: has a type of dates, which are no numbers; list its public values in data.encode, or write it as an integer, a float or a boolean", trajectory.ErrColumn},
+		{"timestamp", shared + "/flat_plain.parquet", observe("when"), ": when: has a type of dates, which are no numbers; write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"half", shared + "/flat_plain.parquet", observe("half"), ": half: has a type that is not a number; list its public values in data.encode, or write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"text as number", shared + "/flat_plain.parquet", observe("unit_id"), ": unit_id: has a type that is not a number; list its public values in data.encode, or write it as an integer, a float or a boolean", trajectory.ErrColumn},
 		{"struct", shared + "/flat_plain.parquet", observe("nested"), ": nested: the file has no such observation column; correct the name, or map it to a column of the file (most like it: nested.a, nested.b)", trajectory.ErrColumn},

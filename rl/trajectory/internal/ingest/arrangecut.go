@@ -1,0 +1,47 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// cut numbers the episodes into which the rows of a person are cut, 1, 2, ... Where the step
+// of one cannot be read, it may be anywhere, and so may the cuts: all are then one episode.
+func (g *group) cut(o *trajectory.Options) {
+	number, before := 1, math.Inf(-1)
+	for i := range g.order {
+		step := g.step(i)
+		if !finite(step) {
+			number = 0
+			break
+		}
+		if i > 0 && begins(o, before, step) {
+			number++
+		}
+		before = step
+		g.numbers = append(g.numbers, number)
+	}
+	if number > 0 {
+		return
+	}
+	g.numbers = g.numbers[:0]
+	for range g.order {
+		g.numbers = append(g.numbers, 1)
+	}
+}
+
+// begins tells whether an episode begins with a step after another one.
+func begins(o *trajectory.Options, before, step float64) bool {
+	if o.Restart {
+		return !(step > before)
+	}
+	return step-before > float64(o.Gap/time.Microsecond)
+}
+
+// step is that of a row, the first number of what is kept of it.
+func (g *group) step(i int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(g.row(i).record))
+}
