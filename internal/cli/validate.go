@@ -346,9 +346,12 @@ func loadSchema(path string) (trajectory.Options, error) {
 			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", discreet.ErrSyntax, path, s.Reward.Outside)
 		}
 	}
+	if s.Missing == "indicator" {
+		s.Missing, o.Indicators = "mean", true
+	}
 	var known bool
 	if o.Missing, known = missing[s.Missing]; !known {
-		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero or mean", discreet.ErrSyntax, path, s.Missing)
+		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero, mean or indicator", discreet.ErrSyntax, path, s.Missing)
 	}
 	return o, nil
 }
