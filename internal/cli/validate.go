@@ -90,7 +90,7 @@ func validate(cmd *cobra.Command, args []string, configuration, schema, format s
 	o.Progress, o.Faults = progress, toldFaults
 	sum, err := file.Validate(cmd.Context(), args, format, o)
 	if err != nil && strings.Contains(err.Error(), "data.") {
-		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, multiline, observations, need, reward, missing and means without data. before them (docs/data.md)")
+		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, multiline, densities, observations, need, reward, missing and means without data. before them (docs/data.md)")
 	}
 	return &scan.Validation{Summary: sum}, err
 }
