@@ -27,7 +27,7 @@ import (
 // and questionKeys what is the question's.
 var (
 	stewardsKeys = []string{
-		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
+		"data.format=csv", "data.columns={reward: click}", "data.one_row_episodes=true", "data.missing=zero", "data.encode={obs_x: {values: [u], other: true}}", "data.means={obs_state: 1}; data.missing=mean", "data.on_violation=reject",
 		"data.behavior={source: logged}", "data.behavior={source: logged, kind: density}; target={kind: column}; method={name: dp-is}", "data.actions=[a, b]", "data.encode={obs_x: [u, v]}", "data.steps={from: 1}", "data.steps={sort: true}", "data.columns={episode_id: [episode_id, obs_state]}", "data.separator=tab", "data.na=[NA]", "data.multiline=true", "data.reward={missing: zero}", "data.episode_per_person=true", "data.episodes={restart: step}",
 		"problem.persons=7", "problem.gamma=0.5", "problem.discounts=true", "problem.reward.max=9", "problem.reward.outside=clip", "problem.return={min: 0, max: 2}", "problem.horizon=2", "problem.episode_horizon=1",
 		"problem.episodes=2", "problem.end=truncated", "problem.records=complete", "features={kind: tabular, states: 3, column: obs_y}", "privacy.large_delta=true", "privacy.noise=fast", "privacy.noise_family=gaussian",

@@ -59,8 +59,9 @@ type Data struct {
 	// a public rule that uses the record alone; reject makes the run fail, which reveals one
 	// bit about the data. The default is repair with privacy and reject without.
 	OnViolation string `yaml:"on_violation" json:",omitempty"`
-	// Missing says how to treat missing observations: reject, zero, or mean, which uses the
-	// public mean in Means. The default is zero if violations are repaired, and
+	// Missing says how to treat missing observations: reject, zero, mean, which uses the
+	// public mean in Means, mean_of_range, the middle of the public range of a feature, or indicator,
+	// which is that beside an observation x_missing for each x. The default is zero if violations are repaired, and
 	// reject if they are rejected.
 	Missing string             `yaml:"missing"`
 	Means   map[string]float64 `yaml:"means"`

@@ -12,11 +12,15 @@ import (
 
 // Vocabulary is the public list of the values of a column, and what is read for
 // them. In YAML it is a list, whose values are read as 0, 1, 2, ... in that order; a
-// mapping of values to numbers; or {one_hot: [...]}. Values without quotes that are
+// mapping of values to numbers; {one_hot: [...]}; or {values: [...], other: true} (or one_hot),
+// where every other value, and a missing one, is the further category other. Values without quotes that are
 // all numbers are compared as numbers; they are not mixed with text.
 type Vocabulary trajectory.Vocabulary
 
-// UnmarshalYAML accepts the three forms.
+// otherWord is the category of all values that a vocabulary does not list.
+const otherWord = "other"
+
+// UnmarshalYAML accepts the forms.
 func (v *Vocabulary) UnmarshalYAML(decode func(any) error) error {
 	var form any
 	if err := decode(&form); err != nil {
@@ -28,6 +32,16 @@ func (v *Vocabulary) UnmarshalYAML(decode func(any) error) error {
 			return v.list(list)
 		}
 	}
+	if m, ok := form.(map[string]any); ok && m[otherWord] == true && len(m) == 2 {
+		for key, value := range m {
+			if list, ok := value.([]any); ok && (key == "values" || key == "one_hot") {
+				v.OneHot, v.Other = key == "one_hot", true
+				err := v.list(list)
+				v.Words = append(v.Words, otherWord)
+				return err
+			}
+		}
+	}
 	switch form := form.(type) {
 	case []any:
 		return v.list(form)
@@ -36,7 +50,7 @@ func (v *Vocabulary) UnmarshalYAML(decode func(any) error) error {
 	case map[any]any:
 		return vocabularyMap(v, form)
 	}
-	return errors.New("want a list of values, a mapping of values to numbers, or {one_hot: [...]}")
+	return errors.New("want a list of values, a mapping of values to numbers, {one_hot: [...]}, or either list with other: true")
 }
 
 // list takes the values in their order.

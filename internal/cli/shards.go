@@ -238,7 +238,7 @@ configuration of the shards maps none.`, exactly(1, "one file or glob"),
 				}
 				if strings.Contains(err.Error(), "data.") {
 					notify(cmd, forAnyone, "keys data.… belong into a configuration and discreet shard reads none: write DATA anew with numbers for words, steps 0, 1, 2, ... and a column episode_id; a file for --schema holds "+
-						"columns, one_row_episodes, sort, observations, need, reward, missing and means (docs/scale.md)")
+						"columns, one_row_episodes, sort, densities, observations, need, reward, missing and means (docs/scale.md)")
 				}
 				return err
 			}

@@ -91,7 +91,7 @@ func validate(cmd *cobra.Command, args []string, configuration, schema, format s
 	o.Progress, o.Faults = progress, toldFaults
 	sum, err := file.Validate(cmd.Context(), args, format, o)
 	if err != nil && strings.Contains(err.Error(), "data.") {
-		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, sort, multiline, observations, need, reward, missing and means without data. before them (docs/data.md)")
+		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, sort, multiline, densities, observations, need, reward, missing and means without data. before them (docs/data.md)")
 	}
 	return &scan.Validation{Summary: sum}, err
 }
@@ -351,9 +351,12 @@ func loadSchema(path string) (trajectory.Options, error) {
 			return o, fmt.Errorf("%w: %s: reward.outside is %q; want reject or clip", discreet.ErrSyntax, path, s.Reward.Outside)
 		}
 	}
+	if s.Missing == "indicator" {
+		s.Missing, o.Indicators = "mean", true
+	}
 	var known bool
 	if o.Missing, known = missing[s.Missing]; !known {
-		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero or mean", discreet.ErrSyntax, path, s.Missing)
+		return o, fmt.Errorf("%w: %s: missing is %q; want reject, zero, mean or indicator", discreet.ErrSyntax, path, s.Missing)
 	}
 	return o, nil
 }

@@ -47,6 +47,16 @@ func (s *Spec) Declares(more []string) error {
 			add(name)
 		}
 	}
+	if s.Reading.Indicators {
+		for name := range maps.Clone(known) {
+			add(name + suffixMissing)
+		}
+		for name, v := range data.Encode {
+			if v.OneHot {
+				add(name + suffixMissing)
+			}
+		}
+	}
 	for i, p := range Policies(s.Public) {
 		for _, name := range columnsOf(p) {
 			if name = strings.TrimPrefix(name, "obs_"); !known[name] {

@@ -172,22 +172,6 @@ func readEnd(c config.Config, o *trajectory.Options) error {
 	return nil
 }
 
-func readMissing(c config.Config, o *trajectory.Options) error {
-	switch missingRule(c) {
-	case "reject":
-	case "zero":
-		o.Missing = trajectory.MissingZero
-	case "mean":
-		o.Missing = trajectory.MissingMean
-		if repairs(c) {
-			return checkMeans(c, o)
-		}
-	default:
-		return fmt.Errorf("%w: data.missing is %q; want reject, zero or mean", config.ErrConfig, c.Data.Missing)
-	}
-	return nil
-}
-
 func readBounds(c config.Config, o *trajectory.Options) error {
 	b := c.Problem.Reward
 	if b == nil {
@@ -257,17 +241,6 @@ func withColumn(columns map[string]string, canonical, name string) map[string]st
 		out[k] = v
 	}
 	return out
-}
-
-// allMeans asks for the public mean of every observation before the data are
-// opened: to fail at the first missing value would tell of it.
-func checkMeans(c config.Config, o *trajectory.Options) error {
-	for _, name := range o.Observations {
-		if _, ok := o.Means[name]; !ok && !slices.Contains(o.Whole, name) {
-			return fmt.Errorf("%w: data.missing is mean, and data.means has no public mean of %s; give it", config.ErrConfig, name)
-		}
-	}
-	return nil
 }
 
 // probabilityColumns are the observations in which no value may be replaced.

@@ -30,7 +30,7 @@ func readRewards(c config.Config, o *trajectory.Options) error {
 	case r.On != "" && r.Missing != "":
 		return fmt.Errorf("%w: data.reward has on and missing: without a reward on its last row an episode has no outcome, or its reward is 0; leave one of the two out", config.ErrConfig)
 	case c.Data.Outcome != nil:
-		return fmt.Errorf("%w: data.reward is about rewards, and data.outcome reads none; leave data.reward out", config.ErrConfig)
+		return fmt.Errorf("%w: data.reward and data.outcome both say where an outcome stands; leave data.reward out", config.ErrConfig)
 	case r.On != "" && c.Data.OneRowEpisodes:
 		return fmt.Errorf("%w: data.reward.on is last_row, and with data.one_row_episodes every row is the last of its episode; leave data.reward out", config.ErrConfig)
 	case b != nil && !(b.Min <= 0 && b.Max >= 0):

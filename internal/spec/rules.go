@@ -76,6 +76,10 @@ func ViolationWords(c config.Config) string {
 	switch missingRule(c) {
 	case "mean":
 		words = append(words, "a missing observation becomes the public mean of its column")
+	case missingMiddle:
+		words = append(words, middleWords)
+	case missingIndicator:
+		words = append(words, middleWords+", and an indicator, where one is read, says that it was missing")
 	default:
 		say(missingRule(c) == onViolationReject, "a missing observation makes the run fail", "a missing observation becomes 0")
 		if missingRule(c) == "zero" && encodesObservation(c) {
@@ -86,6 +90,8 @@ func ViolationWords(c config.Config) string {
 	return evaluate.Unit(c.Privacy.Unit).Words("repair: " + strings.Join(words, ", ") + "; the number of persons does not change")
 }
 
+const middleWords = "a missing observation becomes the middle of its public range, or 0 in one-hot columns"
+
 // encodesObservation reports whether numbers of an observation stand for words, so that 0
 // cannot stand for a missing one.
 func encodesObservation(c config.Config) bool {
@@ -93,7 +99,7 @@ func encodesObservation(c config.Config) bool {
 		switch name {
 		case "action", "reward", "terminated", "truncated":
 		default:
-			if !v.OneHot {
+			if !v.OneHot && !v.Other {
 				return true
 			}
 		}

@@ -361,7 +361,7 @@ func checkViolation(r *evaluate.Release, v any) error {
 		c.Data.Outcome = &config.Outcome{}
 	}
 	for _, c.Data.OnViolation = range []string{"repair", "reject"} {
-		for _, c.Data.Missing = range []string{"", "zero", "mean", "reject"} {
+		for _, c.Data.Missing = range []string{"", "zero", "mean", "mean_of_range", "indicator", "reject"} {
 			for _, c.Problem.Reward.Outside = range []string{"", "clip", "reject"} {
 				for _, c.Data.Encode = range []map[string]config.Vocabulary{nil, {"any": {}}} {
 					if words := spec.ViolationWords(c); words != "" && v == words {

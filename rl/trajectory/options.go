@@ -170,6 +170,9 @@ type Options struct {
 	// public mean of each observation column for MissingMean.
 	Missing Missing
 	Means   map[string]float64
+	// Indicators lets Observations name x_missing beside an observation x: 1 where x is missing and
+	// replaced, else 0. It goes with complete data where each of Observations is in Whole or has one.
+	Indicators bool
 
 	// Reward is the public range of one reward; nil checks only that rewards are
 	// finite. A reward beyond it is an error, or is moved to the nearer end with
@@ -299,7 +302,9 @@ func (o *Options) Validate() error {
 		return fail("what ended a time is an observation of episodes of one row; read the data so")
 	case len(o.OutcomeFiles) > 0 && (o.RewardOnLast || o.EmptyIsZero):
 		return fail("rewards stand in another file, and none is empty; choose one of the two")
-	case o.Complete && (o.Repair || o.Missing != MissingReject || o.ClipRewards):
+	case o.Indicators && o.Missing == MissingReject:
+		return fail("missing values are rejected, and none can be indicated; choose what becomes of them")
+	case o.Complete && (o.Repair || o.Missing != MissingReject && !o.Indicators || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)

@@ -25,6 +25,17 @@ type Vocabulary struct {
 	// OneHot reads an observation as one column a word, which is 1 where the value
 	// is that word, else 0. The columns are named as by [Vocabulary.Column].
 	OneHot bool
+	// Other says that the last of Words stands for every value of an observation that the
+	// others do not list, and for a missing one.
+	Other bool `json:",omitempty"`
+}
+
+// listed are the words that are values.
+func (v Vocabulary) listed() []string {
+	if v.Other {
+		return v.Words[:len(v.Words)-1]
+	}
+	return v.Words
 }
 
 // Column names the column of word i of a one-hot observation: its name, an
@@ -45,8 +56,10 @@ func (v Vocabulary) validate(name string) error {
 		return fmt.Errorf("%w: the vocabulary of %s "+format, append([]any{ErrOptions, name}, args...)...)
 	}
 	switch {
-	case len(v.Words) == 0:
+	case len(v.Words) == 0 || len(v.listed()) == 0:
 		return fail("is empty; list the values that the column may hold")
+	case v.Other && canEncode(name):
+		return fail("has a category for all other values, which is for observations alone")
 	case v.Codes != nil && len(v.Codes) != len(v.Words):
 		return fail("has %d words and %d numbers for them", len(v.Words), len(v.Codes))
 	case v.OneHot && v.Codes != nil:
@@ -83,10 +96,10 @@ func (v Vocabulary) validate(name string) error {
 // distinct refuses a word that is there twice, or is no number where all are.
 func (v Vocabulary) distinct(fail func(string, ...any) error) error {
 	words, numbers := map[string]bool{}, map[float64]bool{}
-	for _, w := range v.Words {
+	for i, w := range v.Words {
 		twice := words[w]
 		words[w] = true
-		if v.Numeric {
+		if v.Numeric && i < len(v.listed()) {
 			n, err := strconv.ParseFloat(w, 64)
 			if err != nil || !finite(n) {
 				return fail("is one of numbers, and %q is none", w)

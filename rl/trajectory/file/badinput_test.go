@@ -110,7 +110,7 @@ var badInput = []struct {
 	{"action beyond", "episode_id,action,prob_0,prob_1,reward|1,2,0.5,0.5,0|", nil, ":2: action: is not below the number of actions; number the actions 0, 1, 2, ..., with a probability for each", trajectory.ErrValue},
 
 	{"behaviour zero", "episode_id,behavior_prob,reward|1,0,0|", nil, ":2: behavior_prob: is zero for the logged action; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
-	{"behaviour above one", "episode_id,pscore,reward|1,1.01,0|", nil, ":2: pscore: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log; say of densities that they are (behavior of kind density)", trajectory.ErrValue},
+	{"behaviour above one", "episode_id,pscore,reward|1,1.01,0|", nil, ":2: pscore: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log; densities of continuous actions are another kind (density)", trajectory.ErrValue},
 	{"behaviour needed", "episode_id,behavior_prob,reward|1,,0|", needs(trajectory.BehaviorProb), ":2: behavior_prob: is missing; fill it in; a column that is read has a value in every row", trajectory.ErrValue},
 	{"target negative", "episode_id,target_prob,reward|1,-0.1,0|", nil, ":2: target_prob: is not a probability; probabilities lie between 0 and 1; mend the log", trajectory.ErrValue},
 	{"distribution sum", "episode_id,prob_0,prob_1,reward|1,0.5,0.500002,0|", nil, ":2: prob_0: the probabilities of the actions do not add up to 1 within 1e-6; mend the log", trajectory.ErrValue},

@@ -108,6 +108,9 @@ func (l *log) observe(followed bool) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		source := l.source(name)
+		if l.o.Indicators {
+			source = l.source(strings.TrimSuffix(source, "_missing"))
+		}
 		if seen[source] {
 			continue
 		}
@@ -143,7 +146,10 @@ func (l *log) add(k kind, canonical string) {
 		}
 		if v, ok := l.o.Encode[key]; ok {
 			c.words, c.text = v.Words, !v.Numeric
-			for i := range v.Words {
+			if v.Other {
+				c.words = v.Words[:len(v.Words)-1]
+			}
+			for i := range c.words {
 				c.codes = append(c.codes, v.Code(i))
 			}
 		}

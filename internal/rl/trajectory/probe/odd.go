@@ -117,6 +117,9 @@ var oddities = []oddity{
 		for s := range 30 {
 			long = append(long, l.decision(r, "odd", 90, s, s == 29, false))
 		}
+		if l.o.EpisodePerPerson {
+			return long
+		}
 		return append(long, rows...)
 	}},
 	{name: "missing id", spoil: func(l *log, r *rand.Rand, rows []row, where row, _ column) []row {

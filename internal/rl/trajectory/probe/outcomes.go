@@ -44,7 +44,7 @@ func (l *session) writeOutcomes(rows []row) error {
 		case 1:
 			out = append(out, x, x)
 		case 2, 3, 4:
-			x[by.columns[1].name] = []string{"null", "-7", strconv.Quote("NaN")}[l.rand.IntN(3)]
+			x[by.columns[1].name] = oneOf(l.rand, "null", "-7", "1e9", strconv.Quote("NaN"))
 			fallthrough
 		default:
 			out = append(out, x)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/rl/trajectory/probe"
@@ -28,6 +29,12 @@ func questions() map[string]trajectory.Options {
 	sorted.Joined = map[string][]string{"unit_id": {"who", "site"}, "episode_id": {"site", "who", "nr"}}
 	cut := repair
 	cut.Restart = true
+	return map[string]trajectory.Options{"sorted": sorted, "cut": cut, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+}
+
+// tables are what configurations ask of tables as clinics have them.
+func tables() map[string]trajectory.Options {
+	repair, rows := questions()["repair"], questions()["rows"]
 	last, empty := repair, repair
 	last.RewardOnLast, empty.EmptyIsZero = true, true
 	joined, survival := repair, rows
@@ -35,21 +42,31 @@ func questions() map[string]trajectory.Options {
 	survival.Unit, survival.Reward, survival.ClipRewards, survival.Columns = trajectory.UnitPerson, nil, false, map[string]string{"reward": trajectory.NoColumn}
 	survival.OutcomeFiles, survival.OutcomeBy, survival.OutcomeColumn, survival.OutcomeEvent = []string{"elsewhere"}, "unit_id", "days", "status"
 	survival.Encode = map[string]trajectory.Vocabulary{"status": {Words: []string{"left", "death"}}}
+	categories := repair
+	categories.Observations, categories.Missing, categories.Indicators = []string{"obs_age_missing", "obs_age", "ward", "sex_f", "sex_other"}, trajectory.MissingMean, true
+	categories.Means = map[string]float64{"obs_age": 50, "sex_f": 0, "sex_other": 0}
+	categories.Encode = map[string]trajectory.Vocabulary{"ward": {Words: []string{"a", "b", "other"}, Other: true}, "sex": {Words: []string{"f", "other"}, OneHot: true, Other: true}}
 	byEpisode := joined
 	byEpisode.EpisodesPerPerson, byEpisode.OutcomeBy = 2, "episode_id"
-	return map[string]trajectory.Options{"sorted": sorted, "cut": cut, "joined": joined, "joined by episode": byEpisode, "survival": survival, "last reward": last, "empty rewards": empty, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+	return map[string]trajectory.Options{"joined": joined, "joined by episode": byEpisode, "survival": survival, "categories": categories, "last reward": last, "empty rewards": empty}
 }
 
 // TestOthersAreReadAlike: of every question and format what is read of others does not
 // depend on an odd record, and where records are repaired no value is a reason to refuse.
 func TestOthersAreReadAlike(t *testing.T) {
-	for name, o := range questions() {
-		for _, format := range []string{"csv", "ndjson", "parquet"} {
+	all := questions()
+	maps.Copy(all, tables())
+	for name, o := range all {
+		formats, pairs := []string{"csv", "ndjson", "parquet"}, 150
+		if _, table := tables()[name]; table {
+			formats, pairs = tableFormats, tablePairs
+		}
+		for _, format := range formats {
 			if o.Multiline && format != "csv" {
 				continue
 			}
 			t.Run(name+"/"+format, func(t *testing.T) {
-				pairs := 150
+				pairs := pairs
 				if o.Arranges() {
 					pairs = 80
 				}

@@ -25,6 +25,8 @@ const (
 	PrefixObs  = "obs_"
 	PrefixNext = "next_"
 	PrefixProb = "prob_"
+
+	SuffixMissing = "_missing"
 )
 
 // Aliases returns the other names under which a column is recognised, in no

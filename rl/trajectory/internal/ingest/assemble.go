@@ -278,12 +278,10 @@ func (s *Stream) takeNext(row int) {
 	b := &s.buf
 	b.next = append(b.next[:0], s.values(blkNext, row, row+1)...)
 	b.final = b.final[:0]
-	for _, v := range b.next {
-		if !table.IsNull(v) {
-			b.final = append(b.final, b.next...)
-			s.impute(b.final)
-			return
-		}
+	if s.bound.known(b.next) {
+		b.final = append(b.final, b.next...)
+		s.bound.fillOther(b.final)
+		s.impute(b.final)
 	}
 }
 

@@ -57,11 +57,11 @@ func (x *binder) observations() error {
 func (x *binder) observation(field int, name string) error {
 	key, v := x.vocabulary(name)
 	if !v.OneHot {
-		x.b.observations, x.b.hot = append(x.b.observations, name), append(x.b.hot, hot{key: key, word: allWords})
+		x.b.observations, x.b.hot = append(x.b.observations, name), append(x.b.hot, hotOf(key, allWords, v))
 		return x.value(field, blkObs, name)
 	}
 	for i := range v.Words {
-		if err := x.oneHot(field, hot{key, i}, v.Column(name, i)); err != nil {
+		if err := x.oneHot(field, hotOf(key, i, v), v.Column(name, i)); err != nil {
 			return err
 		}
 	}
@@ -105,13 +105,16 @@ func (x *binder) namedObservations() error {
 			return err
 		}
 	}
-	return nil
+	return x.note(x.indicators())
 }
 
 func (x *binder) namedObservation(name string) error {
 	i := x.find(name)
 	h, ok := x.oneHotNamed(name)
 	switch {
+	case i < 0 && !ok && x.o.Indicators && strings.HasSuffix(name, canon.SuffixMissing):
+		x.indicator(name)
+		return nil
 	case ok && i >= 0:
 		return x.fail(x.fields[i].Name, "the file has a column of this name, which is also that of a one-hot column of "+h.key, "rename one of them in data.columns")
 	case ok:
@@ -174,6 +177,9 @@ func (x *binder) next() error {
 	found := make([]int, len(x.b.observations))
 	anyFound, lacking := false, ""
 	for k, name := range x.b.observations {
+		if x.b.hot[k].missing {
+			continue
+		}
 		if h := x.b.hot[k]; h.word != allWords {
 			name = h.key
 		}
@@ -193,6 +199,10 @@ func (x *binder) next() error {
 	}
 	for k, i := range found {
 		read := func() error { return x.pick(i, blkNext) }
+		if x.b.hot[k].missing {
+			x.reserve(blkNext)
+			continue
+		}
 		if x.b.hot[k].key != "" {
 			read = func() error { return x.encode(i, blkNext, x.b.hot[k]) }
 		}

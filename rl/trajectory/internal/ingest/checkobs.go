@@ -24,7 +24,7 @@ func (c *checker) observed(block int, values []float64, row int) {
 	}
 	o, w := &c.s.o, c.s.bound.width[block]
 	for i, v := range values {
-		if finite(v) || c.s.bound.repeated(i%w) {
+		if finite(v) || c.s.bound.repeated(i%w) || table.IsNull(v) && c.s.bound.hot[i%w].filled {
 			continue
 		}
 		at, name := row+i/w, c.s.name(block, i%w)
@@ -73,11 +73,8 @@ func (c *checker) next() {
 		c.follows(next[k:k+w], obs[k+w:k+2*w], i)
 	}
 	last := next[len(next)-w:]
-	for _, v := range last {
-		if !table.IsNull(v) {
-			c.observed(blkNext, last, c.hi-1)
-			return
-		}
+	if c.s.bound.known(last) {
+		c.observed(blkNext, last, c.hi-1)
 	}
 }
 
@@ -86,7 +83,7 @@ func (c *checker) next() {
 func (c *checker) follows(next, obs []float64, row int) {
 	for j, v := range next {
 		switch {
-		case v == obs[j] || table.IsNull(v):
+		case v == obs[j] || table.IsNull(v) || c.s.bound.hot[j].missing:
 		case !finite(v):
 			c.notFinite(row, c.s.name(blkNext, j), v)
 		case !table.IsNull(obs[j]) || c.s.o.Missing != trajectory.MissingReject: // what is missing is refused already

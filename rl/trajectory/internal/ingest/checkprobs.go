@@ -15,7 +15,7 @@ const probTolerance = 1e-6
 const (
 	aboveOne    = "is above 1 and no probability: are these percentages?"
 	percentages = "divide percentages by 100 in the file, or mend the log"
-	densities   = "; say of densities that they are (behavior of kind density)"
+	densities   = "; densities of continuous actions are another kind (density)"
 )
 
 // mostLikely is the largest value of a column of probabilities, or of densities.

@@ -65,7 +65,7 @@ func TestFaultsOfRows(t *testing.T) {
 		{"behaviour missing", "episode_id,behavior_prob,reward", "e,1,1|e,,1", nil, "2: behavior_prob: " + inEveryRow, trajectory.ErrValue},
 		{"behaviour zero", "episode_id,behavior_prob,reward", "e,1,1|e,0,1", nil, "2: behavior_prob: is zero for the logged action; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
 		{"behaviour not finite", "episode_id,behavior_prob,reward", "e,1,1|e,Inf,1", nil, "2: behavior_prob: " + notFinite, trajectory.ErrValue},
-		{"behaviour above one", "episode_id,pscore,reward", "e,1,1|e,1.5,1", nil, "2: pscore: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log; say of densities that they are (behavior of kind density)", trajectory.ErrValue},
+		{"behaviour above one", "episode_id,pscore,reward", "e,1,1|e,1.5,1", nil, "2: pscore: is above 1 and no probability: are these percentages?; divide percentages by 100 in the file, or mend the log; densities of continuous actions are another kind (density)", trajectory.ErrValue},
 		{"target negative", "episode_id,target_prob,reward", "e,0,1|e,-1,1", nil, "2: target_prob: is not a probability; probabilities lie between 0 and 1; mend the log", trajectory.ErrValue},
 		{"distribution missing", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1,,1", nil, "2: prob_1: " + inEveryRow, trajectory.ErrValue},
 		{"distribution not finite", "episode_id,prob_0,prob_1,reward", "e,1,0,1|e,1,NaN,1", nil, "2: prob_1: " + notFinite, trajectory.ErrValue},

@@ -20,6 +20,7 @@ type words struct {
 	key, offset int
 	text        func(key []byte) float64    // the number of a word, or unlisted
 	number      func(value float64) float64 // likewise
+	none        float64                     // the number of a missing value
 	outs        []out
 }
 
@@ -35,6 +36,12 @@ type out struct {
 type hot struct {
 	key  string // of Options.Encode; empty without a vocabulary
 	word int
+	// missing tells of an observation that it says whether another one, that at the place of, is missing.
+	missing bool
+	of      int
+	// filled tells that a missing value is a category, whose number here is fill.
+	filled bool
+	fill   float64
 }
 
 // allWords stands for no word in particular.
@@ -63,7 +70,7 @@ func (x *binder) vocabulary(name string) (string, trajectory.Vocabulary) {
 // value asks for a column of one number a row, or of words that stand for one.
 func (x *binder) value(field, block int, name string) error {
 	if key, _ := x.vocabulary(name); key != "" {
-		return x.encode(field, block, hot{key, allWords})
+		return x.encode(field, block, hot{key: key, word: allWords})
 	}
 	return x.pick(field, block)
 }
@@ -76,7 +83,7 @@ func (x *binder) oneHotNamed(name string) (hot, bool) {
 		}
 		for i := range v.Words {
 			if strings.TrimPrefix(v.Column(key, i), canon.PrefixObs) == strings.TrimPrefix(name, canon.PrefixObs) {
-				return hot{key, i}, true
+				return hotOf(key, i, v), true
 			}
 		}
 	}
@@ -123,7 +130,10 @@ func (x *binder) coded(field, block int, key string, v trajectory.Vocabulary) (*
 			return w, nil
 		}
 	}
-	w := &words{field: name, vocabulary: key, key: -1}
+	w := &words{field: name, vocabulary: key, key: -1, none: table.Null()}
+	if v.Other {
+		w.none = v.Code(len(v.Words) - 1)
+	}
 	p := table.Pick{Field: field, Found: block == blkObs && x.o.Observations == nil, Part: x.part(block)}
 	if v.Numeric {
 		var err error
@@ -165,7 +175,7 @@ func (x *binder) dates(field int) {
 		return
 	}
 	parse := x.o.Steps.Time()
-	w := &words{field: x.fields[field].Name, key: x.wordKey(), outs: []out{{block: blkStep, word: allWords}}}
+	w := &words{field: x.fields[field].Name, key: x.wordKey(), none: table.Null(), outs: []out{{block: blkStep, word: allWords}}}
 	w.text = func(key []byte) float64 {
 		if v, ok := parse(string(key)); ok {
 			return v
@@ -181,7 +191,7 @@ func (x *binder) dates(field int) {
 // before it, so that what is wrong with the one is wrong with the other.
 func (b *binding) repeated(observation int) bool {
 	h := b.hot[observation]
-	return h.word != allWords && slices.ContainsFunc(b.hot[:observation], func(before hot) bool { return before.key == h.key })
+	return h.missing || h.word != allWords && slices.ContainsFunc(b.hot[:observation], func(before hot) bool { return before.key == h.key })
 }
 
 // stands reports whether the numbers of an observation stand for words, so that 0 may be
@@ -202,21 +212,34 @@ func texts(v trajectory.Vocabulary) func([]byte) float64 {
 	for i, w := range v.Words {
 		codes[w] = v.Code(i)
 	}
+	rest := rest(v)
 	return func(key []byte) float64 {
 		if c, ok := codes[string(key)]; ok {
 			return c
 		}
-		return unlisted()
+		return rest
 	}
+}
+
+// rest is what a value is read as that the vocabulary does not list.
+func rest(v trajectory.Vocabulary) float64 {
+	if v.Other {
+		return v.Code(len(v.Words) - 1)
+	}
+	return unlisted()
 }
 
 // numbers looks numbers up.
 func numbers(v trajectory.Vocabulary) func(float64) float64 {
 	codes := make(map[float64]float64, len(v.Words))
 	for i, w := range v.Words {
+		if v.Other && i == len(v.Words)-1 {
+			continue // no number
+		}
 		n, _ := strconv.ParseFloat(w, 64) // the options are valid
 		codes[n] = v.Code(i)
 	}
+	rest := rest(v)
 	return func(value float64) float64 {
 		switch c, ok := codes[value]; {
 		case ok:
@@ -224,7 +247,7 @@ func numbers(v trajectory.Vocabulary) func(float64) float64 {
 		case table.IsNull(value):
 			return value
 		}
-		return unlisted()
+		return rest
 	}
 }
 
@@ -235,27 +258,35 @@ func (b *binding) translate(batch *table.Batch) {
 		if w.key < 0 {
 			coded := &batch.Blocks[blkCoded]
 			for row := range batch.Rows {
-				w.write(batch, row, w.number(coded.Values[row*coded.Width+w.offset]))
+				v := coded.Values[row*coded.Width+w.offset]
+				w.write(batch, row, w.number(v), table.IsNull(v))
 			}
 			continue
 		}
 		runs := &batch.Keys[w.key]
 		for run, row := 0, 0; row < batch.Rows; run++ {
-			code := table.Null()
-			if key := runs.Key(run); len(key) > 0 {
+			code, key := table.Null(), runs.Key(run)
+			if len(key) > 0 {
 				code = w.text(key)
 			}
 			for ; row < runs.End(run); row++ {
-				w.write(batch, row, code)
+				w.write(batch, row, code, len(key) == 0)
 			}
 		}
 	}
+	b.indicate(batch, blkObs)
+	b.indicate(batch, blkNext)
 }
 
-// write puts the number of a row's word where it belongs.
-func (w *words) write(batch *table.Batch, row int, code float64) {
+// write puts the number of a row's word where it belongs. What follows a decision may be
+// missing without being any value.
+func (w *words) write(batch *table.Batch, row int, code float64, missing bool) {
 	for _, o := range w.outs {
 		v := code
+		if missing && o.block != blkNext {
+			v = w.none
+		}
+		code := v
 		if o.word != allWords && code == code {
 			v = 0
 			if code == o.code {
