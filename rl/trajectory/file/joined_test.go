@@ -52,7 +52,7 @@ func TestIDsOfSeveralColumns(t *testing.T) {
 			}
 			o.Joined = map[string][]string{"unit_id": {"site", "patient_id"}}
 			o.EpisodePerPerson, o.Steps.Ordered = true, true
-			if d, _, err = file.Read(t.Context(), []string{name}, "", o); err == nil || !strings.Contains(err.Error(), "step") {
+			if _, _, err := file.Read(t.Context(), []string{name}, "", o); err == nil || !strings.Contains(err.Error(), "step") {
 				t.Error(name, err) // two courses of one patient have one step
 			}
 			// patient_id stands for unit_id by its name, though it is a part of the other.
