@@ -346,7 +346,7 @@ func replay(t *testing.T, format, path string, write store, pairs int) {
 		}
 	}
 	t.Logf("%s: %d pairs read alike, %d of them by vocabularies, %d refused", format, n.accepted, n.words, n.refused)
-	if n.accepted < pairs/10 || n.refused < pairs/10 || n.words < pairs/50 {
+	if n.accepted < pairs/10 || n.refused < pairs/10 || n.words < pairs/100 {
 		t.Errorf("%s: %+v: the comparison tells little", format, n)
 	}
 }
