@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/discreet-rl/discreet/config"
@@ -39,7 +38,8 @@ type dataset struct {
 	adjacency string
 	other     *dp.Budget // of the ledger, where the configuration says another one
 	asks      *asks.Store
-	compared  atomic.Pointer[time.Time] // up to when the ledger was compared with the store
+	witness   string // of the ledger, as it is named there
+	compared  comparison
 }
 
 // openDataset reads the steward's part, begins the ledger and the contract where there never
@@ -57,6 +57,7 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if !strings.Contains(d.location, "://") && !filepath.IsAbs(d.location) {
 		d.location = filepath.Join(d.part.Dir, d.location)
 	}
+	d.witness = c.witness(d.Witness)
 	if d.approval, err = d.Dataset.approval(); err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if d.open, d.end, err = d.window(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.intact, d.beginContract, d.agree} {
+	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.begin, d.beginContract, d.agree} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
@@ -129,6 +130,7 @@ func (d *dataset) beginLedger(ctx context.Context) error {
 	}
 	l, err = ledger.Create(ctx, d.location, ledger.Config{
 		Dataset: name, Unit: d.part.Privacy.Unit, Adjacency: adjacency, Budget: dp.Budget{Epsilon: d.Budget.Epsilon, Delta: d.Budget.Delta},
+		Witness: d.witness,
 	})
 	if err != nil {
 		return err
