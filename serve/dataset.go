@@ -42,10 +42,9 @@ type dataset struct {
 	compared  comparison
 }
 
-// openDataset reads the steward's part, begins the ledger and the contract where there never
-// were any, and compares the ledger with the store and the contract.
-func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
-	d := &dataset{Dataset: c.Datasets[name], name: name, asks: store}
+// dataset reads the steward's part of a dataset, and where its ledger is.
+func (c Config) dataset(name string) (*dataset, error) {
+	d := &dataset{Dataset: c.Datasets[name], name: name}
 	var err error
 	if d.part, err = discreet.Load(c.path(d.Config)); err != nil {
 		return nil, err
@@ -57,7 +56,21 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if !strings.Contains(d.location, "://") && !filepath.IsAbs(d.location) {
 		d.location = filepath.Join(d.part.Dir, d.location)
 	}
+	if d.part.Ledger.Dataset == "" {
+		d.part.Ledger.Dataset = name
+	}
 	d.witness = c.witness(d.Witness)
+	return d, nil
+}
+
+// openDataset reads the steward's part, begins the ledger and the contract where there never
+// were any, and compares the ledger with the store and the contract.
+func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
+	d, err := c.dataset(name)
+	if err != nil {
+		return nil, err
+	}
+	d.asks = store
 	if d.approval, err = d.Dataset.approval(); err != nil {
 		return nil, err
 	}
@@ -106,10 +119,6 @@ func (d *dataset) stewardsPart() error {
 // beginLedger creates the ledger if a budget is given and there is none.
 func (d *dataset) beginLedger(ctx context.Context) error {
 	name := d.part.Ledger.Dataset
-	if name == "" {
-		name = d.name
-		d.part.Ledger.Dataset = name
-	}
 	l, err := ledger.Open(ctx, d.location, name)
 	if err == nil {
 		return errors.Join(d.sameBudget(ctx, l), l.Close())
