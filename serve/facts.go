@@ -14,7 +14,7 @@ import (
 // facts are what store, ledger and witness of a dataset say of each other at one moment. The
 // verdict follows from them alone, and is the only place that says what is wrong.
 type facts struct {
-	dataset string
+	dataset string // empty at the start of a service, for all of them
 	// store is why the store, or its audit log, is not what it was; nil if it is.
 	store error
 	// mark is the newest entry that the store saw, nil in a new one; held is why the ledger
@@ -48,9 +48,9 @@ var errUncompared = fault.Refused("the ledger cannot be compared with the store"
 const (
 	remedy = "stop the service, bring back the newest ledger, or restore its newest backup and say what was charged after it (discreet serve restore, discreet ledger restore), and start again"
 	// remedyStore is for the store.
-	remedyStore = "stop the service, bring back the newest store, or take over what the ledger knows (discreet serve restore), and start again"
+	remedyStore = "stop the service, bring back the newest store or move it away, have what the ledger knows taken over (discreet serve restore), and start again"
 	// remedyWitness is for the witness.
-	remedyWitness = "bring the witness back; docs/serve.md says what to do if it is lost"
+	remedyWitness = "bring the witness back, or if it is lost, forget it (discreet ledger witness --remove) and start again"
 )
 
 // behind tells an error that contradicts what is known from one that says nothing.
@@ -68,10 +68,13 @@ func contradicts(err error) bool {
 func (f facts) verdict() error {
 	say := func(kind, cause error, remedy, format string, args ...any) error {
 		what := fmt.Sprintf(format, args...)
-		if cause != nil {
-			return fmt.Errorf("%w: dataset %q: %s: %w; nothing is charged: %s", kind, f.dataset, what, cause, remedy)
+		if f.dataset != "" {
+			what = fmt.Sprintf("dataset %q: %s", f.dataset, what)
 		}
-		return fmt.Errorf("%w: dataset %q: %s; nothing is charged: %s", kind, f.dataset, what, remedy)
+		if cause != nil {
+			return fmt.Errorf("%w: %s: %w; nothing is charged: %s", kind, what, cause, remedy)
+		}
+		return fmt.Errorf("%w: %s; nothing is charged: %s", kind, what, remedy)
 	}
 	switch {
 	case f.store != nil && contradicts(f.store):
@@ -114,7 +117,9 @@ func lacks(m *asks.Mark, o ledger.Opening) error {
 }
 
 // isMark tells whether an entry is the one that the store saw.
-func isMark(m *asks.Mark, e ledger.Entry) bool { return e.Seq == m.Seq && bytes.Equal(e.Hash[:], m.Hash) }
+func isMark(m *asks.Mark, e ledger.Entry) bool {
+	return e.Seq == m.Seq && bytes.Equal(e.Hash[:], m.Hash)
+}
 
 // ofService tells a key under which a service charges: "ask-" and 32 hexadecimal digits.
 func ofService(key string) bool {

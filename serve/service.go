@@ -64,7 +64,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, err
 	}
 	if err := s.store.Sound(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w; %s", err, remedyStore), s.Close())
+		return nil, errors.Join(facts{store: fmt.Errorf("%s: %w", s.store.Name(), err)}.verdict(), s.Close())
 	}
 	s.names = slices.Sorted(maps.Keys(c.Datasets))
 	budgets := map[string]string{}

@@ -30,7 +30,7 @@ var (
 	// ErrSchema marks a schema that this program does not know.
 	ErrSchema = errors.New("schema of another version")
 	// ErrReplaced marks a store that is not the one that was opened.
-	ErrReplaced = errors.New("store was replaced")
+	ErrReplaced = fault.Refused("store was replaced")
 )
 
 // HoldAtMost is how long a process that is stopped in a transaction keeps others
