@@ -1,7 +1,10 @@
 package serve_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,4 +167,50 @@ func TestAWitnessOutlivesAllElse(t *testing.T) {
 	if err == nil {
 		t.Error("begun by hand, it takes the witness of another")
 	}
+}
+
+// A loss is told by /readyz without its words, by a metric and by the steward's notices; and so is
+// its end.
+func TestALossIsToldEverywhere(t *testing.T) {
+	h := opened(t, "")
+	h.answered(0, 1)
+	get := func(path string) (int, string) {
+		t.Helper()
+		r, err := http.Get(h.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r.Body)
+		if err := errors.Join(err, r.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(text)
+	}
+	told := func(lost bool) {
+		t.Helper()
+		status, text := get("/readyz")
+		if (status == http.StatusServiceUnavailable) != lost || strings.Contains(text, "ledger") {
+			t.Errorf("lost %v: /readyz answers %d %s", lost, status, text)
+		}
+		want := map[bool]string{true: "datasets_out_of_order 1", false: "datasets_out_of_order 0"}[lost]
+		if _, text := get("/metrics"); !strings.Contains(text, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+		n, err := h.steward().ListNotices(t.Context(), &curatorv1.ListNoticesRequest{Dataset: "pbc"})
+		if err != nil || strings.Contains(n.GetNotices()[0].GetText(), "nothing is charged") != lost {
+			t.Errorf("lost %v: the steward reads %v, %v", lost, n, err)
+		}
+	}
+	told(false)
+	place := filepath.Join(h.dir, "budget.db")
+	if err := os.Rename(place, place+".away"); err != nil {
+		t.Fatal(err)
+	}
+	told(true)
+	if err := os.Rename(place+".away", place); err != nil {
+		t.Fatal(err)
+	}
+	told(false)
+	h.set(`DELETE FROM curator_audit WHERE seq = (SELECT max(seq) FROM curator_audit)`)
+	told(true)
 }

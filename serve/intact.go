@@ -79,6 +79,11 @@ func shown(err error) error {
 func (d *dataset) compare(ctx context.Context, ask bool) error {
 	d.compared.mu.Lock()
 	defer d.compared.mu.Unlock()
+	return d.judge(ctx, ask)
+}
+
+// judge is compare, for who has the turn.
+func (d *dataset) judge(ctx context.Context, ask bool) error {
 	f := d.gather(ctx, ask)
 	if ctx.Err() != nil {
 		return ctx.Err() // it says nothing of them
@@ -338,8 +343,8 @@ func (d *dataset) look(ctx context.Context) error {
 	if !d.compared.mu.TryLock() {
 		return d.compared.verdict()
 	}
-	d.compared.mu.Unlock()
-	return d.compare(ctx, false)
+	defer d.compared.mu.Unlock()
+	return d.judge(ctx, false)
 }
 
 // comparing is how often the records are compared where nobody asks.

@@ -30,12 +30,12 @@ func (c Config) Restore(ctx context.Context, dir, reason string, lostNothing boo
 	}
 	say := func(format string, args ...any) { done = append(done, fmt.Sprintf(format, args...)) }
 	var m *manifest
+	made := false
 	if dir != "" {
 		if m, err = readBackup(dir); err != nil {
 			return nil, err
 		}
-		made, err := asks.PutBack(ctx, c.place(c.Store), dir, m.Store)
-		if err != nil {
+		if made, err = asks.PutBack(ctx, c.place(c.Store), dir, m.Store); err != nil {
 			return nil, err
 		}
 		if made {
@@ -63,6 +63,11 @@ func (c Config) Restore(ctx context.Context, dir, reason string, lostNothing boo
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := store.Sound(ctx); err != nil {
 		return done, fmt.Errorf("%w; move the store away, with what SQLite has beside it, and restore it from a backup", err)
+	}
+	if made {
+		if err := store.Note(ctx, asks.By{Who: "restore"}, "", "", "puts back the store of "+m.Taken.Format("2006-01-02 15:04 MST")+": "+reason); err != nil {
+			return done, err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Datasets)) {
 		r := restoring{config: c, dir: dir, backup: m, reason: reason, lostNothing: lostNothing, store: store, say: say}

@@ -3,6 +3,7 @@ package asks
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"database/sql"
 
 	"github.com/jackc/pgx/v5"
 
@@ -130,12 +129,12 @@ func PutBack(ctx context.Context, location, dir string, names []string) (made bo
 	}
 	_, err = io.Copy(to, from)
 	if err = errors.Join(err, to.Sync(), to.Close()); err == nil {
+		err = endSessions(ctx, to.Name())
+	}
+	if err == nil {
 		err = os.Link(to.Name(), location) // a name that somebody took meanwhile stays theirs
 	}
 	err = errors.Join(err, os.Remove(to.Name()))
-	if err == nil {
-		err = endSessions(ctx, location)
-	}
 	return err == nil, err
 }
 
