@@ -200,7 +200,7 @@ func (d *dataset) asked(ctx context.Context, f *facts) error {
 			continue
 		}
 		var knows bool
-		if knows, f.store = d.asks.Knows(ctx, d.name, e.Charge.Key); f.store != nil {
+		if knows, f.store = d.asks.Knows(ctx, e.Charge.Key); f.store != nil {
 			return nil
 		}
 		if !knows {
@@ -350,17 +350,20 @@ func (d *dataset) look(ctx context.Context) error {
 // comparing is how often the records are compared where nobody asks.
 const comparing = 10 * time.Second
 
+// asking is how many comparisons there are to one that asks the witness.
+const asking = 6
+
 // watch compares until ctx ends, so that who reads log and metrics learns of a loss without any call.
 func (s *Service) watch(ctx context.Context) {
 	tick := time.NewTicker(comparing)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 			for _, name := range s.names {
-				_ = s.datasets[name].intact(ctx) // it is told by the comparison
+				_ = s.datasets[name].compare(ctx, n%asking == 0) // it is told by the comparison
 			}
 		}
 	}

@@ -47,11 +47,19 @@ func (s *Store) SetMark(ctx context.Context, dataset string, m Mark, again bool)
 	})
 }
 
-// Knows reports whether the charge of a key is that of an ask of a dataset, or one that the
-// steward took over from a store that was lost.
-func (s *Store) Knows(ctx context.Context, dataset, key string) (knows bool, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM curator_ask WHERE ledger_key = $2 AND dataset = $1)
-		OR EXISTS (SELECT 1 FROM curator_orphan WHERE dataset = $1 AND ledger_key = $2)`, dataset, key).Scan(&knows)
+// Knows reports whether the charge of a key is that of an ask, or one that the steward took over
+// from a store that was lost.
+func (s *Store) Knows(ctx context.Context, key string) (knows bool, err error) {
+	const query = `SELECT EXISTS (SELECT 1 FROM curator_ask WHERE ledger_key = $1) OR EXISTS (SELECT 1 FROM curator_orphan WHERE ledger_key = $1)`
+	err = s.db.QueryRowContext(ctx, query, key).Scan(&knows)
+	if err != nil || knows {
+		return knows, err
+	}
+	// A service of an earlier version that shares the store may have taken the ask in.
+	if err := s.nameKeys(ctx); err != nil {
+		return false, err
+	}
+	err = s.db.QueryRowContext(ctx, query, key).Scan(&knows)
 	return knows, err
 }
 
@@ -111,21 +119,24 @@ type end struct {
 func ended(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (*end, error) {
-	// In one statement, so that nobody writes in between.
+	// In one statement, so that nobody writes in between. Services of an earlier version that share
+	// the store note nothing beside: lines after the noted one are no loss.
 	var noted, last end
+	var there []byte
 	var first int64
 	err := q.QueryRowContext(ctx, `SELECT coalesce((SELECT seq FROM curator_audit_end), -1), (SELECT hash FROM curator_audit_end),
+		(SELECT a.hash FROM curator_audit a JOIN curator_audit_end e ON a.seq = e.seq),
 		coalesce((SELECT max(seq) FROM curator_audit), -1), (SELECT hash FROM curator_audit ORDER BY seq DESC LIMIT 1), coalesce((SELECT min(seq) FROM curator_audit), 0)`).
-		Scan(&noted.seq, &noted.hash, &last.seq, &last.hash, &first)
+		Scan(&noted.seq, &noted.hash, &there, &last.seq, &last.hash, &first)
 	switch {
 	case err != nil:
 		return nil, err
 	case first != 0:
 		return nil, fmt.Errorf("%w: it begins at line %d", ErrAudit, first)
-	case last.seq != noted.seq:
+	case last.seq < noted.seq:
 		return nil, fmt.Errorf("%w: it ends at line %d, and line %d was written", ErrAudit, last.seq, noted.seq)
-	case !bytes.Equal(last.hash, noted.hash):
-		return nil, fmt.Errorf("%w: its line %d is not the one that was written", ErrAudit, last.seq)
+	case !bytes.Equal(there, noted.hash):
+		return nil, fmt.Errorf("%w: its line %d is not the one that was written", ErrAudit, noted.seq)
 	}
 	return &last, nil
 }

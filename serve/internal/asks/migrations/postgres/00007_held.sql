@@ -11,9 +11,8 @@ CREATE TABLE curator_mark (
 	made BIGINT NOT NULL
 );
 CREATE TABLE curator_orphan (
-	dataset TEXT NOT NULL,
-	ledger_key TEXT NOT NULL,
-	PRIMARY KEY (dataset, ledger_key)
+	ledger_key TEXT PRIMARY KEY,
+	dataset TEXT NOT NULL
 );
 CREATE TABLE curator_audit_end (
 	one BIGINT PRIMARY KEY,
