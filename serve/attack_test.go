@@ -88,6 +88,12 @@ func TestALostStoreChargesNothingTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if s, err := serve.Open(t.Context(), h.config()); err == nil {
+		t.Fatal("it starts without the asks of its charges", s.Close())
+	}
+	if done, err := h.config().Restore(t.Context(), "", "a test", false); err != nil || !strings.Contains(strings.Join(done, "\n"), "1 charges of the ledger have no ask") {
+		t.Fatalf("%q, %v", done, err)
+	}
 	h.open()
 	if a := h.end("ann", h.ask("ann", oneKey, wish(0.5))); a.GetState() != curatorv1.State_STATE_RELEASED {
 		t.Errorf("ended as %v", a)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -191,8 +192,8 @@ func (s *Service) policyFile(name string, content []byte) (string, error) {
 	sum := sha256.Sum256(content)
 	dir := filepath.Join(s.files, hex.EncodeToString(sum[:]))
 	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, content) {
+		return path, nil // otherwise it was cut short or replaced
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -132,6 +132,9 @@ type Dataset struct {
 		Epsilon float64 `yaml:"epsilon"`
 		Delta   float64 `yaml:"delta"`
 	} `yaml:"budget"`
+	// Witness is a place that keeps the head of the ledger: a file on another disk,
+	// git:REPOSITORY#REFERENCE, or an https URL. Without it, an older copy of all files gives budget back.
+	Witness string `yaml:"witness"`
 	// People and their roles. Names are of lower-case letters, digits, and any of "._-".
 	People map[string]Role `yaml:"people"`
 	// LargestEpsilon and LargestDelta bound one ask; 0 for no other bound than the budget.
@@ -345,6 +348,16 @@ func (c Config) place(location string) string {
 		return location
 	}
 	return c.path(location)
+}
+
+// witness resolves a witness.
+func (c Config) witness(place string) string {
+	for _, other := range []string{"git:", "https:", "http:"} {
+		if strings.HasPrefix(place, other) {
+			return place
+		}
+	}
+	return c.path(place)
 }
 
 func isPostgres(location string) bool {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/discreet-rl/discreet/config"
@@ -39,13 +38,13 @@ type dataset struct {
 	adjacency string
 	other     *dp.Budget // of the ledger, where the configuration says another one
 	asks      *asks.Store
-	compared  atomic.Pointer[time.Time] // up to when the ledger was compared with the store
+	witness   string // of the ledger, as it is named there
+	compared  comparison
 }
 
-// openDataset reads the steward's part, begins the ledger and the contract where there never
-// were any, and compares the ledger with the store and the contract.
-func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
-	d := &dataset{Dataset: c.Datasets[name], name: name, asks: store}
+// dataset reads the steward's part of a dataset, and where its ledger is.
+func (c Config) dataset(name string) (*dataset, error) {
+	d := &dataset{Dataset: c.Datasets[name], name: name}
 	var err error
 	if d.part, err = discreet.Load(c.path(d.Config)); err != nil {
 		return nil, err
@@ -57,6 +56,21 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if !strings.Contains(d.location, "://") && !filepath.IsAbs(d.location) {
 		d.location = filepath.Join(d.part.Dir, d.location)
 	}
+	if d.part.Ledger.Dataset == "" {
+		d.part.Ledger.Dataset = name
+	}
+	d.witness = c.witness(d.Witness)
+	return d, nil
+}
+
+// openDataset reads the steward's part, begins the ledger and the contract where there never
+// were any, and compares the ledger with the store and the contract.
+func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
+	d, err := c.dataset(name)
+	if err != nil {
+		return nil, err
+	}
+	d.asks = store
 	if d.approval, err = d.Dataset.approval(); err != nil {
 		return nil, err
 	}
@@ -66,7 +80,7 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if d.open, d.end, err = d.window(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.intact, d.beginContract, d.agree} {
+	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.begin, d.beginContract, d.agree} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
@@ -105,10 +119,6 @@ func (d *dataset) stewardsPart() error {
 // beginLedger creates the ledger if a budget is given and there is none.
 func (d *dataset) beginLedger(ctx context.Context) error {
 	name := d.part.Ledger.Dataset
-	if name == "" {
-		name = d.name
-		d.part.Ledger.Dataset = name
-	}
 	l, err := ledger.Open(ctx, d.location, name)
 	if err == nil {
 		return errors.Join(d.sameBudget(ctx, l), l.Close())
@@ -129,6 +139,7 @@ func (d *dataset) beginLedger(ctx context.Context) error {
 	}
 	l, err = ledger.Create(ctx, d.location, ledger.Config{
 		Dataset: name, Unit: d.part.Privacy.Unit, Adjacency: adjacency, Budget: dp.Budget{Epsilon: d.Budget.Epsilon, Delta: d.Budget.Delta},
+		Witness: d.witness,
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,12 @@
 // next full multiple of that time, so that it shows little of how long the data took to
 // read. The budget is shown without delay and so shows when a charge was made.
 //
+// # What is held against each other
+//
+// Store, ledger, audit log and witness name each other's entries. What they say is a value, and
+// the verdict on it a function of that value, asked at the start, before each charge, and before
+// anything of the budget is shown. Where they contradict each other nothing is charged.
+//
 // Sources: the four steps are those of package discreet; the adjacency, unit and clip
 // of a release are those of its plan.
 package serve

@@ -63,6 +63,9 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	if s.store, err = asks.Open(ctx, c.place(c.Store), database.Options{}); err != nil {
 		return nil, err
 	}
+	if err := s.store.Sound(ctx); err != nil {
+		return nil, errors.Join(facts{store: fmt.Errorf("%s: %w", s.store.Name(), err)}.verdict(), s.Close())
+	}
 	s.names = slices.Sorted(maps.Keys(c.Datasets))
 	budgets := map[string]string{}
 	for _, name := range s.names {
@@ -78,6 +81,9 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		budgets[budget] = name
 	}
 	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
+	for _, name := range s.names {
+		s.followVerdicts(s.datasets[name])
+	}
 	for _, name := range s.names {
 		if b := s.datasets[name].other; b != nil {
 			s.log.Warn("the ledger's budget is in force, and budget in the configuration is another one, which would only begin a ledger; the steward changes it with discreet ledger budget", "dataset", name, "epsilon", b.Epsilon, "delta", b.Delta)
@@ -121,13 +127,14 @@ func (s *Service) mount() error {
 	s.metrics = service.NewMetrics("discreet_curator")
 	// How asks end is for their analysts, and when they are told; so is how long one runs.
 	s.taken = s.metrics.Counter("asks_total", "Asks that were taken in.")
+	s.metrics.GaugeFunc("datasets_out_of_order", "Datasets that take no charges, because store, ledger and witness do not agree.", s.outOfOrder)
 	listen := s.config.Listen
 	if listen == "" {
 		listen = defaultListen
 	}
 	var err error
 	s.server, err = service.New(service.Config{
-		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Ready: s.store.Ping, Log: s.log, Metrics: s.metrics,
+		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Ready: s.inOrder, Log: s.log, Metrics: s.metrics,
 	})
 	if err != nil {
 		return err
@@ -160,6 +167,7 @@ func (s *Service) Run(ctx context.Context) error {
 	for range workers {
 		working.Go(func() { s.work(context.WithoutCancel(ctx), ctx.Done()) })
 	}
+	working.Go(func() { s.watch(ctx) })
 	err := s.server.Run(ctx)
 	working.Wait()
 	return err

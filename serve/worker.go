@@ -63,15 +63,23 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 	o := s.outcome(ctx, l)
 	done()
 	holding.Wait()
+	d := s.datasets[l.Dataset]
 	if o.State.Ended() {
-		o.Every = s.datasets[l.Dataset].every
+		o.Every = d.every
 	}
+	paid, err := d.paidBy(ctx, l.LedgerKey(), o)
+	if err != nil {
+		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
+		return
+	}
+	o.Paid = paid
 	if err := s.store.Finish(ctx, l, o); err != nil {
 		// It stays running; whoever takes it over finds in the ledger what became of it.
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
 		return
 	}
 	s.changed.Broadcast()
+	_ = d.compare(ctx, false) // the store sees the charge
 }
 
 // extend holds a lease until ctx ends.
@@ -96,7 +104,7 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
 	if err := d.intact(ctx); err != nil {
-		return s.orLater(asks.Outcome{}, err)
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
 	}
 	if l.Again() {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {

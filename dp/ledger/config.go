@@ -44,6 +44,10 @@ type Config struct {
 	// dataset's name, and for data that are mostly of its units. Otherwise the grant
 	// carries a warning.
 	RefuseCopies bool
+	// Witness, if it is set, is named from the beginning ([Ledger.AddWitness]). A place that
+	// knows a ledger already is [ErrWitness]: that one was lost, and a new one would give its
+	// budget back.
+	Witness string
 }
 
 // defaultFilter sets aside, for charges that the Gaussian or the Renyi rule cannot

@@ -40,6 +40,9 @@ func Create(ctx context.Context, location string, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.unwitnessed(ctx); err != nil {
+		return nil, err
+	}
 	s, err := store.Create(ctx, location)
 	if err != nil {
 		return nil, err
@@ -63,6 +66,11 @@ func Create(ctx context.Context, location string, c Config) (*Ledger, error) {
 	if err != nil {
 		s.Discard()
 		return nil, err
+	}
+	if c.Witness != "" {
+		if err := l.AddWitness(ctx, c.Witness); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
 	}
 	return l, nil
 }

@@ -44,6 +44,24 @@ func (l *Ledger) AddWitness(ctx context.Context, name string) error {
 	})
 }
 
+// unwitnessed refuses to begin a ledger whose witness knows one.
+func (c Config) unwitnessed(ctx context.Context) error {
+	if c.Witness == "" {
+		return nil
+	}
+	place, err := witnessAt(c.Witness)
+	if err != nil {
+		return err
+	}
+	switch tail, err := place.Tail(ctx); {
+	case errors.Is(err, witness.ErrAbsent), err == nil && len(tail) == 0:
+		return nil
+	case err != nil:
+		return unwritten(place, err)
+	}
+	return fmt.Errorf("%w: %s knows a ledger, and the one of dataset %q is yet to begin: if it was lost, a new one would give its budget back; bring back the newest copy, restore its newest backup, or name a place where there is nothing", ErrWitness, place, c.Dataset)
+}
+
 // RemoveWitness forgets a witness; what it holds stays. Who may write to the store may
 // do so: a witness is against slips and old copies.
 func (l *Ledger) RemoveWitness(ctx context.Context, name string) error {

@@ -298,3 +298,31 @@ func TestLinesAppendedHideNoHead(t *testing.T) {
 	put(future, one, other)
 	refusedByWitness(t, l, nil)
 }
+
+// A witness that is named from the beginning knows the first entry, and refuses that another ledger
+// begins, whose budget would be that of the one it knows again.
+func TestALedgerBeginsWithItsWitness(t *testing.T) {
+	dir := t.TempDir()
+	c := ledger.Config{Dataset: "trial", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Witness: filepath.Join(dir, "heads.ndjson")}
+	l, err := ledger.Create(t.Context(), filepath.Join(dir, "budget.db"), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := l.Witnesses(t.Context()); err != nil || len(all) != 1 || all[0].Place != c.Witness || all[0].Head.Seq != 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "other.db")
+	if _, err := ledger.Create(t.Context(), other, c); !errors.Is(err, ledger.ErrWitness) {
+		t.Errorf("another begins: %v", err)
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("its file is left")
+	}
+	c.Witness = "git:"
+	if _, err := ledger.Create(t.Context(), other, c); !errors.Is(err, ledger.ErrConfig) {
+		t.Errorf("a place that cannot be: %v", err)
+	}
+}

@@ -21,7 +21,7 @@ func newServe() *cobra.Command {
 browser; a steward decides. Outside loopback it needs TLS. The first Ctrl-C brings
 the asks that are being answered to their end; the second ends the process at
 once, which spends nothing twice. docs/serve.md explains the keys.`
-	cmd.AddCommand(newServeAudit(), family("token", "Make, list and revoke bearer tokens", "", newTokenCreate(), newTokenRevoke(), newTokenList()))
+	cmd.AddCommand(newServeAudit(), newServeBackup(), newServeRestore(), family("token", "Make, list and revoke bearer tokens", "", newTokenCreate(), newTokenRevoke(), newTokenList()))
 	return cmd
 }
 
@@ -67,6 +67,49 @@ func newServeAudit() *cobra.Command {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "audit     %d lines, each holds the hash of the one before; the last is %x\n", lines, last)
 			return err
 		})
+}
+
+func newServeBackup() *cobra.Command {
+	cmd := ofService("backup CONFIG.yaml DIR", "Write store, ledgers and tokens into a new directory, while the service runs", exactly(2, "a configuration and a new directory"),
+		func(cmd *cobra.Command, c serve.Config, args []string) error {
+			if err := c.Backup(cmd.Context(), args[1]); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "backup    %s; keep it as secret as the ledger\n", args[1])
+			return err
+		})
+	cmd.Long = `Write store, ledgers and tokens of a service into a new directory, with the digest
+of each file. The service may run meanwhile. DIR has its name once it is whole.`
+	return cmd
+}
+
+func newServeRestore() *cobra.Command {
+	var reason string
+	var lostNothing bool
+	cmd := ofService("restore CONFIG.yaml [DIR] --reason WHY", "Put back what is missing from a backup, and book what is not known as spent", between(1, 2, "a configuration and a backup"),
+		func(cmd *cobra.Command, c serve.Config, args []string) error {
+			dir := ""
+			if len(args) == 2 {
+				dir = args[1]
+			}
+			done, err := c.Restore(cmd.Context(), dir, reason, lostNothing)
+			for _, line := range done {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			if err == nil && len(done) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "nothing is missing")
+			}
+			return err
+		})
+	cmd.Long = `Stop the service, move away what is damaged, and put back what is missing from a
+backup; what is there is not touched. A ledger that is put back has no budget left,
+because nobody knows what was charged after the backup; --lost-nothing says that
+nothing was, and witnesses and store are asked whether they know better. Then, or
+without a backup, charges of the ledger that the store does not know are taken
+over: they stay spent.`
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is restored; kept in the ledger and in the audit log")
+	cmd.Flags().BoolVar(&lostNothing, "lost-nothing", false, "nothing was charged after the backup")
+	return cmd
 }
 
 func newTokenCreate() *cobra.Command {

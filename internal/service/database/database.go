@@ -29,6 +29,8 @@ var (
 	ErrNotDurable = fault.Input("database is not durable")
 	// ErrSchema marks a schema that this program does not know.
 	ErrSchema = errors.New("schema of another version")
+	// ErrReplaced marks a store that is not the one that was opened.
+	ErrReplaced = fault.Refused("store was replaced")
 )
 
 // HoldAtMost is how long a process that is stopped in a transaction keeps others
@@ -46,6 +48,7 @@ type DB struct {
 	name string
 	lock *filelock.Lock
 	now  func() time.Time
+	file os.FileInfo // of SQLite, as it was opened
 }
 
 // Options are for tests.
@@ -73,6 +76,20 @@ func (d *DB) Close() error {
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Release())
 	}
+	return err
+}
+
+// InPlace reports an error if the file of a SQLite store was removed or replaced while it is
+// open, when what is written would be lost. Pages that SQLite remembers are read again, in case
+// the bytes were replaced in the same file.
+func (d *DB) InPlace(ctx context.Context) error {
+	if d.file == nil {
+		return nil
+	}
+	if now, err := os.Stat(d.name); err != nil || !os.SameFile(now, d.file) {
+		return fmt.Errorf("%w: %s: the file was removed or replaced while it was open", ErrReplaced, d.name)
+	}
+	_, err := d.ExecContext(ctx, `PRAGMA shrink_memory`)
 	return err
 }
 
@@ -117,6 +134,7 @@ func (d *DB) openFile(ctx context.Context, path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%w: %s: not a regular file", ErrLocation, path)
 	}
+	d.file = info
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "fullfsync(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)"}}
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))

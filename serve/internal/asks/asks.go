@@ -135,8 +135,8 @@ func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO curator_ask (`+columns+`, fence, lease_until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11, 0, 0, 0, 0)`,
-			a.ID, a.Number, a.Key, a.Analyst, a.Dataset, a.Question, a.Purpose, a.Epsilon, a.Delta, a.State, now)
+		_, err = tx.ExecContext(ctx, `INSERT INTO curator_ask (`+columns+`, fence, lease_until, ledger_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11, 0, 0, 0, 0, $12)`,
+			a.ID, a.Number, a.Key, a.Analyst, a.Dataset, a.Question, a.Purpose, a.Epsilon, a.Delta, a.State, now, a.LedgerKey())
 		out = a
 		return err
 	})

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -42,12 +40,14 @@ func write(ctx context.Context, tx *database.Tx, by By, dataset, ask, what strin
 	if err != nil {
 		return 0, err
 	}
-	l := Line{Time: inTime(now), Who: by.Who, Address: by.Address, Dataset: dataset, Ask: ask, What: what}
-	empty := sha256.Sum256(nil)
-	l.Previous = empty[:]
-	err = tx.QueryRowContext(ctx, `SELECT seq + 1, hash FROM curator_audit ORDER BY seq DESC LIMIT 1`).Scan(&l.Seq, &l.Previous)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	last, err := ended(ctx, tx)
+	if err != nil {
 		return 0, err
+	}
+	l := Line{Seq: last.seq + 1, Time: inTime(now), Who: by.Who, Address: by.Address, Dataset: dataset, Ask: ask, What: what, Previous: last.hash}
+	if l.Seq == 0 {
+		empty := sha256.Sum256(nil)
+		l.Previous = empty[:]
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -55,6 +55,10 @@ func write(ctx context.Context, tx *database.Tx, by By, dataset, ask, what strin
 	}
 	sum := sha256.Sum256(text)
 	_, err = tx.ExecContext(ctx, `INSERT INTO curator_audit (seq, dataset, line, hash) VALUES ($1, $2, $3, $4)`, l.Seq, dataset, text, sum[:])
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO curator_audit_end (one, seq, hash) VALUES (0, $1, $2) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`, l.Seq, sum[:])
 	return now, err
 }
 

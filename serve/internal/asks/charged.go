@@ -10,10 +10,19 @@ type Charged struct {
 	Ask
 	// Release is empty where the ask ended as Pending.
 	Release []byte
+	// Paid is the entry of its charge; nil in asks of earlier versions.
+	Paid *Paid
+}
+
+// Paid names the entry of a ledger that paid for an ask.
+type Paid struct {
+	Ledger string
+	Seq    int64
+	Hash   []byte
 }
 
 // chargedOf is found by an index of the asks that were charged alone.
-const chargedOf = `SELECT ` + columns + `, release FROM curator_ask WHERE dataset = $1 AND state IN ('released', 'pending') AND (ended > $2 OR ended = $2 AND number > $3)
+const chargedOf = `SELECT ` + columns + `, release, ledger, entry, entry_hash FROM curator_ask WHERE dataset = $1 AND state IN ('released', 'pending') AND (ended > $2 OR ended = $2 AND number > $3)
 	ORDER BY ended, number LIMIT 50`
 
 // Charged calls f for each ask of a dataset that was charged and ended at or after a time, in the
@@ -43,8 +52,12 @@ func (s *Store) chargedAfter(ctx context.Context, dataset string, ended, number 
 	var page []Charged
 	for rows.Next() {
 		var c Charged
-		if err := scan(rows, &c.Ask, &c.Release); err != nil {
+		var p Paid
+		if err := scan(rows, &c.Ask, &c.Release, &p.Ledger, &p.Seq, &p.Hash); err != nil {
 			return nil, err
+		}
+		if p.Ledger != "" {
+			c.Paid = &p
 		}
 		page = append(page, c)
 	}

@@ -97,8 +97,9 @@ type Outcome struct {
 	State State
 	// Reason is what the analyst is told.
 	Reason string
-	// Release is set where there is one.
+	// Release is set where there is one, and Paid where there was a charge.
 	Release []byte
+	Paid    *Paid
 	// Notices are for the steward alone.
 	Notices []string
 	// Every holds the news back until the next multiple of it since 1970; 0 tells at once.
@@ -169,7 +170,12 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 		if o.State.Ended() {
 			ended, told = now, until(now, o.Every)
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7, put_back = $8 WHERE id = $1`, l.ID, o.State, o.Reason, ended, told, o.Release, wait, putBack); err != nil {
+		var paid Paid
+		if o.Paid != nil {
+			paid = *o.Paid
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7, put_back = $8, ledger = $9, entry = $10, entry_hash = $11 WHERE id = $1`,
+			l.ID, o.State, o.Reason, ended, told, o.Release, wait, putBack, paid.Ledger, paid.Seq, paid.Hash); err != nil {
 			return err
 		}
 		for _, text := range o.Notices {

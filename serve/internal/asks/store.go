@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"github.com/discreet-rl/discreet/internal/fault"
@@ -27,13 +28,18 @@ var (
 	ErrFull = fault.Refused("too many policies")
 	// ErrLost marks a lease that another process took over.
 	ErrLost = errors.New("lease was taken over")
+	// ErrReplaced marks a store that is not the one that was opened, or is damaged.
+	ErrReplaced = database.ErrReplaced
 )
 
 //go:embed migrations
 var migrations embed.FS
 
 // Store is open and safe for concurrent use.
-type Store struct{ db *database.DB }
+type Store struct {
+	db   *database.DB
+	seen atomic.Pointer[end] // the last line of the audit log that this process found
+}
 
 // Open opens the store at the location, a SQLite file or a postgres:// URL, and brings
 // its schema up to date.
@@ -49,7 +55,11 @@ func Open(ctx context.Context, location string, o database.Options) (*Store, err
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db}, nil
+	s := &Store{db: db}
+	if err := s.nameKeys(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
 }
 
 // Close ends all connections.
