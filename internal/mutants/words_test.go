@@ -38,7 +38,7 @@ func wordsMutants() []mutant {
 		{name: "rewards: an outcome that is missing is 0", in: ingest, run: "EmptyRewards",
 			edits: edits{{"if s.o.RewardOnLast && !s.state.outcome {", "if s.o.RewardOnLast && !s.state.outcome && false {"}}},
 		{name: "rewards: one before the last row is the outcome", in: ingest, run: "EmptyRewards",
-			edits: edits{{"if st.early.row > 0 {", "if st.early > 0 && false {"}}},
+			edits: edits{{"if st.early.row > 0 {", "if st.early.row > 0 && false {"}}},
 		{name: "outcomes: the first of two rows counts", in: ingest, run: "OutcomesOfAnotherFile",
 			edits: edits{{"if u, bad := t.unusable[at]; bad {", "if u, bad := t.unusable[at]; bad && u.second.row == 0 {"}}},
 		{name: "outcomes: who has none has 0", in: ingest, run: "OutcomesOfAnotherFile",
