@@ -200,7 +200,7 @@ func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
 		bootstraps: true, perState: true,
 		summary: summary{
 			facts: facts, expected: Expected{RMSE: form.Expected(), Constant: p.Returns().Width() / 2}, heading: meaning(p, form.Name()),
-			notes: slices.Concat(refineNotes(p, form.Name()), p.absentNotes(form.Name() == refine.LSTD), p.episodesNote()),
+			notes: slices.Concat(refineNotes(p, form.Name()), p.absentNotes(true), p.episodesNote()),
 		},
 	}
 }

@@ -2,11 +2,13 @@ package evaluate_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -91,5 +93,55 @@ func TestEpisodeHorizonIsChecked(t *testing.T) {
 		if _, err := (evaluate.DPIS{}).Plan(p); err == nil {
 			t.Errorf("%s: planned", name)
 		}
+	}
+}
+
+// TestEpisodeHorizonIsKeptOrRefused: a method either stops at the horizon of an episode or
+// refuses it by name. Rewards are 1 and episodes go on after the third decision, where they
+// are cut off, so that a method that went on would give more than 3.
+func TestEpisodeHorizonIsKeptOrRefused(t *testing.T) {
+	var b trajectory.Builder
+	for person := range 3000 {
+		b.Add(&trajectory.Episode{Person: person, Columns: []string{"obs_s"}, Obs: []float64{0, 0, 0}, Final: []float64{0}, Action: []int32{0, 0, 0}, BehaviorProb: []float64{1, 1, 1}, Reward: []float64{1, 1, 1}})
+	}
+	d := b.Dataset()
+	features, err := feature.NewTabular(1, "obs_s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := evaluate.Public{
+		Persons: 3000, Gamma: 1, Reward: evaluate.Range{Min: 0, Max: 3}, Horizon: 6, Episodes: 1, EpisodeHorizon: 3, Target: policy.Logged{}, Features: features,
+		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}},
+	}
+	answered, refused := 0, 0
+	for _, m := range evaluate.Methods() {
+		if !m.Private || m.NeedOutcome || m.Name == "constant" {
+			continue
+		}
+		e, err := evaluate.New(m.Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := e.Plan(p)
+		if err != nil {
+			refused++
+			if !strings.Contains(err.Error(), "problem.episode_horizon") {
+				t.Errorf("%s: %v", m.Name, err)
+			}
+			continue
+		}
+		answered++
+		r := run(t, e, p, d, noise.NewSeeded(1))
+		for _, v := range r.Values {
+			if v > 3.2 {
+				t.Errorf("%s: a state is worth %v", plan.Method, v)
+			}
+		}
+		if len(r.Answers) > 0 && r.Answers[0].Estimate.Value > 3.2 {
+			t.Errorf("%s: %v", plan.Method, r.Answers[0].Estimate.Value)
+		}
+	}
+	if answered < 6 || refused != 2 {
+		t.Errorf("%d methods answer and %d refuse; want dp-refine and gpope to refuse", answered, refused)
 	}
 }

@@ -234,7 +234,11 @@ func (p Public) absentNotes(bootstraps bool) (notes []string) {
 	if p.Complete {
 		return nil
 	}
-	if p.decisions() > 1 && p.Labels["end"] != "terminated" && !bootstraps {
+	switch {
+	case p.decisions() == 1 || p.Labels["end"] == "terminated":
+	case bootstraps:
+		notes = append(notes, "An episode that was cut off is continued by the estimated value of the observation at which it was cut, which is right only if nothing but that observation matters for what would have followed.")
+	default:
 		notes = append(notes, "An episode that was cut off counts as ended there: nothing here allows for what would have followed, and the curator alone sees how many there are.")
 	}
 	return append(notes, p.words("An episode that is left out because it cannot be used does not count, nor does a person without any: nothing here allows for what is missing, and the curator alone sees how much it is."))

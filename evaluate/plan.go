@@ -122,6 +122,9 @@ func newPlan(d draft) (*Plan, error) {
 	if err := d.roundable(); err != nil {
 		return nil, err
 	}
+	if p.EpisodeHorizon > 0 && d.bootstraps {
+		return nil, fmt.Errorf("%w: %s gives values of states, whatever the number of decisions that are left, and would go on after decision %d (problem.episode_horizon); leave the key out, or use dp-is, dp-pdis, dp-wis, dp-dr or dp-fqe", ErrMethod, d.method, p.EpisodeHorizon)
+	}
 	if err := d.startable(); err != nil {
 		return nil, err
 	}

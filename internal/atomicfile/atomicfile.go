@@ -13,17 +13,23 @@ import (
 // Write makes the file at path of what write gives it, with the permissions
 // mode. Nothing is left behind when it fails.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	return through(path, mode, write, os.Rename)
+	return through(filepath.Dir(path), path, mode, write, os.Rename)
 }
 
 // Create is Write for a name that must be free: where it is taken, by then or in the
 // end, the error wraps [fs.ErrExist]. Of several at once one succeeds. Until the
 // whole file is there the name stays free, even if the process is killed.
 func Create(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	return CreateFrom(filepath.Dir(path), path, mode, write)
+}
+
+// CreateFrom is Create with the file that is not whole yet in a directory of the same file
+// system, so that whoever empties that directory finds what a killed process left.
+func CreateFrom(dir, path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	return through(path, mode, write, move)
+	return through(dir, path, mode, write, move)
 }
 
 // move gives a file a name that is free.
@@ -52,8 +58,8 @@ func claim(from, to string) error {
 }
 
 // through writes a file under a name of its own and has it named at the end.
-func through(path string, mode fs.FileMode, write func(io.Writer) error, name func(from, to string) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".writing-*")
+func through(dir, path string, mode fs.FileMode, write func(io.Writer) error, name func(from, to string) error) (err error) {
+	f, err := os.CreateTemp(dir, ".writing-*")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestCreateTakesAFreeNameOnly(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "backup")
 			create := func(text string) error {
-				return through(path, 0o600, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }, way)
+				return through(dir, path, 0o600, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }, way)
 			}
 			var made, refused atomic.Int64
 			var all sync.WaitGroup

@@ -91,7 +91,7 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 	defer func() { err = errors.Join(err, end()) }()
 	rows, notices, err := m.read(ctx, s, dir, order.Progress)
 	if err == nil {
-		err = m.write(ctx, s, rows, order)
+		err = m.write(ctx, s, rows, dir, order)
 	}
 	if err != nil {
 		return nil, notices, err
@@ -151,8 +151,9 @@ func schemaColumns(ctx context.Context, s *spec.Spec) ([]string, error) {
 	return slices.Clone(e.Columns), in.Close()
 }
 
-// write writes the table, then what goes with it. Nothing is left where it fails.
-func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, order Order) (err error) {
+// write writes the table, then what goes with it, in a directory of its own until each is
+// whole. Nothing is left where it fails.
+func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, dir string, order Order) (err error) {
 	var made []string
 	defer func() {
 		for _, path := range made {
@@ -163,7 +164,7 @@ func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, or
 	}()
 	create := func(path string, write func(io.Writer) error) (*scan.Contents, error) {
 		w := counted{hash: sha256.New()}
-		err := atomicfile.Create(path, 0o600, func(to io.Writer) error {
+		err := atomicfile.CreateFrom(dir, path, 0o600, func(to io.Writer) error {
 			w.to = to
 			return write(&w)
 		})

@@ -138,6 +138,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"max(of.confounding, 1), of.precision)", "max(of.confounding, 1), 0*of.precision)"}}},
 		{name: "a rounded target taken as it stands", in: "evaluate/internal/scalar", run: "RoundedWeights",
 			edits: edits{{"		below = precision\n", "		below = 0 * precision\n"}}},
+		{name: "a value function beyond the horizon of an episode", in: "evaluate", run: "KeptOrRefused",
+			edits: edits{{"if p.EpisodeHorizon > 0 && d.bootstraps {", "if false {"}}},
 		{name: "the horizon of an episode is that of a person", in: "evaluate", run: "EpisodeHorizon",
 			edits: edits{{"case p.EpisodeHorizon > 0:\n\t\treturn p.EpisodeHorizon", "case p.EpisodeHorizon > 0:\n\t\treturn p.Horizon"}}},
 		{name: "weights of a baseline not cut", in: "evaluate/internal/scalar", run: "PersonsVector",

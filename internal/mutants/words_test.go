@@ -39,6 +39,8 @@ func wordsMutants() []mutant {
 			edits: edits{{"if s.o.RewardOnLast && !s.state.outcome {", "if s.o.RewardOnLast && !s.state.outcome && false {"}}},
 		{name: "rewards: one before the last row is the outcome", in: ingest, run: "EmptyRewards",
 			edits: edits{{"if st.early.row > 0 {", "if st.early.row > 0 && false {"}}},
+		{name: "outcomes: one beyond a cap is 0", in: ingest, run: "OutcomesBeyondCaps",
+			edits: edits{{"if !s.o.RewardOnLast && s.outcomes == nil {\n\t\treturn false\n\t}\n\tvar t tally", "if true {\n\t\treturn false\n\t}\n\tvar t tally"}}},
 		{name: "outcomes: the first of two rows counts", in: ingest, run: "OutcomesOfAnotherFile",
 			edits: edits{{"if u, bad := t.unusable[at]; bad {", "if u, bad := t.unusable[at]; bad && u.second.row == 0 {"}}},
 		{name: "outcomes: who has none has 0", in: ingest, run: "OutcomesOfAnotherFile",

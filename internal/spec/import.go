@@ -87,7 +87,7 @@ func Mappings(c config.Config) []string {
 	for key, is := range map[string]bool{
 		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
 		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
-		"data.reward":        c.Data.Reward != nil,
+		"data.reward":        c.Data.Reward != nil && c.Data.Reward.On == "",
 		"data.outcome":       c.Data.Outcome != nil && c.Data.Outcome.Column != "",
 		"data.behavior.name": c.Data.Behavior != nil && cmp.Or(c.Data.Behavior.Name, "behavior_prob") != "behavior_prob",
 	} {

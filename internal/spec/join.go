@@ -46,7 +46,9 @@ func validateJoin(c config.Config) error {
 		return refuse(".path names a file, and no column of it is asked for; give column, of the rewards, or time and event")
 	case unit == evaluate.Row, unit == evaluate.Episode && o.By == byPerson:
 		return refuse(".by is %s, and privacy.unit is %s, so that persons have no ids; protect persons, or join episodes by episode_id", o.By, unit)
-	case o.By == byEpisode && (c.Data.OneRowEpisodes || c.Data.EpisodePerPerson || o.Column == ""):
+	case o.By == byPerson && len(c.Data.Columns[byPerson]) > 1, o.By == byEpisode && len(c.Data.Columns[byEpisode]) > 1:
+		return refuse(".by is %s, which is of several columns, and a file of outcomes has one; write the ids in one column of both files", o.By)
+	case o.By == byEpisode && (c.Data.OneRowEpisodes || c.Data.EpisodePerPerson || c.Data.Episodes != nil || o.Column == ""):
 		return refuse(".by is episode_id, and a person's rows, or a row, are the episode; want unit_id")
 	}
 	if o.Column == "" {

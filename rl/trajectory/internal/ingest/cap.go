@@ -16,6 +16,13 @@ type tally struct{ decisions, episodes int }
 // its place.
 func (s *Stream) cap() bool {
 	usable, n := s.ep.Len() > 0, s.state.rows
+	if usable && s.cutsOutcome(n) {
+		s.violation(s.state.flagAt, &trajectory.InputError{What: "holds the outcome of an episode that is longer than problem.horizon or problem.episode_horizon allows, and would be cut off with it",
+			Remedy: "raise the horizon by public knowledge; a missing outcome is not 0", Kind: trajectory.ErrEpisode})
+		s.clear()
+		s.hand()
+		usable = false
+	}
 	if usable {
 		s.rewards += n
 		s.repaired.Rewards += s.state.clipped
@@ -56,6 +63,26 @@ func (s *Stream) cap() bool {
 	}
 	t.episodes++
 	return true
+}
+
+// cutsOutcome tells that a cap would cut off the last of the n decisions of the episode at hand,
+// where that one has the outcome.
+func (s *Stream) cutsOutcome(n int) bool {
+	if !s.o.RewardOnLast && s.outcomes == nil {
+		return false
+	}
+	var t tally
+	if s.ep.Person < len(s.tally) {
+		t = s.tally[s.ep.Person]
+	}
+	most, left := s.o.EpisodeDecisions, s.o.Horizon-t.decisions
+	switch {
+	case s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson, s.o.Horizon > 0 && left == 0:
+		return false // nothing of it is left
+	case s.o.Horizon > 0 && n > left:
+		return true
+	}
+	return most > 0 && n > most
 }
 
 // shorten applies the cap on the decisions of one episode, which has n of them, and says

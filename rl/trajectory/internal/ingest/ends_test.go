@@ -183,3 +183,38 @@ func TestOneRowEpisodes(t *testing.T) {
 		}
 	}
 }
+
+// An outcome that stands on the last row of an episode is missing where a cap would cut that
+// row off, and never 0; where the whole episode is beyond a cap nothing is missing.
+func TestOutcomesBeyondCapsAreMissing(t *testing.T) {
+	log := `unit_id,episode_id,action,reward
+		ann,e1,1,
+		ann,e1,0,
+		ann,e1,1,1
+		ann,e2,1,
+		ann,e2,0,1
+		bob,e3,1,1`
+	for _, c := range []struct {
+		horizon, episodes, each, left int
+		want                          string
+	}{
+		{0, 0, 0, 0, "ann: e1a1[0 0 1] e2a4[0 1]\nbob: e3a6[1]\n"},
+		{0, 0, 2, 1, "ann: e2a4[0 1]\nbob: e3a6[1]\n"},
+		{0, 1, 2, 1, "ann:\nbob: e3a6[1]\n"},
+		{4, 0, 0, 1, "ann: e1a1[0 0 1]\nbob: e3a6[1]\n"},
+		{3, 0, 0, 0, "ann: e1a1[0 0 1]\nbob: e3a6[1]\n"},
+		{2, 0, 0, 1, "ann:\nbob: e3a6[1]\n"},
+	} {
+		for batch := 1; batch <= 6; batch++ {
+			o := trajectory.Options{Optional: trajectory.Action, RewardOnLast: true, Repair: true, Horizon: c.horizon, EpisodesPerPerson: c.episodes, EpisodeDecisions: c.each}
+			out := mustRead(t, o, batch, log)
+			left := 0
+			for p := range out.data.Persons() {
+				left += out.data.Counted(p) - (out.data.PersonStart[p+1] - out.data.PersonStart[p])
+			}
+			if got := episodes(out.data); got != c.want || left != c.left {
+				t.Errorf("%+v, batches of %d:\n%s%d left out, want\n%s%d", c, batch, got, left, c.want, c.left)
+			}
+		}
+	}
+}
