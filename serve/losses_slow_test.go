@@ -63,7 +63,6 @@ type loss struct {
 	paid      map[string]bool // keys of the charges before
 	older     string          // directory of the same service, two asks earlier
 	other     string          // directory of another service
-	seen      string
 }
 
 const mine = `{"schema": "discreet/policy/v1", "kind": "tree", "precision": "float64", "inputs": ["obs_bili"], "nodes": [{"input": "obs_bili", "threshold": 1.5, "left": 1, "right": 2}, {"probs": [0.5, 0.5]}, {"probs": [0.4, 0.6]}]}`

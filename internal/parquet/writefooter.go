@@ -36,14 +36,6 @@ func (t *thriftWriter) text(id int, v string) {
 	t.bytes(v)
 }
 
-func (t *thriftWriter) flag(id int, v bool) {
-	kind := byte(thriftFalse)
-	if v {
-		kind = thriftTrue
-	}
-	t.field(id, kind)
-}
-
 // list starts a list of n elements.
 func (t *thriftWriter) list(id int, of byte, n int) {
 	t.field(id, thriftList)
