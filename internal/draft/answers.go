@@ -9,9 +9,9 @@ import (
 
 // Answers are what somebody said of data, beyond what the names of columns tell.
 type Answers struct {
-	// Columns holds, by canonical name, the column of the file that holds it; "none" where
-	// there is no such column.
-	Columns map[string]string
+	// Columns holds, by canonical name, the column of the file that holds it, or those that
+	// together are an id; "none" where there is no such column.
+	Columns map[string][]string
 	// Facts hold the text, as YAML, of places that are open otherwise.
 	Facts map[string]string
 }
@@ -20,6 +20,8 @@ type Answers struct {
 const (
 	rows           = "rows" // one_row_episodes or episode_per_person
 	steps          = "steps"
+	outcomes       = "reward" // where they stand
+	worth          = "encode" // of the words of an outcome
 	actions        = "actions"
 	behavior       = "behavior"
 	persons        = "persons"
@@ -37,6 +39,9 @@ const (
 	method         = "method"
 )
 
+// onLastRow says that an outcome stands on the last row of an episode alone.
+const onLastRow = "{on: last_row}"
+
 // none stands for a column, or an answer, that there is not.
 const none = "none"
 
@@ -48,10 +53,12 @@ func (a Answers) assigned(columns []file.Column) []file.Column {
 			out[i].Canonical = ""
 		}
 	}
-	for name, column := range a.Columns {
-		for i, c := range out {
-			if c.Name == column {
-				out[i].Canonical = name
+	for _, several := range []bool{false, true} { // of an id of several, those that are nothing else
+		for _, name := range a.named() {
+			for i, c := range out {
+				if slices.Contains(a.Columns[name], c.Name) && (len(a.Columns[name]) > 1) == several && (!several || c.Canonical == "") {
+					out[i].Canonical = name
+				}
 			}
 		}
 	}

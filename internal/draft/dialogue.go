@@ -24,7 +24,7 @@ type role struct {
 
 var roles = []role{
 	{"unit_id", "names the person whom the guarantee protects", regexp.MustCompile(`(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$`), false},
-	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
+	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
 	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
 	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
 	{"reward", "holds what came of it", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), true},
@@ -54,10 +54,10 @@ func (r role) propose(columns []file.Column) string {
 
 // Proposed are the columns that are likely to have a role by their names.
 func Proposed(of *file.Description) Answers {
-	a := Answers{Columns: map[string]string{}, Facts: map[string]string{}}
+	a := Answers{Columns: map[string][]string{}, Facts: map[string]string{}}
 	for _, r := range roles {
 		if column := r.propose(of.Columns); column != "" && !recognised(of.Columns, r.name) {
-			a.Columns[r.name] = column
+			a.Columns[r.name] = []string{column}
 		}
 	}
 	return a
@@ -86,7 +86,7 @@ type talk struct {
 // Ask asks for what names of columns do not tell, until the answers end; the rest stays open.
 // unique says of a column how many values it has, for whoever answers alone.
 func Ask(in io.Reader, out io.Writer, of *file.Description, unique func(column string) string) Answers {
-	t := &talk{in: bufio.NewScanner(in), out: out, of: of, Answers: Answers{Columns: map[string]string{}, Facts: map[string]string{}}}
+	t := &talk{in: bufio.NewScanner(in), out: out, of: of, Answers: Answers{Columns: map[string][]string{}, Facts: map[string]string{}}}
 	t.say("Enter takes what stands in brackets. End with Ctrl-D: what is not answered stays open in the file.\n\nColumns:")
 	for _, c := range of.Columns {
 		t.say("  %-7s  %s", c.Type, scalar(c.Name))
@@ -96,6 +96,7 @@ func Ask(in io.Reader, out io.Writer, of *file.Description, unique func(column s
 		t.column(r, unique)
 	}
 	t.shape()
+	t.outcomes()
 	t.propensities()
 	t.publicFacts()
 	t.question()
@@ -161,25 +162,51 @@ func (t *talk) column(r role, unique func(string) string) {
 			t.say("  (for your eyes alone: %s %s)", otherwise, words)
 		}
 	}
-	column := ""
+	var columns []string
 	_, ok := t.ask(fmt.Sprintf("Which column %s? (%s)", r.question, r.name), otherwise, func(s string) error {
 		if s == none && !r.needed {
-			column = none
+			columns = []string{none}
 			return nil
 		}
-		for _, c := range t.of.Columns {
-			if c.Name == s || scalar(c.Name) == s {
-				column = c.Name
-				return nil
-			}
-		}
-		return fmt.Errorf("there is no column %.60q", s)
+		var err error
+		columns, err = t.named(r, s)
+		return err
 	})
 	known := recognised(t.of.Columns, r.name)
-	if ok && (column != none || known) && !(known && column == proposed) {
-		t.Columns[r.name] = column
+	if ok && (known || !slices.Equal(columns, []string{none})) && !(known && slices.Equal(columns, []string{proposed})) {
+		t.Columns[r.name] = columns
 	}
 }
+
+// named finds the column that an answer names, or several of an id.
+func (t *talk) named(r role, answer string) ([]string, error) {
+	find := func(s string) string {
+		for _, c := range t.of.Columns {
+			if c.Name == s || scalar(c.Name) == s {
+				return c.Name
+			}
+		}
+		return ""
+	}
+	if name := find(answer); name != "" {
+		return []string{name}, nil
+	}
+	var out []string
+	for s := range strings.SplitSeq(answer, ",") {
+		name := find(strings.TrimSpace(s))
+		if name == "" || r.name != "unit_id" && r.name != "episode_id" || slices.Contains(out, name) {
+			return nil, fmt.Errorf("there is no column %.60q", answer)
+		}
+		out = append(out, name)
+	}
+	if len(out) > mostParts {
+		return nil, fmt.Errorf("want at most %d columns", mostParts)
+	}
+	return out, nil
+}
+
+// mostParts is the most columns of an id.
+const mostParts = 4
 
 // has gives the column of a role, by the answers so far.
 func (t *talk) has(role string) (file.Column, bool) {
@@ -211,9 +238,9 @@ func (t *talk) shape() {
 	}
 	kind, ok := t.ask("How does "+scalar(step.Name)+" count?", kind, oneOf("0", "1", "ordered", "date"))
 	if ok && kind == "date" && step.Type == "text" {
-		form, _ = t.ask(`The form of a date, such as %Y-%m-%d or %d.%m.%Y %H:%M`, "%Y-%m-%d", func(s string) error {
-			if !strings.Contains(s, "%Y") {
-				return fmt.Errorf("want %%Y (four digits), %%m, %%d, %%H, %%M, %%S, %%z")
+		form, _ = t.ask(`The form of a date: iso, iso_zone (with Z or an offset), or such as %d.%m.%Y %H:%M`, "iso", func(s string) error {
+			if s != "iso" && s != "iso_zone" && !strings.Contains(s, "%Y") {
+				return fmt.Errorf("want iso, iso_zone, or %%Y (four digits), %%m, %%d, %%H, %%M, %%S, %%z")
 			}
 			return nil
 		})
@@ -229,7 +256,7 @@ func (t *talk) shape() {
 	case "ordered", "date":
 		parts = append(parts, "kind: "+kind)
 	}
-	if form != "" {
+	if form != "" && form != "iso" {
 		parts = append(parts, "format: "+strconv.Quote(form))
 	}
 	if sorted == "no" {
@@ -238,6 +265,42 @@ func (t *talk) shape() {
 	if parts != nil {
 		t.Facts[steps] = "{" + strings.Join(parts, ", ") + "}"
 	}
+}
+
+// outcomes asks what the words of an outcome are worth, and where it stands.
+func (t *talk) outcomes() {
+	reward, known := t.has("reward")
+	if !known {
+		return
+	}
+	if reward.Type == "text" {
+		if answer, ok := t.ask("What is each word that "+scalar(reward.Name)+" can hold worth? Such as alive: 1, died: 0", "", func(s string) error { _, err := values(s); return err }); ok {
+			t.Facts[worth], _ = values(answer)
+		}
+	}
+	if t.Facts[rows] == "one_row_episodes" {
+		return
+	}
+	t.say("The outcome stands 1: on every row; 2: on the last row of an episode alone; 3: on some rows, and where it is empty it is 0.")
+	if answer, _ := t.ask("Which of these?", "1", oneOf("1", "2", "3")); answer == "2" {
+		t.Facts[outcomes] = onLastRow
+	} else if answer == "3" {
+		t.Facts[outcomes] = "{missing: zero}"
+	}
+}
+
+// values writes words with what they are worth as YAML.
+func values(s string) (string, error) {
+	var out []string
+	for pair := range strings.SplitSeq(s, ",") {
+		word, number, ok := strings.Cut(pair, ":")
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if !ok || err != nil || math.IsInf(v, 0) || v != v || strings.TrimSpace(word) == "" {
+			return "", fmt.Errorf("want words with numbers, such as alive: 1, died: 0")
+		}
+		out = append(out, strconv.QuoteToASCII(strings.TrimSpace(word))+": "+strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return "{" + strings.Join(out, ", ") + "}", nil
 }
 
 // propensities asks for the words of actions, and with which probabilities they were drawn.
@@ -386,6 +449,12 @@ func atLeast(n int) func(string) error {
 func number(from, to float64) func(string) error {
 	return func(s string) error {
 		if v, err := strconv.ParseFloat(s, 64); err != nil || math.IsInf(v, 0) || !(v > from && v <= to) {
+			switch {
+			case math.IsInf(from, -1):
+				return fmt.Errorf("want a number")
+			case math.IsInf(to, 1):
+				return fmt.Errorf("want a number above %g", from)
+			}
 			return fmt.Errorf("want a number above %g and at most %g", from, to)
 		}
 		return nil

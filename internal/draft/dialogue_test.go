@@ -21,7 +21,7 @@ var stays = &file.Description{Columns: []file.Column{
 }}
 
 func ExampleAsk() {
-	answers := strings.Join([]string{"", "", "", "", "hospital_death", "", "", "", "%Y-%m-%d %H:%M", "no", "none, low, high", "4", ""}, "\n")
+	answers := strings.Join([]string{"", "", "", "", "hospital_death", "", "", "", "%Y-%m-%d %H:%M", "no", "2", "none, low, high", "4", ""}, "\n")
 	var out strings.Builder
 	a := draft.Ask(strings.NewReader(answers), &out, stays, nil)
 	for line := range strings.Lines(string(draft.Configuration("icu.csv", "", stays, a))) {
@@ -37,6 +37,7 @@ func ExampleAsk() {
 	//     episode_id: stay_id
 	//     reward: hospital_death
 	//     step: charttime
+	//   reward: {on: last_row}
 	// problem:
 	// privacy:
 	//   epsilon: FILL IN
@@ -82,7 +83,7 @@ func TestAllAnswersMakeAQuestion(t *testing.T) {
 // Whatever is answered, and wherever the answers end, the file can be read, and what keeps it from being planned
 // is named; a time is no word, and nothing is clipped unasked.
 func TestAnyAnswersMakeAFileThatCanBeRead(t *testing.T) {
-	pool := []string{"", "-", "none", "subject_id", "stay_id", "charttime", "dose_word", "hospital_death", "lactate", "1", "2", "3", "4", "5", "0", "ordered", "date", "%Y", "yes", "no", "a, b", "x: {", "\x1b]", "logged", "constant a: b", "uniform 3", "pi.csv", "-1", "1e-3", "terminated", "row"}
+	pool := []string{"", "-", "none", "subject_id", "stay_id", "subject_id, stay_id", "a: 1, b: 0", "charttime", "dose_word", "hospital_death", "lactate", "1", "2", "3", "4", "5", "0", "ordered", "date", "%Y", "yes", "no", "a, b", "x: {", "\x1b]", "logged", "constant a: b", "uniform 3", "pi.csv", "-1", "1e-3", "terminated", "row"}
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 60).Draw(t, "answers")
 		var out strings.Builder
@@ -112,7 +113,7 @@ func TestLikelyColumnsAreProposed(t *testing.T) {
 		}
 		var got []string
 		for role, column := range draft.Proposed(&file.Description{Columns: columns}).Columns {
-			got = append(got, role+"="+column)
+			got = append(got, role+"="+strings.Join(column, "+"))
 		}
 		slices.Sort(got)
 		if strings.Join(got, " ") != want {

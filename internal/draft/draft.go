@@ -104,7 +104,7 @@ func (d *draft) data(path, format string) {
 	if mapping := d.mapping(); len(mapping) > 0 || len(named) > 0 || d.unknownRows() && !d.given(rows) {
 		d.line("  columns:                      # the column of the file that holds each of these")
 		for _, name := range named {
-			d.line("    %s: %s", name, scalar(d.answers.Columns[name]))
+			d.line("    %s: %s", name, columns(d.answers.Columns[name]))
 		}
 		for _, name := range mapping {
 			d.line("    %s: %s", name, yamlfile.Open)
@@ -122,8 +122,14 @@ func (d *draft) data(path, format string) {
 	case len(a) != 1 && len(words) > 0:
 		d.line("  # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1")
 	}
+	if d.given(outcomes) {
+		d.line("  reward: %s", d.open(outcomes))
+	}
 	d.behavior()
-	if len(words) > 0 {
+	switch {
+	case d.given(worth):
+		d.line("  encode: {reward: %s}", d.open(worth))
+	case len(words) > 0:
 		d.line("  # encode: {%s}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1", strings.Join(words, ", "))
 	}
 	if len(d.observations()) > 0 {
@@ -242,7 +248,11 @@ func (d *draft) problem() {
 		d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", d.open(horizon))
 		d.line("  # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower")
 	}
-	d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
+	if d.open(outcomes) == onLastRow {
+		d.line("  return: {min: %s, max: %s}   # that of the one outcome", d.open(least), d.open(most))
+	} else {
+		d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
+	}
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
 	} else {
@@ -301,6 +311,18 @@ func (d *draft) observations() []string {
 		}
 	}
 	return names[:min(len(names), mostObservations)]
+}
+
+// columns writes the name of a column, or a list of them.
+func columns(names []string) string {
+	if len(names) == 1 {
+		return scalar(names[0])
+	}
+	var out []string
+	for _, name := range names {
+		out = append(out, scalar(name))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
 }
 
 // plain is what YAML takes for text as it stands.
