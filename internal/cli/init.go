@@ -53,7 +53,7 @@ func unique(ctx context.Context, of *file.Description, column string) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("has %d values in %d rows", values, rows)
+	return fmt.Sprintf("has %d values in %d rows, of the first file", values, rows)
 }
 
 // relative is a path as a configuration in a directory writes it.

@@ -31,6 +31,9 @@ func ForImport(c config.Config) (*Spec, error) {
 	if o.OneRowEpisodes {
 		o.Optional &^= trajectory.Final
 	}
+	if o.Densities { // of which the action is a dose, and is not read
+		o.Optional &^= trajectory.Action | trajectory.ActionProbs
+	}
 	o.Unit, o.End = trajectory.UnitPerson, trajectory.EndColumn
 	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions, o.Reward, o.ClipRewards = 0, 0, 0, nil, false
 	o.Repair, o.Complete, o.Censored = false, false, false
@@ -88,6 +91,7 @@ func Mappings(c config.Config) []string {
 		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
 		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
 		"data.reward":        c.Data.Reward != nil && c.Data.Reward.On == "",
+		"data.missing":       c.Data.Missing == missingIndicator, // of a table in which nothing is missing
 		"data.outcome":       c.Data.Outcome != nil && c.Data.Outcome.Column != "",
 		"data.behavior.name": c.Data.Behavior != nil && cmp.Or(c.Data.Behavior.Name, "behavior_prob") != "behavior_prob",
 	} {
