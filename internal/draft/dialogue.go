@@ -5,74 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
-
-// role is what a column may hold, and how columns that do are called in the exports of
-// clinical databases, trials, bandit logs and web analytics.
-type role struct {
-	name     string
-	question string
-	called   *regexp.Regexp
-	needed   bool
-}
-
-var roles = []role{
-	{"unit_id", "names the person whom the guarantee protects", regexp.MustCompile(`(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$`), false},
-	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
-	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
-	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
-	{"reward", "holds what came of it", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), true},
-	{"behavior_prob", "holds the probability with which that decision was drawn", regexp.MustCompile(`(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`), false},
-	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
-}
-
-// propose gives the column that is likely to have the role, "" if none or several are.
-func (r role) propose(columns []file.Column) string {
-	var known, called []string
-	for _, c := range columns {
-		switch {
-		case c.Canonical == r.name:
-			known = append(known, c.Name)
-		case c.Canonical == "" && r.called.MatchString(c.Name):
-			called = append(called, c.Name)
-		}
-	}
-	switch {
-	case len(known) == 1:
-		return known[0]
-	case len(known) == 0 && len(called) == 1:
-		return called[0]
-	}
-	return ""
-}
-
-// Proposed are the columns that are likely to have a role by their names.
-func Proposed(of *file.Description) Answers {
-	a := Answers{Columns: map[string][]string{}, Facts: map[string]string{}}
-	for _, r := range roles {
-		if column := r.propose(of.Columns); column != "" && !recognised(of.Columns, r.name) {
-			a.Columns[r.name] = []string{column}
-		}
-	}
-	return a
-}
-
-// recognised tells whether the reader finds the column of a role without being told.
-func recognised(columns []file.Column, role string) bool {
-	n := 0
-	for _, c := range columns {
-		if c.Canonical == role {
-			n++
-		}
-	}
-	return n == 1
-}
 
 // talk is a dialogue with somebody who knows the data.
 type talk struct {
@@ -289,20 +227,6 @@ func (t *talk) outcomes() {
 	}
 }
 
-// values writes words with what they are worth as YAML.
-func values(s string) (string, error) {
-	var out []string
-	for pair := range strings.SplitSeq(s, ",") {
-		word, number, ok := strings.Cut(pair, ":")
-		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if !ok || err != nil || math.IsInf(v, 0) || v != v || strings.TrimSpace(word) == "" {
-			return "", fmt.Errorf("want words with numbers, such as alive: 1, died: 0")
-		}
-		out = append(out, strconv.QuoteToASCII(strings.TrimSpace(word))+": "+strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return "{" + strings.Join(out, ", ") + "}", nil
-}
-
 // propensities asks for the words of actions, and with which probabilities they were drawn.
 func (t *talk) propensities() {
 	action, _ := t.has("action")
@@ -401,80 +325,4 @@ func (t *talk) question() {
 		t.Facts[target], _ = targetOf(answer)
 		t.Facts[method] = "auto"
 	}
-}
-
-// targetOf writes a policy as the rest of {kind: ...}.
-func targetOf(text string) (string, error) {
-	kind, rest, _ := strings.Cut(text, " ")
-	rest = strings.TrimSpace(rest)
-	switch {
-	case kind == "logged" && rest == "":
-		return "logged", nil
-	case kind == "constant" && rest != "":
-		if _, err := strconv.Atoi(rest); err != nil {
-			rest = scalar(rest)
-		}
-		return "constant, action: " + rest, nil
-	case kind == "uniform" && atLeast(2)(rest) == nil:
-		return "uniform, actions: " + rest, nil
-	case kind == "column" && rest != "":
-		return "column, name: " + scalar(rest), nil
-	case rest == "" && strings.HasSuffix(kind, ".csv"):
-		return "table, path: " + scalar(kind), nil
-	case rest == "" && strings.HasSuffix(kind, ".json"):
-		return "softmax, path: " + scalar(kind), nil
-	}
-	return "", fmt.Errorf("want logged, constant ACTION, uniform COUNT, column NAME, or a file that ends in .csv or .json")
-}
-
-func oneOf(words ...string) func(string) error {
-	return func(s string) error {
-		if !slices.Contains(words, s) {
-			return fmt.Errorf("want %s", strings.Join(words, ", "))
-		}
-		return nil
-	}
-}
-
-func atLeast(n int) func(string) error {
-	return func(s string) error {
-		if k, err := strconv.Atoi(s); err != nil || k < n {
-			return fmt.Errorf("want a whole number, %d or more", n)
-		}
-		return nil
-	}
-}
-
-// number wants a number above from and at most to.
-func number(from, to float64) func(string) error {
-	return func(s string) error {
-		if v, err := strconv.ParseFloat(s, 64); err != nil || math.IsInf(v, 0) || !(v > from && v <= to) {
-			switch {
-			case math.IsInf(from, -1):
-				return fmt.Errorf("want a number")
-			case math.IsInf(to, 1):
-				return fmt.Errorf("want a number above %g", from)
-			}
-			return fmt.Errorf("want a number above %g and at most %g", from, to)
-		}
-		return nil
-	}
-}
-
-// words wants two texts or more with commas between them.
-func words(s string) error {
-	all := strings.Split(s, ",")
-	if len(all) < 2 || slices.ContainsFunc(all, func(w string) bool { return strings.TrimSpace(w) == "" }) {
-		return fmt.Errorf("want two words or more, with commas between them")
-	}
-	return nil
-}
-
-// list writes texts with commas between them as a YAML list.
-func list(s string) string {
-	var out []string
-	for w := range strings.SplitSeq(s, ",") {
-		out = append(out, scalar(strings.TrimSpace(w)))
-	}
-	return "[" + strings.Join(out, ", ") + "]"
 }

@@ -1,0 +1,68 @@
+package draft
+
+import (
+	"regexp"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
+)
+
+// role is what a column may hold, and how columns that do are called in the exports of
+// clinical databases, trials, bandit logs and web analytics.
+type role struct {
+	name     string
+	question string
+	called   *regexp.Regexp
+	needed   bool
+}
+
+var roles = []role{
+	{"unit_id", "names the person whom the guarantee protects", regexp.MustCompile(`(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$`), false},
+	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
+	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
+	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
+	{"reward", "holds what came of it", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), true},
+	{"behavior_prob", "holds the probability with which that decision was drawn", regexp.MustCompile(`(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`), false},
+	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
+}
+
+// propose gives the column that is likely to have the role, "" if none or several are.
+func (r role) propose(columns []file.Column) string {
+	var known, called []string
+	for _, c := range columns {
+		switch {
+		case c.Canonical == r.name:
+			known = append(known, c.Name)
+		case c.Canonical == "" && r.called.MatchString(c.Name):
+			called = append(called, c.Name)
+		}
+	}
+	switch {
+	case len(known) == 1:
+		return known[0]
+	case len(known) == 0 && len(called) == 1:
+		return called[0]
+	}
+	return ""
+}
+
+// Proposed are the columns that are likely to have a role by their names.
+func Proposed(of *file.Description) Answers {
+	a := Answers{Columns: map[string][]string{}, Facts: map[string]string{}}
+	for _, r := range roles {
+		if column := r.propose(of.Columns); column != "" && !recognised(of.Columns, r.name) {
+			a.Columns[r.name] = []string{column}
+		}
+	}
+	return a
+}
+
+// recognised tells whether the reader finds the column of a role without being told.
+func recognised(columns []file.Column, role string) bool {
+	n := 0
+	for _, c := range columns {
+		if c.Canonical == role {
+			n++
+		}
+	}
+	return n == 1
+}
