@@ -3,10 +3,12 @@ package evaluate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -307,4 +309,51 @@ func (q survivalQuestion) reference(counts []float64, unusable int) (*Release, e
 		r.Notes = append(r.Notes, fmt.Sprintf("%d persons whose outcome cannot be used are left out.", unusable))
 	}
 	return r, err
+}
+
+// ReturnDistribution is [DPDistribution] without privacy.
+type ReturnDistribution DPDistribution
+
+// Plan implements [Estimator].
+func (m ReturnDistribution) Plan(p Public) (*Plan, error) {
+	const method = "distribution"
+	p = p.asking(m)
+	if p.Privacy != nil {
+		return nil, referenceHasNoPrivacy(method)
+	}
+	if err := errors.Join(p.single(method), p.byRatio(method)); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	q, err := DPDistribution(m).question(method, p)
+	if err != nil {
+		return nil, err
+	}
+	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+		s, err := sampleFor(d, p)
+		if err != nil {
+			return nil, err
+		}
+		return func(context.Context, *noise.Source) (*Release, error) { return q.release(q.exactly(s)) }, nil
+	}
+	return newPlan(draft{method: method, public: p, prepare: prepare, outcome: q.again, needsEnds: p.decisions() > 1,
+		summary: summary{facts: map[string]any{"ends": q.Ends}, notes: q.meaning()}})
+}
+
+// exactly is the sum of masses without noise.
+func (q *distributionQuestion) exactly(s *value.Sample) (sum mechanism.NoisyMasses) {
+	in, squares := make([]float64, len(q.Ends)), make([]float64, len(q.Ends))
+	sum.In, sum.Squares = make([]float64, len(q.Ends)), make([]float64, len(q.Ends))
+	for person := range s.Data.Persons() {
+		q.person(in, squares, s, person)
+		for j := range in {
+			sum.In[j] += in[j]
+			sum.Squares[j] += squares[j]
+			sum.Back -= in[j]
+		}
+	}
+	sum.Back += q.Most * float64(s.Data.Persons())
+	return sum
 }

@@ -27,6 +27,8 @@ type Release struct {
 	Bands *Bands `json:"bands,omitempty"`
 	// Survival is what dp-survival estimates beside its answers; nil for all others.
 	Survival *Survival `json:"survival,omitempty"`
+	// Distribution is what dp-distribution estimates beside its answers; nil for all others.
+	Distribution *Distribution `json:"distribution,omitempty"`
 	// Start is the mean of Values under a public distribution of first states; nil where
 	// none was asked for.
 	Start *StartValue `json:"start_value,omitempty"`
@@ -89,7 +91,7 @@ func (r *Release) answer() {
 // run is the release as its run made it, the opposite of answer.
 func (r *Release) run() *Release {
 	out := *r
-	if len(r.Answers) == 1 && r.Answers[0].Estimate != nil && r.JointConfidence == 0 && r.Survival == nil {
+	if len(r.Answers) == 1 && r.Answers[0].Estimate != nil && r.JointConfidence == 0 && r.Survival == nil && r.Distribution == nil {
 		out.estimate, out.Diagnostics = r.Answers[0].Estimate, r.Answers[0].Diagnostics
 	}
 	return &out

@@ -108,7 +108,7 @@ func TestReleasesStateTheirUnit(t *testing.T) {
 // A method that bootstraps, or whose interval allows for what follows a cut, refuses data
 // that do not say how episodes end; the others do not care. Neither takes discounts for granted.
 func TestEndsAndDiscountsAreNotGuessed(t *testing.T) {
-	needs := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "dp-is": true, "dp-pdis": true, "dp-wis": true, "dp-dr": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
+	needs := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "dp-is": true, "dp-pdis": true, "dp-wis": true, "dp-dr": true, "dp-distribution": true, "distribution": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
 	for _, m := range evaluate.Methods() {
 		if m.NeedOutcome { // dpsurvival_test.go
 			continue

@@ -113,6 +113,8 @@ func private() []question {
 		{name: "dp-refine-lstd", log: "visits", target: logged, method: "{name: dp-refine, form: lstd}", more: states},
 		{name: "dp-refine-lstd-off", log: "paid", target: column, method: "{name: dp-refine, form: lstd, spread: 0.1, deviation: 0.05}", more: linear},
 
+		{name: "dp-distribution", log: "visits", target: column, method: "{name: dp-distribution, max_weight: 3, lower_tails: [0.2, 1]}"},
+		{name: "dp-distribution-logged", log: "visits", target: logged, method: "{name: dp-distribution, ends: [0, 1], quantiles: [0.5]}"},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
 		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},
@@ -136,6 +138,7 @@ func references() []question {
 		{name: "wis", log: "bandit", target: uniform, method: "{name: wis}"},
 		{name: "dr", log: "visits", target: table, method: "{name: dr}", more: states},
 		{name: "dr-bandit", log: "bandit", target: uniform, method: "{name: dr, prior: 10}"},
+		{name: "distribution", log: "visits", target: column, method: "{name: distribution, bins: 6, upper_tails: [0.3]}"},
 		{name: "survival", log: "stays", method: "{name: survival, until: 4}"},
 		{name: "lsw", log: "visits", target: logged, method: "{name: lsw}", more: states},
 		{name: "lsl", log: "visits", target: logged, method: "{name: lsl, lambda: 2, weights: [1, 2, 1, 0.5, 1]}", more: pairs},

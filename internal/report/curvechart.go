@@ -58,6 +58,7 @@ type timeAxis struct {
 	scale
 	ends   []float64
 	widest float64 // of a time, or of what else stands below one, in pixels
+	first  float64 // where bin 0 begins
 	// grouped times lie anywhere in their bins.
 	grouped bool
 }
@@ -97,7 +98,7 @@ func (a timeAxis) labelled() []int {
 // start is where bin j begins.
 func (a timeAxis) start(j int) float64 {
 	if j == 0 {
-		return 0
+		return a.first
 	}
 	return a.ends[j-1]
 }

@@ -133,6 +133,9 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 	if r.Survival != nil {
 		p.Heading, p.Words = meansWords(kind)
 	}
+	if r.Distribution != nil {
+		p.Heading = "Quantiles and means of tails"
+	}
 	s := axis(r, kind)
 	for _, a := range r.Answers {
 		if a.Kind != kind || a.Estimate == nil {

@@ -90,11 +90,20 @@ func missingWords(r *evaluate.Release, share float64) string {
 	return fmt.Sprintf("The data say nothing about %.0f%% of what the target policy would do: %s.", 100*share, why)
 }
 
+// allDiagnostics are those of all answers, and of the release.
+func allDiagnostics(r *evaluate.Release) []map[string]any {
+	out := []map[string]any{r.Diagnostics}
+	for _, a := range r.Answers {
+		out = append(out, a.Diagnostics)
+	}
+	return out
+}
+
 // Refuted says in words that the weights of a release show the probabilities of the
 // logged actions to be wrong; it is empty where they do not.
 func Refuted(r *evaluate.Release) string {
-	for _, a := range r.Answers {
-		m, err := normalise("diagnostics", a.Diagnostics)
+	for _, of := range allDiagnostics(r) {
+		m, err := normalise("diagnostics", of)
 		if err != nil {
 			continue
 		}
@@ -114,6 +123,9 @@ func InPart(r *evaluate.Release) string {
 		return unusableWords(r)
 	}
 	most, of := 0.0, ""
+	if share, sd, ok := missing(r.Diagnostics); ok && r.Distribution != nil && share >= partly && share >= 2*sd && Unanswered(r) == "" {
+		return missingWords(r, share) + " For this share the limits allow any value in the public range."
+	}
 	for _, a := range r.Answers {
 		if share, sd, ok := missing(a.Diagnostics); ok && share >= partly && share >= 2*sd && share > most {
 			most, of = share, a.Name

@@ -71,16 +71,17 @@ type page struct {
 	Target      string
 	Warnings    []warning
 
-	Times    string // what the time of a study of survival is
-	Estimate *estimateView
-	Survival *survivalView
-	Answer   *answerView
-	Forest   *forestView
-	Picked   string // the policy that was drawn
-	Function *functionView
-	Promise  *promise
-	Event    *eventNode
-	EventRaw string
+	Times        string // what the time of a study of survival is
+	Estimate     *estimateView
+	Survival     *survivalView
+	Distribution *distributionView
+	Answer       *answerView
+	Forest       *forestView
+	Picked       string // the policy that was drawn
+	Function     *functionView
+	Promise      *promise
+	Event        *eventNode
+	EventRaw     string
 
 	Measure     string // what values and errors are in units of
 	Public      []namedFact
@@ -133,6 +134,9 @@ func newPage(r *evaluate.Release) (*page, error) {
 			return nil, err
 		}
 	}
+	if r.Distribution != nil {
+		p.spread(r, bounds)
+	}
 	if One(r) != nil {
 		p.Estimate = newEstimateView(r, bounds)
 	}
@@ -164,7 +168,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 
 // style is the style sheet of a page.
 func style(r *evaluate.Release) string {
-	if r.Survival != nil {
+	if r.Survival != nil || r.Distribution != nil {
 		return styleSource + survivalStyle
 	}
 	return styleSource
@@ -203,6 +207,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkSurvival(r.Survival); err != nil {
+		return err
+	}
+	if err := checkDistribution(r.Distribution); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

@@ -284,7 +284,7 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	// No less than noise could hide, no more than weights up to the cap allow.
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
 	sd := math.Hypot(private, math.Sqrt(variance/persons))
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && refuted(mean, sd, persons)}
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, sd, persons)}
 }
 
 // point is the value, with its errors.

@@ -99,8 +99,8 @@ const (
 	unseenMost = 10
 )
 
-// refuted tells whether a mean weight is above what chance and noise make of 1.
-func refuted(mean, sd, persons float64) bool {
+// Refuted tells whether a mean weight is above what chance and noise make of 1.
+func Refuted(mean, sd, persons float64) bool {
 	return mean-unseenMost*mean/persons > 1+refuting*sd
 }
 

@@ -1,6 +1,10 @@
 package survival
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/band"
+)
 
 // difference is that of arm x from the control.
 func difference(x, control *worked, place int, z float64) Difference {
@@ -45,7 +49,7 @@ func apart(x, control *worked, j int, c float64) (lower, upper float64) {
 
 // differenceCritical is the critical value of the difference of two curves.
 func differenceCritical(x, control *worked, known int, alpha float64) float64 {
-	return pathCritical(known, alpha, func(i, j int) float64 {
+	return band.PathCritical(known, alpha, func(i, j int) float64 {
 		return x.covariance(x.value.at(i), x.value.at(j)) + control.covariance(control.value.at(i), control.value.at(j))
 	})
 }

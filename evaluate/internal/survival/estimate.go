@@ -1,6 +1,10 @@
 package survival
 
-import "math"
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/band"
+)
 
 // Question is what is asked of the cells, all of it public.
 type Question struct {
@@ -210,7 +214,7 @@ func (w *worked) survival(c float64) Band {
 			b.Values[j-1] = w.value.v[j]
 		}
 	}
-	b.fall()
+	b.Fall()
 	return b
 }
 
@@ -265,11 +269,11 @@ func (w *worked) cause(cause int) Band {
 			b.Values[j-1] = value.v[j]
 		}
 	}
-	b.rise()
+	b.Rise()
 	return b
 }
 
 // critical is the critical value of a curve of the arm.
 func (w *worked) critical(c curve, alpha float64) float64 {
-	return pathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
+	return band.PathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
 }

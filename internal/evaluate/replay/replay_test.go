@@ -79,6 +79,9 @@ func options() map[string]map[string]any {
 		"survival gaussian":         {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "groups": "", "control": "many"},
 		"survival groups":           {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "groups": "fixed"},
 		"survival of episodes":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true},
+		"distribution":              {"name": "dp-distribution", "max_weight": 3, "lower_tails": []float64{0.2}, "budget": 400.},
+		"distribution on-policy":    {"name": "dp-distribution", "on": true, "bins": 4},
+		"distribution discrete":     {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
 		"gpope everyone":            {"name": "gpope", "sampling": "everyone", "iterations": 4},
 		"gpope linear":              {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
 	}
@@ -137,6 +140,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 		case "regressed":
 			p.Behavior = &evaluate.EstimatedBehavior{By: "features", Actions: 2, Share: 0.6}
 			p.Privacy.Budget = dp.Budget{Epsilon: 40, Delta: 1e-2}
+		case "budget": // a distribution off-policy is refused where nothing would be known
+			p.Privacy.Budget.Epsilon = value.(float64)
 		case "rich": // a group of two has to resolve a regression
 			rich = true
 		case "outcome":
