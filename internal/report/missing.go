@@ -123,13 +123,14 @@ func InPart(r *evaluate.Release) string {
 		return unusableWords(r)
 	}
 	most, of := 0.0, ""
-	if share, sd, ok := missing(r.Diagnostics); ok && r.Distribution != nil && share >= partly && share >= 2*sd && Unanswered(r) == "" {
-		return missingWords(r, share) + " For this share the limits allow any value in the public range."
-	}
-	for _, a := range r.Answers {
-		if share, sd, ok := missing(a.Diagnostics); ok && share >= partly && share >= 2*sd && share > most {
-			most, of = share, a.Name
+	lacks := func(name string, diagnostics map[string]any) {
+		if share, sd, ok := missing(diagnostics); ok && share >= partly && share >= 2*sd && share > most {
+			most, of = share, name
 		}
+	}
+	lacks("the distribution", r.Diagnostics)
+	for _, a := range r.Answers {
+		lacks(a.Name, a.Diagnostics)
 	}
 	if most == 0 || Unanswered(r) != "" {
 		return ""
