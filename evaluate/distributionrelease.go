@@ -111,6 +111,9 @@ func (q *distributionQuestion) meaning() (notes []string) {
 	if !q.Whole {
 		notes = append(notes, p.words("What is missing (an episode that was cut off or left out, the weight above the cap, actions that were never logged) may be anywhere in the range; limits allow for that. Values are read as if it were like the rest."))
 	}
+	if p.Privacy != nil {
+		notes = append(notes, p.episodesNote()...)
+	}
 	return notes
 }
 

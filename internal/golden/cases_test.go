@@ -113,7 +113,7 @@ func private() []question {
 		{name: "dp-refine-lstd", log: "visits", target: logged, method: "{name: dp-refine, form: lstd}", more: states},
 		{name: "dp-refine-lstd-off", log: "paid", target: column, method: "{name: dp-refine, form: lstd, spread: 0.1, deviation: 0.05}", more: linear},
 
-		{name: "dp-distribution", log: "visits", target: column, method: "{name: dp-distribution, max_weight: 3, lower_tails: [0.2, 1]}"},
+		{name: "dp-distribution", log: "visits", target: column, method: "{name: dp-distribution, bins: 4, max_weight: 1.5, lower_tails: [0.2, 1]}"},
 		{name: "dp-distribution-logged", log: "visits", target: logged, method: "{name: dp-distribution, ends: [0, 1], quantiles: [0.5]}"},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},

@@ -86,7 +86,9 @@ func (q Question) Estimate(m Masses) Function {
 		}
 		sampling := (below.sampling(up, up) + above.sampling(down, down)) / 2
 		noise := (below.noise(up, up) + above.noise(down, down)) / 2
-		f.noise[j] = noise / (sampling + noise)
+		if noise > 0 {
+			f.noise[j] = noise / (sampling + noise)
+		}
 		sd := math.Sqrt(sampling + noise)
 		f.alone.Values[j] = f.Band.Values[j]
 		f.alone.Lower[j], f.alone.Upper[j] = max(f.Band.Values[j]-f.critical*sd, 0), min(f.Band.Values[j]+f.critical*sd, 1)

@@ -155,6 +155,9 @@ func tail(w world, from, to float64) float64 {
 // discrete returns are those of a table that can be worked out by hand.
 func TestWithoutNoiseItCounts(t *testing.T) {
 	q := distribution.Question{Ends: []float64{0, 1, 2, 4}, Discrete: true, Most: 1, Persons: 10000, Whole: true}
+	if x := q.Estimate(distribution.Masses{In: []float64{0, 10000, 0, 0}}).Quantile(0.5); x != (distribution.Quantity{Value: 1, Lower: 1, Upper: 1}) {
+		t.Errorf("of one return alone the median is %+v", x)
+	}
 	f := q.Estimate(distribution.Masses{In: []float64{1000, 4000, 3000, 2000}})
 	for j, want := range []float64{0.1, 0.5, 0.8, 1} {
 		if math.Abs(f.Band.Values[j]-want) > 1e-12 {

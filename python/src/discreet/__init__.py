@@ -11,6 +11,7 @@ from discreet import account, policy
 from discreet._binary import version
 from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
 from discreet._data import Logs, logs
+from discreet._distribution import Distribution
 from discreet._errors import (
     AskRefused,
     BudgetRefused,
@@ -35,6 +36,7 @@ __all__ = [
     "CuratorNotice",
     "Curve",
     "DiscreetError",
+    "Distribution",
     "InputError",
     "Ledger",
     "Logs",

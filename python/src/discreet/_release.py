@@ -16,6 +16,7 @@ from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
 
 if TYPE_CHECKING:
     from discreet._curves import Survival
+    from discreet._distribution import Distribution
 
 # The exit code of a check that found nothing wrong and could not look at everything.
 _PARTIAL = 4
@@ -187,6 +188,21 @@ class Release:
         from discreet._curves import survival_of
 
         return survival_of(self)
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution of the return, of method ``dp-distribution``.
+
+        Raises
+        ------
+        DiscreetError
+            The release has none.
+        """
+        if "distribution" not in self.json:
+            raise DiscreetError(f"the release has no distribution of the return; its method is {self.method}")
+        from discreet._distribution import distribution_of
+
+        return distribution_of(self)
 
     @functools.cached_property
     def _headline(self) -> Mapping[str, str]:
