@@ -86,11 +86,11 @@ func told(t *testing.T, release []byte) string {
 	if err := json.Unmarshal(release, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "diagnostics"} {
+	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "distribution", "diagnostics"} {
 		delete(fields, noisy)
 	}
 	switch string(fields["method"]) {
-	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"auto"`:
+	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"dp-distribution"`, `"auto"`:
 		delete(fields, "notes") // some say what noisy numbers mean
 	}
 	text, err := json.Marshal(fields)

@@ -200,8 +200,10 @@ func TestDistributionsRefuse(t *testing.T) {
 		"ask for 0 numbers":    {evaluate.DPDistribution{Quantiles: []float64{}}, nil},
 		"all weights are 1":    {evaluate.DPDistribution{MaxWeight: 3}, nil},
 		"closer to the logged": {evaluate.DPDistribution{MaxWeight: 500}, func(p *evaluate.Public) { p.Target = always }},
-		"one answer for all":   {evaluate.DPDistribution{}, func(p *evaluate.Public) { p.By = &evaluate.Groups{Column: "x", Of: []evaluate.Group{{Name: "a"}, {Name: "b", Number: 1}}} }},
-		"is Gaussian":          {evaluate.DPDistribution{}, func(p *evaluate.Public) { p.Privacy.NoiseFamily = evaluate.LaplaceNoise }},
+		"one answer for all": {evaluate.DPDistribution{}, func(p *evaluate.Public) {
+			p.By = &evaluate.Groups{Column: "x", Of: []evaluate.Group{{Name: "a"}, {Name: "b", Number: 1}}}
+		}},
+		"is Gaussian": {evaluate.DPDistribution{}, func(p *evaluate.Public) { p.Privacy.NoiseFamily = evaluate.LaplaceNoise }},
 		"does not estimate": {evaluate.DPDistribution{MaxWeight: 2}, func(p *evaluate.Public) {
 			p.Target, p.Behavior = always, &evaluate.EstimatedBehavior{States: 1, Column: "obs_s", Actions: 2, Share: 0.5}
 		}},
