@@ -148,6 +148,7 @@ func (p *Plan) Verify(r *Release) error {
 		{"values", r.Values, again.Values},
 		{"bands", r.Bands, again.Bands},
 		{"survival", r.Survival, again.Survival},
+		{"learned", r.Learned, again.Learned},
 		{"distribution", r.Distribution, again.Distribution},
 		{"start_value", r.Start, p.public.startOf(again)},
 		{"answer", r.Answer, again.Answer},

@@ -176,6 +176,9 @@ func answered(p Public, answers []plannedAnswer, xs, zs [][]float64, src *noise.
 // joint is the release of all answers. It is post-processing of their estimates.
 func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Release, error) {
 	r := &Release{JointConfidence: scalar.Confidence(1)}
+	if p.oneSided {
+		r.JointConfidence = max(1-0.1*float64(len(answers)), 0.1)
+	}
 	guarded, err := guardedAlike(answers, estimates)
 	if err != nil {
 		return nil, err

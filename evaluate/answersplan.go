@@ -124,7 +124,7 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plann
 	}
 	for i := range out {
 		a := &out[i]
-		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil}
+		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
 		a.bounds.Usable = len(a.policies) == 1 && policy.OnPolicy(p.Targets.Policies[a.policies[0]].Policy)
 		if b := &a.bounds; a.kind == OfContrast {
 			b.Range, b.Public.Returns, b.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false

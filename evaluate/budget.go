@@ -145,6 +145,28 @@ func affordableWeight(p Public) (float64, error) {
 	return max(1, min(defaultMaxWeight, math.Sqrt(r/2))), err
 }
 
+// affordableCap is the largest weight that counts, where no histogram chooses one: the one that
+// is asked for, else what suits the budget, and no more than the design allows.
+func affordableCap(method string, p Public, asked, largest float64) (float64, error) {
+	if p.onPolicy() && asked > 1 {
+		return 0, fmt.Errorf("%w: %s: max_weight is %v, and on-policy all weights are 1; leave it out", ErrMethod, method, asked)
+	}
+	most, err := weightCap(method, p, asked)
+	if err != nil || p.onPolicy() {
+		return most, err
+	}
+	switch {
+	case asked != 0:
+	case p.Privacy == nil:
+		most = unclipped
+	default:
+		if most, err = affordableWeight(p); err != nil {
+			return 0, err
+		}
+	}
+	return min(most, max(largest, 1)), nil
+}
+
 // clipShare turns the parameters clip and clip_share into a share of the budget:
 // 0 where the public clip is kept. A histogram that cannot tell a tenth of the
 // persons from nobody is not paid for.

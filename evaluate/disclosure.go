@@ -113,6 +113,9 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 // noises is the event as noise is drawn for it. By groups each has noise of its own; the
 // event is that of one, since a person is in one of them.
 func (p *Plan) noises() dp.Event {
+	if p.drawn != nil {
+		return p.drawn
+	}
 	if p.groups == nil {
 		return p.event
 	}

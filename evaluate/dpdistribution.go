@@ -122,7 +122,7 @@ func (m DPDistribution) question(method string, p Public) (distributionQuestion,
 	if q.asked, err = m.quantities(method); err != nil {
 		return q, err
 	}
-	if q.Most, err = m.cap(method, p, q.law.largest); err != nil {
+	if q.Most, err = affordableCap(method, p, m.MaxWeight, q.law.largest); err != nil {
 		return q, err
 	}
 	if !p.onPolicy() {
@@ -212,27 +212,6 @@ func (m DPDistribution) quantities(method string) (all []askedQuantity, err erro
 		return nil, fmt.Errorf("%w: %s: quantiles, lower_tails and upper_tails ask for %d numbers; want 1 to %d", ErrMethod, method, n, mostAnswers)
 	}
 	return all, nil
-}
-
-// cap is the largest weight that counts.
-func (m DPDistribution) cap(method string, p Public, largest float64) (float64, error) {
-	if p.onPolicy() && m.MaxWeight > 1 {
-		return 0, fmt.Errorf("%w: %s: max_weight is %v, and on-policy all weights are 1; leave it out", ErrMethod, method, m.MaxWeight)
-	}
-	most, err := weightCap(method, p, m.MaxWeight)
-	if err != nil || p.onPolicy() {
-		return most, err
-	}
-	switch {
-	case m.MaxWeight != 0:
-	case p.Privacy == nil:
-		most = unclipped
-	default:
-		if most, err = affordableWeight(p); err != nil {
-			return 0, err
-		}
-	}
-	return min(most, max(largest, 1)), nil
 }
 
 // masses makes the empty release.

@@ -73,7 +73,10 @@ type draft struct {
 	// uncut that nothing is above it: neither is a cap on weights of trajectories.
 	onMeans, uncut bool
 	guessable      bool // a guess of weights would forecast better
-	outcomes       bool // the method answers about Public.Outcome
+	// drawn is the event as noise is drawn for it, where that is more than what one person
+	// can touch; nil where it is the event.
+	drawn    dp.Event
+	outcomes bool // the method answers about Public.Outcome
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
 }

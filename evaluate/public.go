@@ -151,6 +151,8 @@ type Public struct {
 	parameters map[string]any
 	// answers is how many share the budget alike; 0 means 1.
 	answers int
+	// oneSided says that each end of an interval fails with 5% by itself.
+	oneSided bool
 	// share tells of the facts of one group that the plan is for several.
 	share groupPart
 	// chosen is why auto chose the method; "" where it did not.

@@ -29,6 +29,8 @@ type Release struct {
 	Survival *Survival `json:"survival,omitempty"`
 	// Distribution is what dp-distribution estimates beside its answers; nil for all others.
 	Distribution *Distribution `json:"distribution,omitempty"`
+	// Learned is the policy that dp-learn makes; nil for all others.
+	Learned *Learned `json:"learned,omitempty"`
 	// Start is the mean of Values under a public distribution of first states; nil where
 	// none was asked for.
 	Start *StartValue `json:"start_value,omitempty"`

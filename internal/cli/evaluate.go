@@ -23,7 +23,7 @@ import (
 )
 
 func newEvaluate(more []Engine) *cobra.Command {
-	var key, signKey string
+	var charged chargeFlags
 	apart := shardFlags{more: more}
 	cmd := command("evaluate CONFIG.yaml", "Plan, check, charge, run and report",
 		`Plan from public facts, read and check the data, charge the ledger of the
@@ -46,14 +46,9 @@ goes on when the same command is given again (docs/scale.md).`, oneConfiguration
 			if err != nil {
 				return err
 			}
-			if signKey != "" {
-				if c.Sign, err = filepath.Abs(signKey); err != nil {
-					return usage(err)
-				}
-			}
-			var options []discreet.Option
-			if cmd.Flags().Changed("key") {
-				options = append(options, discreet.WithKey(key))
+			options, err := charged.apply(cmd, &c)
+			if err != nil {
+				return err
 			}
 			var run evaluation = discreet.Evaluate
 			if apart.shards != "" {
@@ -70,10 +65,30 @@ goes on when the same command is given again (docs/scale.md).`, oneConfiguration
 		})
 	setFlag(cmd)
 	jsonFlag(cmd, "the release as JSON")
-	cmd.Flags().StringVar(&key, "key", "", "idempotency key of the charge; random by default")
-	cmd.Flags().StringVar(&signKey, "sign-key", "", "private key that signs the release (discreet ledger keygen); overrides sign in the configuration")
+	charged.add(cmd)
 	apart.add(cmd)
 	return cmd
+}
+
+// chargeFlags say under which key a charge is made, and who signs.
+type chargeFlags struct{ key, signKey string }
+
+func (f *chargeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.key, "key", "", "idempotency key of the charge; random by default")
+	cmd.Flags().StringVar(&f.signKey, "sign-key", "", "private key that signs the release (discreet ledger keygen); overrides sign in the configuration")
+}
+
+// apply puts them where they are read.
+func (f *chargeFlags) apply(cmd *cobra.Command, c *config.Config) (options []discreet.Option, err error) {
+	if f.signKey != "" {
+		if c.Sign, err = filepath.Abs(f.signKey); err != nil {
+			return nil, usage(err)
+		}
+	}
+	if cmd.Flags().Changed("key") {
+		options = append(options, discreet.WithKey(f.key))
+	}
+	return options, nil
 }
 
 // evaluation is [discreet.Evaluate], or what takes its place.
@@ -116,8 +131,15 @@ func runEvaluate(cmd *cobra.Command, evaluate evaluation, c config.Config, optio
 	if err := atomicfile.Write(page, 0o644, func(w io.Writer) error { return report.Write(w, result.Release) }); err != nil {
 		return err
 	}
+	rule, err := writeLearned(result)
+	if err != nil {
+		return err
+	}
 	if !wantsJSON(cmd) {
 		fmt.Fprintf(cmd.OutOrStdout(), "written   %s\n          %s\n", result.Path, page)
+		if rule != "" {
+			fmt.Fprintf(cmd.OutOrStdout(), "          %s\n", rule)
+		}
 		if result.Envelope != nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "          %s\n", strings.TrimSuffix(result.Path, ".json")+".dsse.json")
 		}
@@ -209,6 +231,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 		printAnswers(w, r)
 	}
 	printArms(w, r)
+	printLearned(w, r)
 	if r.Values != nil {
 		names := report.States(r.Public)
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))

@@ -75,6 +75,8 @@ type page struct {
 	Estimate     *estimateView
 	Survival     *survivalView
 	Distribution *distributionView
+	Rule         []RuleLine
+	Certificates []string
 	Answer       *answerView
 	Forest       *forestView
 	Picked       string // the policy that was drawn
@@ -127,6 +129,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 	}
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
+	p.Rule, p.Certificates = Rule(r), Certificates(r)
 	bounds := returnRange(public)
 	if r.Survival != nil {
 		bounds = timeRange(r)
@@ -210,6 +213,9 @@ func check(r *evaluate.Release) error {
 		return err
 	}
 	if err := checkDistribution(r.Distribution); err != nil {
+		return err
+	}
+	if err := checkLearned(r.Learned); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

@@ -14,6 +14,8 @@ func title(r *evaluate.Release) string {
 	switch {
 	case r.Survival != nil:
 		return survivalTitle(r)
+	case r.Learned != nil:
+		return "A learned policy, and what it is worth"
 	case r.Distribution != nil:
 		return "How returns are distributed"
 	case One(r) != nil:

@@ -20,7 +20,7 @@ func policyOf(c config.Config) (policy.Policy, error) {
 	switch t.Kind {
 	case "logged":
 		return policy.Logged{}, nil
-	case "uniform":
+	case "uniform", learnedKind: // a plan sees the number of actions alone
 		return policy.NewUniform(t.Actions)
 	case "constant":
 		action, err := constantAction(c)
@@ -41,7 +41,7 @@ func policyOf(c config.Config) (policy.Policy, error) {
 	case "softmax":
 		return readPolicy(c.Resolve(t.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, t.Path) })
 	}
-	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", config.ErrConfig, t.Kind)
+	return nil, fmt.Errorf("%w: kind is %q; want logged, uniform, constant, column, columns, table, tree, softmax, soft-greedy or learned", config.ErrConfig, t.Kind)
 }
 
 func readPolicy(path string, read func(*os.File) (policy.Policy, error)) (policy.Policy, error) {
@@ -206,6 +206,17 @@ func Recorded(b *config.Behavior) bool {
 
 // drawnOnce reports whether an action was drawn once an episode.
 func drawnOnce(b *config.Behavior) bool { return b != nil && b.Once != nil && *b.Once }
+
+// constants are the policies that always take one action: no deterministic policy has a ratio
+// that none of them has.
+func constants(actions int) (all []policy.Policy) {
+	for a := range actions {
+		if p, err := policy.NewConstant(a); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
 
 // policiesAsked are the policies to evaluate, without their names.
 func policiesAsked(c config.Config) []config.Target {

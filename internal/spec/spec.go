@@ -58,7 +58,11 @@ func New(c config.Config) (*Spec, error) {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
 	if b := c.Data.Behavior; !Recorded(b) {
-		s.Public.Design = evaluate.NewDesign(s.Behavior, b.Source == "design", Policies(s.Public)...)
+		asked := Policies(s.Public)
+		if c.Target.Kind == learnedKind {
+			asked = constants(c.Target.Actions)
+		}
+		s.Public.Design = evaluate.NewDesign(s.Behavior, b.Source == "design", asked...)
 	}
 	for i, p := range Policies(s.Public) {
 		if err := checkCovers(c.Data, c.TargetKey(i), p); err != nil {

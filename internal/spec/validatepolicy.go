@@ -8,12 +8,20 @@ import (
 	"github.com/discreet-rl/discreet/config"
 )
 
+// What a policy is learned by, and how it is asked for.
+const (
+	learningMethod = "dp-learn"
+	learnedKind    = "learned"
+)
+
 // validateTargets checks the keys of the question as far as names go.
 func validateTargets(c config.Config) error {
 	several := len(c.Targets) > 0
 	switch {
 	case len(c.Targets) > mostTargets:
 		return fmt.Errorf("%w: targets: %d policies; want at most %d, for a release has 100 answers at most", config.ErrConfig, len(c.Targets), mostTargets)
+	case c.Method.Name == learningMethod && c.Target.Kind != learnedKind:
+		return fmt.Errorf("%w: method %s learns the policy; set target to {kind: learned, actions: K}, with the number of actions", config.ErrConfig, learningMethod)
 	case several && c.Target.Kind != "":
 		return fmt.Errorf("%w: target and targets are both given; leave one of them out", config.ErrConfig)
 	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != nil):
@@ -41,6 +49,9 @@ func validateTargets(c config.Config) error {
 		}
 		if err := checkTargetFields(t, key); err != nil {
 			return err
+		}
+		if t.Kind == learnedKind && (several || c.Method.Name != learningMethod) {
+			return fmt.Errorf("%w: %s.kind is learned, which only a single target of method %s can be", config.ErrConfig, key, learningMethod)
 		}
 		if t.Kind == "column" {
 			columns[t.Name] = true
@@ -81,7 +92,7 @@ const mostTargets = 200
 // more is said where the policy is made.
 func checkTargetFields(t config.Target, key string) error {
 	uses, known := map[string]string{
-		"logged": "", "uniform": "actions", "constant": "action", "column": "name", "columns": "names",
+		"logged": "", "learned": "actions", "uniform": "actions", "constant": "action", "column": "name", "columns": "names",
 		"table": "path column", "tree": "path", "softmax": "path", "soft-greedy": "path",
 	}[t.Kind]
 	if !known {

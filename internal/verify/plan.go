@@ -216,6 +216,8 @@ func checkWords(words string, onPolicy bool, actions float64) error {
 	switch {
 	case words == logged:
 		known = 0
+	case words == "learned":
+		known = actions
 	case uniformTarget.MatchString(words):
 		known = number(uniformTarget.FindStringSubmatch(words)[1])
 	case constantTarget.MatchString(words):

@@ -120,6 +120,15 @@ func (c columns) Dim() int {
 // Columns names the columns in the order of their coordinates.
 func (c columns) Columns() []string { return slices.Clone(c.names) }
 
+// Ranges are those of the columns, in their order; nil where features are not the columns
+// alone.
+func (c columns) Ranges() []Range {
+	if c.intercept || len(c.products) > 0 {
+		return nil
+	}
+	return slices.Clone(c.ranges)
+}
+
 // NormBound is the square root of Dim, rounded up: no coordinate exceeds 1.
 func (c columns) NormBound() float64 { return sqrtUp(float64(c.Dim())) }
 

@@ -16,12 +16,12 @@ import (
 type Node struct {
 	// Input is the column that is asked about. An observation not above Threshold
 	// goes to the node numbered Left, any other to Right; both come after this node.
-	Input     string   `json:"input"`
-	Threshold *float64 `json:"threshold"`
-	Left      int      `json:"left"`
-	Right     int      `json:"right"`
+	Input     string   `json:"input,omitempty"`
+	Threshold *float64 `json:"threshold,omitempty"`
+	Left      int      `json:"left,omitempty"`
+	Right     int      `json:"right,omitempty"`
 	// Probs is that of a leaf, which has nothing else.
-	Probs []float64 `json:"probs"`
+	Probs []float64 `json:"probs,omitempty"`
 }
 
 // tree is a decision tree over observation columns as they are (Breiman,

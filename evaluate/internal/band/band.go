@@ -9,10 +9,10 @@ import (
 // Band is a curve and limits that hold together. Values may end before limits do.
 type Band struct{ Values, Lower, Upper []float64 }
 
-// critical is by how many standard deviations limits at several points must lie apart to miss
+// CriticalValue is by how many standard deviations limits at several points must lie apart to miss
 // one of them with probability alpha at most: the less of Bonferroni's and of Naiman's (1986), which takes the length of the path
 // of the standardised errors on the sphere. correlations are those of each point with the next.
-func critical(correlations []float64, alpha float64) float64 {
+func CriticalValue(correlations []float64, alpha float64) float64 {
 	length := 0.0
 	for _, r := range correlations {
 		length += math.Acos(max(min(r, 1), -1))
@@ -44,7 +44,7 @@ func PathCritical(last int, alpha float64, covariance func(i, j int) float64) fl
 		}
 		before, own = j, v
 	}
-	return critical(correlations, alpha)
+	return CriticalValue(correlations, alpha)
 }
 
 // Fall makes a band of what never rises such a band: limits that hold together still do, and

@@ -43,6 +43,8 @@ type Bounds struct {
 	// Answers is how many intervals hold together with 95%, this one among them; 0
 	// means 1. Each end then fails with probability 2.5% over Answers at most.
 	Answers int
+	// OneSided says that each end by itself fails with 5%, whatever other intervals do.
+	OneSided bool
 }
 
 // rare is how many persons whom the data happen not to show each end allows for:
@@ -57,6 +59,9 @@ func Confidence(answers int) float64 { return 1 - 0.05/float64(max(answers, 1)) 
 // AloneConfidence is that of this interval alone, one of Answers that rest on the same
 // limits of probabilities where these are estimated.
 func (b Bounds) AloneConfidence() float64 {
+	if b.OneSided {
+		return 0.9
+	}
 	if !b.Estimated {
 		return Confidence(b.Answers)
 	}
@@ -73,6 +78,9 @@ func (b Bounds) DifferenceConfidence() float64 {
 
 // Z is how many standard deviations each end allows for.
 func (b Bounds) Z() float64 {
+	if b.OneSided {
+		return xmath.NormQuantile(0.95)
+	}
 	if b.Estimated {
 		// Both ends of all together miss with 5%, less what the limits of estimated
 		// probabilities miss with.

@@ -82,6 +82,8 @@ func options() map[string]map[string]any {
 		"distribution":              {"name": "dp-distribution", "max_weight": 3, "lower_tails": []float64{0.2}, "budget": 400.},
 		"distribution on-policy":    {"name": "dp-distribution", "on": true, "bins": 4},
 		"distribution discrete":     {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
+		"learn a table":             {"name": "dp-learn", "bandit": true},
+		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
 		"gpope everyone":            {"name": "gpope", "sampling": "everyone", "iterations": 4},
 		"gpope linear":              {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
 	}
@@ -157,6 +159,9 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 				}
 			}
 		case "decisions":
+		case "plain":
+			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
+			check(err)
 		case "linear":
 			p.Features = linear
 		case "policy":

@@ -1,0 +1,438 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/rule"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// DPLearn learns a policy for a single decision, a tree over covariates or a table over numbered
+// states, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
+// the actions.
+//
+// A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, and
+// for every level of the tree, or for the table, one noisy sum of weighted outcomes about it.
+// The other half is asked for the differences between the learned policy and the logged one, and
+// between it and every constant action, as several policies are: [DPIS]. A person is in one of
+// the halves, so that both have the whole budget.
+//
+// Released: [Learned], and the differences as answers with 90% intervals: each lower limit holds
+// with 95% by itself. Assumes: right logged probabilities. Unit: a person. Adjacency: either.
+// Clip: l2, of the outcomes' public range times the cap on weights. Event: dp.Gaussian, that of
+// one half. Proof: docs/proofs/learn.md.
+type DPLearn struct {
+	// Depth is that of the tree, 1 to 3; 0 means 2. Of numbered states a table is made.
+	Depth int `json:"depth,omitempty"`
+	// Bins is into how many equal parts the range of a covariate is cut, at whose ends a tree
+	// may split; 0 means 8.
+	Bins int `json:"bins,omitempty"`
+	// Share is the share of persons who are learned from; 0 means one half.
+	Share float64 `json:"share,omitempty"`
+	// MaxWeight is the public cap on weights; 0 means as in [DPIS], and for what is learned
+	// what suits the budget.
+	MaxWeight float64 `json:"max_weight,omitempty"`
+}
+
+// Learned is a policy with its certificate.
+type Learned struct {
+	// Policy is the policy as a file of kind tree.
+	Policy PolicyFile `json:"policy"`
+	// OverLogged is what the policy is worth more than the logged one at least, and OverConstant
+	// more than the best constant action, each with 95% confidence by itself.
+	OverLogged   float64 `json:"over_logged_at_least"`
+	OverConstant float64 `json:"over_best_constant_at_least"`
+}
+
+// PolicyFile is a decision tree in the form of docs/policies.md.
+type PolicyFile struct {
+	Schema    string        `json:"schema"`
+	Kind      string        `json:"kind"`
+	Inputs    []string      `json:"inputs"`
+	Precision string        `json:"precision"`
+	Nodes     []policy.Node `json:"nodes"`
+}
+
+const (
+	defaultDepth    = 2
+	mostDepth       = 3
+	defaultRuleBins = 8
+	mostRuleBins    = 64
+	mostRuleActions = 8
+	defaultLearnOn  = 0.5
+	meanShare       = 0.04 // of what is learned from, for the mean
+	learnedName     = "learned"
+	loggedPolicy    = "logged"
+	actionName      = "action %d"
+)
+
+// learnQuestion is all that is fixed before data are seen.
+type learnQuestion struct {
+	public  Public
+	names   []string
+	grid    rule.Grid      // of a tree
+	states  feature.Finite // of a table; nil of a tree
+	depth   int            // rounds of sums
+	learnOn int64          // persons
+	noise   []float64      // multipliers: of the mean, and of every round
+	most    float64        // cap on weights
+	judge   plannedAnswers // of the other half
+	of      vouched
+}
+
+// Plan implements [Estimator].
+func (m DPLearn) Plan(p Public) (*Plan, error) { return privately("dp-learn", m, p, m.draft) }
+
+func (m DPLearn) draft(method string, p Public) (draft, error) {
+	q, err := m.question(method, p)
+	if err != nil {
+		return draft{}, err
+	}
+	whole, err := multipliers(*p.Privacy, 1)
+	if err != nil {
+		return draft{}, err
+	}
+	s, err := q.about()
+	if err != nil {
+		return draft{}, err
+	}
+	s.facts["max_weight"], s.facts["learned_from"] = q.judge.answers[0].bounds.Caps.At(0).Max, q.learnOn
+	return draft{
+		method: method, public: p, event: gaussians(whole...), prepare: q.prepare, outcome: q.again, summary: s, lowers: true,
+		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
+	}, nil
+}
+
+// question checks the parameters.
+func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
+	q := learnQuestion{public: p, depth: 1}
+	q.grid.Actions = p.Target.Actions()
+	refuse := func(sentinel error, text string, args ...any) (learnQuestion, error) {
+		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
+	}
+	switch {
+	case p.onPolicy():
+		return refuse(ErrPublic, "the target stands for the policy that is learned, of which the number of actions is known; let it be uniform over these")
+	case p.decisions() != 1:
+		return refuse(ErrPublic, "an episode has up to %d decisions, and policies are learned for one; set problem.horizon or episode_horizon to 1 where that is so", p.decisions())
+	case p.Target.Actions() < 2 || p.Target.Actions() > mostRuleActions:
+		return refuse(ErrPublic, "the target has %d actions; want 2 to %d", p.Target.Actions(), mostRuleActions)
+	case m.Share < 0 || m.Share >= 1:
+		return refuse(ErrMethod, "share is %v; want the share of persons who are learned from, above 0 and below 1", m.Share)
+	case !(p.Returns().Width() > 0):
+		return refuse(ErrPublic, "the public range of a return is a single point; give problem.reward or problem.return a width")
+	}
+	if err := q.covariates(m, method); err != nil {
+		return q, err
+	}
+	share := m.Share
+	if share == 0 {
+		share = defaultLearnOn
+	}
+	q.learnOn = int64(math.Round(share * float64(p.Persons)))
+	rest := p.Persons - q.learnOn
+	if p.Privacy.Adjacency == dp.AddRemoveOne { // halves are drawn person by person: fewer than this in one of a million runs
+		rest = max(rest-int64(5*math.Sqrt(float64(p.Persons))/2)-1, 1)
+	}
+	if min(q.learnOn, rest) < 1 {
+		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
+	}
+	shares := []float64{meanShare}
+	for round := range q.depth { // twice as much for each level, of whose nodes each has half of the persons
+		shares = append(shares, (1-meanShare)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
+	}
+	var err error
+	if q.noise, err = multipliers(*p.Privacy, shares...); err != nil {
+		return q, err
+	}
+	return q, q.judges(m, method, rest)
+}
+
+// covariates says over what the rule is made.
+func (q *learnQuestion) covariates(m DPLearn, method string) error {
+	f := q.public.Features
+	if finite, ok := f.(feature.Finite); ok {
+		if m.Depth != 0 || m.Bins != 0 {
+			return fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
+		}
+		q.states, q.names = finite, finite.Columns()
+		return nil
+	}
+	ranged, ok := f.(interface{ Ranges() []feature.Range })
+	if !ok || ranged.Ranges() == nil {
+		return fmt.Errorf("%w: %s: a tree asks about columns with public ranges; give features of kind columns, without intercept and products, or numbered states", ErrMethod, method)
+	}
+	depth, bins := m.Depth, m.Bins
+	if depth == 0 {
+		depth = defaultDepth
+	}
+	if bins == 0 {
+		bins = defaultRuleBins
+	}
+	if depth < 1 || depth > mostDepth || bins < 2 || bins > mostRuleBins {
+		return fmt.Errorf("%w: %s: depth is %d and bins is %d; want 1 to %d and 2 to %d", ErrMethod, method, depth, bins, mostDepth, mostRuleBins)
+	}
+	q.names, q.depth = f.Columns(), depth
+	q.grid.Bins = bins
+	for _, r := range ranged.Ranges() {
+		q.grid.Lows, q.grid.Highs = append(q.grid.Lows, r.Low), append(q.grid.Highs, r.High)
+	}
+	if n := q.grid.Cells(1 << (depth - 1)); n > mostCells {
+		return fmt.Errorf("%w: %s: covariates, bins, actions and depth make %d cells; want at most %d", ErrPublic, method, n, mostCells)
+	}
+	return nil
+}
+
+// judges plans what the other half is asked.
+func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
+	p := q.public.clone()
+	p.Target, p.Persons, p.oneSided = nil, persons, true
+	like := q.public.Target // a plan sees the number of its actions alone
+	p.Targets = &Targets{Policies: []NamedPolicy{{learnedName, like}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}}
+	for a := range q.grid.Actions {
+		constant, err := policy.NewConstant(a)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf(actionName, a)
+		p.Targets.Policies = append(p.Targets.Policies, NamedPolicy{name, constant})
+		p.Targets.Contrasts = append(p.Targets.Contrasts, [2]string{learnedName, name})
+	}
+	q.of = wholeReturns(p)
+	var err error
+	is := DPIS{MaxWeight: m.MaxWeight}
+	if q.judge, err = is.answersFor(method, p, q.of); err != nil {
+		return err
+	}
+	p.Target = like
+	q.most, err = affordableCap(method, p, m.MaxWeight, q.of.weights.largest)
+	return err
+}
+
+// clip is the largest norm of what a person adds to a round about a mean.
+func (q *learnQuestion) clip(mean float64) float64 {
+	returns := q.public.Returns()
+	centred := 1 - 1/float64(q.grid.Actions)
+	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(max(q.grid.Covariates(), 1)))
+}
+
+// decisions are what is learned from: the place of each row's covariates, its action, weight and
+// return, and what part of its person it is.
+type learnRows struct {
+	bins    [][]int // of covariates; the state alone of a table, nil where there is none
+	action  []int32
+	weight  []float64
+	returns []float64
+	part    []float64
+	from    []int // by person
+}
+
+// prepare binds the plan to data. Whatever may fail, fails here.
+func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	rows, err := q.read(d)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, src *noise.Source) (*Release, error) {
+		learn, judge := q.halves(d.Persons(), src)
+		mean, sums, err := q.learn(rows, learn, src)
+		if err != nil {
+			return nil, err
+		}
+		nodes := q.rule(mean, sums)
+		p := q.judge.public.clone()
+		if p.Targets.Policies[0].Policy, err = policy.NewTree(q.names, nodes, false); err != nil {
+			return nil, err
+		}
+		ask, err := prepareAnswers(p, q.judge.answers, q.of, d.Take(judge))
+		if err != nil {
+			return nil, err
+		}
+		r, err := ask(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		return q.certified(r, mean, sums), nil
+	}, nil
+}
+
+// read checks that every policy can be asked about every row, so that nothing fails once noise
+// is drawn.
+func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
+	all, err := samples(d, q.judge.public)
+	if err != nil {
+		return learnRows{}, err
+	}
+	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], []int{0}, q.grid.Actions), false); err != nil {
+		return learnRows{}, err
+	}
+	s := all[0]
+	rows := learnRows{from: []int{0}}
+	columns := make([]int, len(q.names))
+	for i, name := range q.names {
+		if columns[i] = d.Column(name); columns[i] < 0 {
+			return rows, fmt.Errorf("%w: features: the data were read without %s", ErrData, name)
+		}
+	}
+	for person := range d.Persons() {
+		from, to := s.Episodes(person)
+		for e := from; e < to; e++ {
+			row, _ := s.Rows(e)
+			if s.Cut(e, 1) || d.Action[row] < 0 || int(d.Action[row]) >= q.grid.Actions {
+				continue
+			}
+			bins := make([]int, len(columns))
+			for i, c := range columns {
+				x := d.Observation(row)[c]
+				if q.states != nil {
+					if bins[i] = int(x); !(x >= 0 && x < float64(q.states.States())) {
+						bins = nil
+						break
+					}
+				} else {
+					bins[i] = q.grid.Bin(i, x)
+				}
+			}
+			if bins == nil {
+				continue
+			}
+			rows.bins = append(rows.bins, bins)
+			rows.action = append(rows.action, d.Action[row])
+			rows.weight = append(rows.weight, min(1/(d.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
+			rows.returns = append(rows.returns, q.returned(s.Return(e)))
+			rows.part = append(rows.part, 1/float64(d.Counted(person)))
+		}
+		rows.from = append(rows.from, len(rows.action))
+	}
+	return rows, nil
+}
+
+// returned is a return cut to its public range.
+func (q *learnQuestion) returned(g float64) float64 {
+	returns := q.public.Returns()
+	return min(max(g, returns.Min), returns.Max)
+}
+
+// halves draws who is learned from, and who judges. It looks at nobody: under replace_one so
+// many persons by lot, under add_remove_one each by a lot of their own.
+func (q *learnQuestion) halves(persons int, src *noise.Source) (learn, judge []int) {
+	if q.public.Privacy.Adjacency == dp.AddRemoveOne {
+		share := float64(q.learnOn) / float64(q.public.Persons)
+		for person := range persons {
+			if src.Bernoulli(share) {
+				learn = append(learn, person)
+			} else {
+				judge = append(judge, person)
+			}
+		}
+		return learn, judge
+	}
+	all := make([]int, persons)
+	for i := range all {
+		all[i] = i
+	}
+	for i := range int(q.learnOn) {
+		j := i + int(src.Uint64n(uint64(persons-i)))
+		all[i], all[j] = all[j], all[i]
+	}
+	slices.Sort(all[:q.learnOn])
+	slices.Sort(all[q.learnOn:])
+	return all[:q.learnOn], all[q.learnOn:]
+}
+
+// learn makes the rounds of sums over one half.
+func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (mean float64, sums [][]float64, err error) {
+	returns := q.public.Returns()
+	kind := q.public.Privacy.noise()
+	center, half := returns.Mid(), returns.Width()/2
+	total, err := mechanism.NewVectorSum(1, 1, q.noise[0], kind)
+	if err != nil {
+		return 0, nil, err
+	}
+	x := make([]float64, 1)
+	noisy, err := mechanism.Total(total, len(persons), func(i int) error {
+		x[0] = 0
+		for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+			x[0] += rows.part[row] * (rows.returns[row] - center) / half
+		}
+		return total.Add(x)
+	}, src)
+	if err != nil {
+		return 0, nil, err
+	}
+	mean = q.returned(center + half*noisy[0]/float64(q.learnOn))
+	var t rule.Tree
+	for round := range q.depth {
+		v := make([]float64, q.cells(round))
+		sum, err := mechanism.NewVectorSum(len(v), q.clip(mean), q.noise[1+round], kind)
+		if err != nil {
+			return 0, nil, err
+		}
+		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
+			clear(v)
+			for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+				q.add(v, t, rows, row, mean)
+			}
+			return sum.Add(v)
+		}, src)
+		if err != nil {
+			return 0, nil, err
+		}
+		if sums = append(sums, noisy); q.states == nil {
+			q.grid.Grow(&t, noisy, q.noise[1+round]*q.clip(mean))
+		}
+	}
+	return mean, sums, nil
+}
+
+// cells is the number of sums of a round.
+func (q *learnQuestion) cells(round int) int {
+	if q.states != nil {
+		return q.states.States() * q.grid.Actions
+	}
+	return q.grid.Cells(1 << round)
+}
+
+// add writes what a row adds: by how much its return differs from the mean, weighted, under its
+// action, in the cell of every covariate. What actions have in common does not matter to a
+// choice among them, and is left out.
+func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, mean float64) {
+	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-mean), int(rows.action[row])
+	common := x / float64(q.grid.Actions)
+	write := func(cells []float64) {
+		for a := range cells {
+			cells[a] -= common
+		}
+		cells[action] += x
+	}
+	if q.states != nil {
+		at := rows.bins[row][0] * q.grid.Actions
+		write(v[at : at+q.grid.Actions])
+		return
+	}
+	node := t.Node(rows.bins[row])
+	for j, bin := range rows.bins[row] {
+		at := q.grid.Cell(node, j, bin, 0)
+		write(v[at : at+q.grid.Actions])
+	}
+}
+
+// rule is the policy that follows from the sums.
+func (q *learnQuestion) rule(mean float64, sums [][]float64) []policy.Node {
+	if q.states != nil {
+		return rule.TableNodes(q.names[0], rule.Table(sums[0], q.grid.Actions), q.grid.Actions)
+	}
+	var t rule.Tree
+	for round, s := range sums {
+		q.grid.Grow(&t, s, q.noise[1+round]*q.clip(mean))
+	}
+	return q.grid.Nodes(t, q.names)
+}

@@ -1,0 +1,49 @@
+//go:build slow && measure
+
+package evaluate_test
+
+import (
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+)
+
+var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
+
+// TestLearningTable prints, for each trial: the share of what the best rule gains over the best
+// arm that the learned one gains, how often the certificate is too high, and how often it is
+// above 0. Epsilon 5,000 stands for no privacy.
+func TestLearningTable(t *testing.T) {
+	wrong, all, worst := 0, 0, 0
+	for _, w := range trialWorlds() {
+		for _, n := range []int{2000, 6000} {
+			for _, epsilon := range []float64{0.5, 1, 5, 5000} {
+				recovered, high, highLogged, shown, mean := 0.0, 0, 0, 0, 0.0
+				for log := range *learnLogs {
+					_, r := released(t, w.learner(), w.public(n, epsilon, dp.ReplaceOne), w.draw(n, uint64(log)), uint64(log)*7+uint64(n))
+					rule, arms, logged, best := w.worth(r.Learned.Policy)
+					top := slices.Max(arms)
+					if best > top+1e-9 {
+						recovered += (rule - logged) / (best - logged) / float64(*learnLogs)
+					}
+					if r.Learned.OverConstant > rule-top+1e-9 {
+						high++
+					}
+					if r.Learned.OverLogged > rule-logged+1e-9 {
+						highLogged++
+					}
+					if r.Learned.OverConstant > 0 {
+						shown++
+					}
+					mean += r.Learned.OverConstant / float64(*learnLogs)
+				}
+				wrong, all, worst = wrong+high+highLogged, all+2**learnLogs, max(worst, high, highLogged)
+				per := 100 / float64(*learnLogs)
+				t.Logf("| %s | %d | %v | %.2f | %.1f%%, %.1f%% | %.0f%% | %.3f |", w.name, n, epsilon, recovered, per*float64(high), per*float64(highLogged), per*float64(shown), mean)
+			}
+		}
+	}
+	t.Logf("too high: %.2f%% of all, %d of %d in the worst cell", 100*float64(wrong)/float64(all), worst, *learnLogs)
+}

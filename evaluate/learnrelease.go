@@ -1,0 +1,79 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Names of the diagnostics that the policy follows from.
+const (
+	learnedMeanName = "mean"
+	learnedSumsName = "learning"
+)
+
+// certified adds to the answers of one half what was learned from the other.
+func (q *learnQuestion) certified(r *Release, mean float64, sums [][]float64) *Release {
+	if r.Diagnostics == nil {
+		r.Diagnostics = map[string]any{}
+	}
+	r.Diagnostics[learnedMeanName], r.Diagnostics[learnedSumsName] = mean, sums
+	r.Learned = &Learned{Policy: PolicyFile{"discreet/policy/v1", "tree", q.names, "float64", q.rule(mean, sums)}, OverConstant: math.Inf(1)}
+	for i, a := range r.Answers {
+		lower := a.Estimate.Interval[0]
+		if i == 0 {
+			r.Learned.OverLogged = lower
+		} else {
+			r.Learned.OverConstant = min(r.Learned.OverConstant, lower)
+		}
+	}
+	return r
+}
+
+// again makes the release of its noisy sums.
+func (q learnQuestion) again(r *Release) (*Release, error) {
+	var mean float64
+	var sums [][]float64
+	if err := errors.Join(diagnostic(r, learnedMeanName, &mean), diagnostic(r, learnedSumsName, &sums)); err != nil {
+		return nil, err
+	}
+	if returns := q.public.Returns(); !(mean >= returns.Min && mean <= returns.Max) {
+		return nil, errors.New("diagnostics.mean is outside the public range")
+	}
+	if len(sums) != q.depth {
+		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), q.depth)
+	}
+	for round, of := range sums {
+		if len(of) != q.cells(round) {
+			return nil, fmt.Errorf("diagnostics.learning[%d] holds %d sums; want %d", round, len(of), q.cells(round))
+		}
+		for _, v := range of {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("diagnostics.learning[%d] holds what is no sum", round)
+			}
+		}
+	}
+	again, err := answersAgain(q.judge.public, q.judge.answers, nil)(r)
+	if err != nil {
+		return nil, err
+	}
+	return q.certified(again, mean, sums), nil
+}
+
+// about is what is known beforehand.
+func (q *learnQuestion) about() (summary, error) {
+	p := q.judge.public
+	s, err := p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0)
+	if err != nil {
+		return s, err
+	}
+	s = s.and(q.judge.guard.summary(p, nil))
+	over := "a tree of covariates"
+	if q.states != nil {
+		over = "a table of states"
+	}
+	first := fmt.Sprintf("%d persons, drawn by a lot that nobody learns, are learned from: %s that takes in each of its parts the action under which their noisy weighted outcomes are largest. The others judge it. Both have the whole budget, since a person is in one half.", q.learnOn, over)
+	s.heading = append([]string{p.words(first)}, s.heading...)
+	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
+	return s, nil
+}
