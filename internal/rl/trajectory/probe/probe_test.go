@@ -48,7 +48,9 @@ func tables() map[string]trajectory.Options {
 	categories.Encode = map[string]trajectory.Vocabulary{"ward": {Words: []string{"a", "b", "other"}, Other: true}, "sex": {Words: []string{"f", "other"}, OneHot: true, Other: true}}
 	byEpisode := joined
 	byEpisode.EpisodesPerPerson, byEpisode.OutcomeBy = 2, "episode_id"
-	return map[string]trajectory.Options{"joined": joined, "joined by episode": byEpisode, "survival": survival, "categories": categories, "last reward": last, "empty rewards": empty}
+	listed, dead, alive := joined, 0.0, 1.0
+	listed.OutcomeColumn, listed.OutcomePresent, listed.OutcomeAbsent = "", &dead, &alive
+	return map[string]trajectory.Options{"joined": joined, "listed": listed, "joined by episode": byEpisode, "survival": survival, "categories": categories, "last reward": last, "empty rewards": empty}
 }
 
 // TestOthersAreReadAlike: of every question and format what is read of others does not

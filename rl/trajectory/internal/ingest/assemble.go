@@ -27,6 +27,7 @@ type episodeState struct {
 	early   place // its row, if the reward is not 0
 
 	clipped, replaced, empty int // rewards and observations that were repaired, and empty rewards
+	absent                   int // 1 if the outcome is that of an id without a row
 }
 
 // describe sets what the episodes of a file have in common.

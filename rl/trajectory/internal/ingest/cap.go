@@ -28,6 +28,7 @@ func (s *Stream) cap() bool {
 		s.repaired.Rewards += s.state.clipped
 		s.repaired.Observations += s.state.replaced
 		s.repaired.Empty += s.state.empty
+		s.repaired.Absent += s.state.absent
 	}
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
 		s.shorten(n)

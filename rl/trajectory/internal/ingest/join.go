@@ -97,6 +97,7 @@ func (s *Stream) Join(x *Stream) bool {
 		s.joined[i] |= word
 	}
 	s.repaired.Empty += x.repaired.Empty
+	s.repaired.Absent += x.repaired.Absent
 	s.repaired.Episodes += x.repaired.Episodes
 	s.unused.Episodes += x.unused.Episodes
 	s.unused.Horizon += x.unused.Horizon

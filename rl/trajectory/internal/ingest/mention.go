@@ -27,6 +27,7 @@ type Facts struct {
 	Rows                       int64
 	Clipped, Replaced, Rewards int // rewards and observations that were changed, of so many rewards
 	Empty                      int // rewards that are 0 because they are empty
+	Absent                     int `json:",omitempty"` // outcomes of ids without a row
 	Notices                    []string
 	Faults                     Faults
 }
@@ -47,7 +48,7 @@ type Fault struct {
 
 // Facts returns what was found, once the stream has been read to its end.
 func (s *Stream) Facts() Facts {
-	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Empty: s.repaired.Empty, Notices: s.notices, Faults: s.faults.export()}
+	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Empty: s.repaired.Empty, Absent: s.repaired.Absent, Notices: s.notices, Faults: s.faults.export()}
 	if s.first != nil && !s.first.hasKey[keyUnit] {
 		f.ByEpisode, f.Nameless = !s.o.OneRowEpisodes, s.o.OneRowEpisodes
 	}
@@ -170,6 +171,7 @@ func (s *Stream) Gather(found ...Facts) {
 		s.repaired.Rewards += f.Clipped
 		s.repaired.Observations += f.Replaced
 		s.repaired.Empty += f.Empty
+		s.repaired.Absent += f.Absent
 		for _, n := range f.Notices {
 			s.notice(n)
 		}
