@@ -51,6 +51,7 @@ func (s *Stream) begin() {
 	for i := range b.plain {
 		b.plain[i] = b.plain[i][:0]
 	}
+	clear(b.replaced)
 	s.ep.Number, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated
 }
 
@@ -59,6 +60,7 @@ type buffers struct {
 	obs, reward, final, next []float64
 	action                   []int32
 	plain                    [blocks][]float64
+	replaced                 []int // by place of an observation
 }
 
 // finish hands the columns over to s.ep and checks the end of the episode.
@@ -315,6 +317,10 @@ func (s *Stream) impute(obs []float64) {
 		if v != v && !slices.Contains(s.o.Whole, s.ep.Columns[i%w]) { // which its episode is left out for
 			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means
 			s.state.replaced++
+			for len(s.buf.replaced) < w {
+				s.buf.replaced = append(s.buf.replaced, 0)
+			}
+			s.buf.replaced[i%w]++
 		}
 	}
 }

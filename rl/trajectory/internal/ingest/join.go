@@ -92,6 +92,11 @@ func (s *Stream) Join(x *Stream) bool {
 	s.violations.merge(x.violations, x.files[0], s.joins.after)
 	s.repaired.Rewards += x.repaired.Rewards
 	s.repaired.Observations += x.repaired.Observations
+	addAll(s.replaced, x.replaced)
+	if x.seconds > 0 {
+		s.second(place{row: x.firstSecond.row + s.joins.after})
+		s.seconds += x.seconds - 1
+	}
 	for i, word := range x.joined {
 		s.joined = grown(s.joined, i)
 		s.joined[i] |= word

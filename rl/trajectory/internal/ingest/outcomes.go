@@ -22,7 +22,7 @@ type outcomes struct {
 	spellings *spellings
 	values    []float64 // by id
 	events    []float64 // by id; nil without
-	present  *float64  // of every id, else nil
+	present   *float64  // of every id, else nil
 	// unusable says why an id has no value, and where a second row of it is.
 	unusable map[int]unusable
 	notices  []string

@@ -41,11 +41,14 @@ type Stream struct {
 	tally             []tally
 	unused            trajectory.Unused
 	repaired          trajectory.Repaired
-	nameless          bool     // the last row has no id of an episode
-	met               int      // episodes, those left out included
-	rewards           int      // of the episodes that are not left out, before caps
-	violations        *faults  // for which episodes were left out
-	first             *binding // of the first file
+	replaced          map[string]int // observations, by their names
+	seconds           int            // further rows of persons of whom one counts
+	firstSecond       place          // of those
+	nameless          bool           // the last row has no id of an episode
+	met               int            // episodes, those left out included
+	rewards           int            // of the episodes that are not left out, before caps
+	violations        *faults        // for which episodes were left out
+	first             *binding       // of the first file
 	notices           []string
 	rows, told        int64
 	lines             int
@@ -94,7 +97,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if len(files) > maxFiles {
 		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst)}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst), replaced: map[string]int{}}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that
