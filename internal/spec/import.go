@@ -89,6 +89,7 @@ func Mappings(c config.Config) []string {
 	}
 	for key, is := range map[string]bool{
 		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
+		"data.rows":          c.Data.Rows != "",
 		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
 		"data.reward":        c.Data.Reward != nil && c.Data.Reward.On == "",
 		"data.missing":       c.Data.Missing == missingIndicator, // of a table in which nothing is missing

@@ -144,6 +144,10 @@ type Options struct {
 	// person can swallow the records of others. Without it such a field is an error.
 	Multiline bool
 
+	// Rows says that a row is an element of a list in a line of NDJSON, by the list's key; the other keys of
+	// the line are columns of each. A name with dots is that of a key in an object.
+	Rows string
+
 	// Unit says what the persons of the dataset are.
 	Unit Unit
 	// End says what the last row of an episode means.

@@ -64,6 +64,7 @@ func (l *session) writeOutcomes(rows []row) error {
 // outcomeLog is what a file of outcomes looks like, and the column of the data with its ids.
 func (l *session) outcomeLog() (*log, string) {
 	by := &log{o: l.Options, format: l.Format}
+	by.o.Rows = ""
 	kind, ids := unit, l.Options.OutcomeBy
 	if ids == "episode_id" {
 		kind = episode

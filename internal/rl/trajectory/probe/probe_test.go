@@ -29,7 +29,9 @@ func questions() map[string]trajectory.Options {
 	sorted.Joined = map[string][]string{"unit_id": {"who", "site"}, "episode_id": {"site", "who", "nr"}}
 	cut := repair
 	cut.Restart = true
-	return map[string]trajectory.Options{"sorted": sorted, "cut": cut, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+	lists := repair
+	lists.Rows = "log.rows"
+	return map[string]trajectory.Options{"lists": lists, "sorted": sorted, "cut": cut, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
 }
 
 // tables are what configurations ask of tables as clinics have them.
@@ -64,7 +66,7 @@ func TestOthersAreReadAlike(t *testing.T) {
 			formats, pairs = tableFormats, tablePairs
 		}
 		for _, format := range formats {
-			if o.Multiline && format != "csv" {
+			if o.Multiline && format != "csv" || o.Rows != "" && format != "ndjson" {
 				continue
 			}
 			t.Run(name+"/"+format, func(t *testing.T) {

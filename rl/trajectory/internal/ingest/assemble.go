@@ -206,7 +206,8 @@ func (s *Stream) take(lo, hi int) error {
 // a decision without an action, as it would have been in one batch with those.
 func (s *Stream) decided() {
 	if s.state.rows == 0 {
-		s.ep.File, s.ep.Row = s.state.finalAt.file, s.state.finalAt.row
+		s.ep.File = s.state.finalAt.file
+		s.ep.Row, _ = table.Place(s.state.finalAt.row)
 	}
 	s.state.rows++
 	s.buf.obs, s.buf.next = append(s.buf.obs, s.buf.final...), s.buf.next[:0]
@@ -232,7 +233,8 @@ func (s *Stream) isFinal(row int) bool {
 func (s *Stream) append(lo, hi int) {
 	b := &s.buf
 	if s.state.rows == 0 {
-		s.ep.File, s.ep.Row = s.index, s.batch.Row[lo]
+		s.ep.File = s.index
+		s.ep.Row, _ = table.Place(s.batch.Row[lo])
 	}
 	from := len(b.obs)
 	b.obs = append(b.obs, s.values(blkObs, lo, hi)...)

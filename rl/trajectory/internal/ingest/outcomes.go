@@ -190,7 +190,7 @@ func (t *outcomes) fault(id int, u unusable) *trajectory.InputError {
 	e := &trajectory.InputError{File: t.files[at.file], Row: at.row, Column: u.why.Column, What: u.why.What + ", so that there is no outcome", Remedy: "mend the row", Kind: trajectory.ErrValue}
 	if u.second.row > 0 {
 		e.What = "two rows have the id of this one, so that there is no outcome"
-		e.Remedy = fmt.Sprintf("keep this row or row %d of %s", u.second.row, t.files[u.second.file])
+		e.Remedy = fmt.Sprintf("keep this row or row %s of %s", rowWords(u.second.row), t.files[u.second.file])
 	}
 	return e
 }
@@ -202,7 +202,7 @@ func (s *Stream) noOutcomeOf(id []byte) float64 {
 	t, column, here := s.outcomes, s.o.OutcomeBy, s.lastRow()
 	if at, clash := t.spellings.like(t.ids, id); clash {
 		s.faults.add(here, &trajectory.InputError{File: s.files[here.file], Row: here.row, Column: column,
-			What: fmt.Sprintf("is another spelling of the id in row %d of %s", at.row, t.files[at.file]), Remedy: "write every id in one way in both files", Kind: trajectory.ErrValue})
+			What: fmt.Sprintf("is another spelling of the id in row %s of %s", rowWords(at.row), t.files[at.file]), Remedy: "write every id in one way in both files", Kind: trajectory.ErrValue})
 		return math.NaN()
 	}
 	if absent := s.o.OutcomeAbsent; absent != nil {

@@ -176,7 +176,7 @@ func (s *Stream) verdict(end error) error {
 			s.faults.add(place{file: s.index}, e)
 		}
 	case errors.As(end, &input):
-		s.faults.add(place{file: max(s.index, 0), row: input.Row}, input)
+		s.faults.add(place{file: max(s.index, 0), row: rowOf(input)}, input)
 	default: // the disk failed, or the caller gave up
 		return end
 	}
@@ -191,7 +191,7 @@ var errFaults = errors.New("faults have been noted")
 
 // note records a fault, and ends reading if the first one is to.
 func (s *Stream) note(e *trajectory.InputError) error {
-	return s.noteAt(place{file: s.index, row: e.Row}, e)
+	return s.noteAt(place{file: s.index, row: rowOf(e)}, e)
 }
 
 func (s *Stream) noteAt(at place, e *trajectory.InputError) error {
@@ -298,7 +298,7 @@ func (s *Stream) unread(hi int) {
 				into = s.leaveOut()
 			}
 			s.lastViolation = trajectory.FaultKind{Column: f.Err.Column, What: f.Err.What}
-			if at := (place{file: s.index, row: f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
+			if at := (place{file: s.index, row: rowOf(&f.Err)}); into.count(at, f.Err.Column, f.Err.What) {
 				e := f.Err // the batch is used again
 				into.keep(at, &e)
 			}

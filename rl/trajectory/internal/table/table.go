@@ -87,6 +87,9 @@ type Format struct {
 	Extensions []string
 	// Open opens one file. It has read the header when it returns.
 	Open func(path string) (Table, error)
+	// Nested opens a file whose rows, or columns, are not at the top of its records; nil if
+	// the format has no such files.
+	Nested func(path string, n Nesting) (Table, error)
 	// Write writes a dataset as one file; nil if the format is not of single files.
 	Write func(io.Writer, *trajectory.Dataset) error
 }
