@@ -80,6 +80,9 @@ type field struct {
 	picks []pick
 	seen  int // the last object that had it
 
+	count   int  // of values in the first rows
+	objects bool // a value that is not null is an object, or a list of objects
+
 	level int
 	inner bool // lies in an object
 	above bool // is an object in which others that are wanted lie
@@ -118,7 +121,7 @@ func newTable(in *textfile.Input, name string, n table.Nesting) (*reader, error)
 func (t *reader) Fields() []table.Field {
 	out := make([]table.Field, len(t.listed))
 	for i, at := range t.listed {
-		out[i] = table.Field{Name: t.fields[at].name, List: t.fields[at].list}
+		out[i] = table.Field{Name: t.fields[at].name, List: t.fields[at].list, Rows: t.fields[at].list && t.fields[at].objects}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package ndjsonfile
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -18,10 +19,16 @@ type nested struct {
 	element int // that at hand, from 1; 0 outside of one
 }
 
+// maxPath bounds the names of columns in objects, in bytes.
+const maxPath = 1 << 10
+
 // within walks over the keys of an object at a place of its line, as far as somebody names them.
 func (t *reader) within(level int, name string, b []byte, at int, visit func(field int, b []byte, p int) (int, error)) error {
 	if b[0] != '{' {
 		return nil // what lies in it is missing
+	}
+	if t.path = append(t.path[:0], name...); len(name) > maxPath {
+		return nil
 	}
 	p := skipSpace(b, 1)
 	if p < len(b) && b[p] == '}' {
@@ -71,7 +78,7 @@ func (t *reader) inner(level int, value []byte, at int, visit func(field int, b 
 	}
 	if !known {
 		name := string(t.path)
-		above, wanted := t.above(level, name), slices.Contains(t.nesting.Inner, name) || level == 0 && name == t.nesting.Rows
+		above, wanted := t.above(level, name), t.nesting.All || slices.Contains(t.nesting.Inner, name) || level == 0 && name == t.nesting.Rows
 		if !above && !wanted {
 			return nil
 		}
@@ -98,7 +105,7 @@ func (t *reader) inner(level int, value []byte, at int, visit func(field int, b 
 
 // above tells whether somebody names what lies in an object.
 func (t *reader) above(level int, name string) bool {
-	return level == 0 && table.Above(name, t.nesting.Rows) || slices.ContainsFunc(t.nesting.Inner, func(n string) bool { return table.Above(name, n) })
+	return t.nesting.All || level == 0 && table.Above(name, t.nesting.Rows) || slices.ContainsFunc(t.nesting.Inner, func(n string) bool { return table.Above(name, n) })
 }
 
 // found adds a field.
@@ -120,17 +127,22 @@ func (t *reader) twice(name string) error {
 
 // list numbers the columns, once they are found: a name that lines and elements have is one.
 func (t *reader) list() error {
-	at, rows := map[string]int{}, false
+	rows := false
+	t.listed = make([]int, 0, len(t.fields))
 	for i, f := range t.fields {
-		first, twice := at[f.name]
+		first, twice := 0, false
+		if f.level > 0 {
+			first, twice = t.levels[0].byName[f.name]
+			twice = twice && !t.fields[first].rows
+		}
 		switch {
 		case f.rows:
 			rows = true
-		case f.above: // what is wanted lies in it
+		case f.above && (!t.nesting.All || f.objects && !f.list): // what is wanted lies in it
+		case f.inner && t.nesting.All && 2*f.count < t.objects(f):
 		case twice:
 			t.fields[first].both = true
 		default:
-			at[f.name] = i
 			t.listed = append(t.listed, i)
 		}
 	}
@@ -138,6 +150,12 @@ func (t *reader) list() error {
 		return &trajectory.InputError{File: t.name, Column: t.nesting.Rows, What: "none of the first lines has this key of a list of rows", Remedy: "correct data.rows", Kind: trajectory.ErrColumn}
 	}
 	return nil
+}
+
+// objects is how many objects a field was met in, or could have been.
+func (t *reader) objects(f field) int {
+	name := f.name[:strings.LastIndexByte(f.name, '.')]
+	return t.fields[t.levels[f.level].byName[name]].count
 }
 
 // rowsOf is the list of rows of the line that was walked over, nil if there is none.
@@ -258,7 +276,7 @@ func (t *reader) give(b *table.Batch, value []byte, why, remedy string) error {
 	faults := len(b.Faults)
 	for i := range t.fields {
 		f := &t.fields[i]
-		if f.level > 0 || f.seen != t.levels[0].stamp || len(f.picks) == 0 && !f.above {
+		if f.level > 0 || f.seen != t.levels[0].stamp || len(f.picks) == 0 && (!f.above || t.nesting.All) {
 			continue
 		}
 		if _, err := t.value(b, i, t.nested.line, f.value.from); err != nil {

@@ -153,11 +153,13 @@ func (t *reader) discover(i int, b []byte, p int) (int, error) {
 	}
 	f, value := &t.fields[i], b[p:end]
 	f.value = span{p, end}
+	f.count++
 	if string(value) == "null" {
 		return end, nil
 	}
 	if !f.typed {
 		f.typed, f.list = true, value[0] == '['
+		f.objects = value[0] == '{' || f.list && value[skipSpace(value, 1)] == '{'
 	}
 	if f.list && f.width == 0 && value[0] == '[' {
 		f.width, err = elements(value, nil)
@@ -241,7 +243,7 @@ func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 		return 0, err
 	}
 	value := line[p:end]
-	if f.above && value[0] != '{' && string(value) != "null" {
+	if f.above && !t.nesting.All && value[0] != '{' && string(value) != "null" {
 		b.Fail(t.fault(f.name, "is no object, and a column that lies in it is asked for", "write an object, or null", trajectory.ErrValue))
 	}
 	for k := range f.picks {

@@ -9,6 +9,8 @@ type Nesting struct {
 	Rows string
 	// Inner are the columns wanted that lie in objects, by their keys with dots between them.
 	Inner []string
+	// All wants all of them that stand in half of their objects or more: other keys may be values.
+	All bool
 }
 
 // Above reports whether a key, with those above it, leads to a name.

@@ -99,6 +99,8 @@ type Field struct {
 	Name string
 	// List tells that a row holds a list of numbers in place of one.
 	List bool
+	// Rows tells that a row holds a list of objects, which may be rows.
+	Rows bool
 	// Dated tells that the format has a type of dates, or of times of a date, and the
 	// column has it; Zoned that the times are moments, which count from a time in UTC.
 	Dated, Zoned bool
