@@ -134,3 +134,23 @@ func TestFaultsOfElementsAreTold(t *testing.T) {
 		t.Errorf("CSV: %v", err)
 	}
 }
+
+// A description names columns in objects and the one list of rows, but no key that few objects
+// have: it may be a value.
+func TestListsAndObjectsAreDescribed(t *testing.T) {
+	text := ""
+	for i, day := range []string{"2020-01-01", "2020-02-02", "2020-03-03"} {
+		text += fmt.Sprintf(`{"user":{"id":"u%d","age":%d},"seen":{"%s":1},"log":{"visits":[{"dose":"low","result":{"x":0.5}},{"dose":"low"}]}}`+"\n", i, 40+i, day)
+	}
+	d, err := file.Describe(t.Context(), []string{put(t, "log.ndjson", text)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []file.Column{{Name: "user.id", Type: "text"}, {Name: "user.age", Type: "integer"}, {Name: "dose", Type: "text"}, {Name: "result.x", Type: "number"}}
+	if diff := cmp.Diff(want, d.Columns); diff != "" || d.Rows != "log.visits" || d.Left != 0 {
+		t.Errorf("%s; rows in %q, %d left", diff, d.Rows, d.Left)
+	}
+	if values, rows, err := d.Distinct(t.Context(), "user.id"); values != 3 || rows != 6 || err != nil {
+		t.Errorf("%d values in %d rows, %v", values, rows, err)
+	}
+}
