@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -208,6 +209,114 @@ var layouts = []layout{
 				}
 			}
 			return map[string]string{"days.csv": text}
+		},
+	},
+	{
+		// Raw tables of MIMIC and the decisions that decisions.sql makes of them: two periods of four
+		// hours a stay, norepinephrine in .6 of them and recorded without a probability. .55 die,
+		// and .2 fewer for each period with it.
+		name: "mimic", truth: map[string]float64{"value": .15},
+		draw: func(rng *rand.Rand) map[string]string {
+			type row struct {
+				at   time.Time
+				line string
+			}
+			var decisions []row
+			var stays, charts, inputs, admissions []string
+			stamp := func(t time.Time) string { return t.Format(time.DateTime) }
+			for i := range layoutPersons {
+				in := time.Date(2150, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rng.IntN(300*86400)) * time.Second)
+				subject, hadm, stay, die, lactate := 10000000+i, 20000000+i, 30000000+i, .55, ""
+				stays = append(stays, fmt.Sprintf("%d,%d,%d,%s", subject, hadm, stay, stamp(in)))
+				for k := range 2 {
+					at := in.Add(time.Duration(4*k) * time.Hour)
+					if rng.Float64() < .7 {
+						lactate = fmt.Sprintf("%.1f", 1.05+3*rng.Float64())
+						charts = append(charts, fmt.Sprintf("%d,%d,%s,225668,%s", subject, stay, stamp(at.Add(-time.Duration(rng.IntN(3600))*time.Second)), lactate))
+					}
+					given := coin(rng, .6)
+					for range given * (1 + rng.IntN(2)) {
+						inputs = append(inputs, fmt.Sprintf("%d,%d,%s,221906,%.2f", subject, stay, stamp(at.Add(time.Duration(rng.IntN(4*3600))*time.Second)), .05+rng.Float64()))
+					}
+					die -= .2 * float64(given)
+					decisions = append(decisions, row{at, fmt.Sprintf("%d,%d,%s,%s,%s", subject, hadm, stamp(at), []string{"none", "norepinephrine"}[given], lactate)})
+				}
+				admissions = append(admissions, fmt.Sprintf("%d,%d,%d", subject, hadm, coin(rng, die)))
+			}
+			slices.SortStableFunc(decisions, func(a, b row) int { return a.at.Compare(b.at) })
+			text := "subject_id,hadm_id,charttime,vasopressor,lactate\n"
+			for _, d := range decisions {
+				text += d.line + "\n"
+			}
+			return map[string]string{"decisions.csv": text,
+				"icustays.csv":    shuffled(rng, "subject_id,hadm_id,stay_id,intime", stays),
+				"chartevents.csv": shuffled(rng, "subject_id,stay_id,charttime,itemid,valuenum", charts),
+				"inputevents.csv": shuffled(rng, "subject_id,stay_id,starttime,itemid,rate", inputs),
+				"admissions.csv":  shuffled(rng, "subject_id,hadm_id,hospital_expire_flag", admissions),
+			}
+		},
+	},
+	{
+		// Tables of the OMOP model and the decisions that decisions.sql makes of them: two visits a
+		// person, metformin begun at half of them. .6 are alive, and .15 more for each; the table of
+		// deaths lists the others alone.
+		name: "omop", truth: map[string]float64{"value": .9},
+		draw: func(rng *rand.Rand) map[string]string {
+			var decisions, visits, drugs, measurements, deaths []string
+			for i := range layoutPersons {
+				person, alive, hba1c := 1+i, .6, ""
+				day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rng.IntN(300))
+				for k := range 2 {
+					on, visit := day.Format(time.DateOnly), 2*i+k+1
+					visits = append(visits, fmt.Sprintf("%d,%d,%s", visit, person, on))
+					if rng.Float64() < .8 {
+						hba1c = fmt.Sprintf("%.1f", 6.05+3*rng.Float64())
+						measurements = append(measurements, fmt.Sprintf("%d,%d,3004410,%s,%s", len(measurements)+1, person, on, hba1c))
+					}
+					begun := coin(rng, .5)
+					alive += .15 * float64(begun)
+					drugs = append(drugs, fmt.Sprintf("%d,%d,%d,%d,%s", len(drugs)+1, person, visit, []int{1124300, 1503297}[begun], on))
+					decisions = append(decisions, fmt.Sprintf("%d,%s,%s,%s", person, on, []string{"none", "metformin"}[begun], hba1c))
+					day = day.AddDate(0, 0, 60+rng.IntN(60))
+				}
+				if coin(rng, alive) == 0 {
+					deaths = append(deaths, fmt.Sprintf("%d,%s", person, day.Format(time.DateOnly)))
+				}
+			}
+			slices.SortStableFunc(decisions, func(a, b string) int { return strings.Compare(strings.Split(a, ",")[1], strings.Split(b, ",")[1]) })
+			return map[string]string{
+				"decisions.csv":        "person_id,visit_start_date,drug,hba1c\n" + strings.Join(decisions, "\n") + "\n",
+				"visit_occurrence.csv": shuffled(rng, "visit_occurrence_id,person_id,visit_start_date", visits),
+				"drug_exposure.csv":    shuffled(rng, "drug_exposure_id,person_id,visit_occurrence_id,drug_concept_id,drug_exposure_start_date", drugs),
+				"measurement.csv":      shuffled(rng, "measurement_id,person_id,measurement_concept_id,measurement_date,value_as_number", measurements),
+				"death.csv":            shuffled(rng, "person_id,death_date", deaths),
+			}
+		},
+	},
+	{
+		// One line of JSON a user, with one to three events in a list: offer B with .3 or .5, as recorded.
+		// It is followed by a purchase with .4, offer A with .2.
+		name: "app", truth: map[string]float64{"value": 2 * .4},
+		draw: func(rng *rand.Rand) map[string]string {
+			text := ""
+			for i := range layoutPersons {
+				var events []string
+				at := time.Date(2026, 3, 1, 0, 0, rng.IntN(86400), 0, time.FixedZone("", 3600))
+				for range 1 + rng.IntN(3) {
+					chance := []float64{.3, .5}[rng.IntN(2)]
+					offer, purchase := coin(rng, chance), ""
+					if offer == 0 {
+						chance = 1 - chance
+					}
+					if coin(rng, []float64{.2, .4}[offer]) == 1 {
+						purchase = `,"purchase":1`
+					}
+					events = append(events, fmt.Sprintf(`{"ts":"%s","offer":{"shown":"%s","p":%g}%s}`, at.Format(time.RFC3339), []string{"A", "B"}[offer], chance, purchase))
+					at = at.Add(time.Duration(1+rng.IntN(100)) * time.Minute)
+				}
+				text += fmt.Sprintf(`{"user":{"id":"u%d","country":"%s"},"events":[%s]}`+"\n", i, []string{"de", "fr"}[rng.IntN(2)], strings.Join(events, ","))
+			}
+			return map[string]string{"users.ndjson": text}
 		},
 	},
 }

@@ -38,6 +38,9 @@ type Data struct {
 	// field in quotes may then hold line ends. Where that is false, one person's text can
 	// swallow the records of others.
 	Multiline bool `yaml:"multiline" json:",omitempty"`
+	// Rows is the key of a list in each line of NDJSON whose elements are the rows; the other
+	// keys of the line belong to each of them. A column in an object is named by its keys with dots between them.
+	Rows string `yaml:"rows" json:",omitempty"`
 	// OneRowEpisodes reads every row as an episode of one decision (logs of
 	// contextual bandits).
 	OneRowEpisodes bool `yaml:"one_row_episodes"`

@@ -14,6 +14,11 @@ type Outcome struct {
 	By   string `yaml:"by" json:",omitempty"`
 	// Column is the column of these files with the reward of an episode's last decision. All other rewards are 0.
 	Column string `yaml:"column" json:",omitempty"`
+	// Absent states that a person, or an episode, without a row in these files has this outcome, as
+	// where they list the dead alone. Without it such an outcome is missing.
+	Absent *Value `yaml:"absent" json:",omitempty"`
+	// Present is the outcome of whoever has a row, of files without Column.
+	Present *Value `yaml:"present" json:",omitempty"`
 	// Time is the column of the time, and Event the column that says what ended it, in a table
 	// of one row a person. Without both, the time is the number of decisions of a person's
 	// episode, and the event that it terminated.

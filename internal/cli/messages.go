@@ -91,11 +91,12 @@ type errorJSON struct {
 
 // faultJSON is the first thing that is wrong with data.
 type faultJSON struct {
-	File   string `json:"file,omitempty"`
-	Row    int    `json:"row,omitempty"`
-	Column string `json:"column,omitempty"`
-	What   string `json:"what"`
-	Remedy string `json:"remedy,omitempty"`
+	File    string `json:"file,omitempty"`
+	Row     int    `json:"row,omitempty"`
+	Element int    `json:"element,omitempty"`
+	Column  string `json:"column,omitempty"`
+	What    string `json:"what"`
+	Remedy  string `json:"remedy,omitempty"`
 }
 
 // refusedJSON is what a ledger would have taken: one more charge of at most Epsilon
@@ -121,7 +122,7 @@ func tellJSON(w io.Writer, err error) error {
 	out := errorJSON{Message: wording(err), Exit: fault.Exit(err), Interrupted: errors.Is(err, context.Canceled)}
 	var fault *trajectory.InputError
 	if errors.As(err, &fault) {
-		out.Fault = &faultJSON{printable(fault.File), fault.Row, printable(fault.Column), fault.What, fault.Remedy}
+		out.Fault = &faultJSON{printable(fault.File), fault.Row, fault.Element, printable(fault.Column), fault.What, fault.Remedy}
 	}
 	var refused *ledger.RefusedError
 	if errors.As(err, &refused) {

@@ -121,7 +121,11 @@ func addFaults(out map[string]any, found error) {
 	}
 	var faults []map[string]any
 	for _, f := range several.First {
-		faults = append(faults, map[string]any{"file": f.File, "row": f.Row, "column": f.Column, "what": f.What, "remedy": f.Remedy})
+		one := map[string]any{"file": f.File, "row": f.Row, "column": f.Column, "what": f.What, "remedy": f.Remedy}
+		if f.Element > 0 {
+			one["element"] = f.Element
+		}
+		faults = append(faults, one)
 	}
 	out["faults"], out["kinds"] = faults, kindsJSON(several.Kinds)
 }

@@ -20,8 +20,9 @@ type Answers struct {
 const (
 	rows           = "rows" // one_row_episodes or episode_per_person
 	steps          = "steps"
-	outcomes       = "reward" // where they stand
-	worth          = "encode" // of the words of an outcome
+	outcomes       = "reward"  // where they stand
+	elsewhere      = "outcome" // the file in which they do
+	worth          = "encode"  // of the words of an outcome
 	actions        = "actions"
 	behavior       = "behavior"
 	persons        = "persons"

@@ -30,6 +30,9 @@ func Ask(in io.Reader, out io.Writer, of *file.Description, unique func(column s
 		t.say("  %-7s  %s", c.Type, scalar(c.Name))
 	}
 	t.say("")
+	if t.of.Rows != "" {
+		t.say("Each line holds a list, %s, whose elements are taken for the rows.\n", scalar(t.of.Rows))
+	}
 	for _, r := range roles {
 		t.column(r, unique)
 	}
@@ -92,7 +95,7 @@ func (t *talk) column(r role, unique func(string) string) {
 	switch {
 	case proposed != "":
 		otherwise = scalar(proposed)
-	case !r.needed:
+	case !r.needed && r.name != "reward":
 		otherwise = none
 	}
 	if proposed != "" && unique != nil && (r.name == "unit_id" || r.name == "episode_id") {
@@ -111,7 +114,7 @@ func (t *talk) column(r role, unique func(string) string) {
 		return err
 	})
 	known := recognised(t.of.Columns, r.name)
-	if ok && (known || !slices.Equal(columns, []string{none})) && !(known && slices.Equal(columns, []string{proposed})) {
+	if ok && (known || r.name == "reward" || !slices.Equal(columns, []string{none})) && !(known && slices.Equal(columns, []string{proposed})) {
 		t.Columns[r.name] = columns
 	}
 }
@@ -208,6 +211,9 @@ func (t *talk) shape() {
 // outcomes asks what the words of an outcome are worth, and where it stands.
 func (t *talk) outcomes() {
 	reward, known := t.has("reward")
+	if slices.Equal(t.Columns["reward"], []string{none}) {
+		t.elsewhere()
+	}
 	if !known {
 		return
 	}

@@ -18,6 +18,7 @@ type draft struct {
 	columns   []file.Column
 	left      int // columns that are not among them
 	separator byte
+	listed    string // the list whose elements are rows
 	answers   Answers
 }
 
@@ -25,7 +26,7 @@ type draft struct {
 // format, empty where the extension says it. The path is written as it is given. What
 // nobody answered is left open.
 func Configuration(path, format string, of *file.Description, a Answers) []byte {
-	d := &draft{columns: a.assigned(of.Columns), left: of.Left, separator: of.Separator, answers: a}
+	d := &draft{columns: a.assigned(of.Columns), left: of.Left, separator: of.Separator, listed: of.Rows, answers: a}
 	d.head(path)
 	d.data(path, format)
 	d.problem()
@@ -98,6 +99,9 @@ func (d *draft) data(path, format string) {
 	if d.separator != 0 {
 		d.line("  separator: %s", strconv.QuoteToASCII(string(d.separator)))
 	}
+	if d.listed != "" {
+		d.line("  rows: %s    # PROPOSED, to be confirmed: a row is an element of that list in a line", scalar(d.listed))
+	}
 	d.line("  # na: [NA, \".\"]               # texts that stand for a missing value, where there are some")
 	d.episodes()
 	named := d.answers.named()
@@ -124,6 +128,9 @@ func (d *draft) data(path, format string) {
 	}
 	if d.given(outcomes) {
 		d.line("  reward: %s", d.open(outcomes))
+	}
+	if d.given(elsewhere) {
+		d.line("  outcome: %s", d.open(elsewhere))
 	}
 	d.behavior()
 	switch {
@@ -228,7 +235,7 @@ func (d *draft) mapping() []string {
 	for _, name := range []string{"episode_id", "unit_id", "step", "action", "reward"} {
 		n := len(d.mapped(name))
 		needed := name == "action" || name == "reward" || name == "episode_id" && d.has("step") && !d.has("unit_id")
-		if n > 1 || n == 0 && needed {
+		if n > 1 || n == 0 && needed && !slices.Equal(d.answers.Columns[name], []string{none}) {
 			out = append(out, name)
 		}
 	}
@@ -248,7 +255,7 @@ func (d *draft) problem() {
 		d.line("  horizon: %s             # the most decisions of a person that count, over all their episodes", d.open(horizon))
 		d.line("  # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower")
 	}
-	if d.open(outcomes) == onLastRow {
+	if d.open(outcomes) == onLastRow || d.given(elsewhere) {
 		d.line("  return: {min: %s, max: %s}   # that of the one outcome", d.open(least), d.open(most))
 	} else {
 		d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")

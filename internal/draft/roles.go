@@ -2,6 +2,7 @@ package draft
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -20,7 +21,7 @@ var roles = []role{
 	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
 	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
 	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
-	{"reward", "holds what came of it", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), true},
+	{"reward", "holds what came of it; none where that stands in a file of its own", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), false},
 	{"behavior_prob", "holds the probability with which that decision was drawn", regexp.MustCompile(`(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`), false},
 	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
 }
@@ -32,7 +33,7 @@ func (r role) propose(columns []file.Column) string {
 		switch {
 		case c.Canonical == r.name:
 			known = append(known, c.Name)
-		case c.Canonical == "" && r.called.MatchString(c.Name):
+		case c.Canonical == "" && (r.called.MatchString(last(c.Name)) || r.called.MatchString(strings.ReplaceAll(c.Name, ".", "_"))):
 			called = append(called, c.Name)
 		}
 	}
@@ -44,6 +45,9 @@ func (r role) propose(columns []file.Column) string {
 	}
 	return ""
 }
+
+// last is a name without those of the objects in which it lies.
+func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // Proposed are the columns that are likely to have a role by their names.
 func Proposed(of *file.Description) Answers {

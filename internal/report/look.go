@@ -158,6 +158,9 @@ func newFaultRow(e *trajectory.InputError) faultRow {
 	if e.Row > 0 {
 		row.Where = fmt.Sprintf("%s:%d", e.File, e.Row)
 	}
+	if e.Element > 0 {
+		row.Where += fmt.Sprintf(", element %d", e.Element)
+	}
 	return row
 }
 

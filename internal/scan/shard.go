@@ -19,6 +19,8 @@ func PlanShards(s *spec.Spec) (*evaluate.Plan, error) {
 	switch {
 	case len(s.Reading.OutcomeFiles) > 0:
 		return nil, fmt.Errorf("%w: data.outcome.path names a file beside the data, which workers on shards do not read; read the data in one process, or make shards of a table that has the outcomes", config.ErrConfig)
+	case s.Reading.Rows != "":
+		return nil, fmt.Errorf("%w: data.rows is of NDJSON, and shards are Parquet; make them of a table that discreet import wrote, and leave data.rows out", config.ErrConfig)
 	case s.Public.Privacy == nil:
 		return nil, fmt.Errorf("%w: privacy is none, and sums without noise are not made in shards; read the data in one process", config.ErrConfig)
 	case s.Public.Privacy.Unit.String() != evaluate.Person.String():

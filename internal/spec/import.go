@@ -16,7 +16,7 @@ import (
 // asked of: with all columns, as they are. Nothing is repaired, cut or moved into a range. A
 // missing observation is an error, unless data.missing says what it becomes.
 func ForImport(c config.Config) (*Spec, error) {
-	if o := c.Data.Outcome; o != nil && o.Column == "" {
+	if survival(c) != nil {
 		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
 	}
 	if u := evaluate.Unit(c.Privacy.Unit); u == evaluate.Episode || u == evaluate.Row {
@@ -89,10 +89,11 @@ func Mappings(c config.Config) []string {
 	}
 	for key, is := range map[string]bool{
 		"data.actions": c.Data.Actions != nil, "data.encode": len(c.Data.Encode) > 0, "data.episode_per_person": c.Data.EpisodePerPerson,
+		"data.rows":          c.Data.Rows != "",
 		"data.steps":         c.Data.Steps != nil && *c.Data.Steps != config.Steps{},
 		"data.reward":        c.Data.Reward != nil && c.Data.Reward.On == "",
 		"data.missing":       c.Data.Missing == missingIndicator, // of a table in which nothing is missing
-		"data.outcome":       c.Data.Outcome != nil && c.Data.Outcome.Column != "",
+		"data.outcome":       isReward(c.Data.Outcome),
 		"data.behavior.name": c.Data.Behavior != nil && cmp.Or(c.Data.Behavior.Name, "behavior_prob") != "behavior_prob",
 	} {
 		if is {

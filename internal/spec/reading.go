@@ -105,6 +105,7 @@ func readSchema(c config.Config, o *trajectory.Options) (err error) {
 	if o.Separator, err = separator(c.Data); err != nil {
 		return err
 	}
+	o.Rows = c.Data.Rows
 	o.NA, o.Multiline, o.EpisodePerPerson = c.Data.NA, c.Data.Multiline, c.Data.EpisodePerPerson
 	return nil
 }

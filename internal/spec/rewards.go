@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -44,13 +45,17 @@ func readRewards(c config.Config, o *trajectory.Options) error {
 const (
 	RewardsOnLastRow = "on the last row of an episode; empty ones before it are 0, and an episode without one there is left out"
 	RewardsOrZero    = "an empty reward is 0, as the curator states"
+	RewardsListed    = "of the last decision of an episode, by a file of outcomes; the others are 0, and whoever is not in the file has the outcome %s, as the curator states"
 	RewardsJoined    = "of the last decision of an episode, from a file of outcomes; the others are 0, and an episode without an outcome is left out"
 )
 
 // rewardWords says to a reader of a release what an empty reward is; "" where it is missing.
 func rewardWords(c config.Config) string {
 	switch r := c.Data.Reward; {
-	case c.Data.Outcome != nil && c.Data.Outcome.Column != "":
+	case isReward(c.Data.Outcome) && c.Data.Outcome.Absent != nil:
+		absent, _ := worthOf(c, "absent", c.Data.Outcome.Absent) // which was checked
+		return fmt.Sprintf(RewardsListed, strconv.FormatFloat(*absent, 'g', -1, 64))
+	case isReward(c.Data.Outcome):
 		return RewardsJoined
 	case r == nil:
 		return ""

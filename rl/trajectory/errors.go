@@ -41,6 +41,9 @@ type InputError struct {
 	// Row is the line of the file for formats made of lines (the header is line
 	// 1) and the row, counted from 1, for the others; 0 when no row is to blame.
 	Row int
+	// Element is which element of the list of rows in that line it is, counted from 1; 0
+	// where lines hold no lists of rows.
+	Element int
 	// Column is the column's name in the file; "" when no column is to blame.
 	Column string
 	// What says what is wrong.
@@ -61,6 +64,10 @@ func (e *InputError) Error() string {
 		if e.Row > 0 {
 			b.WriteByte(':')
 			b.WriteString(strconv.Itoa(e.Row))
+		}
+		if e.Element > 0 {
+			b.WriteString(", element ")
+			b.WriteString(strconv.Itoa(e.Element))
 		}
 		b.WriteString(": ")
 	}

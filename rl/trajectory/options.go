@@ -144,6 +144,10 @@ type Options struct {
 	// person can swallow the records of others. Without it such a field is an error.
 	Multiline bool
 
+	// Rows says that a row is an element of a list in a line of NDJSON, by the list's key; the other keys of
+	// the line are columns of each. A name with dots is that of a key in an object.
+	Rows string
+
 	// Unit says what the persons of the dataset are.
 	Unit Unit
 	// End says what the last row of an episode means.
@@ -195,6 +199,9 @@ type Options struct {
 	OutcomeFiles  []string
 	OutcomeBy     string
 	OutcomeColumn string
+	// OutcomeAbsent is the outcome of an id that has no row, nil where it is missing, and
+	// OutcomePresent, in place of a column, that of an id that has one.
+	OutcomeAbsent, OutcomePresent *float64
 	// OutcomeEvent is a further column of these files, and an observation. It is for episodes of one row.
 	OutcomeEvent string
 
@@ -292,14 +299,16 @@ func (o *Options) Validate() error {
 		return fail("episodes of one row have the reward on their only row; leave it out that it stands on the last")
 	case (o.RewardOnLast || o.EmptyIsZero) && o.Reward != nil && !(o.Reward.Min <= 0 && o.Reward.Max >= 0):
 		return fail("an empty reward is 0, which reward bounds [%g, %g] do not hold; widen them", o.Reward.Min, o.Reward.Max)
-	case len(o.OutcomeFiles) == 0 && (o.OutcomeBy != "" || o.OutcomeColumn != "" || o.OutcomeEvent != ""):
+	case len(o.OutcomeFiles) == 0 && (o.OutcomeBy != "" || o.OutcomeColumn != "" || o.OutcomeEvent != "" || o.OutcomeAbsent != nil || o.OutcomePresent != nil):
 		return fail("outcomes are asked for, and no file of them is named; name it")
-	case len(o.OutcomeFiles) > 0 && (o.OutcomeBy != canon.Unit && o.OutcomeBy != canon.Episode || o.OutcomeColumn == ""):
-		return fail("outcomes of a file are joined by unit_id or episode_id, and have a column; name both")
+	case len(o.OutcomeFiles) > 0 && (o.OutcomeBy != canon.Unit && o.OutcomeBy != canon.Episode || (o.OutcomeColumn == "") == (o.OutcomePresent == nil)):
+		return fail("outcomes of a file are joined by unit_id or episode_id, and have a column, or one value; name both")
 	case o.OutcomeBy == canon.Unit && o.Unit > UnitPerson || o.OutcomeBy == canon.Episode && (o.OneRowEpisodes || o.EpisodePerPerson):
 		return fail("outcomes are joined by %s, which is not looked at", o.OutcomeBy)
 	case o.OutcomeEvent != "" && !o.OneRowEpisodes:
 		return fail("what ended a time is an observation of episodes of one row; read the data so")
+	case o.OutcomeEvent != "" && (o.OutcomeAbsent != nil || o.OutcomePresent != nil):
+		return fail("whoever has no row has no time; leave it out what that means")
 	case len(o.OutcomeFiles) > 0 && (o.RewardOnLast || o.EmptyIsZero):
 		return fail("rewards stand in another file, and none is empty; choose one of the two")
 	case o.Indicators && o.Missing == MissingReject:
@@ -401,6 +410,8 @@ type Repaired struct {
 	Rewards, Observations int
 	// Empty rewards are 0 by [Options.EmptyIsZero].
 	Empty int
+	// Absent episodes have the outcome of [Options.OutcomeAbsent].
+	Absent int
 	// Episodes were left out for a violation.
 	Episodes int
 	// First are the first of the violations for which they were, and Kinds counts all.

@@ -38,6 +38,8 @@ type Description struct {
 	// Separator stands between the fields of a CSV file; 0 is a comma. It is the one
 	// that makes several columns of the header.
 	Separator byte
+	// Rows is the one list of objects in the lines of NDJSON, whose elements are then the rows; "" if there is none.
+	Rows string
 
 	path   string
 	format table.Format
@@ -72,7 +74,13 @@ func describe(ctx context.Context, f table.Format, path string) (*Description, i
 	if csv { // names and types of columns change nobody's record
 		f = csvfile.Dialect{Multiline: true}.Format()
 	}
-	fields, err := header(f, path)
+	var fields []table.Field
+	var err error
+	if f.Nested != nil {
+		f, fields, d.Rows, err = unnested(f, path)
+	} else {
+		fields, err = header(f, path)
+	}
 	if csv && (err != nil || len(fields) < 2) {
 		for _, sep := range []byte{';', '\t', '|'} {
 			g := csvfile.Dialect{Separator: sep, Multiline: true}.Format()
@@ -96,6 +104,30 @@ func describe(ctx context.Context, f table.Format, path string) (*Description, i
 	}
 	d.path, d.format = path, f
 	return d, rows, nil
+}
+
+// unnested reads what is not at the top of records: columns in objects, and the rows of a list
+// where there is one of objects.
+func unnested(f table.Format, path string) (read table.Format, fields []table.Field, rows string, err error) {
+	n := table.Nesting{All: true}
+	read = f
+	read.Open = func(path string) (table.Table, error) { return f.Nested(path, n) }
+	if fields, err = header(read, path); err != nil {
+		return read, nil, "", err
+	}
+	for _, x := range fields {
+		switch {
+		case x.Rows && rows != "":
+			return read, fields, "", nil // which of them is not told
+		case x.Rows:
+			rows = x.Name
+		}
+	}
+	if n.Rows = rows; rows == "" {
+		return read, fields, "", nil
+	}
+	fields, err = header(read, path)
+	return read, fields, rows, err
 }
 
 // header lists the columns of a file.

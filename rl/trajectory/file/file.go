@@ -103,6 +103,9 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 	} else if o.Separator != 0 || len(o.NA) > 0 || o.Multiline {
 		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out, and data.multiline", trajectory.ErrOptions, f.Name)
 	}
+	if o.Rows != "" && f.Nested == nil {
+		return nil, fmt.Errorf("%w: rows in a list are of NDJSON, and the format is %s; leave data.rows out", trajectory.ErrOptions, f.Name)
+	}
 	in, err := ingest.NewStream(ctx, f, files, o)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // origins are left out of comparisons between files.
@@ -198,7 +199,7 @@ func TestOneRowEpisodes(t *testing.T) {
 	}
 	wantNotices := []string{noUnit, "column item_id is read as action", "column propensity_score is read as behavior_prob",
 		"column click is read as reward", "column 1 has no name and is ignored", "columns not used: timestamp, user_feature_0",
-		"missing observations were replaced: 1"}
+		"missing observations were replaced: 1 (user-item_affinity_0: 1)"}
 	if diff := cmp.Diff(wantNotices, notices); diff != "" {
 		t.Errorf("notices (-want +got)\n%s", diff)
 	}
@@ -209,9 +210,12 @@ func TestOneRowEpisodes(t *testing.T) {
 		t.Errorf("persons (-want +got)\n%s", diff)
 	}
 	o.Horizon = 1
-	d, _ = read(t, bandit, o)
+	d, notices = read(t, bandit, o)
 	if diff := cmp.Diff([]int32{14, 0}, d.Action); diff != "" {
 		t.Errorf("with a horizon of 1 (-want +got)\n%s", diff)
+	}
+	if last := notices[len(notices)-1]; !strings.HasPrefix(last, "further rows of persons of whom one row counts: 1 (the first: ") || !strings.HasSuffix(last, ":3)") {
+		t.Errorf("the second row of a person is told as %q", last)
 	}
 }
 

@@ -34,7 +34,7 @@ var mistakes = []mistake{
 			out.Reward[i] /= largest
 		}
 		return &out, nil
-	}},
+	}, of: func(o trajectory.Options, _ string) bool { return o.OutcomePresent == nil }}, // of two outcomes one is the largest
 	{name: "reading: columns dropped for everybody when one record has no rows", ofRepairs: true, spoil: func(d *trajectory.Dataset) (*trajectory.Dataset, error) {
 		if nobody(d) == 0 {
 			return d, nil

@@ -36,7 +36,9 @@ func (l *session) writeOutcomes(rows []row) error {
 			}
 		}
 		if !strings.HasPrefix(id, `"odd`) {
-			out = append(out, x)
+			if l.Options.OutcomeAbsent == nil || h.Sum32()%2 == 0 {
+				out = append(out, x)
+			}
 			continue
 		}
 		switch l.rand.IntN(6) {
@@ -44,7 +46,9 @@ func (l *session) writeOutcomes(rows []row) error {
 		case 1:
 			out = append(out, x, x)
 		case 2, 3, 4:
-			x[by.columns[1].name] = oneOf(l.rand, "null", "-7", "1e9", strconv.Quote("NaN"))
+			if len(by.columns) > 1 {
+				x[by.columns[1].name] = oneOf(l.rand, "null", "-7", "1e9", strconv.Quote("NaN"))
+			}
 			fallthrough
 		default:
 			out = append(out, x)
@@ -60,6 +64,7 @@ func (l *session) writeOutcomes(rows []row) error {
 // outcomeLog is what a file of outcomes looks like, and the column of the data with its ids.
 func (l *session) outcomeLog() (*log, string) {
 	by := &log{o: l.Options, format: l.Format}
+	by.o.Rows = ""
 	kind, ids := unit, l.Options.OutcomeBy
 	if ids == "episode_id" {
 		kind = episode
@@ -69,11 +74,14 @@ func (l *session) outcomeLog() (*log, string) {
 			ids = c.name
 		}
 	}
+	if by.columns = []column{{name: ids, kind: unit, text: true}}; l.Options.OutcomeColumn == "" {
+		return by, ids
+	}
 	value := column{name: l.Options.OutcomeColumn, kind: reward}
 	if v, ok := l.Options.Encode["reward"]; ok {
 		value.words, value.text = v.Words, !v.Numeric
 	}
-	by.columns = []column{{name: ids, kind: unit, text: true}, value}
+	by.columns = append(by.columns, value)
 	if l.Options.OutcomeEvent != "" {
 		by.add(observation, l.Options.OutcomeEvent)
 	}

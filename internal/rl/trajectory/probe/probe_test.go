@@ -29,7 +29,9 @@ func questions() map[string]trajectory.Options {
 	sorted.Joined = map[string][]string{"unit_id": {"who", "site"}, "episode_id": {"site", "who", "nr"}}
 	cut := repair
 	cut.Restart = true
-	return map[string]trajectory.Options{"sorted": sorted, "cut": cut, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
+	lists := repair
+	lists.Rows = "log.rows"
+	return map[string]trajectory.Options{"lists": lists, "sorted": sorted, "cut": cut, "quoted": quoted, "repair": repair, "complete": complete, "words": words, "rows": rows}
 }
 
 // tables are what configurations ask of tables as clinics have them.
@@ -48,7 +50,9 @@ func tables() map[string]trajectory.Options {
 	categories.Encode = map[string]trajectory.Vocabulary{"ward": {Words: []string{"a", "b", "other"}, Other: true}, "sex": {Words: []string{"f", "other"}, OneHot: true, Other: true}}
 	byEpisode := joined
 	byEpisode.EpisodesPerPerson, byEpisode.OutcomeBy = 2, "episode_id"
-	return map[string]trajectory.Options{"joined": joined, "joined by episode": byEpisode, "survival": survival, "categories": categories, "last reward": last, "empty rewards": empty}
+	listed, dead, alive := joined, 0.0, 1.0
+	listed.OutcomeColumn, listed.OutcomePresent, listed.OutcomeAbsent = "", &dead, &alive
+	return map[string]trajectory.Options{"joined": joined, "listed": listed, "joined by episode": byEpisode, "survival": survival, "categories": categories, "last reward": last, "empty rewards": empty}
 }
 
 // TestOthersAreReadAlike: of every question and format what is read of others does not
@@ -62,7 +66,7 @@ func TestOthersAreReadAlike(t *testing.T) {
 			formats, pairs = tableFormats, tablePairs
 		}
 		for _, format := range formats {
-			if o.Multiline && format != "csv" {
+			if o.Multiline && format != "csv" || o.Rows != "" && format != "ndjson" {
 				continue
 			}
 			t.Run(name+"/"+format, func(t *testing.T) {

@@ -61,12 +61,20 @@ func asCSV(l *log, rows []row) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func asNDJSON(_ *log, rows []row) ([]byte, error) {
+func asNDJSON(l *log, rows []row) ([]byte, error) {
 	var b bytes.Buffer
-	for _, r := range rows {
+	person, listed := "", ""
+	if l.o.Rows != "" {
+		for _, c := range l.columns {
+			if c.kind == unit {
+				person = c.name
+			}
+		}
+	}
+	for i, r := range rows {
 		var fields []string
 		for _, name := range slices.Sorted(maps.Keys(r)) {
-			if name != broken {
+			if name != broken && name != person {
 				fields = append(fields, strconv.Quote(name)+":"+r[name])
 			}
 		}
@@ -77,9 +85,30 @@ func asNDJSON(_ *log, rows []row) ([]byte, error) {
 		case "more":
 			text = text[:len(text)-1] + "," + fields[0] + "}"
 		}
+		if l.o.Rows != "" {
+			if listed += text; i+1 < len(rows) && rows[i+1][person] == r[person] {
+				listed += ","
+				continue
+			}
+			text, listed = inLists(l.o.Rows, listed, person, r), ""
+		}
 		b.WriteString(text + "\n")
 	}
 	return b.Bytes(), nil
+}
+
+// inLists is a line with a list of rows, and the id of whose they are.
+func inLists(path, rows, person string, r row) string {
+	keys := strings.Split(path, ".")
+	line := "[" + rows + "]"
+	for i := len(keys) - 1; i >= 0; i-- {
+		id := ""
+		if value, ok := r[person]; i == 0 && ok {
+			id = strconv.Quote(person) + ":" + value + ","
+		}
+		line = "{" + id + strconv.Quote(keys[i]) + ":" + line + "}"
+	}
+	return line
 }
 
 // asParquet writes columns of doubles, of flags and of texts, all of which may be null;

@@ -31,7 +31,7 @@ func (f *rowFaults) append(dst []byte, b *table.Batch, row int, lacks []string) 
 	dst = binary.AppendUvarint(dst, uint64(len(found)))
 	for _, x := range found {
 		dst = binary.AppendUvarint(dst, uint64(f.kind(x)))
-		dst = binary.AppendUvarint(dst, uint64(x.Err.Row))
+		dst = binary.AppendUvarint(dst, uint64(rowOf(&x.Err)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(lacks)))
 	for _, column := range lacks {
@@ -69,7 +69,8 @@ func (f *rowFaults) give(b *table.Batch, record []byte) []byte {
 	}
 	for range next() {
 		x := f.kinds[next()]
-		e := trajectory.InputError{File: x.Err.File, Row: next(), Column: x.Err.Column, What: x.Err.What, Remedy: x.Err.Remedy, Kind: x.Err.Kind, Cause: x.Err.Cause}
+		record, element := table.Place(next())
+		e := trajectory.InputError{File: x.Err.File, Row: record, Element: element, Column: x.Err.Column, What: x.Err.What, Remedy: x.Err.Remedy, Kind: x.Err.Kind, Cause: x.Err.Cause}
 		if x.Form {
 			b.FailForm(&e)
 		} else {

@@ -27,6 +27,7 @@ type episodeState struct {
 	early   place // its row, if the reward is not 0
 
 	clipped, replaced, empty int // rewards and observations that were repaired, and empty rewards
+	absent                   int // 1 if the outcome is that of an id without a row
 }
 
 // describe sets what the episodes of a file have in common.
@@ -50,6 +51,7 @@ func (s *Stream) begin() {
 	for i := range b.plain {
 		b.plain[i] = b.plain[i][:0]
 	}
+	clear(b.replaced)
 	s.ep.Number, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated
 }
 
@@ -58,6 +60,7 @@ type buffers struct {
 	obs, reward, final, next []float64
 	action                   []int32
 	plain                    [blocks][]float64
+	replaced                 []int // by place of an observation
 }
 
 // finish hands the columns over to s.ep and checks the end of the episode.
@@ -203,7 +206,8 @@ func (s *Stream) take(lo, hi int) error {
 // a decision without an action, as it would have been in one batch with those.
 func (s *Stream) decided() {
 	if s.state.rows == 0 {
-		s.ep.File, s.ep.Row = s.state.finalAt.file, s.state.finalAt.row
+		s.ep.File = s.state.finalAt.file
+		s.ep.Row, _ = table.Place(s.state.finalAt.row)
 	}
 	s.state.rows++
 	s.buf.obs, s.buf.next = append(s.buf.obs, s.buf.final...), s.buf.next[:0]
@@ -229,7 +233,8 @@ func (s *Stream) isFinal(row int) bool {
 func (s *Stream) append(lo, hi int) {
 	b := &s.buf
 	if s.state.rows == 0 {
-		s.ep.File, s.ep.Row = s.index, s.batch.Row[lo]
+		s.ep.File = s.index
+		s.ep.Row, _ = table.Place(s.batch.Row[lo])
 	}
 	from := len(b.obs)
 	b.obs = append(b.obs, s.values(blkObs, lo, hi)...)
@@ -314,6 +319,10 @@ func (s *Stream) impute(obs []float64) {
 		if v != v && !slices.Contains(s.o.Whole, s.ep.Columns[i%w]) { // which its episode is left out for
 			obs[i] = s.o.Means[s.ep.Columns[i%w]] // 0 without means
 			s.state.replaced++
+			for len(s.buf.replaced) < w {
+				s.buf.replaced = append(s.buf.replaced, 0)
+			}
+			s.buf.replaced[i%w]++
 		}
 	}
 }

@@ -26,8 +26,14 @@ func (s *Stream) cap() bool {
 	if usable {
 		s.rewards += n
 		s.repaired.Rewards += s.state.clipped
-		s.repaired.Observations += s.state.replaced
+		if s.state.replaced > 0 {
+			s.repaired.Observations += s.state.replaced
+			for i, n := range s.buf.replaced {
+				s.replaced[s.ep.Columns[i]] += n
+			}
+		}
 		s.repaired.Empty += s.state.empty
+		s.repaired.Absent += s.state.absent
 	}
 	if s.o.Horizon == 0 && s.o.EpisodesPerPerson == 0 {
 		s.shorten(n)
@@ -37,6 +43,9 @@ func (s *Stream) cap() bool {
 		s.tally = append(s.tally, tally{})
 	}
 	t := &s.tally[s.ep.Person]
+	if s.o.OneRowEpisodes && t.episodes == 1 && (s.o.Horizon == 1 || s.o.EpisodesPerPerson == 1) {
+		s.second(place{file: s.ep.File, row: s.ep.Row})
+	}
 	if s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson {
 		s.beyond(personHasMore, "problem.episodes")
 		s.notice("episodes beyond the cap on episodes a person were left out")
@@ -63,6 +72,13 @@ func (s *Stream) cap() bool {
 	}
 	t.episodes++
 	return true
+}
+
+// second notes a further row of a person of whom one counts.
+func (s *Stream) second(at place) {
+	if s.seconds++; s.seconds == 1 || at.before(s.firstSecond) {
+		s.firstSecond = at
+	}
 }
 
 // cutsOutcome tells that a cap would cut off the last of the n decisions of the episode at hand,

@@ -51,7 +51,11 @@ func (c *checker) notFinite(row int, column string, v float64) {
 	case !isUnlisted(v):
 		c.fault(row, column, "is NaN or infinite", "write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue)
 	case c.s.bound.isDate(column):
-		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Form(), "correct the form (data.steps.format), or the row", trajectory.ErrValue)
+		zone := ""
+		if c.s.o.Steps.Date == "iso" {
+			zone = "; iso_zone for times with Z or an offset"
+		}
+		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Form(), "correct the form (data.steps.format"+zone+"), or the row", trajectory.ErrValue)
 	default:
 		c.fault(row, column, "is not in the column's vocabulary", "add the value to data.actions or data.encode if it is one that may occur, or mend the row", trajectory.ErrValue)
 	}

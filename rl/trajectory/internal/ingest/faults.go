@@ -2,9 +2,12 @@ package ingest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // mostKinds bounds the kinds of faults that are counted apart; a file may have
@@ -53,6 +56,9 @@ func (f *faults) kind(kind trajectory.FaultKind) int {
 
 // keep puts a fault that count reported among the first, behind those of its row.
 func (f *faults) keep(at place, e *trajectory.InputError) {
+	if record, element := table.Place(e.Row); element > 0 {
+		e.Row, e.Element = record, element
+	}
 	i := len(f.kept)
 	for i > 0 && at.before(f.at[i-1]) {
 		i--
@@ -101,6 +107,18 @@ func (f *faults) take(o *faults) {
 			f.keep(o.at[i], e)
 		}
 	}
+}
+
+// rowOf is the number of the row that an error is about.
+func rowOf(e *trajectory.InputError) int { return table.Numbered(e.Row, e.Element) }
+
+// rowWords is the number of a row for a reader.
+func rowWords(row int) string {
+	record, element := table.Place(row)
+	if element == 0 {
+		return strconv.Itoa(record)
+	}
+	return fmt.Sprintf("%d, element %d,", record, element)
 }
 
 // err is all that was found: nil, the one fault, or a [trajectory.FaultsError].

@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -99,7 +101,7 @@ func (s *Stream) bindNext() (*binding, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		s.opened, s.size = info, info.Size()
 	}
-	t, err := s.format.Open(path)
+	t, err := s.openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +111,35 @@ func (s *Stream) bindNext() (*binding, error) {
 		return nil, err
 	}
 	return b, s.sameAsFirst(b)
+}
+
+// openFile opens a file whose rows, or columns, may be within its records.
+func (s *Stream) openFile(path string) (table.Table, error) {
+	if n := nesting(&s.o); s.format.Nested != nil && (n.Rows != "" || len(n.Inner) > 0) {
+		return s.format.Nested(path, n)
+	}
+	return s.format.Open(path)
+}
+
+// nesting is what the options ask for that is not at the top of records: names with dots.
+func nesting(o *trajectory.Options) table.Nesting {
+	n := table.Nesting{Rows: o.Rows}
+	add := func(names ...string) {
+		for _, name := range names {
+			if strings.Contains(name, ".") && !slices.Contains(n.Inner, name) {
+				n.Inner = append(n.Inner, name)
+			}
+		}
+	}
+	for _, name := range sortedKeys(o.Columns) {
+		add(o.Columns[name])
+	}
+	for _, name := range sortedKeys(o.Joined) {
+		add(o.Joined[name]...)
+	}
+	add(o.Observations...)
+	add(sortedKeys(o.Encode)...)
+	return n
 }
 
 func (s *Stream) endOfFile() error {

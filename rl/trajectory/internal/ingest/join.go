@@ -92,11 +92,17 @@ func (s *Stream) Join(x *Stream) bool {
 	s.violations.merge(x.violations, x.files[0], s.joins.after)
 	s.repaired.Rewards += x.repaired.Rewards
 	s.repaired.Observations += x.repaired.Observations
+	addAll(s.replaced, x.replaced)
+	if x.seconds > 0 {
+		s.second(place{row: x.firstSecond.row + s.joins.after})
+		s.seconds += x.seconds - 1
+	}
 	for i, word := range x.joined {
 		s.joined = grown(s.joined, i)
 		s.joined[i] |= word
 	}
 	s.repaired.Empty += x.repaired.Empty
+	s.repaired.Absent += x.repaired.Absent
 	s.repaired.Episodes += x.repaired.Episodes
 	s.unused.Episodes += x.unused.Episodes
 	s.unused.Horizon += x.unused.Horizon

@@ -25,8 +25,10 @@ type Facts struct {
 	ByEpisode, Nameless bool
 
 	Rows                       int64
-	Clipped, Replaced, Rewards int // rewards and observations that were changed, of so many rewards
-	Empty                      int // rewards that are 0 because they are empty
+	Clipped, Replaced, Rewards int            // rewards and observations that were changed, of so many rewards
+	Empty                      int            // rewards that are 0 because they are empty
+	ReplacedBy                 map[string]int `json:",omitempty"` // observations that were, by their names
+	Absent                     int            `json:",omitempty"` // outcomes of ids without a row
 	Notices                    []string
 	Faults                     Faults
 }
@@ -47,7 +49,7 @@ type Fault struct {
 
 // Facts returns what was found, once the stream has been read to its end.
 func (s *Stream) Facts() Facts {
-	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Empty: s.repaired.Empty, Notices: s.notices, Faults: s.faults.export()}
+	f := Facts{Rows: s.rows, Clipped: s.repaired.Rewards, Replaced: s.repaired.Observations, Rewards: s.rewards, Empty: s.repaired.Empty, Absent: s.repaired.Absent, ReplacedBy: s.replaced, Notices: s.notices, Faults: s.faults.export()}
 	if s.first != nil && !s.first.hasKey[keyUnit] {
 		f.ByEpisode, f.Nameless = !s.o.OneRowEpisodes, s.o.OneRowEpisodes
 	}
@@ -169,7 +171,9 @@ func (s *Stream) Gather(found ...Facts) {
 		s.rewards += f.Rewards
 		s.repaired.Rewards += f.Clipped
 		s.repaired.Observations += f.Replaced
+		addAll(s.replaced, f.ReplacedBy)
 		s.repaired.Empty += f.Empty
+		s.repaired.Absent += f.Absent
 		for _, n := range f.Notices {
 			s.notice(n)
 		}

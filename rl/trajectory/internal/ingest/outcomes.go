@@ -22,6 +22,7 @@ type outcomes struct {
 	spellings *spellings
 	values    []float64 // by id
 	events    []float64 // by id; nil without
+	present   *float64  // of every id, else nil
 	// unusable says why an id has no value, and where a second row of it is.
 	unusable map[int]unusable
 	notices  []string
@@ -46,7 +47,7 @@ func (s *Stream) readOutcomes() error {
 		return err
 	}
 	defer in.Close()
-	t := &outcomes{files: s.besides, ids: in.persons, spellings: in.spellings, unusable: map[int]unusable{}}
+	t := &outcomes{files: s.besides, ids: in.persons, spellings: in.spellings, present: s.o.OutcomePresent, unusable: map[int]unusable{}}
 	for {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -103,7 +104,10 @@ func outcomeOptions(o *trajectory.Options) trajectory.Options {
 	} else if o.OutcomeBy == canon.Episode {
 		out.Columns[canon.Unit] = canon.Episode
 	}
-	if v, ok := o.Encode[canon.Reward]; ok {
+	if o.OutcomePresent != nil { // a row has an id alone
+		out.Columns[canon.Reward] = trajectory.NoColumn
+		out.OutcomeFiles, out.OutcomeBy, out.OutcomePresent = o.OutcomeFiles, canon.Unit, o.OutcomePresent
+	} else if v, ok := o.Encode[canon.Reward]; ok {
 		out.Encode[canon.Reward] = v
 	}
 	if o.OutcomeEvent != "" {
@@ -124,7 +128,9 @@ func (t *outcomes) take(in *Stream, e *trajectory.Episode, event bool) {
 	}
 	value, code := math.NaN(), math.NaN()
 	if e.Len() > 0 {
-		value = e.Reward[0]
+		if value = e.Reward[0]; t.present != nil {
+			value = *t.present
+		}
 		if event {
 			code = e.Obs[0]
 		}
@@ -165,8 +171,7 @@ func (s *Stream) lookUp() (value, event float64) {
 	id := ids.at(number)
 	at, ok := t.ids.find(id)
 	if !ok {
-		s.noOutcomeOf(id)
-		return none, none
+		return s.noOutcomeOf(id), none
 	}
 	s.join(at)
 	if u, bad := t.unusable[at]; bad {
@@ -185,22 +190,28 @@ func (t *outcomes) fault(id int, u unusable) *trajectory.InputError {
 	e := &trajectory.InputError{File: t.files[at.file], Row: at.row, Column: u.why.Column, What: u.why.What + ", so that there is no outcome", Remedy: "mend the row", Kind: trajectory.ErrValue}
 	if u.second.row > 0 {
 		e.What = "two rows have the id of this one, so that there is no outcome"
-		e.Remedy = fmt.Sprintf("keep this row or row %d of %s", u.second.row, t.files[u.second.file])
+		e.Remedy = fmt.Sprintf("keep this row or row %s of %s", rowWords(u.second.row), t.files[u.second.file])
 	}
 	return e
 }
 
 // noOutcomeOf is about an episode whose id has no row among the outcomes, or one that is
-// spelled in another way, which is a fault as it is within one file.
-func (s *Stream) noOutcomeOf(id []byte) {
+// spelled in another way, which is a fault as it is within one file. It gives what is stated of
+// ids without a row.
+func (s *Stream) noOutcomeOf(id []byte) float64 {
 	t, column, here := s.outcomes, s.o.OutcomeBy, s.lastRow()
 	if at, clash := t.spellings.like(t.ids, id); clash {
 		s.faults.add(here, &trajectory.InputError{File: s.files[here.file], Row: here.row, Column: column,
-			What: fmt.Sprintf("is another spelling of the id in row %d of %s", at.row, t.files[at.file]), Remedy: "write every id in one way in both files", Kind: trajectory.ErrValue})
-		return
+			What: fmt.Sprintf("is another spelling of the id in row %s of %s", rowWords(at.row), t.files[at.file]), Remedy: "write every id in one way in both files", Kind: trajectory.ErrValue})
+		return math.NaN()
+	}
+	if absent := s.o.OutcomeAbsent; absent != nil {
+		s.state.absent = 1
+		return *absent
 	}
 	s.violation(here, &trajectory.InputError{Column: column, What: "has no row in " + t.files[0] + ", the file of outcomes",
 		Remedy: "add the row; a missing outcome is not 0", Kind: trajectory.ErrValue})
+	return math.NaN()
 }
 
 // lastRow is where the last row of the episode at hand is.
@@ -267,11 +278,17 @@ func (s *Stream) tellOutcomes() {
 	for _, n := range s.outcomes.notices {
 		s.notice(n)
 	}
+	if absent := s.o.OutcomeAbsent; absent != nil {
+		s.notice(fmt.Sprintf("%s: episodes without a row there, whose outcome is %g as data.outcome.absent says: %d", s.outcomes.files[0], *absent, s.repaired.Absent))
+	}
 	n := len(s.outcomes.values)
 	for _, word := range s.joined {
 		n -= bits.OnesCount64(word)
 	}
-	if n > 0 {
+	switch {
+	case n > 0 && n == len(s.outcomes.values) && s.o.OutcomeAbsent != nil:
+		s.notice(fmt.Sprintf("NO ID OF %s IS IN THE DATA, and everybody is read as absent: are its ids those of data.outcome.by?", s.outcomes.files[0]))
+	case n > 0:
 		s.notice(fmt.Sprintf("%s: ids that are not in the data, and add nothing: %d", s.outcomes.files[0], n))
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestOutcomesOfAnotherFile: the last decision of an episode has the value of the one row with
-// its id, wherever batches of either file end; no row, two rows and no value leave it out, or
+// its id, wherever batches of either file end; no row (where nothing is stated of that), two rows and no value leave it out, or
 // are errors, and nobody else is read differently for them.
 func TestOutcomesOfAnotherFile(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -22,6 +22,7 @@ func TestOutcomesOfAnotherFile(t *testing.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(1, 3), 1, 5).Draw(rt, "lengths")
 		rows := rapid.SliceOfN(rapid.IntRange(0, 7), 1, 8).Draw(rt, "ids")
 		values := rapid.SliceOfN(rapid.SampledFrom([]string{"1", "0.5", "-1", ""}), len(rows), len(rows)).Draw(rt, "values")
+		absent := rapid.SampledFrom([]*float64{nil, new(float64)}).Draw(rt, "absent")
 		data, outcomes, want, sound := "unit_id,episode_id,action", by+",alive", "", true
 		for i, id := range rows {
 			outcomes += fmt.Sprintf("\n%d,%s", id, values[i])
@@ -33,6 +34,9 @@ func TestOutcomesOfAnotherFile(t *testing.T) {
 				if id == e {
 					found, value = found+1, values[i]
 				}
+			}
+			if found == 0 && absent != nil {
+				found, value = 1, "0"
 			}
 			if found != 1 || value == "" {
 				want, sound = want+"[];", false
@@ -50,7 +54,7 @@ func TestOutcomesOfAnotherFile(t *testing.T) {
 				return m, nil
 			}}
 			for _, repair := range []bool{true, false} {
-				o := trajectory.Options{Repair: repair, Unit: trajectory.UnitPerson, OutcomeFiles: []string{"outcomes"}, OutcomeBy: by, OutcomeColumn: "alive"}
+				o := trajectory.Options{Repair: repair, Unit: trajectory.UnitPerson, OutcomeFiles: []string{"outcomes"}, OutcomeBy: by, OutcomeColumn: "alive", OutcomeAbsent: absent}
 				s, err := ingest.NewStream(context.Background(), format, []string{"data"}, o)
 				if err != nil {
 					rt.Fatal(err)

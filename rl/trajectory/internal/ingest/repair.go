@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -76,7 +77,10 @@ func (s *Stream) tellRepairs() {
 		s.notice(s.clippedWords(r))
 	}
 	if r.Observations > 0 {
-		s.notice(fmt.Sprintf("missing observations were replaced: %d", r.Observations))
+		s.notice(s.replacedWords(r))
+	}
+	if s.seconds > 0 {
+		s.notice(fmt.Sprintf("further rows of persons of whom one row counts: %d (the first: %s:%d)", s.seconds, s.files[s.firstSecond.file], s.firstSecond.row))
 	}
 	if s.o.EmptyIsZero {
 		s.notice(fmt.Sprintf("empty rewards were read as 0, as data.reward.missing says: %d of %d", r.Empty, s.rewards))
@@ -98,6 +102,31 @@ func (s *Stream) clippedWords(r trajectory.Repaired) string {
 		words = fmt.Sprintf("%.3g%% OF THE REWARDS ARE CLIPPED; validate --config shows them; %s of %d", 100*share, words, s.rewards)
 	}
 	return words
+}
+
+// replacedWords says how many observations were replaced, and in which columns.
+func (s *Stream) replacedWords(r trajectory.Repaired) string {
+	words := fmt.Sprintf("missing observations were replaced: %d", r.Observations)
+	var in []string
+	for _, name := range sortedKeys(s.replaced) {
+		if n := s.replaced[name]; n > 0 {
+			in = append(in, fmt.Sprintf("%s: %d", name, n))
+		}
+	}
+	if len(in) > maxIgnored {
+		in = append(in[:maxIgnored], fmt.Sprintf("and %d more columns", len(in)-maxIgnored))
+	}
+	if len(in) == 0 {
+		return words
+	}
+	return words + " (" + strings.Join(in, ", ") + ")"
+}
+
+// addAll adds counts by their names.
+func addAll(counts, more map[string]int) {
+	for name, n := range more {
+		counts[name] += n
+	}
 }
 
 // leftOutWords says how many episodes were left out, of those met.

@@ -126,6 +126,11 @@ func (x *binder) missing(canonical string) error {
 	if a := canon.Aliases(canonical); len(a) > 0 {
 		remedy += " (also known: " + strings.Join(a, ", ") + ")"
 	}
+	for _, f := range x.fields {
+		if f.Rows {
+			remedy += "; if the rows are in the list " + f.Name + " of a line, set data.rows: " + f.Name
+		}
+	}
 	return x.fail(canonical, "the file has no such column", remedy)
 }
 

@@ -41,11 +41,14 @@ type Stream struct {
 	tally             []tally
 	unused            trajectory.Unused
 	repaired          trajectory.Repaired
-	nameless          bool     // the last row has no id of an episode
-	met               int      // episodes, those left out included
-	rewards           int      // of the episodes that are not left out, before caps
-	violations        *faults  // for which episodes were left out
-	first             *binding // of the first file
+	replaced          map[string]int // observations, by their names
+	seconds           int            // further rows of persons of whom one counts
+	firstSecond       place          // of those
+	nameless          bool           // the last row has no id of an episode
+	met               int            // episodes, those left out included
+	rewards           int            // of the episodes that are not left out, before caps
+	violations        *faults        // for which episodes were left out
+	first             *binding       // of the first file
 	notices           []string
 	rows, told        int64
 	lines             int
@@ -94,7 +97,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if len(files) > maxFiles {
 		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst)}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst), replaced: map[string]int{}}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that
@@ -173,7 +176,7 @@ func (s *Stream) verdict(end error) error {
 			s.faults.add(place{file: s.index}, e)
 		}
 	case errors.As(end, &input):
-		s.faults.add(place{file: max(s.index, 0), row: input.Row}, input)
+		s.faults.add(place{file: max(s.index, 0), row: rowOf(input)}, input)
 	default: // the disk failed, or the caller gave up
 		return end
 	}
@@ -188,7 +191,7 @@ var errFaults = errors.New("faults have been noted")
 
 // note records a fault, and ends reading if the first one is to.
 func (s *Stream) note(e *trajectory.InputError) error {
-	return s.noteAt(place{file: s.index, row: e.Row}, e)
+	return s.noteAt(place{file: s.index, row: rowOf(e)}, e)
 }
 
 func (s *Stream) noteAt(at place, e *trajectory.InputError) error {
@@ -295,7 +298,7 @@ func (s *Stream) unread(hi int) {
 				into = s.leaveOut()
 			}
 			s.lastViolation = trajectory.FaultKind{Column: f.Err.Column, What: f.Err.What}
-			if at := (place{file: s.index, row: f.Err.Row}); into.count(at, f.Err.Column, f.Err.What) {
+			if at := (place{file: s.index, row: rowOf(&f.Err)}); into.count(at, f.Err.Column, f.Err.What) {
 				e := f.Err // the batch is used again
 				into.keep(at, &e)
 			}

@@ -162,7 +162,7 @@ func (s *Stream) spelled(column string, unit int, at place) error {
 		return nil
 	}
 	if s.faults.count(at, column, "is another spelling of an earlier id") {
-		s.faults.keep(at, s.faultAt(at, column, fmt.Sprintf("is another spelling of the id in row %d of %s, and would count as another unit", before.row, s.files[before.file]),
+		s.faults.keep(at, s.faultAt(at, column, fmt.Sprintf("is another spelling of the id in row %s of %s, and would count as another unit", rowWords(before.row), s.files[before.file]),
 			"write every id in one way: no spaces or quotes around it, ASCII digits and hyphens and, in numbers, no plus sign, leading zeros, decimal point, exponent, thousands or 0x", trajectory.ErrValue))
 	}
 	return s.ended()

@@ -13,6 +13,10 @@
 // matter; a key may not come twice in a row. What stands in keys that nobody asks
 // for is skipped, not checked.
 //
+// [OpenNested] reads files of which each line holds a list of rows, and columns that lie in
+// objects: those that are named, by their keys with dots between them. A line without a row is
+// one row in which everything of it is missing.
+//
 // Numbers are in the units of the source and are read to the nearest float64.
 // The format is RFC 8259, line by line.
 package ndjsonfile

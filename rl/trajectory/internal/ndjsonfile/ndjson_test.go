@@ -307,6 +307,7 @@ func reward(line string) (float64, error) {
 // Whatever the bytes, reading ends in data or in an error for the curator.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte(`{"episode_id":"a","log":{"rows":[{"v":{"x":1},"reward":1,"action":0} , {"v":null,"reward":1}]}}` + "\n" + `{"episode_id":"b","log":{"rows":[]}}` + "\n"))
 	f.Add([]byte(`{"episode_id":"\u00e9\"","reward":[1,[2]],"obs_x":{"a":{}}}` + "\n\n{}\n"))
 	f.Add([]byte("\ufeff{\"episode_id\":1,\"observation\":[ ],\"reward\":1}\n{\"observation\":[1}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -314,15 +315,26 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, everything())
-		if err != nil {
-			if !errors.Is(err, trajectory.ErrInput) {
-				t.Fatalf("%v does not wrap ErrInput", err)
+		listed := everything()
+		listed.Rows, listed.Observations, listed.Repair = "log.rows", []string{"v.x"}, true
+		for _, o := range []trajectory.Options{everything(), listed} {
+			d, _, err := ingest.Read(context.Background(), ndjsonfile.Format(), []string{path}, o)
+			if err != nil {
+				if !errors.Is(err, trajectory.ErrInput) {
+					t.Fatalf("%v does not wrap ErrInput", err)
+				}
+				continue
 			}
-			return
+			if d.Rows() == 0 && !o.Repair || d.EpisodeStart[d.Episodes()] != d.Rows() || len(d.Obs) != d.Rows()*len(d.Columns) {
+				t.Fatalf("%d rows, episodes %v", d.Rows(), d.EpisodeStart)
+			}
 		}
-		if d.Rows() == 0 || d.EpisodeStart[d.Episodes()] != d.Rows() || len(d.Obs) != d.Rows()*len(d.Columns) {
-			t.Fatalf("%d rows, episodes %v", d.Rows(), d.EpisodeStart)
+		x, err := ndjsonfile.OpenNested(path, table.Nesting{All: true, Rows: "log.rows"})
+		if err == nil {
+			err = x.Close()
+		}
+		if err != nil && !errors.Is(err, trajectory.ErrInput) {
+			t.Fatal(err)
 		}
 	})
 }

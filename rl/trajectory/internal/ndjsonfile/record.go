@@ -28,14 +28,19 @@ func (t *reader) sample() error {
 			return t.notObjects(line)
 		}
 		row++
-		if err := t.object(line, t.discover); err != nil {
+		if err := t.object(0, line, t.discover); err != nil {
 			return t.broken(err)
 		}
+		elements, err := t.discoverElements(line)
+		if err != nil {
+			return t.broken(err)
+		}
+		row += max(elements, 1) - 1
 	}
 	if len(t.fields) == 0 {
 		return &trajectory.InputError{File: t.name, What: "the file is empty", Remedy: "write one JSON object a decision, each on its own line", Kind: trajectory.ErrEmpty}
 	}
-	t.lines.number = 0
+	t.lines.number, t.nested.element = 0, 0
 	return nil
 }
 
@@ -53,11 +58,12 @@ func (t *reader) notObjects(line []byte) error {
 
 // object walks over the keys of a line and hands each value's place to visit,
 // which returns the place after it.
-func (t *reader) object(b []byte, visit func(field int, b []byte, p int) (int, error)) error {
+func (t *reader) object(level int, b []byte, visit func(field int, b []byte, p int) (int, error)) error {
 	if b[0] != '{' {
 		return errSyntax
 	}
 	t.row++
+	t.levels[level].stamp = t.row
 	p := skipSpace(b, 1)
 	if p < len(b) && b[p] == '}' {
 		return t.end(b, p+1)
@@ -70,7 +76,7 @@ func (t *reader) object(b []byte, visit func(field int, b []byte, p int) (int, e
 		if err != nil {
 			return err
 		}
-		i, err := t.find(b[p:end], escaped, guess)
+		i, err := t.find(level, b[p:end], escaped, guess)
 		if err != nil {
 			return err
 		}
@@ -80,8 +86,14 @@ func (t *reader) object(b []byte, visit func(field int, b []byte, p int) (int, e
 		if p = skipSpace(b, p+1); p >= len(b) {
 			return errSyntax
 		}
+		from := p
 		if p, err = visit(i, b, p); err != nil {
 			return err
+		}
+		if t.fields[i].above {
+			if err := t.within(level, t.fields[i].name, b[from:p], from, visit); err != nil {
+				return err
+			}
 		}
 		if p = skipSpace(b, p); p >= len(b) {
 			return errSyntax
@@ -105,25 +117,26 @@ func (t *reader) end(b []byte, p int) error {
 
 // find gives the number of the field that a key names. Keys mostly come in the
 // same order, which is where it looks first.
-func (t *reader) find(quoted []byte, escaped bool, guess int) (int, error) {
+func (t *reader) find(level int, quoted []byte, escaped bool, guess int) (int, error) {
 	name, err := text(quoted, escaped)
 	if err != nil {
 		return 0, err
 	}
-	i := -1
-	if guess < len(t.order) && string(name) == t.fields[t.order[guess]].name {
-		i = t.order[guess]
-	} else if n, ok := t.byName[string(name)]; ok {
+	i, l := -1, &t.levels[level]
+	if guess < len(l.order) && string(name) == t.fields[l.order[guess]].name {
+		i = l.order[guess]
+	} else if n, ok := l.byName[string(name)]; ok {
 		i = n
 	}
 	if i < 0 {
 		if t.sampled {
 			return 0, t.fault("", "has a key that none of the first rows has", "write every key in the first row, null where it has no value", trajectory.ErrColumn)
 		}
-		i = len(t.fields)
-		t.byName[string(name)] = i
-		t.fields = append(t.fields, field{name: string(name)})
-		t.order = append(t.order, i)
+		i = t.found(level, string(name))
+		l.order = append(l.order, i)
+	}
+	if t.fields[i].inner {
+		return 0, t.ambiguous(t.fields[i].name)
 	}
 	if t.fields[i].seen == t.row {
 		return 0, t.fault(t.fields[i].name, "comes twice in a row", "write every key once", trajectory.ErrFormat)
@@ -139,11 +152,14 @@ func (t *reader) discover(i int, b []byte, p int) (int, error) {
 		return 0, err
 	}
 	f, value := &t.fields[i], b[p:end]
+	f.value = span{p, end}
+	f.count++
 	if string(value) == "null" {
 		return end, nil
 	}
 	if !f.typed {
 		f.typed, f.list = true, value[0] == '['
+		f.objects = value[0] == '{' || f.list && value[skipSpace(value, 1)] == '{'
 	}
 	if f.list && f.width == 0 && value[0] == '[' {
 		f.width, err = elements(value, nil)
@@ -167,11 +183,11 @@ func (t *reader) next(b *table.Batch) error {
 		t.keys[i].text = nil
 	}
 	faults := len(b.Faults)
-	if err := t.object(line, func(i int, line []byte, p int) (int, error) { return t.value(b, i, line, p) }); err != nil {
+	if err := t.object(0, line, func(i int, line []byte, p int) (int, error) { return t.value(b, i, line, p) }); err != nil {
 		b.Faults = b.Faults[:faults]
 		return t.broken(err)
 	}
-	t.absent(b)
+	t.absent(b, 0)
 	for i := range t.keys {
 		b.Keys[t.keys[i].block].Append(t.keys[i].text, 1)
 	}
@@ -183,10 +199,10 @@ func (t *reader) next(b *table.Batch) error {
 // absent makes null of what the row does not have. That is a fault where the
 // column was found rather than asked for: whether the data have a column is not
 // for other rows to say.
-func (t *reader) absent(b *table.Batch) {
+func (t *reader) absent(b *table.Batch, level int) {
 	for i := range t.fields {
 		f := &t.fields[i]
-		if f.seen == t.row {
+		if f.level != level || f.seen == t.levels[level].stamp {
 			continue
 		}
 		for _, p := range f.picks {
@@ -227,6 +243,9 @@ func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 		return 0, err
 	}
 	value := line[p:end]
+	if f.above && !t.nesting.All && value[0] != '{' && string(value) != "null" {
+		b.Fail(t.fault(f.name, "is no object, and a column that lies in it is asked for", "write an object, or null", trajectory.ErrValue))
+	}
 	for k := range f.picks {
 		if err := t.deliver(b, &f.picks[k], value); err != nil {
 			fault := t.wrong(f.name, &f.picks[k], err)
@@ -360,7 +379,7 @@ func (t *reader) wrong(column string, p *pick, err error) *trajectory.InputError
 }
 
 func (t *reader) fault(column, what, remedy string, kind error) *trajectory.InputError {
-	return &trajectory.InputError{File: t.name, Row: t.lines.number, Column: column, What: what, Remedy: remedy, Kind: kind}
+	return &trajectory.InputError{File: t.name, Row: t.lines.number, Element: t.nested.element, Column: column, What: what, Remedy: remedy, Kind: kind}
 }
 
 // broken turns an error of the scanner into one for the curator.

@@ -87,6 +87,9 @@ type Format struct {
 	Extensions []string
 	// Open opens one file. It has read the header when it returns.
 	Open func(path string) (Table, error)
+	// Nested opens a file whose rows, or columns, are not at the top of its records; nil if
+	// the format has no such files.
+	Nested func(path string, n Nesting) (Table, error)
 	// Write writes a dataset as one file; nil if the format is not of single files.
 	Write func(io.Writer, *trajectory.Dataset) error
 }
@@ -96,6 +99,8 @@ type Field struct {
 	Name string
 	// List tells that a row holds a list of numbers in place of one.
 	List bool
+	// Rows tells that a row holds a list of objects, which may be rows.
+	Rows bool
 	// Dated tells that the format has a type of dates, or of times of a date, and the
 	// column has it; Zoned that the times are moments, which count from a time in UTC.
 	Dated, Zoned bool
