@@ -2,9 +2,13 @@ package evaluate
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -242,7 +246,7 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 		return nil, err
 	}
 	return func(ctx context.Context, src *noise.Source) (*Release, error) {
-		learn, judge := q.halves(d.Persons(), src)
+		learn, judge := q.halves(d, src)
 		mean, sums, err := q.learn(rows, learn, src)
 		if err != nil {
 			return nil, err
@@ -321,13 +325,16 @@ func (q *learnQuestion) returned(g float64) float64 {
 	return min(max(g, returns.Min), returns.Max)
 }
 
-// halves draws who is learned from, and who judges. It looks at nobody: under replace_one so
-// many persons by lot, under add_remove_one each by a lot of their own.
-func (q *learnQuestion) halves(persons int, src *noise.Source) (learn, judge []int) {
+// halves draws who is learned from, and who judges, of d. It looks at nobody's record: under
+// replace_one so many persons by lot, under add_remove_one each by a lot of their own, a hash of
+// the name under a key that is drawn for this run and kept nowhere.
+func (q *learnQuestion) halves(d *trajectory.Dataset, src *noise.Source) (learn, judge []int) {
+	persons := d.Persons()
 	if q.public.Privacy.Adjacency == dp.AddRemoveOne {
+		lot := newLots(src)
 		share := float64(q.learnOn) / float64(q.public.Persons)
 		for person := range persons {
-			if src.Bernoulli(share) {
+			if lot.of(d, person) < share {
 				learn = append(learn, person)
 			} else {
 				judge = append(judge, person)
@@ -346,6 +353,28 @@ func (q *learnQuestion) halves(persons int, src *noise.Source) (learn, judge []i
 	slices.Sort(all[:q.learnOn])
 	slices.Sort(all[q.learnOn:])
 	return all[:q.learnOn], all[q.learnOn:]
+}
+
+// lots are numbers in [0, 1) of persons, by a secret key.
+type lots struct{ key [32]byte }
+
+func newLots(src *noise.Source) lots {
+	var l lots
+	for i := 0; i < len(l.key); i += 8 {
+		binary.LittleEndian.PutUint64(l.key[i:], src.Uint64())
+	}
+	return l
+}
+
+// of is that of a person, by name or, of data without names, by place.
+func (l lots) of(d *trajectory.Dataset, person int) float64 {
+	name := strconv.Itoa(person)
+	if d.PersonID != nil {
+		name = d.PersonID[person]
+	}
+	h := hmac.New(sha256.New, l.key[:])
+	h.Write([]byte(name))
+	return float64(binary.LittleEndian.Uint64(h.Sum(nil))>>11) / (1 << 53)
 }
 
 // learn makes the rounds of sums over one half.

@@ -74,7 +74,7 @@ func (p *path) effective(a arm, cause, upTo int) float64 {
 
 // newBand is an empty band of that many bins, with values in the first ones, which are known.
 func newBand(known, bins int) Band {
-	return Band{make([]float64, known), make([]float64, bins), make([]float64, bins)}
+	return Band{Values: make([]float64, known), Lower: make([]float64, bins), Upper: make([]float64, bins)}
 }
 
 // quantile is the standard normal quantile of that many intervals that hold together.

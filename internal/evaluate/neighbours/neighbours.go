@@ -130,19 +130,27 @@ func (s *Source) Pair() (Pair, error) {
 	if people[at], err = s.record(kind.one, at); err != nil {
 		return Pair{}, err
 	}
+	for i := range people {
+		people[i].name = fmt.Sprint("p", i)
+	}
 	other := slices.Clone(people)
 	if add {
 		other = slices.Delete(other, at, at+1)
 	} else if kind.opposed && !s.stated() {
 		// The others are of both kinds alike, so that what is fitted to all stays between them.
 		for i, p := range s.opposed(len(people)) {
+			name := people[i].name
 			people[i], other[i] = p[0], p[0]
 			if i == at {
 				other[i] = p[1]
 			}
+			people[i].name, other[i].name = name, name
 		}
-	} else if other[at], err = s.record(kind.another, at); err != nil {
-		return Pair{}, err
+	} else {
+		if other[at], err = s.record(kind.another, at); err != nil {
+			return Pair{}, err
+		}
+		other[at].name = people[at].name
 	}
 	if s.below(2) == 0 {
 		people, other = other, people

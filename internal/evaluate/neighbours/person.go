@@ -34,6 +34,7 @@ type decision struct {
 // person is a person's episodes, whether each ended by itself, and what was observed
 // after it, nil where that is not known.
 type person struct {
+	name     string // the same in both datasets
 	episodes [][]decision
 	ended    []bool
 	final    [][]float64
@@ -222,6 +223,9 @@ func (s *Source) dataset(all []person) *trajectory.Dataset {
 		d.PersonStart = append(d.PersonStart, len(d.Terminated))
 	}
 	// A reader names where an episode is from; nobody here is told.
+	for _, p := range all {
+		d.PersonID = append(d.PersonID, p.name)
+	}
 	d.Origin, d.FirstRow = make([]string, d.Episodes()), make([]int, d.Episodes())
 	return d
 }
