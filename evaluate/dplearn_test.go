@@ -1,0 +1,129 @@
+package evaluate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/schema"
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+// What is certified of a learned rule is at most what it is worth: learnDraws logs of each of
+// five trials, and too high in at most 5% and four standard errors of them. A rule of 6,000 persons gains most of what can be gained.
+func TestCertificatesHold(t *testing.T) {
+	for _, w := range trialWorlds() {
+		high, highLogged, gained := 0, 0, 0.0
+		for log := range uint64(learnDraws) {
+			adjacency := dp.ReplaceOne
+			if log%3 == 0 {
+				adjacency = dp.AddRemoveOne
+			}
+			_, r := released(t, w.learner(), w.public(6000, 1, adjacency), w.draw(6000, log), log)
+			rule, arms, logged, best := w.worth(r.Learned.Policy)
+			if top := slices.Max(arms); r.Learned.OverConstant > rule-top+1e-9 {
+				high++
+			}
+			if r.Learned.OverLogged > rule-logged+1e-9 {
+				highLogged++
+			}
+			if best > logged+1e-9 {
+				gained += (rule - logged) / (best - logged) / learnDraws
+			}
+		}
+		if most := int(0.05*learnDraws + 4*math.Sqrt(0.05*0.95*learnDraws) + 1); high > most || highLogged > most {
+			t.Errorf("%s: too high over the best constant in %d of %d, over the logged policy in %d", w.name, high, learnDraws, highLogged)
+		}
+		if gained < 0.75 && w.name != "no arm is better anywhere" {
+			t.Errorf("%s: the rule gains %.2f of what the best one does", w.name, gained)
+		}
+	}
+}
+
+// A policy and its certificates follow from the sums: whatever is changed is refused, the JSON
+// form is as its schema says, and the file is a policy that can be asked about.
+func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
+	for _, w := range []trialWorld{trialWorlds()[0], trialWorlds()[3]} {
+		plan, r := released(t, w.learner(), w.public(2000, 1, dp.AddRemoveOne), w.draw(2000, 1), 5)
+		if err := plan.Verify(r); err != nil {
+			t.Fatal(err)
+		}
+		lowest := r.Answers[1].Estimate.Interval[0] // over all constant actions
+		for _, a := range r.Answers[1:] {
+			lowest = min(lowest, a.Estimate.Interval[0])
+		}
+		if r.Learned.OverConstant != lowest || r.Learned.OverLogged != r.Answers[0].Estimate.Interval[0] {
+			t.Errorf("certified are %v and %v; want the lower limits %v and %v", r.Learned.OverConstant, r.Learned.OverLogged, lowest, r.Answers[0].Estimate.Interval[0])
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Check(schema.Release, text); err != nil {
+			t.Error(err)
+		}
+		file, err := json.Marshal(r.Learned.Policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policy.ReadTree(bytes.NewReader(file), "policy.json"); err != nil {
+			t.Error(err)
+		}
+		for name, change := range map[string]func(*evaluate.Release){
+			"a certificate": func(r *evaluate.Release) { r.Learned.OverConstant += 0.01 },
+			"the rule":      func(r *evaluate.Release) { r.Learned.Policy.Nodes = []policy.Node{{Probs: []float64{1, 0}}} },
+			"a limit":       func(r *evaluate.Release) { r.Answers[1].Estimate.Interval[0] -= 0.01 },
+			"the mean":      func(r *evaluate.Release) { r.Diagnostics["mean"] = 7.0 },
+			"no sums":       func(r *evaluate.Release) { r.Diagnostics["learning"] = []any{} },
+		} {
+			var changed evaluate.Release
+			if err := json.Unmarshal(text, &changed); err != nil {
+				t.Fatal(err)
+			}
+			change(&changed)
+			if err := plan.Verify(&changed); !errors.Is(err, evaluate.ErrRelease) {
+				t.Errorf("%s was changed: %v", name, err)
+			}
+		}
+	}
+}
+
+// What cannot be learned is refused by name.
+func TestLearningRefuses(t *testing.T) {
+	w := trialWorlds()[0]
+	for words, c := range map[string]struct {
+		method evaluate.DPLearn
+		change func(*evaluate.Public)
+	}{
+		"stands for the policy that is learned": {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Target = policy.Logged{} }},
+		"policies are learned for one":          {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Horizon, p.OneDecision = 3, false }},
+		"2 to 8":                                {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Target, _ = policy.NewUniform(9) }},
+		"depth is 4":                            {evaluate.DPLearn{Depth: 4}, nil},
+		"share is 1":                            {evaluate.DPLearn{Share: 1}, nil},
+		"want both":                             {evaluate.DPLearn{Share: 0.0001}, nil},
+		"leave them out": {evaluate.DPLearn{Depth: 2}, func(p *evaluate.Public) {
+			p.Features, _ = feature.NewTabular(3, "obs_state")
+		}},
+		"without intercept": {evaluate.DPLearn{}, func(p *evaluate.Public) {
+			p.Features, _ = feature.NewColumns([]string{"obs_a"}, []feature.Range{{Low: 0, High: 1}}, feature.ColumnsOptions{Intercept: true})
+		}},
+		"one answer for all": {evaluate.DPLearn{}, func(p *evaluate.Public) {
+			p.By = &evaluate.Groups{Column: "x", Of: []evaluate.Group{{Name: "a"}, {Name: "b", Number: 1}}}
+		}},
+	} {
+		p := w.public(1000, 1, dp.ReplaceOne)
+		if c.change != nil {
+			c.change(&p)
+		}
+		if _, err := c.method.Plan(p); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("want %q; got %v", words, err)
+		}
+	}
+}
