@@ -228,7 +228,7 @@ func (x *binder) flags() error {
 			}
 		}
 	}
-	if x.o.End == trajectory.EndColumn && !x.b.has(blkTerminated) {
+	if x.o.End == trajectory.EndColumn && !x.o.EndStated && !x.b.has(blkTerminated) {
 		x.notice("no column terminated: how episodes end is not known; methods that go on from the last observation need it")
 	}
 	return nil
