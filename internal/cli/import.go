@@ -18,7 +18,7 @@ func newImport() *cobra.Command {
 	var configuration, out string
 	var csv, repair bool
 	cmd := command("import [RAW...] --config CONFIG.yaml -o TABLE.parquet", "Make one table in the canonical form of raw data, once and for all",
-		`Read raw data as a configuration says (those that are named, else data.path), with all
+		`Read raw data as a configuration says (those that are named, else data.path; - is standard input), with all
 columns that the configuration or the canonical schema knows, and write them as one Parquet
 file: canonical names and numbers, sorted by person, each person's episodes in their own order.
 A configuration of the table maps nothing. Any fault is reported as by discreet validate, and
@@ -39,11 +39,18 @@ counts of what was read and written. All files are as private as the data, and n
 			if len(args) > 0 {
 				c.Data.Path = nil
 				for _, path := range args {
+					if path == piped {
+						c.Data.Path = append(c.Data.Path, path)
+						continue
+					}
 					if path, err = filepath.Abs(path); err != nil {
 						return err
 					}
 					c.Data.Path = append(c.Data.Path, path)
 				}
+			}
+			if err := fromStandardInput(cmd, &c); err != nil {
+				return err
 			}
 			return runImport(cmd, importing.Order{Config: c, Table: out, Repair: repair}, csv)
 		})
