@@ -79,7 +79,7 @@ func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{x.keys, x.joinable, x.observations, x.decision, x.flags, x.vocabularies} {
+	for _, step := range []func() error{x.keys, x.joinable, x.observations, x.decision, x.flags, x.vocabularies, x.means} {
 		if err := x.note(step()); err != nil {
 			return nil, err
 		}
