@@ -197,7 +197,7 @@ type check struct{ *charging.Check }
 // for later.
 func (r *run) begin(ctx context.Context, terms charging.Terms) (check, error) {
 	if r.account != nil {
-		c, err := r.account.Begin(ctx, terms, r.spare)
+		c, err := r.account.Begin(ctx, terms, r.output.spareOthers)
 		return check{c}, err
 	}
 	blocked := r.output.spareOthers()
@@ -206,19 +206,6 @@ func (r *run) begin(ctx context.Context, terms charging.Terms) (check, error) {
 	}
 	_, err := r.spec.Plan()
 	return check{}, cmp.Or(err, blocked)
-}
-
-// spare refuses to write over a release that was paid for, of another question or of this
-// one: without its key the same question is charged anew.
-func (r *run) spare() error {
-	if err := r.output.spareOthers(); err != nil || r.retry || r.output.dir == "" {
-		return err
-	}
-	old, path, err := r.output.present()
-	if old == nil || err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: output.dir: %s answers this question already, and another answer would be charged anew: choose another directory or move it away; with --key and the key of its charge it is written again, and nothing is charged", config.ErrConfig, path)
 }
 
 func (c check) fail(ctx context.Context, err error) error {
