@@ -9,9 +9,9 @@ import (
 
 // Data says where the trajectories are and how to read them.
 type Data struct {
-	// Path is a file, a glob, or a list of either.
+	// Path is a file, a glob, or a list of either; "-" is standard input.
 	Path Names `yaml:"path"`
-	// Format is csv, parquet, ndjson or minari; empty goes by the file's extension.
+	// Format is csv, parquet, ndjson, arrow or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`
 	// Columns maps a canonical column name to the name in the file, or to none if there
 	// is no such column. An id may be of several columns.

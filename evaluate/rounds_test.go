@@ -94,7 +94,7 @@ func TestAPersonAloneHasAllColumns(t *testing.T) {
 	if got := onePerson(d, 1); got.Episodes() != 0 || got.Rows() != 0 || got.Persons() != 1 {
 		t.Errorf("a person without an episode: %+v", got)
 	}
-	names := []string{"PersonID", "EpisodeID", "Origin", "FirstRow"}
+	names := []string{"PersonID", "EpisodeID", "Origin", "FirstRow", "Lacks"} // the last of tables that are written
 	for v, i := reflect.ValueOf(*want), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsZero() && !slices.Contains(names, v.Type().Field(i).Name) {
 			t.Errorf("column %s is not in this test, and a person alone may not have it", v.Type().Field(i).Name)

@@ -43,6 +43,9 @@ goes on when the same command is given again (docs/scale.md).`, oneConfiguration
 			}
 			overrides := append(overrides(cmd), apart.overrides()...)
 			c, err := discreet.Load(args[0], overrides...)
+			if err == nil {
+				err = fromStandardInput(cmd, &c)
+			}
 			if err != nil {
 				return err
 			}

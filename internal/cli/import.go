@@ -11,19 +11,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet"
-	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/importing"
 )
 
 func newImport() *cobra.Command {
 	var configuration, out string
-	var csv bool
+	var csv, repair bool
 	cmd := command("import [RAW...] --config CONFIG.yaml -o TABLE.parquet", "Make one table in the canonical form of raw data, once and for all",
-		`Read raw data as a configuration says (those that are named, else data.path), with all
+		`Read raw data as a configuration says (those that are named, else data.path; - is standard input), with all
 columns that the configuration or the canonical schema knows, and write them as one Parquet
 file: canonical names and numbers, sorted by person, each person's episodes in their own order.
 A configuration of the table maps nothing. Any fault is reported as by discreet validate, and
-nothing is written: nobody is left out. TABLE.parquet.json, the manifest, has digests and
+nothing is written: nobody is left out. With --repair the table has episodes with such a value
+as ones that cannot be used, which questions count as missing. TABLE.parquet.json, the manifest, has digests and
 counts of what was read and written. All files are as private as the data, and new.`, nil,
 		func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -39,24 +39,32 @@ counts of what was read and written. All files are as private as the data, and n
 			if len(args) > 0 {
 				c.Data.Path = nil
 				for _, path := range args {
+					if path == piped {
+						c.Data.Path = append(c.Data.Path, path)
+						continue
+					}
 					if path, err = filepath.Abs(path); err != nil {
 						return err
 					}
 					c.Data.Path = append(c.Data.Path, path)
 				}
 			}
-			return runImport(cmd, c, out, csv)
+			if err := fromStandardInput(cmd, &c); err != nil {
+				return err
+			}
+			return runImport(cmd, importing.Order{Config: c, Table: out, Repair: repair}, csv)
 		})
 	cmd.Flags().StringVar(&configuration, "config", "", "the configuration that says how to read the data")
 	setFlag(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the table, a new file")
 	cmd.Flags().BoolVar(&csv, "csv", false, "write TABLE.csv as well, for auditors")
+	cmd.Flags().BoolVar(&repair, "repair", false, "keep episodes that cannot be used, as such")
 	jsonFlag(cmd, "the manifest")
 	return cmd
 }
 
-func runImport(cmd *cobra.Command, c config.Config, out string, csv bool) error {
-	order := importing.Order{Config: c, Table: out}
+func runImport(cmd *cobra.Command, order importing.Order, csv bool) error {
+	out := order.Table
 	if csv {
 		order.CSV = strings.TrimSuffix(out, ".parquet") + ".csv"
 	}
@@ -69,6 +77,11 @@ func runImport(cmd *cobra.Command, c config.Config, out string, csv bool) error 
 	bar.done()
 	for _, line := range notices {
 		notify(cmd, forCurator, brief(line))
+	}
+	if err == nil && m.Unusable != nil {
+		for _, line := range m.Unusable.First {
+			notify(cmd, forCurator, "cannot be used: "+line)
+		}
 	}
 	var place *fs.PathError
 	switch {

@@ -79,6 +79,9 @@ func isConfiguration(name string) bool {
 func validate(cmd *cobra.Command, args []string, configuration, schema, format string, progress func(trajectory.Progress)) (*scan.Validation, error) {
 	if configuration != "" {
 		c, err := discreet.Load(configuration, overrides(cmd)...)
+		if err == nil {
+			err = fromStandardInput(cmd, &c)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +92,13 @@ func validate(cmd *cobra.Command, args []string, configuration, schema, format s
 		return nil, err
 	}
 	o.Progress, o.Faults = progress, toldFaults
+	if len(args) == 1 && args[0] == piped {
+		path, err := received(cmd, format)
+		if err != nil {
+			return nil, err
+		}
+		args = []string{path}
+	}
 	sum, err := file.Validate(cmd.Context(), args, format, o)
 	if err != nil && strings.Contains(err.Error(), "data.") {
 		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, sort, multiline, densities, observations, need, reward, missing and means without data. before them (docs/data.md)")

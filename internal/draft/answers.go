@@ -19,6 +19,7 @@ type Answers struct {
 // The places.
 const (
 	rows           = "rows" // one_row_episodes or episode_per_person
+	gap            = "gap"  // of time between sessions
 	steps          = "steps"
 	outcomes       = "reward"  // where they stand
 	elsewhere      = "outcome" // the file in which they do

@@ -163,13 +163,14 @@ func (t *talk) has(role string) (file.Column, bool) {
 func (t *talk) shape() {
 	_, episode := t.has("episode_id")
 	if !episode {
-		t.say("A row is 1: a decision on its own, with its own outcome; 2: one of the decisions of a person, which all belong together.")
-		if answer, ok := t.ask("Which of the two?", "", oneOf("1", "2")); ok {
-			t.Facts[rows] = map[string]string{"1": "one_row_episodes", "2": "episode_per_person"}[answer]
-		}
+		t.rows()
 	}
 	step, ordered := t.has("step")
 	if t.Facts[rows] == "one_row_episodes" || !ordered {
+		return
+	}
+	if t.Facts[gap] != "" {
+		t.sessions(step)
 		return
 	}
 	t.say("Steps count 0: 0, 1, 2, ...; 1: 1, 2, 3, ...; ordered: by increasing numbers such as days; date: by dates or times.")
@@ -179,12 +180,7 @@ func (t *talk) shape() {
 	}
 	kind, ok := t.ask("How does "+scalar(step.Name)+" count?", kind, oneOf("0", "1", "ordered", "date"))
 	if ok && kind == "date" && step.Type == "text" {
-		form, _ = t.ask(`The form of a date: iso, iso_zone (with Z or an offset), or such as %d.%m.%Y %H:%M`, "iso", func(s string) error {
-			if s != "iso" && s != "iso_zone" && !strings.Contains(s, "%Y") {
-				return fmt.Errorf("want iso, iso_zone, or %%Y (four digits), %%m, %%d, %%H, %%M, %%S, %%z")
-			}
-			return nil
-		})
+		form = t.form()
 	}
 	sorted, _ := t.ask("Are the rows of an episode together in the file, in this order? (yes or no)", "yes", oneOf("yes", "no"))
 	if !ok {
@@ -296,7 +292,7 @@ func (t *talk) publicFacts() {
 	switch {
 	case t.Facts[rows] == "one_row_episodes":
 		t.fact(horizon, "The most rows of one person that count. For example 1", "", atLeast(1))
-	case episode && person:
+	case (episode || t.Facts[gap] != "") && person:
 		t.fact(episodes, "The most episodes of one person that count. For example 1", "", atLeast(1))
 		t.fact(episodeHorizon, "The most decisions of one episode. For example 20", "", atLeast(1))
 	default:

@@ -57,6 +57,9 @@ func TestAllAnswersMakeAQuestion(t *testing.T) {
 		"a bandit": {[]file.Column{{Name: "user_id", Canonical: "unit_id", Type: "integer"}, {Name: "item_id", Canonical: "action", Type: "integer"}, {Name: "click", Canonical: "reward", Type: "integer"}, {Name: "pscore", Canonical: "behavior_prob", Type: "number"}},
 			[]string{"", "", "", "", "", "", "", "1", "", "2000000", "1", "-0.5", "1", "3", "", "1", "", "uniform 34"},
 			[]string{"source: logged", "delta: 1e-9", "target: {kind: uniform, actions: 34}"}},
+		"a shop": {[]file.Column{{Name: "user_id", Canonical: "unit_id", Type: "integer"}, {Name: "event_time", Type: "text"}, {Name: "variant", Type: "text"}, {Name: "purchase", Type: "integer"}},
+			[]string{"", "", "", "", "", "", "", "3", "half an hour", "30m", "", "", "a, b", "2", "", "500", "1", "0", "1", "5", "10", "terminated", "1", "", "constant b"},
+			[]string{"episodes: {gap: 30m}", "steps: {kind: date, sort: true}", "episode_horizon: 10", "end: terminated"}},
 	} {
 		of := &file.Description{Columns: c.columns}
 		var out strings.Builder

@@ -164,6 +164,9 @@ var timely = regexp.MustCompile(`(?i)date|time|_at$|^ts$|^day$`)
 // row is, the draft asks: each answer is another question to the data.
 func (d *draft) episodes() {
 	switch {
+	case d.given(gap):
+		d.steps()
+		d.line("  episodes: {gap: %s}", d.open(gap))
 	case d.given(rows):
 		d.steps()
 		d.line("  %s: true", d.open(rows))

@@ -36,11 +36,11 @@ var table = []part{
 		{"dp/ledger"},
 	}},
 	{name: "learning", tree: "rl", over: []string{"ground"}, layers: [][]string{
-		{"rl/trajectory/internal/canon", "rl/trajectory/internal/sorter"},
+		{"rl/trajectory/internal/canon", "rl/trajectory/internal/flatbuffer", "rl/trajectory/internal/sorter"},
 		{"rl/trajectory"},
 		{"rl/trajectory/internal/table"},
 		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
-		{"rl/trajectory/internal/csvfile", "rl/trajectory/internal/ndjsonfile", "rl/trajectory/internal/parquetfile", "rl/trajectory/internal/minarifile"},
+		{"rl/trajectory/internal/csvfile", "rl/trajectory/internal/ndjsonfile", "rl/trajectory/internal/parquetfile", "rl/trajectory/internal/arrowfile", "rl/trajectory/internal/minarifile"},
 		{"rl/trajectory/internal/spill"},
 		{"rl/trajectory/file"},
 		{"internal/rl/trajectory/probe"},

@@ -47,6 +47,24 @@ type Manifest struct {
 	// Replaced counts the missing observations in whose place data.missing put a number:
 	// all that was changed.
 	Replaced int `json:"observations_replaced"`
+	// Unusable are episodes that are in the table though some values cannot be used; nil
+	// where there are none.
+	Unusable *Unusable `json:"unusable,omitempty"`
+}
+
+// Unusable counts episodes, and lists the first 20 faults, with file and row, and how many
+// there are of each kind.
+type Unusable struct {
+	Episodes int      `json:"episodes"`
+	First    []string `json:"first"`
+	Kinds    []Kind   `json:"kinds"`
+}
+
+// Kind counts faults of one kind.
+type Kind struct {
+	Column string `json:"column,omitempty"`
+	What   string `json:"what"`
+	Faults int    `json:"faults"`
 }
 
 // manifestMark is the text in the metadata of a table that holds its manifest.
@@ -60,7 +78,10 @@ type Order struct {
 	// Table is the Parquet file to write. The manifest has its name with .json behind it.
 	// CSV, if not empty, is a CSV file to write as well. None of them may exist.
 	Table, CSV string
-	Progress   scan.Progress
+	// Repair keeps episodes with a value that cannot be used, so that a question counts them
+	// as missing. Otherwise they are refused.
+	Repair   bool
+	Progress scan.Progress
 }
 
 // parts is the number of parts that the rows are put into on disk before they are sorted.
@@ -73,7 +94,7 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 			return nil, nil, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 		}
 	}
-	s, err := spec.ForImport(order.Config)
+	s, err := spec.ForImport(order.Config, order.Repair)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,6 +102,9 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 		return nil, nil, err
 	}
 	m = &Manifest{Private: forCurator, Version: scan.ImportVersion, Program: buildinfo.Version()}
+	if order.Repair {
+		m.Version = scan.RepairedVersion
+	}
 	if m.Inputs, err = scan.ContentsOf(ctx, s); err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +155,25 @@ func (m *Manifest) read(ctx context.Context, s *spec.Spec, dir string, progress 
 		return nil, nil, err
 	}
 	m.Records, m.Lines, m.Persons, m.Episodes, m.Rows, m.Replaced = sum.Records, sum.Lines, sum.Persons, sum.Episodes, sum.Rows, sum.Repaired.Observations
+	m.Unusable = unusable(sum.Repaired)
 	return rows, sum.Notices, nil
+}
+
+// unusable says which episodes cannot be used.
+func unusable(r trajectory.Repaired) *Unusable {
+	if r.Episodes == 0 {
+		return nil
+	}
+	u := &Unusable{Episodes: r.Episodes}
+	for _, k := range r.Kinds {
+		u.Kinds = append(u.Kinds, Kind(k))
+	}
+	for _, e := range r.First {
+		e := *e
+		e.File = filepath.Base(e.File)
+		u.First = append(u.First, e.Error())
+	}
+	return u
 }
 
 // schemaColumns are the observations that data have by the names of the schema, or by those
@@ -178,7 +220,7 @@ func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, di
 		return err
 	}
 	if m.Table, err = create(order.Table, func(w io.Writer) error {
-		return rows.WriteParquet(ctx, w, map[string]string{scan.ImportMark: scan.ImportVersion, manifestMark: string(within)})
+		return rows.WriteParquet(ctx, w, map[string]string{scan.ImportMark: m.Version, manifestMark: string(within)})
 	}); err != nil {
 		return err
 	}

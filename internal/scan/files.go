@@ -77,10 +77,13 @@ func CheckFiles(s *spec.Spec) error {
 }
 
 // ImportMark is the text in the metadata of a table that discreet import wrote, and
-// ImportVersion what it says.
+// ImportVersion what it says; RepairedVersion is that of a table with episodes that cannot be
+// used, in which values are missing.
 const (
 	ImportMark    = "discreet_import"
 	ImportVersion = "1"
+
+	RepairedVersion = "2"
 )
 
 // checkImported refuses keys that map columns of a table that has nothing left to map:
@@ -98,7 +101,14 @@ func checkImported(s *spec.Spec, files []string) error {
 		if err != nil || marks[ImportMark] == "" { // whoever reads the file says what is wrong with it
 			continue
 		}
-		return fmt.Errorf("%w: %s was made by discreet import and is read as it is; leave %s out", config.ErrConfig, name, strings.Join(keys, ", "))
+		left := keys
+		if marks[ImportMark] == RepairedVersion {
+			left = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "data.missing" })
+		}
+		if len(left) == 0 {
+			continue
+		}
+		return fmt.Errorf("%w: %s was made by discreet import and is read as it is; leave %s out", config.ErrConfig, name, strings.Join(left, ", "))
 	}
 	return nil
 }

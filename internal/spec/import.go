@@ -8,19 +8,19 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/config"
-	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // ForImport is how data are read once and for all, as a table that many questions may be
-// asked of: with all columns, as they are. Nothing is repaired, cut or moved into a range. A
-// missing observation is an error, unless data.missing says what it becomes.
-func ForImport(c config.Config) (*Spec, error) {
+// asked of: with all columns, as they are. Nothing is cut or moved into a range. Any fault is an
+// error, and so is a missing observation, unless data.missing says what it becomes; with repair
+// episodes that cannot be used are kept as such, and missing observations stay missing.
+func ForImport(c config.Config, repair bool) (*Spec, error) {
 	if survival(c) != nil {
 		return nil, fmt.Errorf("%w: data.outcome is what a question reads as time and event; leave it out for the import, and let columns name the reward and the flags", config.ErrConfig)
 	}
-	if u := evaluate.Unit(c.Privacy.Unit); u == evaluate.Episode || u == evaluate.Row {
-		return nil, fmt.Errorf("%w: privacy.unit is %s, and a table is sorted by persons: import with --set privacy.unit=person, which needs unit_id; data that name no persons are read as they are", config.ErrConfig, u)
+	if repair && c.Data.OnViolation == "reject" {
+		return nil, fmt.Errorf("%w: data.on_violation is reject, and --repair keeps what it refuses; leave one of the two out", config.ErrConfig)
 	}
 	s, err := ForCurator(c)
 	if err != nil {
@@ -34,13 +34,16 @@ func ForImport(c config.Config) (*Spec, error) {
 	if o.Densities { // of which the action is a dose, and is not read
 		o.Optional &^= trajectory.Action | trajectory.ActionProbs
 	}
-	o.Unit, o.End = trajectory.UnitPerson, trajectory.EndColumn
+	if o.Unit != trajectory.UnitEpisode && o.Unit != trajectory.UnitRow { // of which a table names nobody
+		o.Unit = trajectory.UnitPerson
+	}
+	o.EndStated, o.End = o.End != trajectory.EndColumn, trajectory.EndColumn
 	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions, o.Reward, o.ClipRewards = 0, 0, 0, nil, false
-	o.Repair, o.Complete, o.Censored = false, false, false
+	o.Repair, o.Keep, o.Complete, o.Censored = repair, repair, false, false
 	if o.Encode, err = vocabularies(c.Data); err != nil { // without those of groups
 		return nil, err
 	}
-	if c.Data.Missing == "" {
+	if c.Data.Missing == "" && !repair {
 		o.Missing = trajectory.MissingReject
 	}
 	return s.readBy(o), o.Validate()

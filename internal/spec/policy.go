@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -127,13 +129,28 @@ func constantAction(c config.Config) (int, error) {
 	case v == nil:
 		return a.Number, nil
 	}
+	if i := slices.Index(v.Words, strconv.Itoa(a.Number)); a.Word == "" && i >= 0 {
+		if code := int(trajectory.Vocabulary(*v).Code(i)); code != a.Number {
+			return 0, fmt.Errorf(`%w: action is %[2]d, and data.actions reads %[2]d as the action %[3]d; write "%[2]d" in quotes for that value, or %[4]s for the action %[2]d`, config.ErrConfig, a.Number, code, quotedAction(v, a.Number))
+		}
+	}
 	for i, word := range v.Words {
 		code := int(trajectory.Vocabulary(*v).Code(i))
 		if a.Word != "" && word == a.Word || a.Word == "" && code == a.Number {
 			return code, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: action is none of those that data.actions lists", config.ErrConfig)
+	return 0, fmt.Errorf("%w: action is none of those that data.actions lists: %s", config.ErrConfig, strings.Join(v.Words, ", "))
+}
+
+// quotedAction is the value that stands for an action, in quotes.
+func quotedAction(v *config.Vocabulary, action int) string {
+	for i, word := range v.Words {
+		if int(trajectory.Vocabulary(*v).Code(i)) == action {
+			return strconv.Quote(word)
+		}
+	}
+	return "another value"
 }
 
 // policyWords describes the target policy in words, with that of its action.

@@ -15,6 +15,7 @@ type record struct {
 	file       uint16
 	terminated bool
 	final      bool
+	lacks      uint8
 }
 
 // Builder makes a Dataset of episodes. Episodes of one person may come apart:
@@ -30,6 +31,7 @@ type Builder struct {
 	parts    Parts // that every episode has, as the first one did
 	endKnown bool  // likewise
 	anyFinal bool
+	anyLacks bool
 	records  column[record]
 	rows     int
 
@@ -118,7 +120,8 @@ func (b *Builder) begin(e *Episode) {
 // place records whose the episode is and how it ends.
 func (b *Builder) place(e *Episode) {
 	r := record{row: e.Row, rows: uint32(e.Len()), person: uint32(e.Person), file: uint16(e.File),
-		number: uint32(e.Number), terminated: e.Terminated, final: e.Final != nil}
+		number: uint32(e.Number), terminated: e.Terminated, final: e.Final != nil, lacks: e.Lacks}
+	b.anyLacks = b.anyLacks || e.Lacks != 0
 	b.inTurn = b.inTurn && e.Number == b.records.n
 	b.records.append([]record{r})
 	b.sorted = b.sorted && e.Person >= b.lastPerson
@@ -226,6 +229,9 @@ func (b *Builder) index(d *Dataset, order []int) {
 	if b.endKnown {
 		d.Terminated = make([]bool, n)
 	}
+	if b.anyLacks {
+		d.Lacks = make([]uint8, n)
+	}
 	d.FirstRow = make([]int, n)
 	person := 0
 	for i := range n {
@@ -237,6 +243,9 @@ func (b *Builder) index(d *Dataset, order []int) {
 		d.FirstRow[i] = r.row
 		if b.endKnown {
 			d.Terminated[i] = r.terminated
+		}
+		if b.anyLacks {
+			d.Lacks[i] = r.lacks
 		}
 	}
 	if single {

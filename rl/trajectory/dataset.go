@@ -57,6 +57,9 @@ type Dataset struct {
 	// HasFinal tells, by episode, whether Final is known; nil with Final.
 	HasFinal []bool
 
+	// Lacks is [Episode.Lacks] by episode; nil where none lacks anything.
+	Lacks []uint8 `json:",omitempty"`
+
 	// PersonID, by person, and EpisodeID, by episode, are the source's names, and
 	// Origin and FirstRow, by episode, the file and row of its first decision.
 	// They are private and serve the curator. Names are nil where persons or

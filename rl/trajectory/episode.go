@@ -32,6 +32,11 @@ type Episode struct {
 	TargetProb   []float64
 	Discount     []float64
 
+	// Lacks is a set of what is not known of an episode that was kept ([Options.Keep]):
+	// 1 its steps, 2 whether it terminated, 4 whether it was truncated. An action that is not
+	// known is -1.
+	Lacks uint8
+
 	// Terminated tells whether the episode ended by the problem's own rule.
 	Terminated bool
 	// EndUnknown tells that the source does not say how episodes end; then

@@ -51,6 +51,7 @@ func (d *Dataset) subset(keep []bool) *Dataset {
 	c.Action, c.Reward = chosen(d.Action, rows, 1), chosen(d.Reward, rows, 1)
 	c.BehaviorProb, c.TargetProb, c.Discount = chosen(d.BehaviorProb, rows, 1), chosen(d.TargetProb, rows, 1), chosen(d.Discount, rows, 1)
 	c.Terminated, c.HasFinal, c.Final = chosen(d.Terminated, keep, 1), chosen(d.HasFinal, keep, 1), chosen(d.Final, keep, w)
+	c.Lacks = chosen(d.Lacks, keep, 1)
 	c.EpisodeID, c.Origin, c.FirstRow = chosen(d.EpisodeID, keep, 1), chosen(d.Origin, keep, 1), chosen(d.FirstRow, keep, 1)
 	return &c
 }

@@ -8,6 +8,7 @@ func (d *Dataset) Nobody() *Dataset {
 	out.Obs, out.Action, out.Reward = none(d.Obs), none(d.Action), none(d.Reward)
 	out.BehaviorProb, out.ActionProbs, out.TargetProb, out.Discount = none(d.BehaviorProb), none(d.ActionProbs), none(d.TargetProb), none(d.Discount)
 	out.Terminated, out.Final, out.HasFinal = none(d.Terminated), nil, nil
+	out.Lacks = none(d.Lacks)
 	out.PersonID, out.EpisodeID, out.Origin, out.FirstRow = none(d.PersonID), none(d.EpisodeID), none(d.Origin), none(d.FirstRow)
 	return &out
 }
@@ -47,6 +48,7 @@ func (d *Dataset) Take(persons []int) *Dataset {
 		more(&out.Terminated, d.Terminated, e, f)
 		more(&out.Final, d.Final, e*w, f*w)
 		more(&out.HasFinal, d.HasFinal, e, f)
+		more(&out.Lacks, d.Lacks, e, f)
 		more(&out.PersonID, d.PersonID, p, p+1)
 		more(&out.EpisodeID, d.EpisodeID, e, f)
 		more(&out.Origin, d.Origin, e, f)

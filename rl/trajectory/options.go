@@ -213,6 +213,13 @@ type Options struct {
 	// are no matter of one record: what is wrong with them is an error either way. So is
 	// a value that Missing or the range of rewards rejects.
 	Repair bool
+	// Keep has an episode that Repair would leave out given with its rows, for a table: each
+	// value is as it was, a missing one missing, one that cannot be read NaN ([Episode.Lacks]),
+	// so that whoever reads the table finds unusable what they would have in the data. A
+	// missing observation that nothing replaces stays missing.
+	Keep bool
+	// EndStated tells that whoever asks knows how episodes end, whatever their flags say.
+	EndStated bool
 	// Whole names those of Observations in which no value is replaced: one that is
 	// missing is a violation, as in a column of probabilities.
 	Whole []string
@@ -313,6 +320,8 @@ func (o *Options) Validate() error {
 		return fail("rewards stand in another file, and none is empty; choose one of the two")
 	case o.Indicators && o.Missing == MissingReject:
 		return fail("missing values are rejected, and none can be indicated; choose what becomes of them")
+	case o.Keep && !o.Repair:
+		return fail("unusable episodes are kept only where violations are repaired; set both")
 	case o.Complete && (o.Repair || o.Missing != MissingReject && !o.Indicators || o.ClipRewards):
 		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
 	case o.Horizon < 0:

@@ -1,7 +1,9 @@
 package trajectory
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -50,9 +52,10 @@ func (s Steps) Time() func(text string) (float64, bool) {
 	if err != nil {
 		panic(err)
 	}
+	exact := s.pattern()
 	return func(text string) (float64, bool) {
 		t, err := time.Parse(layout, text)
-		return float64(t.UnixMicro()), err == nil
+		return float64(t.UnixMicro()), err == nil && exact.MatchString(text)
 	}
 }
 
@@ -65,6 +68,22 @@ func (s Steps) Form() string {
 		return "YYYY-MM-DDThh:mm:ss+hh:mm"
 	}
 	return s.Date
+}
+
+// pattern is what dates of the form look like: package time takes an hour of one digit, and a
+// comma before a fraction.
+func (s Steps) pattern() *regexp.Regexp {
+	parts := map[byte]string{'Y': `\d{4}`, 'S': `\d{2}(\.\d+)?`, 'z': `(Z|[+-]\d{2}:\d{2})`}
+	var b strings.Builder
+	for i := 0; i < len(s.Date); i++ {
+		if s.Date[i] != '%' {
+			b.WriteString(regexp.QuoteMeta(s.Date[i : i+1]))
+			continue
+		}
+		i++
+		b.WriteString(cmp.Or(parts[s.Date[i]], `\d{2}`))
+	}
+	return regexp.MustCompile("^" + b.String() + "$")
 }
 
 // parser turns the form of a date into a layout of package time.

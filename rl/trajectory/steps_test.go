@@ -79,3 +79,15 @@ func FuzzDates(f *testing.F) {
 		}
 	})
 }
+
+// A form is kept to the letter: package time would take an hour of one digit, and a comma
+// before a fraction.
+func TestDatesAreOfTheFormToTheLetter(t *testing.T) {
+	parse := trajectory.Steps{Date: "%d.%m.%Y %H:%M:%S"}.Time()
+	for text, ok := range map[string]bool{"31.01.2024 09:05:07": true, "31.01.2024 09:05:07.25": true, "31.01.2024 9:05:07": false, "31.01.2024 09:05:07,25": false,
+		"31.01.2024 09:05:07.": false, "1.01.2024 09:05:07": false, "31.01.2024 09:05:07 ": false, "31.02.2024 09:05:07": false} {
+		if _, got := parse(text); got != ok {
+			t.Errorf("%q: %t, want %t", text, got, ok)
+		}
+	}
+}

@@ -91,7 +91,10 @@ var badInput = []struct {
 	{"reward too large", "episode_id,reward|1,1e999|", nil, ":2: reward: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
 	{"episode missing", "episode_id,reward|1,0|,0|", nil, ":3: episode_id: is missing; give every row the id of its episode", trajectory.ErrValue},
 	{"observation missing", "episode_id,obs_a,reward|1,,0|", nil, ":2: obs_a: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
-	{"no mean", "episode_id,obs_a,reward|1,,0|", func(o *trajectory.Options) {
+	{"mean of no column", "episode_id,obs_a,reward|1,,0|", func(o *trajectory.Options) {
+		o.Missing, o.Means = trajectory.MissingMean, map[string]float64{"obs_b": 1}
+	}, ": obs_b: the file has no such column, and data.means has a number for it; correct the name (most like it: obs_a)", trajectory.ErrColumn},
+	{"no mean", "episode_id,obs_a,obs_b,reward|1,,0,0|", func(o *trajectory.Options) {
 		o.Missing, o.Means = trajectory.MissingMean, map[string]float64{"obs_b": 1}
 	},
 		":2: obs_a: is missing, and the column has no public mean; give the column's public mean", trajectory.ErrValue},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/arrowfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/minarifile"
@@ -26,7 +27,7 @@ var ErrFormat = fault.Input("unknown file format")
 
 // formats are all that there are.
 func formats() []table.Format {
-	return []table.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), minarifile.Format()}
+	return []table.Format{csvfile.Format(), parquetfile.Format(), ndjsonfile.Format(), arrowfile.Format(), minarifile.Format()}
 }
 
 // Names lists the names of the formats.

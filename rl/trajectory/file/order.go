@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // sortedParts bounds the parts that Sort takes.
@@ -97,14 +98,18 @@ func (k *kept) add(record []byte) {
 	k.records = append(k.records, k.free[at:len(k.free):len(k.free)])
 }
 
+func (x *Spill) form() table.Form {
+	return table.Form{Nulls: x.o.Keep, Nameless: x.about.ByEpisode && !x.o.EpisodePerPerson || x.about.Nameless}
+}
+
 // WriteParquet writes the data that were sorted as [WriteMarked] does.
 func (x *Spill) WriteParquet(ctx context.Context, to io.Writer, marks map[string]string) error {
-	return parquetfile.WriteEach(to, marks, func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
+	return parquetfile.WriteEach(to, marks, x.form(), func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
 }
 
 // WriteCSV writes the data that were sorted as CSV in the canonical columns.
 func (x *Spill) WriteCSV(ctx context.Context, to io.Writer) error {
-	return csvfile.WriteEach(to, func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
+	return csvfile.WriteEach(to, x.form(), func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
 }
 
 // each gives the data in order, some MB at a time.

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Spill is data on disk, in parts by person, of which one at a time is in memory.
@@ -20,6 +22,7 @@ type Spill struct {
 	frame spill.Frame
 	o     trajectory.Options
 	about ingest.Facts
+	rows  int // of nobody
 
 	runs *spill.Runs // in the order of persons, once Sort was called
 	sum  Summary
@@ -37,8 +40,13 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 		return nil, fmt.Errorf("%w: caps on what a person contributes are for who reads the parts; leave them out", trajectory.ErrOptions)
 	}
 	x := &Spill{in: s.in, parts: spill.NewWriter(dir, count), dir: dir, o: o}
-	var record []byte
+	var record, row []byte
 	err := s.in.Told(func(person, id []byte, e *trajectory.Episode) error {
+		if person == nil && id == nil { // a row, which is a unit of its own
+			row = binary.BigEndian.AppendUint64(row[:0], uint64(x.rows))
+			person = row
+			x.rows++
+		}
 		record = x.frame.Append(record[:0], person, id, e)
 		return x.parts.Put(of(string(person)), spill.Episode, record)
 	}, func(m ingest.Mention) error {
@@ -86,7 +94,7 @@ func (x *Spill) Each(ctx context.Context, with func(part, persons int, write fun
 			return nil
 		}
 		return with(part, len(p.persons), func(to io.Writer, marks map[string]string) error {
-			return parquetfile.WriteEach(to, marks, func(put func(*trajectory.Dataset) error) error {
+			return parquetfile.WriteEach(to, marks, table.Form{}, func(put func(*trajectory.Dataset) error) error {
 				return x.inRanges(ctx, records, p.persons, put)
 			})
 		})

@@ -15,21 +15,21 @@ import (
 // decimals that read back to the same float64. Persons and episodes without a
 // name are numbered.
 func Write(w io.Writer, d *trajectory.Dataset) error {
-	return WriteEach(w, func(put func(*trajectory.Dataset) error) error { return put(d) })
+	return WriteEach(w, table.Form{}, func(put func(*trajectory.Dataset) error) error { return put(d) })
 }
 
 // WriteEach is Write of datasets that are put one after another, of the same columns and
 // with names of persons, as of one with all of their persons.
-func WriteEach(w io.Writer, each func(put func(*trajectory.Dataset) error) error) error {
+func WriteEach(w io.Writer, form table.Form, each func(put func(*trajectory.Dataset) error) error) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var x *writer
 	err := each(func(d *trajectory.Dataset) error {
 		if x == nil {
-			x = &writer{d: d, l: table.NewLayout(d)}
+			x = &writer{d: d, l: table.NewLayout(d, form)}
 			x.header()
 		} else {
 			before := x.l.Before + x.d.Episodes()
-			x.d, x.l = d, table.NewLayout(d)
+			x.d, x.l = d, table.NewLayout(d, form)
 			x.l.Before = before
 		}
 		return x.rows(b)
@@ -62,12 +62,13 @@ type writer struct {
 
 func (x *writer) header() {
 	d := x.d
-	names := []string{"episode_id", "step", "unit_id"}
+	names := []string{"episode_id", "step"}
 	add := func(has bool, name ...string) {
 		if has {
 			names = append(names, name...)
 		}
 	}
+	add(!x.l.Nameless, "unit_id")
 	add(true, x.l.Observations...)
 	add(d.Action != nil, "action")
 	add(d.BehaviorProb != nil, "behavior_prob")
@@ -88,10 +89,20 @@ func (x *writer) header() {
 func (x *writer) row(r table.Row) {
 	d := x.d
 	x.text(x.l.Episode(r.Episode))
-	x.integer(r.Step)
-	x.text(x.l.Person(r.Person))
+	if x.l.Lacks(r.Episode, table.LacksSteps) {
+		x.null()
+	} else {
+		x.integer(r.Step)
+	}
+	if !x.l.Nameless {
+		x.text(x.l.Person(r.Person))
+	}
 	x.numbers(d.Observation(r.Index))
-	if d.Action != nil {
+	switch {
+	case d.Action == nil:
+	case d.Action[r.Index] < 0:
+		x.null()
+	default:
 		x.integer(int(d.Action[r.Index]))
 	}
 	if d.BehaviorProb != nil {
@@ -105,8 +116,8 @@ func (x *writer) row(r table.Row) {
 	}
 	x.number(d.Reward[r.Index])
 	if x.l.Ends {
-		x.line = append(strconv.AppendBool(x.line, r.Terminated), ',')
-		x.line = append(strconv.AppendBool(x.line, r.Truncated), ',')
+		x.flag(r.Episode, table.LacksTerminated, r.Terminated)
+		x.flag(r.Episode, table.LacksTruncated, r.Truncated)
 	}
 	if r.Next != nil {
 		x.numbers(r.Next)
@@ -121,11 +132,24 @@ func (x *writer) row(r table.Row) {
 	x.endLine()
 }
 
+func (x *writer) null() { x.line = append(x.line, ',') }
+
+func (x *writer) flag(episode int, lacks uint8, up bool) {
+	if !x.l.Lacks(episode, lacks) {
+		x.line = strconv.AppendBool(x.line, up)
+	}
+	x.null()
+}
+
 func (x *writer) integer(v int) {
 	x.line = append(strconv.AppendInt(x.line, int64(v), 10), ',')
 }
 
 func (x *writer) number(v float64) {
+	if table.IsNull(v) {
+		x.null()
+		return
+	}
 	x.line = append(strconv.AppendFloat(x.line, v, 'g', -1, 64), ',')
 }
 

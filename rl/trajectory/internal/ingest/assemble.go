@@ -26,6 +26,8 @@ type episodeState struct {
 	outcome bool  // the last decision has a reward, where only the last may
 	early   place // its row, if the reward is not 0
 
+	breach breach // of an episode that is kept
+
 	clipped, replaced, empty int // rewards and observations that were repaired, and empty rewards
 	absent                   int // 1 if the outcome is that of an id without a row
 }
@@ -52,6 +54,7 @@ func (s *Stream) begin() {
 		b.plain[i] = b.plain[i][:0]
 	}
 	clear(b.replaced)
+	s.ep.Lacks = 0
 	s.ep.Number, s.ep.Terminated = -1, s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated
 }
 
@@ -75,7 +78,10 @@ func (s *Stream) finish() error {
 	}
 	s.joinOutcome()
 	s.checkEnd()
-	if s.state.leftOut {
+	switch {
+	case s.o.Keep && (s.state.leftOut || s.state.final && slices.ContainsFunc(s.buf.final, table.IsNull)):
+		s.keep()
+	case s.state.leftOut:
 		s.clear()
 	}
 	s.hand()
@@ -119,7 +125,7 @@ func (s *Stream) checkEnd() {
 	if s.state.rows == 0 || s.state.leftOut {
 		return
 	}
-	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn {
+	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn && !s.o.EndStated {
 		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 	}
 	s.noOutcome()
@@ -211,6 +217,9 @@ func (s *Stream) decided() {
 	}
 	s.state.rows++
 	s.buf.obs, s.buf.next = append(s.buf.obs, s.buf.final...), s.buf.next[:0]
+	if s.o.Keep {
+		s.undecided()
+	}
 }
 
 // isFinal tells whether a row is an observation without a decision.
@@ -238,7 +247,7 @@ func (s *Stream) append(lo, hi int) {
 	}
 	from := len(b.obs)
 	b.obs = append(b.obs, s.values(blkObs, lo, hi)...)
-	s.impute(b.obs[from:])
+	s.impute(b.obs[from:], true)
 	from = len(b.reward)
 	if b.reward = append(b.reward, s.values(blkReward, lo, hi)...); !s.bound.has(blkReward) {
 		b.reward = append(b.reward, make([]float64, hi-lo)...)
@@ -247,7 +256,7 @@ func (s *Stream) append(lo, hi int) {
 	s.clip(b.reward[from:])
 	if s.bound.has(blkAction) {
 		for _, v := range s.values(blkAction, lo, hi) {
-			b.action = append(b.action, int32(v))
+			b.action = append(b.action, s.action(v))
 		}
 	}
 	for _, block := range [...]int{blkBehavior, blkProbs, blkTarget, blkDiscount} {
@@ -286,7 +295,7 @@ func (s *Stream) takeNext(row int) {
 	if s.bound.known(b.next) {
 		b.final = append(b.final, b.next...)
 		s.bound.fillOther(b.final)
-		s.impute(b.final)
+		s.impute(b.final, false)
 	}
 }
 
@@ -299,7 +308,7 @@ func (s *Stream) takeFinal(row int) {
 			What: "is missing, as is the action: problem.records is complete, and the row may be a decision that was lost", Remedy: "fill both in, or leave problem.records out, so that the interval allows for what is missing", Kind: trajectory.ErrValue})
 	}
 	s.buf.final = append(s.buf.final[:0], s.values(blkObs, row, row+1)...)
-	s.impute(s.buf.final)
+	s.impute(s.buf.final, true)
 	s.takeFlags(row)
 }
 
@@ -310,7 +319,11 @@ func (s *Stream) values(block, lo, hi int) []float64 {
 
 // impute replaces missing values of whole observations; the checks have made
 // sure that there is a replacement.
-func (s *Stream) impute(obs []float64) {
+func (s *Stream) impute(obs []float64, decided bool) {
+	if s.o.Keep {
+		s.imputeKept(obs, decided)
+		return
+	}
 	if s.o.Missing == trajectory.MissingReject {
 		return
 	}

@@ -79,7 +79,7 @@ func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
 	if err := x.index(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{x.keys, x.joinable, x.observations, x.decision, x.flags, x.vocabularies} {
+	for _, step := range []func() error{x.keys, x.joinable, x.observations, x.decision, x.flags, x.vocabularies, x.means} {
 		if err := x.note(step()); err != nil {
 			return nil, err
 		}
@@ -228,7 +228,7 @@ func (x *binder) flags() error {
 			}
 		}
 	}
-	if x.o.End == trajectory.EndColumn && !x.b.has(blkTerminated) {
+	if x.o.End == trajectory.EndColumn && !x.o.EndStated && !x.b.has(blkTerminated) {
 		x.notice("no column terminated: how episodes end is not known; methods that go on from the last observation need it")
 	}
 	return nil

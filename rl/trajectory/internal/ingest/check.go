@@ -25,6 +25,7 @@ func (c *checker) fault(row int, column, what, remedy string, kind error) {
 	into := c.s.faults
 	if c.s.repairs() && !c.s.batch.Lacks(row, column) {
 		into = c.s.leaveOut()
+		c.s.breached(column)
 	}
 	c.put(into, row, column, what, remedy, kind)
 }

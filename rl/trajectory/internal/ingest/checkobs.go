@@ -33,6 +33,10 @@ func (c *checker) observed(block int, values []float64, row int) {
 			c.notFinite(at, name, v)
 		case slices.Contains(o.Whole, c.s.ep.Columns[i%w]):
 			c.fault(at, name, c.s.isMissing(), "fill it in; no value may be replaced in this column", trajectory.ErrValue)
+		case o.Keep && !c.s.bound.stands(i%w): // stays missing
+		case o.Keep && !c.s.hasMean(i%w):
+			c.fault(at, name, c.s.isMissing(), "fill it in, or give the column a public number in data.means (data.missing: mean); 0 may stand for a word of its vocabulary", trajectory.ErrValue)
+		case o.Keep:
 		case o.Missing == trajectory.MissingReject:
 			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)")
 		case o.Missing == trajectory.MissingZero && c.s.bound.stands(i%w):
@@ -90,7 +94,7 @@ func (c *checker) follows(next, obs []float64, row int) {
 		case v == obs[j] || table.IsNull(v) || c.s.bound.hot[j].missing:
 		case !finite(v):
 			c.notFinite(row, c.s.name(blkNext, j), v)
-		case !table.IsNull(obs[j]) || c.s.o.Missing != trajectory.MissingReject: // what is missing is refused already
+		case !table.IsNull(obs[j]) || c.s.o.Missing != trajectory.MissingReject || c.s.o.Keep: // what is missing is refused already
 			c.fault(row, c.s.name(blkNext, j), "differs from the observation of the next row", "mend the log, or leave the column out", trajectory.ErrEpisode)
 		}
 	}

@@ -52,7 +52,7 @@ func TestFaultsOfRows(t *testing.T) {
 		{"no decision", "episode_id,action,reward", "e,0,1|f,,", nil, "2: reward: is missing, and the episode has no decision before it; drop the row", trajectory.ErrEpisode},
 		{"observation missing", "episode_id,obs_x,obs_y,reward", "e,1,1,1|e,1,,1", nil, "2: obs_y: " + gap, trajectory.ErrValue},
 		{"observation not finite", "episode_id,obs_x,reward", "e,1,1|e,Inf,1", func(o *trajectory.Options) { o.Missing = trajectory.MissingZero }, "2: obs_x: " + notFinite, trajectory.ErrValue},
-		{"observation without mean", "episode_id,obs_x,reward", "e,1,1|e,,1", func(o *trajectory.Options) {
+		{"observation without mean", "episode_id,obs_x,obs_y,reward", "e,1,1,1|e,,1,1", func(o *trajectory.Options) {
 			o.Missing, o.Means = trajectory.MissingMean, map[string]float64{"obs_y": 1}
 		}, "2: obs_x: is missing, and the column has no public mean; give the column's public mean", trajectory.ErrValue},
 		{"last observation missing", "episode_id,obs_x,action,reward", "e,1,0,1|e,,,", nil, "2: obs_x: " + gap, trajectory.ErrValue},

@@ -55,6 +55,7 @@ func TestMissingValuesAreToldOrACategory(t *testing.T) {
 // or without; a number among numbers that a vocabulary does not list is the category.
 func TestUnreadableValuesAreNotMissing(t *testing.T) {
 	o := categories()
+	o.Means = map[string]float64{"bili": 1}
 	o.Observations, o.Encode = []string{"bili", "bili_missing", "code"}, map[string]trajectory.Vocabulary{"code": {Words: []string{"1", "2", "other"}, Numeric: true, Other: true}}
 	d := mustRead(t, o, 2, "unit_id,episode_id,bili,code,reward\nann,e1,NaN,1,0\nbob,e2,1,7,0\ncai,e3,1,,0\ndee,e4,1,2,0").data
 	if got := fmt.Sprint(d.Obs, d.LeftOut); got != "[1 0 2 1 0 2 1 0 1] [1 0 0 0]" {

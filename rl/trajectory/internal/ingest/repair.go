@@ -24,12 +24,18 @@ func (s *Stream) leaveOut() *faults {
 // violation notes what is wrong with the episode at hand, in a row of it: a fault, or a
 // reason to leave it out. One that stands in a file of outcomes names it itself.
 func (s *Stream) violation(at place, e *trajectory.InputError) {
-	if e.File == "" {
+	beside := e.File != ""
+	if !beside {
 		e.File, e.Row = s.files[at.file], at.row
 	}
 	into := s.faults
 	if s.repairs() {
 		into = s.leaveOut()
+		if beside {
+			s.state.breach.reward = true
+		} else {
+			s.breached(e.Column)
+		}
 	}
 	s.lastViolation = trajectory.FaultKind{Column: e.Column, What: e.What}
 	into.add(at, e)
@@ -131,6 +137,9 @@ func addAll(counts, more map[string]int) {
 
 // leftOutWords says how many episodes were left out, of those met.
 func (s *Stream) leftOutWords(r trajectory.Repaired) string {
+	if s.o.Keep {
+		return fmt.Sprintf("episodes with a value that cannot be used are in the table as such: %d of %d (the first: %v)", r.Episodes, s.met, r.First[0])
+	}
 	words := fmt.Sprintf("episodes with a value that cannot be used were left out: %d", r.Episodes)
 	if share := float64(r.Episodes) / float64(s.met); share > largeShare {
 		words = fmt.Sprintf("%.3g%% OF THE EPISODES ARE LEFT OUT; validate --config shows them; %s of %d", 100*share, words, s.met)

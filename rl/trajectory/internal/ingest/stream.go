@@ -296,6 +296,7 @@ func (s *Stream) unread(hi int) {
 			into := s.faults
 			if s.repairs() && !f.Form {
 				into = s.leaveOut()
+				s.spoil(row, f.Err.Column)
 			}
 			s.lastViolation = trajectory.FaultKind{Column: f.Err.Column, What: f.Err.What}
 			if at := (place{file: s.index, row: rowOf(&f.Err)}); into.count(at, f.Err.Column, f.Err.What) {

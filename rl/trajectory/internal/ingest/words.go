@@ -106,6 +106,17 @@ func (x *binder) vocabularies() error {
 	return nil
 }
 
+// means refuses a public mean of a column that is not there: its name may be mistyped, and
+// what is missing in the column that was meant be replaced by something else.
+func (x *binder) means() error {
+	for _, key := range sortedKeys(x.o.Means) {
+		if _, hot := x.oneHotNamed(key); !hot && x.find(key) < 0 && key != x.o.OutcomeEvent && !slices.Contains(x.b.observations, key) {
+			return x.fail(key, "the file has no such column, and data.means has a number for it", "correct the name"+x.nearest(key))
+		}
+	}
+	return nil
+}
+
 // encode asks for a column of words and puts their numbers into a block.
 func (x *binder) encode(field, block int, h hot) error {
 	v := x.o.Encode[h.key]

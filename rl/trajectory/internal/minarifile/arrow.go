@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/flatbuffer"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -59,17 +60,17 @@ func arrowBatches(b []byte) ([]leaf, error) {
 		return nil, errors.New("the magic number is missing")
 	}
 	end := n - len(magic) - 4
-	size := i32(b, end)
-	footer := root(b[end-size : end : end])
-	schema, ok := footer.sub(1)
-	if !ok || schema.short(0) != 0 {
+	size := flatbuffer.Int32(b, end)
+	footer := flatbuffer.Root(b[end-size : end : end])
+	schema, ok := footer.Sub(1)
+	if !ok || schema.Short(0) != 0 {
 		return nil, errors.New("no schema, or numbers of the other byte order")
 	}
 	x := &arrowReader{}
-	at, length := footer.vector(3, 24)
+	at, length := footer.Vector(3, 24)
 	for i := range length {
-		block := footer.b[at+24*i : at+24*i+24]
-		offset, meta, body := i64(block, 0), i32(block, 8), i64(block, 16)
+		block := footer.Bytes[at+24*i : at+24*i+24]
+		offset, meta, body := flatbuffer.Int64(block, 0), flatbuffer.Int32(block, 8), flatbuffer.Int64(block, 16)
 		if err := x.batch(schema, b[offset:offset+meta+body:offset+meta+body], meta); err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ type arrowReader struct {
 	next   int // the leaf at hand
 	rows   int // of this batch
 
-	header        flatTable
+	header        flatbuffer.Table
 	body          []byte
 	nodes, nNodes int
 	bufs, nBufs   int
@@ -93,30 +94,30 @@ type arrowReader struct {
 }
 
 // batch reads one batch of rows: metadata bytes, then its body.
-func (x *arrowReader) batch(schema flatTable, b []byte, meta int) error {
+func (x *arrowReader) batch(schema flatbuffer.Table, b []byte, meta int) error {
 	message, skip := b[:meta:meta], 4
 	if binary.LittleEndian.Uint32(message) == math.MaxUint32 {
 		skip = 8
 	}
-	m := root(message[skip:])
-	header, ok := m.sub(2)
-	if !ok || m.byte(1) != 3 {
+	m := flatbuffer.Root(message[skip:])
+	header, ok := m.Sub(2)
+	if !ok || m.Byte(1) != 3 {
 		return errors.New("a block that is no batch of rows")
 	}
-	if _, compressed := header.sub(3); compressed {
+	if _, compressed := header.Sub(3); compressed {
 		return errors.New("compressed buffers")
 	}
 	x.header, x.body, x.next, x.node, x.buf = header, b[meta:], 0, 0, 0
-	x.rows = header.long(0)
+	x.rows = header.Long(0)
 	if x.rows < 0 || x.rows > maxValues {
 		return fmt.Errorf("%d rows", x.rows)
 	}
-	x.nodes, x.nNodes = header.vector(1, 16)
-	x.bufs, x.nBufs = header.vector(2, 16)
-	at, n := schema.vector(1, 4)
+	x.nodes, x.nNodes = header.Vector(1, 16)
+	x.bufs, x.nBufs = header.Vector(2, 16)
+	at, n := schema.Vector(1, 4)
 	for i := range n {
-		f := flatTable{schema.b, schema.deref(at + 4*i)}
-		if err := x.field(f, f.text(0), x.rows, 1, 0); err != nil {
+		f := flatbuffer.Table{Bytes: schema.Bytes, At: schema.Deref(at + 4*i)}
+		if err := x.field(f, f.Text(0), x.rows, 1, 0); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (x *arrowReader) takeNode() int {
 	if x.node >= x.nNodes {
 		panic("more fields than nodes")
 	}
-	length := i64(x.header.b, x.nodes+16*x.node)
+	length := flatbuffer.Int64(x.header.Bytes, x.nodes+16*x.node)
 	x.node++
 	return length
 }
@@ -139,7 +140,7 @@ func (x *arrowReader) takeBuffer() []byte {
 		panic("more fields than buffers")
 	}
 	at := x.bufs + 16*x.buf
-	offset, length := i64(x.header.b, at), i64(x.header.b, at+8)
+	offset, length := flatbuffer.Int64(x.header.Bytes, at), flatbuffer.Int64(x.header.Bytes, at+8)
 	x.buf++
 	return x.body[offset : offset+length : offset+length]
 }
@@ -161,16 +162,16 @@ func (x *arrowReader) put(l leaf) error {
 // field reads a field and those below it, in the order in which their nodes and
 // buffers lie. It has count entries: width for each row, which is 1 outside a
 // list.
-func (x *arrowReader) field(f flatTable, name string, count, width, depth int) error {
+func (x *arrowReader) field(f flatbuffer.Table, name string, count, width, depth int) error {
 	if depth > maxDepth {
 		return errors.New("fields nested too deep")
 	}
 	if n := x.takeNode(); n != count {
 		return fmt.Errorf("%d entries of %d", n, count)
 	}
-	kind := f.byte(2)
-	detail, _ := f.sub(3)
-	if _, encoded := f.sub(4); encoded {
+	kind := f.Byte(2)
+	detail, _ := f.Sub(3)
+	if _, encoded := f.Sub(4); encoded {
 		x.takeBuffer()
 		x.takeBuffer()
 		return x.put(leaf{name: name, bad: "is encoded by a dictionary"})
@@ -187,20 +188,20 @@ func (x *arrowReader) field(f flatTable, name string, count, width, depth int) e
 }
 
 // below calls visit for each field below f.
-func below(f flatTable, visit func(flatTable) error) error {
-	at, n := f.vector(5, 4)
+func below(f flatbuffer.Table, visit func(flatbuffer.Table) error) error {
+	at, n := f.Vector(5, 4)
 	for i := range n {
-		if err := visit(flatTable{f.b, f.deref(at + 4*i)}); err != nil {
+		if err := visit(flatbuffer.Table{Bytes: f.Bytes, At: f.Deref(at + 4*i)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *arrowReader) structure(f flatTable, name string, count, depth int) error {
+func (x *arrowReader) structure(f flatbuffer.Table, name string, count, depth int) error {
 	valid := x.takeBuffer()
 	first := x.next
-	err := below(f, func(c flatTable) error { return x.field(c, name+"."+c.text(0), count, 1, depth+1) })
+	err := below(f, func(c flatbuffer.Table) error { return x.field(c, name+"."+c.Text(0), count, 1, depth+1) })
 	if err == nil && len(valid) > 0 {
 		for i := first; i < x.next; i++ {
 			x.mask(&x.leaves[i], valid, count)
@@ -225,15 +226,15 @@ func (x *arrowReader) mask(l *leaf, valid []byte, count int) {
 }
 
 // fixedList reads a list of as many numbers in each row.
-func (x *arrowReader) fixedList(f, detail flatTable, name string, count, depth int) error {
+func (x *arrowReader) fixedList(f, detail flatbuffer.Table, name string, count, depth int) error {
 	valid := x.takeBuffer()
-	width := detail.int(0)
+	width := detail.Int(0)
 	if width < 1 || width > maxWidth || count*width > maxValues {
 		return fmt.Errorf("lists of %d entries", width)
 	}
 	inner := arrowReader{rows: x.rows, header: x.header, body: x.body, nodes: x.nodes, nNodes: x.nNodes,
 		bufs: x.bufs, nBufs: x.nBufs, node: x.node, buf: x.buf}
-	if err := below(f, func(c flatTable) error { return inner.field(c, name, count*width, width, depth+1) }); err != nil {
+	if err := below(f, func(c flatbuffer.Table) error { return inner.field(c, name, count*width, width, depth+1) }); err != nil {
 		return err
 	}
 	x.node, x.buf = inner.node, inner.buf
@@ -248,7 +249,7 @@ func (x *arrowReader) fixedList(f, detail flatTable, name string, count, depth i
 }
 
 // numbers reads a field of numbers.
-func (x *arrowReader) numbers(kind int, detail flatTable, name string, count int) error {
+func (x *arrowReader) numbers(kind int, detail flatbuffer.Table, name string, count int) error {
 	valid, data := x.takeBuffer(), x.takeBuffer()
 	l := leaf{name: name, width: 1}
 	read := arrowNumber(kind, detail, data, count)
@@ -268,14 +269,14 @@ func (x *arrowReader) numbers(kind int, detail flatTable, name string, count int
 
 // arrowNumber gives a function that reads number i of the data, which are as many
 // as they should be; nil for a type that is not read.
-func arrowNumber(kind int, detail flatTable, data []byte, count int) func(int) float64 {
+func arrowNumber(kind int, detail flatbuffer.Table, data []byte, count int) func(int) float64 {
 	le := binary.LittleEndian
 	if kind == arrowBool {
 		data = data[:(count+7)/8]
 		return func(i int) float64 { return float64(data[i/8] >> (i % 8) & 1) }
 	}
 	if kind == arrowFloat {
-		switch detail.short(0) {
+		switch detail.Short(0) {
 		case 1:
 			data = data[:4*count]
 			return func(i int) float64 { return own(float64(math.Float32frombits(le.Uint32(data[4*i:])))) }
@@ -285,7 +286,7 @@ func arrowNumber(kind int, detail flatTable, data []byte, count int) func(int) f
 		}
 		return nil
 	}
-	bits, signed := detail.int(0), detail.byte(1) != 0
+	bits, signed := detail.Int(0), detail.Byte(1) != 0
 	switch bits {
 	case 8, 16, 32, 64:
 	default:
@@ -306,7 +307,7 @@ func arrowNumber(kind int, detail flatTable, data []byte, count int) func(int) f
 }
 
 // skip passes over a field that is not read, and what lies below it.
-func (x *arrowReader) skip(f flatTable, kind int, name string, depth int) error {
+func (x *arrowReader) skip(f flatbuffer.Table, kind int, name string, depth int) error {
 	buffers := 2
 	switch kind {
 	case arrowNull:
@@ -325,8 +326,8 @@ func (x *arrowReader) skip(f flatTable, kind int, name string, depth int) error 
 	if kind == arrowList || kind == arrowLargeList || kind == arrowMap {
 		inner := *x
 		inner.leaves, inner.next = nil, 0
-		if err := below(f, func(c flatTable) error {
-			return inner.field(c, name, i64(x.header.b, x.nodes+16*inner.node), 1, depth+1)
+		if err := below(f, func(c flatbuffer.Table) error {
+			return inner.field(c, name, flatbuffer.Int64(x.header.Bytes, x.nodes+16*inner.node), 1, depth+1)
 		}); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ const (
 // has none its last observation is repeated, which nobody should use; a truncated
 // episode without one is an error that wraps [trajectory.ErrEpisode].
 func Write(dir string, layout Layout, d *trajectory.Dataset) error {
-	x := &writer{d: d, l: table.NewLayout(d), layout: layout, data: filepath.Join(dir, "data")}
+	x := &writer{d: d, l: table.NewLayout(d, table.Form{}), layout: layout, data: filepath.Join(dir, "data")}
 	if filepath.Base(dir) == "metadata.json" {
 		return fmt.Errorf("minari: %w: a dataset is a directory; name that, with the format minari", trajectory.ErrOptions)
 	}

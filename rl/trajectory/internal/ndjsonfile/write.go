@@ -17,7 +17,7 @@ import (
 // a name are numbered. The probabilities of the actions become one list.
 func Write(w io.Writer, d *trajectory.Dataset) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	x := writer{d: d, l: table.NewLayout(d)}
+	x := writer{d: d, l: table.NewLayout(d, table.Form{})}
 	var err error
 	x.l.Rows(func(r table.Row) bool {
 		x.row(r)

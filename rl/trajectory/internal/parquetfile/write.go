@@ -19,22 +19,22 @@ func Write(w io.Writer, d *trajectory.Dataset) error { return WriteMarked(w, d, 
 // WriteMarked is Write with further texts by name in the file's metadata; see
 // [Marks].
 func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) error {
-	return WriteEach(w, marks, func(put func(*trajectory.Dataset) error) error { return put(d) })
+	return WriteEach(w, marks, table.Form{}, func(put func(*trajectory.Dataset) error) error { return put(d) })
 }
 
 // WriteEach is WriteMarked of datasets that are put one after another, of the same columns
 // and with names of persons, as of one with all of their persons.
-func WriteEach(w io.Writer, marks map[string]string, each func(put func(*trajectory.Dataset) error) error) error {
+func WriteEach(w io.Writer, marks map[string]string, form table.Form, each func(put func(*trajectory.Dataset) error) error) error {
 	var x *writer
 	err := each(func(d *trajectory.Dataset) error {
 		if x == nil {
-			x = newWriter(w, d)
+			x = newWriter(w, d, form)
 			for _, name := range slices.Sorted(maps.Keys(marks)) {
 				x.w.Mark(name, marks[name])
 			}
 		} else {
 			before := x.l.Before + x.d.Episodes()
-			x.d, x.l = d, table.NewLayout(d)
+			x.d, x.l = d, table.NewLayout(d, form)
 			x.l.Before = before
 		}
 		return x.dataset()
@@ -56,8 +56,8 @@ type writer struct {
 // toldRows is after how many rows the writer is told of them.
 const toldRows = 1 << 10
 
-func newWriter(w io.Writer, d *trajectory.Dataset) *writer {
-	x := &writer{d: d, l: table.NewLayout(d)}
+func newWriter(w io.Writer, d *trajectory.Dataset, form table.Form) *writer {
+	x := &writer{d: d, l: table.NewLayout(d, form)}
 	x.w = parquet.NewWriter(w, "trajectories", x.leaves())
 	x.w.Mark(canon.VersionKey, canon.Version)
 	return x
@@ -74,10 +74,11 @@ func (x *writer) leaves() []parquet.Leaf {
 			}
 		}
 	}
-	double, integer, flag := parquet.Leaf{}, parquet.Leaf{Type: parquet.Integer}, parquet.Leaf{Type: parquet.Flag}
+	nulls := x.l.Nulls
+	double, integer, flag := parquet.Leaf{Optional: nulls}, parquet.Leaf{Type: parquet.Integer, Optional: nulls}, parquet.Leaf{Type: parquet.Flag, Optional: nulls}
 	add(true, parquet.Leaf{Type: parquet.Text}, canon.Episode)
 	add(true, integer, canon.Step)
-	add(true, parquet.Leaf{Type: parquet.Text}, canon.Unit)
+	add(!x.l.Nameless, parquet.Leaf{Type: parquet.Text}, canon.Unit)
 	add(true, double, x.l.Observations...)
 	add(d.Action != nil, integer, canon.Action)
 	add(d.BehaviorProb != nil, double, canon.BehaviorProb)
@@ -129,9 +130,15 @@ func (x *writer) part(person, episode, from, to int) {
 	x.at = 0
 	x.next().Text(x.l.Episode(episode), to-from)
 	for c, i := x.next(), from; i < to; i++ {
-		c.Integer(int64(i - start))
+		if x.l.Lacks(episode, table.LacksSteps) {
+			c.Null()
+		} else {
+			c.Integer(int64(i - start))
+		}
 	}
-	x.next().Text(x.l.Person(person), to-from)
+	if !x.l.Nameless {
+		x.next().Text(x.l.Person(person), to-from)
+	}
 	width := len(d.Columns)
 	for j := range width {
 		x.doubles(d.Obs[from*width+j:], width, to-from)
@@ -139,7 +146,11 @@ func (x *writer) part(person, episode, from, to int) {
 	if d.Action != nil {
 		c := x.next()
 		for _, a := range d.Action[from:to] {
-			c.Integer(int64(a))
+			if a < 0 {
+				c.Null()
+			} else {
+				c.Integer(int64(a))
+			}
 		}
 	}
 	if d.BehaviorProb != nil {
@@ -156,8 +167,8 @@ func (x *writer) part(person, episode, from, to int) {
 	x.doubles(d.Reward[from:], 1, to-from)
 	last := to == d.EpisodeStart[episode+1]
 	if x.l.Ends {
-		x.flag(to-from, last && d.Ended(episode))
-		x.flag(to-from, last && !d.Ended(episode))
+		x.flag(to-from, last && d.Ended(episode), x.l.Lacks(episode, table.LacksTerminated))
+		x.flag(to-from, last && !d.Ended(episode), x.l.Lacks(episode, table.LacksTruncated))
 	}
 	x.final(to-from, last, episode)
 	if d.Discount != nil {
@@ -178,7 +189,7 @@ func (x *writer) final(rows int, last bool, episode int) {
 	for j := range x.l.Next {
 		c := x.next()
 		for i := range rows {
-			if i == rows-1 && final != nil {
+			if i == rows-1 && final != nil && !table.IsNull(final[j]) {
 				c.Double(final[j])
 			} else {
 				c.Null()
@@ -187,11 +198,15 @@ func (x *writer) final(rows int, last bool, episode int) {
 	}
 }
 
-// flag writes a flag that is down in all rows but the last.
-func (x *writer) flag(rows int, up bool) {
+// flag writes a flag that is down in all rows but the last, or that is not known.
+func (x *writer) flag(rows int, up, lacks bool) {
 	c := x.next()
 	for i := range rows {
-		c.Flag(up && i == rows-1)
+		if lacks {
+			c.Null()
+		} else {
+			c.Flag(up && i == rows-1)
+		}
 	}
 }
 
@@ -199,6 +214,10 @@ func (x *writer) flag(rows int, up bool) {
 func (x *writer) doubles(values []float64, stride, rows int) {
 	c := x.next()
 	for i := range rows {
-		c.Double(values[i*stride])
+		if v := values[i*stride]; x.l.Nulls && table.IsNull(v) {
+			c.Null()
+		} else {
+			c.Double(v)
+		}
 	}
 }

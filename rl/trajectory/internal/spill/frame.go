@@ -47,6 +47,7 @@ func (f *Frame) Append(dst, person, id []byte, e *trajectory.Episode) []byte {
 			flags |= 1 << i
 		}
 	}
+	flags |= e.Lacks << 3
 	dst = append(dst, flags)
 	for _, n := range []int{e.File, e.Row, e.Len(), len(person), len(id)} {
 		dst = binary.AppendUvarint(dst, uint64(n))
@@ -96,7 +97,7 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	e.File, e.Row, e.Columns, e.Actions, e.EndUnknown = n[0], n[1], f.Columns, f.Actions, f.EndUnknown
-	e.Terminated, e.Number = flags[0]&1 != 0, -1
+	e.Terminated, e.Number, e.Lacks = flags[0]&1 != 0, -1, flags[0]>>3
 	person, id = r.bytes(n[3]), r.bytes(n[4])
 	if flags[0]&4 == 0 {
 		id = nil

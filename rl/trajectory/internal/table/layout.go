@@ -19,13 +19,36 @@ type Layout struct {
 	Observations, Next []string
 	// Ends tells whether the flags of an episode's end are known.
 	Ends bool
+	// Form is what else the caller knows.
+	Form
 	// Before is how many episodes were written before those of the dataset.
 	Before int
 }
 
+// Form is of a table whose columns are told before all of its rows are.
+type Form struct {
+	// Nulls tells that values may be missing, of episodes that were kept though they cannot
+	// be used.
+	Nulls bool
+	// Nameless tells that nobody is named: the unit is an episode.
+	Nameless bool
+}
+
+// What an episode may lack, as [trajectory.Episode] says.
+const (
+	LacksSteps = 1 << iota
+	LacksTerminated
+	LacksTruncated
+)
+
+// Lacks tells whether an episode lacks something.
+func (l *Layout) Lacks(episode int, what uint8) bool {
+	return l.d.Lacks != nil && l.d.Lacks[episode]&what != 0
+}
+
 // NewLayout looks at a dataset.
-func NewLayout(d *trajectory.Dataset) *Layout {
-	l := &Layout{d: d, Ends: d.Terminated != nil}
+func NewLayout(d *trajectory.Dataset, form Form) *Layout {
+	l := &Layout{d: d, Form: form, Ends: d.Terminated != nil}
 	for _, name := range d.Columns {
 		if !strings.HasPrefix(name, canon.PrefixObs) {
 			name = canon.PrefixObs + name

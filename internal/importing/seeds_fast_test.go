@@ -1,0 +1,5 @@
+//go:build !slow
+
+package importing_test
+
+const seeds, questions = uint64(4), 8

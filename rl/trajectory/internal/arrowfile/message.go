@@ -1,0 +1,110 @@
+package arrowfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/flatbuffer"
+)
+
+// The kinds of messages, as numbered in Arrow's Message.fbs.
+const (
+	messageSchema     = 1
+	messageDictionary = 2
+	messageBatch      = 3
+)
+
+// The largest metadata and body of a message.
+const (
+	mostMetadata = 1 << 24
+	mostBody     = 1 << 31
+	// atOnce is how much memory grows before the bytes that fill it are there.
+	atOnce = 1 << 20
+)
+
+// message is the metadata of a part of the stream, and its bytes, which hold until the next.
+type message struct {
+	kind   int
+	header flatbuffer.Table
+	body   []byte
+}
+
+// messages are those of a stream, one after another.
+type messages struct {
+	r              *bufio.Reader
+	read           int64
+	metadata, body []byte
+}
+
+// begin passes over the mark at the beginning of a file. Its schema and rows follow as in a
+// stream, and are read as one.
+func (m *messages) begin() error {
+	const mark = "ARROW1\x00\x00"
+	head, err := m.r.Peek(len(mark))
+	if err == nil && string(head) == mark {
+		_, err = m.r.Discard(len(mark))
+	}
+	return err
+}
+
+// next reads a message; io.EOF is the mark of the end. A stream that stops without it was
+// cut, and nobody knows how many rows it has lost.
+func (m *messages) next() (message, error) {
+	size, err := m.word()
+	if err == nil && size == math.MaxUint32 { // before lengths, since Arrow 0.15
+		size, err = m.word()
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return message{}, errors.New("it stops without the mark of its end, and may have lost rows")
+	case err != nil:
+		return message{}, err
+	case size == 0:
+		return message{}, io.EOF
+	case size > mostMetadata:
+		return message{}, fmt.Errorf("metadata of %d bytes", size)
+	}
+	if m.metadata, err = m.fill(m.metadata[:0], int(size)); err != nil {
+		return message{}, err
+	}
+	root := flatbuffer.Root(m.metadata)
+	n := root.Long(3)
+	if n < 0 || n > mostBody {
+		return message{}, fmt.Errorf("a part of %d bytes; the most is %d: write batches of fewer rows", n, mostBody)
+	}
+	if m.body, err = m.fill(m.body[:0], n); err != nil {
+		return message{}, err
+	}
+	header, ok := root.Sub(2)
+	if !ok {
+		return message{}, errors.New("a message without a header")
+	}
+	return message{kind: root.Byte(1), header: header, body: m.body}, nil
+}
+
+func (m *messages) word() (uint32, error) {
+	var b [4]byte
+	n, err := io.ReadFull(m.r, b[:])
+	m.read += int64(n)
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+// fill reads n bytes. Memory grows with what there is.
+func (m *messages) fill(b []byte, n int) ([]byte, error) {
+	for n > 0 {
+		at, next := len(b), min(n, max(cap(b)-len(b), atOnce))
+		b = slices.Grow(b, next)[:at+next]
+		got, err := io.ReadFull(m.r, b[at:])
+		m.read += int64(got)
+		if err != nil {
+			return b[:at], io.ErrUnexpectedEOF
+		}
+		n -= next
+	}
+	return b, nil
+}
