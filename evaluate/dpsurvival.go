@@ -19,6 +19,12 @@ import (
 // of arms from a control. [Public.Outcome] says what is observed, and [Public.By] which
 // observation tells the arms apart; without it there is one arm.
 //
+// Of target policies a person adds to one cell of each, with the share that their weight, the product of
+// the importance ratios of all their decisions, is of the largest weight that the design allows. Where a
+// design bounds weights and supports the policies, and censoring is independent under them, these
+// are curves; elsewhere limits that hold for any weights up to these and, by Outcome.Censoring,
+// for any censoring.
+//
 // Released: [Survival], and the restricted mean of each arm, or with Control their differences,
 // as answers with 95% intervals. Assumes: censoring is independent of the time to the event
 // within each arm. Unit: a person. Adjacency: either. Clip: none is needed, since a person
@@ -29,6 +35,9 @@ type DPSurvival struct {
 	Until float64 `json:"until,omitempty"`
 	// Control is the name of the arm that the others are compared with; "" for no comparison.
 	Control string `json:"control,omitempty"`
+	// MaxWeight is the public cap on a person's weight under a target policy; below the largest that the
+	// design allows it asks for limits. 0 means that largest or, of limits, a public rule.
+	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Guess is what is publicly supposed of the outcome. The forecast depends on it, and the
 	// release does not; nil means a half for each.
 	Guess *OutcomeGuess `json:"guess,omitempty"`
@@ -117,6 +126,8 @@ type survivalQuestion struct {
 	arms   []string
 	// scale is that of Laplace noise, multiplier that of Gaussian noise; 0 for the other.
 	scale, multiplier float64
+	// policies are the arms where target policies are asked for; nil without.
+	policies *policyTables
 }
 
 // Plan implements [Estimator].
@@ -131,13 +142,14 @@ func (m DPSurvival) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	q.capWeights(m.MaxWeight)
 	s, err := m.about(q)
 	if err != nil {
 		return draft{}, err
 	}
 	s.facts["noise_family"], s.facts["noise_std"] = family, q.SD
 	return draft{method: method, public: p, event: event, outcomes: true, needsEnds: p.Outcome.Event == "",
-		prepare: q.prepare, outcome: q.again, summary: s}, nil
+		prepare: q.prepare, outcome: q.again, summary: s, uncut: q.Form == survival.Curves}, nil
 }
 
 // question checks the parameters.
@@ -159,12 +171,15 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	if o.Strata != nil {
 		q.Strata = len(o.Strata.Values)
 	}
+	if err := q.askPolicies(method, m); err != nil {
+		return q, err
+	}
 	if n := q.Cells(); n > mostCells {
 		return q, fmt.Errorf("%w: %s: arms, strata, bins and causes make %d cells; want at most %d: take fewer bins or strata", ErrPublic, method, n, mostCells)
 	}
 	if m.Control != "" {
 		if q.Control = slices.Index(q.arms, m.Control); q.Control < 0 || p.By == nil {
-			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q", ErrMethod, method, m.Control, q.arms)
+			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q, or of policies the pair as contrasts", ErrMethod, method, m.Control, q.arms)
 		}
 	}
 	if m.Until != 0 {
@@ -184,7 +199,7 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
 	g := q.public.Privacy
 	family := g.NoiseFamily
-	scale := replaced(g) / g.Budget.Epsilon * (1 + 0x1p-44)
+	scale := replaced(g) * float64(q.tables()) / g.Budget.Epsilon * (1 + 0x1p-44)
 	if family == LaplaceNoise && g.Fast {
 		return "", nil, fmt.Errorf("%w: privacy.noise is fast and privacy.noise_family is laplace, whose noise is exact; leave one of them out", ErrPublic)
 	}
@@ -194,7 +209,7 @@ func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		if gaussian, err = mechanism.NewHistogram(q.Cells(), found[0], g.Adjacency, g.noise()); err != nil {
+		if gaussian, err = mechanism.NewSetHistogram(q.Cells(), q.tables(), found[0], g.Adjacency, g.noise()); err != nil {
 			return "", nil, err
 		}
 		q.multiplier = found[0]
@@ -223,11 +238,14 @@ func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
 
 // histogram makes the empty cells; nil without privacy.
 func (q *survivalQuestion) histogram() (*mechanism.Histogram, error) {
-	if q.scale > 0 {
+	switch {
+	case q.scale > 0 && q.policies != nil:
+		return mechanism.NewLaplaceShares(q.Cells(), q.tables(), q.scale)
+	case q.scale > 0:
 		return mechanism.NewLaplaceHistogram(q.Cells(), q.scale)
 	}
 	g := q.public.Privacy
-	return mechanism.NewHistogram(q.Cells(), q.multiplier, g.Adjacency, g.noise())
+	return mechanism.NewSetHistogram(q.Cells(), q.tables(), q.multiplier, g.Adjacency, g.noise())
 }
 
 // cells finds the cell of every person, -1 for one who is in none, and counts those whose
@@ -257,7 +275,7 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) (at []int, unusable int,
 		switch {
 		case arm < 0 && !lost && p.By.names(d, person):
 			continue // another group
-		case arm < 0:
+		case arm < 0 || lost && q.policies != nil: // no weight is known either
 			members[person] = q.Unknown()
 			unusable++
 			continue
@@ -297,11 +315,19 @@ func (q survivalQuestion) prepare(_ context.Context, d *trajectory.Dataset) (dra
 	if err != nil {
 		return nil, err
 	}
+	add := func(person int) error { return h.Add(at[person]) }
+	if q.policies != nil {
+		shares, err := q.shares(d, at)
+		if err != nil {
+			return nil, err
+		}
+		add = shares.add(h)
+	}
 	if int64(d.Persons()) > h.Capacity() {
 		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := mechanism.Total(h, len(at), func(person int) error { return h.Add(at[person]) }, src)
+		noisy, err := mechanism.Total(h, len(at), add, src)
 		if err != nil {
 			return nil, err
 		}
@@ -340,6 +366,9 @@ func (q survivalQuestion) countsOf(r *Release) ([]float64, error) {
 
 // intervals is how many answers there are, which hold together.
 func (q survivalQuestion) intervals() int {
+	if q.Together > 0 {
+		return q.Together
+	}
 	if q.Control >= 0 {
 		return q.Arms - 1
 	}

@@ -17,6 +17,48 @@ type Question struct {
 	Control int
 	// SD is the standard deviation of the noise of one cell.
 	SD float64
+	// Weights are the largest weights of a person in the arms, which are then policies: a person
+	// adds to a cell of each arm a share, their weight over the largest. Nil: persons count whole, in one arm.
+	Weights []float64
+	// Overlap says that a person may add to several arms.
+	Overlap bool
+	// Pairs are the arms whose differences are asked for, in place of Control, and Together is
+	// how many means and differences hold together; 0 means all arms, or all but the control.
+	Pairs    [][2]int
+	Together int
+	// Form says what is known of those who are censored, and Persons is the public number of
+	// persons, which only limits need.
+	Form    Form
+	Persons float64
+}
+
+// pairs are the differences that are asked for.
+func (q Question) pairs() (all [][2]int) {
+	for i := range q.Arms {
+		if q.Control >= 0 && i != q.Control {
+			all = append(all, [2]int{i, q.Control})
+		}
+	}
+	return append(all, q.Pairs...)
+}
+
+// jointMeans is how many means of arms hold together, with differences where these are asked for too.
+func (q Question) jointMeans() int {
+	if q.Together > 0 {
+		return q.Together
+	}
+	return q.Arms
+}
+
+// together is how many means, or differences, hold together.
+func (q Question) together() int {
+	switch {
+	case q.Together > 0:
+		return q.Together
+	case q.Control >= 0:
+		return q.Arms - 1
+	}
+	return q.Arms
 }
 
 // Mean is a restricted mean time, or a difference of two.
@@ -42,9 +84,10 @@ type Arm struct {
 	MissingShare float64
 }
 
-// Difference is that of an arm from the control.
+// Difference is that of an arm from another, the control.
 type Difference struct {
-	Arm   int
+	Arm, Control int
+
 	Curve Band // of survival; values lie in [-1, 1]
 	Mean  Mean
 }
@@ -58,16 +101,19 @@ type Result struct {
 // Estimate computes all quantities. The restricted means, or with a control their differences
 // from it, hold together with 95%; all other limits hold by themselves.
 func (q Question) Estimate(cells []float64) Result {
+	if q.Form != Curves {
+		return q.limited(cells)
+	}
 	var r Result
 	arms := make([]*worked, q.Arms)
 	for i := range arms {
 		arms[i] = q.work(cells, i)
 		r.Arms = append(r.Arms, arms[i].arm())
 	}
-	for i := range arms {
-		if q.Control >= 0 && i != q.Control {
-			r.Differences = append(r.Differences, difference(arms[i], arms[q.Control], i, quantile(q.Arms-1)))
-		}
+	for _, p := range q.pairs() {
+		d := difference(arms[p[0]], arms[p[1]], quantile(q.together()))
+		d.Arm, d.Control = p[0], p[1]
+		r.Differences = append(r.Differences, d)
 	}
 	return r
 }
@@ -77,6 +123,7 @@ func (q Question) Estimate(cells []float64) Result {
 // few to tell, and in between.
 type worked struct {
 	q       Question
+	weight  float64 // the largest of a person
 	cells   []float64
 	strata  []stratum
 	persons float64
@@ -90,6 +137,14 @@ type worked struct {
 	deviation float64 // of the share, as it was found
 }
 
+// weight is the largest weight of a person in arm i.
+func (q Question) weight(i int) float64 {
+	if q.Weights == nil {
+		return 1
+	}
+	return q.Weights[i]
+}
+
 // omitted are the shares of the censored of a bin that do not count at risk in it.
 func (q Question) omitted() (high, mid, low float64) {
 	if q.Grouped {
@@ -100,7 +155,7 @@ func (q Question) omitted() (high, mid, low float64) {
 
 func (q Question) work(cells []float64, i int) *worked {
 	from, each := q.Exit(i, 0, 0, 0), q.perStratum()
-	w := &worked{q: q, known: q.Bins}
+	w := &worked{q: q, known: q.Bins, weight: q.weight(i)}
 	w.cells = cells[from : from+max(q.Strata, 1)*each]
 	high, mid, low := q.omitted()
 	for k := range max(q.Strata, 1) {
@@ -170,11 +225,11 @@ func (w *worked) covariance(g, h []float64) float64 {
 
 // arm is what is estimated of the arm.
 func (w *worked) arm() Arm {
-	out := Arm{Steady: w.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.Arms)), AtRisk: make([]float64, w.q.Bins)}
+	out := Arm{Steady: w.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.jointMeans())), AtRisk: make([]float64, w.q.Bins)}
 	for _, s := range w.strata {
 		risk := s.persons
 		for j := range w.q.Bins {
-			out.AtRisk[j] += risk
+			out.AtRisk[j] += w.weight * risk
 			for c := range w.q.Causes + 1 {
 				risk -= s.at(j, c)
 			}
@@ -269,7 +324,11 @@ func (w *worked) cause(cause int) Band {
 	return b
 }
 
-// critical is the critical value of a curve of the arm.
+// critical is the critical value of a curve of the arm. Where persons have weights only the
+// variances of their errors are bounded, not the correlations.
 func (w *worked) critical(c curve, alpha float64) float64 {
+	if w.q.Weights != nil {
+		return bonferroni(w.q.Bins, alpha)
+	}
 	return pathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
 }
