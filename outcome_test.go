@@ -76,8 +76,8 @@ func TestAContractTakesAnOutcome(t *testing.T) {
 // What an outcome would contradict is refused by name, before the data are opened.
 func TestWhatAnOutcomeContradicts(t *testing.T) {
 	for set, want := range map[string]string{
-		"data.encode={status: [left, died]}":        "data.encode",
-		"target={kind: uniform, actions: 2}":        "leave by out",
+		"data.encode={status: [left, died]}": "data.encode",
+		"target={kind: uniform, actions: 2}; data.behavior={source: design, kind: uniform, actions: 2}": "leave by out",
 		"data.outcome.censoring=any":                "leave by out",
 		"data.outcome.censoring=none":               "independent, unanticipated or any",
 		"method={name: dp-survival, max_weight: 2}": "max_weight",

@@ -291,7 +291,7 @@ func TestSurvivalRefusesWhatItIgnores(t *testing.T) {
 	}
 	for words, change := range map[string]func(p *evaluate.Public){
 		"one curve for all persons": func(p *evaluate.Public) { p.Target = table },
-		"needs known probabilities": func(p *evaluate.Public) {
+		"need known probabilities": func(p *evaluate.Public) {
 			p.By, p.Behavior = nil, &evaluate.EstimatedBehavior{States: 2, Column: "obs_arm", Actions: 2}
 		},
 		"want independent":       func(p *evaluate.Public) { p.Outcome.Censoring = "some" },

@@ -125,7 +125,7 @@ func Methods() []Method {
 			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)",
 				"max_weight: public cap on weights under a target policy (the largest that the design allows; of limits a public rule)",
 				"guess: {events: share, dropout: share}: a public guess, for the forecast, of the shares of persons who would have an event by the last bin were nobody censored, and who would be censored were there no events (half, half)"},
-			Summary: "Each person counts once: by arm, by the time at which they left, and by whether they left with an event. Curves and means follow from these counts. Under a target policy a person counts by how much more likely their decisions are under it." + hides, several: true, groups: true, parts: true, decode: decodeAs[DPSurvival]},
+			Summary: "Each person counts once: by arm, by the time at which they left, and by whether they left with an event. Curves and means follow from these counts." + hides, several: true, groups: true, parts: true, decode: decodeAs[DPSurvival]},
 		{Name: "constant", Private: true, Releases: "a number fixed in advance",
 			Assumes:    "Nothing; it never looks at the data.",
 			Parameters: []string{"value: the number (middle of the public range)"},

@@ -59,6 +59,9 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 		return err
 	}
 	t := &policyTables{of: []policy.Policy{p.Target}, levels: []int{0}}
+	if !p.onPolicy() {
+		q.arms = []string{"target policy"}
+	}
 	if a := p.Targets; a != nil {
 		q.arms, t.of, t.levels = nil, nil, nil
 		for _, n := range a.Policies {

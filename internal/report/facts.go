@@ -63,6 +63,7 @@ var knownFacts = []struct{ name, words string }{
 	{"return", "range of a trajectory’s discounted return"},
 	{"clip", "range to which one person’s contribution is clipped"},
 	{"max_weight", "cap on an importance weight"},
+	{"form", "curves, or limits alone"},
 	{"outcome", "what ends the time, and the bins of time"},
 	{"until", "time to which means are restricted"},
 	{"control", "arm that the others are compared with"},

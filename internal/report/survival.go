@@ -163,6 +163,9 @@ func unusableWords(r *evaluate.Release) string {
 	sd := 0.0
 	if public, err := normalise("public", r.Public); err == nil {
 		sd, _ = number(public["noise_std"])
+		if w, ok := number(public["max_weight"]); ok {
+			sd *= w
+		}
 	}
 	for _, a := range r.Survival.Arms {
 		if a.MissingShare >= partly && len(a.AtRisk) > 0 && a.MissingShare*max(a.AtRisk[0], 1) >= 2*math.Sqrt2*sd {
