@@ -309,7 +309,7 @@ func (p Public) validatePrivacy() error {
 			q.Unit.Words("give the largest number of decisions that a person contributes"))
 	}
 	switch q.NoiseFamily {
-	case "", GaussianNoise, LaplaceNoise:
+	case "", GaussianNoise, LaplaceNoise, gaussianCells, gaussianSums:
 	default:
 		return fmt.Errorf("%w: privacy.noise_family is %q; want auto, gaussian or laplace", ErrPublic, string(q.NoiseFamily))
 	}

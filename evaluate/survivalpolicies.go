@@ -6,7 +6,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/survival"
-	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -172,7 +171,8 @@ func overlapping(of []policy.Policy) int {
 	return others + same
 }
 
-// weightedPersons are what persons add: by person the cells of all policies, and the shares there.
+// weightedPersons are what persons add: by person the cells of all policies, and the shares there, nil where
+// all are 1.
 type weightedPersons struct {
 	each   int
 	at     []int
@@ -215,14 +215,18 @@ func (q survivalQuestion) weightOf(d *trajectory.Dataset, person int, rho []floa
 	return w
 }
 
-// add adds persons to a histogram.
-func (w weightedPersons) add(h *mechanism.Histogram) func(person int) error {
+// add adds persons to a sum.
+func (w weightedPersons) add(h tally) func(person int) error {
 	at, shares := make([]int, 0, w.each), make([]float64, 0, w.each)
 	return func(person int) error {
 		at, shares = at[:0], shares[:0]
 		for i := person * w.each; i < (person+1)*w.each; i++ {
-			if w.shares[i] > 0 { // as many as there are tables at most
-				at, shares = append(at, w.at[i]), append(shares, w.shares[i])
+			share := 1.0
+			if w.shares != nil {
+				share = w.shares[i]
+			}
+			if share > 0 { // of as many as there are tables at most
+				at, shares = append(at, w.at[i]), append(shares, share)
 			}
 		}
 		return h.AddShares(at, shares)

@@ -143,10 +143,10 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	total := q.Ends[q.Question.Until-1]
 	s := p.designed().and(summary{facts: q.facts(), heading: []string{p.words(q.independence())}})
 	found := q.Estimate(q.guessed(m.Guess))
-	mean := found.Arms[0].Mean
+	mean := q.first(found)
 	s.expected.Constant = total / 2
 	if len(found.Differences) > 0 {
-		mean, s.expected.Constant = found.Differences[0].Mean, total
+		s.expected.Constant = total
 	}
 	if answers := q.expected(found); len(answers) > 1 {
 		s.facts["answers"] = answers
@@ -163,6 +163,14 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons would have an event by the last bin, that half would leave by then for other reasons, and that every outcome can be used; method.guess takes a better guess."))
 	}
 	return s, nil
+}
+
+// first is the first difference, or the mean of the first arm.
+func (q survivalQuestion) first(found survival.Result) survival.Mean {
+	if len(found.Differences) > 0 {
+		return found.Differences[0].Mean
+	}
+	return found.Arms[0].Mean
 }
 
 // meaning says what the numbers are.

@@ -33,6 +33,24 @@ type arm struct {
 	sd           float64
 	// grouped says that the order of events and censoring within a bin is not known.
 	grouped bool
+	spread  spreading
+	sums    bool // noise is of running sums
+}
+
+// riskSD is the standard deviation of the noise of the number at risk in a bin.
+func (a arm) riskSD(bin int) float64 {
+	if !a.sums {
+		return a.sd * math.Sqrt(float64((a.bins-bin)*(a.causes+1)+1))
+	}
+	later := make([]float64, len(a.cells))
+	for k := bin * (a.causes + 1); k < len(later); k++ {
+		later[k] = 1
+	}
+	square := 0.0
+	for _, g := range a.spread(later) {
+		square += g * g
+	}
+	return a.sd * math.Sqrt(square)
 }
 
 // at is the noisy count of a cell.
@@ -49,8 +67,7 @@ func (a arm) steadyBins() int {
 		risks[j] = risk
 	}
 	for j := range a.bins {
-		cells := float64((a.bins-j)*(a.causes+1) + 1)
-		least := steady * a.sd * math.Sqrt(cells)
+		least := steady * a.riskSD(j)
 		if a.grouped {
 			least = max(least, a.at(j, 0))
 		}
@@ -95,7 +112,7 @@ func (a arm) follow(omitted float64) *path {
 		}
 		p.hazard[j][0] = min(p.hazard[j][0], 1)
 		p.s[j+1] = p.s[j] * (1 - p.hazard[j][0])
-		sd := a.sd * math.Sqrt(float64((a.bins-j)*(a.causes+1)+1))
+		sd := a.riskSD(j)
 		less := 1.0
 		if sd > 0 {
 			unsure := min(max((firm-p.risk[j]/sd)/(firm-steady), 0), 1)

@@ -15,8 +15,10 @@ type Question struct {
 	Grouped bool
 	// Control is the arm that others are compared with, -1 for no comparison.
 	Control int
-	// SD is the standard deviation of the noise of one cell.
-	SD float64
+	// SD is the standard deviation of the noise of one cell or, with Sums, of the square root of running
+	// sums along [Layout.Series], from which cells follow.
+	SD   float64
+	Sums bool
 	// Weights are the largest weights of a person in the arms, which are then policies: a person
 	// adds to a cell of each arm a share, their weight over the largest. Nil: persons count whole, in one arm.
 	Weights []float64
@@ -159,7 +161,7 @@ func (q Question) work(cells []float64, i int) *worked {
 	w.cells = cells[from : from+max(q.Strata, 1)*each]
 	high, mid, low := q.omitted()
 	for k := range max(q.Strata, 1) {
-		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped}}
+		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped, spread: q.spreading(), sums: q.Sums}}
 		s.mid = s.follow(mid)
 		s.high, s.low = s.mid, s.mid
 		if q.Grouped {
@@ -209,6 +211,8 @@ func (w *worked) lost(unusable, unknown float64) {
 func (w *worked) variances(slope []float64, doubt float64) (sampling, noise float64) {
 	for k, g := range slope {
 		sampling += max(w.cells[k], 0) * g * g
+	}
+	for _, g := range w.strata[0].spread(slope) {
 		noise += g * g
 	}
 	return sampling, noise * w.q.SD * w.q.SD * doubt
@@ -216,9 +220,16 @@ func (w *worked) variances(slope []float64, doubt float64) (sampling, noise floa
 
 // covariance is that of two quantities of the arm, sampling and noise together.
 func (w *worked) covariance(g, h []float64) float64 {
-	v := 0.0
+	v, own := 0.0, w.q.SD*w.q.SD
+	if w.q.Sums {
+		other := w.strata[0].spread(h)
+		for k, x := range w.strata[0].spread(g) {
+			v += own * x * other[k]
+		}
+		own = 0
+	}
 	for k := range g {
-		v += (max(w.cells[k], 0) + w.q.SD*w.q.SD) * g[k] * h[k]
+		v += (max(w.cells[k], 0) + own) * g[k] * h[k]
 	}
 	return v
 }

@@ -42,10 +42,14 @@ type limitedArm struct {
 // q.Bins for those who were followed to the end.
 func (a limitedArm) of(coefficient func(bin, cause int) float64) functional {
 	f := functional{persons: a.q.Persons, sd: a.q.SD}
+	all := make([]float64, 0, len(a.cells))
 	for k, v := range a.cells {
 		k %= a.q.perStratum()
 		g := coefficient(k/(a.q.Causes+1), k%(a.q.Causes+1))
 		f.mean += g * v / f.persons
+		all = append(all, g)
+	}
+	for _, g := range a.q.spreading()(all) {
 		f.noise += g * g * a.q.SD * a.q.SD / (f.persons * f.persons)
 	}
 	return f

@@ -209,12 +209,11 @@ type drawn interface {
 // the truth, and the mean widths of the interval.
 func heldOf(x drawn, form Form, curve []float64, mean float64, n, logs int, l law, seed uint64) (means, bands int, width float64) {
 	q := x.question(l.sd, form, n)
+	q.Sums = l.sums
 	r, src := rand.New(rand.NewPCG(seed, 3)), noise.NewSeeded(seed)
 	for range logs {
 		cells := x.draw(q, n, r)
-		for k := range cells {
-			cells[k] += l.sample(src)
-		}
+		l.disturb(q, cells, src)
 		found := q.Estimate(cells)
 		m, b := found.Arms[0].JointMean, found.Arms[0].Curve
 		if len(found.Differences) > 0 {

@@ -76,6 +76,8 @@ func options() map[string]map[string]any {
 		"dp-refine regression":      {"name": "dp-refine", "form": "regression", "linear": true},
 		"dp-refine lstd":            {"name": "dp-refine", "form": "lstd", "linear": true, "rounds": 2},
 		"survival":                  {"name": "dp-survival", "outcome": evaluate.LaplaceNoise},
+		"survival running sums":     {"name": "dp-survival", "outcome": evaluate.NoiseFamily("gaussian_sums"), "groups": "", "control": "many"},
+		"survival sums, policies":   {"name": "dp-survival", "outcome": evaluate.NoiseFamily("gaussian_sums"), "several": true, "max_weight": 3},
 		"survival gaussian":         {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "groups": "", "control": "many"},
 		"survival groups":           {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "groups": "fixed"},
 		"survival of episodes":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true},
