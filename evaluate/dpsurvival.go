@@ -234,6 +234,12 @@ func (q survivalQuestion) noises() (all []survivalQuestion, err error) {
 			return nil, err
 		}
 		for _, family := range []NoiseFamily{gaussianCells, gaussianSums} {
+			if family == gaussianSums && float64(q.Arms*max(q.Strata, 1))*math.Pow(float64(q.Bins), 3) > mostSums {
+				if g.NoiseFamily == family {
+					return nil, fmt.Errorf("%w: privacy.noise_family is %s, and running sums over %d bins of all arms and strata take too long; take fewer bins, or another family", ErrPublic, family, q.Bins)
+				}
+				continue
+			}
 			if named := g.NoiseFamily; named == family || named == GaussianNoise || named == "" {
 				one := q
 				one.multiplier, one.Sums = found[0], family == gaussianSums

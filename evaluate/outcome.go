@@ -75,6 +75,7 @@ const (
 	mostArms   = 8
 	mostStrata = 32
 	mostCells  = 10_000
+	mostSums   = 3e8 // arms times strata times the cube of bins, for running sums
 )
 
 func (o *Outcome) clone() *Outcome {

@@ -195,3 +195,43 @@ func TestSeveralPolicies(t *testing.T) {
 		}
 	}
 }
+
+// The score by hand, of three persons of whom one dies and two leave.
+func TestTrendsOfLeaving(t *testing.T) {
+	p := trialFacts(3, dp.ReplaceOne)
+	p.By = nil
+	d := patients(&patient{10, 1, 1}, &patient{20, 1.5, 0}, &patient{30, 0.5, 0})
+	d.Action = []int32{5, 5, 5}
+	p.Outcome.Grouped = false
+	arms, _, _, err := p.CountOutcomes(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := arms[0].Trends["obs_arm"]
+	// In the first bin, after the death, two are at risk, with ranks 1/2 and 5/6, and the second leaves.
+	apart, variance := 5.0/6-2.0/3, 1.0/36
+	if math.Abs(got[0]-apart) > 1e-12 || math.Abs(got[1]-variance) > 1e-12 {
+		t.Errorf("score %v; want %v and %v", got, apart, variance)
+	}
+	if _, there := arms[0].Trends["action"]; there || len(arms[0].Trends) != 1 {
+		t.Errorf("trends %v; all have the same action, and the event is no covariate", arms[0].Trends)
+	}
+}
+
+// The weight of a person is the product over all decisions that they took, and no others.
+func TestWeightsOfDecisions(t *testing.T) {
+	d := &trajectory.Dataset{PersonStart: []int{0, 1, 2}, EpisodeStart: []int{0, 2, 5}, Reward: make([]float64, 5), Terminated: []bool{true, false},
+		BehaviorProb: []float64{0.5, 0.5, 0.5, 0.5, 0.5}, TargetProb: []float64{0.75, 0.25, 0.75, 0.75, 0.75}, Obs: []float64{}}
+	p := underPolicy(t, 2, dp.ReplaceOne)
+	p.Target, p.OneDecision, p.Horizon, p.Privacy.Budget = policy.ProbColumn{}, false, 3, dp.Budget{Epsilon: 1e4}
+	p.Outcome = &evaluate.Outcome{Censoring: "independent", Causes: []evaluate.Cause{{Name: "end", Number: 1}}, Ends: []float64{1, 2, 3}}
+	p.Design = &evaluate.Design{Ratios: []float64{1.5}, Squares: []float64{1.25}, Supported: true}
+	_, r := released(t, evaluate.DPSurvival{}, p, d, 1)
+	// Of 3.375, the largest: 1.5 times 0.5 dies at the second decision, and all of it goes on to the end.
+	cells := r.Diagnostics["cells"].([]float64)
+	for i, want := range []float64{0, 0, 0, 0.75 / 3.375, 0, 0, 1, 0, 0} {
+		if math.Abs(cells[i]-want) > 0.01 {
+			t.Errorf("sums %v; want %v in cell %d", cells, want, i)
+		}
+	}
+}

@@ -1,7 +1,5 @@
 package survival
 
-import "math"
-
 // steady is by how many of its own standard deviations the noisy number at risk must be above
 // zero: from the first bin on where it is not, nothing is estimated.
 const steady = 4
@@ -34,23 +32,7 @@ type arm struct {
 	// grouped says that the order of events and censoring within a bin is not known.
 	grouped bool
 	spread  spreading
-	sums    bool // noise is of running sums
-}
-
-// riskSD is the standard deviation of the noise of the number at risk in a bin.
-func (a arm) riskSD(bin int) float64 {
-	if !a.sums {
-		return a.sd * math.Sqrt(float64((a.bins-bin)*(a.causes+1)+1))
-	}
-	later := make([]float64, len(a.cells))
-	for k := bin * (a.causes + 1); k < len(later); k++ {
-		later[k] = 1
-	}
-	square := 0.0
-	for _, g := range a.spread(later) {
-		square += g * g
-	}
-	return a.sd * math.Sqrt(square)
+	riskSD  []float64 // by bin, the standard deviation of the noise of the number at risk
 }
 
 // at is the noisy count of a cell.
@@ -67,7 +49,7 @@ func (a arm) steadyBins() int {
 		risks[j] = risk
 	}
 	for j := range a.bins {
-		least := steady * a.riskSD(j)
+		least := steady * a.riskSD[j]
 		if a.grouped {
 			least = max(least, a.at(j, 0))
 		}
@@ -112,7 +94,7 @@ func (a arm) follow(omitted float64) *path {
 		}
 		p.hazard[j][0] = min(p.hazard[j][0], 1)
 		p.s[j+1] = p.s[j] * (1 - p.hazard[j][0])
-		sd := a.riskSD(j)
+		sd := a.riskSD[j]
 		less := 1.0
 		if sd > 0 {
 			unsure := min(max((firm-p.risk[j]/sd)/(firm-steady), 0), 1)

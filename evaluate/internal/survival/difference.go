@@ -59,8 +59,7 @@ func (w *worked) shared(control *worked, g, h []float64) (more float64) {
 
 // wider is the factor by which that widens the distance to a limit.
 func (w *worked) wider(control *worked, g, h []float64) float64 {
-	a, _ := w.variances(g, 1)
-	b, _ := control.variances(h, 1)
+	a, b := w.sampling(g), control.sampling(h)
 	if !(a+b > 0) {
 		return 1
 	}
@@ -73,6 +72,6 @@ func differenceCritical(x, control *worked, known int, alpha float64) float64 {
 		return bonferroni(known, alpha)
 	}
 	return pathCritical(known, alpha, func(i, j int) float64 {
-		return x.covariance(x.value.at(i), x.value.at(j)) + control.covariance(control.value.at(i), control.value.at(j))
+		return x.covariance(x.value, i, j) + control.covariance(control.value, i, j)
 	})
 }

@@ -160,8 +160,9 @@ func (q Question) work(cells []float64, i int) *worked {
 	w := &worked{q: q, known: q.Bins, weight: q.weight(i)}
 	w.cells = cells[from : from+max(q.Strata, 1)*each]
 	high, mid, low := q.omitted()
+	risks := q.riskSDs()
 	for k := range max(q.Strata, 1) {
-		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped, spread: q.spreading(), sums: q.Sums}}
+		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped, spread: q.spreading(), riskSD: risks}}
 		s.mid = s.follow(mid)
 		s.high, s.low = s.mid, s.mid
 		if q.Grouped {
@@ -209,21 +210,30 @@ func (w *worked) lost(unusable, unknown float64) {
 // variance is the sum of cells times squared derivatives: of survival, where all or none of the
 // censored of a bin count at risk in it, that is Greenwood's.
 func (w *worked) variances(slope []float64, doubt float64) (sampling, noise float64) {
-	for k, g := range slope {
-		sampling += max(w.cells[k], 0) * g * g
-	}
-	for _, g := range w.strata[0].spread(slope) {
-		noise += g * g
-	}
-	return sampling, noise * w.q.SD * w.q.SD * doubt
+	return w.sampling(slope), w.noise(w.strata[0].spread(slope), doubt)
 }
 
-// covariance is that of two quantities of the arm, sampling and noise together.
-func (w *worked) covariance(g, h []float64) float64 {
-	v, own := 0.0, w.q.SD*w.q.SD
+func (w *worked) sampling(slope []float64) (v float64) {
+	for k, g := range slope {
+		v += max(w.cells[k], 0) * g * g
+	}
+	return v
+}
+
+// noise is the variance of a quantity with the given derivatives by what has independent noise.
+func (w *worked) noise(spread []float64, doubt float64) (v float64) {
+	for _, g := range spread {
+		v += g * g
+	}
+	return v * w.q.SD * w.q.SD * doubt
+}
+
+// covariance is that of a curve at two bins, sampling and noise together.
+func (w *worked) covariance(c curve, i, j int) float64 {
+	v, own, g, h := 0.0, w.q.SD*w.q.SD, c.at(i), c.at(j)
 	if w.q.Sums {
-		other := w.strata[0].spread(h)
-		for k, x := range w.strata[0].spread(g) {
+		other := w.spreadAt(c, j)
+		for k, x := range w.spreadAt(c, i) {
 			v += own * x * other[k]
 		}
 		own = 0
@@ -286,8 +296,7 @@ func (w *worked) jump(n float64) float64 { return max(1-w.q.SD, 0) / (2 * max(n,
 
 // limits are those of a probability at the end of bin j-1.
 func (w *worked) limits(c curve, j int, n, z float64) (lower, upper float64) {
-	_, noise := w.variances(c.at(j), c.doubt[j])
-	return limits(c.v[j], n, noise, w.jump(n), z)
+	return limits(c.v[j], n, w.noise(w.spreadAt(c, j), c.doubt[j]), w.jump(n), z)
 }
 
 // unknown cuts limits of a probability to [0, 1], and widens them for the persons whose outcome
@@ -341,5 +350,5 @@ func (w *worked) critical(c curve, alpha float64) float64 {
 	if w.q.Weights != nil {
 		return bonferroni(w.q.Bins, alpha)
 	}
-	return pathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
+	return pathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c, i, j) })
 }

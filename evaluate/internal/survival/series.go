@@ -1,6 +1,10 @@
 package survival
 
-import "github.com/discreet-rl/discreet/internal/xmath"
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/internal/xmath"
+)
 
 // Series are the cells that stand in series, for noise of running sums: of each arm and stratum the events of
 // each cause by bin, and those who left without one from the last bin back, after those who never left. So
@@ -59,4 +63,38 @@ func (q Question) spreading() spreading {
 		}
 		return out
 	}
+}
+
+// riskSDs are the standard deviations of the noise of the numbers at risk in each bin.
+func (q Question) riskSDs() []float64 {
+	out := make([]float64, q.Bins)
+	if !q.Sums {
+		for j := range out {
+			out[j] = q.SD * math.Sqrt(float64((q.Bins-j)*(q.Causes+1)+1))
+		}
+		return out
+	}
+	differences := xmath.RootDifferences(q.Bins + 1)
+	// Of events the last bins count, which are the last of their series; of those who left the last bins
+	// are the first: sums of the latter depend on few roots.
+	events, left := make([]float64, q.Bins), make([]float64, q.Bins+1)
+	add := func(to []float64, position int) {
+		for i := range position + 1 {
+			to[i] += differences[position-i]
+		}
+	}
+	add(left, 0)
+	for j := q.Bins - 1; j >= 0; j-- {
+		add(events, j)
+		add(left, q.Bins-j)
+		square := 0.0
+		for _, g := range events {
+			square += float64(q.Causes) * g * g
+		}
+		for _, g := range left {
+			square += g * g
+		}
+		out[j] = q.SD * math.Sqrt(square)
+	}
+	return out
 }
