@@ -131,7 +131,7 @@ func (h *Histogram) AddSet(bins []int) error {
 func (h *Histogram) AddShares(bins []int, shares []float64) error {
 	in := 0
 	for i, bin := range bins {
-		if bin >= 0 && bin < len(h.point) && h.point[bin] == 0 && in < h.most {
+		if bin >= 0 && bin < len(h.point) && h.point[bin] == 0 && h.most > in {
 			if share := shares[i]; share > 0 {
 				h.point[bin] = int64(min(share, 1) * float64(h.total.grid.radius))
 			}
