@@ -17,6 +17,8 @@ func Quantity(r *evaluate.Release) string {
 		return ""
 	case one != nil && one.Kind == evaluate.OfContrast:
 		return differenceOfMeans + ", " + one.Name
+	case one == nil && len(r.Survival.Differences) > 0 && r.Answers[0].Kind != evaluate.OfContrast:
+		return restrictedMean + ", or of a difference of two,"
 	case one == nil && len(r.Survival.Differences) > 0:
 		return differenceOfMeans
 	}
@@ -31,6 +33,9 @@ const (
 // LeftOpen names what lengthens the intervals of a release of survival beyond the errors of
 // sampling and of privacy.
 func LeftOpen(r *evaluate.Release) string {
+	if formOf(r) == "limits" {
+		return "what censoring and missing weight leave open"
+	}
 	if countsMissing(r) {
 		return "what bins, the tail, rare events and missing outcomes leave open"
 	}

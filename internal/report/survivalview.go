@@ -269,7 +269,7 @@ func (d survivalDrawing) differences() survivalFigure {
 		f.Charts = append(f.Charts, c)
 	}
 	f.Narrow = len(f.Charts) > 1
-	f.Caption = "The first " + d.arm + "’s probability of survival minus the second’s, with its 95% band. The dashed line is a difference of 0; above it, more survive in the first arm."
+	f.Caption = "The first " + d.arm + "’s probability of survival minus the second’s, with its 95% band. The dashed line is a difference of 0; above it, more survive " + map[string]string{"arm": "in", "policy": "under"}[d.arm] + " the first " + d.arm + "."
 	return f
 }
 
