@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -28,9 +27,7 @@ type OutcomeCount struct {
 // CountOutcomes counts the outcomes of every arm, and returns how many persons there are of
 // whom not even the arm is known, and how many are in no arm.
 func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unknown, elsewhere int, err error) {
-	p.Target, p.Targets, p.Design = policy.Logged{}, nil, nil
-	p.Outcome = p.Outcome.clone()
-	p.Outcome.Censoring = ""
+	p = p.unweighted()
 	q, err := DPSurvival{}.question("dp-survival", p)
 	if err != nil {
 		return nil, 0, 0, err

@@ -207,6 +207,13 @@ func (p Public) toward(target policy.Policy) Public {
 	return p
 }
 
+// unweighted is a copy that asks for survival as it was, whatever policies are asked for.
+func (p Public) unweighted() Public {
+	p = p.clone()
+	p.Target, p.Targets, p.Design, p.Outcome.Censoring = policy.Logged{}, nil, nil, ""
+	return p
+}
+
 // sharing is a copy for so many answers that share the budget alike.
 func (p Public) sharing(answers int) Public {
 	p.answers = answers

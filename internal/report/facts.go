@@ -68,7 +68,7 @@ var knownFacts = []struct{ name, words string }{
 	{"until", "time to which means are restricted"},
 	{"control", "arm that the others are compared with"},
 	{"noise_family", "law of the noise of a count"},
-	{"noise_std", "standard deviation of the noise of a count"},
+	{"noise_std", "standard deviation of the noise of a count, of gaussian_sums before it is shared between bins"},
 	{"lambda", "penalty of the least squares"},
 	{"states", "number of states"},
 	{"dimension", "number of features"},

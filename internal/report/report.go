@@ -155,7 +155,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 		}
 		p.EventRaw = string(text)
 		if r.Survival != nil {
-			p.Event.countOnce(underPolicies(r))
+			p.Event.countOnce(noisyCells(r))
 		}
 		p.speak(r.Privacy.Unit)
 	}

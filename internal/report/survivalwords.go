@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
@@ -126,12 +127,20 @@ var survivalCheck = verification{
 	Command: "discreet verify release.json",
 }
 
-// countOnce says of noise on sums that they are counts, to which a person adds 1 once.
-func (n *eventNode) countOnce(weighted bool) {
-	cells := " noise on every count of a table in which each person counts once."
-	if weighted {
-		cells = " noise on every sum of a table in which each person adds to one cell of each policy, at most 1."
+// noisyCells says of what noise is, and what a person adds to it.
+func noisyCells(r *evaluate.Release) string {
+	noise := " noise on every count of a table"
+	if family := fmt.Sprint(r.Public["noise_family"]); family == "gaussian_sums" {
+		noise = " noise on running sums, along the bins of time, of a table"
 	}
+	if underPolicies(r) {
+		return noise + " in which each person adds to one cell of each policy, at most 1."
+	}
+	return noise + " in which each person counts once."
+}
+
+// countOnce says of noise on sums that they are counts, to which a person adds 1 once.
+func (n *eventNode) countOnce(cells string) {
 	switch n.Kind {
 	case "gaussian":
 		n.Words = "Gaussian" + cells
@@ -146,7 +155,7 @@ func (n *eventNode) countOnce(weighted bool) {
 		n.Params[i].Words = strings.Replace(n.Params[i].Words, "in units of the clip: the most that one person can add", "in units of what one person can change", 1)
 	}
 	for _, child := range n.Children {
-		child.countOnce(weighted)
+		child.countOnce(cells)
 	}
 }
 
