@@ -27,6 +27,7 @@ type OutcomeCount struct {
 // CountOutcomes counts the outcomes of every arm, and returns how many persons there are of
 // whom not even the arm is known, and how many are in no arm.
 func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unknown, elsewhere int, err error) {
+	actions := p.unlike()
 	p = p.unweighted()
 	q, err := DPSurvival{}.question("dp-survival", p)
 	if err != nil {
@@ -46,7 +47,7 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		}
 	}
 	for i, name := range q.arms {
-		a := OutcomeCount{Arm: name, Trends: q.trends(d, at, i), Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
+		a := OutcomeCount{Arm: name, Trends: q.trends(d, at, i, actions), Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
 		for k := range max(q.Strata, 1) {
 			s := q.counted(counts, i, k)
 			a.Followed, a.Censored = a.Followed+s.Followed, a.Censored+s.Censored

@@ -4,13 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // trends say for each covariate that was read, at the first decision, whether persons of an arm with larger values
 // of it left more often than others among those still followed: the log-rank test for a trend in ranks,
-// within strata, with censoring for the event. By name it has the sum and its variance.
-func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int) map[string][2]float64 {
+// within strata, with censoring for the event. By name it has the sum and its variance. Actions are one of them if asked.
+func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int, actions bool) map[string][2]float64 {
 	out := map[string][2]float64{}
 	try := func(name string, of func(row int) float64) {
 		if apart, variance := q.trend(d, at, arm, of); variance > 0 {
@@ -24,10 +25,23 @@ func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int) map[s
 		}
 		try(name, func(row int) float64 { return d.Observation(row)[i] })
 	}
-	if d.Action != nil {
+	if d.Action != nil && actions {
 		try("action", func(row int) float64 { return float64(d.Action[row]) })
 	}
 	return out
+}
+
+// unlike tells whether a policy that is asked about may treat two persons unlike each other, so that it matters
+// whether leaving depends on the action.
+func (p Public) unlike() bool {
+	of := []policy.Policy{p.Target}
+	if p.Targets != nil {
+		of = nil
+		for _, a := range p.Targets.Policies {
+			of = append(of, a.Policy)
+		}
+	}
+	return slices.ContainsFunc(of, func(pi policy.Policy) bool { _, constant := pi.(policy.Constant); return !constant })
 }
 
 // trend is the score of one covariate. A person without a number in it is left out.

@@ -216,6 +216,17 @@ func TestTrendsOfLeaving(t *testing.T) {
 	if _, there := arms[0].Trends["action"]; there || len(arms[0].Trends) != 1 {
 		t.Errorf("trends %v; all have the same action, and the event is no covariate", arms[0].Trends)
 	}
+	// Where every policy treats all alike, leaving may depend on the action.
+	d.Action = []int32{0, 0, 1}
+	for _, target := range []policy.Policy{underPolicy(t, 3, dp.ReplaceOne).Target, policy.Logged{}} {
+		p.Target = target
+		if arms, _, _, err = p.CountOutcomes(d); err != nil {
+			t.Fatal(err)
+		}
+		if _, there := arms[0].Trends["action"]; there != (target == policy.Logged{}) {
+			t.Errorf("%T: trends %v", target, arms[0].Trends)
+		}
+	}
 }
 
 // The weight of a person is the product over all decisions that they took, and no others.
