@@ -100,7 +100,12 @@ func TestEveryMethodsReleaseProvesItself(t *testing.T) {
 			c.Problem = config.Problem{Persons: c.Problem.Persons, Horizon: 60, Episodes: 1}
 		}
 		c.Ledger.Purpose = "try " + m.Name
-		result, err := discreet.Evaluate(context.Background(), c)
+		asked := c
+		if m.Learns {
+			asked.Target, asked.Data.Behavior = config.Target{Kind: "learned", Actions: 2}, &config.Behavior{Source: "design", Kind: "uniform", Actions: 2}
+			asked.Problem.Horizon, asked.Problem.Return = 1, nil
+		}
+		result, err := discreet.Evaluate(context.Background(), asked)
 		if err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 			continue

@@ -62,6 +62,9 @@ func TestEveryPrivateMethodAnswersWhereRecordsAreLeftOut(t *testing.T) {
 				if m.Name == "gpope" {
 					c.Method.Params = map[string]any{"iterations": 4}
 				}
+				if m.Learns {
+					c.Target = config.Target{Kind: "learned", Actions: 2}
+				}
 				if m.NeedOutcome {
 					c.Data.Outcome, c.Data.Behavior, c.Features, c.Problem.Reward, c.Problem.Episodes = &config.Outcome{}, nil, nil, nil, 1
 				}
@@ -86,11 +89,11 @@ func told(t *testing.T, release []byte) string {
 	if err := json.Unmarshal(release, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "distribution", "diagnostics"} {
+	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "distribution", "learned", "diagnostics"} {
 		delete(fields, noisy)
 	}
 	switch string(fields["method"]) {
-	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"dp-distribution"`, `"auto"`:
+	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"dp-distribution"`, `"dp-learn"`, `"auto"`:
 		delete(fields, "notes") // some say what noisy numbers mean
 	}
 	text, err := json.Marshal(fields)

@@ -36,6 +36,9 @@ type Outcome struct {
 	Until float64   `yaml:"until" json:",omitempty"`
 	// Strata divide every arm by a column: censoring may depend on the stratum.
 	Strata *Strata `yaml:"strata" json:",omitempty"`
+	// Censoring states, for a target policy, that leaving is independent of the time to the event
+	// and of the decision to come (independent), or of that decision (unanticipated), or nothing (any).
+	Censoring string `yaml:"censoring" json:",omitempty"`
 	// Times are grouped (the default), where a bin is a range of times, or discrete, where
 	// every time in a bin is its end and events come before censoring, as with visits.
 	Times string `yaml:"times" json:",omitempty"`

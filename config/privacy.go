@@ -21,7 +21,7 @@ type Privacy struct {
 	// Noise is exact (the default) or fast, which does not rule out floating-point attacks.
 	Noise string `yaml:"noise"`
 	// NoiseFamily is gaussian, laplace or auto (the default): for methods that have both, the
-	// one of less noise without a ledger and gaussian with one, where its cost adds up more slowly.
+	// one with the narrower forecast without a ledger and gaussian with one, where its cost adds up more slowly.
 	NoiseFamily string `yaml:"noise_family" json:",omitempty"`
 	// LargeDelta accepts a delta of 1/persons or more, for comparisons with papers.
 	LargeDelta bool `yaml:"large_delta"`

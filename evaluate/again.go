@@ -104,6 +104,9 @@ func (s *Statement) guarantee(epsilon *float64, family NoiseFamily) *Privacy {
 		return nil
 	}
 	q := &Privacy{Unit: s.Unit, Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, LargeDelta: true, NoiseFamily: family}
+	if family == GaussianNoise {
+		q.NoiseFamily = gaussianCells
+	}
 	if epsilon != nil {
 		q.Budget.Epsilon = *epsilon
 	}

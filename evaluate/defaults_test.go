@@ -120,6 +120,10 @@ func outcome(t *testing.T, m evaluate.Method, params map[string]any, varied stri
 	case !strings.HasPrefix(m.Name, "dp-ls") && !strings.HasPrefix(m.Name, "ls"):
 		p.Target = must(policy.NewTable(chain.Policy(0.6), chain.Actions, chain.Column))
 	}
+	if m.Learns {
+		w := trialWorlds()[0]
+		p, data = w.public(10_000, 1, dp.ReplaceOne), w.draw(40, 1)
+	}
 	if !m.Private {
 		p.Privacy = nil
 	}

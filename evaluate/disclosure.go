@@ -132,6 +132,9 @@ func domain(p Public) string {
 	form, bounds := "trajectories: for each person one or more sequences of observations, actions and rewards; ", "contributions are clipped to public bounds"
 	if p.Outcome != nil {
 		form, bounds = "outcomes: for each person a time, what ended it, and an arm, or the trajectory that says so; ", "a person adds 1 to one count at most"
+		if p.weighted() {
+			form, bounds = "outcomes: for each person a time, what ended it, and decisions, or the trajectory that says so; ", "a person adds at most 1 to one sum of each policy"
+		}
 	}
 	words, told := p.Labels["on_violation"].(string)
 	switch {

@@ -108,7 +108,10 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	s.facts["max_weight"], s.facts["learned_from"] = q.judge.answers[0].bounds.Caps.At(0).Max, q.learnOn
+	s.facts["learned_from"] = q.learnOn
+	if q.states == nil {
+		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
+	}
 	return draft{
 		method: method, public: p, event: gaussians(whole...), prepare: q.prepare, outcome: q.again, summary: s, lowers: true,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
@@ -197,26 +200,24 @@ func (q *learnQuestion) covariates(m DPLearn, method string) error {
 
 // judges plans what the other half is asked.
 func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
-	p := q.public.clone()
-	p.Target, p.Persons, p.oneSided = nil, persons, true
-	like := q.public.Target // a plan sees the number of its actions alone
-	p.Targets = &Targets{Policies: []NamedPolicy{{learnedName, like}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}}
+	// Of the learned policy a plan sees the number of its actions alone.
+	t := &Targets{Policies: []NamedPolicy{{learnedName, q.public.Target}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}}
 	for a := range q.grid.Actions {
 		constant, err := policy.NewConstant(a)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf(actionName, a)
-		p.Targets.Policies = append(p.Targets.Policies, NamedPolicy{name, constant})
-		p.Targets.Contrasts = append(p.Targets.Contrasts, [2]string{learnedName, name})
+		t.Policies = append(t.Policies, NamedPolicy{name, constant})
+		t.Contrasts = append(t.Contrasts, [2]string{learnedName, name})
 	}
+	p := q.public.judging(t, persons)
 	q.of = wholeReturns(p)
 	var err error
 	is := DPIS{MaxWeight: m.MaxWeight}
 	if q.judge, err = is.answersFor(method, p, q.of); err != nil {
 		return err
 	}
-	p.Target = like
 	q.most, err = affordableCap(method, p, m.MaxWeight, q.of.weights.largest)
 	return err
 }
@@ -252,11 +253,11 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 			return nil, err
 		}
 		nodes := q.rule(mean, sums)
-		p := q.judge.public.clone()
-		if p.Targets.Policies[0].Policy, err = policy.NewTree(q.names, nodes, false); err != nil {
+		learned, err := policy.NewTree(q.names, nodes, false)
+		if err != nil {
 			return nil, err
 		}
-		ask, err := prepareAnswers(p, q.judge.answers, q.of, d.Take(judge))
+		ask, err := prepareAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of, d.Take(judge))
 		if err != nil {
 			return nil, err
 		}

@@ -55,6 +55,9 @@ func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
 		if err := plan.Verify(r); err != nil {
 			t.Fatal(err)
 		}
+		if plan.Epsilon.Upper > 1 || plan.Epsilon.Upper < 0.99 {
+			t.Errorf("epsilon %v; want the budget's", plan.Epsilon)
+		}
 		lowest := r.Answers[1].Estimate.Interval[0] // over all constant actions
 		for _, a := range r.Answers[1:] {
 			lowest = min(lowest, a.Estimate.Interval[0])

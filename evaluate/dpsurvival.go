@@ -19,6 +19,12 @@ import (
 // of arms from a control. [Public.Outcome] says what is observed, and [Public.By] which
 // observation tells the arms apart; without it there is one arm.
 //
+// Of target policies a person adds to one cell of each, with the share that their weight, the product of
+// the importance ratios of all their decisions, is of the largest weight that the design allows. Where a
+// design bounds weights and supports the policies, and censoring is independent under them, these
+// are curves; elsewhere limits that hold for any weights up to these and, by Outcome.Censoring,
+// for any censoring.
+//
 // Released: [Survival], and the restricted mean of each arm, or with Control their differences,
 // as answers with 95% intervals. Assumes: censoring is independent of the time to the event
 // within each arm. Unit: a person. Adjacency: either. Clip: none is needed, since a person
@@ -29,6 +35,9 @@ type DPSurvival struct {
 	Until float64 `json:"until,omitempty"`
 	// Control is the name of the arm that the others are compared with; "" for no comparison.
 	Control string `json:"control,omitempty"`
+	// MaxWeight is the public cap on a person's weight under a target policy; below the largest that the
+	// design allows it asks for limits. 0 means that largest or, of limits, a public rule.
+	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Guess is what is publicly supposed of the outcome. The forecast depends on it, and the
 	// release does not; nil means a half for each.
 	Guess *OutcomeGuess `json:"guess,omitempty"`
@@ -45,12 +54,19 @@ type OutcomeGuess struct {
 // NoiseFamily is the law of the noise of counts.
 type NoiseFamily string
 
-// The families. "" means the one of less noise for the budget of this release alone: discrete
+// The families. "" means the one with the narrowest expected answer for the budget of this release alone: discrete
 // Laplace noise, whose cost adds up by epsilon, where delta is 0 or that noise is smaller, and
 // otherwise Gaussian noise, which is the cheaper one in a ledger that adds up squares.
 const (
 	GaussianNoise NoiseFamily = "gaussian"
 	LaplaceNoise  NoiseFamily = "laplace"
+)
+
+// The forms of Gaussian noise, of which GaussianNoise takes the one with the narrower expected
+// answer: of every cell by itself, or of running sums ([mechanism.RunningSums]).
+const (
+	gaussianCells NoiseFamily = "gaussian_cells"
+	gaussianSums  NoiseFamily = "gaussian_sums"
 )
 
 // Survival is what dp-survival releases beside its answers. All of it follows from the noisy
@@ -117,6 +133,9 @@ type survivalQuestion struct {
 	arms   []string
 	// scale is that of Laplace noise, multiplier that of Gaussian noise; 0 for the other.
 	scale, multiplier float64
+	family            NoiseFamily
+	// policies are the arms where target policies are asked for; nil without.
+	policies *policyTables
 }
 
 // Plan implements [Estimator].
@@ -127,17 +146,23 @@ func (m DPSurvival) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	family, event, err := q.noises()
+	if q, err = q.quietest(m); err != nil {
+		return draft{}, err
+	}
+	h, err := q.histogram()
 	if err != nil {
 		return draft{}, err
 	}
+	event := h.Event()
 	s, err := m.about(q)
 	if err != nil {
 		return draft{}, err
 	}
-	s.facts["noise_family"], s.facts["noise_std"] = family, q.SD
+	if s.facts["noise_family"], s.facts["noise_std"] = q.family, q.SD; q.family == gaussianCells {
+		s.facts["noise_family"] = GaussianNoise // as it always was called
+	}
 	return draft{method: method, public: p, event: event, outcomes: true, needsEnds: p.Outcome.Event == "",
-		prepare: q.prepare, outcome: q.again, summary: s}, nil
+		prepare: q.prepare, outcome: q.again, summary: s, uncut: q.Form == survival.Curves}, nil
 }
 
 // question checks the parameters.
@@ -159,12 +184,15 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	if o.Strata != nil {
 		q.Strata = len(o.Strata.Values)
 	}
+	if err := q.askPolicies(method, m); err != nil {
+		return q, err
+	}
 	if n := q.Cells(); n > mostCells {
 		return q, fmt.Errorf("%w: %s: arms, strata, bins and causes make %d cells; want at most %d: take fewer bins or strata", ErrPublic, method, n, mostCells)
 	}
 	if m.Control != "" {
 		if q.Control = slices.Index(q.arms, m.Control); q.Control < 0 || p.By == nil {
-			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q", ErrMethod, method, m.Control, q.arms)
+			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q, or of policies the pair as contrasts", ErrMethod, method, m.Control, q.arms)
 		}
 	}
 	if m.Until != 0 {
@@ -180,54 +208,100 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	return q, nil
 }
 
-// noises chooses the family of the noise and its size.
-func (q *survivalQuestion) noises() (NoiseFamily, dp.Event, error) {
+// noises are those that the family allows.
+func (q survivalQuestion) noises() (all []survivalQuestion, err error) {
 	g := q.public.Privacy
-	family := g.NoiseFamily
-	scale := replaced(g) / g.Budget.Epsilon * (1 + 0x1p-44)
-	if family == LaplaceNoise && g.Fast {
-		return "", nil, fmt.Errorf("%w: privacy.noise is fast and privacy.noise_family is laplace, whose noise is exact; leave one of them out", ErrPublic)
+	switch {
+	case g.NoiseFamily == LaplaceNoise && g.Fast:
+		return nil, fmt.Errorf("%w: privacy.noise is fast and privacy.noise_family is laplace, whose noise is exact; leave one of them out", ErrPublic)
+	case g.Fast && g.Budget.Delta == 0:
+		return nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give, and Laplace noise is exact; leave privacy.noise out, or set delta above 0", dp.ErrBudget)
+	case g.Budget.Delta == 0 && g.NoiseFamily != "" && g.NoiseFamily != LaplaceNoise:
+		return nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give; set privacy.noise_family to laplace, or delta above 0", dp.ErrBudget)
 	}
-	var gaussian *mechanism.Histogram
-	if g.Budget.Delta > 0 {
+	add := func(family NoiseFamily, one survivalQuestion) error {
+		one.family = family
+		h, err := one.histogram()
+		if err == nil {
+			one.SD = h.SD()
+			all = append(all, one)
+		}
+		return err
+	}
+	if g.NoiseFamily != LaplaceNoise && g.Budget.Delta > 0 {
 		found, err := multipliers(*g, 1)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		if gaussian, err = mechanism.NewHistogram(q.Cells(), found[0], g.Adjacency, g.noise()); err != nil {
-			return "", nil, err
+		for _, family := range []NoiseFamily{gaussianCells, gaussianSums} {
+			if family == gaussianSums && float64(q.Arms*max(q.Strata, 1))*math.Pow(float64(q.Bins), 3) > mostSums {
+				if g.NoiseFamily == family {
+					return nil, fmt.Errorf("%w: privacy.noise_family is %s, and running sums over %d bins of all arms and strata take too long; take fewer bins, or another family", ErrPublic, family, q.Bins)
+				}
+				continue
+			}
+			if named := g.NoiseFamily; named == family || named == GaussianNoise || named == "" {
+				one := q
+				one.multiplier, one.Sums = found[0], family == gaussianSums
+				if err := add(family, one); err != nil {
+					return nil, err
+				}
+			}
 		}
-		q.multiplier = found[0]
 	}
-	if g.Fast && gaussian == nil {
-		return "", nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give, and Laplace noise is exact; leave privacy.noise out, or set delta above 0", dp.ErrBudget)
-	}
-	if family == "" {
-		family = GaussianNoise
-		if gaussian == nil || !g.Fast && mechanism.LaplaceSD(scale) < gaussian.SD() {
-			family = LaplaceNoise
+	if g.NoiseFamily == LaplaceNoise || g.NoiseFamily == "" && !g.Fast {
+		one := q
+		one.scale = replaced(g) * float64(q.tables()) / g.Budget.Epsilon * (1 + 0x1p-44)
+		if err := add(LaplaceNoise, one); err != nil {
+			return nil, err
 		}
 	}
-	if family == LaplaceNoise {
-		q.scale, q.multiplier = scale, 0
-	} else if gaussian == nil {
-		return "", nil, fmt.Errorf("%w: delta is 0, which Gaussian noise cannot give; set privacy.noise_family to laplace, or delta above 0", dp.ErrBudget)
-	}
-	h, err := q.histogram()
-	if err != nil {
-		return "", nil, err
-	}
-	q.SD = h.SD()
-	return family, h.Event(), nil
+	return all, nil
 }
 
-// histogram makes the empty cells; nil without privacy.
-func (q *survivalQuestion) histogram() (*mechanism.Histogram, error) {
-	if q.scale > 0 {
+// quietest is the question with the noise that is expected to make the narrowest answer, of those that
+// the family allows; the first of several alike.
+func (q survivalQuestion) quietest(m DPSurvival) (survivalQuestion, error) {
+	all, err := q.noises()
+	if err != nil {
+		return q, err
+	}
+	least, width := 0, math.Inf(1)
+	for i := range all {
+		all[i].capWeights(m.MaxWeight)
+		if len(all) == 1 {
+			break
+		}
+		mean := all[i].first(all[i].Estimate(all[i].guessed(m.Guess)))
+		// Where every interval is the whole range, the noise decides.
+		if w := (mean.Upper - mean.Lower) * (1 + 1e-6*all[i].SD); w < width {
+			least, width = i, w
+		}
+	}
+	return all[least], nil
+}
+
+// tally is a noisy sum over persons.
+type tally interface {
+	AddShares(cells []int, shares []float64) error
+	Capacity() int64
+	SD() float64
+	Event() dp.Event
+	Release(src *noise.Source) ([]float64, dp.Event, error)
+}
+
+// histogram makes the empty cells.
+func (q *survivalQuestion) histogram() (tally, error) {
+	g := q.public.Privacy
+	switch {
+	case q.Sums:
+		return mechanism.NewRunningSums(q.Cells(), q.Series(), q.tables(), q.multiplier, g.Adjacency, g.noise())
+	case q.scale > 0 && q.policies != nil:
+		return mechanism.NewLaplaceShares(q.Cells(), q.tables(), q.scale)
+	case q.scale > 0:
 		return mechanism.NewLaplaceHistogram(q.Cells(), q.scale)
 	}
-	g := q.public.Privacy
-	return mechanism.NewHistogram(q.Cells(), q.multiplier, g.Adjacency, g.noise())
+	return mechanism.NewSetHistogram(q.Cells(), q.tables(), q.multiplier, g.Adjacency, g.noise())
 }
 
 // cells finds the cell of every person, -1 for one who is in none, and counts those whose
@@ -257,7 +331,7 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) (at []int, unusable int,
 		switch {
 		case arm < 0 && !lost && p.By.names(d, person):
 			continue // another group
-		case arm < 0:
+		case arm < 0 || lost && q.policies != nil: // no weight is known either
 			members[person] = q.Unknown()
 			unusable++
 			continue
@@ -297,11 +371,18 @@ func (q survivalQuestion) prepare(_ context.Context, d *trajectory.Dataset) (dra
 	if err != nil {
 		return nil, err
 	}
+	w := weightedPersons{each: 1, at: at}
+	if q.policies != nil {
+		if w, err = q.shares(d, at); err != nil {
+			return nil, err
+		}
+	}
+	add := w.add(h)
 	if int64(d.Persons()) > h.Capacity() {
 		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := mechanism.Total(h, len(at), func(person int) error { return h.Add(at[person]) }, src)
+		noisy, err := mechanism.Total(h, len(at), add, src)
 		if err != nil {
 			return nil, err
 		}
@@ -340,6 +421,9 @@ func (q survivalQuestion) countsOf(r *Release) ([]float64, error) {
 
 // intervals is how many answers there are, which hold together.
 func (q survivalQuestion) intervals() int {
+	if q.Together > 0 {
+		return q.Together
+	}
 	if q.Control >= 0 {
 		return q.Arms - 1
 	}

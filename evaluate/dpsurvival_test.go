@@ -290,16 +290,20 @@ func TestSurvivalRefusesWhatItIgnores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for words, change := range map[string]func(p *evaluate.Public){
-		"survival under another policy": func(p *evaluate.Public) { p.Target = table },
-		"time is not discounted":        func(p *evaluate.Public) { p.Gamma = 0.9 },
-		"follows from the bins":         func(p *evaluate.Public) { p.Reward = evaluate.Range{Min: 0, Max: 1} },
-		"increase":                      func(p *evaluate.Public) { p.Outcome.Ends = []float64{1, 1} },
-		"stands for":                    func(p *evaluate.Public) { p.Outcome.Censored = []float64{1} },
-		"want 1 to 6":                   func(p *evaluate.Public) { p.Outcome.Causes = nil },
-		"one row a person":              func(p *evaluate.Public) { p.OneDecision, p.Horizon = false, 3 },
-		"laplace":                       func(p *evaluate.Public) { p.Privacy.NoiseFamily, p.Privacy.Fast = "laplace", true },
-		"noise_family":                  func(p *evaluate.Public) { p.Privacy.NoiseFamily = "cauchy" },
-		"needs data.outcome":            func(p *evaluate.Public) { p.Outcome, p.Reward = nil, evaluate.Range{Min: 0, Max: 1} },
+		"one curve for all persons": func(p *evaluate.Public) { p.Target = table },
+		"need known probabilities": func(p *evaluate.Public) {
+			p.By, p.Behavior = nil, &evaluate.EstimatedBehavior{States: 2, Column: "obs_arm", Actions: 2}
+		},
+		"want independent":       func(p *evaluate.Public) { p.Outcome.Censoring = "some" },
+		"time is not discounted": func(p *evaluate.Public) { p.Gamma = 0.9 },
+		"follows from the bins":  func(p *evaluate.Public) { p.Reward = evaluate.Range{Min: 0, Max: 1} },
+		"increase":               func(p *evaluate.Public) { p.Outcome.Ends = []float64{1, 1} },
+		"stands for":             func(p *evaluate.Public) { p.Outcome.Censored = []float64{1} },
+		"want 1 to 6":            func(p *evaluate.Public) { p.Outcome.Causes = nil },
+		"one row a person":       func(p *evaluate.Public) { p.OneDecision, p.Horizon = false, 3 },
+		"laplace":                func(p *evaluate.Public) { p.Privacy.NoiseFamily, p.Privacy.Fast = "laplace", true },
+		"noise_family":           func(p *evaluate.Public) { p.Privacy.NoiseFamily = "cauchy" },
+		"needs data.outcome":     func(p *evaluate.Public) { p.Outcome, p.Reward = nil, evaluate.Range{Min: 0, Max: 1} },
 	} {
 		p := trialFacts(100, dp.ReplaceOne)
 		change(&p)

@@ -29,6 +29,8 @@ type Method struct {
 	NeedFeatures bool `json:"-"`
 	// NeedOutcome tells whether an outcome must be given ([Public.Outcome]).
 	NeedOutcome bool `json:"-"`
+	// Learns tells whether it makes a policy, for which the target stands.
+	Learns bool `json:"-"`
 	// Summary says in a sentence, to readers of a release, what the method does. It is empty
 	// if another method makes the release.
 	Summary string `json:"-"`
@@ -126,16 +128,17 @@ func Methods() []Method {
 				"discrete: true if every return is one of ends (false)", "quantiles: list of shares ([0.1, 0.5, 0.9])", "lower_tails, upper_tails: lists of shares of the lowest and the highest returns, whose means are answers (none)", capped},
 			Summary: "Each person’s weight, which tells how much more likely the person’s decisions are under the target policy, counts in the bin of the person’s return. The distribution follows from the sums of weights in the bins." + hides, parts: true, decode: decodeAs[DPDistribution]},
 		{Name: "dp-learn", Private: true, Releases: "a learned policy, and 90% intervals of what it is worth more than the logged one and than every constant action",
-			Assumes: "One decision an episode; a target of kind learned; correct logged probabilities. Best in randomised trials.", NeedFeatures: true,
+			Assumes: "One decision an episode; a target of kind learned; correct logged probabilities. Best in randomised trials.", NeedFeatures: true, Learns: true,
 			Parameters: []string{fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),
-				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), fmt.Sprintf("share: share of persons who are learned from (%v)", defaultLearnOn), capped},
+				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half)", capped},
 			Summary: "Half of the persons, drawn by a secret lot, are learned from: in each part of the covariates the action under which noisy weighted outcomes are largest. The other half judges the policy: its differences from the logged one and from every constant action are noisy sums of weighted outcomes.",
 			whole:   "dp-learn draws by lot who is learned from; read the data in one process", decode: decodeAs[DPLearn]},
 		{Name: "dp-survival", Private: true, NeedOutcome: true, Releases: "survival curves with bands, restricted mean or difference with 95% interval, by arm",
-			Assumes: "data.outcome; censoring independent of the time to the event within each arm.",
+			Assumes: "data.outcome; censoring independent of the time to the event within each arm, or under the target policy; without that, or where the design says too little of weights, limits.",
 			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)",
+				"max_weight: public cap on weights under a target policy (the largest that the design allows; of limits a public rule)",
 				"guess: {events: share, dropout: share}: a public guess, for the forecast, of the shares of persons who would have an event by the last bin were nobody censored, and who would be censored were there no events (half, half)"},
-			Summary: "Each person counts once: by arm, by the time at which they left, and by whether they left with an event. Curves and means follow from these counts." + hides, groups: true, parts: true, decode: decodeAs[DPSurvival]},
+			Summary: "Each person counts once: by arm, by the time at which they left, and by whether they left with an event. Curves and means follow from these counts." + hides, several: true, groups: true, parts: true, decode: decodeAs[DPSurvival]},
 		{Name: "constant", Private: true, Releases: "a number fixed in advance",
 			Assumes:    "Nothing; it never looks at the data.",
 			Parameters: []string{"value: the number (middle of the public range)"},
@@ -153,8 +156,8 @@ func Methods() []Method {
 		{Name: "distribution", Releases: "distribution function of the return, quantiles, means of tails", Assumes: "privacy: none",
 			Parameters: []string{"as dp-distribution has them"}, Summary: "The distribution function is the weighted share of returns up to a point.", decode: decodeAs[ReturnDistribution]},
 		{Name: "survival", NeedOutcome: true, Releases: "survival curves, restricted mean or difference, by arm", Assumes: "privacy: none; data.outcome.",
-			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)", "guess: as dp-survival has it; not used"},
-			Summary:    "The curves are those of Kaplan and Meier, and of Aalen and Johansen for causes that compete.", groups: true, decode: decodeAs[KaplanMeier]},
+			Parameters: []string{"until: time to which means are restricted, the end of a bin (the last)", "control: name of the group of by that the others are compared with (none)", "max_weight: as dp-survival has it", "guess: as dp-survival has it; not used"},
+			Summary:    "The curves are those of Kaplan and Meier, and of Aalen and Johansen for causes that compete.", several: true, groups: true, decode: decodeAs[KaplanMeier]},
 		{Name: "lsw", Releases: "value function", Assumes: "privacy: none; on-policy; tabular or aggregated features.", NeedFeatures: true,
 			Parameters: []string{"weights: weight of each state (1)"},
 			Summary:    doesLSW, decode: decodeAs[LSW]},

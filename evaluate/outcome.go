@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -39,6 +38,10 @@ type Outcome struct {
 	// and intervals allow for every order of events and censoring within it. Without it an event
 	// counts at the end of its bin, before the censoring of the same bin.
 	Grouped bool `json:"grouped,omitempty"`
+	// Censoring is what the curator states of it for a target policy: that it is independent of the time to the
+	// event, that it is unanticipated, which is that nobody left because of a decision that was to
+	// come, or nothing: any, which asks for limits. "" is assumed to be independent where a person has one decision, else any.
+	Censoring string `json:"censoring,omitempty"`
 }
 
 // Cause is one of the events that compete to be a person's first.
@@ -72,6 +75,7 @@ const (
 	mostArms   = 8
 	mostStrata = 32
 	mostCells  = 10_000
+	mostSums   = 3e8 // arms times strata times the cube of bins, for running sums
 )
 
 func (o *Outcome) clone() *Outcome {
@@ -92,6 +96,11 @@ func (o *Outcome) until() float64 { return o.Ends[len(o.Ends)-1] }
 func (o *Outcome) validate(p Public) error {
 	if n := len(o.Ends); n < 1 || n > mostTimes {
 		return fmt.Errorf("%w: data.outcome has %d bins; want 1 to %d", ErrPublic, n, mostTimes)
+	}
+	switch o.Censoring {
+	case "", independentCensoring, unanticipatedCensoring, anyCensoring:
+	default:
+		return fmt.Errorf("%w: data.outcome.censoring is %q; want independent, unanticipated or any", ErrPublic, o.Censoring)
 	}
 	last := 0.0
 	for i, e := range o.Ends {
@@ -155,10 +164,14 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: data.outcome and %s are given, and %s; leave %[2]s out", ErrPublic, key, why)
 	}
 	switch {
-	case p.Targets != nil || p.Target != nil && !policy.OnPolicy(p.Target):
-		return refuse("target", "survival is estimated as it was under the decisions that were made, in each arm: the survival under another policy would need weights, which this version does not offer")
-	case p.Behavior != nil || p.Design != nil:
+	case p.Behavior != nil:
+		return refuse("data.behavior: {kind: estimate}", "the weights of survival need known probabilities")
+	case p.Design != nil && !p.weighted():
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
+	case p.By != nil && p.weighted():
+		return refuse("by", "of a target policy, or of limits for any censoring, there is one curve for all persons")
+	case p.Targets != nil && p.Targets.Best:
+		return refuse("select", "no policy is named as the best by survival")
 	case p.Discounts || p.Start != nil:
 		return refuse("start or discounts", "time is not discounted")
 	case p.Return != nil || p.Reward != Range{}:

@@ -1,6 +1,8 @@
 package evaluate
 
-import "github.com/discreet-rl/discreet/rl/trajectory"
+import (
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
 
 // OutcomeCount counts the outcomes of the persons of one arm. It is exact, and so for the
 // curator alone.
@@ -15,6 +17,9 @@ type OutcomeCount struct {
 	// AtRisk and Left are, by bin, the persons at risk of leaving by censoring, and those who did.
 	AtRisk []int `json:"-"`
 	Left   []int `json:"-"`
+	// Trends are, by covariate that was read, or action, the score of a log-rank test for a trend of leaving, and its
+	// variance, by ranks within the arm and its strata.
+	Trends map[string][2]float64 `json:"-"`
 	// Strata are the same counts by stratum, in the order of Outcome.Strata; nil without strata.
 	Strata []OutcomeCount `json:"strata,omitempty"`
 }
@@ -22,6 +27,8 @@ type OutcomeCount struct {
 // CountOutcomes counts the outcomes of every arm, and returns how many persons there are of
 // whom not even the arm is known, and how many are in no arm.
 func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unknown, elsewhere int, err error) {
+	actions := p.unlike()
+	p = p.unweighted()
 	q, err := DPSurvival{}.question("dp-survival", p)
 	if err != nil {
 		return nil, 0, 0, err
@@ -40,7 +47,7 @@ func (p Public) CountOutcomes(d *trajectory.Dataset) (arms []OutcomeCount, unkno
 		}
 	}
 	for i, name := range q.arms {
-		a := OutcomeCount{Arm: name, Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
+		a := OutcomeCount{Arm: name, Trends: q.trends(d, at, i, actions), Events: make([]int, q.Causes), Unusable: counts[q.Unusable(i)], AtRisk: make([]int, q.Bins), Left: make([]int, q.Bins)}
 		for k := range max(q.Strata, 1) {
 			s := q.counted(counts, i, k)
 			a.Followed, a.Censored = a.Followed+s.Followed, a.Censored+s.Censored

@@ -173,8 +173,8 @@ func (d draft) answersOutcome() error {
 		return nil
 	case p.Outcome != nil:
 		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, or leave the key out", ErrMethod, d.method)
-	case p.Privacy != nil && p.Privacy.NoiseFamily == LaplaceNoise:
-		return fmt.Errorf("%w: privacy.noise_family is laplace, and the noise of %s is Gaussian; only dp-survival has both", ErrMethod, d.method)
+	case p.Privacy != nil && p.Privacy.NoiseFamily != "" && p.Privacy.NoiseFamily != GaussianNoise:
+		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian; only dp-survival has several", ErrMethod, p.Privacy.NoiseFamily, d.method)
 	}
 	return nil
 }

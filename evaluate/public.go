@@ -209,9 +209,30 @@ func (p Public) toward(target policy.Policy) Public {
 	return p
 }
 
+// unweighted is a copy that asks for survival as it was, whatever policies are asked for.
+func (p Public) unweighted() Public {
+	p = p.clone()
+	p.Target, p.Targets, p.Design, p.Outcome.Censoring = policy.Logged{}, nil, nil, ""
+	return p
+}
+
 // sharing is a copy for so many answers that share the budget alike.
 func (p Public) sharing(answers int) Public {
 	p.answers = answers
+	return p
+}
+
+// judging is a copy for so many persons who judge several policies, each limit by itself.
+func (p Public) judging(t *Targets, persons int64) Public {
+	p = p.clone()
+	p.Targets, p.Persons, p.oneSided = t, persons, true
+	return p
+}
+
+// withFirst is a copy whose first target is another policy.
+func (p Public) withFirst(target policy.Policy) Public {
+	p = p.clone()
+	p.Targets.Policies[0].Policy = target
 	return p
 }
 
@@ -311,7 +332,7 @@ func (p Public) validatePrivacy() error {
 			q.Unit.Words("give the largest number of decisions that a person contributes"))
 	}
 	switch q.NoiseFamily {
-	case "", GaussianNoise, LaplaceNoise:
+	case "", GaussianNoise, LaplaceNoise, gaussianCells, gaussianSums:
 	default:
 		return fmt.Errorf("%w: privacy.noise_family is %q; want auto, gaussian or laplace", ErrPublic, string(q.NoiseFamily))
 	}

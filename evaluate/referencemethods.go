@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/survival"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -247,6 +249,8 @@ type KaplanMeier struct {
 	// Until and Control are as in [DPSurvival].
 	Until   float64 `json:"until,omitempty"`
 	Control string  `json:"control,omitempty"`
+	// MaxWeight is that of [DPSurvival].
+	MaxWeight float64 `json:"max_weight,omitempty"`
 	// Guess is that of [DPSurvival], so that its parameters serve for both; nothing is forecast.
 	Guess *OutcomeGuess `json:"guess,omitempty"`
 }
@@ -258,13 +262,14 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 	if p.Privacy != nil {
 		return nil, referenceHasNoPrivacy(method)
 	}
-	if err := p.Validate(); err != nil {
+	if err := errors.Join(p.single(method), p.Validate()); err != nil {
 		return nil, err
 	}
-	q, err := DPSurvival{Until: m.Until, Control: m.Control}.question(method, p)
+	q, err := DPSurvival{Until: m.Until, Control: m.Control, MaxWeight: m.MaxWeight}.question(method, p)
 	if err != nil {
 		return nil, err
 	}
+	q.capWeights(m.MaxWeight)
 	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		at, unusable, err := q.cells(d)
 		if err == nil && unusable > 0 && p.Labels["on_violation"] == nil {
@@ -274,9 +279,18 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 			return nil, err
 		}
 		counts := make([]float64, q.Cells())
-		for _, cell := range at {
+		w := weightedPersons{at: at, shares: slices.Repeat([]float64{1}, len(at))}
+		if q.policies != nil {
+			if n := int64(d.Persons()); q.Form != survival.Curves && n != p.Persons {
+				return nil, fmt.Errorf("%w: limits divide by the number of persons, which is %d, and problem.persons is %d; give it", ErrData, n, p.Persons)
+			}
+			if w, err = q.shares(d, at); err != nil {
+				return nil, err
+			}
+		}
+		for i, cell := range w.at {
 			if cell >= 0 {
-				counts[cell]++
+				counts[cell] += w.shares[i]
 			}
 		}
 		return func(context.Context, *noise.Source) (*Release, error) { return q.reference(counts, unusable) }, nil
@@ -295,7 +309,7 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 		return q.reference(counts, unusable)
 	}
 	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: again,
-		summary: summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)}})
+		summary: p.designed().and(summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)})})
 }
 
 // unusableName is the diagnostic that counts persons whom a reference leaves out.

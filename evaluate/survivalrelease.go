@@ -24,16 +24,13 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 		}
 		s.Arms = append(s.Arms, arm)
 		r.Notes = append(r.Notes, q.fewNote(i, a)...)
-		if q.Control < 0 {
-			kind, name := OfGroup, q.arms[i]
-			if q.Arms == 1 {
-				kind, name = OfPolicy, valueName
-			}
-			r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: kind, Estimate: q.estimate(a.JointMean, q.intervals())})
-		}
+	}
+	for _, i := range q.levels() {
+		name, kind := q.level(i)
+		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: kind, Estimate: q.estimate(found.Arms[i].JointMean, q.intervals())})
 	}
 	for _, d := range found.Differences {
-		name := q.difference(d.Arm)
+		name := q.difference(d)
 		s.Differences = append(s.Differences, SurvivalDifference{name, curveOf(d.Curve)})
 		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: OfContrast, Estimate: q.estimate(d.Mean, q.intervals())})
 	}
@@ -41,6 +38,31 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 }
 
 func curveOf(b survival.Band) Curve { return Curve(b) }
+
+// levels are the arms whose own mean is an answer.
+func (q survivalQuestion) levels() (all []int) {
+	switch {
+	case q.policies != nil:
+		return q.policies.levels
+	case q.Control >= 0:
+		return nil
+	}
+	for i := range q.Arms {
+		all = append(all, i)
+	}
+	return all
+}
+
+// level names the answer about an arm.
+func (q survivalQuestion) level(arm int) (name string, kind AnswerKind) {
+	switch {
+	case q.public.Targets != nil:
+		return q.arms[arm], OfPolicy
+	case q.Arms == 1:
+		return valueName, OfPolicy
+	}
+	return q.arms[arm], OfGroup
+}
 
 // estimate is a restricted mean, one of so many that hold together.
 func (q survivalQuestion) estimate(m survival.Mean, together int) *Estimate {
@@ -101,7 +123,7 @@ func (q survivalQuestion) median(b survival.Band) *Median {
 
 // fewNote says where an arm's curve ends before the bins do.
 func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
-	if a.Steady == q.Bins {
+	if a.Steady == q.Bins || q.Form != survival.Curves {
 		return nil
 	}
 	at := 0.0
@@ -119,12 +141,12 @@ func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
 func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	p := q.public
 	total := q.Ends[q.Question.Until-1]
-	s := summary{facts: q.facts(), heading: []string{p.words(q.independence())}}
+	s := p.designed().and(summary{facts: q.facts(), heading: []string{p.words(q.independence())}})
 	found := q.Estimate(q.guessed(m.Guess))
-	mean := found.Arms[0].Mean
+	mean := q.first(found)
 	s.expected.Constant = total / 2
-	if q.Control >= 0 {
-		mean, s.expected.Constant = found.Differences[0].Mean, total
+	if len(found.Differences) > 0 {
+		s.expected.Constant = total
 	}
 	if answers := q.expected(found); len(answers) > 1 {
 		s.facts["answers"] = answers
@@ -143,12 +165,23 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	return s, nil
 }
 
+// first is the first difference, or the mean of the first arm.
+func (q survivalQuestion) first(found survival.Result) survival.Mean {
+	if len(found.Differences) > 0 {
+		return found.Differences[0].Mean
+	}
+	return found.Arms[0].Mean
+}
+
 // meaning says what the numbers are.
 func (q survivalQuestion) meaning() (notes []string) {
 	p, total := q.public, q.Ends[q.Question.Until-1]
 	counted := "the end of its bin of time, before the censoring of the same bin"
 	if q.Grouped {
 		counted = "the middle of its bin of time; intervals allow for every order of events and censoring within a bin"
+	}
+	if q.policies != nil {
+		notes = append(notes, p.words("Numbers at risk are sums of weights, and every curve is that of its policy. A person whose weight is below the largest counts in intervals as that share of one with the largest, which allows for more error than there is."))
 	}
 	notes = append(notes, p.words(fmt.Sprintf("The restricted mean is the mean of the %s, or of %g where that is less. An event counts at %s.", p.Outcome.words(), total, counted)))
 	notes = append(notes, "Limits of a curve hold for all times together with 95% probability, for each curve by itself; the restricted mean and the median that stand with an arm hold by themselves.")
@@ -165,19 +198,18 @@ func (q survivalQuestion) expected(found survival.Result) (all []ExpectedAnswer)
 		all = append(all, ExpectedAnswer{Name: name, Kind: kind, Range: Range{least, total}, StdPrivacy: m.StdPrivacy, HalfWidth: (m.Upper - m.Lower) / 2})
 	}
 	for _, d := range found.Differences {
-		add(q.difference(d.Arm), OfContrast, -total, d.Mean)
+		add(q.difference(d), OfContrast, -total, d.Mean)
 	}
-	for i, a := range found.Arms {
-		if q.Control < 0 && q.Arms > 1 {
-			add(q.arms[i], OfGroup, 0, a.JointMean)
-		}
+	for _, i := range q.levels() {
+		name, kind := q.level(i)
+		add(name, kind, 0, found.Arms[i].JointMean)
 	}
 	return all
 }
 
 // difference names that of an arm from the control.
-func (q survivalQuestion) difference(arm int) string {
-	return q.arms[arm] + contrastSign + q.arms[q.Control]
+func (q survivalQuestion) difference(d survival.Difference) string {
+	return q.arms[d.Arm] + contrastSign + q.arms[d.Control]
 }
 
 // facts are those of the question that a release repeats.
@@ -186,11 +218,20 @@ func (q survivalQuestion) facts() map[string]any {
 	if q.Control >= 0 {
 		f["control"] = q.arms[q.Control]
 	}
+	if t := q.policies; t != nil {
+		f["form"], f["max_weight"] = "curves", t.largest
+		if q.Form != survival.Curves {
+			f["form"] = "limits"
+		}
+	}
 	return f
 }
 
 // independence is what no data can show, and all rests on.
 func (q survivalQuestion) independence() string {
+	if q.policies != nil {
+		return q.underPolicies()
+	}
 	within := "arm"
 	if q.Strata > 0 {
 		within = "stratum of each arm"
@@ -213,6 +254,9 @@ func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 		persons := float64(q.public.Persons) / float64(q.Arms)
 		if by := q.public.By; by != nil {
 			persons = float64(by.size(i, q.public.Persons))
+		}
+		if q.policies != nil { // weights are 1 on average
+			persons = float64(q.public.Persons) / q.Weights[i]
 		}
 		for k := range strata {
 			left := persons / float64(strata)

@@ -41,6 +41,7 @@ const (
 	states  = "features: {kind: tabular, states: 5, column: obs_state}\n"
 	pairs   = "features: {kind: aggregate, states: 5, of: 2, column: obs_state}\n"
 	linear  = "features: {kind: columns, names: [obs_x, obs_y], low: [0, -1], high: [1, 1], intercept: true}\n"
+	plain   = "features: {kind: columns, names: [obs_state], low: [0], high: [4]}\n"
 	fourier = "features: {kind: fourier, names: [obs_x, obs_y], order: 1, low: [0, -1], high: [1, 1]}\n"
 )
 
@@ -115,6 +116,8 @@ func private() []question {
 
 		{name: "dp-distribution", log: "visits", target: column, method: "{name: dp-distribution, bins: 4, max_weight: 1.5, lower_tails: [0.2, 1]}"},
 		{name: "dp-distribution-logged", log: "visits", target: logged, method: "{name: dp-distribution, ends: [0, 1], quantiles: [0.5]}"},
+		{name: "dp-learn", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn}", more: states},
+		{name: "dp-learn-tree", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, depth: 1, bins: 2}", more: plain},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
 		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},

@@ -131,7 +131,7 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 	}
 	p.Words += " The axis is in units of a return and just wide enough to show them."
 	if r.Survival != nil {
-		p.Heading, p.Words = meansWords(kind)
+		p.Heading, p.Words = meansWords(kind, armNoun(r))
 	}
 	if r.Distribution != nil {
 		p.Heading = "Quantiles and means of tails"

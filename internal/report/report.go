@@ -162,7 +162,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 		}
 		p.EventRaw = string(text)
 		if r.Survival != nil {
-			p.Event.countOnce()
+			p.Event.countOnce(noisyCells(r))
 		}
 		p.speak(r.Privacy.Unit)
 	}

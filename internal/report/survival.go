@@ -17,6 +17,8 @@ func Quantity(r *evaluate.Release) string {
 		return ""
 	case one != nil && one.Kind == evaluate.OfContrast:
 		return differenceOfMeans + ", " + one.Name
+	case one == nil && len(r.Survival.Differences) > 0 && r.Answers[0].Kind != evaluate.OfContrast:
+		return restrictedMean + ", or of a difference of two,"
 	case one == nil && len(r.Survival.Differences) > 0:
 		return differenceOfMeans
 	}
@@ -31,6 +33,9 @@ const (
 // LeftOpen names what lengthens the intervals of a release of survival beyond the errors of
 // sampling and of privacy.
 func LeftOpen(r *evaluate.Release) string {
+	if formOf(r) == "limits" {
+		return "what censoring and missing weight leave open"
+	}
 	if countsMissing(r) {
 		return "what bins, the tail, rare events and missing outcomes leave open"
 	}
@@ -163,6 +168,9 @@ func unusableWords(r *evaluate.Release) string {
 	sd := 0.0
 	if public, err := normalise("public", r.Public); err == nil {
 		sd, _ = number(public["noise_std"])
+		if w, ok := number(public["max_weight"]); ok {
+			sd *= w
+		}
 	}
 	for _, a := range r.Survival.Arms {
 		if a.MissingShare >= partly && len(a.AtRisk) > 0 && a.MissingShare*max(a.AtRisk[0], 1) >= 2*math.Sqrt2*sd {

@@ -30,6 +30,7 @@ type legendEntry struct{ Class, Name string }
 
 // summaryTable compares a few arms, one a column.
 type summaryTable struct {
+	Head    string
 	Arms    []ArmSummary
 	Missing bool
 }
@@ -62,6 +63,8 @@ type survivalDrawing struct {
 	xWords  string
 	atRisk  string
 	counted string // what the numbers at risk are
+	arm     string // what an arm is
+	limited bool   // there are limits alone
 }
 
 func newSurvivalView(r *evaluate.Release) *survivalView {
@@ -70,6 +73,7 @@ func newSurvivalView(r *evaluate.Release) *survivalView {
 	if utf8.RuneCountInString(s.Time) <= 40 {
 		d.xWords = s.Time
 	}
+	d.arm, d.limited = armNoun(r), formOf(r) == "limits"
 	if r.Privacy != nil {
 		d.atRisk, d.counted = "Noisy number at risk", "noisy numbers at risk"
 	}
@@ -77,7 +81,7 @@ func newSurvivalView(r *evaluate.Release) *survivalView {
 	v := &survivalView{Curves: d.survival()}
 	arms := Arms(r)
 	for i := 0; i < len(arms); i += mostColumns {
-		v.Summary = append(v.Summary, summaryTable{arms[i:min(i+mostColumns, len(arms))], countsMissing(r)})
+		v.Summary = append(v.Summary, summaryTable{strings.ToUpper(d.arm[:1]) + d.arm[1:], arms[i:min(i+mostColumns, len(arms))], countsMissing(r)})
 	}
 	if len(s.Arms[0].Incidence) > 0 {
 		v.Incidence = d.incidences()
@@ -206,11 +210,14 @@ func (d survivalDrawing) others() string {
 	if d.together() {
 		return ""
 	}
-	return " Thin lines are the curves of the other arms."
+	return " Thin lines are the curves of the other " + map[string]string{"arm": "arms", "policy": "policies"}[d.arm] + "."
 }
 
 // cut says why curves end early, where some do.
 func (d survivalDrawing) cut() string {
+	if d.limited {
+		return " There are limits alone, and no curves: they allow for whatever became of those of whom nothing is known."
+	}
 	for _, a := range d.Arms {
 		if len(a.Survival.Values) < len(d.Ends) {
 			return " A curve ends at a dot, where too few persons are at risk for an estimate; after it, the band allows for every course."
@@ -262,7 +269,7 @@ func (d survivalDrawing) differences() survivalFigure {
 		f.Charts = append(f.Charts, c)
 	}
 	f.Narrow = len(f.Charts) > 1
-	f.Caption = "The first arm’s probability of survival minus the second’s, with its 95% band. The dashed line is a difference of 0; above it, more survive in the first arm."
+	f.Caption = "The first " + d.arm + "’s probability of survival minus the second’s, with its 95% band. The dashed line is a difference of 0; above it, more survive " + map[string]string{"arm": "in", "policy": "under"}[d.arm] + " the first " + d.arm + "."
 	return f
 }
 

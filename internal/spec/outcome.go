@@ -13,7 +13,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// withOutcome writes out what data.outcome implies: the policy is the one that made the data,
+// withOutcome writes out what data.outcome implies: the policy is the one that made the data if no other is asked for,
 // time is not discounted and, where the time is a column, a row is all that there is of a person.
 func withOutcome(c config.Config) (config.Config, error) {
 	if err := validateJoin(c); err != nil {
@@ -23,13 +23,9 @@ func withOutcome(c config.Config) (config.Config, error) {
 	if o == nil {
 		return c, nil
 	}
-	switch {
-	case len(c.Targets) > 0 || c.Target.Kind != "" && c.Target.Kind != "logged":
-		return c, fmt.Errorf("%w: data.outcome asks for survival as it was under the decisions that were made, and a target asks for another policy, whose survival would need weights, which this version does not offer; leave target and targets out, and compare arms by groups (by)", config.ErrConfig)
-	case c.Data.Behavior != nil:
-		return c, fmt.Errorf("%w: data.outcome is given, and nothing is divided by the probabilities of actions; leave data.behavior out", config.ErrConfig)
+	if len(c.Targets) == 0 && c.Target.Kind == "" {
+		c.Target = config.Target{Kind: "logged"}
 	}
-	c.Target = config.Target{Kind: "logged"}
 	if c.Problem.Gamma == 0 {
 		c.Problem.Gamma = 1
 	}
@@ -89,7 +85,7 @@ func outcomeOf(c config.Config) (*evaluate.Outcome, error) {
 		}
 		return out, err
 	}
-	out := &evaluate.Outcome{Event: o.Event, Unit: o.Unit, Strata: strata}
+	out := &evaluate.Outcome{Event: o.Event, Unit: o.Unit, Strata: strata, Censoring: o.Censoring}
 	switch o.Times {
 	case "", "grouped":
 		out.Grouped = true
@@ -142,7 +138,7 @@ func episodeOutcome(c config.Config) (*evaluate.Outcome, error) {
 	if len(o.Causes) > 1 {
 		return nil, fmt.Errorf("%w: data.outcome.causes has %d names, and that an episode terminated is one cause; name the columns time and event to tell causes apart", config.ErrConfig, len(o.Causes))
 	}
-	out := &evaluate.Outcome{Causes: []evaluate.Cause{{Name: "the end", Number: 1}}}
+	out := &evaluate.Outcome{Causes: []evaluate.Cause{{Name: "the end", Number: 1}}, Censoring: o.Censoring}
 	for name := range o.Causes {
 		out.Causes[0].Name = name
 	}

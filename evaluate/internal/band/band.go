@@ -17,8 +17,7 @@ func CriticalValue(correlations []float64, alpha float64) float64 {
 	for _, r := range correlations {
 		length += math.Acos(max(min(r, 1), -1))
 	}
-	bonferroni := xmath.NormQuantile(1 - alpha/2/float64(len(correlations)+1))
-	low, high := xmath.NormQuantile(1-alpha/2), bonferroni
+	low, high := xmath.NormQuantile(1-alpha/2), Bonferroni(len(correlations)+1, alpha)
 	for range 60 {
 		c := (low + high) / 2
 		if length/math.Pi*math.Exp(-c*c/2)+2*xmath.NormSF(c) > alpha {
@@ -28,6 +27,11 @@ func CriticalValue(correlations []float64, alpha float64) float64 {
 		}
 	}
 	return high
+}
+
+// Bonferroni is the critical value of so many limits on both sides, whatever their correlations.
+func Bonferroni(limits int, alpha float64) float64 {
+	return xmath.NormQuantile(1 - alpha/2/float64(max(limits, 1)))
 }
 
 // PathCritical is the critical value of a curve at points 1 to last with the given covariance.

@@ -1,7 +1,5 @@
 package survival
 
-import "math"
-
 // steady is by how many of its own standard deviations the noisy number at risk must be above
 // zero: from the first bin on where it is not, nothing is estimated.
 const steady = 4
@@ -33,6 +31,8 @@ type arm struct {
 	sd           float64
 	// grouped says that the order of events and censoring within a bin is not known.
 	grouped bool
+	spread  spreading
+	riskSD  []float64 // by bin, the standard deviation of the noise of the number at risk
 }
 
 // at is the noisy count of a cell.
@@ -49,8 +49,7 @@ func (a arm) steadyBins() int {
 		risks[j] = risk
 	}
 	for j := range a.bins {
-		cells := float64((a.bins-j)*(a.causes+1) + 1)
-		least := steady * a.sd * math.Sqrt(cells)
+		least := steady * a.riskSD[j]
 		if a.grouped {
 			least = max(least, a.at(j, 0))
 		}
@@ -95,7 +94,7 @@ func (a arm) follow(omitted float64) *path {
 		}
 		p.hazard[j][0] = min(p.hazard[j][0], 1)
 		p.s[j+1] = p.s[j] * (1 - p.hazard[j][0])
-		sd := a.sd * math.Sqrt(float64((a.bins-j)*(a.causes+1)+1))
+		sd := a.riskSD[j]
 		less := 1.0
 		if sd > 0 {
 			unsure := min(max((firm-p.risk[j]/sd)/(firm-steady), 0), 1)

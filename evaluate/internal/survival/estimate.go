@@ -19,8 +19,52 @@ type Question struct {
 	Grouped bool
 	// Control is the arm that others are compared with, -1 for no comparison.
 	Control int
-	// SD is the standard deviation of the noise of one cell.
-	SD float64
+	// SD is the standard deviation of the noise of one cell or, with Sums, of the square root of running
+	// sums along [Layout.Series], from which cells follow.
+	SD   float64
+	Sums bool
+	// Weights are the largest weights of a person in the arms, which are then policies: a person
+	// adds to a cell of each arm a share, their weight over the largest. Nil: persons count whole, in one arm.
+	Weights []float64
+	// Overlap says that a person may add to several arms.
+	Overlap bool
+	// Pairs are the arms whose differences are asked for, in place of Control, and Together is
+	// how many means and differences hold together; 0 means all arms, or all but the control.
+	Pairs    [][2]int
+	Together int
+	// Form says what is known of those who are censored, and Persons is the public number of
+	// persons, which only limits need.
+	Form    Form
+	Persons float64
+}
+
+// pairs are the differences that are asked for.
+func (q Question) pairs() (all [][2]int) {
+	for i := range q.Arms {
+		if q.Control >= 0 && i != q.Control {
+			all = append(all, [2]int{i, q.Control})
+		}
+	}
+	return append(all, q.Pairs...)
+}
+
+// jointMeans is how many means of arms hold together, with differences where these are asked for too.
+func (q Question) jointMeans() int {
+	if q.Together > 0 {
+		return q.Together
+	}
+	return q.Arms
+}
+
+// together is how many means, or differences, hold together.
+func (q Question) together() int {
+	switch {
+	case q.Together > 0:
+		return q.Together
+	case q.Control >= 0:
+		return q.Arms - 1
+	}
+	return q.Arms
 }
 
 // Mean is a restricted mean time, or a difference of two.
@@ -46,9 +90,10 @@ type Arm struct {
 	MissingShare float64
 }
 
-// Difference is that of an arm from the control.
+// Difference is that of an arm from another, the control.
 type Difference struct {
-	Arm   int
+	Arm, Control int
+
 	Curve Band // of survival; values lie in [-1, 1]
 	Mean  Mean
 }
@@ -62,16 +107,19 @@ type Result struct {
 // Estimate computes all quantities. The restricted means, or with a control their differences
 // from it, hold together with 95%; all other limits hold by themselves.
 func (q Question) Estimate(cells []float64) Result {
+	if q.Form != Curves {
+		return q.limited(cells)
+	}
 	var r Result
 	arms := make([]*worked, q.Arms)
 	for i := range arms {
 		arms[i] = q.work(cells, i)
 		r.Arms = append(r.Arms, arms[i].arm())
 	}
-	for i := range arms {
-		if q.Control >= 0 && i != q.Control {
-			r.Differences = append(r.Differences, difference(arms[i], arms[q.Control], i, quantile(q.Arms-1)))
-		}
+	for _, p := range q.pairs() {
+		d := difference(arms[p[0]], arms[p[1]], quantile(q.together()))
+		d.Arm, d.Control = p[0], p[1]
+		r.Differences = append(r.Differences, d)
 	}
 	return r
 }
@@ -81,6 +129,7 @@ func (q Question) Estimate(cells []float64) Result {
 // few to tell, and in between.
 type worked struct {
 	q       Question
+	weight  float64 // the largest of a person
 	cells   []float64
 	strata  []stratum
 	persons float64
@@ -94,6 +143,14 @@ type worked struct {
 	deviation float64 // of the share, as it was found
 }
 
+// weight is the largest weight of a person in arm i.
+func (q Question) weight(i int) float64 {
+	if q.Weights == nil {
+		return 1
+	}
+	return q.Weights[i]
+}
+
 // omitted are the shares of the censored of a bin that do not count at risk in it.
 func (q Question) omitted() (high, mid, low float64) {
 	if q.Grouped {
@@ -104,11 +161,12 @@ func (q Question) omitted() (high, mid, low float64) {
 
 func (q Question) work(cells []float64, i int) *worked {
 	from, each := q.Exit(i, 0, 0, 0), q.perStratum()
-	w := &worked{q: q, known: q.Bins}
+	w := &worked{q: q, known: q.Bins, weight: q.weight(i)}
 	w.cells = cells[from : from+max(q.Strata, 1)*each]
 	high, mid, low := q.omitted()
+	risks := q.riskSDs()
 	for k := range max(q.Strata, 1) {
-		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped}}
+		s := stratum{arm: arm{cells: w.cells[k*each : (k+1)*each], bins: q.Bins, causes: q.Causes, sd: q.SD, grouped: q.Grouped, spread: q.spreading(), riskSD: risks}}
 		s.mid = s.follow(mid)
 		s.high, s.low = s.mid, s.mid
 		if q.Grouped {
@@ -156,29 +214,47 @@ func (w *worked) lost(unusable, unknown float64) {
 // variance is the sum of cells times squared derivatives: of survival, where all or none of the
 // censored of a bin count at risk in it, that is Greenwood's.
 func (w *worked) variances(slope []float64, doubt float64) (sampling, noise float64) {
-	for k, g := range slope {
-		sampling += max(w.cells[k], 0) * g * g
-		noise += g * g
-	}
-	return sampling, noise * w.q.SD * w.q.SD * doubt
+	return w.sampling(slope), w.noise(w.strata[0].spread(slope), doubt)
 }
 
-// covariance is that of two quantities of the arm, sampling and noise together.
-func (w *worked) covariance(g, h []float64) float64 {
-	v := 0.0
+func (w *worked) sampling(slope []float64) (v float64) {
+	for k, g := range slope {
+		v += max(w.cells[k], 0) * g * g
+	}
+	return v
+}
+
+// noise is the variance of a quantity with the given derivatives by what has independent noise.
+func (w *worked) noise(spread []float64, doubt float64) (v float64) {
+	for _, g := range spread {
+		v += g * g
+	}
+	return v * w.q.SD * w.q.SD * doubt
+}
+
+// covariance is that of a curve at two bins, sampling and noise together.
+func (w *worked) covariance(c curve, i, j int) float64 {
+	v, own, g, h := 0.0, w.q.SD*w.q.SD, c.at(i), c.at(j)
+	if w.q.Sums {
+		other := w.spreadAt(c, j)
+		for k, x := range w.spreadAt(c, i) {
+			v += own * x * other[k]
+		}
+		own = 0
+	}
 	for k := range g {
-		v += (max(w.cells[k], 0) + w.q.SD*w.q.SD) * g[k] * h[k]
+		v += (max(w.cells[k], 0) + own) * g[k] * h[k]
 	}
 	return v
 }
 
 // arm is what is estimated of the arm.
 func (w *worked) arm() Arm {
-	out := Arm{Steady: w.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.Arms)), AtRisk: make([]float64, w.q.Bins)}
+	out := Arm{Steady: w.known, MissingShare: w.deviation, Mean: w.mean(quantile(1)), JointMean: w.mean(quantile(w.q.jointMeans())), AtRisk: make([]float64, w.q.Bins)}
 	for _, s := range w.strata {
 		risk := s.persons
 		for j := range w.q.Bins {
-			out.AtRisk[j] += risk
+			out.AtRisk[j] += w.weight * risk
 			for c := range w.q.Causes + 1 {
 				risk -= s.at(j, c)
 			}
@@ -224,8 +300,7 @@ func (w *worked) jump(n float64) float64 { return max(1-w.q.SD, 0) / (2 * max(n,
 
 // limits are those of a probability at the end of bin j-1.
 func (w *worked) limits(c curve, j int, n, z float64) (lower, upper float64) {
-	_, noise := w.variances(c.at(j), c.doubt[j])
-	return limits(c.v[j], n, noise, w.jump(n), z)
+	return limits(c.v[j], n, w.noise(w.spreadAt(c, j), c.doubt[j]), w.jump(n), z)
 }
 
 // unknown cuts limits of a probability to [0, 1], and widens them for the persons whose outcome
@@ -273,7 +348,11 @@ func (w *worked) cause(cause int) Band {
 	return b
 }
 
-// critical is the critical value of a curve of the arm.
+// critical is the critical value of a curve of the arm. Where persons have weights only the
+// variances of their errors are bounded, not the correlations.
 func (w *worked) critical(c curve, alpha float64) float64 {
-	return band.PathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c.at(i), c.at(j)) })
+	if w.q.Weights != nil {
+		return band.Bonferroni(w.q.Bins, alpha)
+	}
+	return band.PathCritical(w.q.Bins, alpha, func(i, j int) float64 { return w.covariance(c, i, j) })
 }

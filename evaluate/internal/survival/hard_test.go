@@ -307,3 +307,43 @@ func TestMeansHoldWhereFewDecide(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightsByInverseCensoringAreTheStrata: weighting each event by the inverse probability of not being
+// censored before, by stratum, from the same noisy cells, gives the curve of the strata: d/(N G) is d S/r, since G S N is r.
+// (Without strata it is that of Kaplan and Meier: Satten and Datta 2001.)
+func TestWeightsByInverseCensoringAreTheStrata(t *testing.T) {
+	r, src, l := rand.New(rand.NewPCG(11, 1)), noise.NewSeeded(11), laplaceLaw(t, 2)
+	for range 20 {
+		q := flatQuestion(1, 6, 1, l.sd, false)
+		q.Strata = 3
+		cells := make([]float64, q.Cells())
+		for k := range cells {
+			cells[k] = 60 + 40*r.Float64() + l.sample(src)
+		}
+		total := 0.0
+		for _, v := range cells {
+			total += v
+		}
+		weighted, curve := make([]float64, q.Bins), q.work(cells, 0).value.v
+		for stratum := range q.Strata {
+			risk := 0.0
+			for k := q.Exit(0, stratum, 0, 0); k <= q.End(0, stratum); k++ {
+				risk += cells[k]
+			}
+			uncensored := 1.0 // with probability G until the bin
+			for j := range q.Bins {
+				died, gone := cells[q.Exit(0, stratum, j, 1)], cells[q.Exit(0, stratum, j, 0)]
+				for later := j; later < q.Bins; later++ {
+					weighted[later] += died / uncensored / total
+				}
+				uncensored *= 1 - gone/(risk-died)
+				risk -= died + gone
+			}
+		}
+		for j := range q.Bins {
+			if math.Abs(1-weighted[j]-curve[j+1]) > 1e-12 {
+				t.Fatalf("bin %d: %v by weights, %v by strata", j, 1-weighted[j], curve[j+1])
+			}
+		}
+	}
+}

@@ -130,9 +130,15 @@ func meanDifference(x, control *worked, z float64) Mean {
 	a, b := x.mean(z), control.mean(z)
 	xLow, xHigh := x.meanEnds()
 	cLow, cHigh := control.meanEnds()
+	more := 0.0
+	if x.q.Overlap {
+		_, g := x.sums(x.value)
+		_, h := control.sums(control.value)
+		more = x.shared(control, g, h)
+	}
 	apart := func(e, f end) (below, above float64) {
 		missing := e.missing + f.missing
-		return away(z, e.sampling+e.noise+f.sampling+f.noise+missing*missing, e.third-f.third)
+		return away(z, e.sampling+e.noise+f.sampling+f.noise+more+missing*missing, e.third-f.third)
 	}
 	m := Mean{Value: a.Value - b.Value, StdSampling: math.Hypot(a.StdSampling, b.StdSampling), StdPrivacy: math.Hypot(a.StdPrivacy, b.StdPrivacy), Z: z}
 	below, _ := apart(xLow, cHigh)

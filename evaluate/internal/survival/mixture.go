@@ -16,6 +16,16 @@ type curve struct {
 	slope []float64 // slope[j*cells+k] is that of v[j] by cell k
 	doubt []float64 // as in path
 	cells int
+	// spread are the derivatives of v[j] by what has independent noise, filled in when they are asked for.
+	spread [][]float64
+}
+
+// spreadAt are the derivatives of c.v[j] by what has independent noise.
+func (w *worked) spreadAt(c curve, j int) []float64 {
+	if c.spread[j] == nil {
+		c.spread[j] = w.strata[0].spread(c.at(j))
+	}
+	return c.spread[j]
 }
 
 // at are the derivatives of v[j].
@@ -36,7 +46,7 @@ type part struct{ v, slope, doubt []float64 }
 // mix is the mean of a probability over the strata of an arm, by their noisy shares of persons.
 func (w *worked) mix(of func(s *stratum) part, after tail) curve {
 	n := len(w.cells)
-	c := curve{make([]float64, w.q.Bins+1), make([]float64, (w.q.Bins+1)*n), make([]float64, w.q.Bins+1), n}
+	c := curve{make([]float64, w.q.Bins+1), make([]float64, (w.q.Bins+1)*n), make([]float64, w.q.Bins+1), n, make([][]float64, w.q.Bins+1)}
 	each := n / len(w.strata)
 	parts := make([]part, len(w.strata))
 	for i := range w.strata {

@@ -24,7 +24,7 @@ func noises(t *testing.T, epsilon float64, adjacency dp.Adjacency) []law {
 	if adjacency == dp.ReplaceOne {
 		l1, l2 = 2, math.Sqrt2
 	}
-	return []law{laplaceLaw(t, l1/epsilon), gaussianLaw(t, l2/mu.Lower)}
+	return []law{laplaceLaw(t, l1/epsilon), gaussianLaw(t, l2/mu.Lower), rootsLaw(t, visits, l2/mu.Lower)}
 }
 
 // TestSurvivalTable prints coverage and widths of the trials, and judges nothing.

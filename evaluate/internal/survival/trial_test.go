@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
 // trial is a made-up study of two arms over visits 1, 2, ...: by arm and visit, the probability
@@ -102,11 +103,46 @@ func binomial(n int, p float64, r *rand.Rand) int {
 	return int(distuv.Binomial{N: float64(n), P: min(p, 1), Src: r}.Rand())
 }
 
-// law is the noise of one count.
+// law is the noise of one count or, with sums, of the square root of running sums.
 type law struct {
 	name   string
 	sd     float64
 	sample func(src *noise.Source) float64
+	sums   bool
+}
+
+// disturb adds the noise to cells.
+func (l law) disturb(q Question, cells []float64, src *noise.Source) {
+	z := make([]float64, len(cells))
+	for k := range z {
+		z[k] = l.sample(src)
+	}
+	if l.sums {
+		differences := xmath.RootDifferences(q.Bins + 1)
+		for _, series := range q.Series() {
+			for i := len(series) - 1; i >= 0; i-- {
+				sum := 0.0
+				for k := range i + 1 {
+					sum += differences[i-k] * z[series[k]]
+				}
+				z[series[i]] = sum
+			}
+		}
+	}
+	for k := range cells {
+		cells[k] += z[k]
+	}
+}
+
+// rootsLaw is Gaussian noise of running sums, where that of single cells would have a standard deviation sd.
+func rootsLaw(t testing.TB, bins int, sd float64) law {
+	square := 0.0
+	for _, f := range xmath.RootSums(bins + 1) {
+		square += f * f
+	}
+	l := gaussianLaw(t, sd*math.Sqrt(square))
+	l.name, l.sums = "gaussian, running sums", true
+	return l
 }
 
 // laplaceLaw is discrete Laplace noise of a scale, and gaussianLaw Gaussian noise.
@@ -116,7 +152,7 @@ func laplaceLaw(t testing.TB, scale float64) law {
 		t.Fatal(err)
 	}
 	sd := math.Sqrt2 * math.Exp(-1/(2*scale)) / -math.Expm1(-1/scale)
-	return law{"laplace", sd, func(src *noise.Source) float64 { return float64(d.Sample(src)) }}
+	return law{name: "laplace", sd: sd, sample: func(src *noise.Source) float64 { return float64(d.Sample(src)) }}
 }
 
 func gaussianLaw(t testing.TB, sd float64) law {
@@ -125,7 +161,7 @@ func gaussianLaw(t testing.TB, sd float64) law {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return law{"gaussian", sd, func(src *noise.Source) float64 { return float64(d.Sample(src)) / steps }}
+	return law{name: "gaussian", sd: sd, sample: func(src *noise.Source) float64 { return float64(d.Sample(src)) / steps }}
 }
 
 // seen is what many logs showed of a cell of the table.
@@ -140,6 +176,7 @@ type seen struct {
 
 func (x trial) look(n, logs int, l law, seed uint64) seen {
 	q, bare := x.question(l.sd), x.question(0)
+	q.Sums = l.sums
 	r, src := rand.New(rand.NewPCG(seed, 1)), noise.NewSeeded(seed)
 	s := seen{logs: logs}
 	treated, treatedMean := x.truth(0)
@@ -161,9 +198,7 @@ func (x trial) look(n, logs int, l law, seed uint64) seen {
 		cells := x.draw(q, n, r)
 		m := bare.Estimate(cells).Differences[0].Mean
 		s.bare += (m.Upper - m.Lower) / float64(logs)
-		for k := range cells {
-			cells[k] += l.sample(src)
-		}
+		l.disturb(q, cells, src)
 		found := q.Estimate(cells)
 		d := found.Differences[0]
 		switch {
@@ -196,7 +231,7 @@ func (x trial) look(n, logs int, l law, seed uint64) seen {
 func TestIntervalsHoldTheTruth(t *testing.T) {
 	for i, x := range trials() {
 		for k, n := range []int{300, 2000} {
-			for _, l := range []law{laplaceLaw(t, 2), gaussianLaw(t, 5.28)} {
+			for _, l := range []law{laplaceLaw(t, 2), rootsLaw(t, visits, 5.28)} {
 				s := x.look(n, 300, l, uint64(100*i+k))
 				t.Logf("%s, n = %d, %s: mean %d, band %d, difference %d of %d; width %.3g, without noise %.3g, band %.3g",
 					x.name, n, l.name, s.mean, s.band, s.diff, s.logs, s.width, s.bare, s.bandWidth)

@@ -61,13 +61,32 @@ func NewLaplaceHistogram(bins int, scale float64) (*Histogram, error) {
 	return &Histogram{scale, 1, total, make([]int64, bins)}, nil
 }
 
+// NewLaplaceShares makes an empty histogram in which a person is in most bins at most, in each
+// with a share from 0 to 1 of a unit, of which there are 2^20 steps. Two persons differ by 2 most
+// in l1: in steps the event is dp.DiscreteLaplace of norm 2^20 most.
+func NewLaplaceShares(bins, most int, scale float64) (*Histogram, error) {
+	h, err := NewLaplaceHistogram(bins, scale)
+	if err != nil {
+		return nil, err
+	}
+	if most < 1 {
+		return nil, fmt.Errorf("%w: a person is in at most %d bins; want at least 1", ErrParameter, most)
+	}
+	const steps = 1 << 20
+	if scale*steps > 1<<maxNoise {
+		return nil, fmt.Errorf("%w: noise is %v units; choose a larger epsilon", ErrParameter, scale)
+	}
+	h.most, h.total.grid = most, lattice{step: 1.0 / steps, radius: steps, sigma: scale * steps}
+	return h, nil
+}
+
 // Capacity is the number of persons that can be added at most.
 func (h *Histogram) Capacity() int64 { return h.total.grid.capacity() }
 
 // SD is the standard deviation of the noise in each bin, public.
 func (h *Histogram) SD() float64 {
 	if h.total.laplace {
-		return LaplaceSD(h.total.grid.sigma)
+		return LaplaceSD(h.total.grid.sigma) * h.total.grid.step
 	}
 	return h.total.grid.sigma * h.total.grid.step
 }
@@ -104,6 +123,30 @@ func (h *Histogram) AddSet(bins []int) error {
 	return err
 }
 
+// AddShares adds one person's shares, each from 0 to 1 and rounded down, to as many bins, to the
+// first ones where there are more than a person may be in. A bin outside the histogram, or a
+// second time, counts nowhere, and a share that is no number counts as 0. The l1 and the l2 norm are at most those of
+// a person who is in the same bins whole, and no coordinate is negative, so that the bounds
+// on what two persons differ by hold.
+func (h *Histogram) AddShares(bins []int, shares []float64) error {
+	in := 0
+	for i, bin := range bins {
+		if bin >= 0 && bin < len(h.point) && h.point[bin] == 0 && h.most > in {
+			if share := shares[i]; share > 0 {
+				h.point[bin] = int64(min(share, 1) * float64(h.total.grid.radius))
+			}
+			in++
+		}
+	}
+	err := h.total.add(h.point)
+	for _, bin := range bins {
+		if bin >= 0 && bin < len(h.point) {
+			h.point[bin] = 0
+		}
+	}
+	return err
+}
+
 // Merge adds the persons of o, which must be made alike and is used up.
 func (h *Histogram) Merge(o *Histogram) error {
 	if h.multiplier != o.multiplier || h.most != o.most {
@@ -115,7 +158,8 @@ func (h *Histogram) Merge(o *Histogram) error {
 // Event describes the release.
 func (h *Histogram) Event() dp.Event {
 	if h.total.laplace {
-		return dp.DiscreteLaplace{Scale: h.multiplier, Norm: 1}
+		grid := h.total.grid
+		return dp.DiscreteLaplace{Scale: grid.sigma, Norm: float64(h.most) * float64(grid.radius)}
 	}
 	return dp.Gaussian{NoiseMultiplier: h.multiplier}
 }

@@ -2,6 +2,8 @@ package overview
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -83,7 +85,31 @@ func (o *Outcome) warnings() []string {
 	if p := o.dropout(); p < unlike {
 		told = append(told, fmt.Sprintf("dropout differs between arms among those still followed (log-rank test of censoring, within strata if there are any: by chance alone so with probability %.2g): if persons left for reasons related to how they fared, the curves are wrong", p))
 	}
-	return append(told, o.lastBin()...)
+	return append(append(told, o.covariates()...), o.lastBin()...)
+}
+
+// covariates says of each of those that were read, and of the action, whether dropout depends on it within arms.
+func (o *Outcome) covariates() (told []string) {
+	sums := map[string][2]float64{}
+	for _, a := range o.Arms {
+		for name, t := range a.Trends {
+			s := sums[name]
+			sums[name] = [2]float64{s[0] + t[0], s[1] + t[1]}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		s := sums[name]
+		p := min(1, float64(len(sums))*distuv.ChiSquared{K: 1}.Survival(s[0]*s[0]/s[1]))
+		if p >= unlike {
+			continue
+		}
+		more := "less"
+		if s[0] > 0 {
+			more = "more"
+		}
+		told = append(told, fmt.Sprintf("dropout depends on %s: with a larger value persons leave %s often among those still followed (log-rank test for a trend in ranks, within arms and strata, times the number of covariates: by chance alone so with probability %.2g): if it says how persons fare too, the curves are wrong; name its groups as data.outcome.strata, or ask for limits (data.outcome.censoring: any)", name, more, p))
+	}
+	return told
 }
 
 // lastBin says where many are censored in the last bin and nobody is followed beyond it, as

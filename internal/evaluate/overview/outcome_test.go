@@ -60,3 +60,14 @@ func TestACommonEndInsideTheLastBinIsTold(t *testing.T) {
 		t.Errorf("%q", told)
 	}
 }
+
+// TestCovariatesOfDropoutAreTold: scores of arms add up, and what chance explains is not told.
+func TestCovariatesOfDropoutAreTold(t *testing.T) {
+	o := Outcome{Causes: []string{"death"}, Arms: []evaluate.OutcomeCount{
+		{Arm: "new", Trends: map[string][2]float64{"obs_age": {3, 1}, "action": {1, 1}}},
+		{Arm: "old", Trends: map[string][2]float64{"obs_age": {3, 1}, "action": {-2, 1}}}}}
+	told := strings.Join(o.warnings(), "; ")
+	if !strings.Contains(told, "dropout depends on obs_age: with a larger value persons leave more often") || strings.Contains(told, "action") {
+		t.Errorf("%q; want a warning of the age alone", told)
+	}
+}

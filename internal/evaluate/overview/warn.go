@@ -82,7 +82,7 @@ func (w *Watch) overlap() []string {
 		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on very few of them", of.EffectiveSize, w.episodes))
 	}
 	if of.BeyondMass > .01 {
-		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis and dp-dr allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))
+		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis, dp-dr and dp-survival allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))
 	}
 	return told
 }

@@ -76,6 +76,8 @@ func options() map[string]map[string]any {
 		"dp-refine regression":      {"name": "dp-refine", "form": "regression", "linear": true},
 		"dp-refine lstd":            {"name": "dp-refine", "form": "lstd", "linear": true, "rounds": 2},
 		"survival":                  {"name": "dp-survival", "outcome": evaluate.LaplaceNoise},
+		"survival running sums":     {"name": "dp-survival", "outcome": evaluate.NoiseFamily("gaussian_sums"), "groups": "", "control": "many"},
+		"survival sums, policies":   {"name": "dp-survival", "outcome": evaluate.NoiseFamily("gaussian_sums"), "several": true, "max_weight": 3},
 		"survival gaussian":         {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "groups": "", "control": "many"},
 		"survival groups":           {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "groups": "fixed"},
 		"survival of episodes":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true},
@@ -84,6 +86,12 @@ func options() map[string]map[string]any {
 		"distribution discrete":     {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
 		"learn a table":             {"name": "dp-learn", "bandit": true},
 		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
+		"survival of a policy":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "column": true, "max_weight": 3},
+		"survival of policies":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "several": true, "drawn": 2.0},
+		"survival of policies, sd":  {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "several": true, "max_weight": 3},
+		"survival of constants":     {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "constants": true, "drawn": 3.0},
+		"survival of steps":         {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true, "column": true, "max_weight": 5, "censoring": "independent", "drawn": 1.5},
+		"survival, any censoring":   {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "decisions": true, "column": true, "max_weight": 5, "censoring": "any"},
 		"gpope everyone":            {"name": "gpope", "sampling": "everyone", "iterations": 4},
 		"gpope linear":              {"name": "gpope", "sampling": "everyone", "iterations": 4, "linear": true, "momentum": 0.5},
 	}
@@ -158,7 +166,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 					p.Outcome.Ends = append(p.Outcome.Ends, float64(j+1))
 				}
 			}
-		case "decisions":
+		case "decisions", "column", "constants", "drawn", "censoring": // below, after the outcome
 		case "plain":
 			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
 			check(err)
@@ -172,6 +180,9 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			params[key] = value
 		}
 	}
+	if option["outcome"] != nil && (option["column"] != nil || option["several"] != nil || option["constants"] != nil) {
+		aimed(t, option, adjacency, &p)
+	}
 	if rich {
 		p.Privacy.Budget.Epsilon = 400
 	}
@@ -180,6 +191,41 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 	plan, err := e.Plan(p)
 	check(err)
 	return plan, p
+}
+
+// aimed asks for survival under target policies: with a design that bounds weights where drawn says
+// by how much at a decision, else with limits, which replace_one alone has.
+func aimed(t *testing.T, option map[string]any, adjacency dp.Adjacency, p *evaluate.Public) {
+	t.Helper()
+	if option["column"] != nil {
+		p.Target = policy.ProbColumn{}
+	}
+	if option["constants"] != nil {
+		p.Target, p.Targets = nil, &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}}}
+		for i, name := range p.Targets.Levels {
+			c, err := policy.NewConstant(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: c})
+		}
+	}
+	if p.Targets != nil {
+		p.Target = nil
+	}
+	if w, ok := option["drawn"].(float64); ok || adjacency == dp.AddRemoveOne {
+		if option["decisions"] != nil {
+			w = 1.4 // below max_weight over all decisions
+		}
+		w = max(w, 1.4)
+		p.Design = &evaluate.Design{Ratios: []float64{w}, Squares: []float64{w}, Supported: true}
+	}
+	if word, ok := option["censoring"].(string); ok {
+		p.Outcome.Censoring = word
+	}
+	if adjacency == dp.AddRemoveOne {
+		p.Outcome.Censoring = "independent"
+	}
 }
 
 // TestPairsKeepToThePlan replays pairs that differ by one person replaced, added or

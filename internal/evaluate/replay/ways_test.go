@@ -56,7 +56,7 @@ func TestWaysToRunAreAlike(t *testing.T) {
 
 // TestCountsOfShardsAreThoseOfOneProcess: noise is drawn once for the counts of all.
 func TestCountsOfShardsAreThoseOfOneProcess(t *testing.T) {
-	for _, name := range []string{"survival", "survival gaussian"} {
+	for _, name := range []string{"survival", "survival gaussian", "survival running sums", "survival of policies", "survival of steps"} {
 		plan, p := planOf(t, options()[name], dp.ReplaceOne)
 		if err := plan.InParts(); err != nil {
 			t.Fatal(err)
