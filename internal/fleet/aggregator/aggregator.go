@@ -156,7 +156,8 @@ type Aggregator struct {
 	local   *service.Server // of the page on loopback; nil for none
 	began   time.Time
 	revoked *service.Revocations
-	commits *committer
+	commits *committer[store.Report, store.Outcome]
+	draws   *committer[store.Draw, store.Drawn]
 
 	refreshing sync.Mutex // held by the one who reads the store into runs
 
@@ -190,9 +191,15 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 	}
 	a.store = s
 	seconds := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-	a.commits = &committer{store: s, grace: c.Grace, batch: c.Batch, queue: make(chan waiting, c.Queue), now: time.Now,
+	a.commits = &committer[store.Report, store.Outcome]{batch: c.Batch, queue: make(chan waiting[store.Report, store.Outcome], c.Queue), now: time.Now,
+		do: func(ctx context.Context, at place, reports []store.Report) ([]store.Outcome, error) {
+			return s.Commit(ctx, at.run, at.round, reports, c.Grace)
+		},
 		size:    m.Histogram("batch_reports", "Reports committed together.", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}),
 		seconds: m.Histogram("commit_seconds", "Time of a commit, with its retries.", seconds)}
+	a.draws = &committer[store.Draw, store.Drawn]{batch: c.Batch, queue: make(chan waiting[store.Draw, store.Drawn], c.Queue), now: time.Now,
+		do:   a.drawAll,
+		size: prometheus.ObserverFunc(func(float64) {}), seconds: prometheus.ObserverFunc(func(float64) {})}
 	a.verdicts = m.Counters("uploads_total", "Reports by verdict.", "verdict", verdictNames()...)
 	a.rounds = m.Counters("rounds_total", "Rounds that this process ended, by how.", "state", string(store.StateApplied), string(store.StateAbandoned))
 	a.age = m.Gauge("round_age_seconds", "Time since the last round opened.")
@@ -260,6 +267,7 @@ func (a *Aggregator) Run(ctx context.Context) error {
 	}
 	for range n {
 		wg.Go(func() { a.commits.run(behind) })
+		wg.Go(func() { a.draws.run(behind) })
 	}
 	wg.Go(func() { a.revoked.Run(behind) })
 	ctx, end := context.WithCancel(ctx)
@@ -301,6 +309,7 @@ func (a *Aggregator) mount() {
 		fleetv1.EnrolServiceRenewProcedure:  {enrol, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.RunServiceGetRunProcedure:   {run, asks},
 		fleetv1.RunServiceGetRoundProcedure: {run, asks},
+		fleetv1.ReportServiceDrawProcedure:  {report, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.ReportServiceUploadProcedure: {report,
 			service.Access{Roles: []string{RoleDevice}, Body: int64(a.cfg.MostRequest), Rate: a.cfg.PerDevice}},
 		fleetv1.OperatorServiceCreateRunProcedure:   {operate, operator},

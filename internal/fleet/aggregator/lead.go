@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
@@ -229,6 +230,9 @@ func (a *Aggregator) makeRound(l *live, ask *fleetv1.OpenRoundRequest, p store.P
 	id, key, err := a.cfg.Keys.signer(run, time.UnixMilli(now))
 	if err != nil {
 		return store.Round{}, err
+	}
+	if !run.HasPermits() {
+		return store.Round{}, fmt.Errorf("%w: the run is of a server before permits, and its agents could report twice: rotate its keys, or create another run", store.ErrState)
 	}
 	randomizer := run.RandomizerOf(ask.GetKind())
 	beacon := make([]byte, 32)

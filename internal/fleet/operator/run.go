@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
@@ -37,7 +38,7 @@ type Run struct {
 	Dim int
 	// Keys are good for Valid from now on.
 	Valid time.Duration
-	// MinClient is the least version of an agent; empty for any.
+	// MinClient is the least version of an agent; empty for the first that draws permits.
 	MinClient string
 }
 
@@ -59,13 +60,17 @@ func (r Run) Validate() error {
 	if r.Reports < 1 {
 		return fmt.Errorf("%w: %d reports a device; want 1 at least", ErrConfig, r.Reports)
 	}
-	if r.MinClient != "" {
-		if _, err := fleet.ParseVersion(r.MinClient); err != nil {
-			return fmt.Errorf("%w: min_client: %w", ErrConfig, err)
-		}
+	if _, err := fleet.ParseVersion(r.client()); err != nil {
+		return fmt.Errorf("%w: min_client: %w", ErrConfig, err)
+	}
+	if !(&fleet.Run{MinClient: r.client()}).HasPermits() {
+		return fmt.Errorf("%w: min_client is %s; agents before %s draw no permits, and a copied one could report twice", ErrConfig, r.MinClient, fleet.PermitClient)
 	}
 	return validKeys(r.Valid)
 }
+
+// client is the least version of an agent.
+func (r Run) client() string { return cmp.Or(r.MinClient, fleet.PermitClient) }
 
 // Suits tells whether a schedule asks of devices what they have: keys that last as long as it does,
 // and on average no more reports than one makes. The error wraps [ErrConfig].
@@ -114,7 +119,7 @@ func (r Run) Spec(keys Keys, now time.Time) (*fleetv1.RunSpec, error) {
 	return &fleetv1.RunSpec{
 		Run: id, Schema: 1, Purpose: r.Purpose, LocalJson: r.Local, Randomizer: fleet.RandomizerMessage(r.Randomizer), EpsilonReport: r.Randomizer.Epsilon,
 		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED,
-		Keys: keys.Public(nil, now.Add(-allowance), now.Add(r.Valid)), MinClient: r.MinClient,
+		Keys: keys.Public(nil, now.Add(-allowance), now.Add(r.Valid)), MinClient: r.client(),
 	}, nil
 }
 
@@ -127,7 +132,7 @@ func (r Run) Describes(s *fleetv1.RunSpec) error {
 	}
 	want := &fleetv1.RunSpec{
 		Run: s.GetRun(), Schema: 1, Purpose: r.Purpose, LocalJson: r.Local, Randomizer: fleet.RandomizerMessage(r.Randomizer), EpsilonReport: r.Randomizer.Epsilon,
-		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED, Keys: s.GetKeys(), MinClient: r.MinClient,
+		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED, Keys: s.GetKeys(), MinClient: r.client(),
 	}
 	if !proto.Equal(s, want) {
 		return fmt.Errorf("%w: what was signed is another run than the configuration says; make a new request", ErrConfig)
@@ -158,7 +163,9 @@ func Revise(specs []*fleetv1.SignedSpec, keys Keys, now time.Time, valid time.Du
 	spec.Revision, spec.Previous = uint32(len(specs)), before[:]
 	had := len(spec.GetKeys())
 	spec.Keys = keys.Public(spec.GetKeys(), now.Add(-allowance), now.Add(valid))
-	if len(spec.GetKeys()) == had {
+	if !(&fleet.Run{MinClient: spec.GetMinClient()}).HasPermits() { // of a server before permits
+		spec.MinClient = fleet.PermitClient
+	} else if len(spec.GetKeys()) == had {
 		return nil, fmt.Errorf("%w: the directory holds none that the run does not have; make the next with `discreet fleet keys --next` where the servers' keys are, and copy the new .pub files here", ErrNoKeys)
 	}
 	return &spec, nil
