@@ -205,6 +205,20 @@ func newFleetCreate() *cobra.Command {
 	return cmd
 }
 
+func newFleetAgentMove() *cobra.Command {
+	cmd := command("move CONFIG.yaml", "Say that the device's state was moved to this machine",
+		"A state is bound to the machine on which it was begun, and refused on others. Remove every other copy of it first:\nwhere two go on, the server's permits stop one or both of them for good.", oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
+			f, err := yamlfile.LoadFleetAgent(args[0], overrides(cmd))
+			if err != nil {
+				return err
+			}
+			return agent.Move(cmd.Context(), f, cmd.ErrOrStderr())
+		})
+	setFlag(cmd)
+	return cmd
+}
+
 func newFleetAgent() *cobra.Command {
 	cmd := command("agent CONFIG.yaml", "Take part in the training of a fleet with this device",
 		`Take part in the training of a fleet, until the run has ended or the budget is used
@@ -220,5 +234,6 @@ else goes to standard error. docs/fleet.md explains the keys.`, oneConfiguration
 			return agent.Run(cmd.Context(), f, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	setFlag(cmd)
+	cmd.AddCommand(newFleetAgentMove())
 	return cmd
 }
