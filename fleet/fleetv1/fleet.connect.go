@@ -79,6 +79,9 @@ const (
 	// OperatorServiceGetPolicyProcedure is the fully-qualified name of the OperatorService's GetPolicy
 	// RPC.
 	OperatorServiceGetPolicyProcedure = "/discreet.fleet.v1.OperatorService/GetPolicy"
+	// OperatorServiceGetTranscriptProcedure is the fully-qualified name of the OperatorService's
+	// GetTranscript RPC.
+	OperatorServiceGetTranscriptProcedure = "/discreet.fleet.v1.OperatorService/GetTranscript"
 )
 
 // EnrolServiceClient is a client for the discreet.fleet.v1.EnrolService service.
@@ -425,6 +428,8 @@ type OperatorServiceClient interface {
 	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
 	// GetPolicy returns the weights of any version.
 	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
+	// GetTranscript returns what a round came to, as it is published.
+	GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error)
 }
 
 // NewOperatorServiceClient constructs a client for the discreet.fleet.v1.OperatorService service.
@@ -492,20 +497,27 @@ func NewOperatorServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		getTranscript: connect.NewClient[GetTranscriptRequest, GetTranscriptResponse](
+			httpClient,
+			baseURL+OperatorServiceGetTranscriptProcedure,
+			connect.WithSchema(operatorServiceMethods.ByName("GetTranscript")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // operatorServiceClient implements OperatorServiceClient.
 type operatorServiceClient struct {
-	createRun   *connect.Client[CreateRunRequest, CreateRunResponse]
-	openRound   *connect.Client[OpenRoundRequest, OpenRoundResponse]
-	closeRound  *connect.Client[CloseRoundRequest, CloseRoundResponse]
-	revoke      *connect.Client[RevokeRequest, RevokeResponse]
-	rotateKey   *connect.Client[RotateKeyRequest, RotateKeyResponse]
-	status      *connect.Client[StatusRequest, StatusResponse]
-	endRun      *connect.Client[EndRunRequest, EndRunResponse]
-	createCodes *connect.Client[CreateCodesRequest, CreateCodesResponse]
-	getPolicy   *connect.Client[GetPolicyRequest, GetPolicyResponse]
+	createRun     *connect.Client[CreateRunRequest, CreateRunResponse]
+	openRound     *connect.Client[OpenRoundRequest, OpenRoundResponse]
+	closeRound    *connect.Client[CloseRoundRequest, CloseRoundResponse]
+	revoke        *connect.Client[RevokeRequest, RevokeResponse]
+	rotateKey     *connect.Client[RotateKeyRequest, RotateKeyResponse]
+	status        *connect.Client[StatusRequest, StatusResponse]
+	endRun        *connect.Client[EndRunRequest, EndRunResponse]
+	createCodes   *connect.Client[CreateCodesRequest, CreateCodesResponse]
+	getPolicy     *connect.Client[GetPolicyRequest, GetPolicyResponse]
+	getTranscript *connect.Client[GetTranscriptRequest, GetTranscriptResponse]
 }
 
 // CreateRun calls discreet.fleet.v1.OperatorService.CreateRun.
@@ -589,6 +601,15 @@ func (c *operatorServiceClient) GetPolicy(ctx context.Context, req *GetPolicyReq
 	return nil, err
 }
 
+// GetTranscript calls discreet.fleet.v1.OperatorService.GetTranscript.
+func (c *operatorServiceClient) GetTranscript(ctx context.Context, req *GetTranscriptRequest) (*GetTranscriptResponse, error) {
+	response, err := c.getTranscript.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // OperatorServiceHandler is an implementation of the discreet.fleet.v1.OperatorService service.
 type OperatorServiceHandler interface {
 	CreateRun(context.Context, *CreateRunRequest) (*CreateRunResponse, error)
@@ -603,6 +624,8 @@ type OperatorServiceHandler interface {
 	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
 	// GetPolicy returns the weights of any version.
 	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
+	// GetTranscript returns what a round came to, as it is published.
+	GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error)
 }
 
 // NewOperatorServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -666,6 +689,12 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 		connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	operatorServiceGetTranscriptHandler := connect.NewUnaryHandlerSimple(
+		OperatorServiceGetTranscriptProcedure,
+		svc.GetTranscript,
+		connect.WithSchema(operatorServiceMethods.ByName("GetTranscript")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/discreet.fleet.v1.OperatorService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case OperatorServiceCreateRunProcedure:
@@ -686,6 +715,8 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 			operatorServiceCreateCodesHandler.ServeHTTP(w, r)
 		case OperatorServiceGetPolicyProcedure:
 			operatorServiceGetPolicyHandler.ServeHTTP(w, r)
+		case OperatorServiceGetTranscriptProcedure:
+			operatorServiceGetTranscriptHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -729,4 +760,8 @@ func (UnimplementedOperatorServiceHandler) CreateCodes(context.Context, *CreateC
 
 func (UnimplementedOperatorServiceHandler) GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.GetPolicy is not implemented"))
+}
+
+func (UnimplementedOperatorServiceHandler) GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.GetTranscript is not implemented"))
 }

@@ -306,7 +306,7 @@ func (RoundState) EnumDescriptor() ([]byte, []int) {
 	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
-// SignedSpec is a RunSpec, a RoundSpec or a Permit with its signature. What is signed, hashed and kept is the bytes as they were
+// SignedSpec is a RunSpec, a RoundSpec, a Permit, a RoundRecord or a TranscriptEnd with its signature. What is signed, hashed and kept is the bytes as they were
 // received: nobody encodes a spec again.
 type SignedSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -314,7 +314,8 @@ type SignedSpec struct {
 	Spec []byte `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	// The key that signed, by its number among the keys of the run; 0 is the root.
 	Key uint32 `protobuf:"varint,2,opt,name=key,proto3" json:"key,omitempty"`
-	// Ed25519 of "discreet fleet run 1\0", "discreet fleet round 1\0" or "discreet fleet permit 1\0" and the spec.
+	// Ed25519 of "discreet fleet run 1\0", "discreet fleet round 1\0", "discreet fleet permit 1\0", "discreet fleet record 1\0" or
+	// "discreet fleet transcript 1\0" and the spec.
 	Signature     []byte `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2778,6 +2779,475 @@ func (x *GetPolicyResponse) GetWeights() []byte {
 	return nil
 }
 
+type GetTranscriptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 16 bytes, or empty for the server's only run.
+	Run []byte `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// 0 for what is before and after the rounds.
+	Round uint64 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// The reports of the round as well, if the store still has them.
+	Reports       bool `protobuf:"varint,3,opt,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTranscriptRequest) Reset() {
+	*x = GetTranscriptRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTranscriptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTranscriptRequest) ProtoMessage() {}
+
+func (x *GetTranscriptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTranscriptRequest.ProtoReflect.Descriptor instead.
+func (*GetTranscriptRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *GetTranscriptRequest) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *GetTranscriptRequest) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *GetTranscriptRequest) GetReports() bool {
+	if x != nil {
+		return x.Reports
+	}
+	return false
+}
+
+type GetTranscriptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For round 0: optimizer and influence as JSON, the initial weights, 8 bytes each, little-endian, and the TranscriptEnd, signed.
+	LearningJson []byte      `protobuf:"bytes,1,opt,name=learning_json,json=learningJson,proto3" json:"learning_json,omitempty"`
+	Weights      []byte      `protobuf:"bytes,2,opt,name=weights,proto3" json:"weights,omitempty"`
+	End          *SignedSpec `protobuf:"bytes,3,opt,name=end,proto3" json:"end,omitempty"`
+	// For a round: its spec and its RoundRecord, signed; no record of a round that was applied before there were records.
+	Spec   *SignedSpec `protobuf:"bytes,4,opt,name=spec,proto3" json:"spec,omitempty"`
+	Record *SignedSpec `protobuf:"bytes,5,opt,name=record,proto3" json:"record,omitempty"`
+	// The sum of the reports, 8 bytes a number, little-endian; empty where none moves weights.
+	Sum []byte `protobuf:"bytes,6,opt,name=sum,proto3" json:"sum,omitempty"`
+	// Hashes of the reports, 32 bytes each, in ascending order: SHA-256 of "discreet fleet leaf 1\0", the run, the round as 8
+	// bytes, little-endian, the nullifier and the body. Nullifiers are the salt: who does not know them cannot guess the body.
+	Hashes []byte `protobuf:"bytes,7,opt,name=hashes,proto3" json:"hashes,omitempty"`
+	// The places of the permits that were drawn for the round, 32 bytes each, in ascending order.
+	Permits []byte `protobuf:"bytes,8,opt,name=permits,proto3" json:"permits,omitempty"`
+	// In the order of their nullifiers.
+	Reports       []*OpenReport `protobuf:"bytes,9,rep,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTranscriptResponse) Reset() {
+	*x = GetTranscriptResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTranscriptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTranscriptResponse) ProtoMessage() {}
+
+func (x *GetTranscriptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTranscriptResponse.ProtoReflect.Descriptor instead.
+func (*GetTranscriptResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetTranscriptResponse) GetLearningJson() []byte {
+	if x != nil {
+		return x.LearningJson
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetWeights() []byte {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetEnd() *SignedSpec {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetSpec() *SignedSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetRecord() *SignedSpec {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetHashes() []byte {
+	if x != nil {
+		return x.Hashes
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetPermits() []byte {
+	if x != nil {
+		return x.Permits
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetReports() []*OpenReport {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
+// OpenReport is a report as the store has it.
+type OpenReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nullifier     []byte                 `protobuf:"bytes,1,opt,name=nullifier,proto3" json:"nullifier,omitempty"`
+	Body          []byte                 `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenReport) Reset() {
+	*x = OpenReport{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenReport) ProtoMessage() {}
+
+func (x *OpenReport) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenReport.ProtoReflect.Descriptor instead.
+func (*OpenReport) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *OpenReport) GetNullifier() []byte {
+	if x != nil {
+		return x.Nullifier
+	}
+	return nil
+}
+
+func (x *OpenReport) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+// RoundRecord is what a round came to, signed by a key of the run that signs rounds.
+type RoundRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Round uint64                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// SHA-256 of the record before, or of the first RunSpec.
+	Previous []byte `protobuf:"bytes,3,opt,name=previous,proto3" json:"previous,omitempty"`
+	// SHA-256 of the round's spec.
+	SpecSha256 []byte `protobuf:"bytes,4,opt,name=spec_sha256,json=specSha256,proto3" json:"spec_sha256,omitempty"`
+	// Applied or abandoned.
+	State    RoundState `protobuf:"varint,5,opt,name=state,proto3,enum=discreet.fleet.v1.RoundState" json:"state,omitempty"`
+	Accepted uint64     `protobuf:"varint,6,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	// Reports of an evaluation that say yes.
+	Positive uint64 `protobuf:"varint,7,opt,name=positive,proto3" json:"positive,omitempty"`
+	// SHA-256 of "discreet fleet sum 1\0", the number of reports as 8 bytes, little-endian, and their sum; empty where none moves weights.
+	SumSha256 []byte `protobuf:"bytes,8,opt,name=sum_sha256,json=sumSha256,proto3" json:"sum_sha256,omitempty"`
+	// SHA-256 of the hashes of the reports, and of the places of the permits, each in ascending order.
+	ReportsSha256 []byte `protobuf:"bytes,9,opt,name=reports_sha256,json=reportsSha256,proto3" json:"reports_sha256,omitempty"`
+	PermitsSha256 []byte `protobuf:"bytes,10,opt,name=permits_sha256,json=permitsSha256,proto3" json:"permits_sha256,omitempty"`
+	// The devices that have drawn one permit of the run or more, two or more, and so on.
+	Drawn []uint64 `protobuf:"varint,11,rep,packed,name=drawn,proto3" json:"drawn,omitempty"`
+	// The weights after the round.
+	Version       uint64 `protobuf:"varint,12,opt,name=version,proto3" json:"version,omitempty"`
+	WeightsSha256 []byte `protobuf:"bytes,13,opt,name=weights_sha256,json=weightsSha256,proto3" json:"weights_sha256,omitempty"`
+	// SHA-256 of optimizer and influence as JSON.
+	LearningSha256 []byte `protobuf:"bytes,14,opt,name=learning_sha256,json=learningSha256,proto3" json:"learning_sha256,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RoundRecord) Reset() {
+	*x = RoundRecord{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundRecord) ProtoMessage() {}
+
+func (x *RoundRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
+func (*RoundRecord) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *RoundRecord) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetSpecSha256() []byte {
+	if x != nil {
+		return x.SpecSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetState() RoundState {
+	if x != nil {
+		return x.State
+	}
+	return RoundState_ROUND_STATE_UNSPECIFIED
+}
+
+func (x *RoundRecord) GetAccepted() uint64 {
+	if x != nil {
+		return x.Accepted
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetPositive() uint64 {
+	if x != nil {
+		return x.Positive
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetSumSha256() []byte {
+	if x != nil {
+		return x.SumSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetReportsSha256() []byte {
+	if x != nil {
+		return x.ReportsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetPermitsSha256() []byte {
+	if x != nil {
+		return x.PermitsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetDrawn() []uint64 {
+	if x != nil {
+		return x.Drawn
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetWeightsSha256() []byte {
+	if x != nil {
+		return x.WeightsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetLearningSha256() []byte {
+	if x != nil {
+		return x.LearningSha256
+	}
+	return nil
+}
+
+// TranscriptEnd says where a transcript ends, so that nobody can cut it off.
+type TranscriptEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// The rounds that are over, and SHA-256 of the record of the last one; empty where there is none.
+	Rounds       uint64 `protobuf:"varint,2,opt,name=rounds,proto3" json:"rounds,omitempty"`
+	RecordSha256 []byte `protobuf:"bytes,3,opt,name=record_sha256,json=recordSha256,proto3" json:"record_sha256,omitempty"`
+	// No round follows.
+	Ended bool `protobuf:"varint,4,opt,name=ended,proto3" json:"ended,omitempty"`
+	// When it was signed.
+	At            int64 `protobuf:"varint,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TranscriptEnd) Reset() {
+	*x = TranscriptEnd{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TranscriptEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TranscriptEnd) ProtoMessage() {}
+
+func (x *TranscriptEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TranscriptEnd.ProtoReflect.Descriptor instead.
+func (*TranscriptEnd) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *TranscriptEnd) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *TranscriptEnd) GetRounds() uint64 {
+	if x != nil {
+		return x.Rounds
+	}
+	return 0
+}
+
+func (x *TranscriptEnd) GetRecordSha256() []byte {
+	if x != nil {
+		return x.RecordSha256
+	}
+	return nil
+}
+
+func (x *TranscriptEnd) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *TranscriptEnd) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 var File_discreet_fleet_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
@@ -2974,7 +3444,49 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
 	"\x05round\x18\x03 \x01(\x04R\x05round\x12\x18\n" +
-	"\aweights\x18\x04 \x01(\fR\aweights*6\n" +
+	"\aweights\x18\x04 \x01(\fR\aweights\"X\n" +
+	"\x14GetTranscriptRequest\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x18\n" +
+	"\areports\x18\x03 \x01(\bR\areports\"\xee\x02\n" +
+	"\x15GetTranscriptResponse\x12#\n" +
+	"\rlearning_json\x18\x01 \x01(\fR\flearningJson\x12\x18\n" +
+	"\aweights\x18\x02 \x01(\fR\aweights\x12/\n" +
+	"\x03end\x18\x03 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x03end\x121\n" +
+	"\x04spec\x18\x04 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x04spec\x125\n" +
+	"\x06record\x18\x05 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x06record\x12\x10\n" +
+	"\x03sum\x18\x06 \x01(\fR\x03sum\x12\x16\n" +
+	"\x06hashes\x18\a \x01(\fR\x06hashes\x12\x18\n" +
+	"\apermits\x18\b \x01(\fR\apermits\x127\n" +
+	"\areports\x18\t \x03(\v2\x1d.discreet.fleet.v1.OpenReportR\areports\">\n" +
+	"\n" +
+	"OpenReport\x12\x1c\n" +
+	"\tnullifier\x18\x01 \x01(\fR\tnullifier\x12\x12\n" +
+	"\x04body\x18\x02 \x01(\fR\x04body\"\xcc\x03\n" +
+	"\vRoundRecord\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x1a\n" +
+	"\bprevious\x18\x03 \x01(\fR\bprevious\x12\x1f\n" +
+	"\vspec_sha256\x18\x04 \x01(\fR\n" +
+	"specSha256\x123\n" +
+	"\x05state\x18\x05 \x01(\x0e2\x1d.discreet.fleet.v1.RoundStateR\x05state\x12\x1a\n" +
+	"\baccepted\x18\x06 \x01(\x04R\baccepted\x12\x1a\n" +
+	"\bpositive\x18\a \x01(\x04R\bpositive\x12\x1d\n" +
+	"\n" +
+	"sum_sha256\x18\b \x01(\fR\tsumSha256\x12%\n" +
+	"\x0ereports_sha256\x18\t \x01(\fR\rreportsSha256\x12%\n" +
+	"\x0epermits_sha256\x18\n" +
+	" \x01(\fR\rpermitsSha256\x12\x14\n" +
+	"\x05drawn\x18\v \x03(\x04R\x05drawn\x12\x18\n" +
+	"\aversion\x18\f \x01(\x04R\aversion\x12%\n" +
+	"\x0eweights_sha256\x18\r \x01(\fR\rweightsSha256\x12'\n" +
+	"\x0flearning_sha256\x18\x0e \x01(\fR\x0elearningSha256\"\x84\x01\n" +
+	"\rTranscriptEnd\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x16\n" +
+	"\x06rounds\x18\x02 \x01(\x04R\x06rounds\x12#\n" +
+	"\rrecord_sha256\x18\x03 \x01(\fR\frecordSha256\x12\x14\n" +
+	"\x05ended\x18\x04 \x01(\bR\x05ended\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x03R\x02at*6\n" +
 	"\x03Use\x12\x13\n" +
 	"\x0fUSE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bUSE_SIGN\x10\x01\x12\f\n" +
@@ -3013,7 +3525,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\bGetRound\x12\".discreet.fleet.v1.GetRoundRequest\x1a#.discreet.fleet.v1.GetRoundResponse2\xa7\x01\n" +
 	"\rReportService\x12G\n" +
 	"\x04Draw\x12\x1e.discreet.fleet.v1.DrawRequest\x1a\x1f.discreet.fleet.v1.DrawResponse\x12M\n" +
-	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\x97\x06\n" +
+	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\xfb\x06\n" +
 	"\x0fOperatorService\x12V\n" +
 	"\tCreateRun\x12#.discreet.fleet.v1.CreateRunRequest\x1a$.discreet.fleet.v1.CreateRunResponse\x12V\n" +
 	"\tOpenRound\x12#.discreet.fleet.v1.OpenRoundRequest\x1a$.discreet.fleet.v1.OpenRoundResponse\x12Y\n" +
@@ -3024,7 +3536,8 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x06Status\x12 .discreet.fleet.v1.StatusRequest\x1a!.discreet.fleet.v1.StatusResponse\x12M\n" +
 	"\x06EndRun\x12 .discreet.fleet.v1.EndRunRequest\x1a!.discreet.fleet.v1.EndRunResponse\x12\\\n" +
 	"\vCreateCodes\x12%.discreet.fleet.v1.CreateCodesRequest\x1a&.discreet.fleet.v1.CreateCodesResponse\x12V\n" +
-	"\tGetPolicy\x12#.discreet.fleet.v1.GetPolicyRequest\x1a$.discreet.fleet.v1.GetPolicyResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
+	"\tGetPolicy\x12#.discreet.fleet.v1.GetPolicyRequest\x1a$.discreet.fleet.v1.GetPolicyResponse\x12b\n" +
+	"\rGetTranscript\x12'.discreet.fleet.v1.GetTranscriptRequest\x1a(.discreet.fleet.v1.GetTranscriptResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
 
 var (
 	file_discreet_fleet_v1_fleet_proto_rawDescOnce sync.Once
@@ -3039,50 +3552,55 @@ func file_discreet_fleet_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_discreet_fleet_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_discreet_fleet_v1_fleet_proto_goTypes = []any{
-	(Use)(0),                    // 0: discreet.fleet.v1.Use
-	(Mode)(0),                   // 1: discreet.fleet.v1.Mode
-	(Kind)(0),                   // 2: discreet.fleet.v1.Kind
-	(Verdict)(0),                // 3: discreet.fleet.v1.Verdict
-	(RoundState)(0),             // 4: discreet.fleet.v1.RoundState
-	(*SignedSpec)(nil),          // 5: discreet.fleet.v1.SignedSpec
-	(*RunSpec)(nil),             // 6: discreet.fleet.v1.RunSpec
-	(*RoundSpec)(nil),           // 7: discreet.fleet.v1.RoundSpec
-	(*Randomizer)(nil),          // 8: discreet.fleet.v1.Randomizer
-	(*Key)(nil),                 // 9: discreet.fleet.v1.Key
-	(*EnrolRequest)(nil),        // 10: discreet.fleet.v1.EnrolRequest
-	(*EnrolResponse)(nil),       // 11: discreet.fleet.v1.EnrolResponse
-	(*RenewRequest)(nil),        // 12: discreet.fleet.v1.RenewRequest
-	(*RenewResponse)(nil),       // 13: discreet.fleet.v1.RenewResponse
-	(*GetRunRequest)(nil),       // 14: discreet.fleet.v1.GetRunRequest
-	(*GetRunResponse)(nil),      // 15: discreet.fleet.v1.GetRunResponse
-	(*GetRoundRequest)(nil),     // 16: discreet.fleet.v1.GetRoundRequest
-	(*GetRoundResponse)(nil),    // 17: discreet.fleet.v1.GetRoundResponse
-	(*DrawRequest)(nil),         // 18: discreet.fleet.v1.DrawRequest
-	(*DrawResponse)(nil),        // 19: discreet.fleet.v1.DrawResponse
-	(*Permit)(nil),              // 20: discreet.fleet.v1.Permit
-	(*UploadRequest)(nil),       // 21: discreet.fleet.v1.UploadRequest
-	(*UploadResponse)(nil),      // 22: discreet.fleet.v1.UploadResponse
-	(*CreateRunRequest)(nil),    // 23: discreet.fleet.v1.CreateRunRequest
-	(*CreateRunResponse)(nil),   // 24: discreet.fleet.v1.CreateRunResponse
-	(*OpenRoundRequest)(nil),    // 25: discreet.fleet.v1.OpenRoundRequest
-	(*OpenRoundResponse)(nil),   // 26: discreet.fleet.v1.OpenRoundResponse
-	(*CloseRoundRequest)(nil),   // 27: discreet.fleet.v1.CloseRoundRequest
-	(*CloseRoundResponse)(nil),  // 28: discreet.fleet.v1.CloseRoundResponse
-	(*RevokeRequest)(nil),       // 29: discreet.fleet.v1.RevokeRequest
-	(*RevokeResponse)(nil),      // 30: discreet.fleet.v1.RevokeResponse
-	(*RotateKeyRequest)(nil),    // 31: discreet.fleet.v1.RotateKeyRequest
-	(*RotateKeyResponse)(nil),   // 32: discreet.fleet.v1.RotateKeyResponse
-	(*StatusRequest)(nil),       // 33: discreet.fleet.v1.StatusRequest
-	(*StatusResponse)(nil),      // 34: discreet.fleet.v1.StatusResponse
-	(*RoundStatus)(nil),         // 35: discreet.fleet.v1.RoundStatus
-	(*EndRunRequest)(nil),       // 36: discreet.fleet.v1.EndRunRequest
-	(*EndRunResponse)(nil),      // 37: discreet.fleet.v1.EndRunResponse
-	(*CreateCodesRequest)(nil),  // 38: discreet.fleet.v1.CreateCodesRequest
-	(*CreateCodesResponse)(nil), // 39: discreet.fleet.v1.CreateCodesResponse
-	(*GetPolicyRequest)(nil),    // 40: discreet.fleet.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),   // 41: discreet.fleet.v1.GetPolicyResponse
+	(Use)(0),                      // 0: discreet.fleet.v1.Use
+	(Mode)(0),                     // 1: discreet.fleet.v1.Mode
+	(Kind)(0),                     // 2: discreet.fleet.v1.Kind
+	(Verdict)(0),                  // 3: discreet.fleet.v1.Verdict
+	(RoundState)(0),               // 4: discreet.fleet.v1.RoundState
+	(*SignedSpec)(nil),            // 5: discreet.fleet.v1.SignedSpec
+	(*RunSpec)(nil),               // 6: discreet.fleet.v1.RunSpec
+	(*RoundSpec)(nil),             // 7: discreet.fleet.v1.RoundSpec
+	(*Randomizer)(nil),            // 8: discreet.fleet.v1.Randomizer
+	(*Key)(nil),                   // 9: discreet.fleet.v1.Key
+	(*EnrolRequest)(nil),          // 10: discreet.fleet.v1.EnrolRequest
+	(*EnrolResponse)(nil),         // 11: discreet.fleet.v1.EnrolResponse
+	(*RenewRequest)(nil),          // 12: discreet.fleet.v1.RenewRequest
+	(*RenewResponse)(nil),         // 13: discreet.fleet.v1.RenewResponse
+	(*GetRunRequest)(nil),         // 14: discreet.fleet.v1.GetRunRequest
+	(*GetRunResponse)(nil),        // 15: discreet.fleet.v1.GetRunResponse
+	(*GetRoundRequest)(nil),       // 16: discreet.fleet.v1.GetRoundRequest
+	(*GetRoundResponse)(nil),      // 17: discreet.fleet.v1.GetRoundResponse
+	(*DrawRequest)(nil),           // 18: discreet.fleet.v1.DrawRequest
+	(*DrawResponse)(nil),          // 19: discreet.fleet.v1.DrawResponse
+	(*Permit)(nil),                // 20: discreet.fleet.v1.Permit
+	(*UploadRequest)(nil),         // 21: discreet.fleet.v1.UploadRequest
+	(*UploadResponse)(nil),        // 22: discreet.fleet.v1.UploadResponse
+	(*CreateRunRequest)(nil),      // 23: discreet.fleet.v1.CreateRunRequest
+	(*CreateRunResponse)(nil),     // 24: discreet.fleet.v1.CreateRunResponse
+	(*OpenRoundRequest)(nil),      // 25: discreet.fleet.v1.OpenRoundRequest
+	(*OpenRoundResponse)(nil),     // 26: discreet.fleet.v1.OpenRoundResponse
+	(*CloseRoundRequest)(nil),     // 27: discreet.fleet.v1.CloseRoundRequest
+	(*CloseRoundResponse)(nil),    // 28: discreet.fleet.v1.CloseRoundResponse
+	(*RevokeRequest)(nil),         // 29: discreet.fleet.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 30: discreet.fleet.v1.RevokeResponse
+	(*RotateKeyRequest)(nil),      // 31: discreet.fleet.v1.RotateKeyRequest
+	(*RotateKeyResponse)(nil),     // 32: discreet.fleet.v1.RotateKeyResponse
+	(*StatusRequest)(nil),         // 33: discreet.fleet.v1.StatusRequest
+	(*StatusResponse)(nil),        // 34: discreet.fleet.v1.StatusResponse
+	(*RoundStatus)(nil),           // 35: discreet.fleet.v1.RoundStatus
+	(*EndRunRequest)(nil),         // 36: discreet.fleet.v1.EndRunRequest
+	(*EndRunResponse)(nil),        // 37: discreet.fleet.v1.EndRunResponse
+	(*CreateCodesRequest)(nil),    // 38: discreet.fleet.v1.CreateCodesRequest
+	(*CreateCodesResponse)(nil),   // 39: discreet.fleet.v1.CreateCodesResponse
+	(*GetPolicyRequest)(nil),      // 40: discreet.fleet.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),     // 41: discreet.fleet.v1.GetPolicyResponse
+	(*GetTranscriptRequest)(nil),  // 42: discreet.fleet.v1.GetTranscriptRequest
+	(*GetTranscriptResponse)(nil), // 43: discreet.fleet.v1.GetTranscriptResponse
+	(*OpenReport)(nil),            // 44: discreet.fleet.v1.OpenReport
+	(*RoundRecord)(nil),           // 45: discreet.fleet.v1.RoundRecord
+	(*TranscriptEnd)(nil),         // 46: discreet.fleet.v1.TranscriptEnd
 }
 var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	8,  // 0: discreet.fleet.v1.RunSpec.randomizer:type_name -> discreet.fleet.v1.Randomizer
@@ -3104,41 +3622,48 @@ var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	35, // 16: discreet.fleet.v1.StatusResponse.rounds:type_name -> discreet.fleet.v1.RoundStatus
 	2,  // 17: discreet.fleet.v1.RoundStatus.kind:type_name -> discreet.fleet.v1.Kind
 	4,  // 18: discreet.fleet.v1.RoundStatus.state:type_name -> discreet.fleet.v1.RoundState
-	10, // 19: discreet.fleet.v1.EnrolService.Enrol:input_type -> discreet.fleet.v1.EnrolRequest
-	12, // 20: discreet.fleet.v1.EnrolService.Renew:input_type -> discreet.fleet.v1.RenewRequest
-	14, // 21: discreet.fleet.v1.RunService.GetRun:input_type -> discreet.fleet.v1.GetRunRequest
-	16, // 22: discreet.fleet.v1.RunService.GetRound:input_type -> discreet.fleet.v1.GetRoundRequest
-	18, // 23: discreet.fleet.v1.ReportService.Draw:input_type -> discreet.fleet.v1.DrawRequest
-	21, // 24: discreet.fleet.v1.ReportService.Upload:input_type -> discreet.fleet.v1.UploadRequest
-	23, // 25: discreet.fleet.v1.OperatorService.CreateRun:input_type -> discreet.fleet.v1.CreateRunRequest
-	25, // 26: discreet.fleet.v1.OperatorService.OpenRound:input_type -> discreet.fleet.v1.OpenRoundRequest
-	27, // 27: discreet.fleet.v1.OperatorService.CloseRound:input_type -> discreet.fleet.v1.CloseRoundRequest
-	29, // 28: discreet.fleet.v1.OperatorService.Revoke:input_type -> discreet.fleet.v1.RevokeRequest
-	31, // 29: discreet.fleet.v1.OperatorService.RotateKey:input_type -> discreet.fleet.v1.RotateKeyRequest
-	33, // 30: discreet.fleet.v1.OperatorService.Status:input_type -> discreet.fleet.v1.StatusRequest
-	36, // 31: discreet.fleet.v1.OperatorService.EndRun:input_type -> discreet.fleet.v1.EndRunRequest
-	38, // 32: discreet.fleet.v1.OperatorService.CreateCodes:input_type -> discreet.fleet.v1.CreateCodesRequest
-	40, // 33: discreet.fleet.v1.OperatorService.GetPolicy:input_type -> discreet.fleet.v1.GetPolicyRequest
-	11, // 34: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
-	13, // 35: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
-	15, // 36: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
-	17, // 37: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
-	19, // 38: discreet.fleet.v1.ReportService.Draw:output_type -> discreet.fleet.v1.DrawResponse
-	22, // 39: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
-	24, // 40: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
-	26, // 41: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
-	28, // 42: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
-	30, // 43: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
-	32, // 44: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
-	34, // 45: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
-	37, // 46: discreet.fleet.v1.OperatorService.EndRun:output_type -> discreet.fleet.v1.EndRunResponse
-	39, // 47: discreet.fleet.v1.OperatorService.CreateCodes:output_type -> discreet.fleet.v1.CreateCodesResponse
-	41, // 48: discreet.fleet.v1.OperatorService.GetPolicy:output_type -> discreet.fleet.v1.GetPolicyResponse
-	34, // [34:49] is the sub-list for method output_type
-	19, // [19:34] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	5,  // 19: discreet.fleet.v1.GetTranscriptResponse.end:type_name -> discreet.fleet.v1.SignedSpec
+	5,  // 20: discreet.fleet.v1.GetTranscriptResponse.spec:type_name -> discreet.fleet.v1.SignedSpec
+	5,  // 21: discreet.fleet.v1.GetTranscriptResponse.record:type_name -> discreet.fleet.v1.SignedSpec
+	44, // 22: discreet.fleet.v1.GetTranscriptResponse.reports:type_name -> discreet.fleet.v1.OpenReport
+	4,  // 23: discreet.fleet.v1.RoundRecord.state:type_name -> discreet.fleet.v1.RoundState
+	10, // 24: discreet.fleet.v1.EnrolService.Enrol:input_type -> discreet.fleet.v1.EnrolRequest
+	12, // 25: discreet.fleet.v1.EnrolService.Renew:input_type -> discreet.fleet.v1.RenewRequest
+	14, // 26: discreet.fleet.v1.RunService.GetRun:input_type -> discreet.fleet.v1.GetRunRequest
+	16, // 27: discreet.fleet.v1.RunService.GetRound:input_type -> discreet.fleet.v1.GetRoundRequest
+	18, // 28: discreet.fleet.v1.ReportService.Draw:input_type -> discreet.fleet.v1.DrawRequest
+	21, // 29: discreet.fleet.v1.ReportService.Upload:input_type -> discreet.fleet.v1.UploadRequest
+	23, // 30: discreet.fleet.v1.OperatorService.CreateRun:input_type -> discreet.fleet.v1.CreateRunRequest
+	25, // 31: discreet.fleet.v1.OperatorService.OpenRound:input_type -> discreet.fleet.v1.OpenRoundRequest
+	27, // 32: discreet.fleet.v1.OperatorService.CloseRound:input_type -> discreet.fleet.v1.CloseRoundRequest
+	29, // 33: discreet.fleet.v1.OperatorService.Revoke:input_type -> discreet.fleet.v1.RevokeRequest
+	31, // 34: discreet.fleet.v1.OperatorService.RotateKey:input_type -> discreet.fleet.v1.RotateKeyRequest
+	33, // 35: discreet.fleet.v1.OperatorService.Status:input_type -> discreet.fleet.v1.StatusRequest
+	36, // 36: discreet.fleet.v1.OperatorService.EndRun:input_type -> discreet.fleet.v1.EndRunRequest
+	38, // 37: discreet.fleet.v1.OperatorService.CreateCodes:input_type -> discreet.fleet.v1.CreateCodesRequest
+	40, // 38: discreet.fleet.v1.OperatorService.GetPolicy:input_type -> discreet.fleet.v1.GetPolicyRequest
+	42, // 39: discreet.fleet.v1.OperatorService.GetTranscript:input_type -> discreet.fleet.v1.GetTranscriptRequest
+	11, // 40: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
+	13, // 41: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
+	15, // 42: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
+	17, // 43: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
+	19, // 44: discreet.fleet.v1.ReportService.Draw:output_type -> discreet.fleet.v1.DrawResponse
+	22, // 45: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
+	24, // 46: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
+	26, // 47: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
+	28, // 48: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
+	30, // 49: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
+	32, // 50: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
+	34, // 51: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
+	37, // 52: discreet.fleet.v1.OperatorService.EndRun:output_type -> discreet.fleet.v1.EndRunResponse
+	39, // 53: discreet.fleet.v1.OperatorService.CreateCodes:output_type -> discreet.fleet.v1.CreateCodesResponse
+	41, // 54: discreet.fleet.v1.OperatorService.GetPolicy:output_type -> discreet.fleet.v1.GetPolicyResponse
+	43, // 55: discreet.fleet.v1.OperatorService.GetTranscript:output_type -> discreet.fleet.v1.GetTranscriptResponse
+	40, // [40:56] is the sub-list for method output_type
+	24, // [24:40] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_discreet_fleet_v1_fleet_proto_init() }
@@ -3153,7 +3678,7 @@ func file_discreet_fleet_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_discreet_fleet_v1_fleet_proto_rawDesc), len(file_discreet_fleet_v1_fleet_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   37,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

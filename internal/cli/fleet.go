@@ -25,7 +25,7 @@ func newFleet() *cobra.Command {
 	return family("fleet", "Train a policy on devices over a network, under local privacy",
 		"docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
 		newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(),
-		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetAgent())
+		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetTranscript(), newFleetVerify(), newFleetAgent())
 }
 
 // fleetFile is the YAML of a fleet: the server, and the run.
@@ -63,6 +63,9 @@ type fleetFile struct {
 		// PerAddress bounds requests; 2000 by default, and ten times as many at once.
 		PerAddress float64 `yaml:"requests_per_second_and_address"`
 	} `yaml:"limits"`
+	// KeepRounds is of how many rounds that are over the store keeps the reports, for transcripts; 2 by
+	// default.
+	KeepRounds uint64 `yaml:"keep_rounds"`
 	// CertificateDays is how long certificates of devices are valid: 30 by default, an hour to 400
 	// days.
 	CertificateDays float64 `yaml:"certificate_days"`

@@ -107,7 +107,7 @@ func newFleetServe() *cobra.Command {
 				return err
 			}
 			c := aggregator.Config{
-				Listen: f.Listen, Page: f.Page, Version: discreet.Version(), Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
+				Listen: f.Listen, Page: f.Page, Version: discreet.Version(), Store: f.path(f.Store), Keys: keys, Keep: f.KeepRounds, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
 				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections, AddressConnections: l.OfAddress, AddressRate: each},
 				PerDevice: service.Rate{Every: seconds(l.PerDevice), Burst: 5}, Metrics: service.NewMetrics("fleet").WithProcess(),
 				Log: service.NewLog(cmd.ErrOrStderr(), slog.LevelInfo, aggregator.LogKeys()),

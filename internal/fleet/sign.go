@@ -19,6 +19,8 @@ const (
 	runContext    = "discreet fleet run 1\x00"
 	roundContext  = "discreet fleet round 1\x00"
 	permitContext = "discreet fleet permit 1\x00"
+	recordContext = "discreet fleet record 1\x00"
+	endContext    = "discreet fleet transcript 1\x00"
 )
 
 // Hash is the SHA-256 of a spec as it was signed, or of weights.

@@ -33,6 +33,8 @@ type Config struct {
 	// Grace is how long after a round's upload_until its reports are taken, for those
 	// on their way; 5 s if 0.
 	Grace time.Duration
+	// Keep is of how many rounds that are over the store keeps the reports; 2 at least, for answers that were lost.
+	Keep uint64
 	// Queue is how many reports may wait for their commit, 4096 if 0, and Batch how many
 	// are committed together at most, 256 if 0.
 	Queue, Batch int
@@ -113,6 +115,7 @@ func (c Config) Validate() error {
 		name            string
 		is, least, most int64
 	}{
+		{"keep_rounds", int64(min(c.Keep, 1<<40)), 2, 1 << 32},
 		{"limits.queue (reports that wait)", int64(c.Queue), 1, 1 << 18},
 		{"limits.batch (reports a commit)", int64(c.Batch), 1, 1 << 13},
 		{"limits.request_bytes", int64(c.MostRequest), 256, 1 << 21},
@@ -312,15 +315,16 @@ func (a *Aggregator) mount() {
 		fleetv1.ReportServiceDrawProcedure:  {report, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.ReportServiceUploadProcedure: {report,
 			service.Access{Roles: []string{RoleDevice}, Body: int64(a.cfg.MostRequest), Rate: a.cfg.PerDevice}},
-		fleetv1.OperatorServiceCreateRunProcedure:   {operate, operator},
-		fleetv1.OperatorServiceOpenRoundProcedure:   {operate, operator},
-		fleetv1.OperatorServiceCloseRoundProcedure:  {operate, operator},
-		fleetv1.OperatorServiceRevokeProcedure:      {operate, operator},
-		fleetv1.OperatorServiceRotateKeyProcedure:   {operate, operator},
-		fleetv1.OperatorServiceStatusProcedure:      {operate, operator},
-		fleetv1.OperatorServiceEndRunProcedure:      {operate, operator},
-		fleetv1.OperatorServiceCreateCodesProcedure: {operate, operator},
-		fleetv1.OperatorServiceGetPolicyProcedure:   {operate, operator},
+		fleetv1.OperatorServiceCreateRunProcedure:     {operate, operator},
+		fleetv1.OperatorServiceOpenRoundProcedure:     {operate, operator},
+		fleetv1.OperatorServiceCloseRoundProcedure:    {operate, operator},
+		fleetv1.OperatorServiceRevokeProcedure:        {operate, operator},
+		fleetv1.OperatorServiceRotateKeyProcedure:     {operate, operator},
+		fleetv1.OperatorServiceStatusProcedure:        {operate, operator},
+		fleetv1.OperatorServiceEndRunProcedure:        {operate, operator},
+		fleetv1.OperatorServiceCreateCodesProcedure:   {operate, operator},
+		fleetv1.OperatorServiceGetPolicyProcedure:     {operate, operator},
+		fleetv1.OperatorServiceGetTranscriptProcedure: {operate, operator},
 	} {
 		a.server.Handle("POST "+procedure, route.a, route.h)
 	}

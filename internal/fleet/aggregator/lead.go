@@ -152,10 +152,14 @@ func (a *Aggregator) apply(ctx context.Context, l *live, fence int64) error {
 	if err := json.Unmarshal([]byte(policy.Optimizer), &m); err != nil {
 		return err
 	}
+	var leaves []fleet.Hash
 	u, err := set.Apply(round, theta, m, r.Reports, func(f func([32]byte, []byte) error) error {
-		return a.store.Reports(ctx, l.id, round.Number, func(p store.Report) error { return f(p.Nullifier, p.Body) })
+		return a.store.Reports(ctx, l.id, round.Number, func(p store.Report) error {
+			leaves = append(leaves, fleet.Leaf(l.id, round.Number, p.Nullifier, p.Body))
+			return f(p.Nullifier, p.Body)
+		})
 	})
-	state, res := store.StateApplied, store.Result{Accepted: u.Accepted, Positive: u.Positive}
+	state, res := store.StateApplied, store.Result{Accepted: u.Accepted, Positive: u.Positive, Keep: a.cfg.Keep}
 	switch {
 	case errors.Is(err, ErrDiverged):
 		a.cfg.Log.Error("a round is abandoned and the run ends", "round", round.Number, "error", err)
@@ -180,6 +184,13 @@ func (a *Aggregator) apply(ctx context.Context, l *live, fence int64) error {
 			}
 		}
 		res.Next = a.scheduled(l, policy)
+	}
+	after := r.Version
+	if res.Policy != nil {
+		after = res.Policy.Version
+	}
+	if res.Record, err = a.record(ctx, l, round, state, u, leaves, after, res.Policy); err != nil {
+		return err
 	}
 	if err := a.store.Apply(ctx, l.id, round.Number, fence, state, res); err != nil {
 		return err

@@ -46,6 +46,7 @@ type Update struct {
 	// Digest is the SHA-256 of "discreet fleet sum 1", a zero byte, the number of reports as
 	// 8 bytes and their sum, 8 bytes a number, all little-endian.
 	Digest [sha256.Size]byte
+	Sum    []float64
 }
 
 // signsRemembered is the length of the running mean of signs, as in package train.
@@ -73,6 +74,7 @@ func (l Learning) Apply(round *fleet.Round, theta []float64, m Memory, before ui
 	u.Theta = slices.Clone(theta)
 	u.Memory.Optimizer.First, u.Memory.Optimizer.Second = slices.Clone(m.Optimizer.First), slices.Clone(m.Optimizer.Second)
 	sum := make([]float64, len(theta))
+	u.Sum = sum
 	err := reports(func(nullifier [32]byte, body []byte) error {
 		seed := round.Seed(nullifier)
 		if err := codec.Decode(estimate, body, seed); err != nil {
@@ -93,21 +95,36 @@ func (l Learning) Apply(round *fleet.Round, theta []float64, m Memory, before ui
 	if err != nil || u.Accepted == 0 {
 		return u, err
 	}
-	u.Digest = digestOf(u.Accepted, sum)
-	scale := 1 / float64(u.Accepted)
-	for i := range sum {
-		sum[i] *= scale
-	}
-	l.Optimizer.Apply(u.Theta, sum, &u.Memory.Optimizer, before+u.Accepted)
-	for _, v := range u.Theta {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return u, fmt.Errorf("%w in round %d: make optimizer.step smaller", ErrDiverged, round.Number)
-		}
-	}
-	return u, nil
+	u.Digest = DigestOf(u.Accepted, sum)
+	return u, l.Move(round, u.Theta, &u.Memory, before, u.Accepted, sum)
 }
 
-func digestOf(n uint64, sum []float64) [sha256.Size]byte {
+// Move moves weights by the sum of so many reports, in place. The error wraps [ErrDiverged] where they overflow.
+func (l Learning) Move(round *fleet.Round, theta []float64, m *Memory, before, accepted uint64, sum []float64) error {
+	mean, scale := slices.Clone(sum), 1/float64(accepted)
+	for i := range mean {
+		mean[i] *= scale
+	}
+	l.Optimizer.Apply(theta, mean, &m.Optimizer, before+accepted)
+	for _, v := range theta {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w in round %d: make optimizer.step smaller", ErrDiverged, round.Number)
+		}
+	}
+	return nil
+}
+
+// encodeSum writes a sum, which may hold what weights may not, as it is published.
+func encodeSum(sum []float64) []byte {
+	out := make([]byte, 0, 8*len(sum))
+	for _, v := range sum {
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+	}
+	return out
+}
+
+// DigestOf is the digest of an [Update].
+func DigestOf(n uint64, sum []float64) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte("discreet fleet sum 1\x00"))
 	h.Write(binary.LittleEndian.AppendUint64(nil, n))

@@ -60,7 +60,7 @@ func (a *Aggregator) draw(ctx context.Context, id service.Identity, r *fleetv1.D
 		return nil, fmt.Errorf("%w: round %d takes no reports now", store.ErrState, r.GetRound())
 	}
 	run := l.spec()
-	key, private, err := a.cfg.Keys.signer(run, a.cfg.Now())
+	key, private, err := a.cfg.Keys.signer(run, round.Opens)
 	if err != nil {
 		return nil, err
 	}
