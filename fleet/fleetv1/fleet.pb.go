@@ -2364,8 +2364,10 @@ type RoundStatus struct {
 	Share    float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
 	StdError float64 `protobuf:"fixed64,8,opt,name=std_error,json=stdError,proto3" json:"std_error,omitempty"`
 	// An interval for the share, which holds for all the run's announced evaluations at once with 95%.
-	Low           float64 `protobuf:"fixed64,9,opt,name=low,proto3" json:"low,omitempty"`
-	High          float64 `protobuf:"fixed64,10,opt,name=high,proto3" json:"high,omitempty"`
+	Low  float64 `protobuf:"fixed64,9,opt,name=low,proto3" json:"low,omitempty"`
+	High float64 `protobuf:"fixed64,10,opt,name=high,proto3" json:"high,omitempty"`
+	// The answers that an interval needs to tell a policy that works from others; 0 for more than a million.
+	Needed        uint64 `protobuf:"varint,11,opt,name=needed,proto3" json:"needed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2466,6 +2468,13 @@ func (x *RoundStatus) GetLow() float64 {
 func (x *RoundStatus) GetHigh() float64 {
 	if x != nil {
 		return x.High
+	}
+	return 0
+}
+
+func (x *RoundStatus) GetNeeded() uint64 {
+	if x != nil {
+		return x.Needed
 	}
 	return 0
 }
@@ -3415,7 +3424,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
 	"\x05ended\x18\x03 \x01(\bR\x05ended\x126\n" +
-	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\xb7\x02\n" +
+	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\xcf\x02\n" +
 	"\vRoundStatus\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.discreet.fleet.v1.KindR\x04kind\x123\n" +
@@ -3427,7 +3436,8 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\tstd_error\x18\b \x01(\x01R\bstdError\x12\x10\n" +
 	"\x03low\x18\t \x01(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\n" +
-	" \x01(\x01R\x04high\"!\n" +
+	" \x01(\x01R\x04high\x12\x16\n" +
+	"\x06needed\x18\v \x01(\x04R\x06needed\"!\n" +
 	"\rEndRunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\"\x10\n" +
 	"\x0eEndRunResponse\"G\n" +

@@ -216,6 +216,7 @@ func (a *Aggregator) scheduled(l *live, p store.Policy) func(int64, store.Run, *
 		}
 		if s.EvaluateEvery > 0 && n%s.EvaluateEvery == 0 {
 			ask.Kind, ask.Threshold = fleetv1.Kind_KIND_EVALUATE, s.Threshold
+			ask.SampleRate, ask.MaxReports = s.OfEvaluations()
 		}
 		if p.Version != r.Version {
 			return store.Round{}, store.ErrFence // the weights have moved since they were looked at

@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -151,6 +152,22 @@ type Schedule struct {
 	// Every EvaluateEvery-th round evaluates; 0 for none. Threshold is the score to reach.
 	EvaluateEvery uint64  `json:"evaluate_every,omitempty" yaml:"evaluate_every"`
 	Threshold     float64 `json:"threshold,omitempty" yaml:"threshold"`
+	// EvaluateRate and EvaluateReports are the sample_rate and max_reports of evaluations; those of
+	// training unless set.
+	EvaluateRate    float64 `json:"evaluate_rate,omitempty" yaml:"evaluate_rate"`
+	EvaluateReports uint32  `json:"evaluate_reports,omitempty" yaml:"evaluate_reports"`
+}
+
+// OfEvaluations are the sample rate and the most reports of an evaluation.
+func (s Schedule) OfEvaluations() (rate float64, most uint32) {
+	return cmp.Or(s.EvaluateRate, s.SampleRate), cmp.Or(s.EvaluateReports, s.MaxReports)
+}
+
+// Asked is how many reports the schedule asks of a device, on average.
+func (s Schedule) Asked() float64 {
+	rate, _ := s.OfEvaluations()
+	n := float64(s.Evaluations())
+	return (float64(s.Rounds)-n)*s.SampleRate + n*rate
 }
 
 // Evaluations is the number of rounds that evaluate.
@@ -179,6 +196,10 @@ func (s Schedule) Validate() error {
 		return fmt.Errorf("%w: schedule: sample_rate is %v; want above 0 to 1", ErrConfig, s.SampleRate)
 	case s.MinReports < 1 || s.MaxReports < s.MinReports:
 		return fmt.Errorf("%w: schedule: %d to %d reports a round; want 1 at least, and no more at least than at most", ErrConfig, s.MinReports, s.MaxReports)
+	case s.EvaluateEvery == 0 && (s.EvaluateRate != 0 || s.EvaluateReports != 0):
+		return fmt.Errorf("%w: schedule: evaluate_rate and evaluate_reports are of evaluations; want evaluate_every beside them", ErrConfig)
+	case !(s.EvaluateRate >= 0 && s.EvaluateRate <= 1) || s.EvaluateReports > 0 && s.EvaluateReports < s.MinReports:
+		return fmt.Errorf("%w: schedule: evaluate_rate is %v and evaluate_reports %d; want a rate of 1 at most, and no fewer reports than min_reports", ErrConfig, s.EvaluateRate, s.EvaluateReports)
 	case s.EvaluateEvery == 1:
 		return fmt.Errorf("%w: schedule: every round evaluates, and none trains; make evaluate_every 2 or more", ErrConfig)
 	case math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0) || s.EvaluateEvery == 0 && s.Threshold != 0:

@@ -254,6 +254,7 @@ func (l *live) status(r store.Round) *fleetv1.RoundStatus {
 	if out.GetKind() == fleetv1.Kind_KIND_EVALUATE && r.State == store.StateApplied {
 		s := NewSuccess(r.Positive, r.Accepted, l.spec().RandomizerOf(out.GetKind()).Epsilon, l.settings.Evaluations)
 		out.Share, out.StdError, out.Low, out.High = s.Share, s.StdError, s.Low, s.High
+		out.Needed = Needed(l.spec().RandomizerOf(out.GetKind()).Epsilon, l.settings.Evaluations)
 	}
 	return out
 }

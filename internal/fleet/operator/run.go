@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -78,11 +79,30 @@ func (r Run) Suits(s aggregator.Schedule) error {
 	if days := float64(s.Rounds) * (s.TrainSeconds + s.UploadSeconds) / (24 * 3600); days > r.Valid.Hours()/24 {
 		return fmt.Errorf("%w: the schedule takes %.3g days and the run's keys are good for %.3g; raise key_days", ErrConfig, days, r.Valid.Hours()/24)
 	}
-	if asked := float64(s.Rounds) * s.SampleRate; asked > float64(r.Reports)*(1+1e-9) {
-		return fmt.Errorf("%w: %d rounds at a sample_rate of %v ask a device for %.4g reports on average, and it makes %d (privacy.reports): the last rounds would find nobody; lower schedule.rounds or schedule.sample_rate (to %.4g), and have more devices",
-			ErrConfig, s.Rounds, s.SampleRate, asked, r.Reports, float64(r.Reports)/float64(s.Rounds))
+	if asked := s.Asked(); asked > float64(r.Reports)*(1+1e-9) {
+		return fmt.Errorf("%w: %d rounds at a sample_rate of %v ask a device for %.4g reports on average, evaluations among them, and it makes %d (privacy.reports): the last rounds would find nobody; lower schedule.rounds or schedule.sample_rate (by a factor of %.4g), and have more devices",
+			ErrConfig, s.Rounds, s.SampleRate, asked, r.Reports, float64(r.Reports)/asked)
 	}
-	return nil
+	return r.tells(s)
+}
+
+// tells refuses evaluations that cost devices epsilon and cannot tell anything.
+func (r Run) tells(s aggregator.Schedule) error {
+	looks := s.Evaluations()
+	if looks == 0 {
+		return nil
+	}
+	rate, most := s.OfEvaluations()
+	needed := aggregator.Needed(r.Randomizer.Epsilon, looks)
+	if needed > 0 && uint64(most) >= needed {
+		return nil
+	}
+	if needed == 0 {
+		return fmt.Errorf("%w: evaluations at epsilon %.4g a report tell nothing of a million devices; leave evaluate_every out", ErrConfig, r.Randomizer.Epsilon)
+	}
+	one := aggregator.Needed(r.Randomizer.Epsilon, 1)
+	return fmt.Errorf("%w: an evaluation takes %d reports at most, and %d evaluations at epsilon %.4g need %d answers each to tell a policy that works from one that does not (a single one needs %d): about %.0f devices at a rate of %.4g, or %d at a rate of 1; set evaluate_reports and evaluate_rate, evaluate less often, or leave evaluate_every out",
+		ErrConfig, most, looks, r.Randomizer.Epsilon, needed, one, math.Ceil(float64(needed)/rate), rate, needed)
 }
 
 // ReportBytes is the size of every report before it is sealed: the least power of two
