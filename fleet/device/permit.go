@@ -91,6 +91,8 @@ func (p *participation) drawn(ctx context.Context, round *fleet.Round, id *ident
 	used := permit.Round == 0 && !mine           // then the number is that of the last one
 	if used {
 		least, most = id.drawn, id.drawn+id.asked-1
+	} else if era := permit.Number >> fleet.EraBits; era > id.drawn>>fleet.EraBits { // the server's store was put back since
+		least, most = era<<fleet.EraBits+1, era<<fleet.EraBits+id.asked
 	}
 	if permit.Number < least || permit.Number > most || !used && (!mine || permit.Round != round.Number) {
 		if err := p.store.seesCopy(ctx, p.run.ID, round.Number); err != nil {

@@ -25,7 +25,7 @@ func newFleet() *cobra.Command {
 	return family("fleet", "Train a policy on devices over a network, under local privacy",
 		"docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
 		newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(),
-		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetTranscript(), newFleetVerify(), newFleetAgent())
+		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetBackup(), newFleetRestore(), newFleetTranscript(), newFleetVerify(), newFleetAgent())
 }
 
 // fleetFile is the YAML of a fleet: the server, and the run.

@@ -20,14 +20,20 @@ import (
 	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
+// loadFleet reads the configuration of a fleet, with what --set overrides.
+func loadFleet(cmd *cobra.Command, path string) (fleetFile, error) {
+	f, err := yamlfile.Load[fleetFile](path, overrides(cmd))
+	f.dir = filepath.Dir(path)
+	return f, err
+}
+
 // fleetCommand is one that reads the configuration of a fleet.
 func fleetCommand(use, short, long string, run func(*cobra.Command, fleetFile) error) *cobra.Command {
 	cmd := command(use, short, long, oneConfiguration, func(cmd *cobra.Command, args []string) error {
-		f, err := yamlfile.Load[fleetFile](args[0], overrides(cmd))
+		f, err := loadFleet(cmd, args[0])
 		if err != nil {
 			return err
 		}
-		f.dir = filepath.Dir(args[0])
 		return run(cmd, f)
 	})
 	setFlag(cmd)

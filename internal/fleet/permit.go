@@ -15,6 +15,10 @@ import (
 // PermitClient is the least version of an agent that draws permits. Runs ask for it, or for a later one.
 const PermitClient = "1.1.0"
 
+// EraBits are those of a permit's number that count. Above them is when the server's store was last put back from a copy, in seconds since
+// 1970: what it gave out after the copy is not known to it, and counted as drawn.
+const EraBits = 31
+
 // NonceSize is the length of what a process draws for the request of a permit.
 const NonceSize = 32
 

@@ -14,6 +14,9 @@ import (
 	"github.com/discreet-rl/discreet/internal/service"
 )
 
+// What the store counts by and what devices read is one number.
+var _ [fleet.EraBits]struct{} = [store.EraBits]struct{}{}
+
 // Draw implements the protocol.
 func (s reportServer) Draw(ctx context.Context, r *fleetv1.DrawRequest) (*fleetv1.DrawResponse, error) {
 	id, ok := service.IdentityOf(ctx)

@@ -149,6 +149,7 @@ func TestWhatIsWrongWithAReport(t *testing.T) {
 		if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: uint64(n + 2)}); err != nil {
 			t.Fatal(err)
 		}
+		w.await(t, o, uint64(n+2)) // the leader's own look may have been under way
 	}
 	big := proto.CloneOf(good)
 	big.Sealed = make([]byte, 5000)

@@ -54,13 +54,18 @@ func (s *Store) Draw(ctx context.Context, run RunID, round uint64, draws []Draw,
 		if err != nil {
 			return err
 		}
+		var restored int64
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(at), 0) FROM fleet_restored`).Scan(&restored); err != nil {
+			return err
+		}
+		base := uint64(restored) << EraBits
 		counts := map[uint64]int64{}
 		for _, i := range order {
 			if out[i] = (Drawn{Closed: closed}); closed != 0 {
 				continue
 			}
 			var number uint64
-			if out[i], number, err = drawOne(ctx, tx, run, round, draws[i], most); err != nil {
+			if out[i], number, err = drawOne(ctx, tx, run, round, draws[i], most, base); err != nil {
 				return err
 			}
 			if number > 0 {
@@ -79,19 +84,21 @@ func (s *Store) Draw(ctx context.Context, run RunID, round uint64, draws []Draw,
 }
 
 // drawOne draws one; number is its number in the run, 0 where nothing was drawn.
-func drawOne(ctx context.Context, tx *database.Tx, run RunID, round uint64, d Draw, most uint64) (out Drawn, number uint64, err error) {
+func drawOne(ctx context.Context, tx *database.Tx, run RunID, round uint64, d Draw, most, base uint64) (out Drawn, number uint64, err error) {
 	for range 8 { // another process may be drawing for the same device
-		n, last, err := latest(ctx, tx, "place", d.Place, d.Drawn)
+		// In this order: a statement sees what others committed since the one before, and the permits
+		// over all runs are never behind those of the run.
+		m, here, err := latest(ctx, tx, "here", d.Here, 0, d.DrawnHere)
 		if err != nil {
 			return out, 0, err
 		}
-		m, here, err := latest(ctx, tx, "here", d.Here, d.DrawnHere)
+		n, last, err := latest(ctx, tx, "place", d.Place, base, d.Drawn)
 		if err != nil {
 			return out, 0, err
 		}
 		switch {
 		case m > 0 && here.round == round:
-			for n > 0 && !bytes.Equal(at(d.Place, n), here.place) { // the device drew in another run since
+			for n > base && !bytes.Equal(at(d.Place, n), here.place) { // the device drew in another run since
 				n--
 			}
 			return Drawn{Round: round, Number: n, Request: Hash(here.request)}, 0, nil
@@ -135,11 +142,15 @@ func at(name func(uint64) Hash, n uint64) []byte {
 	return h[:]
 }
 
-// farthest bounds what a device may say of itself.
-const farthest = 1 << 40
+// EraBits are those of a permit's number that count; above them is when the store was put back.
+const EraBits = 31
 
-// latest is the highest number of the device that has a row, 0 for none: all below it have one.
-func latest(ctx context.Context, tx *database.Tx, column string, name func(uint64) Hash, likely uint64) (low uint64, row permit, err error) {
+// farthest bounds what a device may say of itself.
+const farthest = 1 << 30
+
+// latest is the highest number of the device above base that has a row, base for none: all between them have one.
+func latest(ctx context.Context, tx *database.Tx, column string, name func(uint64) Hash, base, likely uint64) (low uint64, row permit, err error) {
+	low = base
 	has := func(n uint64) (bool, error) {
 		var p permit
 		var round int64
@@ -154,15 +165,15 @@ func latest(ctx context.Context, tx *database.Tx, column string, name func(uint6
 		low, row = n, p
 		return true, nil
 	}
-	likely = min(likely, farthest)
+	likely = min(max(likely, base), base+farthest)
 	var there bool
 	high := likely
-	if likely > 0 {
+	if likely > base {
 		if there, err = has(likely); err != nil {
 			return 0, row, err
 		}
 	}
-	if there || likely == 0 {
+	if there || likely == base {
 		for step := uint64(1); ; step *= 2 {
 			high = low + step
 			if there, err = has(high); err != nil {
