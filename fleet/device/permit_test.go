@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet/fleet/device"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/fleet"
 )
 
 // sent counts reports that left, by round and bytes.
@@ -232,5 +233,62 @@ func TestAStateIsOfOneMachine(t *testing.T) {
 		if err := try(step.machine, step.move); errors.Is(err, device.ErrMachine) != step.refused || err != nil && !step.refused {
 			t.Errorf("step %d: %v", i, err)
 		}
+	}
+}
+
+// TestAServerThatWasPutBack counts anew, above all that it ever gave: a device goes on, whatever it had drawn, but of two copies one at most.
+func TestAServerThatWasPutBack(t *testing.T) {
+	for _, copies := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(t, signs, 4, nil)
+			c := s.config(t.TempDir())
+			a := enrolled(t, s, c)
+			for range 2 {
+				s.open(time.Minute, time.Minute, nil)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				if err := a.Run(ctx, s.services(), learner(ones)); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatal(err)
+				}
+				cancel()
+			}
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+			other := filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(other, os.DirFS(c.Dir)); err != nil {
+				t.Fatal(err)
+			}
+			s.lost, s.era = len(s.permits), 1_900_000_000<<fleet.EraBits
+			go func() {
+				for range 3 {
+					s.open(time.Minute, time.Minute, nil)
+					time.Sleep(3 * time.Minute)
+				}
+				s.end()
+			}()
+			ended := make(chan error, copies)
+			for _, dir := range []string{c.Dir, other}[:copies] {
+				go func() {
+					c := c
+					c.Dir = dir
+					a, err := device.Open(t.Context(), c)
+					if err == nil {
+						err = errors.Join(a.Run(t.Context(), s.services(), learner(ones)), a.Close())
+					}
+					ended <- err
+				}()
+			}
+			stops := 0
+			for range copies {
+				if err := <-ended; errors.Is(err, device.ErrCopied) {
+					stops++
+				} else if err != nil {
+					t.Error(err)
+				}
+			}
+			if n := s.sent(); copies == 1 && (stops != 0 || n != 5) || copies == 2 && (stops == 0 || n > 5) {
+				t.Errorf("%d copies: %d stopped, %d reports left", copies, stops, n)
+			}
+		})
 	}
 }

@@ -50,6 +50,8 @@ type server struct {
 	ask     func(n int) error // unless nil, may lose the answer to a request of a permit
 	early   bool              // knows of no permits
 	all     bool              // gives no further permits
+	era     uint64            // added to the numbers of permits, of which the lost ones are not counted
+	lost    int
 	uploads []upload
 	taken   map[uint64][]byte
 	// before, unless nil, may refuse an upload before it counts; after may lose the answer.
@@ -80,7 +82,7 @@ func (s *server) Draw(_ context.Context, r *fleetv1.DrawRequest) (*fleetv1.DrawR
 	if s.all {
 		last.round = 0
 	}
-	signed, err := s.run.SignPermit(1, s.signer, s.pseudonym, fleet.Permit{Round: last.round, Number: uint64(n), Request: last.request})
+	signed, err := s.run.SignPermit(1, s.signer, s.pseudonym, fleet.Permit{Round: last.round, Number: s.era + uint64(n-s.lost), Request: last.request})
 	if err == nil && s.ask != nil {
 		err = s.ask(n)
 	}

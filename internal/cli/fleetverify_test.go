@@ -102,6 +102,12 @@ func TestATranscriptByItsCommands(t *testing.T) {
 		}
 	}
 	fleetRuns(t, 1, "fleet", "verify", long, "--root", filepath.Join(keys, "sign-1.pub"))
+	// The store is backed up while the server runs, and restored where there is none.
+	has(fleetRuns(t, 0, "fleet", "backup", path, at("backup")), "backup    ")
+	fleetRuns(t, 2, "fleet", "backup", path, at("backup"))
+	has(fleetRuns(t, 0, "fleet", "restore", path, at("backup"), "--set", "store=other.db"), "restored  the store is that of 20", "count as spent", "all runs have ended", "revoke again")
+	has(fleetRuns(t, 0, "fleet", "restore", path, at("backup")), "nothing is missing")
+	fleetRuns(t, 2, "fleet", "restore", path, at("device"), "--set", "store=third.db")
 	fleetRuns(t, 2, "fleet", "verify", long)
 	fleetRuns(t, 2, "fleet", "verify", public, "--root", public)
 	fleetRuns(t, 2, "fleet", "verify", at("nothing"), "--root", public)

@@ -290,7 +290,9 @@ func chaos(t *testing.T, w *world, store string, replicas int, database *pgtest.
 			t.Fatal(err)
 		}
 	}
-	w.create(t, w.spec(dim, r), fmt.Sprintf(`{"rounds":1000000,"train_seconds":0.001,"upload_seconds":86400,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, n, n), 0)
+	spec := w.spec(dim, r)
+	spec.ReportsPerDevice = 1 << 20
+	w.create(t, spec, fmt.Sprintf(`{"rounds":1000000,"train_seconds":0.001,"upload_seconds":86400,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, n, n), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var agents []*agent
