@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/discreet-rl/discreet/train"
 
 	"connectrpc.com/connect"
 
@@ -34,7 +37,7 @@ func (p *participation) beginDrawing(ctx context.Context, round uint64) error {
 // draw asks for the permit of the round until there is an answer; nil without an error where the round is over for the device.
 func (p *participation) draw(ctx context.Context, round *fleet.Round) (*fleetv1.SignedSpec, error) {
 	if p.drawing == nil || p.drawing.round != round.Number { // an earlier process asked, and may have been answered
-		return nil, p.over(ctx, round.Number, skipped, "permit")
+		return nil, p.forfeit(ctx, round)
 	}
 	id, err := p.store.identity(ctx)
 	if err != nil {
@@ -47,7 +50,7 @@ func (p *participation) draw(ctx context.Context, round *fleet.Round) (*fleetv1.
 	request := &fleetv1.DrawRequest{Run: p.run.ID[:], Round: round.Number, Nonce: p.drawing.nonce[:], Drawn: id.drawn, DrawnHere: uint64(made)}
 	for failures := 0; ; failures++ {
 		if !time.Now().Before(round.UploadUntil) {
-			return nil, p.over(ctx, round.Number, skipped, "permit")
+			return nil, p.forfeit(ctx, round)
 		}
 		answer, err := p.askPermit(ctx, round, request)
 		if err := p.crash("asked"); err != nil {
@@ -60,7 +63,12 @@ func (p *participation) draw(ctx context.Context, round *fleet.Round) (*fleetv1.
 			return p.drawn(ctx, round, id, answer.GetPermit())
 		case connect.CodeOf(err) == connect.CodeUnimplemented:
 			return nil, fmt.Errorf("%w: it gives no permits, without which no report is sent; ask its operator to update it", errServer)
+		case final(err) && failures > 0: // an earlier request may have drawn it
+			return nil, p.forfeit(ctx, round)
 		case final(err):
+			if err := p.store.refused(ctx); err != nil {
+				return nil, err
+			}
 			return nil, p.over(ctx, round.Number, skipped, "refused")
 		}
 		wait := min(backOff(failures, p.cfg.BackOff, p.cfg.MostBackOff, err), time.Until(round.UploadUntil))
@@ -69,6 +77,21 @@ func (p *participation) draw(ctx context.Context, round *fleet.Round) (*fleetv1.
 			return nil, err
 		}
 	}
+}
+
+// forfeit pays for a permit that may have been drawn, and is lost: so the wallet has paid for at least as many reports as the
+// number of the device's last permit says.
+func (p *participation) forfeit(ctx context.Context, round *fleet.Round) error {
+	ctx = context.WithoutCancel(ctx)
+	p.drawing, p.spent = nil, nil
+	wallet := p.wallet(p.run.ID)
+	if _, _, err := wallet.Debit(ctx, round.Number, round.Codec().Event()); err != nil && !errors.Is(err, train.ErrBudget) && !errors.Is(err, train.ErrForfeited) {
+		return err
+	}
+	if _, err := wallet.Spent(ctx); err != nil { // ends the wallet's use of its file
+		return err
+	}
+	return p.over(ctx, round.Number, forfeited, "permit")
 }
 
 // askPermit tries once.

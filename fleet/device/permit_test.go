@@ -102,21 +102,32 @@ func copies(t *testing.T, points []string, mostRounds int) {
 				if n := s.sent(); n > 1+rounds || n > len(s.permits) || stops == 0 {
 					t.Errorf("%s: %d reports left in %d rounds by %d permits, and %d copies stopped", point, n, 1+rounds, len(s.permits), stops)
 				}
-				seen := map[uint64]bool{}
+				paid := 0.
+				for _, dir := range dirs {
+					c.Dir = dir
+					a, err := device.Open(t.Context(), c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					paid = max(paid, spent(t, a))
+					tolerate(t, a.Close())
+				}
+				if paid < float64(s.sent()) {
+					t.Errorf("%s: %d reports left, and no wallet paid for more than %v", point, s.sent(), paid)
+				}
 				for _, u := range s.uploads {
 					for _, other := range s.uploads {
 						if u.r.GetRound() == other.r.GetRound() && !proto.Equal(u.r, other.r) {
 							t.Errorf("%s: two reports in round %d", point, u.r.GetRound())
 						}
 					}
-					seen[u.r.GetRound()] = true
 				}
 			})
 		}
 	}
 }
 
-// TestAPermitWhoseAnswerIsLost is asked for again, by the same nonce; one that an earlier process asked for is not, and its
+// TestAPermitWhoseAnswerIsLost is asked for again, by the same nonce; one that an earlier process asked for is not: it is paid for, and its
 // number is no surprise.
 func TestAPermitWhoseAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -164,13 +175,13 @@ func TestAPermitWhoseAnswerIsLost(t *testing.T) {
 			}
 			cancel()
 		}
-		if len(s.permits) != 4 || s.sent() != 1 || spent(t, a) != 1 {
-			t.Errorf("%d permits, %d reports, spent %v; want 4, 1, 1", len(s.permits), s.sent(), spent(t, a))
+		if len(s.permits) != 4 || s.sent() != 1 || spent(t, a) != 4 {
+			t.Errorf("%d permits, %d reports, spent %v; want 4, 1, 4", len(s.permits), s.sent(), spent(t, a))
 		}
 		s.open(time.Minute, time.Minute, nil)
 		s.end()
 		tolerate(t, a.Run(t.Context(), s.services(), learner(ones)))
-		if s.sent() != 2 || spent(t, a) != 2 {
+		if s.sent() != 2 || spent(t, a) != 5 {
 			t.Errorf("after that %d reports left, spent %v", s.sent(), spent(t, a))
 		}
 		tolerate(t, a.Close())

@@ -215,6 +215,11 @@ func (s *store) permitted(ctx context.Context, run train.RunID, round, number ui
 	return s.both(ctx, `UPDATE agent_identity SET drawn = ?, asked = 0`, []any{number}, `UPDATE agent_round SET state = 'debited' WHERE run = ? AND round = ?`, run[:], round)
 }
 
+// refused notes that a request drew nothing.
+func (s *store) refused(ctx context.Context) error {
+	return s.exec(ctx, `UPDATE agent_identity SET asked = asked - 1`)
+}
+
 // answered notes the last permit that was drawn.
 func (s *store) answered(ctx context.Context, number uint64) error {
 	return s.exec(ctx, `UPDATE agent_identity SET drawn = ?, asked = 0`, number)
