@@ -62,6 +62,9 @@ func (p *participation) draw(ctx context.Context, round *fleet.Round) (*fleetv1.
 		case err == nil:
 			return p.drawn(ctx, round, id, answer.GetPermit())
 		case connect.CodeOf(err) == connect.CodeUnimplemented:
+			if err := errors.Join(p.store.refused(ctx), p.over(ctx, round.Number, skipped, "refused")); err != nil {
+				return nil, err
+			}
 			return nil, fmt.Errorf("%w: it gives no permits, without which no report is sent; ask its operator to update it", errServer)
 		case final(err) && failures > 0: // an earlier request may have drawn it
 			return nil, p.forfeit(ctx, round)

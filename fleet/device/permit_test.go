@@ -212,7 +212,9 @@ func TestWhoGivesNoPermits(t *testing.T) {
 			}
 			c.prepare(s)
 			s.open(time.Minute, time.Minute, nil)
-			err := a.Run(t.Context(), s.services(), learner(ones))
+			ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			err := a.Run(ctx, s.services(), learner(ones))
 			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 				t.Errorf("%s: %v; want %q", name, err, c.says)
 			}
