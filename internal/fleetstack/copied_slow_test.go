@@ -33,7 +33,7 @@ var copied = flag.Int("copied", 24, "devices whose states TestCopiedStatesDoNotS
 const (
 	copyVariable  = "DISCREET_TEST_COPY" // URL, keys, state, file of what was sent, code
 	copyReports   = 3
-	copiesATime   = 4 // devices at a time
+	copiesATime   = 8 // devices at a time
 	copiedWeights = 8
 )
 
