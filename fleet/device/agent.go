@@ -24,6 +24,7 @@ type Agent struct {
 	source      *noise.Source // nil while noise comes from the configuration
 	certificate atomic.Pointer[tls.Certificate]
 	pseudonym   [32]byte
+	machine     []byte        // to which the state is bound
 	idle        chan struct{} // of the last call of the learner; closed when it has returned
 	crash       func(point string) error
 }
@@ -64,6 +65,9 @@ func (a *Agent) prepare(ctx context.Context) (err error) {
 		if a.source, err = noise.NewSource(); err != nil {
 			return err
 		}
+	}
+	if err := a.bind(ctx); err != nil {
+		return err
 	}
 	if err := a.load(ctx); err != nil {
 		return err

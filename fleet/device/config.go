@@ -41,6 +41,10 @@ type Config struct {
 	// Poll is how often the server is asked for a new round, on average. If 0 it is 10 s, and no more than a third of the time
 	// that rounds give for training, of which a device begins with none that it hears of too late; 1 s at least.
 	Poll time.Duration
+	// Machine is what the state is bound to: the identifier of the machine unless set, and the host's name where it has none. A
+	// state that was begun elsewhere is refused unless Move says that it was brought here, and that no other copy goes on.
+	Machine string
+	Move    bool
 	// BackOff is the wait after a first failure, doubled up to MostBackOff, and drawn uniformly below that; 1 s and 5 min if 0.
 	BackOff, MostBackOff time.Duration
 	// Log receives what happens; nil for nothing. It never gets a number that was learned.

@@ -14,11 +14,12 @@
 //
 //	seen          the spec is verified, the owner's consent covers it, the coin selected it, the time to send is drawn
 //	trained       the learner has answered, or its time is over
-//	debited       the wallet is asked to pay; the wallet records whether it did
+//	asking        a permit is asked for, by a nonce in memory alone
+//	debited       the permit is there; the wallet is asked to pay; the wallet records whether it did
 //	kept          the report is made and sealed
 //	sent          the first attempt begins; every attempt sends the same bytes
 //	acknowledged  the aggregator counts it
-//	forfeited     paid for, but not counted
+//	forfeited     paid for, but not counted; so is a permit that may have been drawn
 //	skipped       nothing was paid: coin, budget, refusal, or the time was over
 //
 // The wallet is a ledger (package internal/train/ledgerwallet). A wallet that is missing, or older than the state,

@@ -27,6 +27,12 @@ var (
 	ErrClient = fault.Input("the agent is too old for the run")
 	// errRevoked marks a device whose certificate the operator has revoked.
 	errRevoked = fault.Refused("the operator has revoked this device")
+	// errCopied marks a device whose state is in use elsewhere.
+	errCopied = fault.Refused("another copy of this device has drawn a permit")
+	// errMachine marks a state that was begun on another machine.
+	errMachine = fault.Refused("the device's state is of another machine")
+	// errServer marks a server that is older than the agent.
+	errServer = fault.Input("the server is too old for this agent")
 	// errLearner marks an answer of a learner that cannot be reported.
 	errLearner = errors.New("unusable answer of the learner")
 )

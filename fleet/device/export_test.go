@@ -14,3 +14,9 @@ func Enough(least string) error { return enough(least) }
 
 // BackOff is backOff.
 var BackOff = backOff
+
+// What Run and Open return, by which callers need tell nothing apart.
+var (
+	ErrCopied  = errCopied
+	ErrMachine = errMachine
+)

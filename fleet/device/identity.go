@@ -159,7 +159,7 @@ func (a *Agent) newIdentity(ctx context.Context) (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &identity{key: key}, a.store.newKey(ctx, key)
+	return &identity{key: key}, a.store.newKey(ctx, key, a.machine)
 }
 
 func newKey() ([]byte, error) {

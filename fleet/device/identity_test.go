@@ -105,7 +105,7 @@ func TestSettingsOfADevice(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for least, want := range map[string]error{"": nil, "0.9.9": nil, device.Version: nil, "1.0.1": device.ErrClient, "2.0.0": device.ErrClient, "1": device.ErrClient, "x.0.0": device.ErrClient} {
+	for least, want := range map[string]error{"": nil, "0.9.9": nil, device.Version: nil, "1.1.1": device.ErrClient, "2.0.0": device.ErrClient, "1": device.ErrClient, "x.0.0": device.ErrClient} {
 		if err := device.Enough(least); !errors.Is(err, want) {
 			t.Errorf("min_client %q: %v; want %v", least, err, want)
 		}

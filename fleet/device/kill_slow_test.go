@@ -152,7 +152,7 @@ func killed(t *testing.T, times int) {
 		t.Errorf("%d reports are acknowledged, of %d that were taken", n, len(s.taken))
 	}
 	// Paid are those that were made and those that were forfeited; of the last one the wallet alone may know.
-	if n := float64(counts["kept"] + counts["sent"] + counts["acknowledged"] + counts["forfeited"]); paid < n || paid > n+float64(counts["debited"]) {
+	if n := float64(counts["kept"] + counts["sent"] + counts["acknowledged"] + counts["forfeited"]); paid < n || paid > n+float64(counts["asking"]+counts["debited"]) {
 		t.Errorf("the wallet paid for %v reports; the states are %v", paid, counts)
 	}
 	if len(s.taken) == 0 {

@@ -31,6 +31,11 @@ func (a *Agent) Run(ctx context.Context, s Services, l Learner) error {
 	if _, err := a.Certificate(); err != nil {
 		return err
 	}
+	if id, err := a.store.identity(ctx); err != nil {
+		return err
+	} else if id.copied {
+		return fmt.Errorf("%w, and this copy sends nothing more; enrol as a new device in a new directory, which begins a new budget", errCopied)
+	}
 	p := &participation{Agent: a, services: s, learner: l}
 	for failures := 0; ; {
 		over, err := p.step(ctx)
@@ -121,6 +126,8 @@ type participation struct {
 	waiting  bool      // for a new round
 	doing    string    // for the log
 	spent    *float64
+	drawing  *drawing      // the permit that is asked for; nil for none
+	usedUp   bool          // the server gives no further permits in the run
 	allowed  float64       // by the wallet
 	window   time.Duration // that the last round gave for training
 }
@@ -234,7 +241,7 @@ func (p *participation) used(ctx context.Context) (bool, error) {
 		}
 		p.spent = &spent.Epsilon
 	}
-	if n < p.run.Reports && *p.spent+p.run.Randomizer.Epsilon <= p.allowed {
+	if n < p.run.Reports && !p.usedUp && *p.spent+p.run.Randomizer.Epsilon <= p.allowed {
 		return false, nil
 	}
 	p.cfg.Log.Info("this device has done its part", "epsilon", *p.spent)

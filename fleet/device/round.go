@@ -103,7 +103,7 @@ func (p *participation) work(ctx context.Context, k *known) error {
 	switch k.state {
 	case seen:
 		return p.learn(ctx, round, k)
-	case trained, debited:
+	case trained, asking, debited:
 		return p.report(ctx, round, k)
 	case kept, sent:
 		return p.send(ctx, round, k)
@@ -149,7 +149,7 @@ func (p *participation) over(ctx context.Context, round uint64, s state, reason 
 	return p.crash(string(s))
 }
 
-// report waits for the time that was drawn, pays, and makes the report.
+// report waits for the time that was drawn, draws a permit, pays, and makes the report.
 func (p *participation) report(ctx context.Context, round *fleet.Round, k *known) error {
 	if err := until(ctx, k.sendAt); err != nil {
 		return err
@@ -159,20 +159,23 @@ func (p *participation) report(ctx context.Context, round *fleet.Round, k *known
 	}
 	now := time.Now()
 	key, err := p.run.SealKey(now)
+	if k.state != debited && err != nil {
+		return p.over(ctx, round.Number, skipped, "key")
+	}
 	if k.state == trained {
-		switch {
-		case !now.Before(round.UploadUntil):
+		if !now.Before(round.UploadUntil) {
 			return p.over(ctx, round.Number, skipped, "slept")
-		case err != nil:
-			return p.over(ctx, round.Number, skipped, "key")
 		}
-		if err := p.store.paying(ctx, p.run.ID, round.Number); err != nil {
+		if err := p.beginDrawing(ctx, round.Number); err != nil {
 			return err
 		}
-		p.tell(round.Number, debited, "")
-		if err := p.crash("paying"); err != nil {
+	}
+	var permit *fleetv1.SignedSpec // nil where an earlier process had it: then only what it made is sent
+	if k.state != debited {
+		if permit, err = p.draw(ctx, round); err != nil || permit == nil {
 			return err
 		}
+		p.drawing = nil
 	}
 	// From here on what is begun is finished, unless the process ends.
 	ctx = context.WithoutCancel(ctx)
@@ -186,8 +189,13 @@ func (p *participation) report(ctx context.Context, round *fleet.Round, k *known
 		return p.over(ctx, round.Number, skipped, "budget")
 	case err != nil:
 		return err
+	case upload == nil && permit == nil:
+		if _, err := wallet.Spent(ctx); err != nil {
+			return err
+		}
+		return p.over(ctx, round.Number, forfeited, "stopped")
 	case upload == nil:
-		if upload, err = p.produce(ctx, round, k, key, wallet, paid); err != nil {
+		if upload, err = p.produce(ctx, round, k, key, permit, wallet, paid); err != nil {
 			_, closing := wallet.Spent(ctx) // ends the wallet's use of its file
 			return errors.Join(err, closing)
 		}
@@ -204,7 +212,7 @@ func (p *participation) report(ctx context.Context, round *fleet.Round, k *known
 }
 
 // produce randomises the vector under the receipt, seals the report, and keeps it in the wallet.
-func (p *participation) produce(ctx context.Context, round *fleet.Round, k *known, to fleet.Key, wallet train.Wallet, paid *receipt.Receipt) ([]byte, error) {
+func (p *participation) produce(ctx context.Context, round *fleet.Round, k *known, to fleet.Key, permit *fleetv1.SignedSpec, wallet train.Wallet, paid *receipt.Receipt) ([]byte, error) {
 	if err := p.crash(string(debited)); err != nil {
 		return nil, err
 	}
@@ -220,7 +228,7 @@ func (p *participation) produce(ctx context.Context, round *fleet.Round, k *know
 	if err != nil {
 		return nil, err
 	}
-	upload, err := proto.Marshal(round.Request(sealed, to))
+	upload, err := proto.Marshal(round.Request(sealed, to, permit))
 	if err != nil {
 		return nil, err
 	}

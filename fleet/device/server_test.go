@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/hpke"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"sync"
@@ -45,6 +46,12 @@ type server struct {
 	older     bool // says nothing of its chain
 	gone      bool // knows no run
 
+	permits []permit          // of the only device
+	ask     func(n int) error // unless nil, may lose the answer to a request of a permit
+	early   bool              // knows of no permits
+	all     bool              // gives no further permits
+	era     uint64            // added to the numbers of permits, of which the lost ones are not counted
+	lost    int
 	uploads []upload
 	taken   map[uint64][]byte
 	// before, unless nil, may refuse an upload before it counts; after may lose the answer.
@@ -53,6 +60,34 @@ type server struct {
 
 // mostReports is how many the run asks of a device.
 const mostReports = 1 << 20
+
+// permit is one that was drawn.
+type permit struct {
+	round   uint64
+	request [32]byte
+}
+
+// Draw gives permits as an aggregator does.
+func (s *server) Draw(_ context.Context, r *fleetv1.DrawRequest) (*fleetv1.DrawResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early {
+		return nil, connect.NewError(connect.CodeUnimplemented, errors.New("no such procedure"))
+	}
+	if n := len(s.permits); !s.all && (n == 0 || s.permits[n-1].round != r.GetRound()) {
+		s.permits = append(s.permits, permit{r.GetRound(), sha256.Sum256(r.GetNonce())})
+	}
+	n := len(s.permits)
+	last := s.permits[n-1]
+	if s.all {
+		last.round = 0
+	}
+	signed, err := s.run.SignPermit(1, s.signer, s.pseudonym, fleet.Permit{Round: last.round, Number: s.era + uint64(n-s.lost), Request: last.request})
+	if err == nil && s.ask != nil {
+		err = s.ask(n)
+	}
+	return &fleetv1.DrawResponse{Permit: signed}, err
+}
 
 // upload is one attempt.
 type upload struct {
@@ -182,6 +217,9 @@ func (s *server) verdict(r *fleetv1.UploadRequest) fleetv1.Verdict {
 	round := s.rounds[r.GetRound()-1]
 	if !time.Now().Before(round.UploadUntil) {
 		return fleetv1.Verdict_VERDICT_LATE
+	}
+	if p, err := s.run.VerifyPermit(s.pseudonym, r.GetPermit()); err != nil || p.Round != r.GetRound() {
+		return fleetv1.Verdict_VERDICT_FORGED
 	}
 	if _, err := round.Unseal(r.GetSealed(), s.seal); err != nil {
 		return fleetv1.Verdict_VERDICT_MALFORMED

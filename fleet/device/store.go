@@ -24,6 +24,7 @@ type state string
 const (
 	seen         state = "seen"
 	trained      state = "trained"
+	asking       state = "asking"
 	debited      state = "debited"
 	kept         state = "kept"
 	sent         state = "sent"
@@ -61,13 +62,17 @@ type identity struct {
 	nextKey   []byte  // of a renewal under way
 	wallet    bool    // there is one
 	debited   float64 // what it paid at least
+	machine   []byte  // that it is bound to; nil where it never was
+	drawn     uint64  // the last permit that is known
+	asked     uint64  // permits that were asked for since
+	copied    bool    // another copy was seen
 }
 
 // identity reads it; nil where there is none.
 func (s *store) identity(ctx context.Context) (*identity, error) {
 	var id identity
-	err := s.db.QueryRowContext(ctx, `SELECT key, chain, pseudonym, next_key, wallet, debited FROM agent_identity`).
-		Scan(&id.key, &id.chain, &id.pseudonym, &id.nextKey, &id.wallet, &id.debited)
+	err := s.db.QueryRowContext(ctx, `SELECT key, chain, pseudonym, next_key, wallet, debited, machine, drawn, asked, copied FROM agent_identity`).
+		Scan(&id.key, &id.chain, &id.pseudonym, &id.nextKey, &id.wallet, &id.debited, &id.machine, &id.drawn, &id.asked, &id.copied)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -81,8 +86,12 @@ func (s *store) exec(ctx context.Context, query string, args ...any) error {
 	})
 }
 
-func (s *store) newKey(ctx context.Context, key []byte) error {
-	return s.exec(ctx, `INSERT INTO agent_identity (id, key) VALUES (1, ?)`, key)
+func (s *store) newKey(ctx context.Context, key, machine []byte) error {
+	return s.exec(ctx, `INSERT INTO agent_identity (id, key, machine) VALUES (1, ?, ?)`, key, machine)
+}
+
+func (s *store) bind(ctx context.Context, machine []byte) error {
+	return s.exec(ctx, `UPDATE agent_identity SET machine = ?`, machine)
 }
 
 func (s *store) enrolled(ctx context.Context, chain, pseudonym []byte) error {
@@ -196,9 +205,41 @@ func (s *store) setKept(ctx context.Context, run train.RunID, round uint64, uplo
 	})
 }
 
-// paying says that the wallet is asked from now on; only the wallet knows whether it paid.
-func (s *store) paying(ctx context.Context, run train.RunID, round uint64) error {
-	return s.exec(ctx, `UPDATE agent_round SET state = 'debited' WHERE run = ? AND round = ?`, run[:], round)
+// asking says that a permit is asked for from now on; only the server knows whether it was drawn.
+func (s *store) asking(ctx context.Context, run train.RunID, round uint64) error {
+	return s.both(ctx, `UPDATE agent_identity SET asked = asked + 1`, nil, `UPDATE agent_round SET state = 'asking' WHERE run = ? AND round = ?`, run[:], round)
+}
+
+// permitted notes the permit of the number, and that the wallet is asked from now on; only the wallet knows whether it paid.
+func (s *store) permitted(ctx context.Context, run train.RunID, round, number uint64) error {
+	return s.both(ctx, `UPDATE agent_identity SET drawn = ?, asked = 0`, []any{number}, `UPDATE agent_round SET state = 'debited' WHERE run = ? AND round = ?`, run[:], round)
+}
+
+// refused notes that a request drew nothing.
+func (s *store) refused(ctx context.Context) error {
+	return s.exec(ctx, `UPDATE agent_identity SET asked = asked - 1`)
+}
+
+// answered notes the last permit that was drawn.
+func (s *store) answered(ctx context.Context, number uint64) error {
+	return s.exec(ctx, `UPDATE agent_identity SET drawn = ?, asked = 0`, number)
+}
+
+// seesCopy notes that another copy goes on, and ends the round.
+func (s *store) seesCopy(ctx context.Context, run train.RunID, round uint64) error {
+	return s.both(ctx, `UPDATE agent_identity SET copied = 1`, nil,
+		`UPDATE agent_round SET state = 'skipped', reason = 'copied', vector = NULL, weights = NULL, upload = NULL WHERE run = ? AND round = ?`, run[:], round)
+}
+
+// both changes the identity and a round in one step.
+func (s *store) both(ctx context.Context, identity string, with []any, round string, of ...any) error {
+	return s.db.Update(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, identity, with...)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, round, of...)
+		}
+		return err
+	})
 }
 
 // sending says that the report may have left.

@@ -7,7 +7,7 @@ import (
 )
 
 // Version is that of what an agent can do, against which a run's min_client is held; a build has its own.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // enough tells whether this agent is new enough; the error wraps [ErrClient].
 func enough(least string) error {

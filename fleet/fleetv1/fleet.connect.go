@@ -51,6 +51,8 @@ const (
 	RunServiceGetRunProcedure = "/discreet.fleet.v1.RunService/GetRun"
 	// RunServiceGetRoundProcedure is the fully-qualified name of the RunService's GetRound RPC.
 	RunServiceGetRoundProcedure = "/discreet.fleet.v1.RunService/GetRound"
+	// ReportServiceDrawProcedure is the fully-qualified name of the ReportService's Draw RPC.
+	ReportServiceDrawProcedure = "/discreet.fleet.v1.ReportService/Draw"
 	// ReportServiceUploadProcedure is the fully-qualified name of the ReportService's Upload RPC.
 	ReportServiceUploadProcedure = "/discreet.fleet.v1.ReportService/Upload"
 	// OperatorServiceCreateRunProcedure is the fully-qualified name of the OperatorService's CreateRun
@@ -77,6 +79,9 @@ const (
 	// OperatorServiceGetPolicyProcedure is the fully-qualified name of the OperatorService's GetPolicy
 	// RPC.
 	OperatorServiceGetPolicyProcedure = "/discreet.fleet.v1.OperatorService/GetPolicy"
+	// OperatorServiceGetTranscriptProcedure is the fully-qualified name of the OperatorService's
+	// GetTranscript RPC.
+	OperatorServiceGetTranscriptProcedure = "/discreet.fleet.v1.OperatorService/GetTranscript"
 )
 
 // EnrolServiceClient is a client for the discreet.fleet.v1.EnrolService service.
@@ -295,6 +300,10 @@ func (UnimplementedRunServiceHandler) GetRound(context.Context, *GetRoundRequest
 
 // ReportServiceClient is a client for the discreet.fleet.v1.ReportService service.
 type ReportServiceClient interface {
+	// Draw needs a client certificate, and gives the device its permit for a round that takes reports: one a round, and no more in
+	// a run than the run's reports_per_device. The same nonce gets the same permit. Who asks by another nonce in the same round
+	// is given the permit that was drawn, which names the other request: another copy of the device has it.
+	Draw(context.Context, *DrawRequest) (*DrawResponse, error)
 	// Upload needs a client certificate. An answer with a verdict is final; where the server cannot take the report now, the
 	// answer is the error RESOURCE_EXHAUSTED or UNAVAILABLE, with Retry-After in seconds, and the same bytes are to be sent
 	// again.
@@ -312,6 +321,12 @@ func NewReportServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 	baseURL = strings.TrimRight(baseURL, "/")
 	reportServiceMethods := File_discreet_fleet_v1_fleet_proto.Services().ByName("ReportService").Methods()
 	return &reportServiceClient{
+		draw: connect.NewClient[DrawRequest, DrawResponse](
+			httpClient,
+			baseURL+ReportServiceDrawProcedure,
+			connect.WithSchema(reportServiceMethods.ByName("Draw")),
+			connect.WithClientOptions(opts...),
+		),
 		upload: connect.NewClient[UploadRequest, UploadResponse](
 			httpClient,
 			baseURL+ReportServiceUploadProcedure,
@@ -323,7 +338,17 @@ func NewReportServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 
 // reportServiceClient implements ReportServiceClient.
 type reportServiceClient struct {
+	draw   *connect.Client[DrawRequest, DrawResponse]
 	upload *connect.Client[UploadRequest, UploadResponse]
+}
+
+// Draw calls discreet.fleet.v1.ReportService.Draw.
+func (c *reportServiceClient) Draw(ctx context.Context, req *DrawRequest) (*DrawResponse, error) {
+	response, err := c.draw.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // Upload calls discreet.fleet.v1.ReportService.Upload.
@@ -337,6 +362,10 @@ func (c *reportServiceClient) Upload(ctx context.Context, req *UploadRequest) (*
 
 // ReportServiceHandler is an implementation of the discreet.fleet.v1.ReportService service.
 type ReportServiceHandler interface {
+	// Draw needs a client certificate, and gives the device its permit for a round that takes reports: one a round, and no more in
+	// a run than the run's reports_per_device. The same nonce gets the same permit. Who asks by another nonce in the same round
+	// is given the permit that was drawn, which names the other request: another copy of the device has it.
+	Draw(context.Context, *DrawRequest) (*DrawResponse, error)
 	// Upload needs a client certificate. An answer with a verdict is final; where the server cannot take the report now, the
 	// answer is the error RESOURCE_EXHAUSTED or UNAVAILABLE, with Retry-After in seconds, and the same bytes are to be sent
 	// again.
@@ -350,6 +379,12 @@ type ReportServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewReportServiceHandler(svc ReportServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	reportServiceMethods := File_discreet_fleet_v1_fleet_proto.Services().ByName("ReportService").Methods()
+	reportServiceDrawHandler := connect.NewUnaryHandlerSimple(
+		ReportServiceDrawProcedure,
+		svc.Draw,
+		connect.WithSchema(reportServiceMethods.ByName("Draw")),
+		connect.WithHandlerOptions(opts...),
+	)
 	reportServiceUploadHandler := connect.NewUnaryHandlerSimple(
 		ReportServiceUploadProcedure,
 		svc.Upload,
@@ -358,6 +393,8 @@ func NewReportServiceHandler(svc ReportServiceHandler, opts ...connect.HandlerOp
 	)
 	return "/discreet.fleet.v1.ReportService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
+		case ReportServiceDrawProcedure:
+			reportServiceDrawHandler.ServeHTTP(w, r)
 		case ReportServiceUploadProcedure:
 			reportServiceUploadHandler.ServeHTTP(w, r)
 		default:
@@ -368,6 +405,10 @@ func NewReportServiceHandler(svc ReportServiceHandler, opts ...connect.HandlerOp
 
 // UnimplementedReportServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedReportServiceHandler struct{}
+
+func (UnimplementedReportServiceHandler) Draw(context.Context, *DrawRequest) (*DrawResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.ReportService.Draw is not implemented"))
+}
 
 func (UnimplementedReportServiceHandler) Upload(context.Context, *UploadRequest) (*UploadResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.ReportService.Upload is not implemented"))
@@ -387,6 +428,8 @@ type OperatorServiceClient interface {
 	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
 	// GetPolicy returns the weights of any version.
 	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
+	// GetTranscript returns what a round came to, as it is published.
+	GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error)
 }
 
 // NewOperatorServiceClient constructs a client for the discreet.fleet.v1.OperatorService service.
@@ -454,20 +497,27 @@ func NewOperatorServiceClient(httpClient connect.HTTPClient, baseURL string, opt
 			connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		getTranscript: connect.NewClient[GetTranscriptRequest, GetTranscriptResponse](
+			httpClient,
+			baseURL+OperatorServiceGetTranscriptProcedure,
+			connect.WithSchema(operatorServiceMethods.ByName("GetTranscript")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // operatorServiceClient implements OperatorServiceClient.
 type operatorServiceClient struct {
-	createRun   *connect.Client[CreateRunRequest, CreateRunResponse]
-	openRound   *connect.Client[OpenRoundRequest, OpenRoundResponse]
-	closeRound  *connect.Client[CloseRoundRequest, CloseRoundResponse]
-	revoke      *connect.Client[RevokeRequest, RevokeResponse]
-	rotateKey   *connect.Client[RotateKeyRequest, RotateKeyResponse]
-	status      *connect.Client[StatusRequest, StatusResponse]
-	endRun      *connect.Client[EndRunRequest, EndRunResponse]
-	createCodes *connect.Client[CreateCodesRequest, CreateCodesResponse]
-	getPolicy   *connect.Client[GetPolicyRequest, GetPolicyResponse]
+	createRun     *connect.Client[CreateRunRequest, CreateRunResponse]
+	openRound     *connect.Client[OpenRoundRequest, OpenRoundResponse]
+	closeRound    *connect.Client[CloseRoundRequest, CloseRoundResponse]
+	revoke        *connect.Client[RevokeRequest, RevokeResponse]
+	rotateKey     *connect.Client[RotateKeyRequest, RotateKeyResponse]
+	status        *connect.Client[StatusRequest, StatusResponse]
+	endRun        *connect.Client[EndRunRequest, EndRunResponse]
+	createCodes   *connect.Client[CreateCodesRequest, CreateCodesResponse]
+	getPolicy     *connect.Client[GetPolicyRequest, GetPolicyResponse]
+	getTranscript *connect.Client[GetTranscriptRequest, GetTranscriptResponse]
 }
 
 // CreateRun calls discreet.fleet.v1.OperatorService.CreateRun.
@@ -551,6 +601,15 @@ func (c *operatorServiceClient) GetPolicy(ctx context.Context, req *GetPolicyReq
 	return nil, err
 }
 
+// GetTranscript calls discreet.fleet.v1.OperatorService.GetTranscript.
+func (c *operatorServiceClient) GetTranscript(ctx context.Context, req *GetTranscriptRequest) (*GetTranscriptResponse, error) {
+	response, err := c.getTranscript.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // OperatorServiceHandler is an implementation of the discreet.fleet.v1.OperatorService service.
 type OperatorServiceHandler interface {
 	CreateRun(context.Context, *CreateRunRequest) (*CreateRunResponse, error)
@@ -565,6 +624,8 @@ type OperatorServiceHandler interface {
 	CreateCodes(context.Context, *CreateCodesRequest) (*CreateCodesResponse, error)
 	// GetPolicy returns the weights of any version.
 	GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error)
+	// GetTranscript returns what a round came to, as it is published.
+	GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error)
 }
 
 // NewOperatorServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -628,6 +689,12 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 		connect.WithSchema(operatorServiceMethods.ByName("GetPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	operatorServiceGetTranscriptHandler := connect.NewUnaryHandlerSimple(
+		OperatorServiceGetTranscriptProcedure,
+		svc.GetTranscript,
+		connect.WithSchema(operatorServiceMethods.ByName("GetTranscript")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/discreet.fleet.v1.OperatorService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case OperatorServiceCreateRunProcedure:
@@ -648,6 +715,8 @@ func NewOperatorServiceHandler(svc OperatorServiceHandler, opts ...connect.Handl
 			operatorServiceCreateCodesHandler.ServeHTTP(w, r)
 		case OperatorServiceGetPolicyProcedure:
 			operatorServiceGetPolicyHandler.ServeHTTP(w, r)
+		case OperatorServiceGetTranscriptProcedure:
+			operatorServiceGetTranscriptHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -691,4 +760,8 @@ func (UnimplementedOperatorServiceHandler) CreateCodes(context.Context, *CreateC
 
 func (UnimplementedOperatorServiceHandler) GetPolicy(context.Context, *GetPolicyRequest) (*GetPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.GetPolicy is not implemented"))
+}
+
+func (UnimplementedOperatorServiceHandler) GetTranscript(context.Context, *GetTranscriptRequest) (*GetTranscriptResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("discreet.fleet.v1.OperatorService.GetTranscript is not implemented"))
 }

@@ -306,7 +306,7 @@ func (RoundState) EnumDescriptor() ([]byte, []int) {
 	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
-// SignedSpec is a RunSpec or a RoundSpec with its signature. What is signed, hashed and kept is the bytes as they were
+// SignedSpec is a RunSpec, a RoundSpec, a Permit, a RoundRecord or a TranscriptEnd with its signature. What is signed, hashed and kept is the bytes as they were
 // received: nobody encodes a spec again.
 type SignedSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -314,7 +314,8 @@ type SignedSpec struct {
 	Spec []byte `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	// The key that signed, by its number among the keys of the run; 0 is the root.
 	Key uint32 `protobuf:"varint,2,opt,name=key,proto3" json:"key,omitempty"`
-	// Ed25519 of "discreet fleet run 1\0" or "discreet fleet round 1\0" and the spec.
+	// Ed25519 of "discreet fleet run 1\0", "discreet fleet round 1\0", "discreet fleet permit 1\0", "discreet fleet record 1\0" or
+	// "discreet fleet transcript 1\0" and the spec.
 	Signature     []byte `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1342,6 +1343,211 @@ func (x *GetRoundResponse) GetAfterSha256() []byte {
 	return nil
 }
 
+type DrawRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Round uint64                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// 32 bytes that the process of the device drew and wrote nowhere.
+	Nonce []byte `protobuf:"bytes,3,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	// The permits that the device has drawn in all runs, and in this one, as it knows: the server knows better, and looks here first.
+	Drawn         uint64 `protobuf:"varint,4,opt,name=drawn,proto3" json:"drawn,omitempty"`
+	DrawnHere     uint64 `protobuf:"varint,5,opt,name=drawn_here,json=drawnHere,proto3" json:"drawn_here,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrawRequest) Reset() {
+	*x = DrawRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrawRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrawRequest) ProtoMessage() {}
+
+func (x *DrawRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrawRequest.ProtoReflect.Descriptor instead.
+func (*DrawRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *DrawRequest) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *DrawRequest) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *DrawRequest) GetNonce() []byte {
+	if x != nil {
+		return x.Nonce
+	}
+	return nil
+}
+
+func (x *DrawRequest) GetDrawn() uint64 {
+	if x != nil {
+		return x.Drawn
+	}
+	return 0
+}
+
+func (x *DrawRequest) GetDrawnHere() uint64 {
+	if x != nil {
+		return x.DrawnHere
+	}
+	return 0
+}
+
+type DrawResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The Permit, signed by a key of the run that signs rounds.
+	Permit        *SignedSpec `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrawResponse) Reset() {
+	*x = DrawResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrawResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrawResponse) ProtoMessage() {}
+
+func (x *DrawResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrawResponse.ProtoReflect.Descriptor instead.
+func (*DrawResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *DrawResponse) GetPermit() *SignedSpec {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
+// Permit lets a device make one report.
+type Permit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// 0 where the run's reports_per_device are drawn: then it is the device's last permit, and good for nothing.
+	Round uint64 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// 1, 2, 3, ... over all runs of the device.
+	Number uint64 `protobuf:"varint,3,opt,name=number,proto3" json:"number,omitempty"`
+	// What the permit is called in the server's store: HMAC-SHA256, under the device's pseudonym key, of "discreet fleet permit 1\0",
+	// and the number as 8 bytes, little-endian. Nobody else can tell which places are those of one device.
+	Place []byte `protobuf:"bytes,4,opt,name=place,proto3" json:"place,omitempty"`
+	// SHA-256 of the nonce of the request that drew it.
+	Request       []byte `protobuf:"bytes,5,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Permit) Reset() {
+	*x = Permit{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Permit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Permit) ProtoMessage() {}
+
+func (x *Permit) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Permit.ProtoReflect.Descriptor instead.
+func (*Permit) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Permit) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *Permit) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Permit) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Permit) GetPlace() []byte {
+	if x != nil {
+		return x.Place
+	}
+	return nil
+}
+
+func (x *Permit) GetRequest() []byte {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
 type UploadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
@@ -1350,14 +1556,16 @@ type UploadRequest struct {
 	Key uint32 `protobuf:"varint,3,opt,name=key,proto3" json:"key,omitempty"`
 	// HPKE (RFC 9180; X25519, HKDF-SHA256, ChaCha20-Poly1305), base mode: the encapsulated key and the ciphertext,
 	// report_bytes + 48 in all.
-	Sealed        []byte `protobuf:"bytes,4,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	Sealed []byte `protobuf:"bytes,4,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	// The permit of the round.
+	Permit        *SignedSpec `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[13]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1369,7 +1577,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[13]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1382,7 +1590,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{13}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UploadRequest) GetRun() []byte {
@@ -1413,6 +1621,13 @@ func (x *UploadRequest) GetSealed() []byte {
 	return nil
 }
 
+func (x *UploadRequest) GetPermit() *SignedSpec {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
 type UploadResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Verdict       Verdict                `protobuf:"varint,1,opt,name=verdict,proto3,enum=discreet.fleet.v1.Verdict" json:"verdict,omitempty"`
@@ -1422,7 +1637,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[14]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1649,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[14]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1662,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{14}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UploadResponse) GetVerdict() Verdict {
@@ -1476,7 +1691,7 @@ type CreateRunRequest struct {
 
 func (x *CreateRunRequest) Reset() {
 	*x = CreateRunRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[15]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +1703,7 @@ func (x *CreateRunRequest) String() string {
 func (*CreateRunRequest) ProtoMessage() {}
 
 func (x *CreateRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[15]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +1716,7 @@ func (x *CreateRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRunRequest.ProtoReflect.Descriptor instead.
 func (*CreateRunRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{15}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CreateRunRequest) GetSpec() *SignedSpec {
@@ -1554,7 +1769,7 @@ type CreateRunResponse struct {
 
 func (x *CreateRunResponse) Reset() {
 	*x = CreateRunResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[16]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1781,7 @@ func (x *CreateRunResponse) String() string {
 func (*CreateRunResponse) ProtoMessage() {}
 
 func (x *CreateRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[16]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1794,7 @@ func (x *CreateRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateRunResponse.ProtoReflect.Descriptor instead.
 func (*CreateRunResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{16}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{19}
 }
 
 type OpenRoundRequest struct {
@@ -1603,7 +1818,7 @@ type OpenRoundRequest struct {
 
 func (x *OpenRoundRequest) Reset() {
 	*x = OpenRoundRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[17]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1830,7 @@ func (x *OpenRoundRequest) String() string {
 func (*OpenRoundRequest) ProtoMessage() {}
 
 func (x *OpenRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[17]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1843,7 @@ func (x *OpenRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRoundRequest.ProtoReflect.Descriptor instead.
 func (*OpenRoundRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{17}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *OpenRoundRequest) GetRun() []byte {
@@ -1710,7 +1925,7 @@ type OpenRoundResponse struct {
 
 func (x *OpenRoundResponse) Reset() {
 	*x = OpenRoundResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[18]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +1937,7 @@ func (x *OpenRoundResponse) String() string {
 func (*OpenRoundResponse) ProtoMessage() {}
 
 func (x *OpenRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[18]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +1950,7 @@ func (x *OpenRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRoundResponse.ProtoReflect.Descriptor instead.
 func (*OpenRoundResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{18}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *OpenRoundResponse) GetSpec() *SignedSpec {
@@ -1755,7 +1970,7 @@ type CloseRoundRequest struct {
 
 func (x *CloseRoundRequest) Reset() {
 	*x = CloseRoundRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[19]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1767,7 +1982,7 @@ func (x *CloseRoundRequest) String() string {
 func (*CloseRoundRequest) ProtoMessage() {}
 
 func (x *CloseRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[19]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1780,7 +1995,7 @@ func (x *CloseRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRoundRequest.ProtoReflect.Descriptor instead.
 func (*CloseRoundRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{19}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CloseRoundRequest) GetRun() []byte {
@@ -1806,7 +2021,7 @@ type CloseRoundResponse struct {
 
 func (x *CloseRoundResponse) Reset() {
 	*x = CloseRoundResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[20]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1818,7 +2033,7 @@ func (x *CloseRoundResponse) String() string {
 func (*CloseRoundResponse) ProtoMessage() {}
 
 func (x *CloseRoundResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[20]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1831,7 +2046,7 @@ func (x *CloseRoundResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRoundResponse.ProtoReflect.Descriptor instead.
 func (*CloseRoundResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{20}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CloseRoundResponse) GetRound() *RoundStatus {
@@ -1853,7 +2068,7 @@ type RevokeRequest struct {
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[21]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +2080,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[21]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2093,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{21}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RevokeRequest) GetSerial() []byte {
@@ -1903,7 +2118,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[22]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2130,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[22]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2143,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{22}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{25}
 }
 
 type RotateKeyRequest struct {
@@ -1941,7 +2156,7 @@ type RotateKeyRequest struct {
 
 func (x *RotateKeyRequest) Reset() {
 	*x = RotateKeyRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[23]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2168,7 @@ func (x *RotateKeyRequest) String() string {
 func (*RotateKeyRequest) ProtoMessage() {}
 
 func (x *RotateKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[23]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2181,7 @@ func (x *RotateKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateKeyRequest.ProtoReflect.Descriptor instead.
 func (*RotateKeyRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{23}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RotateKeyRequest) GetSpec() *SignedSpec {
@@ -1984,7 +2199,7 @@ type RotateKeyResponse struct {
 
 func (x *RotateKeyResponse) Reset() {
 	*x = RotateKeyResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[24]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2211,7 @@ func (x *RotateKeyResponse) String() string {
 func (*RotateKeyResponse) ProtoMessage() {}
 
 func (x *RotateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[24]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2224,7 @@ func (x *RotateKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateKeyResponse.ProtoReflect.Descriptor instead.
 func (*RotateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{24}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{27}
 }
 
 type StatusRequest struct {
@@ -2024,7 +2239,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[25]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2251,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[25]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2264,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{25}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StatusRequest) GetRun() []byte {
@@ -2079,7 +2294,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[26]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2306,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[26]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2319,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{26}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StatusResponse) GetRun() []byte {
@@ -2149,15 +2364,17 @@ type RoundStatus struct {
 	Share    float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
 	StdError float64 `protobuf:"fixed64,8,opt,name=std_error,json=stdError,proto3" json:"std_error,omitempty"`
 	// An interval for the share, which holds for all the run's announced evaluations at once with 95%.
-	Low           float64 `protobuf:"fixed64,9,opt,name=low,proto3" json:"low,omitempty"`
-	High          float64 `protobuf:"fixed64,10,opt,name=high,proto3" json:"high,omitempty"`
+	Low  float64 `protobuf:"fixed64,9,opt,name=low,proto3" json:"low,omitempty"`
+	High float64 `protobuf:"fixed64,10,opt,name=high,proto3" json:"high,omitempty"`
+	// The answers that an interval needs to tell a policy that works from others; 0 for more than a million.
+	Needed        uint64 `protobuf:"varint,11,opt,name=needed,proto3" json:"needed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RoundStatus) Reset() {
 	*x = RoundStatus{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[27]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2386,7 @@ func (x *RoundStatus) String() string {
 func (*RoundStatus) ProtoMessage() {}
 
 func (x *RoundStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[27]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2399,7 @@ func (x *RoundStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundStatus.ProtoReflect.Descriptor instead.
 func (*RoundStatus) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{27}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RoundStatus) GetRound() uint64 {
@@ -2255,6 +2472,13 @@ func (x *RoundStatus) GetHigh() float64 {
 	return 0
 }
 
+func (x *RoundStatus) GetNeeded() uint64 {
+	if x != nil {
+		return x.Needed
+	}
+	return 0
+}
+
 type EndRunRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Run           []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
@@ -2264,7 +2488,7 @@ type EndRunRequest struct {
 
 func (x *EndRunRequest) Reset() {
 	*x = EndRunRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2500,7 @@ func (x *EndRunRequest) String() string {
 func (*EndRunRequest) ProtoMessage() {}
 
 func (x *EndRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[28]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2513,7 @@ func (x *EndRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndRunRequest.ProtoReflect.Descriptor instead.
 func (*EndRunRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{28}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EndRunRequest) GetRun() []byte {
@@ -2307,7 +2531,7 @@ type EndRunResponse struct {
 
 func (x *EndRunResponse) Reset() {
 	*x = EndRunResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2543,7 @@ func (x *EndRunResponse) String() string {
 func (*EndRunResponse) ProtoMessage() {}
 
 func (x *EndRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[29]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2556,7 @@ func (x *EndRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndRunResponse.ProtoReflect.Descriptor instead.
 func (*EndRunResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{29}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{32}
 }
 
 type CreateCodesRequest struct {
@@ -2346,7 +2570,7 @@ type CreateCodesRequest struct {
 
 func (x *CreateCodesRequest) Reset() {
 	*x = CreateCodesRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2582,7 @@ func (x *CreateCodesRequest) String() string {
 func (*CreateCodesRequest) ProtoMessage() {}
 
 func (x *CreateCodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[30]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2595,7 @@ func (x *CreateCodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCodesRequest.ProtoReflect.Descriptor instead.
 func (*CreateCodesRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{30}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CreateCodesRequest) GetCount() uint32 {
@@ -2397,7 +2621,7 @@ type CreateCodesResponse struct {
 
 func (x *CreateCodesResponse) Reset() {
 	*x = CreateCodesResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2409,7 +2633,7 @@ func (x *CreateCodesResponse) String() string {
 func (*CreateCodesResponse) ProtoMessage() {}
 
 func (x *CreateCodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[31]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2422,7 +2646,7 @@ func (x *CreateCodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCodesResponse.ProtoReflect.Descriptor instead.
 func (*CreateCodesResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{31}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CreateCodesResponse) GetCodes() []string {
@@ -2445,7 +2669,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2457,7 +2681,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[32]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2470,7 +2694,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{32}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetPolicyRequest) GetRun() []byte {
@@ -2508,7 +2732,7 @@ type GetPolicyResponse struct {
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2744,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[33]
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2757,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{33}
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetPolicyResponse) GetRun() []byte {
@@ -2562,6 +2786,475 @@ func (x *GetPolicyResponse) GetWeights() []byte {
 		return x.Weights
 	}
 	return nil
+}
+
+type GetTranscriptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 16 bytes, or empty for the server's only run.
+	Run []byte `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// 0 for what is before and after the rounds.
+	Round uint64 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// The reports of the round as well, if the store still has them.
+	Reports       bool `protobuf:"varint,3,opt,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTranscriptRequest) Reset() {
+	*x = GetTranscriptRequest{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTranscriptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTranscriptRequest) ProtoMessage() {}
+
+func (x *GetTranscriptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTranscriptRequest.ProtoReflect.Descriptor instead.
+func (*GetTranscriptRequest) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *GetTranscriptRequest) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *GetTranscriptRequest) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *GetTranscriptRequest) GetReports() bool {
+	if x != nil {
+		return x.Reports
+	}
+	return false
+}
+
+type GetTranscriptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For round 0: optimizer and influence as JSON, the initial weights, 8 bytes each, little-endian, and the TranscriptEnd, signed.
+	LearningJson []byte      `protobuf:"bytes,1,opt,name=learning_json,json=learningJson,proto3" json:"learning_json,omitempty"`
+	Weights      []byte      `protobuf:"bytes,2,opt,name=weights,proto3" json:"weights,omitempty"`
+	End          *SignedSpec `protobuf:"bytes,3,opt,name=end,proto3" json:"end,omitempty"`
+	// For a round: its spec and its RoundRecord, signed; no record of a round that was applied before there were records.
+	Spec   *SignedSpec `protobuf:"bytes,4,opt,name=spec,proto3" json:"spec,omitempty"`
+	Record *SignedSpec `protobuf:"bytes,5,opt,name=record,proto3" json:"record,omitempty"`
+	// The sum of the reports, 8 bytes a number, little-endian; empty where none moves weights.
+	Sum []byte `protobuf:"bytes,6,opt,name=sum,proto3" json:"sum,omitempty"`
+	// Hashes of the reports, 32 bytes each, in ascending order: SHA-256 of "discreet fleet leaf 1\0", the run, the round as 8
+	// bytes, little-endian, the nullifier and the body. Nullifiers are the salt: who does not know them cannot guess the body.
+	Hashes []byte `protobuf:"bytes,7,opt,name=hashes,proto3" json:"hashes,omitempty"`
+	// The places of the permits that were drawn for the round, 32 bytes each, in ascending order.
+	Permits []byte `protobuf:"bytes,8,opt,name=permits,proto3" json:"permits,omitempty"`
+	// In the order of their nullifiers.
+	Reports       []*OpenReport `protobuf:"bytes,9,rep,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTranscriptResponse) Reset() {
+	*x = GetTranscriptResponse{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTranscriptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTranscriptResponse) ProtoMessage() {}
+
+func (x *GetTranscriptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTranscriptResponse.ProtoReflect.Descriptor instead.
+func (*GetTranscriptResponse) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GetTranscriptResponse) GetLearningJson() []byte {
+	if x != nil {
+		return x.LearningJson
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetWeights() []byte {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetEnd() *SignedSpec {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetSpec() *SignedSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetRecord() *SignedSpec {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetHashes() []byte {
+	if x != nil {
+		return x.Hashes
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetPermits() []byte {
+	if x != nil {
+		return x.Permits
+	}
+	return nil
+}
+
+func (x *GetTranscriptResponse) GetReports() []*OpenReport {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
+// OpenReport is a report as the store has it.
+type OpenReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nullifier     []byte                 `protobuf:"bytes,1,opt,name=nullifier,proto3" json:"nullifier,omitempty"`
+	Body          []byte                 `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenReport) Reset() {
+	*x = OpenReport{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenReport) ProtoMessage() {}
+
+func (x *OpenReport) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenReport.ProtoReflect.Descriptor instead.
+func (*OpenReport) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *OpenReport) GetNullifier() []byte {
+	if x != nil {
+		return x.Nullifier
+	}
+	return nil
+}
+
+func (x *OpenReport) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+// RoundRecord is what a round came to, signed by a key of the run that signs rounds.
+type RoundRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Round uint64                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// SHA-256 of the record before, or of the first RunSpec.
+	Previous []byte `protobuf:"bytes,3,opt,name=previous,proto3" json:"previous,omitempty"`
+	// SHA-256 of the round's spec.
+	SpecSha256 []byte `protobuf:"bytes,4,opt,name=spec_sha256,json=specSha256,proto3" json:"spec_sha256,omitempty"`
+	// Applied or abandoned.
+	State    RoundState `protobuf:"varint,5,opt,name=state,proto3,enum=discreet.fleet.v1.RoundState" json:"state,omitempty"`
+	Accepted uint64     `protobuf:"varint,6,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	// Reports of an evaluation that say yes.
+	Positive uint64 `protobuf:"varint,7,opt,name=positive,proto3" json:"positive,omitempty"`
+	// SHA-256 of "discreet fleet sum 1\0", the number of reports as 8 bytes, little-endian, and their sum; empty where none moves weights.
+	SumSha256 []byte `protobuf:"bytes,8,opt,name=sum_sha256,json=sumSha256,proto3" json:"sum_sha256,omitempty"`
+	// SHA-256 of the hashes of the reports, and of the places of the permits, each in ascending order.
+	ReportsSha256 []byte `protobuf:"bytes,9,opt,name=reports_sha256,json=reportsSha256,proto3" json:"reports_sha256,omitempty"`
+	PermitsSha256 []byte `protobuf:"bytes,10,opt,name=permits_sha256,json=permitsSha256,proto3" json:"permits_sha256,omitempty"`
+	// The devices that have drawn one permit of the run or more, two or more, and so on.
+	Drawn []uint64 `protobuf:"varint,11,rep,packed,name=drawn,proto3" json:"drawn,omitempty"`
+	// The weights after the round.
+	Version       uint64 `protobuf:"varint,12,opt,name=version,proto3" json:"version,omitempty"`
+	WeightsSha256 []byte `protobuf:"bytes,13,opt,name=weights_sha256,json=weightsSha256,proto3" json:"weights_sha256,omitempty"`
+	// SHA-256 of optimizer and influence as JSON.
+	LearningSha256 []byte `protobuf:"bytes,14,opt,name=learning_sha256,json=learningSha256,proto3" json:"learning_sha256,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RoundRecord) Reset() {
+	*x = RoundRecord{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundRecord) ProtoMessage() {}
+
+func (x *RoundRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
+func (*RoundRecord) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *RoundRecord) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetRound() uint64 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetSpecSha256() []byte {
+	if x != nil {
+		return x.SpecSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetState() RoundState {
+	if x != nil {
+		return x.State
+	}
+	return RoundState_ROUND_STATE_UNSPECIFIED
+}
+
+func (x *RoundRecord) GetAccepted() uint64 {
+	if x != nil {
+		return x.Accepted
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetPositive() uint64 {
+	if x != nil {
+		return x.Positive
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetSumSha256() []byte {
+	if x != nil {
+		return x.SumSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetReportsSha256() []byte {
+	if x != nil {
+		return x.ReportsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetPermitsSha256() []byte {
+	if x != nil {
+		return x.PermitsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetDrawn() []uint64 {
+	if x != nil {
+		return x.Drawn
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetWeightsSha256() []byte {
+	if x != nil {
+		return x.WeightsSha256
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetLearningSha256() []byte {
+	if x != nil {
+		return x.LearningSha256
+	}
+	return nil
+}
+
+// TranscriptEnd says where a transcript ends, so that nobody can cut it off.
+type TranscriptEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Run   []byte                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// The rounds that are over, and SHA-256 of the record of the last one; empty where there is none.
+	Rounds       uint64 `protobuf:"varint,2,opt,name=rounds,proto3" json:"rounds,omitempty"`
+	RecordSha256 []byte `protobuf:"bytes,3,opt,name=record_sha256,json=recordSha256,proto3" json:"record_sha256,omitempty"`
+	// No round follows.
+	Ended bool `protobuf:"varint,4,opt,name=ended,proto3" json:"ended,omitempty"`
+	// When it was signed.
+	At            int64 `protobuf:"varint,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TranscriptEnd) Reset() {
+	*x = TranscriptEnd{}
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TranscriptEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TranscriptEnd) ProtoMessage() {}
+
+func (x *TranscriptEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_discreet_fleet_v1_fleet_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TranscriptEnd.ProtoReflect.Descriptor instead.
+func (*TranscriptEnd) Descriptor() ([]byte, []int) {
+	return file_discreet_fleet_v1_fleet_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *TranscriptEnd) GetRun() []byte {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+func (x *TranscriptEnd) GetRounds() uint64 {
+	if x != nil {
+		return x.Rounds
+	}
+	return 0
+}
+
+func (x *TranscriptEnd) GetRecordSha256() []byte {
+	if x != nil {
+		return x.RecordSha256
+	}
+	return nil
+}
+
+func (x *TranscriptEnd) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *TranscriptEnd) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
 }
 
 var File_discreet_fleet_v1_fleet_proto protoreflect.FileDescriptor
@@ -2662,12 +3355,28 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x05ended\x18\x05 \x01(\bR\x05ended\x12\x17\n" +
 	"\x04last\x18\x06 \x01(\x04H\x00R\x04last\x88\x01\x01\x12!\n" +
 	"\fafter_sha256\x18\a \x01(\fR\vafterSha256B\a\n" +
-	"\x05_last\"a\n" +
+	"\x05_last\"\x80\x01\n" +
+	"\vDrawRequest\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x14\n" +
+	"\x05nonce\x18\x03 \x01(\fR\x05nonce\x12\x14\n" +
+	"\x05drawn\x18\x04 \x01(\x04R\x05drawn\x12\x1d\n" +
+	"\n" +
+	"drawn_here\x18\x05 \x01(\x04R\tdrawnHere\"E\n" +
+	"\fDrawResponse\x125\n" +
+	"\x06permit\x18\x01 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x06permit\"x\n" +
+	"\x06Permit\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x16\n" +
+	"\x06number\x18\x03 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05place\x18\x04 \x01(\fR\x05place\x12\x18\n" +
+	"\arequest\x18\x05 \x01(\fR\arequest\"\x98\x01\n" +
 	"\rUploadRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\rR\x03key\x12\x16\n" +
-	"\x06sealed\x18\x04 \x01(\fR\x06sealed\"F\n" +
+	"\x06sealed\x18\x04 \x01(\fR\x06sealed\x125\n" +
+	"\x06permit\x18\x05 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x06permit\"F\n" +
 	"\x0eUploadResponse\x124\n" +
 	"\averdict\x18\x01 \x01(\x0e2\x1a.discreet.fleet.v1.VerdictR\averdict\"\xf4\x01\n" +
 	"\x10CreateRunRequest\x121\n" +
@@ -2715,7 +3424,7 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
 	"\x05ended\x18\x03 \x01(\bR\x05ended\x126\n" +
-	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\xb7\x02\n" +
+	"\x06rounds\x18\x04 \x03(\v2\x1e.discreet.fleet.v1.RoundStatusR\x06rounds\"\xcf\x02\n" +
 	"\vRoundStatus\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x04R\x05round\x12+\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x17.discreet.fleet.v1.KindR\x04kind\x123\n" +
@@ -2727,7 +3436,8 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\tstd_error\x18\b \x01(\x01R\bstdError\x12\x10\n" +
 	"\x03low\x18\t \x01(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\n" +
-	" \x01(\x01R\x04high\"!\n" +
+	" \x01(\x01R\x04high\x12\x16\n" +
+	"\x06needed\x18\v \x01(\x04R\x06needed\"!\n" +
 	"\rEndRunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\fR\x03run\"\x10\n" +
 	"\x0eEndRunResponse\"G\n" +
@@ -2744,7 +3454,49 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x03run\x18\x01 \x01(\fR\x03run\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
 	"\x05round\x18\x03 \x01(\x04R\x05round\x12\x18\n" +
-	"\aweights\x18\x04 \x01(\fR\aweights*6\n" +
+	"\aweights\x18\x04 \x01(\fR\aweights\"X\n" +
+	"\x14GetTranscriptRequest\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x18\n" +
+	"\areports\x18\x03 \x01(\bR\areports\"\xee\x02\n" +
+	"\x15GetTranscriptResponse\x12#\n" +
+	"\rlearning_json\x18\x01 \x01(\fR\flearningJson\x12\x18\n" +
+	"\aweights\x18\x02 \x01(\fR\aweights\x12/\n" +
+	"\x03end\x18\x03 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x03end\x121\n" +
+	"\x04spec\x18\x04 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x04spec\x125\n" +
+	"\x06record\x18\x05 \x01(\v2\x1d.discreet.fleet.v1.SignedSpecR\x06record\x12\x10\n" +
+	"\x03sum\x18\x06 \x01(\fR\x03sum\x12\x16\n" +
+	"\x06hashes\x18\a \x01(\fR\x06hashes\x12\x18\n" +
+	"\apermits\x18\b \x01(\fR\apermits\x127\n" +
+	"\areports\x18\t \x03(\v2\x1d.discreet.fleet.v1.OpenReportR\areports\">\n" +
+	"\n" +
+	"OpenReport\x12\x1c\n" +
+	"\tnullifier\x18\x01 \x01(\fR\tnullifier\x12\x12\n" +
+	"\x04body\x18\x02 \x01(\fR\x04body\"\xcc\x03\n" +
+	"\vRoundRecord\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x04R\x05round\x12\x1a\n" +
+	"\bprevious\x18\x03 \x01(\fR\bprevious\x12\x1f\n" +
+	"\vspec_sha256\x18\x04 \x01(\fR\n" +
+	"specSha256\x123\n" +
+	"\x05state\x18\x05 \x01(\x0e2\x1d.discreet.fleet.v1.RoundStateR\x05state\x12\x1a\n" +
+	"\baccepted\x18\x06 \x01(\x04R\baccepted\x12\x1a\n" +
+	"\bpositive\x18\a \x01(\x04R\bpositive\x12\x1d\n" +
+	"\n" +
+	"sum_sha256\x18\b \x01(\fR\tsumSha256\x12%\n" +
+	"\x0ereports_sha256\x18\t \x01(\fR\rreportsSha256\x12%\n" +
+	"\x0epermits_sha256\x18\n" +
+	" \x01(\fR\rpermitsSha256\x12\x14\n" +
+	"\x05drawn\x18\v \x03(\x04R\x05drawn\x12\x18\n" +
+	"\aversion\x18\f \x01(\x04R\aversion\x12%\n" +
+	"\x0eweights_sha256\x18\r \x01(\fR\rweightsSha256\x12'\n" +
+	"\x0flearning_sha256\x18\x0e \x01(\fR\x0elearningSha256\"\x84\x01\n" +
+	"\rTranscriptEnd\x12\x10\n" +
+	"\x03run\x18\x01 \x01(\fR\x03run\x12\x16\n" +
+	"\x06rounds\x18\x02 \x01(\x04R\x06rounds\x12#\n" +
+	"\rrecord_sha256\x18\x03 \x01(\fR\frecordSha256\x12\x14\n" +
+	"\x05ended\x18\x04 \x01(\bR\x05ended\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x03R\x02at*6\n" +
 	"\x03Use\x12\x13\n" +
 	"\x0fUSE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bUSE_SIGN\x10\x01\x12\f\n" +
@@ -2780,9 +3532,10 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\n" +
 	"RunService\x12M\n" +
 	"\x06GetRun\x12 .discreet.fleet.v1.GetRunRequest\x1a!.discreet.fleet.v1.GetRunResponse\x12S\n" +
-	"\bGetRound\x12\".discreet.fleet.v1.GetRoundRequest\x1a#.discreet.fleet.v1.GetRoundResponse2^\n" +
-	"\rReportService\x12M\n" +
-	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\x97\x06\n" +
+	"\bGetRound\x12\".discreet.fleet.v1.GetRoundRequest\x1a#.discreet.fleet.v1.GetRoundResponse2\xa7\x01\n" +
+	"\rReportService\x12G\n" +
+	"\x04Draw\x12\x1e.discreet.fleet.v1.DrawRequest\x1a\x1f.discreet.fleet.v1.DrawResponse\x12M\n" +
+	"\x06Upload\x12 .discreet.fleet.v1.UploadRequest\x1a!.discreet.fleet.v1.UploadResponse2\xfb\x06\n" +
 	"\x0fOperatorService\x12V\n" +
 	"\tCreateRun\x12#.discreet.fleet.v1.CreateRunRequest\x1a$.discreet.fleet.v1.CreateRunResponse\x12V\n" +
 	"\tOpenRound\x12#.discreet.fleet.v1.OpenRoundRequest\x1a$.discreet.fleet.v1.OpenRoundResponse\x12Y\n" +
@@ -2793,7 +3546,8 @@ const file_discreet_fleet_v1_fleet_proto_rawDesc = "" +
 	"\x06Status\x12 .discreet.fleet.v1.StatusRequest\x1a!.discreet.fleet.v1.StatusResponse\x12M\n" +
 	"\x06EndRun\x12 .discreet.fleet.v1.EndRunRequest\x1a!.discreet.fleet.v1.EndRunResponse\x12\\\n" +
 	"\vCreateCodes\x12%.discreet.fleet.v1.CreateCodesRequest\x1a&.discreet.fleet.v1.CreateCodesResponse\x12V\n" +
-	"\tGetPolicy\x12#.discreet.fleet.v1.GetPolicyRequest\x1a$.discreet.fleet.v1.GetPolicyResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
+	"\tGetPolicy\x12#.discreet.fleet.v1.GetPolicyRequest\x1a$.discreet.fleet.v1.GetPolicyResponse\x12b\n" +
+	"\rGetTranscript\x12'.discreet.fleet.v1.GetTranscriptRequest\x1a(.discreet.fleet.v1.GetTranscriptResponseB7Z5github.com/discreet-rl/discreet/fleet/fleetv1;fleetv1b\x06proto3"
 
 var (
 	file_discreet_fleet_v1_fleet_proto_rawDescOnce sync.Once
@@ -2808,47 +3562,55 @@ func file_discreet_fleet_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_discreet_fleet_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_discreet_fleet_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_discreet_fleet_v1_fleet_proto_goTypes = []any{
-	(Use)(0),                    // 0: discreet.fleet.v1.Use
-	(Mode)(0),                   // 1: discreet.fleet.v1.Mode
-	(Kind)(0),                   // 2: discreet.fleet.v1.Kind
-	(Verdict)(0),                // 3: discreet.fleet.v1.Verdict
-	(RoundState)(0),             // 4: discreet.fleet.v1.RoundState
-	(*SignedSpec)(nil),          // 5: discreet.fleet.v1.SignedSpec
-	(*RunSpec)(nil),             // 6: discreet.fleet.v1.RunSpec
-	(*RoundSpec)(nil),           // 7: discreet.fleet.v1.RoundSpec
-	(*Randomizer)(nil),          // 8: discreet.fleet.v1.Randomizer
-	(*Key)(nil),                 // 9: discreet.fleet.v1.Key
-	(*EnrolRequest)(nil),        // 10: discreet.fleet.v1.EnrolRequest
-	(*EnrolResponse)(nil),       // 11: discreet.fleet.v1.EnrolResponse
-	(*RenewRequest)(nil),        // 12: discreet.fleet.v1.RenewRequest
-	(*RenewResponse)(nil),       // 13: discreet.fleet.v1.RenewResponse
-	(*GetRunRequest)(nil),       // 14: discreet.fleet.v1.GetRunRequest
-	(*GetRunResponse)(nil),      // 15: discreet.fleet.v1.GetRunResponse
-	(*GetRoundRequest)(nil),     // 16: discreet.fleet.v1.GetRoundRequest
-	(*GetRoundResponse)(nil),    // 17: discreet.fleet.v1.GetRoundResponse
-	(*UploadRequest)(nil),       // 18: discreet.fleet.v1.UploadRequest
-	(*UploadResponse)(nil),      // 19: discreet.fleet.v1.UploadResponse
-	(*CreateRunRequest)(nil),    // 20: discreet.fleet.v1.CreateRunRequest
-	(*CreateRunResponse)(nil),   // 21: discreet.fleet.v1.CreateRunResponse
-	(*OpenRoundRequest)(nil),    // 22: discreet.fleet.v1.OpenRoundRequest
-	(*OpenRoundResponse)(nil),   // 23: discreet.fleet.v1.OpenRoundResponse
-	(*CloseRoundRequest)(nil),   // 24: discreet.fleet.v1.CloseRoundRequest
-	(*CloseRoundResponse)(nil),  // 25: discreet.fleet.v1.CloseRoundResponse
-	(*RevokeRequest)(nil),       // 26: discreet.fleet.v1.RevokeRequest
-	(*RevokeResponse)(nil),      // 27: discreet.fleet.v1.RevokeResponse
-	(*RotateKeyRequest)(nil),    // 28: discreet.fleet.v1.RotateKeyRequest
-	(*RotateKeyResponse)(nil),   // 29: discreet.fleet.v1.RotateKeyResponse
-	(*StatusRequest)(nil),       // 30: discreet.fleet.v1.StatusRequest
-	(*StatusResponse)(nil),      // 31: discreet.fleet.v1.StatusResponse
-	(*RoundStatus)(nil),         // 32: discreet.fleet.v1.RoundStatus
-	(*EndRunRequest)(nil),       // 33: discreet.fleet.v1.EndRunRequest
-	(*EndRunResponse)(nil),      // 34: discreet.fleet.v1.EndRunResponse
-	(*CreateCodesRequest)(nil),  // 35: discreet.fleet.v1.CreateCodesRequest
-	(*CreateCodesResponse)(nil), // 36: discreet.fleet.v1.CreateCodesResponse
-	(*GetPolicyRequest)(nil),    // 37: discreet.fleet.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),   // 38: discreet.fleet.v1.GetPolicyResponse
+	(Use)(0),                      // 0: discreet.fleet.v1.Use
+	(Mode)(0),                     // 1: discreet.fleet.v1.Mode
+	(Kind)(0),                     // 2: discreet.fleet.v1.Kind
+	(Verdict)(0),                  // 3: discreet.fleet.v1.Verdict
+	(RoundState)(0),               // 4: discreet.fleet.v1.RoundState
+	(*SignedSpec)(nil),            // 5: discreet.fleet.v1.SignedSpec
+	(*RunSpec)(nil),               // 6: discreet.fleet.v1.RunSpec
+	(*RoundSpec)(nil),             // 7: discreet.fleet.v1.RoundSpec
+	(*Randomizer)(nil),            // 8: discreet.fleet.v1.Randomizer
+	(*Key)(nil),                   // 9: discreet.fleet.v1.Key
+	(*EnrolRequest)(nil),          // 10: discreet.fleet.v1.EnrolRequest
+	(*EnrolResponse)(nil),         // 11: discreet.fleet.v1.EnrolResponse
+	(*RenewRequest)(nil),          // 12: discreet.fleet.v1.RenewRequest
+	(*RenewResponse)(nil),         // 13: discreet.fleet.v1.RenewResponse
+	(*GetRunRequest)(nil),         // 14: discreet.fleet.v1.GetRunRequest
+	(*GetRunResponse)(nil),        // 15: discreet.fleet.v1.GetRunResponse
+	(*GetRoundRequest)(nil),       // 16: discreet.fleet.v1.GetRoundRequest
+	(*GetRoundResponse)(nil),      // 17: discreet.fleet.v1.GetRoundResponse
+	(*DrawRequest)(nil),           // 18: discreet.fleet.v1.DrawRequest
+	(*DrawResponse)(nil),          // 19: discreet.fleet.v1.DrawResponse
+	(*Permit)(nil),                // 20: discreet.fleet.v1.Permit
+	(*UploadRequest)(nil),         // 21: discreet.fleet.v1.UploadRequest
+	(*UploadResponse)(nil),        // 22: discreet.fleet.v1.UploadResponse
+	(*CreateRunRequest)(nil),      // 23: discreet.fleet.v1.CreateRunRequest
+	(*CreateRunResponse)(nil),     // 24: discreet.fleet.v1.CreateRunResponse
+	(*OpenRoundRequest)(nil),      // 25: discreet.fleet.v1.OpenRoundRequest
+	(*OpenRoundResponse)(nil),     // 26: discreet.fleet.v1.OpenRoundResponse
+	(*CloseRoundRequest)(nil),     // 27: discreet.fleet.v1.CloseRoundRequest
+	(*CloseRoundResponse)(nil),    // 28: discreet.fleet.v1.CloseRoundResponse
+	(*RevokeRequest)(nil),         // 29: discreet.fleet.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 30: discreet.fleet.v1.RevokeResponse
+	(*RotateKeyRequest)(nil),      // 31: discreet.fleet.v1.RotateKeyRequest
+	(*RotateKeyResponse)(nil),     // 32: discreet.fleet.v1.RotateKeyResponse
+	(*StatusRequest)(nil),         // 33: discreet.fleet.v1.StatusRequest
+	(*StatusResponse)(nil),        // 34: discreet.fleet.v1.StatusResponse
+	(*RoundStatus)(nil),           // 35: discreet.fleet.v1.RoundStatus
+	(*EndRunRequest)(nil),         // 36: discreet.fleet.v1.EndRunRequest
+	(*EndRunResponse)(nil),        // 37: discreet.fleet.v1.EndRunResponse
+	(*CreateCodesRequest)(nil),    // 38: discreet.fleet.v1.CreateCodesRequest
+	(*CreateCodesResponse)(nil),   // 39: discreet.fleet.v1.CreateCodesResponse
+	(*GetPolicyRequest)(nil),      // 40: discreet.fleet.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),     // 41: discreet.fleet.v1.GetPolicyResponse
+	(*GetTranscriptRequest)(nil),  // 42: discreet.fleet.v1.GetTranscriptRequest
+	(*GetTranscriptResponse)(nil), // 43: discreet.fleet.v1.GetTranscriptResponse
+	(*OpenReport)(nil),            // 44: discreet.fleet.v1.OpenReport
+	(*RoundRecord)(nil),           // 45: discreet.fleet.v1.RoundRecord
+	(*TranscriptEnd)(nil),         // 46: discreet.fleet.v1.TranscriptEnd
 }
 var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	8,  // 0: discreet.fleet.v1.RunSpec.randomizer:type_name -> discreet.fleet.v1.Randomizer
@@ -2859,48 +3621,59 @@ var file_discreet_fleet_v1_fleet_proto_depIdxs = []int32{
 	0,  // 5: discreet.fleet.v1.Key.use:type_name -> discreet.fleet.v1.Use
 	5,  // 6: discreet.fleet.v1.GetRunResponse.specs:type_name -> discreet.fleet.v1.SignedSpec
 	5,  // 7: discreet.fleet.v1.GetRoundResponse.specs:type_name -> discreet.fleet.v1.SignedSpec
-	3,  // 8: discreet.fleet.v1.UploadResponse.verdict:type_name -> discreet.fleet.v1.Verdict
-	5,  // 9: discreet.fleet.v1.CreateRunRequest.spec:type_name -> discreet.fleet.v1.SignedSpec
-	2,  // 10: discreet.fleet.v1.OpenRoundRequest.kind:type_name -> discreet.fleet.v1.Kind
-	5,  // 11: discreet.fleet.v1.OpenRoundResponse.spec:type_name -> discreet.fleet.v1.SignedSpec
-	32, // 12: discreet.fleet.v1.CloseRoundResponse.round:type_name -> discreet.fleet.v1.RoundStatus
-	5,  // 13: discreet.fleet.v1.RotateKeyRequest.spec:type_name -> discreet.fleet.v1.SignedSpec
-	32, // 14: discreet.fleet.v1.StatusResponse.rounds:type_name -> discreet.fleet.v1.RoundStatus
-	2,  // 15: discreet.fleet.v1.RoundStatus.kind:type_name -> discreet.fleet.v1.Kind
-	4,  // 16: discreet.fleet.v1.RoundStatus.state:type_name -> discreet.fleet.v1.RoundState
-	10, // 17: discreet.fleet.v1.EnrolService.Enrol:input_type -> discreet.fleet.v1.EnrolRequest
-	12, // 18: discreet.fleet.v1.EnrolService.Renew:input_type -> discreet.fleet.v1.RenewRequest
-	14, // 19: discreet.fleet.v1.RunService.GetRun:input_type -> discreet.fleet.v1.GetRunRequest
-	16, // 20: discreet.fleet.v1.RunService.GetRound:input_type -> discreet.fleet.v1.GetRoundRequest
-	18, // 21: discreet.fleet.v1.ReportService.Upload:input_type -> discreet.fleet.v1.UploadRequest
-	20, // 22: discreet.fleet.v1.OperatorService.CreateRun:input_type -> discreet.fleet.v1.CreateRunRequest
-	22, // 23: discreet.fleet.v1.OperatorService.OpenRound:input_type -> discreet.fleet.v1.OpenRoundRequest
-	24, // 24: discreet.fleet.v1.OperatorService.CloseRound:input_type -> discreet.fleet.v1.CloseRoundRequest
-	26, // 25: discreet.fleet.v1.OperatorService.Revoke:input_type -> discreet.fleet.v1.RevokeRequest
-	28, // 26: discreet.fleet.v1.OperatorService.RotateKey:input_type -> discreet.fleet.v1.RotateKeyRequest
-	30, // 27: discreet.fleet.v1.OperatorService.Status:input_type -> discreet.fleet.v1.StatusRequest
-	33, // 28: discreet.fleet.v1.OperatorService.EndRun:input_type -> discreet.fleet.v1.EndRunRequest
-	35, // 29: discreet.fleet.v1.OperatorService.CreateCodes:input_type -> discreet.fleet.v1.CreateCodesRequest
-	37, // 30: discreet.fleet.v1.OperatorService.GetPolicy:input_type -> discreet.fleet.v1.GetPolicyRequest
-	11, // 31: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
-	13, // 32: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
-	15, // 33: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
-	17, // 34: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
-	19, // 35: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
-	21, // 36: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
-	23, // 37: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
-	25, // 38: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
-	27, // 39: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
-	29, // 40: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
-	31, // 41: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
-	34, // 42: discreet.fleet.v1.OperatorService.EndRun:output_type -> discreet.fleet.v1.EndRunResponse
-	36, // 43: discreet.fleet.v1.OperatorService.CreateCodes:output_type -> discreet.fleet.v1.CreateCodesResponse
-	38, // 44: discreet.fleet.v1.OperatorService.GetPolicy:output_type -> discreet.fleet.v1.GetPolicyResponse
-	31, // [31:45] is the sub-list for method output_type
-	17, // [17:31] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	5,  // 8: discreet.fleet.v1.DrawResponse.permit:type_name -> discreet.fleet.v1.SignedSpec
+	5,  // 9: discreet.fleet.v1.UploadRequest.permit:type_name -> discreet.fleet.v1.SignedSpec
+	3,  // 10: discreet.fleet.v1.UploadResponse.verdict:type_name -> discreet.fleet.v1.Verdict
+	5,  // 11: discreet.fleet.v1.CreateRunRequest.spec:type_name -> discreet.fleet.v1.SignedSpec
+	2,  // 12: discreet.fleet.v1.OpenRoundRequest.kind:type_name -> discreet.fleet.v1.Kind
+	5,  // 13: discreet.fleet.v1.OpenRoundResponse.spec:type_name -> discreet.fleet.v1.SignedSpec
+	35, // 14: discreet.fleet.v1.CloseRoundResponse.round:type_name -> discreet.fleet.v1.RoundStatus
+	5,  // 15: discreet.fleet.v1.RotateKeyRequest.spec:type_name -> discreet.fleet.v1.SignedSpec
+	35, // 16: discreet.fleet.v1.StatusResponse.rounds:type_name -> discreet.fleet.v1.RoundStatus
+	2,  // 17: discreet.fleet.v1.RoundStatus.kind:type_name -> discreet.fleet.v1.Kind
+	4,  // 18: discreet.fleet.v1.RoundStatus.state:type_name -> discreet.fleet.v1.RoundState
+	5,  // 19: discreet.fleet.v1.GetTranscriptResponse.end:type_name -> discreet.fleet.v1.SignedSpec
+	5,  // 20: discreet.fleet.v1.GetTranscriptResponse.spec:type_name -> discreet.fleet.v1.SignedSpec
+	5,  // 21: discreet.fleet.v1.GetTranscriptResponse.record:type_name -> discreet.fleet.v1.SignedSpec
+	44, // 22: discreet.fleet.v1.GetTranscriptResponse.reports:type_name -> discreet.fleet.v1.OpenReport
+	4,  // 23: discreet.fleet.v1.RoundRecord.state:type_name -> discreet.fleet.v1.RoundState
+	10, // 24: discreet.fleet.v1.EnrolService.Enrol:input_type -> discreet.fleet.v1.EnrolRequest
+	12, // 25: discreet.fleet.v1.EnrolService.Renew:input_type -> discreet.fleet.v1.RenewRequest
+	14, // 26: discreet.fleet.v1.RunService.GetRun:input_type -> discreet.fleet.v1.GetRunRequest
+	16, // 27: discreet.fleet.v1.RunService.GetRound:input_type -> discreet.fleet.v1.GetRoundRequest
+	18, // 28: discreet.fleet.v1.ReportService.Draw:input_type -> discreet.fleet.v1.DrawRequest
+	21, // 29: discreet.fleet.v1.ReportService.Upload:input_type -> discreet.fleet.v1.UploadRequest
+	23, // 30: discreet.fleet.v1.OperatorService.CreateRun:input_type -> discreet.fleet.v1.CreateRunRequest
+	25, // 31: discreet.fleet.v1.OperatorService.OpenRound:input_type -> discreet.fleet.v1.OpenRoundRequest
+	27, // 32: discreet.fleet.v1.OperatorService.CloseRound:input_type -> discreet.fleet.v1.CloseRoundRequest
+	29, // 33: discreet.fleet.v1.OperatorService.Revoke:input_type -> discreet.fleet.v1.RevokeRequest
+	31, // 34: discreet.fleet.v1.OperatorService.RotateKey:input_type -> discreet.fleet.v1.RotateKeyRequest
+	33, // 35: discreet.fleet.v1.OperatorService.Status:input_type -> discreet.fleet.v1.StatusRequest
+	36, // 36: discreet.fleet.v1.OperatorService.EndRun:input_type -> discreet.fleet.v1.EndRunRequest
+	38, // 37: discreet.fleet.v1.OperatorService.CreateCodes:input_type -> discreet.fleet.v1.CreateCodesRequest
+	40, // 38: discreet.fleet.v1.OperatorService.GetPolicy:input_type -> discreet.fleet.v1.GetPolicyRequest
+	42, // 39: discreet.fleet.v1.OperatorService.GetTranscript:input_type -> discreet.fleet.v1.GetTranscriptRequest
+	11, // 40: discreet.fleet.v1.EnrolService.Enrol:output_type -> discreet.fleet.v1.EnrolResponse
+	13, // 41: discreet.fleet.v1.EnrolService.Renew:output_type -> discreet.fleet.v1.RenewResponse
+	15, // 42: discreet.fleet.v1.RunService.GetRun:output_type -> discreet.fleet.v1.GetRunResponse
+	17, // 43: discreet.fleet.v1.RunService.GetRound:output_type -> discreet.fleet.v1.GetRoundResponse
+	19, // 44: discreet.fleet.v1.ReportService.Draw:output_type -> discreet.fleet.v1.DrawResponse
+	22, // 45: discreet.fleet.v1.ReportService.Upload:output_type -> discreet.fleet.v1.UploadResponse
+	24, // 46: discreet.fleet.v1.OperatorService.CreateRun:output_type -> discreet.fleet.v1.CreateRunResponse
+	26, // 47: discreet.fleet.v1.OperatorService.OpenRound:output_type -> discreet.fleet.v1.OpenRoundResponse
+	28, // 48: discreet.fleet.v1.OperatorService.CloseRound:output_type -> discreet.fleet.v1.CloseRoundResponse
+	30, // 49: discreet.fleet.v1.OperatorService.Revoke:output_type -> discreet.fleet.v1.RevokeResponse
+	32, // 50: discreet.fleet.v1.OperatorService.RotateKey:output_type -> discreet.fleet.v1.RotateKeyResponse
+	34, // 51: discreet.fleet.v1.OperatorService.Status:output_type -> discreet.fleet.v1.StatusResponse
+	37, // 52: discreet.fleet.v1.OperatorService.EndRun:output_type -> discreet.fleet.v1.EndRunResponse
+	39, // 53: discreet.fleet.v1.OperatorService.CreateCodes:output_type -> discreet.fleet.v1.CreateCodesResponse
+	41, // 54: discreet.fleet.v1.OperatorService.GetPolicy:output_type -> discreet.fleet.v1.GetPolicyResponse
+	43, // 55: discreet.fleet.v1.OperatorService.GetTranscript:output_type -> discreet.fleet.v1.GetTranscriptResponse
+	40, // [40:56] is the sub-list for method output_type
+	24, // [24:40] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_discreet_fleet_v1_fleet_proto_init() }
@@ -2915,7 +3688,7 @@ func file_discreet_fleet_v1_fleet_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_discreet_fleet_v1_fleet_proto_rawDesc), len(file_discreet_fleet_v1_fleet_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   34,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/discreet-rl/discreet/fleet/device"
@@ -24,7 +26,7 @@ func deviceOf(f yamlfile.FleetAgent, log io.Writer) (device.Config, error) {
 		return device.Config{}, fmt.Errorf("root: %w", err)
 	}
 	c := device.Config{
-		Dir: f.Path(f.State), Root: root, Epsilon: f.Epsilon,
+		Dir: f.Path(f.State), Root: root, Epsilon: f.Epsilon, Machine: f.Machine,
 		Consent: device.Consent{Purpose: f.Consent.Purpose, Randomizer: f.Consent.Randomizer, Reports: f.Consent.Reports, Dim: f.Consent.Weights},
 		Log:     service.NewLog(log, slog.LevelInfo, fleet.DeviceLogKeys()),
 	}
@@ -39,6 +41,24 @@ func deviceOf(f yamlfile.FleetAgent, log io.Writer) (device.Config, error) {
 	c.Consent.Local = (*fleet.Hash)(local)
 	c.Run, err = f.RunID()
 	return c, err
+}
+
+// Move binds the state of the device to this machine, where it was brought.
+func Move(ctx context.Context, f yamlfile.FleetAgent, told io.Writer) error {
+	c, err := deviceOf(f, told)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "state.db")); err != nil {
+		return fmt.Errorf("%w: state: there is none to move in %s: %w", yamlfile.ErrSyntax, c.Dir, err)
+	}
+	c.Move = true
+	a, err := device.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(told, "the state in %s is bound to this machine; remove every other copy of it: two that go on stop each other\n", c.Dir)
+	return a.Close()
 }
 
 // Run takes part with the device of the configuration until the run has ended, its budget is used up or ctx ends. A learner's

@@ -20,6 +20,7 @@ const usage = `Take part in the training of a fleet with this device: discreet f
 else of discreet. docs/fleet.md explains the configuration.
 
   discreet-agent [-set key.key=value]... CONFIG.yaml
+  discreet-agent -move CONFIG.yaml     the state was moved to this machine
   discreet-agent -version
 `
 
@@ -42,6 +43,7 @@ func Main(args []string, in io.Reader, out, told io.Writer) int {
 	flags.Usage = func() { fmt.Fprint(told, usage) }
 	flags.Var(&set, "set", "")
 	version := flags.Bool("version", false, "")
+	move := flags.Bool("move", false, "")
 	if err := flags.Parse(args); err == flag.ErrHelp {
 		return 0
 	} else if err != nil {
@@ -60,7 +62,11 @@ func Main(args []string, in io.Reader, out, told io.Writer) int {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	f, err := yamlfile.LoadFleetAgent(flags.Arg(0), set)
 	if err == nil {
-		err = Run(ctx, f, in, out, told)
+		if *move {
+			err = Move(ctx, f, told)
+		} else {
+			err = Run(ctx, f, in, out, told)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(told, "discreet-agent:", fault.Words(err))

@@ -25,7 +25,7 @@ func newFleet() *cobra.Command {
 	return family("fleet", "Train a policy on devices over a network, under local privacy",
 		"docs/fleet.md explains the configuration and the order of the commands: plan, keys, serve, enrol, create, agent, status.",
 		newFleetKeys(), newFleetServe(), newFleetCreate(), newFleetPlan(), newFleetEnrol(), newFleetRound(), newFleetStatus(),
-		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetAgent())
+		newFleetRevoke(), newFleetRotate(), newFleetSign(), newFleetPolicy(), newFleetBackup(), newFleetRestore(), newFleetTranscript(), newFleetVerify(), newFleetAgent())
 }
 
 // fleetFile is the YAML of a fleet: the server, and the run.
@@ -63,6 +63,9 @@ type fleetFile struct {
 		// PerAddress bounds requests; 2000 by default, and ten times as many at once.
 		PerAddress float64 `yaml:"requests_per_second_and_address"`
 	} `yaml:"limits"`
+	// KeepRounds is of how many rounds that are over the store keeps the reports, for transcripts; 2 by
+	// default.
+	KeepRounds uint64 `yaml:"keep_rounds"`
 	// CertificateDays is how long certificates of devices are valid: 30 by default, an hour to 400
 	// days.
 	CertificateDays float64 `yaml:"certificate_days"`
@@ -259,7 +262,9 @@ func (p plannedFleet) print(w io.Writer, r operator.Run, budget float64) {
 	}
 	fmt.Fprintf(w, "asked     %.4g reports of a device on average\n", p.Asked)
 	fmt.Fprintf(w, "reports   %.0f at most, of %.0f devices at least, in %s\n", p.Reports, p.Devices, seconds(p.Seconds).Round(time.Second))
-	if p.Success != nil {
+	if p.TooFew != "" {
+		fmt.Fprintf(w, "success   NOT expected: %s, and half of the trials needed %.0f or more (%s); have more rounds, or more devices a round\n", p.TooFew, p.Success.Median, p.Success.Setting)
+	} else if p.Success != nil {
 		fmt.Fprintf(w, "success   first after %.0f reports, %.0f in half of the trials and %.0f in the slowest quarter; %.0f%% of trials succeed (%s, 20 trials in one process, whose updates grow by 1%%; docs/results/training.md)\n", p.Success.Lower, p.Success.Median, p.Success.Upper, 100*p.Success.Share, p.Success.Setting)
 		if b := p.Success.Between; b != nil {
 			fmt.Fprintf(w, "          not measured at epsilon %.4g: on a line between %g and %g, which were\n", p.Epsilon, b[0], b[1])
@@ -271,7 +276,7 @@ func (p plannedFleet) print(w io.Writer, r operator.Run, budget float64) {
 		fmt.Fprintf(w, "refused   by create: %s\n", p.Refused)
 	}
 	if p.StdError > 0 {
-		fmt.Fprintf(w, "evaluate  the share of successful devices within +- %.3f (one standard deviation at most) from a full round\n", p.StdError)
+		fmt.Fprintf(w, "evaluate  the share of successful devices within +- %.3f (one standard deviation at most) from a full round of %d; %d answers tell a policy that works from others\n", p.StdError, p.Answers, p.AnswersNeeded)
 	}
 	fmt.Fprintf(w, "network   %d bytes up and %d down a report, without TLS and HTTP\n", p.BytesUp, p.BytesDown)
 }

@@ -210,6 +210,8 @@ type successJSON struct {
 	Share    float64    `json:"share"`
 	StdError float64    `json:"std_error"`
 	Interval [2]float64 `json:"interval"`
+	// Needed is the number of answers below which the interval tells nothing of a policy that works.
+	Needed uint64 `json:"needed"`
 }
 
 func showStatus(cmd *cobra.Command, s operator.Services, run runID, rounds uint32) error {
@@ -226,7 +228,7 @@ func showStatus(cmd *cobra.Command, s operator.Services, run runID, rounds uint3
 	for _, r := range answer.GetRounds() {
 		j := roundJSON{r.GetRound(), lower(r.GetKind().String(), "KIND_"), lower(r.GetState().String(), "ROUND_STATE_"), r.GetVersion(), time.UnixMilli(r.GetUploadUntil()).UTC(), r.GetAccepted(), nil}
 		if r.GetKind() == fleetv1.Kind_KIND_EVALUATE && r.GetState() == fleetv1.RoundState_ROUND_STATE_APPLIED {
-			j.Success = &successJSON{r.GetShare(), r.GetStdError(), [2]float64{r.GetLow(), r.GetHigh()}}
+			j.Success = &successJSON{r.GetShare(), r.GetStdError(), [2]float64{r.GetLow(), r.GetHigh()}, r.GetNeeded()}
 		}
 		out.Rounds = append(out.Rounds, j)
 	}
@@ -239,6 +241,8 @@ func showStatus(cmd *cobra.Command, s operator.Services, run runID, rounds uint3
 		for _, r := range out.Rounds {
 			fmt.Fprintf(w, "round %d  %-8s  %-9s", r.Round, r.Kind, r.State)
 			switch {
+			case r.Success != nil && (r.Accepted < r.Success.Needed || r.Success.Needed == 0):
+				fmt.Fprintf(w, "  %d reports; success not known: %s (in [%.3f, %.3f])\n", r.Accepted, needs(r.Success.Needed), r.Success.Interval[0], r.Success.Interval[1])
 			case r.Success != nil:
 				fmt.Fprintf(w, "  %d reports; success %.3f, in [%.3f, %.3f] at %g%% for all evaluations at once\n",
 					r.Accepted, r.Success.Share, r.Success.Interval[0], r.Success.Interval[1], 100*aggregator.Confidence)
@@ -249,6 +253,14 @@ func showStatus(cmd *cobra.Command, s operator.Services, run runID, rounds uint3
 			}
 		}
 	})
+}
+
+// needs says how many answers an evaluation needs.
+func needs(n uint64) string {
+	if n == 0 {
+		return "a million answers do not tell it"
+	}
+	return fmt.Sprintf("it takes %d answers", n)
 }
 
 func lower(name, prefix string) string { return strings.ToLower(strings.TrimPrefix(name, prefix)) }

@@ -20,14 +20,20 @@ import (
 	"github.com/discreet-rl/discreet/internal/yamlfile"
 )
 
+// loadFleet reads the configuration of a fleet, with what --set overrides.
+func loadFleet(cmd *cobra.Command, path string) (fleetFile, error) {
+	f, err := yamlfile.Load[fleetFile](path, overrides(cmd))
+	f.dir = filepath.Dir(path)
+	return f, err
+}
+
 // fleetCommand is one that reads the configuration of a fleet.
 func fleetCommand(use, short, long string, run func(*cobra.Command, fleetFile) error) *cobra.Command {
 	cmd := command(use, short, long, oneConfiguration, func(cmd *cobra.Command, args []string) error {
-		f, err := yamlfile.Load[fleetFile](args[0], overrides(cmd))
+		f, err := loadFleet(cmd, args[0])
 		if err != nil {
 			return err
 		}
-		f.dir = filepath.Dir(args[0])
 		return run(cmd, f)
 	})
 	setFlag(cmd)
@@ -107,7 +113,7 @@ func newFleetServe() *cobra.Command {
 				return err
 			}
 			c := aggregator.Config{
-				Listen: f.Listen, Page: f.Page, Version: discreet.Version(), Store: f.path(f.Store), Keys: keys, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
+				Listen: f.Listen, Page: f.Page, Version: discreet.Version(), Store: f.path(f.Store), Keys: keys, Keep: f.KeepRounds, Queue: l.Queue, Batch: l.Batch, MostRequest: l.Request,
 				Grace: seconds(l.Grace), Valid: days(f.CertificateDays), Limits: service.Limits{Connections: l.Connections, AddressConnections: l.OfAddress, AddressRate: each},
 				PerDevice: service.Rate{Every: seconds(l.PerDevice), Burst: 5}, Metrics: service.NewMetrics("fleet").WithProcess(),
 				Log: service.NewLog(cmd.ErrOrStderr(), slog.LevelInfo, aggregator.LogKeys()),
@@ -205,6 +211,20 @@ func newFleetCreate() *cobra.Command {
 	return cmd
 }
 
+func newFleetAgentMove() *cobra.Command {
+	cmd := command("move CONFIG.yaml", "Say that the device's state was moved to this machine",
+		"A state is bound to the machine on which it was begun, and refused on others. Remove every other copy of it first:\nwhere two go on, the server's permits stop one or both of them for good.", oneConfiguration,
+		func(cmd *cobra.Command, args []string) error {
+			f, err := yamlfile.LoadFleetAgent(args[0], overrides(cmd))
+			if err != nil {
+				return err
+			}
+			return agent.Move(cmd.Context(), f, cmd.ErrOrStderr())
+		})
+	setFlag(cmd)
+	return cmd
+}
+
 func newFleetAgent() *cobra.Command {
 	cmd := command("agent CONFIG.yaml", "Take part in the training of a fleet with this device",
 		`Take part in the training of a fleet, until the run has ended or the budget is used
@@ -220,5 +240,6 @@ else goes to standard error. docs/fleet.md explains the keys.`, oneConfiguration
 			return agent.Run(cmd.Context(), f, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		})
 	setFlag(cmd)
+	cmd.AddCommand(newFleetAgentMove())
 	return cmd
 }

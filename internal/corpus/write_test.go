@@ -357,7 +357,7 @@ func (w *writer) fleet() {
 		"get_run_request": &fleetv1.GetRunRequest{Run: run.ID[:]}, "get_run": &fleetv1.GetRunResponse{Specs: []*fleetv1.SignedSpec{first}, Now: opens},
 		"get_round_request": &fleetv1.GetRoundRequest{Run: run.ID[:], Weights: true},
 		"get_round":         &fleetv1.GetRoundResponse{Specs: []*fleetv1.SignedSpec{signed}, Weights: fleet.EncodeWeights(weights), Now: opens},
-		"upload":            round.Request(sealed, key),
+		"upload":            round.Request(sealed, key, nil),
 	} {
 		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 		must(err)

@@ -125,7 +125,7 @@ func (r *Round) Seed(nullifier [32]byte) local.Seed {
 	return sha256.Sum256(b)
 }
 
-// Request is the message that carries a sealed report.
-func (r *Round) Request(sealed []byte, to Key) *fleetv1.UploadRequest {
-	return &fleetv1.UploadRequest{Run: r.run.ID[:], Round: r.Number, Key: to.ID, Sealed: sealed}
+// Request is the message that carries a sealed report, under a permit.
+func (r *Round) Request(sealed []byte, to Key, permit *fleetv1.SignedSpec) *fleetv1.UploadRequest {
+	return &fleetv1.UploadRequest{Run: r.run.ID[:], Round: r.Number, Key: to.ID, Sealed: sealed, Permit: permit}
 }

@@ -16,8 +16,11 @@ const Root = 0
 
 // What is signed begins with one of these, so that no signature is good for anything else.
 const (
-	runContext   = "discreet fleet run 1\x00"
-	roundContext = "discreet fleet round 1\x00"
+	runContext    = "discreet fleet run 1\x00"
+	roundContext  = "discreet fleet round 1\x00"
+	permitContext = "discreet fleet permit 1\x00"
+	recordContext = "discreet fleet record 1\x00"
+	endContext    = "discreet fleet transcript 1\x00"
 )
 
 // Hash is the SHA-256 of a spec as it was signed, or of weights.

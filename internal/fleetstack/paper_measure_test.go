@@ -204,7 +204,12 @@ func (p trial) overTheNetwork(t *testing.T, s *stack, most int) (scores, weights
 					t.Error(err)
 					return
 				}
-				if a, err := m.reports.Upload(t.Context(), round.Request(sealed, key)); err != nil || a.GetVerdict() != fleetv1.Verdict_VERDICT_ACCEPTED {
+				permit, err := m.reports.Draw(t.Context(), &fleetv1.DrawRequest{Run: s.run[:], Round: round.Number, Nonce: m.pseudonym[:]})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if a, err := m.reports.Upload(t.Context(), round.Request(sealed, key, permit.GetPermit())); err != nil || a.GetVerdict() != fleetv1.Verdict_VERDICT_ACCEPTED {
 					t.Errorf("round %d: %v, %v", round.Number, a.GetVerdict(), err)
 				}
 			})

@@ -134,7 +134,7 @@ func newStack(t *testing.T, k task) *stack {
 	now := time.Now()
 	signed, err := fleet.SignRun(root, &fleetv1.RunSpec{
 		Run: s.run[:], Schema: 1, Purpose: "balance poles", LocalJson: local, Randomizer: fleet.RandomizerMessage(k.randomizer), EpsilonReport: k.randomizer.Epsilon,
-		ReportsPerDevice: uint32(k.reports), Dim: uint32(d.Dim()), ReportBytes: 512, Mode: fleetv1.Mode_MODE_LINKED, Keys: keys.Public(nil, now.Add(-time.Minute), now.Add(time.Hour)),
+		ReportsPerDevice: uint32(k.reports), Dim: uint32(d.Dim()), ReportBytes: 512, Mode: fleetv1.Mode_MODE_LINKED, Keys: keys.Public(nil, now.Add(-time.Minute), now.Add(time.Hour)), MinClient: fleet.PermitClient,
 	})
 	check(err)
 	_, err = s.operator.CreateRun(t.Context(), &fleetv1.CreateRunRequest{

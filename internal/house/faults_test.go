@@ -32,7 +32,7 @@ var unmarked = []string{
 	"internal/parquet.ErrColumn", "internal/parquet.ErrEmpty", "internal/parquet.ErrFormat", "internal/parquet.ErrValue",
 	"internal/pgtest.ErrUnavailable",
 	"internal/schema.ErrInvalid",
-	"internal/fleet/aggregator.ErrDiverged", "fleet/device.ErrClock", "fleet/device.ErrIdentity", "fleet/device.ErrWallet", "internal/fleet/store.ErrFence",
+	"internal/fleet/aggregator.ErrDiverged", "fleet/device.ErrClock", "fleet/device.ErrIdentity", "fleet/device.ErrWallet", "internal/fleet/store.ErrFence", "internal/fleet/transcript.ErrWrong",
 	"internal/service.ErrAnonymous", "internal/service.ErrAway", "internal/service.ErrRevoked", "internal/service/database.ErrSchema",
 	"internal/signature.ErrEnvelope", "internal/signature.ErrForeign", "internal/signature.ErrSignature", "internal/signature.ErrUnsigned",
 	"internal/xmath.ErrIntegration",

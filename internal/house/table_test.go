@@ -90,8 +90,8 @@ var table = []part{
 	{name: "fleet", tree: "fleet", over: []string{"ground", "privacy", "learning", "ledger", "training"}, layers: [][]string{
 		{"fleet/fleetv1", "internal/fleet/store", "internal/fleet/pages"}, // generated messages and services; the rows of an aggregator; HTML
 		{"internal/fleet"}, // specs, consent, weights, sealed reports
-		{"internal/fleet/aggregator", "fleet/device"}, // the server; the devices' agent
-		{"internal/fleet/operator"},                   // runs, plans, the operator's side of the wire
+		{"internal/fleet/aggregator", "fleet/device"},            // the server; the devices' agent
+		{"internal/fleet/operator", "internal/fleet/transcript"}, // runs, plans, the operator's side of the wire; what anybody checks of a run
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{
 		{"serve/internal/tokens"}, // who has which token

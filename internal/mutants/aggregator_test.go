@@ -26,7 +26,7 @@ func aggregatorMutants() []mutant {
 		{name: "fleet: late reports are taken", in: "internal/fleet/store", run: "TimesAreThose",
 			edits: edits{{"case now > until+grace.Milliseconds():", "case now > until+1000*grace.Milliseconds():"}}},
 		{name: "fleet: a device has one nullifier for all rounds", in: "internal/fleet/aggregator", run: "NullifierIsOfOneRound",
-			edits: edits{{"pseudonymOf(id.Name), l.id, round.Number)", "pseudonymOf(id.Name), l.id, 1)"}}},
+			edits: edits{{"fleet.Nullifier(pseudonym, l.id, round.Number)", "fleet.Nullifier(pseudonym, l.id, 1)"}}},
 		{name: "fleet: keys that are not here are announced", in: "internal/fleet/aggregator", run: "KeysAreRotated",
 			edits: edits{{"		if !same {", "		if !same && key.ID == 0 {"}}},
 		{name: "fleet: intervals hold for one look", in: "internal/fleet/aggregator", run: "SuccessCovers",

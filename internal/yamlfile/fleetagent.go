@@ -20,6 +20,9 @@ type FleetAgent struct {
 	Root string `yaml:"root"`
 	// State is a directory for this device alone, with its rounds, certificate and wallet.
 	State string `yaml:"state"`
+	// Machine is what the state is bound to; by default /etc/machine-id or what the system has in its
+	// place, or else the host's name.
+	Machine string `yaml:"machine"`
 	// Code is the enrolment code, for the first start.
 	Code string `yaml:"code"`
 	// Run is the run to take part in, 32 hexadecimal digits; without it the server's oldest.

@@ -18,7 +18,7 @@ import (
 
 // access says who may call each procedure of the protocol.
 var access = map[string]string{
-	"EnrolService/Enrol": "anybody", "EnrolService/Renew": "device", "RunService/GetRun": "device operator", "RunService/GetRound": "device operator", "ReportService/Upload": "device",
+	"EnrolService/Enrol": "anybody", "EnrolService/Renew": "device", "RunService/GetRun": "device operator", "RunService/GetRound": "device operator", "ReportService/Upload": "device", "ReportService/Draw": "device", "OperatorService/GetTranscript": "operator",
 	"OperatorService/CreateRun": "operator", "OperatorService/OpenRound": "operator", "OperatorService/CloseRound": "operator", "OperatorService/Revoke": "operator",
 	"OperatorService/RotateKey": "operator", "OperatorService/Status": "operator", "OperatorService/EndRun": "operator", "OperatorService/CreateCodes": "operator", "OperatorService/GetPolicy": "operator",
 }

@@ -33,6 +33,8 @@ type Config struct {
 	// Grace is how long after a round's upload_until its reports are taken, for those
 	// on their way; 5 s if 0.
 	Grace time.Duration
+	// Keep is of how many rounds that are over the store keeps the reports; 2 at least, for answers that were lost.
+	Keep uint64
 	// Queue is how many reports may wait for their commit, 4096 if 0, and Batch how many
 	// are committed together at most, 256 if 0.
 	Queue, Batch int
@@ -113,6 +115,7 @@ func (c Config) Validate() error {
 		name            string
 		is, least, most int64
 	}{
+		{"keep_rounds", int64(min(c.Keep, 1<<40)), 2, 1 << 32},
 		{"limits.queue (reports that wait)", int64(c.Queue), 1, 1 << 18},
 		{"limits.batch (reports a commit)", int64(c.Batch), 1, 1 << 13},
 		{"limits.request_bytes", int64(c.MostRequest), 256, 1 << 21},
@@ -156,7 +159,8 @@ type Aggregator struct {
 	local   *service.Server // of the page on loopback; nil for none
 	began   time.Time
 	revoked *service.Revocations
-	commits *committer
+	commits *committer[store.Report, store.Outcome]
+	draws   *committer[store.Draw, store.Drawn]
 
 	refreshing sync.Mutex // held by the one who reads the store into runs
 
@@ -190,9 +194,15 @@ func New(ctx context.Context, c Config) (*Aggregator, error) {
 	}
 	a.store = s
 	seconds := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-	a.commits = &committer{store: s, grace: c.Grace, batch: c.Batch, queue: make(chan waiting, c.Queue), now: time.Now,
+	a.commits = &committer[store.Report, store.Outcome]{batch: c.Batch, queue: make(chan waiting[store.Report, store.Outcome], c.Queue), now: time.Now,
+		do: func(ctx context.Context, at place, reports []store.Report) ([]store.Outcome, error) {
+			return s.Commit(ctx, at.run, at.round, reports, c.Grace)
+		},
 		size:    m.Histogram("batch_reports", "Reports committed together.", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}),
 		seconds: m.Histogram("commit_seconds", "Time of a commit, with its retries.", seconds)}
+	a.draws = &committer[store.Draw, store.Drawn]{batch: c.Batch, queue: make(chan waiting[store.Draw, store.Drawn], c.Queue), now: time.Now,
+		do:   a.drawAll,
+		size: prometheus.ObserverFunc(func(float64) {}), seconds: prometheus.ObserverFunc(func(float64) {})}
 	a.verdicts = m.Counters("uploads_total", "Reports by verdict.", "verdict", verdictNames()...)
 	a.rounds = m.Counters("rounds_total", "Rounds that this process ended, by how.", "state", string(store.StateApplied), string(store.StateAbandoned))
 	a.age = m.Gauge("round_age_seconds", "Time since the last round opened.")
@@ -260,6 +270,7 @@ func (a *Aggregator) Run(ctx context.Context) error {
 	}
 	for range n {
 		wg.Go(func() { a.commits.run(behind) })
+		wg.Go(func() { a.draws.run(behind) })
 	}
 	wg.Go(func() { a.revoked.Run(behind) })
 	ctx, end := context.WithCancel(ctx)
@@ -301,17 +312,19 @@ func (a *Aggregator) mount() {
 		fleetv1.EnrolServiceRenewProcedure:  {enrol, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.RunServiceGetRunProcedure:   {run, asks},
 		fleetv1.RunServiceGetRoundProcedure: {run, asks},
+		fleetv1.ReportServiceDrawProcedure:  {report, service.Access{Roles: []string{RoleDevice}, Rate: a.cfg.PerDevice}},
 		fleetv1.ReportServiceUploadProcedure: {report,
 			service.Access{Roles: []string{RoleDevice}, Body: int64(a.cfg.MostRequest), Rate: a.cfg.PerDevice}},
-		fleetv1.OperatorServiceCreateRunProcedure:   {operate, operator},
-		fleetv1.OperatorServiceOpenRoundProcedure:   {operate, operator},
-		fleetv1.OperatorServiceCloseRoundProcedure:  {operate, operator},
-		fleetv1.OperatorServiceRevokeProcedure:      {operate, operator},
-		fleetv1.OperatorServiceRotateKeyProcedure:   {operate, operator},
-		fleetv1.OperatorServiceStatusProcedure:      {operate, operator},
-		fleetv1.OperatorServiceEndRunProcedure:      {operate, operator},
-		fleetv1.OperatorServiceCreateCodesProcedure: {operate, operator},
-		fleetv1.OperatorServiceGetPolicyProcedure:   {operate, operator},
+		fleetv1.OperatorServiceCreateRunProcedure:     {operate, operator},
+		fleetv1.OperatorServiceOpenRoundProcedure:     {operate, operator},
+		fleetv1.OperatorServiceCloseRoundProcedure:    {operate, operator},
+		fleetv1.OperatorServiceRevokeProcedure:        {operate, operator},
+		fleetv1.OperatorServiceRotateKeyProcedure:     {operate, operator},
+		fleetv1.OperatorServiceStatusProcedure:        {operate, operator},
+		fleetv1.OperatorServiceEndRunProcedure:        {operate, operator},
+		fleetv1.OperatorServiceCreateCodesProcedure:   {operate, operator},
+		fleetv1.OperatorServiceGetPolicyProcedure:     {operate, operator},
+		fleetv1.OperatorServiceGetTranscriptProcedure: {operate, operator},
 	} {
 		a.server.Handle("POST "+procedure, route.a, route.h)
 	}

@@ -118,6 +118,9 @@ type agent struct {
 	round *fleet.Round
 
 	accepted map[uint64][]byte
+
+	drew   uint64 // the round of the permit
+	permit *fleetv1.SignedSpec
 }
 
 // any is a server by chance.
@@ -196,7 +199,11 @@ func (a *agent) takePart(ctx context.Context, t *testing.T) {
 
 // insist sends a body until there is a verdict, or ctx ends.
 func (a *agent) insist(ctx context.Context, t *testing.T, body []byte) fleetv1.Verdict {
-	r, err := a.request(a.run, a.round, body)
+	if a.drew != a.round.Number {
+		a.permit = a.permitted(ctx)
+		a.drew = a.round.Number
+	}
+	r, err := a.sealed(a.run, a.round, body, a.permit)
 	if err != nil {
 		t.Error(err)
 		return 0
@@ -212,6 +219,23 @@ func (a *agent) insist(ctx context.Context, t *testing.T, body []byte) fleetv1.V
 		pause(ctx, 5*time.Millisecond)
 	}
 	return 0
+}
+
+// permitted draws the permit of the round, at any server, until there is an answer or ctx ends.
+func (a *agent) permitted(ctx context.Context) *fleetv1.SignedSpec {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 2*time.Second)
+		permit, err := a.draw(one, func() fleetv1.ReportServiceClient {
+			c, url := a.any()
+			return fleetv1.NewReportServiceClient(c, url)
+		}, a.run, a.round)
+		cancel()
+		if err == nil {
+			return permit
+		}
+		pause(ctx, 5*time.Millisecond)
+	}
+	return nil
 }
 
 // pause waits between tries at a server that may be gone.
@@ -266,7 +290,9 @@ func chaos(t *testing.T, w *world, store string, replicas int, database *pgtest.
 			t.Fatal(err)
 		}
 	}
-	w.create(t, w.spec(dim, r), fmt.Sprintf(`{"rounds":1000000,"train_seconds":0.001,"upload_seconds":86400,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, n, n), 0)
+	spec := w.spec(dim, r)
+	spec.ReportsPerDevice = 1 << 20
+	w.create(t, spec, fmt.Sprintf(`{"rounds":1000000,"train_seconds":0.001,"upload_seconds":86400,"sample_rate":1,"min_reports":%d,"max_reports":%d}`, n, n), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var agents []*agent

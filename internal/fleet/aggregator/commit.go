@@ -19,47 +19,46 @@ type place struct {
 	round uint64
 }
 
-type answer struct {
-	outcome store.Outcome
-	err     error
+type answer[A any] struct {
+	is  A
+	err error
 }
 
-type waiting struct {
+type waiting[Q, A any] struct {
 	place
-	report store.Report
-	answer chan answer // of capacity 1: nobody has to wait for who went away
+	ask    Q
+	answer chan answer[A] // of capacity 1: nobody has to wait for who went away
 }
 
-// committer puts reports that wait into batches, and answers each after the commit
-// of its batch.
-type committer struct {
-	store *store.Store
-	grace time.Duration
+// committer puts what waits, reports or requests of permits, into batches, and answers each
+// after the commit of its batch.
+type committer[Q, A any] struct {
+	do    func(context.Context, place, []Q) ([]A, error)
 	batch int
-	queue chan waiting
+	queue chan waiting[Q, A]
 	now   func() time.Time
 
-	size, seconds prometheus.Histogram
+	size, seconds prometheus.Observer
 }
 
 // submit waits for room nowhere and for the answer until ctx ends.
-func (c *committer) submit(ctx context.Context, at place, r store.Report) (store.Outcome, error) {
-	w := waiting{at, r, make(chan answer, 1)}
+func (c *committer[Q, A]) submit(ctx context.Context, at place, ask Q) (none A, err error) {
+	w := waiting[Q, A]{at, ask, make(chan answer[A], 1)}
 	select {
 	case c.queue <- w:
 	default:
-		return 0, errFull
+		return none, errFull
 	}
 	select {
 	case a := <-w.answer:
-		return a.outcome, a.err
+		return a.is, a.err
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return none, ctx.Err()
 	}
 }
 
 // run commits until ctx ends and the queue is empty.
-func (c *committer) run(ctx context.Context) {
+func (c *committer[Q, A]) run(ctx context.Context) {
 	for {
 		select {
 		case w := <-c.queue:
@@ -76,8 +75,8 @@ func (c *committer) run(ctx context.Context) {
 }
 
 // gather takes what waits, without waiting for more.
-func (c *committer) gather(first waiting) []waiting {
-	batch := []waiting{first}
+func (c *committer[Q, A]) gather(first waiting[Q, A]) []waiting[Q, A] {
+	batch := []waiting[Q, A]{first}
 	for len(batch) < c.batch {
 		select {
 		case w := <-c.queue:
@@ -97,31 +96,31 @@ const (
 	pause = 50 * time.Millisecond
 )
 
-func (c *committer) commit(ctx context.Context, batch []waiting) {
+func (c *committer[Q, A]) commit(ctx context.Context, batch []waiting[Q, A]) {
 	ctx = context.WithoutCancel(ctx) // who waits is answered
-	groups := map[place][]waiting{}
+	groups := map[place][]waiting[Q, A]{}
 	for _, w := range batch {
 		groups[w.place] = append(groups[w.place], w)
 	}
 	for at, group := range groups {
-		reports := make([]store.Report, len(group))
+		asked := make([]Q, len(group))
 		for i, w := range group {
-			reports[i] = w.report
+			asked[i] = w.ask
 		}
 		begun := c.now()
-		outcomes, err := c.store.Commit(ctx, at.run, at.round, reports, c.grace)
+		found, err := c.do(ctx, at, asked)
 		for n := 1; err != nil && n < tries && store.Transient(err); n++ {
 			time.Sleep(pause << (n - 1))
-			outcomes, err = c.store.Commit(ctx, at.run, at.round, reports, c.grace)
+			found, err = c.do(ctx, at, asked)
 		}
 		c.seconds.Observe(c.now().Sub(begun).Seconds())
 		c.size.Observe(float64(len(group)))
 		for i, w := range group {
 			if err != nil {
-				w.answer <- answer{err: err}
+				w.answer <- answer[A]{err: err}
 				continue
 			}
-			w.answer <- answer{outcome: outcomes[i]}
+			w.answer <- answer[A]{is: found[i]}
 		}
 	}
 }

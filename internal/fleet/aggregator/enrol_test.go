@@ -115,6 +115,9 @@ func TestWhoIsNoDevice(t *testing.T) {
 	if _, err := o.Revoke(t.Context(), &fleetv1.RevokeRequest{Serial: []byte{1, 2, 3}}); connect.CodeOf(err) != connect.CodeNotFound {
 		t.Errorf("an unknown certificate is revoked: %v", err)
 	}
+	if r, err = ds[2].request(run, round, body); err != nil {
+		t.Fatal(err)
+	}
 	if v, err := ds[2].send(t.Context(), r); err != nil || v != fleetv1.Verdict_VERDICT_ACCEPTED {
 		t.Errorf("another device: %v, %v", v, err)
 	}

@@ -127,7 +127,7 @@ func (w *world) spec(dim int, r train.Randomizer) *fleetv1.RunSpec {
 	return &fleetv1.RunSpec{
 		Run: runID[:], Schema: 1, Purpose: "test", LocalJson: []byte(`{}`), Randomizer: fleet.RandomizerMessage(r), EpsilonReport: r.Epsilon,
 		ReportsPerDevice: 100, Dim: uint32(dim), ReportBytes: 256, Mode: fleetv1.Mode_MODE_LINKED,
-		Keys: w.keys.Public(nil, now.Add(-time.Hour), now.Add(time.Hour)),
+		Keys: w.keys.Public(nil, now.Add(-time.Hour), now.Add(time.Hour)), MinClient: fleet.PermitClient,
 	}
 }
 
@@ -226,8 +226,30 @@ func (d *device) body(round *fleet.Round, x []float64) ([]byte, error) {
 	return round.Codec().Encode(nil, x, round.Seed(fleet.Nullifier(d.pseudonym, runID, round.Number)), receipt.None(), d.noise)
 }
 
-// request seals a body.
+// draw asks for the round's permit, by a nonce of the device's own, until there is an answer.
+func (d *device) draw(ctx context.Context, reports func() fleetv1.ReportServiceClient, run *fleet.Run, round *fleet.Round) (*fleetv1.SignedSpec, error) {
+	for {
+		answer, err := reports().Draw(ctx, &fleetv1.DrawRequest{Run: run.ID[:], Round: round.Number, Nonce: d.pseudonym[:]})
+		switch code := connect.CodeOf(err); {
+		case err == nil:
+			return answer.GetPermit(), nil
+		case ctx.Err() != nil, code != connect.CodeResourceExhausted && code != connect.CodeUnavailable:
+			return nil, err
+		}
+	}
+}
+
+// request draws a permit, and seals a body.
 func (d *device) request(run *fleet.Run, round *fleet.Round, body []byte) (*fleetv1.UploadRequest, error) {
+	permit, err := d.draw(context.Background(), func() fleetv1.ReportServiceClient { return d.reports }, run, round)
+	if err != nil {
+		return nil, err
+	}
+	return d.sealed(run, round, body, permit)
+}
+
+// sealed is a body under a permit.
+func (d *device) sealed(run *fleet.Run, round *fleet.Round, body []byte, permit *fleetv1.SignedSpec) (*fleetv1.UploadRequest, error) {
 	key, err := run.SealKey(time.Now())
 	if err != nil {
 		return nil, err
@@ -236,7 +258,7 @@ func (d *device) request(run *fleet.Run, round *fleet.Round, body []byte) (*flee
 	if err != nil {
 		return nil, err
 	}
-	return round.Request(sealed, key), nil
+	return round.Request(sealed, key, permit), nil
 }
 
 // send uploads until there is a verdict.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
@@ -151,10 +152,14 @@ func (a *Aggregator) apply(ctx context.Context, l *live, fence int64) error {
 	if err := json.Unmarshal([]byte(policy.Optimizer), &m); err != nil {
 		return err
 	}
+	var leaves []fleet.Hash
 	u, err := set.Apply(round, theta, m, r.Reports, func(f func([32]byte, []byte) error) error {
-		return a.store.Reports(ctx, l.id, round.Number, func(p store.Report) error { return f(p.Nullifier, p.Body) })
+		return a.store.Reports(ctx, l.id, round.Number, func(p store.Report) error {
+			leaves = append(leaves, fleet.Leaf(l.id, round.Number, p.Nullifier, p.Body))
+			return f(p.Nullifier, p.Body)
+		})
 	})
-	state, res := store.StateApplied, store.Result{Accepted: u.Accepted, Positive: u.Positive}
+	state, res := store.StateApplied, store.Result{Accepted: u.Accepted, Positive: u.Positive, Keep: a.cfg.Keep}
 	switch {
 	case errors.Is(err, ErrDiverged):
 		a.cfg.Log.Error("a round is abandoned and the run ends", "round", round.Number, "error", err)
@@ -180,6 +185,13 @@ func (a *Aggregator) apply(ctx context.Context, l *live, fence int64) error {
 		}
 		res.Next = a.scheduled(l, policy)
 	}
+	after := r.Version
+	if res.Policy != nil {
+		after = res.Policy.Version
+	}
+	if res.Record, err = a.record(ctx, l, round, state, u, leaves, after, res.Policy); err != nil {
+		return err
+	}
 	if err := a.store.Apply(ctx, l.id, round.Number, fence, state, res); err != nil {
 		return err
 	}
@@ -204,6 +216,7 @@ func (a *Aggregator) scheduled(l *live, p store.Policy) func(int64, store.Run, *
 		}
 		if s.EvaluateEvery > 0 && n%s.EvaluateEvery == 0 {
 			ask.Kind, ask.Threshold = fleetv1.Kind_KIND_EVALUATE, s.Threshold
+			ask.SampleRate, ask.MaxReports = s.OfEvaluations()
 		}
 		if p.Version != r.Version {
 			return store.Round{}, store.ErrFence // the weights have moved since they were looked at
@@ -229,6 +242,9 @@ func (a *Aggregator) makeRound(l *live, ask *fleetv1.OpenRoundRequest, p store.P
 	id, key, err := a.cfg.Keys.signer(run, time.UnixMilli(now))
 	if err != nil {
 		return store.Round{}, err
+	}
+	if !run.HasPermits() {
+		return store.Round{}, fmt.Errorf("%w: the run is of a server before permits, and its agents could report twice: rotate its keys, or create another run", store.ErrState)
 	}
 	randomizer := run.RandomizerOf(ask.GetKind())
 	beacon := make([]byte, 32)

@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -46,6 +47,7 @@ type Update struct {
 	// Digest is the SHA-256 of "discreet fleet sum 1", a zero byte, the number of reports as
 	// 8 bytes and their sum, 8 bytes a number, all little-endian.
 	Digest [sha256.Size]byte
+	Sum    []float64
 }
 
 // signsRemembered is the length of the running mean of signs, as in package train.
@@ -73,6 +75,7 @@ func (l Learning) Apply(round *fleet.Round, theta []float64, m Memory, before ui
 	u.Theta = slices.Clone(theta)
 	u.Memory.Optimizer.First, u.Memory.Optimizer.Second = slices.Clone(m.Optimizer.First), slices.Clone(m.Optimizer.Second)
 	sum := make([]float64, len(theta))
+	u.Sum = sum
 	err := reports(func(nullifier [32]byte, body []byte) error {
 		seed := round.Seed(nullifier)
 		if err := codec.Decode(estimate, body, seed); err != nil {
@@ -93,21 +96,36 @@ func (l Learning) Apply(round *fleet.Round, theta []float64, m Memory, before ui
 	if err != nil || u.Accepted == 0 {
 		return u, err
 	}
-	u.Digest = digestOf(u.Accepted, sum)
-	scale := 1 / float64(u.Accepted)
-	for i := range sum {
-		sum[i] *= scale
-	}
-	l.Optimizer.Apply(u.Theta, sum, &u.Memory.Optimizer, before+u.Accepted)
-	for _, v := range u.Theta {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return u, fmt.Errorf("%w in round %d: make optimizer.step smaller", ErrDiverged, round.Number)
-		}
-	}
-	return u, nil
+	u.Digest = DigestOf(u.Accepted, sum)
+	return u, l.Move(round, u.Theta, &u.Memory, before, u.Accepted, sum)
 }
 
-func digestOf(n uint64, sum []float64) [sha256.Size]byte {
+// Move moves weights by the sum of so many reports, in place. The error wraps [ErrDiverged] where they overflow.
+func (l Learning) Move(round *fleet.Round, theta []float64, m *Memory, before, accepted uint64, sum []float64) error {
+	mean, scale := slices.Clone(sum), 1/float64(accepted)
+	for i := range mean {
+		mean[i] *= scale
+	}
+	l.Optimizer.Apply(theta, mean, &m.Optimizer, before+accepted)
+	for _, v := range theta {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w in round %d: make optimizer.step smaller", ErrDiverged, round.Number)
+		}
+	}
+	return nil
+}
+
+// encodeSum writes a sum, which may hold what weights may not, as it is published.
+func encodeSum(sum []float64) []byte {
+	out := make([]byte, 0, 8*len(sum))
+	for _, v := range sum {
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+	}
+	return out
+}
+
+// DigestOf is the digest of an [Update].
+func DigestOf(n uint64, sum []float64) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte("discreet fleet sum 1\x00"))
 	h.Write(binary.LittleEndian.AppendUint64(nil, n))
@@ -134,6 +152,22 @@ type Schedule struct {
 	// Every EvaluateEvery-th round evaluates; 0 for none. Threshold is the score to reach.
 	EvaluateEvery uint64  `json:"evaluate_every,omitempty" yaml:"evaluate_every"`
 	Threshold     float64 `json:"threshold,omitempty" yaml:"threshold"`
+	// EvaluateRate and EvaluateReports are the sample_rate and max_reports of evaluations; those of
+	// training unless set.
+	EvaluateRate    float64 `json:"evaluate_rate,omitempty" yaml:"evaluate_rate"`
+	EvaluateReports uint32  `json:"evaluate_reports,omitempty" yaml:"evaluate_reports"`
+}
+
+// OfEvaluations are the sample rate and the most reports of an evaluation.
+func (s Schedule) OfEvaluations() (rate float64, most uint32) {
+	return cmp.Or(s.EvaluateRate, s.SampleRate), cmp.Or(s.EvaluateReports, s.MaxReports)
+}
+
+// Asked is how many reports the schedule asks of a device, on average.
+func (s Schedule) Asked() float64 {
+	rate, _ := s.OfEvaluations()
+	n := float64(s.Evaluations())
+	return (float64(s.Rounds)-n)*s.SampleRate + n*rate
 }
 
 // Evaluations is the number of rounds that evaluate.
@@ -162,6 +196,10 @@ func (s Schedule) Validate() error {
 		return fmt.Errorf("%w: schedule: sample_rate is %v; want above 0 to 1", ErrConfig, s.SampleRate)
 	case s.MinReports < 1 || s.MaxReports < s.MinReports:
 		return fmt.Errorf("%w: schedule: %d to %d reports a round; want 1 at least, and no more at least than at most", ErrConfig, s.MinReports, s.MaxReports)
+	case s.EvaluateEvery == 0 && (s.EvaluateRate != 0 || s.EvaluateReports != 0):
+		return fmt.Errorf("%w: schedule: evaluate_rate and evaluate_reports are of evaluations; want evaluate_every beside them", ErrConfig)
+	case !(s.EvaluateRate >= 0 && s.EvaluateRate <= 1) || s.EvaluateReports > 0 && s.EvaluateReports < s.MinReports:
+		return fmt.Errorf("%w: schedule: evaluate_rate is %v and evaluate_reports %d; want a rate of 1 at most, and no fewer reports than min_reports", ErrConfig, s.EvaluateRate, s.EvaluateReports)
 	case s.EvaluateEvery == 1:
 		return fmt.Errorf("%w: schedule: every round evaluates, and none trains; make evaluate_every 2 or more", ErrConfig)
 	case math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0) || s.EvaluateEvery == 0 && s.Threshold != 0:

@@ -93,6 +93,9 @@ func (a *Aggregator) refreshRun(ctx context.Context, l *live, r store.Run) error
 		if run, err = fleet.VerifyRun(a.cfg.Keys.root, specs); err != nil {
 			return fmt.Errorf("a run in the store: %w", err)
 		}
+		if !r.Ended && !run.HasPermits() {
+			a.cfg.Log.Warn("a run that is older than permits has no further rounds: rotate its keys, or create another")
+		}
 		if err := a.cfg.Keys.reload(); err != nil {
 			return err
 		}

@@ -19,14 +19,17 @@ import (
 
 type operatorServer struct{ a *Aggregator }
 
-// envelope is what a message needs beside the sealed report.
-const envelope = 64
+// envelope is what a message needs beside the sealed report: names and the permit.
+const envelope = 512
 
 // CreateRun implements the protocol.
 func (o operatorServer) CreateRun(ctx context.Context, r *fleetv1.CreateRunRequest) (*fleetv1.CreateRunResponse, error) {
 	run, err := fleet.VerifyRun(o.a.cfg.Keys.root, []*fleetv1.SignedSpec{r.GetSpec()})
 	if err != nil {
 		return nil, o.a.clientError(err)
+	}
+	if !run.HasPermits() {
+		return nil, o.a.clientError(fmt.Errorf("%w: min_client is %q; agents before %s draw no permits, and a copied one could report twice", ErrConfig, run.MinClient, fleet.PermitClient))
 	}
 	if most := o.a.cfg.MostRequest; run.SealedSize()+envelope > most {
 		return nil, o.a.clientError(fmt.Errorf("%w: reports of %d bytes do not fit into requests of %d; raise the server's limit", ErrConfig, run.SealedSize(), most))
@@ -251,6 +254,7 @@ func (l *live) status(r store.Round) *fleetv1.RoundStatus {
 	if out.GetKind() == fleetv1.Kind_KIND_EVALUATE && r.State == store.StateApplied {
 		s := NewSuccess(r.Positive, r.Accepted, l.spec().RandomizerOf(out.GetKind()).Epsilon, l.settings.Evaluations)
 		out.Share, out.StdError, out.Low, out.High = s.Share, s.StdError, s.Low, s.High
+		out.Needed = Needed(l.spec().RandomizerOf(out.GetKind()).Epsilon, l.settings.Evaluations)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fleet"
@@ -281,11 +282,19 @@ func TestTwoRunsAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Run = second[:]
-	if v, err := d.send(t.Context(), r); err != nil || v != fleetv1.Verdict_VERDICT_MALFORMED {
+	foreign := proto.CloneOf(r)
+	foreign.Run = second[:]
+	if v, err := d.send(t.Context(), foreign); err != nil || v != fleetv1.Verdict_VERDICT_FORGED {
+		t.Errorf("under a permit of its own the other run says %v, %v", v, err)
+	}
+	answer, err := d.reports.Draw(t.Context(), &fleetv1.DrawRequest{Run: second[:], Round: 1, Nonce: make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign.Permit = answer.GetPermit()
+	if v, err := d.send(t.Context(), foreign); err != nil || v != fleetv1.Verdict_VERDICT_MALFORMED {
 		t.Errorf("the other run says %v, %v", v, err)
 	}
-	r.Run = runID[:]
 	if v, err := d.send(t.Context(), r); err != nil || v != fleetv1.Verdict_VERDICT_ACCEPTED {
 		t.Errorf("its own says %v, %v", v, err)
 	}

@@ -234,6 +234,12 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	if err != nil || round == nil {
 		return mine, err
 	}
+	pseudonym := a.cfg.Keys.pseudonymOf(id.Name)
+	if ok, err := l.permitted(pseudonym, round.Number, r.GetPermit()); err != nil {
+		return 0, err
+	} else if !ok {
+		return fleetv1.Verdict_VERDICT_FORGED, nil
+	}
 	key, ok := a.cfg.Keys.opener(r.GetKey())
 	if !ok {
 		return fleetv1.Verdict_VERDICT_MALFORMED, nil
@@ -242,7 +248,7 @@ func (a *Aggregator) upload(ctx context.Context, id service.Identity, r *fleetv1
 	if err != nil {
 		return fleetv1.Verdict_VERDICT_MALFORMED, nil
 	}
-	nullifier := fleet.Nullifier(a.cfg.Keys.pseudonymOf(id.Name), l.id, round.Number)
+	nullifier := fleet.Nullifier(pseudonym, l.id, round.Number)
 	codec := round.Codec()
 	if codec.Decode(make([]float64, codec.Dim()), body, round.Seed(nullifier)) != nil {
 		return fleetv1.Verdict_VERDICT_MALFORMED, nil

@@ -182,8 +182,15 @@ func (s *soak) visit(ctx context.Context, i int, run *fleet.Run, round *fleet.Ro
 		t.Error(err)
 		return false
 	}
+	drawn, err := insist(ctx, func() (*fleetv1.DrawResponse, error) {
+		return fleetv1.NewReportServiceClient(c, s.w.url).Draw(ctx, &fleetv1.DrawRequest{Run: run.ID[:], Round: round.Number, Nonce: d.pseudonym[:]})
+	})
+	if err != nil {
+		t.Error(err)
+		return false
+	}
 	send := func(body []byte) fleetv1.Verdict {
-		r, err := d.request(run, round, body)
+		r, err := d.sealed(run, round, body, drawn.GetPermit())
 		if err != nil {
 			t.Error(err)
 			return 0

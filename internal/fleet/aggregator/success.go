@@ -47,6 +47,30 @@ func NewSuccess(positive, n uint64, epsilon float64, looks uint64) Success {
 	return s
 }
 
+// Needed is the least number of answers of which an evaluation tells a policy that works from others: if every device
+// reaches the threshold, and as many answers say yes as are expected to, the interval begins at one half or above. It is
+// 0 where a million do not suffice.
+func Needed(epsilon float64, looks uint64) uint64 {
+	gain := math.Tanh(epsilon / 2)
+	tells := func(n uint64) bool {
+		low, _ := clopperPearson(float64(n)*(1+gain)/2, float64(n), (1-Confidence)/float64(max(looks, 1)))
+		return low >= .5
+	}
+	const most = 1_000_000
+	if !(gain > 0) || !tells(most) {
+		return 0
+	}
+	low, high := uint64(0), uint64(most)
+	for low+1 < high {
+		if mid := (low + high) / 2; tells(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
 // clopperPearson is the interval for the probability of x successes in n, with each
 // end wrong with probability alpha/2 at most.
 func clopperPearson(x, n, alpha float64) (low, high float64) {

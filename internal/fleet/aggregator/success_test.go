@@ -85,3 +85,39 @@ func TestSuccessOfNobody(t *testing.T) {
 		t.Errorf("[%v, %v]", s.Low, s.High)
 	}
 }
+
+// TestWhatFiftyDevicesTell, by exact sums over all answers: how often an interval of a policy with which a share of the devices
+// succeeds begins above a half, and how wide it is on average. Needed is the first number of devices from which that is so on average.
+func TestWhatFiftyDevicesTell(t *testing.T) {
+	for _, epsilon := range []float64{.5, 1, 2} {
+		gain := math.Tanh(epsilon / 2)
+		for _, looks := range []uint64{1, 4} {
+			needed := aggregator.Needed(epsilon, looks)
+			for _, n := range []uint64{8, 10, 50, needed} {
+				for _, share := range []float64{1, .9, .5} {
+					p := make([]float64, n)
+					for i := range p {
+						p[i] = .5 + gain*(share-.5)
+					}
+					above, width := 0., 0.
+					for k, prob := range distribution(p) {
+						s := aggregator.NewSuccess(uint64(k), n, epsilon, looks)
+						if s.Low >= .5 {
+							above += prob
+						}
+						width += prob * (s.High - s.Low)
+					}
+					t.Logf("epsilon %v, %d evaluations (%d needed), %d answers, share %v: begins at a half or above with %.2f, width %.2f", epsilon, looks, needed, n, share, above, width)
+					if n == needed && share == 1 && (above < .35 || above > .75) {
+						t.Errorf("epsilon %v, %d evaluations: of %d answers %v tell it", epsilon, looks, n, above)
+					}
+				}
+			}
+		}
+	}
+	for _, epsilon := range []float64{0, 1e-4, math.NaN()} {
+		if n := aggregator.Needed(epsilon, 1); n != 0 {
+			t.Errorf("epsilon %v: %d", epsilon, n)
+		}
+	}
+}

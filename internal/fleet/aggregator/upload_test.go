@@ -123,7 +123,14 @@ func TestWhatIsWrongWithAReport(t *testing.T) {
 	}
 	// Another device sends the same sealed bytes: a report of its own, which counts, for
 	// whose it is follows from who sends it.
-	if v, err := ds[1].send(t.Context(), good); err != nil || v != fleetv1.Verdict_VERDICT_ACCEPTED {
+	again := proto.CloneOf(good)
+	if v, err := ds[1].send(t.Context(), again); err != nil || v != f {
+		t.Errorf("the same bytes from another device under the same permit: %v, %v", v, err)
+	}
+	if again.Permit, err = ds[1].draw(t.Context(), func() fleetv1.ReportServiceClient { return ds[1].reports }, run, round); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := ds[1].send(t.Context(), again); err != nil || v != fleetv1.Verdict_VERDICT_ACCEPTED {
 		t.Errorf("the same bytes from another device: %v, %v", v, err)
 	}
 	if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: 1}); err != nil {
@@ -142,6 +149,7 @@ func TestWhatIsWrongWithAReport(t *testing.T) {
 		if _, err := o.CloseRound(t.Context(), &fleetv1.CloseRoundRequest{Round: uint64(n + 2)}); err != nil {
 			t.Fatal(err)
 		}
+		w.await(t, o, uint64(n+2)) // the leader's own look may have been under way
 	}
 	big := proto.CloneOf(good)
 	big.Sealed = make([]byte, 5000)
@@ -162,8 +170,15 @@ func TestAFullRoundKnowsItsReports(t *testing.T) {
 	openRound(t, o, func(r *fleetv1.OpenRoundRequest) { r.MaxReports = 1 })
 	ds := w.enrol(t, 3)
 	run, round, _ := ds[0].uploading(t, 0)
+	permits := map[*device]*fleetv1.SignedSpec{}
+	for _, d := range ds { // while there is room
+		var err error
+		if permits[d], err = d.draw(t.Context(), func() fleetv1.ReportServiceClient { return d.reports }, run, round); err != nil {
+			t.Fatal(err)
+		}
+	}
 	send := func(d *device, body []byte) fleetv1.Verdict {
-		r, err := d.request(run, round, body)
+		r, err := d.sealed(run, round, body, permits[d])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,6 +196,9 @@ func TestAFullRoundKnowsItsReports(t *testing.T) {
 	}
 	if v := send(ds[2], late); v != fleetv1.Verdict_VERDICT_CLOSED {
 		t.Errorf("a report too many: %v", v)
+	}
+	if _, err := w.enrol(t, 1)[0].request(run, round, late); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("a permit for a round that is full: %v", err)
 	}
 	if v := send(ds[0], first); v != fleetv1.Verdict_VERDICT_DUPLICATE {
 		t.Errorf("one that was accepted, again: %v", v)

@@ -145,7 +145,7 @@ func TestARunSuitsItsSchedule(t *testing.T) {
 	}
 	for name, change := range map[string]func(*operator.Run){
 		"a day's tenth": func(r *operator.Run) { r.Valid = 59 * time.Minute }, "a century": func(r *operator.Run) { r.Valid = 100 * 365 * 24 * time.Hour },
-		"a word": func(r *operator.Run) { r.MinClient = "new" }, "two numbers": func(r *operator.Run) { r.MinClient = "1.2" }, "a sign": func(r *operator.Run) { r.MinClient = "1.-2.3" },
+		"a word": func(r *operator.Run) { r.MinClient = "new" }, "before permits": func(r *operator.Run) { r.MinClient = "1.0.9" }, "two numbers": func(r *operator.Run) { r.MinClient = "1.2" }, "a sign": func(r *operator.Run) { r.MinClient = "1.-2.3" },
 		"four": func(r *operator.Run) { r.MinClient = "1.2.3.4" }, "no reports": func(r *operator.Run) { r.Reports = 0 },
 	} {
 		r := r
@@ -154,7 +154,7 @@ func TestARunSuitsItsSchedule(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r.MinClient = "1.0.0"
+	r.MinClient = "1.1.0"
 	if err := r.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -41,6 +41,11 @@ type Plan struct {
 	// StdError bounds the standard deviation of private success in an evaluation of
 	// the most reports that a round takes; 0 without evaluations.
 	StdError float64 `json:"success_std_error,omitempty"`
+	// Answers are those of an evaluation at most, and AnswersNeeded those without which it tells nothing.
+	Answers       uint64 `json:"answers,omitempty"`
+	AnswersNeeded uint64 `json:"answers_needed,omitempty"`
+	// TooFew says that the schedule has fewer reports than half of the trials needed; empty where it has enough.
+	TooFew string `json:"too_few,omitempty"`
 }
 
 // Measured is the number of reports to the first success in 20 trials of one process:
@@ -185,21 +190,27 @@ func NewPlan(r Run, s aggregator.Schedule, l *fleet.Learning, by aggregator.Lear
 	if err := r.Validate(); err != nil {
 		return Plan{}, err
 	}
+	_, most := s.OfEvaluations()
+	trains, evaluates := float64(s.Rounds-s.Evaluations())*float64(s.MaxReports), float64(s.Evaluations())*float64(most)
 	p := Plan{
 		Epsilon: r.Randomizer.Epsilon, DeviceEpsilon: float64(r.Reports) * r.Randomizer.Epsilon,
-		ReportsPerDevice: r.Reports, Asked: float64(s.Rounds) * s.SampleRate,
-		Reports: float64(s.Rounds) * float64(s.MaxReports),
+		ReportsPerDevice: r.Reports, Asked: s.Asked(),
+		Reports: trains + evaluates,
 		Seconds: float64(s.Rounds) * (s.TrainSeconds + s.UploadSeconds),
 		BytesUp: size + fleet.Overhead + 32, BytesDown: 8*r.Dim + sizeOfSpec,
 	}
 	p.Devices = math.Ceil(p.Reports / float64(r.Reports))
 	p.Devices = max(p.Devices, float64(s.MaxReports)) // one report a device and round
 	if s.Evaluations() > 0 {
-		p.StdError = aggregator.NewSuccess(0, uint64(s.MaxReports), r.Randomizer.Epsilon, s.Evaluations()).StdError
+		p.StdError = aggregator.NewSuccess(0, uint64(most), r.Randomizer.Epsilon, s.Evaluations()).StdError
+		p.Answers, p.AnswersNeeded = uint64(most), aggregator.Needed(r.Randomizer.Epsilon, s.Evaluations())
 	}
 	if err := r.Suits(s); err != nil {
 		p.Refused = err.Error()
 	}
 	p.Success, p.Unmeasured = expected(l, by, r.Randomizer, s)
+	if p.Success != nil && trains < p.Success.Median {
+		p.TooFew = fmt.Sprintf("the schedule trains with %.0f reports at most", trains)
+	}
 	return p, nil
 }

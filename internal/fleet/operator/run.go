@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -37,7 +39,7 @@ type Run struct {
 	Dim int
 	// Keys are good for Valid from now on.
 	Valid time.Duration
-	// MinClient is the least version of an agent; empty for any.
+	// MinClient is the least version of an agent; empty for the first that draws permits.
 	MinClient string
 }
 
@@ -59,13 +61,17 @@ func (r Run) Validate() error {
 	if r.Reports < 1 {
 		return fmt.Errorf("%w: %d reports a device; want 1 at least", ErrConfig, r.Reports)
 	}
-	if r.MinClient != "" {
-		if _, err := fleet.ParseVersion(r.MinClient); err != nil {
-			return fmt.Errorf("%w: min_client: %w", ErrConfig, err)
-		}
+	if _, err := fleet.ParseVersion(r.client()); err != nil {
+		return fmt.Errorf("%w: min_client: %w", ErrConfig, err)
+	}
+	if !(&fleet.Run{MinClient: r.client()}).HasPermits() {
+		return fmt.Errorf("%w: min_client is %s; agents before %s draw no permits, and a copied one could report twice", ErrConfig, r.MinClient, fleet.PermitClient)
 	}
 	return validKeys(r.Valid)
 }
+
+// client is the least version of an agent.
+func (r Run) client() string { return cmp.Or(r.MinClient, fleet.PermitClient) }
 
 // Suits tells whether a schedule asks of devices what they have: keys that last as long as it does,
 // and on average no more reports than one makes. The error wraps [ErrConfig].
@@ -73,11 +79,30 @@ func (r Run) Suits(s aggregator.Schedule) error {
 	if days := float64(s.Rounds) * (s.TrainSeconds + s.UploadSeconds) / (24 * 3600); days > r.Valid.Hours()/24 {
 		return fmt.Errorf("%w: the schedule takes %.3g days and the run's keys are good for %.3g; raise key_days", ErrConfig, days, r.Valid.Hours()/24)
 	}
-	if asked := float64(s.Rounds) * s.SampleRate; asked > float64(r.Reports)*(1+1e-9) {
-		return fmt.Errorf("%w: %d rounds at a sample_rate of %v ask a device for %.4g reports on average, and it makes %d (privacy.reports): the last rounds would find nobody; lower schedule.rounds or schedule.sample_rate (to %.4g), and have more devices",
-			ErrConfig, s.Rounds, s.SampleRate, asked, r.Reports, float64(r.Reports)/float64(s.Rounds))
+	if asked := s.Asked(); asked > float64(r.Reports)*(1+1e-9) {
+		return fmt.Errorf("%w: %d rounds at a sample_rate of %v ask a device for %.4g reports on average, evaluations among them, and it makes %d (privacy.reports): the last rounds would find nobody; lower schedule.rounds or schedule.sample_rate (by a factor of %.4g), and have more devices",
+			ErrConfig, s.Rounds, s.SampleRate, asked, r.Reports, float64(r.Reports)/asked)
 	}
-	return nil
+	return r.tells(s)
+}
+
+// tells refuses evaluations that cost devices epsilon and cannot tell anything.
+func (r Run) tells(s aggregator.Schedule) error {
+	looks := s.Evaluations()
+	if looks == 0 {
+		return nil
+	}
+	rate, most := s.OfEvaluations()
+	needed := aggregator.Needed(r.Randomizer.Epsilon, looks)
+	if needed > 0 && uint64(most) >= needed {
+		return nil
+	}
+	if needed == 0 {
+		return fmt.Errorf("%w: evaluations at epsilon %.4g a report tell nothing of a million devices; leave evaluate_every out", ErrConfig, r.Randomizer.Epsilon)
+	}
+	one := aggregator.Needed(r.Randomizer.Epsilon, 1)
+	return fmt.Errorf("%w: an evaluation takes %d reports at most, and %d evaluations at epsilon %.4g need %d answers each to tell a policy that works from one that does not (a single one needs %d): about %.0f devices at a rate of %.4g, or %d at a rate of 1; set evaluate_reports and evaluate_rate, evaluate less often, or leave evaluate_every out",
+		ErrConfig, most, looks, r.Randomizer.Epsilon, needed, one, math.Ceil(float64(needed)/rate), rate, needed)
 }
 
 // ReportBytes is the size of every report before it is sealed: the least power of two
@@ -114,7 +139,7 @@ func (r Run) Spec(keys Keys, now time.Time) (*fleetv1.RunSpec, error) {
 	return &fleetv1.RunSpec{
 		Run: id, Schema: 1, Purpose: r.Purpose, LocalJson: r.Local, Randomizer: fleet.RandomizerMessage(r.Randomizer), EpsilonReport: r.Randomizer.Epsilon,
 		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED,
-		Keys: keys.Public(nil, now.Add(-allowance), now.Add(r.Valid)), MinClient: r.MinClient,
+		Keys: keys.Public(nil, now.Add(-allowance), now.Add(r.Valid)), MinClient: r.client(),
 	}, nil
 }
 
@@ -127,7 +152,7 @@ func (r Run) Describes(s *fleetv1.RunSpec) error {
 	}
 	want := &fleetv1.RunSpec{
 		Run: s.GetRun(), Schema: 1, Purpose: r.Purpose, LocalJson: r.Local, Randomizer: fleet.RandomizerMessage(r.Randomizer), EpsilonReport: r.Randomizer.Epsilon,
-		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED, Keys: s.GetKeys(), MinClient: r.MinClient,
+		ReportsPerDevice: uint32(r.Reports), Dim: uint32(r.Dim), ReportBytes: uint32(size), Mode: fleetv1.Mode_MODE_LINKED, Keys: s.GetKeys(), MinClient: r.client(),
 	}
 	if !proto.Equal(s, want) {
 		return fmt.Errorf("%w: what was signed is another run than the configuration says; make a new request", ErrConfig)
@@ -158,7 +183,9 @@ func Revise(specs []*fleetv1.SignedSpec, keys Keys, now time.Time, valid time.Du
 	spec.Revision, spec.Previous = uint32(len(specs)), before[:]
 	had := len(spec.GetKeys())
 	spec.Keys = keys.Public(spec.GetKeys(), now.Add(-allowance), now.Add(valid))
-	if len(spec.GetKeys()) == had {
+	if !(&fleet.Run{MinClient: spec.GetMinClient()}).HasPermits() { // of a server before permits
+		spec.MinClient = fleet.PermitClient
+	} else if len(spec.GetKeys()) == had {
 		return nil, fmt.Errorf("%w: the directory holds none that the run does not have; make the next with `discreet fleet keys --next` where the servers' keys are, and copy the new .pub files here", ErrNoKeys)
 	}
 	return &spec, nil

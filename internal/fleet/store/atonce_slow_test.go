@@ -24,6 +24,8 @@ type crowd struct {
 
 	over     atomic.Bool // the run has ended
 	accepted sync.Map    // place to body, of reports
+	drawn    sync.Map    // device and round to permit
+	numbers  sync.Map    // device and number to permit
 	applied  atomic.Int64
 	fences   sync.Map     // those that somebody led with
 	revoked  sync.Map     // devices, once that was durable
@@ -59,6 +61,8 @@ func TestReplicasWriteAtOnce(t *testing.T) {
 		for w := range 4 {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(w)))
 			all.Go(func() { c.report(s, rng) })
+			draws := rand.New(rand.NewPCG(uint64(50+i), uint64(w)))
+			all.Go(func() { c.draw(s, draws) })
 		}
 		all.Go(func() { c.lead(s, each) })
 		all.Go(func() { c.revise(s, each) })
@@ -144,6 +148,40 @@ func (c *crowd) report(s *store.Store, rng *rand.Rand) {
 		}
 		if _, err := s.Find(ctx, run, round, batch[0]); err != nil {
 			c.t.Error(err)
+		}
+	}
+}
+
+// draw asks for permits of the last round, several of one device among them, until the run is over.
+func (c *crowd) draw(s *store.Store, rng *rand.Rand) {
+	ctx := context.Background()
+	for !c.over.Load() && !c.t.Failed() {
+		latest, err := s.Latest(ctx, run, 1)
+		if !c.is(err) || len(latest) == 0 {
+			continue
+		}
+		batch := make([]store.Draw, 1+rng.IntN(10))
+		device := make([]int, len(batch))
+		for i := range batch {
+			device[i] = rng.IntN(20)
+			batch[i] = drawing(device[i], uint64(rng.IntN(9)), fmt.Sprint(rng.Uint64()))
+		}
+		out, err := s.Draw(ctx, run, latest[0].ID, batch, 25, time.Hour)
+		if !c.is(err) {
+			return
+		}
+		for i, o := range out {
+			if o.Closed != 0 || o.Round == 0 {
+				continue
+			}
+			was, twice := c.drawn.LoadOrStore([2]uint64{uint64(device[i]), o.Round}, o)
+			if twice && was != o {
+				c.t.Errorf("device %d has the permits %+v and %+v", device[i], was, o)
+			}
+			was, twice = c.numbers.LoadOrStore([2]uint64{uint64(device[i]), o.Number}, o)
+			if twice && was != o {
+				c.t.Errorf("device %d has the permits %+v and %+v", device[i], was, o)
+			}
 		}
 	}
 }

@@ -88,7 +88,7 @@ func closed(c <-chan struct{}) bool {
 func eachTest(t *testing.T, fresh func(testing.TB) place) {
 	for name, test := range map[string]func(*testing.T, place){
 		"a round's life": aLife, "totals": totals, "fence": aFence, "one body of many": oneBody, "close races commits": closeRaces,
-		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "many certificates": many, "model of commits": model,
+		"codes": codes, "revocation": revocation, "revoked and forgotten": forgotten, "many certificates": many, "model of commits": model, "permits": permits, "numbers of permits": numbers, "backups": backups,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}

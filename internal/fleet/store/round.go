@@ -215,6 +215,10 @@ type Result struct {
 	Policy *Policy
 	// Moved is the number of reports that moved the weights.
 	Moved uint64
+	// Record is what the round came to; nil for none.
+	Record *Record
+	// Keep is the number of rounds whose reports are kept, this one among them; 2 if less.
+	Keep uint64
 	// End says that no round follows.
 	End bool
 	// Next makes the round that follows; nil for none.
@@ -251,9 +255,14 @@ func (s *Store) Apply(ctx context.Context, run RunID, id uint64, fence int64, st
 		if _, err := tx.ExecContext(ctx, `UPDATE fleet_run SET version = $2, reports = $3, ended = $4 WHERE id = $1`, run[:], int64(r.Version), int64(r.Reports), r.Ended); err != nil {
 			return err
 		}
-		// What was applied two rounds ago is needed no more.
-		if id > 2 {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM fleet_report WHERE run = $1 AND round <= $2`, run[:], int64(id-2)); err != nil {
+		if res.Record != nil {
+			if err := addRecord(ctx, tx, run, id, *res.Record); err != nil {
+				return err
+			}
+		}
+		// What was applied two rounds ago is needed no more, unless for a transcript.
+		if keep := max(res.Keep, 2); id > keep {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM fleet_report WHERE run = $1 AND round <= $2`, run[:], int64(id-keep)); err != nil {
 				return err
 			}
 		}

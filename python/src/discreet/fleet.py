@@ -16,7 +16,7 @@ import socket
 import subprocess
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -101,6 +101,8 @@ class Agent:
         How often the server is asked for a round, on average; 10 unless given.
     seed
         Makes episodes and actions the same again. It does not reach the noise of the report.
+    machine
+        What the state is bound to; the machine's identifier unless given.
 
     Raises
     ------
@@ -132,6 +134,7 @@ class Agent:
         score: Callable[[Work], float] | None = None,
         poll_seconds: float | None = None,
         seed: int | None = None,
+        machine: str | None = None,
     ) -> None:
         if learn is None:
             _reinforce.width(env)
@@ -149,7 +152,7 @@ class Agent:
             "epsilon": epsilon,
             "learner": {"stdio": True},
         }
-        for key, value in (("code", code), ("run", run), ("poll_seconds", poll_seconds)):
+        for key, value in (("code", code), ("run", run), ("poll_seconds", poll_seconds), ("machine", machine)):
             if value is not None:
                 self._config[key] = value
         self._consent = _consent_line(consent)
@@ -179,17 +182,27 @@ class Agent:
         DiscreetError
             The learner failed, or the agent ended otherwise.
         """
-        with _binary.directory() as place:
-            file = place / "agent.yaml"
-            file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in self._config.items()) + self._consent)
-            file.chmod(0o600)
-            with _Process(["fleet", "agent", str(file)]) as self._running:
-                failures = self._converse(self._running)
+        with self._file() as file, _Process(["fleet", "agent", str(file)]) as self._running:
+            failures = self._converse(self._running)
         if failures:
             raise DiscreetError(
                 f"the learner failed in {len(failures)} rounds, which were paid for with a report on the zero vector"
             ) from failures[0]
         return self.spent
+
+    def move(self) -> None:
+        """Say that `state` was moved to this machine. Remove every other copy of it first: two that go on stop."""
+        with self._file() as file:
+            _binary.run(["fleet", "agent", "move", str(file)])
+
+    @contextlib.contextmanager
+    def _file(self) -> Iterator[Path]:
+        """Write the configuration for as long as it is used."""
+        with _binary.directory() as place:
+            file = place / "agent.yaml"
+            file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in self._config.items()) + self._consent)
+            file.chmod(0o600)
+            yield file
 
     def stop(self) -> None:
         """Stop, from another thread, what :meth:`run` does; it may be called again later, and goes on where it was."""
