@@ -18,7 +18,7 @@ var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
 func TestLearningTable(t *testing.T) {
 	wrong, all, worst := 0, 0, 0
 	for _, w := range trialWorlds() {
-		for _, n := range []int{2000, 6000} {
+		for _, n := range []int{500, 2000, 6000, 20000} {
 			for _, epsilon := range []float64{0.5, 1, 5, 5000} {
 				recovered, high, highLogged, shown, mean := 0.0, 0, 0, 0, 0.0
 				for log := range *learnLogs {
