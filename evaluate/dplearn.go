@@ -14,17 +14,19 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// DPLearn learns a policy for a single decision, a tree over covariates or a table over numbered
-// states, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
+// DPLearn learns a policy, a tree over covariates for a single decision or a table over numbered
+// states for any number of them, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
 // the actions.
 //
-// A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, and
-// for every level of the tree, or for the table, one noisy sum of weighted outcomes about it.
+// A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
+// several decisions one of each state, and for every level of the tree, or for the table, one
+// noisy sum of weighted returns about it.
 // The other half is asked for the differences between the learned policy and the logged one, and
 // between it and every constant action, as several policies are: [DPIS]. A person is in one of
 // the halves, so that both have the whole budget.
@@ -73,6 +75,7 @@ const (
 	mostRuleActions = 8
 	defaultLearnOn  = 0.5
 	meanShare       = 0.04 // of what is learned from, for the mean
+	valuesShare     = 0.2  // for the mean of every state, of several decisions
 	learnedName     = "learned"
 	loggedPolicy    = "logged"
 	actionName      = "action %d"
@@ -113,7 +116,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(whole...), prepare: q.prepare, outcome: q.again, summary: s, lowers: true,
+		method: method, public: p, event: gaussians(whole...), prepare: q.prepare, outcome: q.again, summary: s, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
 	}, nil
 }
@@ -128,8 +131,6 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	switch {
 	case p.onPolicy():
 		return refuse(ErrPublic, "the target stands for the policy that is learned, of which the number of actions is known; let it be uniform over these")
-	case p.decisions() != 1:
-		return refuse(ErrPublic, "an episode has up to %d decisions, and policies are learned for one; set problem.horizon or episode_horizon to 1 where that is so", p.decisions())
 	case p.Target.Actions() < 2 || p.Target.Actions() > mostRuleActions:
 		return refuse(ErrPublic, "the target has %d actions; want 2 to %d", p.Target.Actions(), mostRuleActions)
 	case m.Share < 0 || m.Share >= 1:
@@ -139,6 +140,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	}
 	if err := q.covariates(m, method); err != nil {
 		return q, err
+	}
+	if p.decisions() > 1 && q.states == nil {
+		return refuse(ErrPublic, "an episode has up to %d decisions, and trees are learned for one; give numbered states, or set problem.horizon or episode_horizon to 1 where that is so", p.decisions())
 	}
 	share := m.Share
 	if share == 0 {
@@ -152,9 +156,13 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	shares := []float64{meanShare}
+	before := meanShare
+	if p.decisions() > 1 {
+		before = valuesShare
+	}
+	shares := []float64{before}
 	for round := range q.depth { // twice as much for each level, of whose nodes each has half of the persons
-		shares = append(shares, (1-meanShare)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
+		shares = append(shares, (1-before)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
 	}
 	var err error
 	if q.noise, err = multipliers(*p.Privacy, shares...); err != nil {
@@ -212,21 +220,81 @@ func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 		t.Contrasts = append(t.Contrasts, [2]string{learnedName, name})
 	}
 	p := q.public.judging(t, persons)
-	q.of = wholeReturns(p)
+	q.of = narrowest(p)
 	var err error
 	is := DPIS{MaxWeight: m.MaxWeight}
 	if q.judge, err = is.answersFor(method, p, q.of); err != nil {
 		return err
 	}
-	q.most, err = affordableCap(method, p, m.MaxWeight, q.of.weights.largest)
+	largest := q.of.weights.largest
+	if d := p.Design; d != nil && p.decisions() > 1 {
+		largest = slices.Max(d.Ratios) // of one decision
+	}
+	q.most, err = affordableCap(method, p, m.MaxWeight, largest)
 	return err
 }
 
-// clip is the largest norm of what a person adds to a round about a mean.
-func (q *learnQuestion) clip(mean float64) float64 {
+// clip is the largest norm of what a person adds to a round about the baseline. Of several
+// decisions it is what as many would add that lie a quarter of the range away: more is cut.
+func (q *learnQuestion) clip(base baseline) float64 {
 	returns := q.public.Returns()
 	centred := 1 - 1/float64(q.grid.Actions)
+	if n := q.public.decisions(); n > 1 {
+		return q.most * returns.Width() / 4 * math.Sqrt(centred*float64(n))
+	}
+	mean := base.of(0)
 	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(max(q.grid.Covariates(), 1)))
+}
+
+// baseline is what returns are compared with: one number, or one for each state.
+type baseline []float64
+
+func (b baseline) of(state int) float64 { return b[min(state, len(b)-1)] }
+
+// firstCells is the number of sums that the baseline is made of.
+func (q *learnQuestion) firstCells() int {
+	if q.public.decisions() == 1 {
+		return 1
+	}
+	return 2 * q.states.States()
+}
+
+// first writes what a row adds to the baseline's sums, which a person's rows add up to a norm of
+// 1 at most: its return about the middle of the range and, of several decisions, the row, by
+// state.
+func (q *learnQuestion) first(v []float64, rows learnRows, row int) {
+	returns := q.public.Returns()
+	x := rows.part[row] * (rows.returns[row] - returns.Mid()) / (returns.Width() / 2)
+	if len(v) == 1 {
+		v[0] += x
+		return
+	}
+	scale := 1 / (math.Sqrt2 * float64(q.public.decisions()))
+	state := rows.bins[row][0]
+	v[2*state] += x * scale
+	v[2*state+1] += rows.part[row] * scale
+}
+
+// baseline is made of the noisy sums: the mean return, or that of each state, where noise does
+// not drown the number of its visits, and of all where it does.
+func (q *learnQuestion) baseline(noisy []float64) baseline {
+	returns := q.public.Returns()
+	value := func(x, n float64) float64 { return q.returned(returns.Mid() + returns.Width()/2*x/n) }
+	if len(noisy) == 1 {
+		return baseline{value(noisy[0], float64(q.learnOn))}
+	}
+	x, n := 0.0, 0.0
+	for s := 0; s < len(noisy); s += 2 {
+		x, n = x+noisy[s], n+noisy[s+1]
+	}
+	all := value(x, max(n, q.noise[0]))
+	b := make(baseline, len(noisy)/2)
+	for s := range b {
+		if b[s] = all; noisy[2*s+1] > 2*q.noise[0] {
+			b[s] = value(noisy[2*s], noisy[2*s+1])
+		}
+	}
+	return b
 }
 
 // decisions are what is learned from: the place of each row's covariates, its action, weight and
@@ -248,11 +316,11 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 	}
 	return func(ctx context.Context, src *noise.Source) (*Release, error) {
 		learn, judge := q.halves(d, src)
-		mean, sums, err := q.learn(rows, learn, src)
+		sums, err := q.learn(rows, learn, src)
 		if err != nil {
 			return nil, err
 		}
-		nodes := q.rule(mean, sums)
+		nodes := q.rule(sums)
 		learned, err := policy.NewTree(q.names, nodes, false)
 		if err != nil {
 			return nil, err
@@ -265,7 +333,7 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 		if err != nil {
 			return nil, err
 		}
-		return q.certified(r, mean, sums), nil
+		return q.certified(r, sums), nil
 	}, nil
 }
 
@@ -290,34 +358,46 @@ func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
 	for person := range d.Persons() {
 		from, to := s.Episodes(person)
 		for e := from; e < to; e++ {
-			row, _ := s.Rows(e)
-			if s.Cut(e, 1) || d.Action[row] < 0 || int(d.Action[row]) >= q.grid.Actions {
-				continue
+			if !s.Cut(e, q.public.decisions()) {
+				q.readEpisode(&rows, s, e, columns, 1/float64(d.Counted(person)))
 			}
-			bins := make([]int, len(columns))
-			for i, c := range columns {
-				x := d.Observation(row)[c]
-				if q.states != nil {
-					if bins[i] = int(x); !(x >= 0 && x < float64(q.states.States())) {
-						bins = nil
-						break
-					}
-				} else {
-					bins[i] = q.grid.Bin(i, x)
-				}
-			}
-			if bins == nil {
-				continue
-			}
-			rows.bins = append(rows.bins, bins)
-			rows.action = append(rows.action, d.Action[row])
-			rows.weight = append(rows.weight, min(1/(d.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
-			rows.returns = append(rows.returns, q.returned(s.Return(e)))
-			rows.part = append(rows.part, 1/float64(d.Counted(person)))
 		}
 		rows.from = append(rows.from, len(rows.action))
 	}
 	return rows, nil
+}
+
+// readEpisode adds the decisions of an episode that was not cut off, each with the return from
+// then on.
+func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, columns []int, part float64) {
+	lo, hi := s.Rows(e)
+	returns := 0.0
+	for row := hi - 1; row >= lo; row-- {
+		returns = s.Data.Reward[row] + s.Gamma(row)*returns
+		bins := q.place(s.Data.Observation(row), columns)
+		if action := s.Data.Action[row]; bins != nil && action >= 0 && int(action) < q.grid.Actions {
+			rows.bins, rows.action = append(rows.bins, bins), append(rows.action, action)
+			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
+			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
+		}
+	}
+}
+
+// place is the bins of covariates, or the state; nil where it cannot be read.
+func (q *learnQuestion) place(observation []float64, columns []int) []int {
+	bins := make([]int, len(columns))
+	for i, c := range columns {
+		x := observation[c]
+		switch {
+		case q.states == nil:
+			bins[i] = q.grid.Bin(i, x)
+		case x >= 0 && x < float64(q.states.States()):
+			bins[i] = int(x)
+		default:
+			return nil
+		}
+	}
+	return bins
 }
 
 // returned is a return cut to its public range.
@@ -378,64 +458,61 @@ func (l lots) of(d *trajectory.Dataset, person int) float64 {
 	return float64(binary.LittleEndian.Uint64(h.Sum(nil))>>11) / (1 << 53)
 }
 
-// learn makes the rounds of sums over one half.
-func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (mean float64, sums [][]float64, err error) {
-	returns := q.public.Returns()
-	kind := q.public.Privacy.noise()
-	center, half := returns.Mid(), returns.Width()/2
-	total, err := mechanism.NewVectorSum(1, 1, q.noise[0], kind)
-	if err != nil {
-		return 0, nil, err
-	}
-	x := make([]float64, 1)
-	noisy, err := mechanism.Total(total, len(persons), func(i int) error {
-		x[0] = 0
-		for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
-			x[0] += rows.part[row] * (rows.returns[row] - center) / half
-		}
-		return total.Add(x)
-	}, src)
-	if err != nil {
-		return 0, nil, err
-	}
-	mean = q.returned(center + half*noisy[0]/float64(q.learnOn))
+// learn makes the rounds of sums over one half: of the baseline, then of the rule.
+func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
+	var base baseline
 	var t rule.Tree
-	for round := range q.depth {
+	for round := range q.depth + 1 {
+		clip := 1.0
+		if round > 0 {
+			clip = q.clip(base)
+		}
 		v := make([]float64, q.cells(round))
-		sum, err := mechanism.NewVectorSum(len(v), q.clip(mean), q.noise[1+round], kind)
+		sum, err := mechanism.NewVectorSum(len(v), clip, q.noise[round], q.public.Privacy.noise())
 		if err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
 			for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
-				q.add(v, t, rows, row, mean)
+				if round == 0 {
+					q.first(v, rows, row)
+				} else {
+					q.add(v, t, rows, row, base)
+				}
 			}
 			return sum.Add(v)
 		}, src)
 		if err != nil {
-			return 0, nil, err
+			return nil, err
 		}
-		if sums = append(sums, noisy); q.states == nil {
-			q.grid.Grow(&t, noisy, q.noise[1+round]*q.clip(mean))
+		sums = append(sums, noisy)
+		switch {
+		case round == 0:
+			base = q.baseline(noisy)
+		case q.states == nil:
+			q.grid.Grow(&t, noisy, q.noise[round]*clip)
 		}
 	}
-	return mean, sums, nil
+	return sums, nil
 }
 
 // cells is the number of sums of a round.
 func (q *learnQuestion) cells(round int) int {
-	if q.states != nil {
+	switch {
+	case round == 0:
+		return q.firstCells()
+	case q.states != nil:
 		return q.states.States() * q.grid.Actions
 	}
-	return q.grid.Cells(1 << round)
+	return q.grid.Cells(1 << (round - 1))
 }
 
 // add writes what a row adds: by how much its return differs from the mean, weighted, under its
 // action, in the cell of every covariate. What actions have in common does not matter to a
 // choice among them, and is left out.
-func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, mean float64) {
-	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-mean), int(rows.action[row])
+func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, base baseline) {
+	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.bins[row][0])), int(rows.action[row])
 	common := x / float64(q.grid.Actions)
 	write := func(cells []float64) {
 		for a := range cells {
@@ -456,13 +533,14 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, m
 }
 
 // rule is the policy that follows from the sums.
-func (q *learnQuestion) rule(mean float64, sums [][]float64) []policy.Node {
+func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	if q.states != nil {
-		return rule.TableNodes(q.names[0], rule.Table(sums[0], q.grid.Actions), q.grid.Actions)
+		return rule.TableNodes(q.names[0], rule.Table(sums[1], q.grid.Actions), q.grid.Actions)
 	}
+	base := q.baseline(sums[0])
 	var t rule.Tree
-	for round, s := range sums {
-		q.grid.Grow(&t, s, q.noise[1+round]*q.clip(mean))
+	for round, s := range sums[1:] {
+		q.grid.Grow(&t, s, q.noise[1+round]*q.clip(base))
 	}
 	return q.grid.Nodes(t, q.names)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
 )
 
 var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
@@ -46,4 +47,25 @@ func TestLearningTable(t *testing.T) {
 		}
 	}
 	t.Logf("too high: %.2f%% of all, %d of %d in the worst cell", 100*float64(wrong)/float64(all), worst, *learnLogs)
+}
+
+// TestLearningOfSeveralDecisions prints the share of what the best policy gains over the logged
+// one, how often a certificate is too high, and its mean.
+func TestLearningOfSeveralDecisions(t *testing.T) {
+	for _, w := range processes() {
+		for _, n := range []int{2000, 6000, 20000} {
+			for _, epsilon := range []float64{0.5, 1, 5, 5000} {
+				recovered, high, mean := 0.0, 0, 0.0
+				for log := range *learnLogs {
+					_, r := released(t, evaluate.DPLearn{}, w.public(n, epsilon), w.draw(n, uint64(log)), uint64(log))
+					recovered += w.recovered(r.Learned.Policy) / float64(*learnLogs)
+					if r.Learned.OverLogged > w.worth(&r.Learned.Policy, false)-w.worth(nil, false) {
+						high++
+					}
+					mean += r.Learned.OverLogged / float64(*learnLogs)
+				}
+				t.Logf("| %s | %d | %v | %.2f | %d | %.3f |", w.name, n, epsilon, recovered, high, mean)
+			}
+		}
+	}
 }

@@ -1,24 +1,20 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
 
-// Names of the diagnostics that the policy follows from.
-const (
-	learnedMeanName = "mean"
-	learnedSumsName = "learning"
-)
+// learnedSumsName is the diagnostic that the policy follows from.
+const learnedSumsName = "learning"
 
 // certified adds to the answers of one half what was learned from the other.
-func (q *learnQuestion) certified(r *Release, mean float64, sums [][]float64) *Release {
+func (q *learnQuestion) certified(r *Release, sums [][]float64) *Release {
 	if r.Diagnostics == nil {
 		r.Diagnostics = map[string]any{}
 	}
-	r.Diagnostics[learnedMeanName], r.Diagnostics[learnedSumsName] = mean, sums
-	r.Learned = &Learned{Policy: PolicyFile{"discreet/policy/v1", "tree", q.names, "float64", q.rule(mean, sums)}, OverConstant: math.Inf(1)}
+	r.Diagnostics[learnedSumsName] = sums
+	r.Learned = &Learned{Policy: PolicyFile{"discreet/policy/v1", "tree", q.names, "float64", q.rule(sums)}, OverConstant: math.Inf(1)}
 	for i, a := range r.Answers {
 		lower := a.Estimate.Interval[0]
 		if i == 0 {
@@ -32,16 +28,12 @@ func (q *learnQuestion) certified(r *Release, mean float64, sums [][]float64) *R
 
 // again makes the release of its noisy sums.
 func (q learnQuestion) again(r *Release) (*Release, error) {
-	var mean float64
 	var sums [][]float64
-	if err := errors.Join(diagnostic(r, learnedMeanName, &mean), diagnostic(r, learnedSumsName, &sums)); err != nil {
+	if err := diagnostic(r, learnedSumsName, &sums); err != nil {
 		return nil, err
 	}
-	if returns := q.public.Returns(); !(mean >= returns.Min && mean <= returns.Max) {
-		return nil, errors.New("diagnostics.mean is outside the public range")
-	}
-	if len(sums) != q.depth {
-		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), q.depth)
+	if len(sums) != q.depth+1 {
+		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), q.depth+1)
 	}
 	for round, of := range sums {
 		if len(of) != q.cells(round) {
@@ -57,7 +49,7 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.certified(again, mean, sums), nil
+	return q.certified(again, sums), nil
 }
 
 // about is what is known beforehand.
@@ -75,5 +67,8 @@ func (q *learnQuestion) about() (summary, error) {
 	first := fmt.Sprintf("%d persons, drawn by a lot that nobody learns, are learned from: %s that takes in each of its parts the action under which their noisy weighted outcomes are largest. The others judge it. Both have the whole budget, since a person is in one half.", q.learnOn, over)
 	s.heading = append([]string{p.words(first)}, s.heading...)
 	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
+	if p.decisions() > 1 {
+		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. What is learned is one improvement of the logged policy: the actions after which returns were largest under it.")
+	}
 	return s, nil
 }

@@ -128,7 +128,7 @@ func Methods() []Method {
 				"discrete: true if every return is one of ends (false)", "quantiles: list of shares ([0.1, 0.5, 0.9])", "lower_tails, upper_tails: lists of shares of the lowest and the highest returns, whose means are answers (none)", capped},
 			Summary: "Each person’s weight, which tells how much more likely the person’s decisions are under the target policy, counts in the bin of the person’s return. The distribution follows from the sums of weights in the bins." + hides, parts: true, decode: decodeAs[DPDistribution]},
 		{Name: "dp-learn", Private: true, Releases: "a learned policy, and 90% intervals of what it is worth more than the logged one and than every constant action",
-			Assumes: "One decision an episode; a target of kind learned; correct logged probabilities. Best in randomised trials.", NeedFeatures: true, Learns: true,
+			Assumes: "A target of kind learned; correct logged probabilities; one decision an episode, or numbered states. Best in randomised trials.", NeedFeatures: true, Learns: true,
 			Parameters: []string{fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),
 				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half)", capped},
 			Summary: "Half of the persons, drawn by a secret lot, are learned from: in each part of the covariates the action under which noisy weighted outcomes are largest. The other half judges the policy: its differences from the logged one and from every constant action are noisy sums of weighted outcomes.",

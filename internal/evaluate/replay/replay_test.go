@@ -85,6 +85,7 @@ func options() map[string]map[string]any {
 		"distribution on-policy":    {"name": "dp-distribution", "on": true, "bins": 4},
 		"distribution discrete":     {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
 		"learn a table":             {"name": "dp-learn", "bandit": true},
+		"learn several decisions":   {"name": "dp-learn", "policy": true},
 		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
 		"survival of a policy":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "column": true, "max_weight": 3},
 		"survival of policies":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "several": true, "drawn": 2.0},
