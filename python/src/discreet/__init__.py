@@ -22,6 +22,7 @@ from discreet._errors import (
     PendingError,
     PrivacyError,
 )
+from discreet._learned import Learned
 from discreet._ledger import Ledger
 from discreet._question import Plan, Question, compare
 from discreet._release import Answer, Release
@@ -38,6 +39,7 @@ __all__ = [
     "DiscreetError",
     "Distribution",
     "InputError",
+    "Learned",
     "Ledger",
     "Logs",
     "Median",

@@ -17,6 +17,7 @@ from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
 if TYPE_CHECKING:
     from discreet._curves import Survival
     from discreet._distribution import Distribution
+    from discreet._learned import Learned
 
 # The exit code of a check that found nothing wrong and could not look at everything.
 _PARTIAL = 4
@@ -203,6 +204,22 @@ class Release:
         from discreet._distribution import distribution_of
 
         return distribution_of(self)
+
+    @property
+    def learned(self) -> Learned:
+        """The policy that method ``dp-learn`` made.
+
+        Raises
+        ------
+        DiscreetError
+            The release has none.
+        """
+        if "learned" not in self.json:
+            raise DiscreetError(f"the release has no learned policy; its method is {self.method}")
+        from discreet._learned import Learned
+
+        of = self.json["learned"]
+        return Learned(of["policy"], of["over_logged_at_least"], of["over_best_constant_at_least"])
 
     @functools.cached_property
     def _headline(self) -> Mapping[str, str]:

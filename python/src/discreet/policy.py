@@ -137,6 +137,21 @@ def uniform(actions: int) -> Policy:
     return Policy("uniform", {"kind": "uniform", "actions": actions})
 
 
+def learned(actions: int) -> Policy:
+    """Let the policy be learned, by method ``"dp-learn"``: see docs/learn.md.
+
+    Parameters
+    ----------
+    actions
+        How many there are.
+
+    Returns
+    -------
+    Policy
+    """
+    return Policy("learned", {"kind": "learned", "actions": actions})
+
+
 def column(name: str) -> Policy:
     """Give the policy whose probability of the logged action is in a column.
 

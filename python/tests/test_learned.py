@@ -1,0 +1,54 @@
+"""A learned policy: that it is the rule of the table, and can be asked about and written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dt
+
+
+@pytest.fixture(scope="module")
+def release() -> dt.Release:
+    draw = np.random.default_rng(3)
+    n = 3000
+    x, arm = draw.uniform(0, 1, n).round(3), draw.integers(0, 2, n)
+    won = (draw.random(n) < np.where((x > 0.5) == (arm == 1), 0.8, 0.3)).astype(int)
+    frame = pd.DataFrame({"who": np.arange(n), "obs_x": x, "action": arm, "reward": won, "behavior_prob": 0.5})
+    return dt.Question(
+        dt.logs(frame, person="who", behavior="design", one_row_episodes=True),
+        dt.policy.learned(2),
+        gamma=1,
+        reward=(0, 1),
+        horizon=1,
+        persons=n,
+        method="dp-learn",
+        parameters={"depth": 1},
+        features={"kind": "columns", "names": ["obs_x"], "low": [0], "high": [1]},
+        epsilon=2,
+        delta=1e-6,
+        adjacency="replace_one",
+        more={"records": "complete"},
+    ).evaluate()
+
+
+def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> None:
+    learned = release.learned
+    root, low, high = learned.document["nodes"]
+    assert root == {"input": "obs_x", "threshold": 0.5, "left": 1, "right": 2}
+    assert (low["probs"], high["probs"]) == ([1, 0], [0, 1])
+    assert learned.policy.kind == "tree"
+    assert 0 < learned.over_best_constant < 0.25
+    assert learned.over_best_constant == min(a.interval[0] for a in release.answers[1:])
+    learned.save(tmp_path / "rule.json")
+    assert json.loads((tmp_path / "rule.json").read_text())["kind"] == "tree"
+    assert dt.policy.from_file(tmp_path / "rule.json", "tree").kind == "tree"
+
+
+def test_another_release_has_none(release: dt.Release) -> None:
+    with pytest.raises(dt.DiscreetError, match="no distribution"):
+        _ = release.distribution
