@@ -16,15 +16,7 @@ func TestRootSums(t *testing.T) {
 	}
 	sums, differences := RootSums(n), RootDifferences(n)
 	for k := range n {
-		want := []float64{1, 0, 0}
-		if k > 0 {
-			want = []float64{1, 0, 0}
-			if k == 1 {
-				want[1] = -1
-			}
-		} else {
-			want = []float64{1, 1, 1}
-		}
+		want := [3]float64{1, []float64{1, -1, 0}[min(k, 2)], []float64{1, 0}[min(k, 1)]}
 		for i, got := range []float64{product(sums, sums, k), product(differences, differences, k), product(sums, differences, k)} {
 			if math.Abs(got-want[i]) > 1e-14 {
 				t.Errorf("product %d, coefficient %d: %v; want %v", i, k, got, want[i])
