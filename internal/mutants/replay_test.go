@@ -30,7 +30,7 @@ func replayMutants() []mutant {
 		{name: "learn: judged by those who were learned from", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"d.Take(judge)", "d.Take(learn)"}, {"learn, judge := q.halves(d, src)", "learn, _ := q.halves(d, src)"}}},
 		{name: "learn: over the worst constant", in: "evaluate", run: "LearnedPolicyFollows",
-			edits: edits{{"q.rule(mean, sums)}, OverConstant: math.Inf(1)}", "q.rule(mean, sums)}, OverConstant: math.Inf(-1)}"}, {"r.Learned.OverConstant = min(", "r.Learned.OverConstant = max("}}},
+			edits: edits{{"q.rule(sums)}, OverConstant: math.Inf(1)}", "q.rule(sums)}, OverConstant: math.Inf(-1)}"}, {"r.Learned.OverConstant = min(", "r.Learned.OverConstant = max("}}},
 		{name: "distribution: masses beyond the cap", in: "internal/dp/mechanism", run: "MassesDiameter",
 			edits: edits{{"return 1 / max(sum, m.most)", "return 1 / m.most"}, {"min(int64(share*k), left)", "int64(share*k)"}}},
 		{name: "distribution: squares beyond their masses", in: "internal/dp/mechanism", run: "MassesDiameter",
