@@ -269,15 +269,16 @@ func (q *distributionQuestion) person(in, squares []float64, s *value.Sample, pe
 	}
 }
 
-// bin is that of a return, cut to the public range.
+// rounding is by how much of the range's width a sum of rewards may differ from the number that
+// it stands for: 0.1 + 0.2 lies above 0.3.
+const rounding = 1e-9
+
+// bin is that of a return, cut to the public range; one that is an end but for rounding is at it.
 func (q *distributionQuestion) bin(g float64) (int, bool) {
-	g = min(max(g, q.returns.Min), q.returns.Max)
-	if !q.Discrete {
-		bin, _ := slices.BinarySearch(q.Ends, g)
-		return bin, !math.IsNaN(g)
+	g, slack := min(max(g, q.returns.Min), q.returns.Max), rounding*q.returns.Width()
+	bin, _ := slices.BinarySearch(q.Ends, g-slack)
+	if q.Discrete {
+		return bin, bin < len(q.Ends) && math.Abs(q.Ends[bin]-g) <= slack
 	}
-	// A sum of rewards is the listed number up to the rounding of its additions.
-	const slack = 1e-9
-	bin, _ := slices.BinarySearch(q.Ends, g-slack*q.returns.Width())
-	return bin, bin < len(q.Ends) && math.Abs(q.Ends[bin]-g) <= slack*q.returns.Width()
+	return bin, !math.IsNaN(g)
 }

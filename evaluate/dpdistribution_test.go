@@ -95,6 +95,24 @@ func TestMassesAreCountedByHand(t *testing.T) {
 	}
 }
 
+// A sum of rewards is at the end that it stands for, though 0.1 + 0.2 lies above 0.3.
+func TestAReturnIsAtItsEndWhateverIsRounded(t *testing.T) {
+	const persons = 1000
+	var b trajectory.Builder
+	for i := range persons {
+		b.Add(&trajectory.Episode{Person: i, Reward: []float64{0.1, 0.2}, Terminated: true})
+	}
+	d := b.Dataset()
+	d.Terminated = slices.Repeat([]bool{true}, persons)
+	p := spreadFacts(persons, 1000, policy.Logged{})
+	for _, discrete := range []bool{false, true} {
+		_, r := released(t, evaluate.DPDistribution{Ends: []float64{0.2, 0.3, 2}, Discrete: discrete}, p, d, 5)
+		if masses := r.Diagnostics["masses"].([]float64); math.Abs(masses[1]-persons) > 1 {
+			t.Errorf("discrete %v: masses %v; want all of 1000 at 0.3", discrete, masses)
+		}
+	}
+}
+
 // A distribution follows from its masses: whatever is changed is refused, and the JSON form is
 // as its schema says, under both adjacencies.
 func TestADistributionFollowsFromItsMasses(t *testing.T) {

@@ -24,5 +24,5 @@ func (d draft) roundable() error {
 	if p.BehaviorPrecision == 0 || d.lowers || p.Privacy == nil || p.Targets == nil && p.onPolicy() {
 		return nil
 	}
-	return fmt.Errorf("%w: %s does not allow for data.behavior.precision; use dp-is, dp-pdis, dp-wis or dp-dr", ErrMethod, d.method)
+	return fmt.Errorf("%w: %s does not allow for data.behavior.precision; use dp-is, dp-pdis, dp-wis, dp-dr or dp-distribution", ErrMethod, d.method)
 }

@@ -126,7 +126,7 @@ type Public struct {
 	Behavior *EstimatedBehavior
 	// BehaviorPrecision is by how much a recorded probability, of the logged action or of a
 	// target that is a column ([policy.ProbColumn]), may differ from the true one; 0 where
-	// they are exact. Off-policy dp-is, dp-pdis, dp-wis and dp-dr allow for it.
+	// they are exact. Off-policy dp-is, dp-pdis, dp-wis, dp-dr, dp-distribution and dp-learn allow for it.
 	BehaviorPrecision float64
 	// Start is a public distribution over the states that Features number: of a value
 	// function the mean under it is wanted too, see [StartValue]. Nil asks for none.

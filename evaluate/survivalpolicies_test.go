@@ -137,6 +137,44 @@ func several(t testing.TB, p evaluate.Public) evaluate.Public {
 	return p
 }
 
+// Where weights are too large for right probabilities, here those of a fair coin that always fell
+// on 1, nothing is known: of curves, of limits, and of differences, but of the logged policy.
+func TestSurvivalOfWrongProbabilitiesIsUnknown(t *testing.T) {
+	const persons = 400
+	rows, actions := make([]*patient, persons), make([]int32, persons)
+	for i := range rows {
+		rows[i], actions[i] = &patient{0, float64(1 + i%3), float64(i % 2)}, 1
+	}
+	one, err := policy.NewConstant(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, design := range []bool{true, false} {
+		p := underPolicy(t, persons, dp.ReplaceOne)
+		p.Target, p.Targets = nil, &evaluate.Targets{
+			Policies:  []evaluate.NamedPolicy{{Name: "one", Policy: one}, {Name: "logged", Policy: policy.Logged{}}},
+			Contrasts: [][2]string{{"one", "logged"}}, Levels: []string{"one", "logged"},
+		}
+		if !design {
+			p.Design = nil
+		}
+		p.Privacy.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6}
+		plan, r := released(t, evaluate.DPSurvival{}, p, treated(actions, rows...), 1)
+		if err := plan.Verify(r); err != nil {
+			t.Error(err)
+		}
+		total := r.Survival.Until
+		for i, want := range [][2]float64{{0, total}, {}, {-total, total}} {
+			if got := r.Answers[i].Estimate.Interval; (got == want) != (i != 1) || i == 1 && got[1]-got[0] > total/2 {
+				t.Errorf("design %v: %s: %v", design, r.Answers[i].Name, got)
+			}
+		}
+		if a := r.Survival.Arms[0].Survival; a.Lower[0] != 0 || a.Upper[len(a.Upper)-1] != 1 || !strings.Contains(r.Notes[0], "are wrong") {
+			t.Errorf("design %v: limits %v, first %q", design, a, r.Notes[0])
+		}
+	}
+}
+
 // Several policies keep the budget, have all answers that are asked for, follow the schema, verify and plan again; a person
 // adds to two tables at most, that of one treatment and that of all.
 func TestSeveralPolicies(t *testing.T) {

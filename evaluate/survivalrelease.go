@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/evaluate/internal/survival"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // release is all that follows from the noisy cells.
@@ -13,6 +15,11 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 	found := q.Estimate(noisy)
 	s := &Survival{Time: q.public.Outcome.words(), Ends: q.Ends, Until: q.Ends[q.Question.Until-1]}
 	r := &Release{Survival: s, Diagnostics: map[string]any{cellsName: noisy}}
+	if mean, sd, wrong := q.refuted(noisy); wrong {
+		r.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": mean, "mean_weight_std": sd}
+		r.first = fmt.Sprintf(refutedNote, mean, sd)
+		found = q.Refuted(found, func(arm int) bool { return !policy.OnPolicy(q.policies.of[arm]) })
+	}
 	if n := q.intervals(); n > 1 {
 		r.JointConfidence = scalar.Confidence(1)
 	}
@@ -35,6 +42,23 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 		r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: OfContrast, Estimate: q.estimate(d.Mean, q.intervals())})
 	}
 	return r, nil
+}
+
+// refuted tells whether weights under a policy are too large for right probabilities of the
+// logged actions. Where the number of persons is not public nothing tells.
+func (q survivalQuestion) refuted(noisy []float64) (mean, sd float64, wrong bool) {
+	if g := q.public.Privacy; q.policies == nil || g != nil && g.Adjacency == dp.AddRemoveOne {
+		return 0, 0, false
+	}
+	for i, pi := range q.policies.of {
+		if policy.OnPolicy(pi) {
+			continue
+		}
+		if mean, sd = q.MeanWeight(noisy, i); scalar.Refuted(mean, sd, q.Persons) {
+			return mean, sd, true
+		}
+	}
+	return 0, 0, false
 }
 
 func curveOf(b survival.Band) Curve { return Curve(b) }

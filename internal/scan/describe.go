@@ -68,6 +68,9 @@ func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 		public := s.Public
 		f.Outcome = &public
 	}
+	if m, ok := s.Estimator.(evaluate.DPDistribution); ok && m.Discrete {
+		f.Listed, _ = plan.Facts["ends"].([]float64)
+	}
 	f.Cap = plan.TrajectoryCap()
 	f.Words = spec.ActionWords(s.Config.Data)
 	f.Estimated, f.Features = s.Public.Behavior, s.Public.Features

@@ -9,6 +9,10 @@ import (
 // miss is the probability with which the limits miss the function somewhere.
 const miss = 0.05
 
+// clearly is by how many standard deviations of its noise the sum of all masses must lie above
+// 0 to tell how many persons there are.
+const clearly = 4
+
 // Question is what is asked of the masses, all of it public.
 type Question struct {
 	// Ends are the points at which the function is estimated, increasing; the last is the
@@ -62,11 +66,13 @@ type side struct {
 func (q Question) Estimate(m Masses) Function {
 	f := Function{question: q, Band: empty(len(q.Ends)), alone: empty(len(q.Ends)), noise: make([]float64, len(q.Ends))}
 	persons := q.Persons
-	if persons == 0 {
+	known := persons > 0
+	if !known {
 		persons = q.sum(m) / q.Most
+		known = q.sum(m) > clearly*q.SD*math.Sqrt(q.cells())
 	}
 	last := len(q.Ends) - 1
-	if !(persons >= 1) {
+	if !(persons >= 1 && known) {
 		f.Band, f.alone, f.critical = anything(last+1), anything(last+1), 1
 		return f
 	}

@@ -189,3 +189,30 @@ func TestNothingIsSaidOfNobody(t *testing.T) {
 		t.Errorf("median %+v; want 0 to 2", x)
 	}
 }
+
+// TestNoiseThatHidesHowManyPersonsThereAreIsAllowedFor: under add_remove_one the sum of all masses
+// is their number, here of one to three standard deviations of its noise, and all lie at one end.
+func TestNoiseThatHidesHowManyPersonsThereAreIsAllowedFor(t *testing.T) {
+	const bins, persons, runs = 10, 500, 300
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, sds := range []float64{1, 2, 3} {
+		q := distribution.Question{Most: 1, SD: persons / sds / math.Sqrt(bins+1)}
+		for j := range bins {
+			q.Ends = append(q.Ends, float64(j+1)/bins)
+		}
+		missed := 0
+		for range runs {
+			m := distribution.Masses{In: make([]float64, bins), Back: q.SD * r.NormFloat64()}
+			for j := range m.In {
+				m.In[j] = q.SD * r.NormFloat64()
+			}
+			m.In[0] += persons
+			if f := q.Estimate(m); slices.Min(f.Band.Upper) < 1 {
+				missed++
+			}
+		}
+		if missed > runs/20 {
+			t.Errorf("of %v standard deviations: %d of %d miss the function", sds, missed, runs)
+		}
+	}
+}

@@ -56,6 +56,15 @@ func TestRightProbabilitiesAreNotRefuted(t *testing.T) {
 	}
 }
 
+// TestNoiseOfFewPersonsRefutesNothing: a mean weight below 0 is noise, however few persons.
+func TestNoiseOfFewPersonsRefutesNothing(t *testing.T) {
+	for _, persons := range []float64{1, 2, 9, 11} {
+		if Refuted(-8, 0.1, persons) || Refuted(30, 0.1, min(persons, 10)) {
+			t.Errorf("of %v persons a noisy mean refutes the probabilities", persons)
+		}
+	}
+}
+
 // TestWrongProbabilitiesAreRefuted: an arm that half of all persons have, and that is
 // told as drawn at each of three decisions, has weight 8, and mean weight 4. The
 // interval is all of the public range, and made again from the sums.

@@ -101,7 +101,7 @@ const (
 
 // Refuted tells whether a mean weight is above what chance and noise make of 1.
 func Refuted(mean, sd, persons float64) bool {
-	return mean-unseenMost*mean/persons > 1+refuting*sd
+	return mean > 1 && mean-unseenMost*mean/persons > 1+refuting*sd
 }
 
 // Doubt is an estimate whose probabilities are refuted, by it or by another estimate

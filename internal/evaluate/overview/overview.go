@@ -109,6 +109,8 @@ type Facts struct {
 	Horizon int64
 	// Reward and Return are the public ranges, nil for none.
 	Reward, Return *evaluate.Range
+	// Listed are all returns that there are said to be, increasing; nil where nothing says so.
+	Listed []float64
 	// Target is the policy to evaluate.
 	Target policy.Policy
 	// Cap is the public cap on an importance weight, 0 for none.
@@ -146,6 +148,7 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	r.Lengths = spread(differences(d.EpisodeStart))
 	r.Rewards = bounded(slices.Clone(d.Reward), f.Reward)
 	r.Returns = bounded(returns(d, f.Gamma), f.Return)
+	r.Returns.Outside = outside(returns(d, f.Gamma), rounded(f.Return))
 	r.actions(d, f.Words)
 	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
 		r.Propensity = propensity(d.BehaviorProb)

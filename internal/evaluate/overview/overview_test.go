@@ -63,6 +63,23 @@ func TestProbabilitiesThatDoNotFitAreTold(t *testing.T) {
 	}
 }
 
+// Returns of 0.1 + 0.2, and of 0.5: a range up to 0.3 holds the first, rounded as it is, and a
+// list without 0.5 not the second; of an episode that was cut off nobody knows.
+func TestReturnsAreHeldAgainstTheirListButForRounding(t *testing.T) {
+	d := &trajectory.Dataset{
+		PersonStart: []int{0, 1, 2, 3}, EpisodeStart: []int{0, 2, 4, 5}, Reward: []float64{0.1, 0.2, 0.5, 0, 0.7},
+		Terminated: []bool{true, true, false},
+	}
+	f := overview.Facts{Gamma: 1, Horizon: 2, Target: policy.Logged{}, Return: &evaluate.Range{Max: 0.3}, Listed: []float64{0, 0.3, 1}}
+	r, err := overview.Look(d, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := strings.Join(r.Warnings, "\n"); r.Returns.Outside != 2 || !strings.Contains(told, "and 2 lie outside") || !strings.Contains(told, "every return is one of ends, and 1 are not") {
+		t.Errorf("%d outside, %s", r.Returns.Outside, told)
+	}
+}
+
 func TestPublicFactsThatTheDataContradictAreTold(t *testing.T) {
 	f := facts()
 	f.Persons, f.Reward, f.Return = 99, &evaluate.Range{Max: .5}, &evaluate.Range{Max: 1}

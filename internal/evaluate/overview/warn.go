@@ -52,6 +52,9 @@ func (w *Watch) contradictions() []string {
 			told = append(told, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which biases the answer", b.what, b.within.Min, b.within.Max, b.outside))
 		}
 	}
+	if w.unlisted > 0 {
+		told = append(told, fmt.Sprintf("method.discrete says that every return is one of ends, and %d are not: they are missing mass", w.unlisted))
+	}
 	return told
 }
 
@@ -60,7 +63,7 @@ func (w *Watch) cuts() []string {
 	if w.cut == 0 || w.facts.Outcome != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in the interval of dp-is, dp-pdis, dp-wis and dp-dr, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",
+	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in the interval of dp-is, dp-pdis, dp-wis, dp-dr and dp-distribution, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",
 		w.cut, w.episodes, w.facts.Horizon)}
 }
 
@@ -82,7 +85,7 @@ func (w *Watch) overlap() []string {
 		told = append(told, fmt.Sprintf("the effective sample size is %.3g episodes of %d: the answer would rest on very few of them", of.EffectiveSize, w.episodes))
 	}
 	if of.BeyondMass > .01 {
-		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis, dp-dr and dp-survival allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))
+		told = append(told, fmt.Sprintf("the cap on weights, %.4g, cuts off %s of their sum, in %s of the episodes: the interval of dp-is, dp-pdis, dp-wis, dp-dr, dp-distribution and dp-survival allows for what is cut, as missing mass; a value function is biased by it", of.Cap, Percent(of.BeyondMass), Percent(of.BeyondShare)))
 	}
 	return told
 }

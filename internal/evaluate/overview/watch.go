@@ -1,6 +1,8 @@
 package overview
 
 import (
+	"slices"
+
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -13,6 +15,7 @@ type Watch struct {
 	facts             Facts
 	persons, episodes int
 	rewards, returns  int // outside their ranges
+	unlisted          int // returns that are none of [Facts.Listed]
 	cut               int // episodes that were cut off
 
 	weighed bool        // weights are known
@@ -38,8 +41,11 @@ func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
 	w.episodes += d.Episodes()
 	w.cut += cutOff(d, w.facts.Horizon)
 	w.rewards += outside(d.Reward, w.facts.Reward)
-	if w.facts.Return != nil {
-		w.returns += outside(returns(d, w.facts.Gamma), w.facts.Return)
+	if r := w.facts.Return; r != nil {
+		w.returns += outside(returns(d, w.facts.Gamma), rounded(r))
+	}
+	if w.facts.Listed != nil {
+		w.unlisted += unlisted(d, w.facts)
 	}
 	if rho != nil {
 		w.weighed = true
@@ -69,6 +75,7 @@ func (w *Watch) Merge(o *Watch) {
 	w.cut += o.cut
 	w.rewards += o.rewards
 	w.returns += o.returns
+	w.unlisted += o.unlisted
 	w.weighed = w.weighed || o.weighed
 	w.weight = append(w.weight, o.weight...)
 	w.draws.merge(&o.draws)
@@ -138,6 +145,34 @@ func outside(x []float64, r *evaluate.Range) int {
 	}
 	for _, v := range x {
 		if !(v >= r.Min && v <= r.Max) {
+			n++
+		}
+	}
+	return n
+}
+
+// rounding is by how much of the width of a range a sum of rewards may be off.
+const rounding = 1e-9
+
+// rounded is a range of sums of rewards, wider by their rounding; nil of none.
+func rounded(r *evaluate.Range) *evaluate.Range {
+	if r == nil {
+		return nil
+	}
+	slack := rounding * r.Width()
+	return &evaluate.Range{Min: r.Min - slack, Max: r.Max + slack}
+}
+
+// unlisted counts the returns of whole episodes that are not listed.
+func unlisted(d *trajectory.Dataset, f Facts) int {
+	n, last := 0, f.Listed[len(f.Listed)-1]
+	slack := rounding * (last - f.Listed[0])
+	for e, g := range returns(d, f.Gamma) {
+		if d.Terminated != nil && !d.Terminated[e] && int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) < f.Horizon {
+			continue
+		}
+		g = min(g, last)
+		if j, _ := slices.BinarySearch(f.Listed, g-slack); j == len(f.Listed) || f.Listed[j] > g+slack {
 			n++
 		}
 	}

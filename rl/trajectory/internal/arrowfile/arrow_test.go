@@ -198,6 +198,17 @@ func TestAStreamThatIsCutIsRefused(t *testing.T) {
 	}
 }
 
+// Of streams that were joined not even the second is lost in silence.
+func TestJoinedStreamsAreRefused(t *testing.T) {
+	one, err := io.ReadAll(open(t, "duckdb.arrows"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(t, bytes.NewReader(append(one, one...)), "reward", table.Number); !errors.Is(err, trajectory.ErrInput) || !strings.Contains(err.Error(), "joined") {
+		t.Errorf("two streams in one: %v", err)
+	}
+}
+
 // Whatever the bytes, reading ends, with rows or an error about the file, and no value is
 // taken for a missing one that is none.
 func FuzzArrow(f *testing.F) {

@@ -39,6 +39,7 @@ type messages struct {
 	r              *bufio.Reader
 	read           int64
 	metadata, body []byte
+	footed         bool // a file, whose footer follows
 }
 
 // begin passes over the mark at the beginning of a file. Its schema and rows follow as in a
@@ -47,6 +48,7 @@ func (m *messages) begin() error {
 	const mark = "ARROW1\x00\x00"
 	head, err := m.r.Peek(len(mark))
 	if err == nil && string(head) == mark {
+		m.footed = true
 		_, err = m.r.Discard(len(mark))
 	}
 	return err
@@ -65,7 +67,7 @@ func (m *messages) next() (message, error) {
 	case err != nil:
 		return message{}, err
 	case size == 0:
-		return message{}, io.EOF
+		return message{}, m.ends()
 	case size > mostMetadata:
 		return message{}, fmt.Errorf("metadata of %d bytes", size)
 	}
@@ -85,6 +87,19 @@ func (m *messages) next() (message, error) {
 		return message{}, errors.New("a message without a header")
 	}
 	return message{kind: root.Byte(1), header: header, body: m.body}, nil
+}
+
+// ends is io.EOF where nothing follows the mark of the end but the footer of a file: rows of a
+// second stream, joined to the first, are not lost in silence.
+func (m *messages) ends() error {
+	if m.footed {
+		return io.EOF
+	}
+	_, err := m.r.Peek(1)
+	if err == nil {
+		err = errors.New("more follows the mark of its end, as where streams were joined, which are files of their own")
+	}
+	return err
 }
 
 func (m *messages) word() (uint32, error) {
