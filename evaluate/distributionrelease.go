@@ -78,19 +78,17 @@ func (q *distributionQuestion) about(method string) (summary, error) {
 	f := q.Estimate(q.guessed())
 	s := summary{expected: Expected{Constant: q.returns.Width() / 2}}
 	var answers []ExpectedAnswer
-	best := math.Inf(1)
 	for _, a := range q.asked {
 		x := a.of(f)
 		half := (x.Upper - x.Lower) / 2
-		best = min(best, half)
 		answers = append(answers, ExpectedAnswer{Name: a.name, Kind: OfPolicy, Range: q.returns, StdPrivacy: x.StdPrivacy, StdSampling: x.StdSampling, HalfWidth: half})
 	}
 	first := answers[0]
 	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = first.StdPrivacy, first.StdSampling, first.HalfWidth
 	s.facts = map[string]any{"ends": q.Ends, "max_weight": q.Most, "noise_std": q.SD, "answers": answers}
 	p := q.public
-	if !p.onPolicy() && best >= hopeless*q.returns.Width()/2 {
-		return s, fmt.Errorf("%w: %s: with weights of up to %.4g, %d %ss and this budget every answer would be expected to cover the whole range of a return; evaluate a policy closer to the logged one, take fewer bins, a larger budget, or dp-wis for its mean", ErrMethod, method, q.Most, p.Persons, p.unit())
+	if !p.onPolicy() && f.Width() >= hopeless {
+		return s, fmt.Errorf("%w: %s: with weights of up to %.4g, %d %ss and this budget the limits are expected to be 0 and 1 almost everywhere; evaluate a policy closer to the logged one, take fewer bins, a larger budget, or dp-wis for its mean", ErrMethod, method, q.Most, p.Persons, p.unit())
 	}
 	s.notes = append(q.meaning(), p.words("The expected half widths suppose returns that are spread evenly over their range, of which nothing is missing but the weight above the cap."))
 	return s, nil

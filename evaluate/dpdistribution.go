@@ -65,7 +65,7 @@ const (
 	squaresScale = 0.5
 	// unclipped is as good as no cap on weights.
 	unclipped = 1e9
-	// hopeless is the share of the public range that makes an answer none.
+	// hopeless is the mean width of limits that tell nothing.
 	hopeless = 0.95
 )
 

@@ -104,6 +104,15 @@ func (q Question) Estimate(m Masses) Function {
 	return f
 }
 
+// Width is the mean width of the limits, of all ends but the last.
+func (f Function) Width() float64 {
+	sum, last := 0.0, len(f.Band.Lower)-1
+	for j, low := range f.Band.Lower[:last] {
+		sum += f.Band.Upper[j] - low
+	}
+	return sum / float64(last)
+}
+
 // Unknown is the function with the limits of any: where the masses are shown to be no weights
 // of the policy. The errors stay those of the estimate.
 func (f Function) Unknown() Function {
