@@ -26,7 +26,6 @@ import (
 const (
 	readsRelease    = "reads the release"
 	verifiesRelease = "verifies the release"
-	readsNotices    = "reads the notices"
 	signsIn         = "signs in with a token"
 	signsInByIssuer = "signs in through the issuer"
 	signsOut        = "signs out"

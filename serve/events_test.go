@@ -68,7 +68,7 @@ var does = map[string][]string{
 	"StewardService.Decide":        nil, // too late
 	"StewardService.SetShare":      {"sets the share of ann to epsilon 0, delta 0", "sets the share of ann to epsilon 0, delta 0: refused, nothing was changed"},
 	"StewardService.SetBudget":     {"sets the budget to epsilon 0, delta 0", "sets the budget to epsilon 0, delta 0: refused, nothing was changed"},
-	"StewardService.ListNotices":   {"reads the notices"},
+	"StewardService.ListNotices":   nil, // they say what is wrong where the log cannot be written
 	"StewardService.ClearChecks":   {"clears the failed checks"},
 	"StewardService.ListAudit":     nil,
 }
@@ -282,7 +282,7 @@ func TestPagesStandInTheLog(t *testing.T) {
 	b.get("/")
 	h.logged("a session that is over", &next, "(nobody): refused: a session that is over or was never begun")
 	b.post("/signout", nil, nil)
-	h.logged("out again", &next, "(nobody): refused: a session that is over or was never begun")
+	h.logged("out again", &next)
 }
 
 // Where the log cannot be written nothing is answered, read or changed that has to stand there,
@@ -305,7 +305,7 @@ func TestWithoutTheLogNothingIsAnswered(t *testing.T) {
 		"no dataset":        {h.tokens["amy"], curator + "GetDataset", `{"dataset":"x"}`, 503},
 		"a release":         {h.tokens["ann"], curator + "GetRelease", ofAsk, 503},
 		"a verification":    {h.tokens["ann"], curator + "VerifyRelease", ofAsk, 503},
-		"the notices":       {h.tokens["stella"], steward + "ListNotices", ofTrial, 503},
+		"the notices":       {h.tokens["stella"], steward + "ListNotices", ofTrial, 200},
 		"a share":           {h.tokens["stella"], steward + "SetShare", `{"dataset":"pbc","analyst":"ann","share":{"epsilon":1,"delta":1e-6}}`, 503},
 		"a budget":          {h.tokens["stella"], steward + "SetBudget", `{"dataset":"pbc","budget":{"epsilon":9,"delta":1e-6},"reason":"x"}`, 503},
 		"a clear":           {h.tokens["stella"], steward + "ClearChecks", ofTrial, 503},
