@@ -403,8 +403,7 @@ func TestTokensStandInTheLogOnce(t *testing.T) {
 	h.logged("after another", &next)
 }
 
-// The log with which nothing was refused is that of before: a flood of 200 is one line, and the
-// number is written at the stop.
+// A flood of 200 is one line, and its number is written at the stop.
 func TestAFloodIsTwoLines(t *testing.T) {
 	h := opened(t, "")
 	next := int64(0)
@@ -420,4 +419,22 @@ func TestAFloodIsTwoLines(t *testing.T) {
 	}
 	h.open()
 	h.logged("its number", &next, "amy: refused: GetDataset: 199 more within a minute")
+}
+
+// Who calls or reads pages too often stands in the log, too, in their datasets.
+func TestTooManyStandInTheLog(t *testing.T) {
+	h := furnish(t, "")
+	h.write("serve.yaml", strings.Replace(h.read("serve.yaml"), "calls_per_second: 100000", "calls_per_second: 1", 1))
+	h.open()
+	b := h.browser().signIn("ann")
+	for range 30 {
+		b.get("/")
+		h.post(h.tokens["amy"], "/discreet.curator.v1.CuratorService/ListDatasets", "{}")
+	}
+	lines := h.since(new(int64))
+	for _, want := range []string{"ann: refused: too many pages", "amy: refused: too many calls"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the log is %q and lacks %q", lines, want)
+		}
+	}
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
@@ -301,4 +305,48 @@ func TestATransactionThatFailsFailsForAll(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The log has words for each reason of a gate but that of being away, which refuses nobody.
+func TestEachReasonHasWords(t *testing.T) {
+	for _, reason := range service.Reasons() {
+		if (refusals[reason] == "") != (reason == "away") {
+			t.Errorf("%s: %q", reason, refusals[reason])
+		}
+	}
+}
+
+// The address of a stranger of IPv6 is that of a network, who may have all of it; no port is kept.
+func TestAddressesOfTheLog(t *testing.T) {
+	for remote, want := range map[string][2]string{
+		"192.0.2.1:443":             {"192.0.2.1", "192.0.2.1"},
+		"[::ffff:192.0.2.1]:443":    {"192.0.2.1", "192.0.2.1"},
+		"[2001:db8:1:2:3:4:5:6]:80": {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		"[fe80::1%eth0]:80":         {"fe80::1", "fe80::/64"},
+		"":                          {"", ""},
+	} {
+		if got := [2]string{at(remote, false), at(remote, true)}; got != want {
+			t.Errorf("%s: %q; want %q", remote, got, want)
+		}
+	}
+}
+
+// A certificate that may read the metrics alone is nobody of the service, whatever its name is: in
+// the log it is no person.
+func TestAnOperatorIsNoPerson(t *testing.T) {
+	p := &paper{}
+	s := &Service{log: slog.New(slog.DiscardHandler), events: &events{strangers: newTally(p.record, 10, nil), persons: newTally(p.record, 10, nil), of: map[string][]string{"ann": {"x "}}}}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	r.RemoteAddr = "192.0.2.1:1"
+	for _, id := range []service.Identity{{Role: operatorRole, Name: "ann"}, {Role: personRole, Name: "ann"}, {}} {
+		if err := s.gateRefused(r, id, "role"); err != nil {
+			t.Error(err)
+		}
+	}
+	p.is(t, "192.0.2.1 "+refusals["role"], "192.0.2.1 x "+refusals["role"], "192.0.2.1 "+refusals["role"])
+	for key := range s.events.strangers.open {
+		if key.Who != operator && key.Who != nobody {
+			t.Errorf("%q is no person", key.Who)
+		}
+	}
 }
