@@ -53,7 +53,8 @@ const (
 	operator = "(operator)"
 )
 
-// What is counted at a time: by address where nobody is known, and by person.
+// What is counted at a time: by address where nobody is known, and by person. Persons, who may call
+// no oftener than calls_per_second, have a line for each that is more.
 const (
 	mostStrangers = 1024
 	mostPersons   = 1 << 16
@@ -71,11 +72,12 @@ type events struct {
 func newEvents(c Config, store *asks.Store, failed func(error)) *events {
 	e := &events{trail: newTrail(store.NoteAll), of: c.datasetsOf()}
 	e.strangers, e.persons = newTally(e.trail.record, mostStrangers, failed), newTally(e.trail.record, mostPersons, failed)
+	e.strangers.rest = asks.Note{By: asks.By{Who: nobody}, What: refusesOthers}
 	return e
 }
 
 func newTally(record func(...asks.Note) error, most int, failed func(error)) *tally {
-	return &tally{record: record, window: tallyWindow, most: most, rest: asks.Note{By: asks.By{Who: nobody}, What: refusesOthers}, failed: failed, open: map[asks.Note]*count{}}
+	return &tally{record: record, window: tallyWindow, most: most, failed: failed, open: map[asks.Note]*count{}}
 }
 
 // close writes what was counted.

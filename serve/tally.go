@@ -19,7 +19,8 @@ const tallyWindow = time.Minute
 type tally struct {
 	record func(...asks.Note) error
 	window time.Duration
-	// most different notes are counted at a time; what else happens is counted as rest.
+	// most different notes are counted at a time; what else happens is counted as rest, or, where
+	// that is empty, written each time.
 	most   int
 	rest   asks.Note
 	failed func(err error) // hears why a count could not be written
@@ -46,7 +47,7 @@ func (t *tally) note(notes ...asks.Note) error {
 		t.mu.Lock()
 		k := t.open[notes[0]]
 		switch {
-		case t.closed:
+		case t.closed, k == nil && len(t.open) >= t.most && t.rest == asks.Note{}:
 			t.mu.Unlock()
 			return t.record(notes...)
 		case k == nil && len(t.open) >= t.most && notes[0] != t.rest:

@@ -118,6 +118,7 @@ func TestManyAddressesAreCountedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &paper{}
 		c := newTally(p.record, 3, func(err error) { t.Error(err) })
+		c.rest = asks.Note{By: asks.By{Who: nobody}, What: refusesOthers}
 		for i := range 1000 {
 			if err := c.note(from(fmt.Sprint(i))); err != nil {
 				t.Error(err)
@@ -127,6 +128,23 @@ func TestManyAddressesAreCountedTogether(t *testing.T) {
 			t.Error(err)
 		}
 		p.is(t, "0 no", "1 no", "2 no", " "+refusesOthers, " "+refusesOthers+": 996 more within a minute")
+	})
+}
+
+// What persons do beyond what is counted has a line each time, and says what it was.
+func TestWhatPersonsDoKeepsItsName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &paper{}
+		c := newTally(p.record, 1, func(err error) { t.Error(err) })
+		for _, address := range []string{"a", "b", "b", "a"} {
+			if err := c.note(from(address)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+		p.is(t, "a no", "b no", "b no", "a no: 1 more within a minute")
 	})
 }
 
@@ -204,6 +222,9 @@ func TestEachIsCountedOnce(t *testing.T) {
 				return p.record(notes...)
 			}
 			c := newTally(slow, 2+n%3, func(error) {})
+			if n%2 == 0 {
+				c.rest = asks.Note{By: asks.By{Who: nobody}, What: refusesOthers}
+			}
 			var all sync.WaitGroup
 			var mu sync.Mutex
 			answered := 0

@@ -41,6 +41,8 @@ func serveMutants() []mutant {
 			edits: edits{{"		if k.again > 0 {\n			left", "		if k.again > 1<<30 {\n			left"}}},
 		{name: "serve: each address has a line of its own", in: "serve", run: "ManyAddresses",
 			edits: edits{{"k == nil && len(t.open) >= t.most && notes[0] != t.rest:", "k == nil && len(t.open) < 0:"}}},
+		{name: "serve: what persons do passes for a refusal", in: "serve", run: "KeepsItsName",
+			edits: edits{{"&& t.rest == asks.Note{}:", "&& len(notes) == 0:"}}},
 		{name: "serve: a note returns before its transaction", in: "serve", run: "NotesShare|TransactionThat",
 			edits: edits{{"	<-b.done\n	return b.err", "	return nil"}}},
 		{name: "serve: notes take the place of those that wait", in: "serve", run: "NotesShare",
