@@ -273,17 +273,19 @@ func TestEachIsCountedOnce(t *testing.T) {
 func TestNotesShareATransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each = time.Second
+		var mu sync.Mutex
 		var durable []asks.Note
 		written := 0
 		trail := newTrail(func(_ context.Context, notes []asks.Note) error {
 			time.Sleep(each)
+			mu.Lock()
+			defer mu.Unlock()
 			durable = append(durable, notes...)
 			written++
 			return nil
 		})
 		begun := time.Now()
 		var all sync.WaitGroup
-		var mu sync.Mutex
 		for i := range 500 {
 			all.Go(func() {
 				n := from(fmt.Sprint(i))
