@@ -64,8 +64,18 @@ type caller struct {
 	by asks.By
 }
 
-// enter tells the caller's role for a dataset, and whether it allows the procedure.
+// enter tells the caller's role for a dataset, and whether it allows the procedure. What is
+// refused stands in the audit log before the caller learns of it.
 func (s *Service) enter(ctx context.Context, procedure, dataset string) (*caller, error) {
+	who, err := s.admit(ctx, procedure, dataset)
+	if err != nil {
+		return nil, s.noteRefused(ctx, procedure, dataset, "", err)
+	}
+	return who, nil
+}
+
+// admit is enter, for who goes through all datasets.
+func (s *Service) admit(ctx context.Context, procedure, dataset string) (*caller, error) {
 	id, known := service.IdentityOf(ctx)
 	d := s.datasets[dataset]
 	if !known || d == nil || d.People[id.Name] == "" {
@@ -83,19 +93,23 @@ var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // enterAsk is enter for the dataset of an ask: an analyst's own, or any for others.
 func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, *asks.Ask, error) {
+	none := connect.NewError(connect.CodeNotFound, errNotFound)
 	if !idForm().MatchString(id) {
-		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
+		return nil, nil, s.noteRefused(ctx, procedure, "", "", none)
 	}
 	a, err := s.store.Get(ctx, id)
 	if errors.Is(err, asks.ErrNone) {
-		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
+		return nil, nil, s.noteRefused(ctx, procedure, "", "", none)
 	}
 	if err != nil {
 		return nil, nil, s.broken(err)
 	}
-	who, err := s.enter(ctx, procedure, a.Dataset)
+	who, err := s.admit(ctx, procedure, a.Dataset)
 	if err == nil && who.role == roleAnalyst && a.Analyst != who.name {
-		err = connect.NewError(connect.CodeNotFound, errNotFound)
+		err = none
+	}
+	if err != nil {
+		return nil, nil, s.noteRefused(ctx, procedure, a.Dataset, a.ID, err)
 	}
 	return who, a, err
 }

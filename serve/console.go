@@ -22,7 +22,7 @@ const policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; img-src d
 // routes mounts the pages.
 func (c console) routes() {
 	at := func(rate service.Rate, pattern string, h func(http.ResponseWriter, *http.Request)) {
-		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, http.NewCrossOriginProtection().Handler(addressed(http.HandlerFunc(h))))
+		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, c.sameSite().Handler(addressed(http.HandlerFunc(h))))
 	}
 	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) { at(service.Rate{}, pattern, h) }
 	page := func(pattern string, h func(http.ResponseWriter, *http.Request)) { open(pattern, c.signedIn(h)) }
@@ -46,6 +46,19 @@ func (c console) routes() {
 	page("POST /asks/{ask}/verify", c.verifyForm)
 	page("POST /asks/{ask}/withdraw", c.withdraw)
 	page("POST /asks/{ask}/decide", c.decideForm)
+}
+
+// sameSite refuses forms that another site sends.
+func (c console) sameSite() *http.CrossOriginProtection {
+	p := http.NewCrossOriginProtection()
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusForbidden
+		if c.told(c.events.stranger(r.RemoteAddr, refusesSite)) != nil {
+			status = http.StatusServiceUnavailable
+		}
+		http.Error(w, http.StatusText(status), status)
+	}))
+	return p
 }
 
 // show writes a page.

@@ -98,7 +98,7 @@ func (c console) report(w http.ResponseWriter, r *http.Request) {
 	who, a, err := c.enterAsk(r.Context(), curatorv1.CuratorServiceGetReleaseProcedure, r.PathValue("ask"))
 	var text []byte
 	if err == nil {
-		text, err = c.release(r.Context(), who, a)
+		text, err = c.release(r.Context(), who, a, readsRelease)
 	}
 	var page bytes.Buffer
 	if err == nil {
@@ -118,7 +118,7 @@ func (c console) download(w http.ResponseWriter, r *http.Request) {
 	who, a, err := c.enterAsk(r.Context(), curatorv1.CuratorServiceGetReleaseProcedure, r.PathValue("ask"))
 	var text []byte
 	if err == nil {
-		text, err = c.release(r.Context(), who, a)
+		text, err = c.release(r.Context(), who, a, readsRelease)
 	}
 	if err != nil {
 		c.sorry(w, r, err)
@@ -134,7 +134,7 @@ func (c console) verifyForm(w http.ResponseWriter, r *http.Request) {
 	v, who, a, err := c.oneAsk(r, curatorv1.CuratorServiceVerifyReleaseProcedure)
 	var text []byte
 	if err == nil {
-		text, err = c.release(r.Context(), who, a)
+		text, err = c.release(r.Context(), who, a, verifiesRelease)
 	}
 	if err == nil {
 		v.Holds, v.Findings, err = c.verify(r.Context(), who.dataset, text)

@@ -22,7 +22,7 @@ import (
 func (c console) list(w http.ResponseWriter, r *http.Request) {
 	v := pages.Datasets{Frame: c.frame(r, "Datasets")}
 	for _, name := range c.names {
-		who, err := c.enter(r.Context(), curatorv1.CuratorServiceListDatasetsProcedure, name)
+		who, err := c.admit(r.Context(), curatorv1.CuratorServiceListDatasetsProcedure, name)
 		if err != nil {
 			continue
 		}

@@ -21,7 +21,7 @@ type curator struct{ *Service }
 func (s curator) ListDatasets(ctx context.Context, _ *curatorv1.ListDatasetsRequest) (*curatorv1.ListDatasetsResponse, error) {
 	out := &curatorv1.ListDatasetsResponse{}
 	for _, name := range s.names {
-		if who, err := s.enter(ctx, curatorv1.CuratorServiceListDatasetsProcedure, name); err == nil {
+		if who, err := s.admit(ctx, curatorv1.CuratorServiceListDatasetsProcedure, name); err == nil {
 			out.Datasets = append(out.Datasets, who.described())
 		}
 	}

@@ -318,7 +318,9 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	}
 	var got []string
 	for _, e := range r.GetEntries() {
-		got = append(got, e.GetWho()+": "+e.GetWhat())
+		if e.GetWho() != "(tokens)" {
+			got = append(got, e.GetWho()+": "+e.GetWhat())
+		}
 	}
 	want := "ann: queued, worker: running, worker: released, stella: sets the share of ann to epsilon 2, delta 1e-06"
 	if strings.Join(got, ", ") != want {

@@ -220,7 +220,7 @@ func (c console) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	a, ok := attemptOf(r)
 	http.SetCookie(w, c.attemptCookie("", -1))
 	if !ok || subtle.ConstantTimeCompare([]byte(r.FormValue("state")), []byte(a.state)) != 1 {
-		c.askWho(w, "That sign-in was not begun here, or took too long. Begin again.")
+		c.turnAway(w, r, refusesIssuers, "That sign-in was not begun here, or took too long. Begin again.")
 		return
 	}
 	person, err := c.exchange(r, a)
@@ -229,7 +229,11 @@ func (c console) fromIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		c.askWho(w, "Your organisation's answer identifies nobody of this service. Ask your steward whether your name is in its configuration.")
+		c.turnAway(w, r, refusesIssuers, "Your organisation's answer identifies nobody of this service. Ask your steward whether your name is in its configuration.")
+		return
+	}
+	if err := c.told(c.events.person(person, r.RemoteAddr, signsInByIssuer)); err != nil {
+		c.sorry(w, r, err)
 		return
 	}
 	session := tokens.New(sessionPrefix)

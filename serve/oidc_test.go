@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,18 @@ func TestSigningInByTheIssuer(t *testing.T) {
 	b = h.browser().stops()
 	b.http.Jar.SetCookies(place, kept)
 	refused("a nonce again", b, back)
+	lines := h.since(new(int64))
+	for _, want := range []string{"ann: signs in through the issuer", "(nobody): refused: sign-in through the issuer"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the log is %q and lacks %q", lines, want)
+		}
+	}
+	if status, _ := h.post("eyJ.e30.x", "/discreet.curator.v1.CuratorService/ListDatasets", "{}"); status != http.StatusUnauthorized {
+		t.Errorf("no token of the issuer: %d", status)
+	}
+	if after := h.since(new(int64)); !slices.Contains(after, "(nobody): refused: no valid token or certificate") {
+		t.Errorf("the log is %q", after)
+	}
 }
 
 // An issuer that cannot be trusted with tokens starts no service.

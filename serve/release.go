@@ -12,14 +12,18 @@ import (
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
-// release returns the bytes of an ask that was released and told.
-func (s *Service) release(ctx context.Context, who *caller, a *asks.Ask) ([]byte, error) {
+// release returns the bytes of an ask that was released and told. The audit log has by then what
+// the caller does with them.
+func (s *Service) release(ctx context.Context, who *caller, a *asks.Ask, does string) ([]byte, error) {
 	if a.State != asks.Released || who.role == roleAnalyst && !s.isTold(ctx, a) {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("the ask has no release"))
 	}
 	text, err := s.store.Release(ctx, a.ID)
 	if err != nil {
 		return nil, s.broken(err)
+	}
+	if err := s.reads(ctx, who, a.ID, does); err != nil {
+		return nil, err
 	}
 	return text, nil
 }
@@ -30,7 +34,7 @@ func (s curator) GetRelease(ctx context.Context, r *curatorv1.GetReleaseRequest)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.release(ctx, who, a)
+	text, err := s.release(ctx, who, a, readsRelease)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +47,7 @@ func (s curator) VerifyRelease(ctx context.Context, r *curatorv1.VerifyReleaseRe
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.release(ctx, who, a)
+	text, err := s.release(ctx, who, a, verifiesRelease)
 	if err != nil {
 		return nil, err
 	}

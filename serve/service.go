@@ -27,6 +27,7 @@ type Service struct {
 	files    string
 	store    *asks.Store
 	tokens   *tokens.Roll
+	events   *events
 	issuer   *issuer // nil for none
 	address  string  // for browsers, where there is an issuer
 	datasets map[string]*dataset
@@ -96,12 +97,14 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		}
 		s.address = c.OIDC.Address
 	}
-	if c.Tokens == inStore {
-		s.tokens, err = tokens.Follow(follow(s.store), nil)
-	} else {
-		s.tokens, err = tokens.Open(c.path(c.Tokens), nil)
+	s.events = newEvents(c, s.store, func(err error) {
+		s.log.Error("a count of the audit log could not be written; it is tried again", "error", err)
+	})
+	source := follow(s.store)
+	if c.Tokens != inStore {
+		source = tokens.File(c.path(c.Tokens))
 	}
-	if err == nil {
+	if s.tokens, err = tokens.Follow(s.noting(source), nil); err == nil {
 		err = s.mount()
 	}
 	if err != nil {
@@ -110,9 +113,12 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 	return s, nil
 }
 
-// Close closes the store and the ledgers.
+// Close writes what the audit log counts, and closes the store and the ledgers.
 func (s *Service) Close() error {
 	var err error
+	if s.events != nil {
+		err = s.events.close()
+	}
 	for _, d := range s.datasets {
 		err = errors.Join(err, d.close())
 	}
@@ -134,7 +140,7 @@ func (s *Service) mount() error {
 	}
 	var err error
 	s.server, err = service.New(service.Config{
-		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Ready: s.inOrder, Log: s.log, Metrics: s.metrics,
+		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Refused: s.gateRefused, Ready: s.inOrder, Log: s.log, Metrics: s.metrics,
 	})
 	if err != nil {
 		return err

@@ -23,13 +23,17 @@ const (
 // signIn puts a session in the place of a token.
 func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
-	_, known, err := c.tokens.Person(token)
+	name, known, err := c.tokens.Person(token)
 	if err != nil {
 		c.sorry(w, r, c.broken(err))
 		return
 	}
 	if !known {
-		c.askWho(w, "That is no token, or not any more. Ask your steward for one.")
+		c.turnAway(w, r, refusesSignIn, "That is no token, or not any more. Ask your steward for one.")
+		return
+	}
+	if err := c.told(c.events.person(name, r.RemoteAddr, signsIn)); err != nil {
+		c.sorry(w, r, err)
 		return
 	}
 	session := tokens.New(sessionPrefix)
@@ -39,6 +43,15 @@ func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, c.cookie(session, int(sessionTime/time.Second)))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// turnAway is askWho for who presented something that identifies nobody.
+func (c console) turnAway(w http.ResponseWriter, r *http.Request, what, problem string) {
+	if err := c.told(c.events.stranger(r.RemoteAddr, what)); err != nil {
+		c.sorry(w, r, err)
+		return
+	}
+	c.askWho(w, problem)
 }
 
 // askWho shows the ways to sign in.
@@ -69,6 +82,14 @@ func (c console) sessionCookie() string {
 // signOut ends the session.
 func (c console) signOut(w http.ResponseWriter, r *http.Request) {
 	if k, err := r.Cookie(c.sessionCookie()); err == nil {
+		name, err := c.holder(r)
+		if err == nil {
+			err = c.told(c.events.person(name, r.RemoteAddr, signsOut))
+		}
+		if err != nil && !errors.Is(err, asks.ErrNone) {
+			c.sorry(w, r, c.broken(err))
+			return
+		}
 		if err := c.store.EndSession(r.Context(), tokens.Hash(k.Value)); err != nil {
 			c.sorry(w, r, c.broken(err))
 			return
@@ -90,6 +111,8 @@ func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(ht
 		}
 		name, err := c.holder(r)
 		switch {
+		case errors.Is(err, asks.ErrNone) && c.presents(r):
+			c.turnAway(w, r, refusesSession, "")
 		case errors.Is(err, asks.ErrNone):
 			c.askWho(w, "")
 		case err != nil:
@@ -101,11 +124,21 @@ func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(ht
 	}
 }
 
+// presents tells that a request says whose it is.
+func (c console) presents(r *http.Request) bool {
+	_, err := r.Cookie(c.sessionCookie())
+	return err == nil || r.Header.Get("Authorization") != ""
+}
+
 // inTurn holds whoever is signed in to as many pages a second as they may make calls.
 func (c console) inTurn(w http.ResponseWriter, r *http.Request, name string) bool {
 	wait := c.pages.Wait(name)
 	if wait <= 0 {
 		return true
+	}
+	if err := c.told(c.events.person(name, r.RemoteAddr, refusesPages)); err != nil {
+		c.sorry(w, r, err)
+		return false
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 	c.show(w, http.StatusTooManyRequests, pages.Sorry{Frame: pages.Frame{Title: "Too many pages at once", Problem: "Wait a second, and load the page again. Nothing was done."}})

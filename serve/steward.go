@@ -69,11 +69,9 @@ func (s steward) SetShare(ctx context.Context, r *curatorv1.SetShareRequest) (*c
 		return nil, invalid("analyst", errors.New("nobody of this name is an analyst of the dataset"))
 	}
 	share := dp.Budget{Epsilon: r.GetShare().GetEpsilon(), Delta: r.GetShare().GetDelta()}
-	if err := s.withLedger(ctx, who.dataset, func(l *ledger.Ledger) error { return l.SetShare(ctx, r.GetAnalyst(), share) }); err != nil {
+	err = s.changes(ctx, who, "sets the share of "+r.GetAnalyst()+" to "+written(share), func(l *ledger.Ledger) error { return l.SetShare(ctx, r.GetAnalyst(), share) })
+	if err != nil {
 		return nil, err
-	}
-	if err := s.store.Note(ctx, who.by, who.dataset.name, "", "sets the share of "+r.GetAnalyst()+" to "+written(share)); err != nil {
-		return nil, s.broken(err)
 	}
 	return &curatorv1.SetShareResponse{}, nil
 }
@@ -85,11 +83,9 @@ func (s steward) SetBudget(ctx context.Context, r *curatorv1.SetBudgetRequest) (
 		return nil, err
 	}
 	budget := dp.Budget{Epsilon: r.GetBudget().GetEpsilon(), Delta: r.GetBudget().GetDelta()}
-	if err := s.withLedger(ctx, who.dataset, func(l *ledger.Ledger) error { return l.SetBudget(ctx, budget, r.GetReason()) }); err != nil {
+	err = s.changes(ctx, who, "sets the budget to "+written(budget), func(l *ledger.Ledger) error { return l.SetBudget(ctx, budget, r.GetReason()) })
+	if err != nil {
 		return nil, err
-	}
-	if err := s.store.Note(ctx, who.by, who.dataset.name, "", "sets the budget to "+written(budget)); err != nil {
-		return nil, s.broken(err)
 	}
 	return &curatorv1.SetBudgetResponse{}, nil
 }
@@ -147,16 +143,13 @@ func (s steward) ClearChecks(ctx context.Context, r *curatorv1.ClearChecksReques
 		return nil, err
 	}
 	out := &curatorv1.ClearChecksResponse{}
-	err = s.withLedger(ctx, who.dataset, func(l *ledger.Ledger) error {
+	err = s.changes(ctx, who, "clears the failed checks", func(l *ledger.Ledger) error {
 		cleared, err := l.ClearChecks(ctx)
 		out.Cleared = int64(len(cleared))
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	if err := s.store.Note(ctx, who.by, who.dataset.name, "", "clears the failed checks"); err != nil {
-		return nil, s.broken(err)
 	}
 	if err := s.store.GoOn(ctx, who.dataset.name); err != nil {
 		return nil, s.broken(err)

@@ -43,7 +43,7 @@ func (c Config) CreateToken(person, label string, lifetime time.Duration) (strin
 		return tokens.Create(c.path(c.Tokens), person, label, lifetime)
 	}
 	token, made := tokens.Make(person, label, lifetime)
-	return token, c.withStore(func(ctx context.Context, s *asks.Store) error { return s.AddToken(ctx, made) })
+	return token, c.withStore(func(ctx context.Context, s *asks.Store) error { return s.AddToken(ctx, made, c.tokensOf()) })
 }
 
 // RevokeToken takes a person's token of a label back. A service that runs refuses it within
@@ -52,7 +52,13 @@ func (c Config) RevokeToken(person, label string) error {
 	if c.Tokens != inStore {
 		return tokens.Revoke(c.path(c.Tokens), person, label)
 	}
-	return c.withStore(func(ctx context.Context, s *asks.Store) error { return s.RevokeToken(ctx, person, label) })
+	return c.withStore(func(ctx context.Context, s *asks.Store) error { return s.RevokeToken(ctx, person, label, c.tokensOf()) })
+}
+
+// tokensOf are the datasets in which the audit log is told of a person's tokens.
+func (c Config) tokensOf() func(person string) []string {
+	of := c.datasetsOf()
+	return func(person string) []string { return of[person] }
 }
 
 // ListTokens lists the tokens.

@@ -37,6 +37,10 @@ type Config struct {
 	Identify func(*http.Request) (Identity, error)
 	// Admit, unless nil, may refuse somebody who was identified: [Revocations.Check].
 	Admit func(Identity) error
+	// Refused, unless nil, is told before a request is refused by its gate, for a reason of
+	// [Reasons] but "away"; id is of nobody where nobody was identified. Where it fails, the answer
+	// is 503.
+	Refused func(r *http.Request, id Identity, reason string) error
 	// Ready tells whether requests can be served; always if nil.
 	Ready   func(context.Context) error
 	Log     *slog.Logger
@@ -102,8 +106,10 @@ type Server struct {
 	panics   prometheus.Counter
 }
 
-// reasons are why a request is refused before its handler sees it.
-var reasons = []string{"anonymous", "away", "role", "revoked", "rate", "address"}
+// Reasons are why a request is refused before its handler sees it.
+func Reasons() []string {
+	return []string{"anonymous", "away", "role", "revoked", "rate", "address"}
+}
 
 // New makes a server and reads its certificate. It serves /healthz and /readyz to
 // anybody, and /metrics.
@@ -122,7 +128,7 @@ func New(c Config) (*Server, error) {
 		c.Now = time.Now
 	}
 	s := &Server{cfg: c, mux: http.NewServeMux(), routes: map[string]Access{},
-		refused: c.Metrics.Counters("refused_total", "Requests refused before they were looked at, by reason.", "reason", reasons...),
+		refused: c.Metrics.Counters("refused_total", "Requests refused before they were looked at, by reason.", "reason", Reasons()...),
 		broken:  c.Metrics.Counter("connection_errors_total", "Connections that failed: handshakes, foreign certificates, broken requests."),
 		open:    c.Metrics.Gauge("connections", "Open connections."),
 		turned:  c.Metrics.Counter("connections_refused_total", "Connections closed at once, because their address had as many as it may."),
@@ -188,7 +194,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if wait := g.s.asked.allow(network(r.RemoteAddr)); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		g.refuse(w, "address", http.StatusTooManyRequests)
+		g.refuse(w, r, Identity{}, "address", http.StatusTooManyRequests)
 		return
 	}
 	defer g.s.recovered()
@@ -199,21 +205,24 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case known && g.s.cfg.Admit != nil && !g.a.Anonymous:
 		if err := g.s.cfg.Admit(id); errors.Is(err, ErrRevoked) {
 			// In the form of an error of Connect, without which its clients do not see the header.
-			g.s.refused["revoked"].Inc()
+			if !g.told(r, id, "revoked") {
+				http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+				return
+			}
 			h.Set(RefusedHeader, RefusedRevoked)
 			h.Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"code":"permission_denied","message":"the certificate was revoked"}`)
 			return
 		} else if err != nil {
-			g.refuse(w, "revoked", http.StatusServiceUnavailable)
+			g.refuse(w, r, id, "revoked", http.StatusServiceUnavailable)
 			return
 		}
 	case errors.Is(err, ErrAway) && !g.a.Anonymous:
-		g.refuse(w, "away", http.StatusServiceUnavailable)
+		g.refuse(w, r, id, "away", http.StatusServiceUnavailable)
 		return
 	case !known && !g.a.Anonymous:
-		g.refuse(w, "anonymous", http.StatusUnauthorized)
+		g.refuse(w, r, Identity{}, "anonymous", http.StatusUnauthorized)
 		return
 	}
 	if known {
@@ -222,13 +231,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		who = network(r.RemoteAddr)
 	}
 	if !g.a.Anonymous && !slices.Contains(g.a.Roles, id.Role) {
-		g.refuse(w, "role", http.StatusForbidden)
+		g.refuse(w, r, id, "role", http.StatusForbidden)
 		return
 	}
 	if g.rates != nil {
 		if wait := g.rates.allow(who); wait > 0 {
 			h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-			g.refuse(w, "rate", http.StatusTooManyRequests)
+			g.refuse(w, r, id, "rate", http.StatusTooManyRequests)
 			return
 		}
 	}
@@ -260,9 +269,17 @@ func network(peer string) string {
 	return host
 }
 
-func (g *gate) refuse(w http.ResponseWriter, reason string, code int) {
-	g.s.refused[reason].Inc()
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, id Identity, reason string, code int) {
+	if !g.told(r, id, reason) {
+		code = http.StatusServiceUnavailable
+	}
 	http.Error(w, http.StatusText(code), code)
+}
+
+// told counts a refusal, and reports that whoever has to know of it does.
+func (g *gate) told(r *http.Request, id Identity, reason string) bool {
+	g.s.refused[reason].Inc()
+	return reason == "away" || g.s.cfg.Refused == nil || g.s.cfg.Refused(r, id, reason) == nil
 }
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }

@@ -70,6 +70,24 @@ func (s *Store) Note(ctx context.Context, by By, dataset, ask, what string) erro
 	})
 }
 
+// Note is what a line of the audit log is to say.
+type Note struct {
+	By
+	Dataset, Ask, What string
+}
+
+// NoteAll appends a line for each note, in one transaction.
+func (s *Store) NoteAll(ctx context.Context, notes []Note) error {
+	return s.update(ctx, func(tx *database.Tx) error {
+		for _, n := range notes {
+			if _, err := write(ctx, tx, n.By, n.Dataset, n.Ask, n.What); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Audit returns up to n lines of a dataset, and those of none, from seq on.
 func (s *Store) Audit(ctx context.Context, dataset string, from int64, n int) ([]Line, error) {
 	return s.lines(ctx, `SELECT line, hash FROM curator_audit WHERE seq >= $1 AND (dataset = $2 OR dataset = '') ORDER BY seq LIMIT $3`, from, dataset, n)

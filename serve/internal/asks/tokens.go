@@ -45,13 +45,14 @@ func tokensIn(ctx context.Context, tx *database.Tx) ([]tokens.Token, error) {
 	return all, rows.Err()
 }
 
-// AddToken keeps a token that was made; tokens.ErrExists where its label is another's.
-func (s *Store) AddToken(ctx context.Context, made tokens.Token) error {
+// AddToken keeps a token that was made; tokens.ErrExists where its label is another's. The audit
+// log is told in the same transaction, in the datasets of the token's person.
+func (s *Store) AddToken(ctx context.Context, made tokens.Token, datasets func(person string) []string) error {
 	sum, err := hex.DecodeString(made.SHA256)
 	if err != nil || len(sum) != sha256.Size {
 		return fmt.Errorf("asks: AddToken: want the SHA-256 of a token, not %d bytes: %w", len(sum), err)
 	}
-	return s.changeTokens(ctx, func(tx *database.Tx, all []tokens.Token) error {
+	return s.changeTokens(ctx, datasets, func(tx *database.Tx, all []tokens.Token) error {
 		if _, err := tokens.Add(all, made); err != nil {
 			return err
 		}
@@ -61,10 +62,11 @@ func (s *Store) AddToken(ctx context.Context, made tokens.Token) error {
 	})
 }
 
-// RevokeToken takes a person's token of a label back; tokens.ErrNone if there is none.
-func (s *Store) RevokeToken(ctx context.Context, person, label string) error {
+// RevokeToken takes a person's token of a label back; tokens.ErrNone if there is none. The audit
+// log is told as by AddToken.
+func (s *Store) RevokeToken(ctx context.Context, person, label string, datasets func(person string) []string) error {
 	now := time.Now()
-	return s.changeTokens(ctx, func(tx *database.Tx, all []tokens.Token) error {
+	return s.changeTokens(ctx, datasets, func(tx *database.Tx, all []tokens.Token) error {
 		i, err := tokens.Take(all, person, label)
 		if err != nil {
 			return err
@@ -78,8 +80,8 @@ func (s *Store) RevokeToken(ctx context.Context, person, label string) error {
 	})
 }
 
-// changeTokens has one process at a time change them.
-func (s *Store) changeTokens(ctx context.Context, f func(*database.Tx, []tokens.Token) error) error {
+// changeTokens has one process at a time change them, and tells the audit log.
+func (s *Store) changeTokens(ctx context.Context, datasets func(string) []string, f func(*database.Tx, []tokens.Token) error) error {
 	return s.update(ctx, func(tx *database.Tx) error {
 		if err := lock(ctx, tx, "curator_token", "SHARE ROW EXCLUSIVE"); err != nil {
 			return err
@@ -88,6 +90,12 @@ func (s *Store) changeTokens(ctx context.Context, f func(*database.Tx, []tokens.
 		if err != nil {
 			return err
 		}
-		return f(tx, all)
+		if err := f(tx, all); err != nil {
+			return err
+		}
+		if all, err = tokensIn(ctx, tx); err != nil {
+			return err
+		}
+		return noteTokens(ctx, tx, all, datasets)
 	})
 }

@@ -3,7 +3,7 @@
 // reads them, such as the database that several services share. A service looks again
 // every second.
 //
-// Start with [Open]. A token is 256 random bits and is shown once; its SHA-256 is kept, so
+// Start with [Follow]. A token is 256 random bits and is shown once; its SHA-256 is kept, so
 // that who reads that can present none. What holds it must be writable by the steward
 // alone: whoever writes it makes tokens.
 package tokens

@@ -202,11 +202,8 @@ func Follow(source Source, now func() time.Time) (*Roll, error) {
 	return r, r.load()
 }
 
-// Open follows a file.
-func Open(path string, now func() time.Time) (*Roll, error) { return Follow(fileAt(path), now) }
-
-// fileAt reads a file if it has changed.
-func fileAt(path string) Source {
+// File reads a file of tokens if it has changed.
+func File(path string) Source {
 	type stamp struct {
 		at   time.Time
 		size int64

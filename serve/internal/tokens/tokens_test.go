@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	f, err := tokens.Open(path, nil)
+	f, err := tokens.Follow(tokens.File(path), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,7 +39,7 @@ func Example() {
 func TestALifeOfAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	now := time.Now()
-	f, err := tokens.Open(path, func() time.Time { return now })
+	f, err := tokens.Follow(tokens.File(path), func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestABrokenFileLetsNobodyIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := tokens.Open(path, func() time.Time { return now })
+	f, err := tokens.Follow(tokens.File(path), func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
