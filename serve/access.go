@@ -93,10 +93,11 @@ func (s *Service) enterAsk(ctx context.Context, procedure, id string) (*caller, 
 	if err != nil {
 		return nil, nil, s.broken(err)
 	}
-	who, err := s.enter(ctx, procedure, a.Dataset)
-	if err == nil && who.role == roleAnalyst && a.Analyst != who.name {
-		err = connect.NewError(connect.CodeNotFound, errNotFound)
+	// Whose it is comes first: what a role allows would tell that there is such an ask.
+	if id, known := service.IdentityOf(ctx); known && s.datasets[a.Dataset] != nil && s.datasets[a.Dataset].People[id.Name] == roleAnalyst && a.Analyst != id.Name {
+		return nil, nil, connect.NewError(connect.CodeNotFound, errNotFound)
 	}
+	who, err := s.enter(ctx, procedure, a.Dataset)
 	return who, a, err
 }
 
@@ -106,7 +107,7 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 	presented, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
 		id, err := service.FromCertificate(r)
-		if err != nil || !nameForm().MatchString(id.Name) || id.Role != personRole && id.Role != operatorRole {
+		if err != nil || !nameForm().MatchString(id.Name) || id.Role != operatorRole && (id.Role != personRole || !s.config.knows(id.Name)) {
 			return service.Identity{}, service.ErrAnonymous
 		}
 		return id, nil
@@ -123,7 +124,7 @@ func (s *Service) identify(r *http.Request) (service.Identity, error) {
 		s.log.Error("the tokens cannot be read; nobody is let in", "error", err)
 		return service.Identity{}, service.ErrAway
 	}
-	if !known {
+	if !known || !s.config.knows(person) {
 		return service.Identity{}, service.ErrAnonymous
 	}
 	return service.Identity{Role: personRole, Name: person}, nil

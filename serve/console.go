@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 
@@ -22,7 +23,7 @@ const policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; img-src d
 // routes mounts the pages.
 func (c console) routes() {
 	at := func(rate service.Rate, pattern string, h func(http.ResponseWriter, *http.Request)) {
-		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, http.NewCrossOriginProtection().Handler(addressed(http.HandlerFunc(h))))
+		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, c.sameOrigin(addressed(http.HandlerFunc(h))))
 	}
 	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) { at(service.Rate{}, pattern, h) }
 	page := func(pattern string, h func(http.ResponseWriter, *http.Request)) { open(pattern, c.signedIn(h)) }
@@ -46,6 +47,19 @@ func (c console) routes() {
 	page("POST /asks/{ask}/verify", c.verifyForm)
 	page("POST /asks/{ask}/withdraw", c.withdraw)
 	page("POST /asks/{ask}/decide", c.decideForm)
+}
+
+// sameOrigin refuses forms of other sites. The page of this host that came by http is another's:
+// whoever is on the way may have written it.
+func (c console) sameOrigin(next http.Handler) http.Handler {
+	protected := http.NewCrossOriginProtection().Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o := r.Header.Get("Origin"); r.Method == http.MethodPost && c.secure() && o != "" && !strings.HasPrefix(o, "https://") {
+			http.Error(w, "this form came from a page that is not https", http.StatusForbidden)
+			return
+		}
+		protected.ServeHTTP(w, r)
+	})
 }
 
 // show writes a page.

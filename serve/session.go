@@ -23,12 +23,12 @@ const (
 // signIn puts a session in the place of a token.
 func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
-	_, known, err := c.tokens.Person(token)
+	name, known, err := c.tokens.Person(token)
 	if err != nil {
 		c.sorry(w, r, c.broken(err))
 		return
 	}
-	if !known {
+	if !known || !c.config.knows(name) {
 		c.askWho(w, "That is no token, or not any more. Ask your steward for one.")
 		return
 	}
@@ -82,7 +82,7 @@ func (c console) signOut(w http.ResponseWriter, r *http.Request) {
 // certificate; others are asked for a token.
 func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if id, known := service.IdentityOf(r.Context()); known {
+		if id, known := service.IdentityOf(r.Context()); known && id.Role == personRole {
 			if c.inTurn(w, r, id.Name) {
 				next(w, r)
 			}
@@ -130,7 +130,7 @@ func (c console) holder(r *http.Request) (string, error) {
 		return of.Person, nil
 	}
 	name, known, err := c.tokens.PersonOf(of.Token)
-	if err == nil && !known {
+	if err == nil && (!known || !c.config.knows(name)) {
 		err = asks.ErrNone
 	}
 	return name, err
