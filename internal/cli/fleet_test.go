@@ -310,18 +310,18 @@ func TestFleetConfigurationsThatAreRefused(t *testing.T) {
 		t.Errorf("the plan of the example is\n%s", got)
 	}
 	for set, want := range map[string]string{
-		"schedule.sample_rate=1":                                  "refused   by create: .*40 rounds at a sample_rate of 1 ask a device for 40 reports on average, evaluations among them, and it makes 8",
-		"key_days=0.05,schedule.rounds=1000":                      "refused   by create: .*raise key_days",
-		"training.local.steps=20":                                 "success   not measured: only the policy gradient",
-		"training.server.optimizer.step=0.2":                      "success   not measured: only server.optimizer",
-		"schedule.max_reports=5":                                  "first after 127",
-		"schedule.max_reports=4,schedule.min_reports=4":           "not measured: rounds of 4 to 4 reports",
-		"schedule.rounds=4,schedule.max_reports=10":               `(?s)success   NOT expected: the schedule trains with 40 reports at most, and half of the trials needed 192`,
+		"schedule.sample_rate=1":                        "refused   by create: .*40 rounds at a sample_rate of 1 ask a device for 40 reports on average, evaluations among them, and it makes 8",
+		"key_days=0.05,schedule.rounds=1000":            "refused   by create: .*raise key_days",
+		"training.local.steps=20":                       "success   not measured: only the policy gradient",
+		"training.server.optimizer.step=0.2":            "success   not measured: only server.optimizer",
+		"schedule.max_reports=5":                        "first after 127",
+		"schedule.max_reports=4,schedule.min_reports=4": "not measured: rounds of 4 to 4 reports",
+		"schedule.rounds=4,schedule.max_reports=10":     `(?s)success   NOT expected: the schedule trains with 40 reports at most, and half of the trials needed 192`,
 		"schedule.evaluate_every=10,schedule.evaluate_reports=20,schedule.sample_rate=0.1": "refused   by create: .*4 evaluations at epsilon 1 need 33 answers each .*a single one needs 22.: about 33 devices at a rate of 1",
-		"schedule.evaluate_every=10,schedule.sample_rate=0.1":     "33 answers tell a policy that works from others",
-		"schedule.min_reports=6":                                  "success   not measured: rounds of 6 to 20 reports",
-		"training.privacy.epsilon=12":                             "on a line between 1 and 2",
-		"training.privacy.epsilon=100":                            "success   not measured: reports at epsilon",
+		"schedule.evaluate_every=10,schedule.sample_rate=0.1":                              "33 answers tell a policy that works from others",
+		"schedule.min_reports=6":       "success   not measured: rounds of 6 to 20 reports",
+		"training.privacy.epsilon=12":  "on a line between 1 and 2",
+		"training.privacy.epsilon=100": "success   not measured: reports at epsilon",
 	} {
 		if got := plan(0, strings.Split(set, ",")...); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s: %s; want %q", set, got, want)
