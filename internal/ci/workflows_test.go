@@ -19,7 +19,7 @@ func TestActionsArePinnedByCommit(t *testing.T) {
 	commits := map[string]string{}
 	n := 0
 	for _, path := range paths {
-		for i, line := range strings.Split(read(t, path), "\n") {
+		for i, line := range strings.Split(fileText(t, path), "\n") {
 			_, use, found := strings.Cut(line, "uses: ")
 			if !found {
 				continue
@@ -50,7 +50,7 @@ func TestEveryArtefactCarriesLicences(t *testing.T) {
 		"../../THIRD_PARTY_NOTICES.md":        {"Go, the standard library of the release that builds, LICENSE"},
 		"../../.github/workflows/release.yml": {"id-token: write", "attest-build-provenance", "cosign-installer", "syft scan dir:unpacked"},
 	} {
-		text := read(t, path)
+		text := fileText(t, path)
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%s lacks %q", path, w)
@@ -59,7 +59,7 @@ func TestEveryArtefactCarriesLicences(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, path string) string {
+func fileText(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
