@@ -20,6 +20,9 @@ TAGS = {
     ("darwin", "arm64"): "macosx_12_0_arm64",
 }
 
+# What goes with the binary wherever it goes: its licence, and those of what is linked into it.
+LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
+
 
 class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Run ``go build`` for a wheel; list the Go files for a source distribution.
@@ -45,6 +48,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         binary = os.path.join(self._dir, "discreet")
         _go(source, "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/discreet")
         build_data["force_include"][binary] = "discreet/_bin/discreet"
+        for name in LICENCES:
+            build_data["force_include"][str(source / name)] = f"discreet/_bin/{name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
 
@@ -71,7 +76,7 @@ def _go(source: Path, *args: str) -> str:
 
 def _files(source: Path) -> dict[str, str]:
     """List what the command is built of, on any platform: file to its place in the archive."""
-    found = {name for name in ("go.mod", "go.sum", "LICENSE") if (source / name).is_file()}
+    found = {name for name in ("go.mod", "go.sum", *LICENCES) if (source / name).is_file()}
     for system, machine in TAGS:
         listed = subprocess.run(
             ["go", "list", "-deps", "-json=Dir,Module,GoFiles,IgnoredGoFiles,EmbedFiles,OtherFiles", "./cmd/discreet"],

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"connectrpc.com/connect"
 
@@ -22,7 +23,7 @@ const policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; img-src d
 // routes mounts the pages.
 func (c console) routes() {
 	at := func(rate service.Rate, pattern string, h func(http.ResponseWriter, *http.Request)) {
-		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, c.sameSite().Handler(addressed(http.HandlerFunc(h))))
+		c.server.Handle(pattern, service.Access{Anonymous: true, Body: longestQuestion + 8<<10, Rate: rate}, c.sameOrigin(addressed(http.HandlerFunc(h))))
 	}
 	open := func(pattern string, h func(http.ResponseWriter, *http.Request)) { at(service.Rate{}, pattern, h) }
 	page := func(pattern string, h func(http.ResponseWriter, *http.Request)) { open(pattern, c.signedIn(h)) }
@@ -48,17 +49,26 @@ func (c console) routes() {
 	page("POST /asks/{ask}/decide", c.decideForm)
 }
 
-// sameSite refuses forms that another site sends.
-func (c console) sameSite() *http.CrossOriginProtection {
-	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// sameOrigin refuses forms of other sites. The page of this host that came by http is another's:
+// whoever is on the way may have written it.
+func (c console) sameOrigin(next http.Handler) http.Handler {
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusForbidden
 		if c.told(c.events.stranger(r.RemoteAddr, refusesSite)) != nil {
 			status = http.StatusServiceUnavailable
 		}
 		http.Error(w, http.StatusText(status), status)
-	}))
-	return p
+	})
+	p := http.NewCrossOriginProtection()
+	p.SetDenyHandler(refuse)
+	protected := p.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o := r.Header.Get("Origin"); r.Method == http.MethodPost && c.secure() && o != "" && !strings.HasPrefix(o, "https://") {
+			refuse(w, r)
+			return
+		}
+		protected.ServeHTTP(w, r)
+	})
 }
 
 // show writes a page.

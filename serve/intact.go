@@ -324,8 +324,8 @@ func (s *Service) whole(ctx context.Context, d *dataset) error {
 	return s.refused(d, shown(d.compare(ctx, false)))
 }
 
-// inOrder tells whether the store answers and every dataset may be charged, by what is found now,
-// or was found last where that takes longer.
+// inOrder tells whether the store answers, every dataset may be charged, by what is found now, or
+// was found last where that takes longer, and the disks take what is written.
 func (s *Service) inOrder(ctx context.Context) error {
 	if err := s.store.Ping(ctx); err != nil {
 		return err
@@ -335,7 +335,7 @@ func (s *Service) inOrder(ctx context.Context) error {
 			return fmt.Errorf("dataset %q takes no charges", name) // what is wrong was told before
 		}
 	}
-	return nil
+	return s.rooms.Check(ctx)
 }
 
 // look is compare without the witness, unless a comparison is under way.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type Service struct {
 	wake     chan struct{}
 	changed  *broadcast
 	hold     time.Duration // of a lease
+	rooms    *database.Rooms
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
@@ -81,6 +83,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		}
 		budgets[budget] = name
 	}
+	s.rooms = database.NewRooms(s.written()...)
 	s.log = service.NewLog(os.Stderr, slog.LevelInfo, logged)
 	for _, name := range s.names {
 		s.followVerdicts(s.datasets[name])
@@ -111,6 +114,20 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// written are the directories of this machine that the service writes to.
+func (s *Service) written() []string {
+	dirs := []string{s.files}
+	if store := s.config.place(s.config.Store); !isPostgres(store) {
+		dirs = append(dirs, filepath.Dir(store))
+	}
+	for _, d := range s.datasets {
+		if !strings.Contains(d.location, "://") {
+			dirs = append(dirs, filepath.Dir(d.location))
+		}
+	}
+	return dirs
 }
 
 // Close writes what the audit log counts, and closes the store and the ledgers.

@@ -28,7 +28,7 @@ func (c console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.sorry(w, r, c.broken(err))
 		return
 	}
-	if !known {
+	if !known || !c.config.knows(name) {
 		c.turnAway(w, r, refusesSignIn, "That is no token, or not any more. Ask your steward for one.")
 		return
 	}
@@ -103,7 +103,7 @@ func (c console) signOut(w http.ResponseWriter, r *http.Request) {
 // certificate; others are asked for a token.
 func (c console) signedIn(next func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if id, known := service.IdentityOf(r.Context()); known {
+		if id, known := service.IdentityOf(r.Context()); known && id.Role == personRole {
 			if c.inTurn(w, r, id.Name) {
 				next(w, r)
 			}
@@ -163,7 +163,7 @@ func (c console) holder(r *http.Request) (string, error) {
 		return of.Person, nil
 	}
 	name, known, err := c.tokens.PersonOf(of.Token)
-	if err == nil && !known {
+	if err == nil && (!known || !c.config.knows(name)) {
 		err = asks.ErrNone
 	}
 	return name, err

@@ -87,6 +87,9 @@ func runs() []run {
 		{name: "keycloak", what: "people who sign in to the curator's service by a real Keycloak, and call it with its tokens",
 			size: 2, unit: "sign-ins of each person", covers: slices.Concat(serve, []string{"./serve/keycloak"}),
 			command: "python3 serve/keycloak/run.py SIZE"},
+		{name: "upgrade", what: "a ledger, a curator's service and a fleet of 0.1.0, built from its commit, that go on under this program",
+			size: 3, unit: "releases", covers: slices.Concat(serve, ledger, fleet, []string{"./internal/cli"}),
+			command: "bash deploy/upgrade.sh SIZE"},
 	}
 }
 

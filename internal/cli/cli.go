@@ -112,7 +112,7 @@ func newRoot(more ...Engine) *cobra.Command {
 		}
 		return usage(err)
 	})
-	root.AddCommand(newInit(), newEvaluate(more), newLearn(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newImport(), newShard(more), newPartial(), newMerge(), newServe(), newRemote(), newFleet(), newVersion(), newCompletion(), newManual())
+	root.AddCommand(newInit(), newEvaluate(more), newLearn(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newImport(), newShard(more), newPartial(), newMerge(), newServe(), newRemote(), newFleet(), newHealth(), newVersion(), newCompletion(), newManual())
 	for _, e := range more {
 		root.AddCommand(e.Commands...)
 	}

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -133,9 +136,20 @@ func newFleetServe() *cobra.Command {
 			if local != nil {
 				c.Log.Info("the page is served to this machine", "page", "http://"+local.String()+"/")
 			}
+			if rootWithin(dir, f.dir) {
+				c.Log.Warn("root.key is within this server's reach: whoever breaks into it can make runs; move root.key to another machine")
+			}
 			c.Log.Info("serving", "listen", addr.String())
 			return a.Run(cmd.Context())
 		})
+}
+
+// rootWithin reports whether the root's private key, which no server needs, lies in a directory.
+func rootWithin(dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "root.key"))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,9 @@ import (
 // remote is a service that is asked for the caller.
 type remote struct {
 	server, tokenFile string
+	// ca holds the authorities of the service, the system's if empty; cert and key are the
+	// caller's certificate.
+	ca, cert, key string
 }
 
 // Where a token is looked for.
@@ -34,11 +39,14 @@ func newRemote() *cobra.Command {
 	cmd := family("remote", "Plan and ask at a curator's service", `Plan and ask at a curator's service (discreet serve). A question is the file of an
 evaluation without the steward's part: no data, problem, ledger or output.
 The token is that of the environment variable DISCREET_TOKEN, or of a file that
-nobody else may read (--token-file).`,
+nobody else may read (--token-file). In its place --cert and --key show a certificate.`,
 		r.datasets(), r.plan(), r.ask(), r.asks(), r.watch(), r.release(), r.budget(), r.policy(),
 		r.decide(), r.setShare(), r.notices(), r.clear(), r.audit())
 	cmd.PersistentFlags().StringVar(&r.server, "server", "http://127.0.0.1:8420", "address of the service")
 	cmd.PersistentFlags().StringVar(&r.tokenFile, "token-file", "", "file with the bearer token, mode 0600")
+	cmd.PersistentFlags().StringVar(&r.ca, "ca", "", "PEM file of the authorities of the service's certificate, in place of the system's")
+	cmd.PersistentFlags().StringVar(&r.cert, "cert", "", "PEM file of your certificate, shown in place of a token")
+	cmd.PersistentFlags().StringVar(&r.key, "key", "", "PEM file of its key, mode 0600")
 	return cmd
 }
 
@@ -50,25 +58,65 @@ func (r *remote) token() (string, error) {
 		}
 		return "", usage(fmt.Errorf("remote: no token; set %s, or name a file with --token-file", tokenVariable))
 	}
-	info, err := os.Stat(r.tokenFile)
-	if err != nil {
-		return "", usage(err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return "", usage(fmt.Errorf("remote: %s can be read by others (mode %v); chmod 600 it", r.tokenFile, info.Mode().Perm()))
+	if err := own(r.tokenFile); err != nil {
+		return "", err
 	}
 	text, err := readNamed(r.tokenFile)
 	return strings.TrimSpace(string(text)), err
 }
 
+// own refuses a secret that others can read.
+func own(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return usage(err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return usage(fmt.Errorf("remote: %s can be read by others (mode %v); chmod 600 it", path, info.Mode().Perm()))
+	}
+	return nil
+}
+
 // bearing presents a token with every request.
-type bearing struct{ token string }
+type bearing struct {
+	token string
+	next  http.RoundTripper
+}
 
 // RoundTrip implements [http.RoundTripper].
 func (b bearing) RoundTrip(q *http.Request) (*http.Response, error) {
 	q = q.Clone(q.Context())
 	q.Header.Set("Authorization", "Bearer "+b.token)
-	return http.DefaultTransport.RoundTrip(q)
+	return b.next.RoundTrip(q)
+}
+
+// transport knows the service by its authorities, and presents who calls.
+func (r *remote) transport() (http.RoundTripper, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if r.ca != "" {
+		text, err := readNamed(r.ca)
+		if err != nil {
+			return nil, err
+		}
+		t.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(text) {
+			return nil, usage(fmt.Errorf("remote: --ca %s has no certificate; want PEM", r.ca))
+		}
+	}
+	if r.cert == "" {
+		token, err := r.token()
+		return bearing{token, t}, err
+	}
+	if err := own(r.key); err != nil {
+		return nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(r.cert, r.key)
+	if err != nil {
+		return nil, usage(fmt.Errorf("remote: --cert and --key: %w", err))
+	}
+	t.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	return t, nil
 }
 
 // services are what the caller may speak to.
@@ -86,12 +134,20 @@ func (r *remote) dial() (services, error) {
 	if host := u.Hostname(); u.Scheme == "http" && host != "127.0.0.1" && host != "::1" && host != "localhost" {
 		return services{}, usage(fmt.Errorf("remote: --server is %q: a token would cross the network in the clear; use https", r.server))
 	}
-	token, err := r.token()
+	switch {
+	case (r.cert == "") != (r.key == ""):
+		return services{}, usage(errors.New("remote: --cert and --key go together"))
+	case r.cert != "" && r.tokenFile != "":
+		return services{}, usage(errors.New("remote: --cert and --token-file are two ways to say who you are; want one"))
+	case u.Scheme == "http" && (r.ca != "" || r.cert != ""):
+		return services{}, usage(fmt.Errorf("remote: --ca and --cert need https, and --server is %q", r.server))
+	}
+	t, err := r.transport()
 	if err != nil {
 		return services{}, err
 	}
 	// A redirect could carry the token elsewhere.
-	h := &http.Client{Transport: bearing{token}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	h := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	server := strings.TrimSuffix(r.server, "/")
 	return services{curatorv1.NewCuratorServiceClient(h, server), curatorv1.NewStewardServiceClient(h, server)}, nil
 }
@@ -104,7 +160,7 @@ func answered(err error) error {
 	}
 	switch e.Code() {
 	case connect.CodeUnauthenticated:
-		return usage(errors.New("the service knows nobody by this token: it was revoked, has expired, or is another service's; the steward makes one with discreet serve token create"))
+		return usage(errors.New("the service knows nobody by this token or certificate: it was revoked, has expired, is another service's, or its person is not in people; the steward makes a token with discreet serve token create"))
 	case connect.CodeResourceExhausted:
 		return classed{errors.New(e.Message()), fault.RefusedFault}
 	case connect.CodeInvalidArgument, connect.CodeNotFound, connect.CodePermissionDenied, connect.CodeAlreadyExists, connect.CodeFailedPrecondition:

@@ -118,7 +118,7 @@ func TestFromNothingToARelease(t *testing.T) {
 		t.Errorf("an unknown command: %s", got)
 	}
 	t.Setenv(tokenVariable, ann+"x")
-	if got := run(2, "remote", "datasets", server); !strings.Contains(got, "knows nobody by this token") {
+	if got := run(2, "remote", "datasets", server); !strings.Contains(got, "knows nobody by this token or certificate") {
 		t.Errorf("an unknown token: %s", got)
 	}
 	t.Setenv(tokenVariable, ann)

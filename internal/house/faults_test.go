@@ -33,7 +33,7 @@ var unmarked = []string{
 	"internal/pgtest.ErrUnavailable",
 	"internal/schema.ErrInvalid",
 	"internal/fleet/aggregator.ErrDiverged", "fleet/device.ErrClock", "fleet/device.ErrIdentity", "fleet/device.ErrWallet", "internal/fleet/store.ErrFence", "internal/fleet/transcript.ErrWrong",
-	"internal/service.ErrAnonymous", "internal/service.ErrAway", "internal/service.ErrRevoked", "internal/service/database.ErrSchema",
+	"internal/service.ErrAnonymous", "internal/service.ErrAway", "internal/service.ErrRevoked", "internal/service/database.ErrRoom", "internal/service/database.ErrSchema",
 	"internal/signature.ErrEnvelope", "internal/signature.ErrForeign", "internal/signature.ErrSignature", "internal/signature.ErrUnsigned",
 	"internal/xmath.ErrIntegration",
 	"internal/boundedfile.ErrUnfit", "internal/evaluation.ErrNotWritten", "internal/verify.ErrRelease",

@@ -192,6 +192,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if r.TLS != nil {
+		h.Set("Strict-Transport-Security", strictTransport)
+	}
 	if wait := g.s.asked.allow(network(r.RemoteAddr)); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		g.refuse(w, r, Identity{}, "address", http.StatusTooManyRequests)
@@ -247,6 +250,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.next.ServeHTTP(w, r)
 }
+
+// strictTransport has browsers come by https alone for a year.
+const strictTransport = "max-age=31536000"
 
 // RefusedHeader says of an answer why the request was refused, where that is for the caller to
 // know: RefusedRevoked of a certificate that was revoked.

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/service/database"
@@ -35,6 +36,7 @@ var migrations embed.FS
 type Store struct {
 	db     *database.DB
 	schema database.Schema
+	rooms  *database.Rooms
 }
 
 // Options are for tests.
@@ -54,6 +56,10 @@ func Open(ctx context.Context, location string, o Options) (*Store, error) {
 	if err := s.db.Migrate(ctx, s.schema); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
+	s.rooms = database.NewRooms()
+	if s.db.Lite {
+		s.rooms = database.NewRooms(filepath.Dir(s.db.Name()))
+	}
 	return s, nil
 }
 
@@ -63,8 +69,14 @@ func (s *Store) Close() error { return s.db.Close() }
 // Lite says that the store is SQLite, which serves one process.
 func (s *Store) Lite() bool { return s.db.Lite }
 
-// Ready tells whether the store answers.
-func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx, s.schema) }
+// Ready tells whether the store answers, and its disk takes what is written, unless that is
+// another machine's.
+func (s *Store) Ready(ctx context.Context) error {
+	if err := errors.Join(s.db.Ready(ctx, s.schema), s.db.InPlace(ctx)); err != nil {
+		return err
+	}
+	return s.rooms.Check(ctx)
+}
 
 // Now is the store's clock, in milliseconds since 1970.
 func (s *Store) Now(ctx context.Context) (now int64, err error) {

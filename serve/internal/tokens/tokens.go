@@ -29,8 +29,8 @@ var (
 	ErrExists = fault.Input("token is there already")
 	// ErrNone marks a token that there is not.
 	ErrNone = fault.Input("there is no such token")
-	// ErrBusy marks a file that another process is just changing.
-	ErrBusy = errors.New("the file of tokens is being changed; try again")
+	// ErrBusy marks a file that another process keeps changing.
+	ErrBusy = errors.New("the file of tokens was being changed for ten seconds; try again")
 )
 
 // Prefix begins every token, so that people and scanners for secrets know what it is.
@@ -96,11 +96,31 @@ func List(path string) ([]Token, error) {
 	return out, nil
 }
 
+// patience is how long another process is waited for that is changing the file, and pause how
+// long between looks.
+const (
+	patience = 10 * time.Second
+	pause    = 20 * time.Millisecond
+)
+
+// take takes the lock of a file, and waits for who holds it.
+func take(path string) (*filelock.Lock, error) {
+	for until := time.Now().Add(patience); ; time.Sleep(pause) {
+		lock, err := filelock.Take(path + ".lock")
+		if !errors.Is(err, filelock.ErrHeld) {
+			return lock, err
+		}
+		if time.Now().After(until) {
+			return nil, ErrBusy
+		}
+	}
+}
+
 // change rewrites the file under a lock.
 func change(path string, f func([]Token) ([]Token, error)) error {
-	lock, err := filelock.Take(path + ".lock")
-	if errors.Is(err, filelock.ErrHeld) {
-		return ErrBusy
+	lock, err := take(path)
+	if errors.Is(err, ErrBusy) {
+		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFile, err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,6 +157,33 @@ func TestABrokenFileLetsNobodyIn(t *testing.T) {
 		}
 		if _, err := tokens.Create(path, "bob", "x", time.Hour); !errors.Is(err, tokens.ErrFile) {
 			t.Errorf("%s: a token was added: %v", text, err)
+		}
+	}
+}
+
+// Who changes the file while another does waits for its turn: of many at once each is kept.
+func TestChangesAtOnceWaitForEachOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			label := fmt.Sprint(i)
+			if _, err := tokens.Create(path, "ann", label, time.Hour); err != nil {
+				t.Error(err)
+			}
+			if err := tokens.Revoke(path, "ann", label); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	all, err := tokens.List(path)
+	if err != nil || len(all) != 8 {
+		t.Errorf("%d tokens, %v; want 8", len(all), err)
+	}
+	for _, made := range all {
+		if made.Revoked == nil {
+			t.Errorf("%s was revoked and is not", made.Label)
 		}
 	}
 }
