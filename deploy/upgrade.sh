@@ -6,7 +6,6 @@
 #   deploy/upgrade.sh [ASKS] [DIRECTORY]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-root=$PWD
 asks=${1:-3}
 dir=${2:-$(mktemp -d)}
 from=$(git rev-parse -q --verify 'v0.1.0^{commit}' || echo 2f16b114) # its last change of code
