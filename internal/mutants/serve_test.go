@@ -28,7 +28,7 @@ func serveMutants() []mutant {
 		{name: "serve: a change of tokens is told once, and not again where that failed", in: "serve", run: "WithoutTheLog",
 			edits: edits{{"err != nil || same && !due {", "err != nil || same && (begun || !due) {"}}},
 		{name: "serve: a form of another site is not in the log", in: "serve", run: "PagesStand",
-			edits: edits{{"c.sameSite().Handler(", "http.NewCrossOriginProtection().Handler("}}},
+			edits: edits{{"protected := p.Handler(next)", "protected := http.NewCrossOriginProtection().Handler(next)"}}},
 		{name: "serve: a session that is over is not in the log", in: "serve", run: "PagesStand",
 			edits: edits{{"errors.Is(err, asks.ErrNone) && c.presents(r):", "errors.Is(err, asks.ErrNone) && c.presents(r) && name != \"\":"}}},
 		{name: "serve: what is refused again is dropped", in: "serve", run: "AFloodIs|EachIsCounted",
