@@ -1,6 +1,7 @@
 package importing_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -57,6 +58,9 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		got, _, err := file.Read(t.Context(), []string{table}, "", o)
+		if header, _, _ := bytes.Cut(data, []byte("\n")); errors.Is(err, trajectory.ErrColumn) && !bytes.Contains(header, []byte("obs_x")) {
+			return // a question finds obs_x in a column x, which import leaves out with a notice
+		}
 		if err != nil || wantErr != nil {
 			t.Fatalf("of the data %v, of the table %v", wantErr, err)
 		}
