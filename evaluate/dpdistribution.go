@@ -118,7 +118,7 @@ func (m DPDistribution) question(method string, p Public) (distributionQuestion,
 	if q.Ends, err = m.ends(method, q.returns); err != nil {
 		return q, err
 	}
-	q.Least, q.Discrete, q.Whole = q.returns.Min, m.Discrete, p.onPolicy() && p.Complete && !m.Discrete
+	q.Least, q.Discrete, q.Whole = q.returns.Min, m.Discrete, p.onPolicy() && p.Complete
 	if q.asked, err = m.quantities(method); err != nil {
 		return q, err
 	}
@@ -236,6 +236,9 @@ func (q distributionQuestion) prepare(_ context.Context, d *trajectory.Dataset) 
 	if int64(d.Persons()) > h.Capacity() {
 		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
 	}
+	if err := q.checkListed(s); err != nil {
+		return nil, err
+	}
 	in, squares := make([]float64, len(q.Ends)), make([]float64, len(q.Ends))
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
 		noisy, err := mechanism.Total(h, d.Persons(), func(person int) error {
@@ -247,6 +250,24 @@ func (q distributionQuestion) prepare(_ context.Context, d *trajectory.Dataset) 
 		}
 		return q.release(noisy)
 	}, nil
+}
+
+// checkListed refuses data that show a return which is not listed, where all mass is stated to be
+// in the bins.
+func (q *distributionQuestion) checkListed(s *value.Sample) error {
+	if !q.Whole || !q.Discrete {
+		return nil
+	}
+	others := 0
+	for e := range s.Data.Episodes() {
+		if _, listed := q.bin(s.Return(e)); !listed {
+			others++
+		}
+	}
+	if others > 0 {
+		return fmt.Errorf("%w: problem.records is complete and method.discrete says that every return is one of ends, and that of %d of %d episodes is not; list it, or leave one of the two out", ErrData, others, s.Data.Episodes())
+	}
+	return nil
 }
 
 // person writes what one person adds.

@@ -183,19 +183,35 @@ func TestACompleteDistributionIsNoWider(t *testing.T) {
 	}
 	d := b.Dataset()
 	d.Terminated = slices.Repeat([]bool{true}, 1000)
-	mean := func(complete bool) (width float64) {
+	listed := evaluate.DPDistribution{Ends: []float64{0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4}, Discrete: true}
+	plain := listed
+	plain.Discrete = false
+	mean := func(complete bool, m evaluate.DPDistribution) (width float64) {
 		p := spreadFacts(1000, 1, policy.Logged{})
 		p.Complete = complete
 		for seed := range uint64(20) {
-			_, r := released(t, evaluate.DPDistribution{}, p, d, seed)
+			_, r := released(t, m, p, d, seed)
 			for j, low := range r.Distribution.Function.Lower {
 				width += r.Distribution.Function.Upper[j] - low
 			}
 		}
 		return width
 	}
-	if stated, silent := mean(true), mean(false); stated > silent {
+	if stated, silent := mean(true, evaluate.DPDistribution{}), mean(false, evaluate.DPDistribution{}); stated > silent {
 		t.Errorf("with the statement limits are %v wide, without it %v", stated, silent)
+	}
+	if stated, silent := mean(true, listed), mean(true, plain); stated > silent {
+		t.Errorf("of listed returns limits are %v wide, of the same that are not said to be listed %v", stated, silent)
+	}
+	listed.Ends = listed.Ends[1:] // 0.5 is not listed, and the data show it
+	p := spreadFacts(1000, 1, policy.Logged{})
+	p.Complete = true
+	plan, err := listed.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Check(t.Context(), d); !errors.Is(err, evaluate.ErrData) || !strings.Contains(err.Error(), "100 of 1000 episodes") {
+		t.Errorf("returns that are not listed: %v", err)
 	}
 }
 

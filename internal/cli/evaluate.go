@@ -98,6 +98,9 @@ func (f *chargeFlags) apply(cmd *cobra.Command, c *config.Config) (options []dis
 type evaluation func(context.Context, config.Config, ...discreet.Option) (*discreet.Result, error)
 
 func runEvaluate(cmd *cobra.Command, evaluate evaluation, c config.Config, options []discreet.Option) error {
+	if err := checkLearned(c); err != nil {
+		return err
+	}
 	bar := newProgress(cmd.ErrOrStderr())
 	result, err := evaluate(cmd.Context(), c, append(options, discreet.WithProgress(bar.update))...)
 	bar.done()

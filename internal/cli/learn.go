@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -50,6 +51,22 @@ Otherwise it is discreet evaluate.`, oneConfiguration,
 
 // learningMethod is the method that learns.
 const learningMethod = "dp-learn"
+
+// checkLearned refuses to write a policy over a file that is not that of a release beside it.
+func checkLearned(c config.Config) error {
+	if c.Method.Name != learningMethod || c.Output.Dir == "" {
+		return nil
+	}
+	dir := c.Resolve(c.Output.Dir)
+	path := filepath.Join(dir, policyFile)
+	if _, err := os.Lstat(path); err != nil {
+		return nil // none, or a place that writing will complain of
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "release.json")); err != nil {
+		return usage(fmt.Errorf("%s is there already and is no policy of a release beside it; move it away, or choose another output.dir", path))
+	}
+	return nil
+}
 
 // writeLearned writes the policy of a release that learned one beside it, and gives its path.
 func writeLearned(result *discreet.Result) (string, error) {

@@ -260,7 +260,7 @@ func loneSurrogate(text []byte) error {
 	return nil
 }
 
-// escape reads \uXXXX at the start of text.
+// escape reads an escape of four hexadecimal digits at the start of text.
 func escape(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false

@@ -63,8 +63,12 @@ func Certificates(r *evaluate.Release) []string {
 		}
 		return text
 	}
+	actions := 0
+	for _, n := range r.Learned.Policy.Nodes {
+		actions = max(actions, len(n.Probs))
+	}
 	return []string{
-		say(r.Learned.OverConstant, "the best constant action, whichever that is"),
+		say(r.Learned.OverConstant, fmt.Sprintf("the best of the %d constant actions, whichever that is", actions)),
 		say(r.Learned.OverLogged, "the policy that made the data"),
 	}
 }

@@ -48,6 +48,9 @@ func New(c config.Config) (*Spec, error) {
 		return nil, err
 	}
 	if s.Method.NeedFeatures && s.Public.Features == nil {
+		if s.Method.Learns {
+			return nil, fmt.Errorf("%w: method %s needs features to decide by: {kind: columns, names: [obs_age], low: [20], high: [90]}, or numbered states, {kind: tabular, states: 40, column: obs_state}", config.ErrConfig, s.Method.Name)
+		}
 		return nil, fmt.Errorf("%w: method %s estimates a value function and needs features, such as {kind: tabular, states: 40, column: obs_state}", config.ErrConfig, s.Method.Name)
 	}
 	// The release names it, so it must not fail once there is one.
@@ -60,6 +63,9 @@ func New(c config.Config) (*Spec, error) {
 	if b := c.Data.Behavior; !Recorded(b) {
 		asked := Policies(s.Public)
 		if c.Target.Kind == learnedKind {
+			if s.Behavior != nil && s.Behavior.Actions() > 0 && s.Behavior.Actions() != c.Target.Actions {
+				return nil, fmt.Errorf("%w: target.actions is %d, and data.behavior has %d actions: the best constant action would be sought among some of them; give the same number", config.ErrConfig, c.Target.Actions, s.Behavior.Actions())
+			}
 			asked = constants(c.Target.Actions)
 		}
 		s.Public.Design = evaluate.NewDesign(s.Behavior, b.Source == "design", asked...)

@@ -1,0 +1,90 @@
+package evaluate
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/rule"
+	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// learnRows are what is learned from: the place of each row's covariates, its action, weight and
+// return, and what part of its person it is.
+type learnRows struct {
+	bins    [][]int // of covariates; the state alone of a table, nil where there is none
+	action  []int32
+	weight  []float64
+	returns []float64
+	part    []float64
+	from    []int // by person
+}
+
+// read checks that every policy can be asked about every row, so that nothing fails once noise
+// is drawn.
+func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
+	all, err := samples(d, q.judge.public)
+	if err != nil {
+		return learnRows{}, err
+	}
+	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], []int{0}, q.grid.Actions), false); err != nil {
+		return learnRows{}, err
+	}
+	s := all[0]
+	rows := learnRows{from: []int{0}}
+	columns := make([]int, len(q.names))
+	for i, name := range q.names {
+		if columns[i] = d.Column(name); columns[i] < 0 {
+			return rows, fmt.Errorf("%w: features: the data were read without %s", ErrData, name)
+		}
+	}
+	for person := range d.Persons() {
+		from, to := s.Episodes(person)
+		for e := from; e < to; e++ {
+			if !s.Cut(e, q.public.decisions()) {
+				q.readEpisode(&rows, s, e, columns, 1/float64(d.Counted(person)))
+			}
+		}
+		rows.from = append(rows.from, len(rows.action))
+	}
+	return rows, nil
+}
+
+// readEpisode adds the decisions of an episode that was not cut off, each with the return from
+// then on.
+func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, columns []int, part float64) {
+	lo, hi := s.Rows(e)
+	returns := 0.0
+	for row := hi - 1; row >= lo; row-- {
+		returns = s.Data.Reward[row] + s.Gamma(row)*returns
+		bins := q.place(s.Data.Observation(row), columns)
+		if action := s.Data.Action[row]; bins != nil && action >= 0 && int(action) < q.grid.Actions {
+			rows.bins, rows.action = append(rows.bins, bins), append(rows.action, action)
+			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
+			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
+		}
+	}
+}
+
+// place is the bins of covariates, or the state; nil where it cannot be read.
+func (q *learnQuestion) place(observation []float64, columns []int) []int {
+	bins := make([]int, len(columns))
+	for i, c := range columns {
+		x := observation[c]
+		switch {
+		case q.states == nil:
+			bins[i] = q.grid.Bin(i, x)
+		case x >= 0 && x < float64(q.states.States()):
+			bins[i] = int(x)
+		default:
+			return nil
+		}
+	}
+	return bins
+}
+
+// returned is a return cut to its public range.
+func (q *learnQuestion) returned(g float64) float64 {
+	returns := q.public.Returns()
+	return min(max(g, returns.Min), returns.Max)
+}
