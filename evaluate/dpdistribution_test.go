@@ -113,6 +113,21 @@ func TestAReturnIsAtItsEndWhateverIsRounded(t *testing.T) {
 	}
 }
 
+// editsAreRefused changes the release of a text in each way, and wants its plan to notice.
+func editsAreRefused(t *testing.T, plan *evaluate.Plan, text []byte, changes map[string]func(*evaluate.Release)) {
+	t.Helper()
+	for name, change := range changes {
+		var changed evaluate.Release
+		if err := json.Unmarshal(text, &changed); err != nil {
+			t.Fatal(err)
+		}
+		change(&changed)
+		if err := plan.Verify(&changed); !errors.Is(err, evaluate.ErrRelease) {
+			t.Errorf("%s was changed: %v", name, err)
+		}
+	}
+}
+
 // A distribution follows from its masses: whatever is changed is refused, and the JSON form is
 // as its schema says, under both adjacencies.
 func TestADistributionFollowsFromItsMasses(t *testing.T) {
@@ -130,22 +145,13 @@ func TestADistributionFollowsFromItsMasses(t *testing.T) {
 		if err := schema.Check(schema.Release, text); err != nil {
 			t.Error(err)
 		}
-		for name, change := range map[string]func(*evaluate.Release){
+		editsAreRefused(t, plan, text, map[string]func(*evaluate.Release){
 			"the function": func(r *evaluate.Release) { r.Distribution.Function.Lower[3] -= 0.01 },
 			"an end":       func(r *evaluate.Release) { r.Distribution.Ends[3] += 0.01 },
 			"a quantile":   func(r *evaluate.Release) { r.Answers[1].Estimate.Interval[0] += 0.01 },
 			"a mass":       func(r *evaluate.Release) { r.Diagnostics["masses"].([]any)[2] = 1e6 },
 			"no mass":      func(r *evaluate.Release) { delete(r.Diagnostics, "mass_kept_back") },
-		} {
-			var changed evaluate.Release
-			if err := json.Unmarshal(text, &changed); err != nil {
-				t.Fatal(err)
-			}
-			change(&changed)
-			if err := plan.Verify(&changed); !errors.Is(err, evaluate.ErrRelease) {
-				t.Errorf("%s was changed: %v", name, err)
-			}
-		}
+		})
 	}
 }
 

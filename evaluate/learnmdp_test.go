@@ -136,17 +136,9 @@ func (w process) public(persons int, epsilon float64) evaluate.Public {
 	if err != nil {
 		panic(err)
 	}
-	var constants []policy.Policy
-	for a := range w.actions {
-		c, err := policy.NewConstant(a)
-		if err != nil {
-			panic(err)
-		}
-		constants = append(constants, c)
-	}
 	return evaluate.Public{
 		Persons: int64(persons), Gamma: 1, Horizon: int64(w.horizon), Episodes: 1, Reward: evaluate.Range{Min: 0, Max: 1}, Complete: true,
-		Features: features, Target: target, Design: evaluate.NewDesign(target, true, constants...),
+		Features: features, Target: target, Design: evaluate.NewDesign(target, true, constantPolicies(w.actions)...),
 		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}},
 	}
 }

@@ -119,19 +119,23 @@ func (w trialWorld) public(persons int, epsilon float64, adjacency dp.Adjacency)
 	if err != nil {
 		panic(err)
 	}
-	var constants []policy.Policy
-	for a := range w.arms {
+	return evaluate.Public{
+		Persons: int64(persons), Gamma: 1, Horizon: 1, Episodes: 1, OneDecision: true, Reward: evaluate.Range{Min: 0, Max: 1}, Complete: true,
+		Features: features, Target: target, Design: evaluate.NewDesign(behaviour, true, constantPolicies(len(w.arms))...),
+		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}},
+	}
+}
+
+// constantPolicies always take one action each.
+func constantPolicies(actions int) (all []policy.Policy) {
+	for a := range actions {
 		c, err := policy.NewConstant(a)
 		if err != nil {
 			panic(err)
 		}
-		constants = append(constants, c)
+		all = append(all, c)
 	}
-	return evaluate.Public{
-		Persons: int64(persons), Gamma: 1, Horizon: 1, Episodes: 1, OneDecision: true, Reward: evaluate.Range{Min: 0, Max: 1}, Complete: true,
-		Features: features, Target: target, Design: evaluate.NewDesign(behaviour, true, constants...),
-		Privacy: &evaluate.Privacy{Adjacency: adjacency, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}},
-	}
+	return all
 }
 
 // worth is the value of a policy of this kind, by 20,000 persons: of rules, of every arm, of the

@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/service/database"
 	"github.com/discreet-rl/discreet/serve/internal/asks"
 )
 
@@ -118,7 +117,7 @@ func (m *manifest) seal(at string) error {
 		return err
 	}
 	for _, f := range all {
-		if m.Files[f.Name()], err = digest(filepath.Join(at, f.Name())); err != nil {
+		if m.Files[f.Name()], err = database.Digest(filepath.Join(at, f.Name())); err != nil {
 			return err
 		}
 	}
@@ -143,7 +142,7 @@ func readBackup(dir string) (*manifest, error) {
 		if name != filepath.Base(name) {
 			return nil, fmt.Errorf("%w: %s: a file outside the directory", errBackup, dir)
 		}
-		if got, err := digest(filepath.Join(dir, name)); err != nil || got != want {
+		if got, err := database.Digest(filepath.Join(dir, name)); err != nil || got != want {
 			return nil, fmt.Errorf("%w: %s: %s is missing, or not what it was: take another backup: %v", errBackup, dir, name, err)
 		}
 	}
@@ -153,19 +152,6 @@ func readBackup(dir string) (*manifest, error) {
 		}
 	}
 	return &m, nil
-}
-
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // copyFile copies a file to a name that is free.

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +52,7 @@ func Backup(ctx context.Context, location, dir string) (m Manifest, err error) {
 		return m, err
 	}
 	for _, name := range m.Store {
-		if m.Files[name], err = digest(filepath.Join(at, name)); err != nil {
+		if m.Files[name], err = database.Digest(filepath.Join(at, name)); err != nil {
 			return m, err
 		}
 	}
@@ -67,19 +65,6 @@ func Backup(ctx context.Context, location, dir string) (m Manifest, err error) {
 		return m, err
 	}
 	return m, os.Rename(at, dir)
-}
-
-func digest(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // ReadBackup reads the manifest of a backup and holds its files against it.
@@ -95,7 +80,7 @@ func ReadBackup(dir string) (m Manifest, err error) {
 		if name != filepath.Base(name) {
 			return m, fmt.Errorf("%w: %s: a file outside the directory", ErrBackup, dir)
 		}
-		if got, err := digest(filepath.Join(dir, name)); err != nil || got != m.Files[name] {
+		if got, err := database.Digest(filepath.Join(dir, name)); err != nil || got != m.Files[name] {
 			return m, fmt.Errorf("%w: %s: %s is missing, or not what it was: take another backup: %v", ErrBackup, dir, name, err)
 		}
 	}

@@ -225,6 +225,11 @@ func (s *Store) Revoked(ctx context.Context) ([]Hash, error) {
 	if err != nil {
 		return nil, err
 	}
+	return hashes(rows)
+}
+
+// hashes reads rows of one hash each, and closes them.
+func hashes(rows *sql.Rows) ([]Hash, error) {
 	defer rows.Close()
 	var out []Hash
 	for rows.Next() {

@@ -44,14 +44,5 @@ func (s *Store) Places(ctx context.Context, run RunID, round uint64) ([]Hash, er
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out []Hash
-	for rows.Next() {
-		var b []byte
-		if err := rows.Scan(&b); err != nil {
-			return nil, err
-		}
-		out = append(out, Hash(b))
-	}
-	return out, rows.Err()
+	return hashes(rows)
 }

@@ -3,7 +3,9 @@ package database
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -223,4 +225,18 @@ func load(ctx context.Context, tx pgx.Tx, table, path string) error {
 	id := pgx.Identifier{table}.Sanitize()
 	_, err = tx.Conn().PgConn().CopyFrom(ctx, in, `COPY `+id+` (`+strings.Join(columns, ", ")+`) FROM STDIN WITH (FORMAT csv)`)
 	return err
+}
+
+// Digest is the SHA-256 of a file, in hexadecimal.
+func Digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
