@@ -4,11 +4,15 @@ package evaluate_test
 
 import (
 	"flag"
+	"math"
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
@@ -19,6 +23,8 @@ var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
 func TestLearningTable(t *testing.T) {
 	wrong, all, worst := 0, 0, 0
 	for _, w := range trialWorlds() {
+		_, arms, logged, best := w.worth(evaluate.PolicyFile{Nodes: []policy.Node{{Probs: []float64{1, 0}}}})
+		t.Logf("%s: the best rule gains %.3f over the best arm and %.3f over the logged policy", w.name, best-slices.Max(arms), best-logged)
 		for _, n := range []int{500, 2000, 6000, 20000} {
 			for _, epsilon := range []float64{0.5, 1, 5, 5000} {
 				recovered, high, highLogged, shown, mean := 0.0, 0, 0, 0, 0.0
@@ -46,6 +52,9 @@ func TestLearningTable(t *testing.T) {
 			}
 		}
 	}
+	chance := 1 - distuv.Binomial{N: float64(*learnLogs), P: 0.05}.CDF(float64(worst-1))
+	cells := float64(all / *learnLogs)
+	t.Logf("the worst of %.0f counts of a true 5%% is %d or more with probability %.2f", cells, worst, 1-math.Pow(1-chance, cells))
 	t.Logf("too high: %.2f%% of all, %d of %d in the worst cell", 100*float64(wrong)/float64(all), worst, *learnLogs)
 }
 

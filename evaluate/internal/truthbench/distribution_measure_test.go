@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/dp/receipt"
@@ -99,6 +101,8 @@ func TestDistributionTable(t *testing.T) {
 			}
 		}
 	}
+	chance := distuv.Binomial{N: float64(*draws), P: 0.95}.CDF(lowest * float64(*draws))
+	t.Logf("the lowest of %d cells of a true 95%% is that low with probability %.2f", cells, 1-math.Pow(1-chance, float64(cells)))
 	t.Logf("%d cells, %.2f%% of limits hold, lowest %.1f%%", cells, 100*float64(covered)/float64(cells**draws), 100*lowest)
 }
 
