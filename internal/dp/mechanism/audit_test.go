@@ -155,7 +155,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 			"Ratio":       {auditRuns, ratio, []float64{1, 0}},
 			"Pair":        {auditRuns, pair, []float64{1, 0, 0}},
 			"Histogram":   {auditRuns, histogram, []float64{1, -1, 0}},
-			"Split":       {auditRuns, split, []float64{1, -1, 0}},
+			"Split":       {2 * auditRuns, split, []float64{1, -1, 0}},
 			"Transitions": {auditRuns, transitions, []float64{1, -1, 0, 2 * cellHeight}},
 		}
 	}
@@ -167,7 +167,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		"Ratio":       {auditRuns, ratio, []float64{1, 0.7}},
 		"Pair":        {auditRuns, pair, []float64{1, s.height, s.count}},
 		"Histogram":   {auditRuns, histogram, []float64{1, 0, 0}},
-		"Split":       {auditRuns, split, []float64{1, 0, 0}},
+		"Split":       {2 * auditRuns, split, []float64{1, 0, 0}},
 		"Transitions": {auditRuns, transitions, []float64{1, 0, cellHeight, cellHeight}},
 	}
 }
