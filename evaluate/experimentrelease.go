@@ -96,8 +96,7 @@ func (q experimentQuestion) prepare(_ context.Context, d *trajectory.Dataset) (d
 func (q experimentQuestion) read(d *trajectory.Dataset) (arms, error) {
 	p, n := q.public, d.Persons()
 	a := arms{x: make([]float64, n), z: make([]float64, n), there: make([]float64, n), c: make([]float64, n), of: make([][]int, len(p.By.Of))}
-	p.Features = nil // the covariate is read as it is
-	s, err := sampleFor(d, p)
+	s, err := sampleFor(d, p.featureless()) // the covariate is read as it is
 	if err != nil {
 		return a, err
 	}

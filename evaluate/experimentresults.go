@@ -174,7 +174,7 @@ func (q *experimentQuestion) supposed(covariate bool) experimentSums {
 		out.moments = v
 	}
 	if q.unassigned != 0 {
-		out.unassigned = []float64{0}
+		out.unassigned = []float64{0.4 * q.unassigned} // what noise alone leaves above 0, on average
 	}
 	for i := range q.public.By.Of {
 		n := q.size(i)

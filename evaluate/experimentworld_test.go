@@ -42,6 +42,15 @@ func (w abWorld) truth(arm int) float64 {
 	return math.Exp(m+s*s/2)*xmath.NormCDF(at-s) + abTop*(1-xmath.NormCDF(at))
 }
 
+// guess is what somebody who knows the past would suppose.
+func (w abWorld) guess() evaluate.ExperimentGuess {
+	g := evaluate.ExperimentGuess{Mean: w.truth(0), Correlation: 0.1}
+	if v := w.spread * w.spread; v > 0 {
+		g.SD, g.Correlation = g.Mean*math.Sqrt(math.Expm1(v)), math.Expm1(v*w.common)/math.Expm1(v)
+	}
+	return g
+}
+
 // abLog is what was drawn.
 type abLog struct {
 	arm       []int
@@ -147,6 +156,6 @@ var (
 	abRare3   = abWorld{name: "rare, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, rare: []float64{0.02, 0.02, 0.035}, common: 0.5}
 	abSpend   = abWorld{name: "spending, two arms", shares: []float64{0.5, 0.5}, logs: []float64{-0.5, -0.4}, spread: 0.9, common: 0.8}
 	abSpend3  = abWorld{name: "spending, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-0.5, -0.5, -0.3}, spread: 0.9, common: 0.8}
+	abExample = abWorld{name: "example", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-1, -0.746, -1}, spread: 0.9, common: 0.8}
 	abWorlds  = []abWorld{abRare, abRare3, abSpend, abSpend3}
-	abBudgets = []float64{0.5, 1, 5}
 )
