@@ -63,6 +63,7 @@ func TestEveryPrivateMethodAnswersWhereRecordsAreLeftOut(t *testing.T) {
 					c.Method.Params = map[string]any{"iterations": 4}
 				}
 				if m.NeedArms {
+					c.Features = nil
 					c.By, c.Method.Params = &config.By{Column: "obs_state", Values: &config.Vocabulary{Words: []string{"0", "1", "2"}, Numeric: true}}, map[string]any{"control": "0"}
 					if adjacency == "replace_one" {
 						c.By.Group = "may_change"

@@ -35,9 +35,9 @@ type Experiment struct {
 // means without limit, where it may be.
 type Lift struct {
 	Name  string   `json:"name"`
-	Value *float64 `json:"value"`
+	Value *float64 `json:"value,omitempty"`
 	Lower float64  `json:"lower"`
-	Upper *float64 `json:"upper"`
+	Upper *float64 `json:"upper,omitempty"`
 }
 
 // mismatchAlarm is how often arms that were drawn by their allocation look as if they were not.
