@@ -267,15 +267,21 @@ func (q *experimentQuestion) adjustment(sums []float64) (experiment.Adjustment, 
 	if err != nil {
 		return experiment.Adjustment{}, err
 	}
-	// Over all arms the noise of a mean is that of numbers whose variance is the price.
+	plain := r
+	if q.outcomes != 0 { // both stages would be about the same
+		p, err := q.reading(q.outcomes, 0)
+		if err != nil {
+			return experiment.Adjustment{}, err
+		}
+		plain.SD = r.SD * p.SD / math.Hypot(r.SD, p.SD)
+	}
 	inverse, square := 0.0, 0.0
 	for i := range q.public.By.Of {
 		n := q.size(i)
 		inverse += 1 / n
 		square += 1 / (n * n)
 	}
-	price := r.SD * r.SD * square / inverse
-	return experiment.MomentsOf(sums).Adjustment(q.moments*math.Sqrt(experiment.Coordinates), price), nil
+	return experiment.MomentsOf(sums).Adjustment(q.moments*math.Sqrt(experiment.Coordinates), r.Price()*square/inverse, plain.Price()*square/inverse), nil
 }
 
 // size is how many persons an arm is supposed to have.

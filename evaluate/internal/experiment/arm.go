@@ -50,6 +50,9 @@ func (q Reading) parts() float64 {
 	return 3
 }
 
+// Price is the variance of the noise in the limit of a sum whose mean is about the middle.
+func (q Reading) Price() float64 { return (q.parts()*q.SD*q.SD + q.AbsentSD*q.AbsentSD) / 4 }
+
 // Level reads an arm.
 func (q Reading) Level(a Arm) Level {
 	d := q.parts()

@@ -30,9 +30,9 @@ type Adjustment struct{ Slope, Centre float64 }
 const steepest = 4
 
 // Adjustment is expected to make a difference narrowest. The noise of a moment has the standard deviation sd
-// (after [MomentsOf]), and price is how much the variance of an outcome may be larger where its range is
-// twice as wide, for the same error of noise in a mean.
-func (m Moments) Adjustment(sd, price float64) Adjustment {
+// (after [MomentsOf]). In the variance of an outcome, the noise of its mean is worth price times the square of the
+// width of the range, and without an adjustment plain.
+func (m Moments) Adjustment(sd, price, plain float64) Adjustment {
 	n := max(m.Count, 1)
 	y := min(max(m.Y/n, 0), 1)
 	a := Adjustment{Centre: min(max(m.C/n, 0), 1)}
@@ -42,7 +42,10 @@ func (m Moments) Adjustment(sd, price float64) Adjustment {
 	if !(alone > noise) || !(math.Abs(both)-price > 0) {
 		return a
 	}
-	a.Slope = math.Copysign(min((math.Abs(both)-price)/(alone+price), steepest), both)
+	slope := min((math.Abs(both)-price)/(alone+price), steepest)
+	if 2*slope*math.Abs(both)-slope*slope*alone > price*(1+slope)*(1+slope)-plain {
+		a.Slope = math.Copysign(slope, both)
+	}
 	return a
 }
 
