@@ -228,11 +228,15 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 		return evaluate.DPExperiment{Control: "A"}, abRare.facts(1000, 1, dp.ReplaceOne, true, false)
 	}
 	for want, spoil := range map[string]func(m *evaluate.DPExperiment, p *evaluate.Public){
-		"want one of A, B":             func(m *evaluate.DPExperiment, _ *evaluate.Public) { m.Control = "C" },
-		"give by":                      func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.By = nil },
-		"leave target out":             func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.Target = policy.ProbColumn{} },
-		"want 1, with every arm":       func(m *evaluate.DPExperiment, _ *evaluate.Public) { m.Allocation = map[string]float64{"A": 0.5, "B": 0.4} },
-		"want a probability":           func(m *evaluate.DPExperiment, _ *evaluate.Public) { m.Allocation = map[string]float64{"A": 0.5, "D": 0.5} },
+		"want one of A, B": func(m *evaluate.DPExperiment, _ *evaluate.Public) { m.Control = "C" },
+		"give by":          func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.By = nil },
+		"leave target out": func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.Target = policy.ProbColumn{} },
+		"want 1, with every arm": func(m *evaluate.DPExperiment, _ *evaluate.Public) {
+			m.Allocation = map[string]float64{"A": 0.5, "B": 0.4}
+		},
+		"want a probability": func(m *evaluate.DPExperiment, _ *evaluate.Public) {
+			m.Allocation = map[string]float64{"A": 0.5, "D": 0.5}
+		},
 		"a mean within the range":      func(m *evaluate.DPExperiment, _ *evaluate.Public) { m.Guess.Mean = 2 },
 		"which is the arm":             func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.By.Column = "obs_before" },
 		"a single point":               func(_ *evaluate.DPExperiment, p *evaluate.Public) { p.Reward.Max = 0 },

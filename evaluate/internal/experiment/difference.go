@@ -49,7 +49,7 @@ func Lift(arm, control, difference Interval) Interval {
 	}
 	out := Interval{Value: math.NaN()}
 	if control.Value > 0 {
-		out.Value = difference.Value / control.Value
+		out.Value = max(difference.Value/control.Value, -1)
 	}
 	out.Lower = max(far(difference.Lower, control.Upper, control.Lower), over(arm.Lower, control.Upper)-1, -1)
 	out.Upper = far(difference.Upper, control.Lower, control.Upper)
