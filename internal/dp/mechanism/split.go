@@ -49,8 +49,8 @@ func (s *Split) Add(x, z float64) error {
 		x, z = 0, 0
 	}
 	x, z = max(x, 0), max(z, 0)
-	if sum := x + z; sum > 1 {
-		x, z = x/sum, z/sum
+	if both := x + z; both > 1 {
+		x, z = x/both, z/both
 	}
 	whole := int64(s.total.grid.radius)
 	k := float64(whole)
