@@ -4,7 +4,8 @@ Every private computation is made by the binary ``discreet``, which the wheel ca
 variable ``DISCREET_BINARY`` names another). This package holds no noise, no accounting and no estimator of
 its own: it hands data over, asks, and shows what was released. docs/python.md is the guide.
 
-Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`; or with :func:`survival`.
+Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`; or with
+:func:`survival` or :func:`experiment`.
 """
 
 from discreet import account, policy
@@ -22,6 +23,7 @@ from discreet._errors import (
     PendingError,
     PrivacyError,
 )
+from discreet._experiment import Experiment, ExperimentQuestion, experiment
 from discreet._learned import Learned
 from discreet._ledger import Ledger
 from discreet._question import Plan, Question, compare
@@ -38,6 +40,8 @@ __all__ = [
     "Curve",
     "DiscreetError",
     "Distribution",
+    "Experiment",
+    "ExperimentQuestion",
     "InputError",
     "Learned",
     "Ledger",
@@ -60,6 +64,7 @@ __all__ = [
     "audit",
     "audit_samples",
     "compare",
+    "experiment",
     "logs",
     "policy",
     "survival",
