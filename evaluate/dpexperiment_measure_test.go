@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -35,8 +36,9 @@ func TestExperimentTable(t *testing.T) {
 	if err != nil {
 		logs = 300
 	}
-	fmt.Println("| experiment | persons | epsilon | adjacency | covariate | all intervals hold, % | lifts hold, % | half width of B - A | planned | Welch | CUPED |")
+	fmt.Println("| experiment | persons | epsilon | replace_one | with covariate | add_remove_one | with covariate | Welch | CUPED | intervals hold | lifts hold |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
+	held, planned, cellsInAll := 0.0, 1.0, 0.0
 	for _, w := range abWorlds {
 		for _, n := range []int{1000, 5000, 30000} {
 			m := evaluate.DPExperiment{Control: "A", Allocation: w.allocation(), Guess: w.guess()}
@@ -73,12 +75,22 @@ func TestExperimentTable(t *testing.T) {
 				z := xmath.NormQuantile(1 - 0.025/float64(k-1)) // together with 95% too
 				welch, cuped = welch+z*plain/float64(logs), cuped+z*less/float64(logs)
 			}
-			for _, c := range cells {
-				fmt.Printf("| %s | %d | %v | %v | %v | %.1f | %.1f | %.4f | %.4f | %.4f | %.4f |\n", w.name, n, c.epsilon, c.adjacency, c.covariate,
-					100*float64(c.all)/float64(logs), 100*float64(c.lift)/float64(logs), c.width, c.plan.Facts["answers"].([]evaluate.ExpectedAnswer)[k].HalfWidth, welch, cuped)
+			for four := range slices.Chunk(cells, 4) { // of one epsilon
+				least, lifts := 1.0, 1.0
+				fmt.Printf("| %s | %d | %v", w.name, n, four[0].epsilon)
+				for _, c := range four {
+					all := float64(c.all) / float64(logs)
+					least, lifts = min(least, all), min(lifts, float64(c.lift)/float64(logs))
+					held, cellsInAll = held+all, cellsInAll+1
+					expected := c.plan.Facts["answers"].([]evaluate.ExpectedAnswer)[k].HalfWidth
+					planned = max(planned, expected/c.width, c.width/expected)
+					fmt.Printf(" | %.2g", c.width)
+				}
+				fmt.Printf(" | %.2g | %.2g | %.1f%% | %.1f%% |\n", welch, cuped, 100*least, 100*lifts)
 			}
 		}
 	}
+	fmt.Printf("pooled over %v cells %.1f%%; planned half widths are off by a factor of %.2f at most\n", cellsInAll, 100*held/cellsInAll, planned)
 }
 
 func ranOn(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) *evaluate.Release {
