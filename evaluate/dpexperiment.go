@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -41,6 +43,28 @@ type DPExperiment struct {
 	DifferencesOnly bool `json:"differences_only,omitempty"`
 	// Guess is what is publicly supposed, for the forecast alone.
 	Guess ExperimentGuess `json:"guess,omitzero"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]: arms are often called 0 and 1, and a control may be a number.
+func (m *DPExperiment) UnmarshalJSON(text []byte) error {
+	type plain DPExperiment
+	aux := struct {
+		*plain
+		Control any `json:"control"`
+	}{plain: (*plain)(m)}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&aux); err != nil {
+		return err
+	}
+	switch c := aux.Control.(type) {
+	case nil:
+	case string, float64:
+		m.Control = fmt.Sprint(c)
+	default:
+		return fmt.Errorf("control is %v; want the name of an arm", c)
+	}
+	return nil
 }
 
 // ExperimentGuess is what is publicly supposed of outcomes.
