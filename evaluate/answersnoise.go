@@ -12,7 +12,7 @@ import (
 // shareAlike gives every answer of so many that are releases the same part of what the stages
 // before leave of mu^2, turns the shares of these into noise multipliers, and returns the event
 // of all.
-func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer, releases int) (dp.Event, error) {
+func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases int) (dp.Event, error) {
 	shares, part := before.Taken(), 1.0 // shares are relative
 	if len(shares) > 0 {
 		rest := 1.0
@@ -46,7 +46,7 @@ const nearCap = 2
 
 // expectedAnswers tells what is known of every answer beforehand, where the cap is yet to
 // be chosen at the one that is given.
-func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer, error) {
+func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, error) {
 	var told []ExpectedAnswer
 	var err error
 	for _, a := range answers {
@@ -80,7 +80,7 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 }
 
 // aboutAnswers is what is known beforehand.
-func (p Public) aboutAnswers(answers []plannedAnswer, confounding float64, uncut bool) (s summary, err error) {
+func (p Public) aboutAnswers(answers []quantity, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
 	if err != nil {
 		return s, err
@@ -101,11 +101,11 @@ func (p Public) aboutAnswers(answers []plannedAnswer, confounding float64, uncut
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
 	s.notes = slices.Concat([]string{jointNote(len(answers), whatever)}, p.episodesNote(), p.behaviorNotes())
-	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
+	own := slices.ContainsFunc(answers, func(a quantity) bool { return a.kind == OfContrast && a.values == nil })
 	if own {
 		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
-	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil }) {
 		s.notes = append(s.notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
 	}
 	return s, nil

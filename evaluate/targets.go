@@ -24,6 +24,15 @@ type Targets struct {
 	// Choose says by which way; nil for that of limits. By permute-and-flip the policies of
 	// Levels are in question, and no value of them is an answer.
 	Choose *Choice
+	// Drawn is the policy by which actions were drawn, where it is public, and nil elsewhere: it
+	// stands for the logged one in differences.
+	Drawn policy.Policy
+
+	// bounds are what the policies of each contrast say of each other, where that is stated and
+	// does not follow from Policies: a plan that is made again from a release does not have them,
+	// and one that learns a policy not yet.
+	bounds []*policy.DifferenceBound
+	stated bool
 }
 
 // NamedPolicy is one of several policies.
@@ -159,11 +168,13 @@ func (t *Targets) clone() *Targets {
 	if t == nil {
 		return nil
 	}
-	c := &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best, copied(t.Choose)}
+	c := *t
+	c.Policies, c.Levels, c.Contrasts = slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts)
+	c.Choose, c.bounds = copied(t.Choose), slices.Clone(t.bounds)
 	if c.Choose != nil {
 		c.Choose.Value = copied(t.Choose.Value)
 	}
-	return c
+	return &c
 }
 
 // targetsFact is the public form of what is asked: all that a plan sees of policies.
@@ -173,6 +184,8 @@ type targetsFact struct {
 	Contrasts [][2]string  `json:"contrasts,omitempty"`
 	Best      bool         `json:"best,omitempty"`
 	Choose    *Choice      `json:"choose,omitempty"`
+	// Differences are what the policies of each contrast say of each other.
+	Differences []*policy.DifferenceBound `json:"differences,omitempty"`
 }
 
 type policyFact struct {
@@ -189,12 +202,15 @@ func (t *Targets) fact() targetsFact {
 		_, constant := a.Policy.(policy.Constant)
 		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})
 	}
+	if all := t.differences(); slices.ContainsFunc(all, func(b *policy.DifferenceBound) bool { return b != nil }) {
+		f.Differences = all
+	}
 	return f
 }
 
 // targets makes policies of which a plan sees the same.
 func (f targetsFact) targets() (*Targets, error) {
-	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose}
+	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose, bounds: f.Differences, stated: true}
 	for _, p := range f.Policies {
 		like, err := targetLike(p.OnPolicy, p.Actions)
 		if p.Constant {

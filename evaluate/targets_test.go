@@ -124,6 +124,12 @@ func TestCapsOfContrasts(t *testing.T) {
 	}
 }
 
+// unlisted is a policy that tells the probability of the logged action alone.
+type unlisted struct{ policy.Policy }
+
+// Actions implements [policy.Policy].
+func (unlisted) Actions() int { return 0 }
+
 // TestContrastsOfValuesWhereNoiseIsLarge: a contrast of two values that are answers is
 // made of them while noise is the larger error, is a release of its own with many
 // persons, and always where one of the values is not an answer. Made of values it has the
@@ -139,7 +145,7 @@ func TestContrastsOfValuesWhereNoiseIsLarge(t *testing.T) {
 		ofValues bool
 	}{{200, []string{"zero", "one"}, true}, {90_000, []string{"zero", "one"}, false}, {500, []string{"one"}, false}} {
 		p := arms(t, c.persons, dp.ReplaceOne)
-		p.Targets.Policies[0].Policy = even
+		p.Targets.Policies[0].Policy = unlisted{even}
 		p.Targets.Levels, p.Targets.Contrasts, p.Targets.Best = c.levels, [][2]string{{"one", "zero"}}, false
 		plan, err := evaluate.DPWIS{MaxWeight: 4, Clip: "public"}.Plan(p)
 		if err != nil {
