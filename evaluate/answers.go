@@ -60,6 +60,9 @@ type ExpectedAnswer struct {
 	Choices   int     `json:"clip_choices,omitempty"`
 	// OfValues tells of a contrast that it is made of the intervals of the two values.
 	OfValues bool `json:"of_values,omitempty"`
+	// Distance is the largest total variation between the two policies in any state, of a contrast
+	// that is made of the difference of their weights.
+	Distance float64 `json:"distance,omitempty"`
 	// StdPrivacy and StdSampling are as in [Expected]; HalfWidth is that of the joint
 	// interval without missing mass.
 	StdPrivacy  float64 `json:"std_privacy"`

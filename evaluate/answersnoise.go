@@ -60,6 +60,9 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 		}
 		cap := a.bounds.Caps.At(0).Max
 		f.MaxWeight = cap
+		if a.apart != nil {
+			f.Distance = a.apart.Distance
+		}
 		if a.share > 0 {
 			f.Choices, cap = a.bounds.Caps.Steps+1, min(cap, chosen)
 		}
@@ -101,8 +104,10 @@ func (p Public) aboutAnswers(answers []quantity, confounding float64, uncut bool
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
 	s.notes = slices.Concat([]string{jointNote(len(answers), whatever)}, p.episodesNote(), p.behaviorNotes())
-	own := slices.ContainsFunc(answers, func(a quantity) bool { return a.kind == OfContrast && a.values == nil })
-	if own {
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.apart != nil }) {
+		s.notes = append(s.notes, "A contrast with a distance is estimated from the difference of weights: a decision counts by how far apart the two policies are in its state, and what was never logged can be worth no more than that. Its range is what policies at that distance can differ by.")
+	}
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.kind == OfContrast && a.values == nil && a.apart == nil }) {
 		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil }) {

@@ -55,7 +55,8 @@ func (t *Targets) quantities(p Public, of vouched, subtract bool) []quantity {
 }
 
 // differences are what the policies of every contrast say of each other; nil where one of
-// them does not give the probabilities of all actions.
+// them does not give the probabilities of all actions, and of two constant policies of different
+// actions, which add the same in both forms.
 func (t *Targets) differences() []*policy.DifferenceBound {
 	out := make([]*policy.DifferenceBound, len(t.Contrasts))
 	if t.stated {
@@ -63,7 +64,11 @@ func (t *Targets) differences() []*policy.DifferenceBound {
 		return out
 	}
 	for i, c := range t.Contrasts {
-		if b, ok := policy.BoundDifference(t.drawing(t.place(c[0])), t.drawing(t.place(c[1])), t.Drawn); ok {
+		first, second := t.drawing(t.place(c[0])), t.drawing(t.place(c[1]))
+		if disjoint(first, second) {
+			continue
+		}
+		if b, ok := policy.BoundDifference(first, second, t.Drawn); ok {
 			out[i] = &b
 		}
 	}
@@ -80,13 +85,12 @@ func (t *Targets) drawing(k int) policy.Policy {
 }
 
 // apart is the form of a contrast by the difference of weights, and the largest weight in it;
-// nil where that form needs what is not known, or has the wider range. Two constant policies
-// of different actions add the same in both forms.
+// nil where that form needs what is not known, or has the wider range.
 func (t *Targets) apart(p Public, of vouched, q quantity, b *policy.DifferenceBound) (*scalar.Difference, float64) {
 	first, second := t.Policies[q.policies[0]].Policy, t.Policies[q.policies[1]].Policy
 	logged := policy.OnPolicy(first) || policy.OnPolicy(second)
 	switch {
-	case b == nil || b.Distance == 0 || p.Behavior != nil || p.Discounts || disjoint(first, second):
+	case b == nil || b.Distance == 0 || p.Behavior != nil || p.Discounts:
 		return nil, 0
 	case logged && (of.confounding > 1 || of.precision > 0): // its ratio is 1, and the other is lowered
 		return nil, 0

@@ -184,7 +184,7 @@ type targetsFact struct {
 	Contrasts [][2]string  `json:"contrasts,omitempty"`
 	Best      bool         `json:"best,omitempty"`
 	Choose    *Choice      `json:"choose,omitempty"`
-	// Differences are what the policies of each contrast say of each other.
+	// Differences are what the policies of each contrast say of each other, where weights are known.
 	Differences []*policy.DifferenceBound `json:"differences,omitempty"`
 }
 
@@ -196,13 +196,13 @@ type policyFact struct {
 	Constant bool `json:"constant,omitempty"`
 }
 
-func (t *Targets) fact() targetsFact {
+func (t *Targets) fact(weighed bool) targetsFact {
 	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best, Choose: t.Choose}
 	for _, a := range t.Policies {
 		_, constant := a.Policy.(policy.Constant)
 		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})
 	}
-	if all := t.differences(); slices.ContainsFunc(all, func(b *policy.DifferenceBound) bool { return b != nil }) {
+	if all := t.differences(); weighed && slices.ContainsFunc(all, func(b *policy.DifferenceBound) bool { return b != nil }) {
 		f.Differences = all
 	}
 	return f
