@@ -127,9 +127,8 @@ func answered(p Public, answers []quantity, all contributions, src *noise.Source
 		if a.values != nil {
 			continue
 		}
-		x, z := all.to(a)
 		var err error
-		if estimates[i], err = a.bounds.Run(x, z, src); err != nil {
+		if estimates[i], err = all.estimate(a, src); err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases i
 	}
 	for _, a := range answers {
 		if a.values == nil {
-			shares = append(shares, scalar.Stages{Clip: part * a.share, Main: part * (1 - a.share)}.Taken()...)
+			shares = append(shares, a.stages(part).Taken()...)
 		}
 	}
 	found, err := multipliers(q, shares...)
@@ -34,7 +34,7 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases i
 	for i, a := range answers {
 		if a.values == nil {
 			n := &answers[i].bounds.Noise
-			*n = scalar.Stages{Clip: a.share, Main: 1 - a.share}
+			*n = a.stages(1)
 			left = n.Fill(left)
 		}
 	}

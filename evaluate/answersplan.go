@@ -171,6 +171,9 @@ func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound) ([]qua
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
+		if a.kind == OfContrast {
+			a.anchor = anchorShare
+		}
 		a.bounds.Caps = scalar.ClipRanges{Above: a.cap(t, w.largest)}
 		a.bounds.Uncut = &scalar.Uncut{Square: a.weights(t, w).square}
 	}

@@ -78,6 +78,9 @@ func estimated(e *scalar.Estimate) *Release {
 	if e.MaxWeight != nil {
 		r.Diagnostics["max_weight"] = *e.MaxWeight
 	}
+	if e.Anchor != nil {
+		r.Diagnostics["anchor"] = *e.Anchor
+	}
 	if e.Overlap != nil {
 		r.Diagnostics["overlap"] = (*Overlap)(e.Overlap)
 	}

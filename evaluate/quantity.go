@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -22,13 +23,23 @@ type quantity struct {
 	// values are the places, among the answers, of the two values that a contrast is made
 	// of; nil where the answer is a release of its own.
 	values []int
-	// apart says what a person adds to a contrast by the difference of weights, and most is the
-	// largest weight there; nil where a person adds what they add to both values.
-	apart *scalar.Difference
-	most  float64
+	// apart says what a person adds to a contrast by the difference of weights, most is the
+	// largest weight there and square bounds its mean square; nil where a person adds what they add to both values.
+	apart        *scalar.Difference
+	most, square float64
 
 	bounds scalar.Bounds
-	share  float64 // of the answer's budget, for the choice of its cap
+	// share and anchor are parts of the answer's budget: for the choice of its cap, and for where
+	// its outcomes are measured from.
+	share, anchor float64
+}
+
+// anchorShare is the part of its budget that a contrast pays for its anchor.
+const anchorShare = 0.06
+
+// stages share its budget out.
+func (q *quantity) stages(part float64) scalar.Stages {
+	return scalar.Stages{Clip: part * q.share, Anchor: part * q.anchor / 2, Spread: part * q.anchor / 2, Main: part * (1 - q.share - q.anchor)}
 }
 
 // quantities lists what is asked; subtract makes contrasts of values where both are answers.
@@ -46,7 +57,7 @@ func (t *Targets) quantities(p Public, of vouched, subtract bool) []quantity {
 				q.values = t.fromValues(q)
 			}
 			if q.values == nil {
-				q.apart, q.most = t.apart(p, of, q, apart[i-len(t.Levels)])
+				q.apart = t.apart(p, of, &q, apart[i-len(t.Levels)])
 			}
 		}
 		out = append(out, q)
@@ -84,29 +95,30 @@ func (t *Targets) drawing(k int) policy.Policy {
 	return t.Drawn
 }
 
-// apart is the form of a contrast by the difference of weights, and the largest weight in it;
+// apart is the form of a contrast by the difference of weights, and notes how large weights are;
 // nil where that form needs what is not known, or has the wider range.
-func (t *Targets) apart(p Public, of vouched, q quantity, b *policy.DifferenceBound) (*scalar.Difference, float64) {
+func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceBound) *scalar.Difference {
 	first, second := t.Policies[q.policies[0]].Policy, t.Policies[q.policies[1]].Policy
 	logged := policy.OnPolicy(first) || policy.OnPolicy(second)
 	switch {
 	case b == nil || b.Distance == 0 || p.Behavior != nil || p.Discounts:
-		return nil, 0
+		return nil
 	case logged && (of.confounding > 1 || of.precision > 0): // its ratio is 1, and the other is lowered
-		return nil, 0
+		return nil
 	}
-	d := &scalar.Difference{Distance: b.Distance, Steps: of.steps, Whole: of.whole}
+	d := &scalar.Difference{Distance: b.Distance, Steps: of.steps, Whole: of.whole, Span: scalar.Full}
 	if d.Range().Width() > mirrored(of.within).Width() {
-		return nil, 0
+		return nil
 	}
-	most := math.Inf(1)
+	q.most, q.square = math.Inf(1), math.Inf(1)
 	if b.Weight > 0 {
-		most = b.Weight
-		if p.decisions() > 1 {
-			most *= max(of.weights.largest, 1)
+		q.most, q.square = b.Weight, b.Weight // of mean 1
+		if p.decisions() > 1 { // times the ratios of other decisions
+			q.most *= max(of.weights.largest, 1)
+			q.square *= max(of.weights.square, 1)
 		}
 	}
-	return d, most
+	return d
 }
 
 // bind fixes the range of the quantity and the caps on a person's weight in it.
@@ -152,7 +164,7 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 	logged := func(k int) bool { return policy.OnPolicy(t.Policies[k].Policy) }
 	switch {
 	case q.apart != nil:
-		return weightBound{q.most, q.most, []scalar.Atom{{Weight: q.most, Share: 1 / q.most}}}
+		return weightBound{q.most, q.square, []scalar.Atom{{Weight: q.square, Share: 1 / q.square}}}
 	case len(q.policies) == 1 && logged(q.policies[0]):
 		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}}
 	case len(q.policies) == 1:
@@ -213,16 +225,17 @@ func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 	return out, nil
 }
 
-// contributions are what every person adds, by policy, and by name to contrasts that are not
-// made of that.
+// contributions are what every person adds to the value of each policy, and how far apart the two
+// policies of a contrast are in the state of every row.
 type contributions struct {
-	x, z  [][]float64
-	apart map[string][2][]float64
+	samples  []*value.Sample
+	x, z     [][]float64
+	distance map[string][]float64
 }
 
 // contributionsOf are what every person adds to all quantities.
 func contributionsOf(all []*value.Sample, t *Targets, of vouched, quantities []quantity) (contributions, error) {
-	out := contributions{apart: map[string][2][]float64{}}
+	out := contributions{samples: all, distance: map[string][]float64{}}
 	for _, s := range all {
 		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 		of.weigh(x, z, s) // which lowers the ratios
@@ -237,24 +250,35 @@ func contributionsOf(all []*value.Sample, t *Targets, of vouched, quantities []q
 		if err != nil {
 			return out, fmt.Errorf("targets: %s: %w", q.name, err)
 		}
-		x, z := make([]float64, len(out.x[k])), make([]float64, len(out.x[k]))
-		q.apart.Contributions(x, z, all[k], all[l], distance)
-		out.apart[q.name] = [2][]float64{x, z}
+		out.distance[q.name] = distance
 	}
 	return out, nil
 }
 
-// to is what every person adds to one quantity.
-func (c contributions) to(q quantity) (x, z []float64) {
+// estimate draws the noise of one quantity.
+func (c contributions) estimate(q quantity, src *noise.Source) (*scalar.Estimate, error) {
 	k := q.policies[0]
-	switch {
-	case q.apart != nil:
-		return c.apart[q.name][0], c.apart[q.name][1]
-	case q.kind != OfContrast:
-		return c.x[k], c.z[k]
+	if q.kind != OfContrast {
+		return q.bounds.Run(c.x[k], c.z[k], src)
 	}
-	l := q.policies[1]
-	x, z = make([]float64, len(c.x[k])), make([]float64, len(c.x[k]))
-	scalar.Contrast(x, z, c.x[k], c.z[k], c.x[l], c.z[l])
-	return x, z
+	l, persons := q.policies[1], len(c.x[k])
+	var level [2][]float64
+	if q.anchor > 0 {
+		level = [2][]float64{make([]float64, persons), make([]float64, persons)}
+		scalar.Contrast(level[0], level[1], c.x[k], c.z[k], c.z[l], c.x[l]) // the mean of both
+	}
+	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) {
+		x, z = make([]float64, persons), make([]float64, persons)
+		if q.apart != nil {
+			q.apart.From(s).Contributions(x, z, c.samples[k], c.samples[l], c.distance[q.name])
+			return x, z
+		}
+		xk, zk, xl, zl := c.x[k], c.z[k], c.x[l], c.z[l]
+		if s != scalar.Full {
+			xk, zk = s.Measured(xk, zk)
+			xl, zl = s.Measured(xl, zl)
+		}
+		scalar.Contrast(x, z, xk, zk, xl, zl)
+		return x, z
+	}, src)
 }

@@ -371,6 +371,10 @@ func (b Bounds) Again(e *Estimate) (*Estimate, error) {
 	if e.Sums == nil {
 		return nil, fmt.Errorf("diagnostics.sums is missing")
 	}
+	b, err := b.anchored(e)
+	if err != nil {
+		return nil, err
+	}
 	cap, err := b.capOf(e)
 	if err != nil {
 		return nil, err
@@ -384,7 +388,7 @@ func (b Bounds) Again(e *Estimate) (*Estimate, error) {
 		return nil, fmt.Errorf("diagnostics.sums.count is %v; want %d, which is public", noisy.Count, b.Public.Persons)
 	}
 	out := b.estimate(noisy, cap)
-	out.MaxWeight, out.Baseline, out.Counts, out.Rounds = e.MaxWeight, e.Baseline, e.Counts, e.Rounds
+	out.MaxWeight, out.Anchor, out.Baseline, out.Counts, out.Rounds = e.MaxWeight, e.Anchor, e.Baseline, e.Counts, e.Rounds
 	if e.Overlap != nil {
 		out.Overlap, err = b.diagnostics().again(e.Overlap)
 	}

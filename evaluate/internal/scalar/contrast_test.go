@@ -94,9 +94,10 @@ func TestDifferencesOfWeightsBoundTheDifference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		span := rapid.SampledFrom([]Span{Full, {-0.5, 1}, {0, 2}}).Draw(t, "span")
 		worth := p.value(0, p.horizon) - other.value(0, p.horizon)
 		x, z := make([]float64, len(chances)), make([]float64, len(chances))
-		for name, c := range map[string]Difference{"decision by decision": {bound.Distance, &steps, nil}, "whole": {bound.Distance, nil, &whole}} {
+		for name, c := range map[string]Difference{"decision by decision": {bound.Distance, &steps, nil, span}, "whole": {bound.Distance, nil, &whole, span}} {
 			c.Contributions(x, z, samples[0], samples[1], distance)
 			for _, cap := range []float64{math.Inf(1), 1, 0.4} {
 				low, high, mean := 0.0, 1.0, 0.0

@@ -21,6 +21,8 @@ type Difference struct {
 	// Steps weighs rewards decision by decision, and Whole returns; one of both is given.
 	Steps *Stepwise
 	Whole *Whole
+	// Span is what the shares 0 and 1 of a reward or a return stand for.
+	Span Span
 }
 
 // Range is the public range of the difference, which the shares 0 and 1 stand for: in no
@@ -32,7 +34,14 @@ func (c Difference) Range() facts.Range {
 	} else {
 		most = c.Distance * float64(c.Whole.Horizon) * c.Whole.Returns.Width()
 	}
+	most *= c.Span.Width()
 	return facts.Range{Min: -most, Max: most}
+}
+
+// From is the same difference of outcomes in another span.
+func (c Difference) From(s Span) Difference {
+	c.Span = s
+	return c
 }
 
 // later is the sum over decisions t = 0, 1, ... of gamma^t (t + 1).
@@ -80,7 +89,7 @@ func (c Difference) whole(e int, a, b *value.Sample, distance []float64) (x, z f
 		h.decide(a.Ratio(row), b.Ratio(row), c.Distance-distance[row])
 	}
 	h.same += h.weight * c.Distance * float64(max(c.Whole.Horizon-int64(hi-lo), 0)) // after its end both act alike
-	share := (c.Whole.Returns.Clamp(a.Return(e)) - c.Whole.Returns.Min) / c.Whole.Returns.Width()
+	share := c.Span.of((c.Whole.Returns.Clamp(a.Return(e)) - c.Whole.Returns.Min) / c.Whole.Returns.Width())
 	scale := 2 * c.Distance * float64(c.Whole.Horizon)
 	return (h.more*share + h.less*(1-share) + h.same) / scale, (h.more*(1-share) + h.less*share + h.same) / scale
 }
@@ -90,7 +99,7 @@ func (c Difference) stepwise(e int, a, b *value.Sample, distance []float64) (x, 
 	lo, hi := a.Rows(e)
 	h, discount, left := hybrid{weight: 1}, 1.0, s.total()
 	add := func(decisions, reward float64) {
-		share := (s.Reward.Clamp(reward) - s.Reward.Min) / s.Reward.Width()
+		share := c.Span.of((s.Reward.Clamp(reward) - s.Reward.Min) / s.Reward.Width())
 		x += decisions * (h.more*share + h.less*(1-share) + h.same)
 		z += decisions * (h.more*(1-share) + h.less*share + h.same)
 	}
