@@ -70,7 +70,7 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 			return nil, err
 		}
 		f.HalfWidth = a.bounds.Z() * math.Hypot(f.StdPrivacy, f.StdSampling)
-		if u := a.bounds.Uncut; u != nil {
+		if u := a.bounds.Uncut; a.bounds.Bare() {
 			f.StdSampling = a.bounds.Range.Width() / 2 * math.Sqrt(u.Square/float64(a.bounds.Public.Persons))
 			if f.HalfWidth, err = a.bounds.ExpectedUncut(); err != nil {
 				return nil, err

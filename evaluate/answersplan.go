@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -49,6 +50,10 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	about.facts["max_weight"] = caps.Above // of one policy
+	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
+		about.facts["anchored"] = true
+		about.notes = append(about.notes, "A contrast is measured from what outcomes are worth on average, for which it pays a small part of its budget, where that is expected to be narrower than from the middle of their range.")
+	}
 	if uncut {
 		about.facts["max_weight"] = of.weights.largest
 	}
@@ -146,10 +151,14 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
+	if m.needsGuard(p, of) == "" && share > 0 && p.varies(of) {
+		open, event, err := p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
+		return quantities{public: p, answers: open, event: event, guard: tier{number: 1, why: byHistogram(of)}}, err
+	}
 	if guard.why != "" {
 		return all, nil
 	}
-	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
+	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights, 0)
 	if err != nil {
 		return all, err
 	}
@@ -165,16 +174,20 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	return quantities{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
 }
 
-// unguarded are answers whose weights are never cut.
-func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound) ([]quantity, dp.Event, error) {
+// unguarded are answers whose weights need not be cut; where they may be large, a share of the
+// budget tells whether it is narrower to cut them.
+func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound, share float64) ([]quantity, dp.Event, error) {
 	out := slices.Clone(answers)
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
-		if a.kind == OfContrast {
+		a.bounds.Caps = scalar.ClipRanges{Above: a.cap(t, w.largest)}
+		switch most := a.bounds.Caps.Above; {
+		case share > 0 && most >= narrowable:
+			a.share, a.bounds.Caps.Steps = share, capSteps(most)
+		case a.kind == OfContrast && !t.unanchored:
 			a.anchor = anchorShare
 		}
-		a.bounds.Caps = scalar.ClipRanges{Above: a.cap(t, w.largest)}
 		a.bounds.Uncut = &scalar.Uncut{Square: a.weights(t, w).square}
 	}
 	event, err := shareAlike(q, new(scalar.Stages), out, len(out))

@@ -218,7 +218,7 @@ func (m DPIS) forecast(method string, f *permuteAndFlip) (*ChoiceForecast, error
 			return nil, err
 		}
 		supposed.Square, supposed.Center = min(cap, f.of.weights.square), 0
-		if a.bounds.Uncut != nil {
+		if a.bounds.Bare() {
 			supposed.Center = 0.5
 			if f.of.selfNormalised {
 				supposed.Center = supposed.Value

@@ -33,6 +33,8 @@ type Targets struct {
 	// and one that learns a policy not yet.
 	bounds []*policy.DifferenceBound
 	stated bool
+	// unanchored is that of releases whose contrasts were measured from the middle.
+	unanchored bool
 }
 
 // NamedPolicy is one of several policies.
@@ -211,6 +213,14 @@ func (t *Targets) fact(weighed bool) targetsFact {
 // targets makes policies of which a plan sees the same.
 func (f targetsFact) targets() (*Targets, error) {
 	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose, bounds: f.Differences, stated: true}
+	if n := len(f.Differences); n > 0 && n != len(f.Contrasts) {
+		return nil, fmt.Errorf("differences: %d of %d contrasts", n, len(f.Contrasts))
+	}
+	for i, b := range f.Differences {
+		if b != nil && !(b.Distance >= 0 && b.Distance <= 1 && (b.Weight == 0 || b.Weight >= 1)) {
+			return nil, fmt.Errorf("differences[%d]: distance %v and weight %v; want a distance from 0 to 1, and a weight of at least 1 or none", i, b.Distance, b.Weight)
+		}
+	}
 	for _, p := range f.Policies {
 		like, err := targetLike(p.OnPolicy, p.Actions)
 		if p.Constant {

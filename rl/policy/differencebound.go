@@ -76,6 +76,18 @@ func TotalVariation(p, q []float64) float64 {
 	return min(max(more, less), 1)
 }
 
+// TellsApart reports whether what a policy does may depend on more than how many decisions an
+// episode had before.
+func TellsApart(p Policy) bool {
+	switch p := p.(type) {
+	case Uniform, Constant, byStep:
+		return false
+	case Table:
+		return p.States() > 1
+	}
+	return true
+}
+
 // listed tells that a policy gives the probability of every action in every state.
 func listed(p Policy) bool {
 	_, steps := p.(byStep)
