@@ -126,10 +126,19 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if err != nil {
 		return all, err
 	}
+	apart, apartShare, err := m.caps(method, p, math.Inf(1)) // of a difference of weights, which may be larger
+	if err != nil {
+		return all, err
+	}
 	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
 	for i := range out {
-		q := &out[i]
-		q.bind(p.Targets, of, b, caps.Above)
+		q, share := &out[i], share
+		if q.apart == nil {
+			q.bind(p.Targets, of, b, caps.Above)
+		} else {
+			q.bind(p.Targets, of, b, apart.Above)
+			share = apartShare
+		}
 		if most := q.bounds.Caps.Above; share > 0 && most > 1 {
 			q.bounds.Caps.Steps, q.share = capSteps(most), share
 		}
@@ -151,7 +160,7 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
-	if m.needsGuard(p, of) == "" && share > 0 && p.varies(of) {
+	if m.needsGuard(p, of) == "" && m.Clip != clipPublic && p.varies(of) {
 		open, event, err := p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
 		return quantities{public: p, answers: open, event: event, guard: tier{number: 1, why: byHistogram(of)}}, err
 	}
@@ -181,9 +190,9 @@ func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound, share 
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
-		a.bounds.Caps = scalar.ClipRanges{Above: a.cap(t, w.largest)}
+		a.bounds.Caps = scalar.ClipRanges{Above: a.weights(t, w).largest}
 		switch most := a.bounds.Caps.Above; {
-		case share > 0 && most >= narrowable:
+		case share > 0 && capSteps(most) > 0:
 			a.share, a.bounds.Caps.Steps = share, capSteps(most)
 		case a.kind == OfContrast && !t.unanchored:
 			a.anchor = anchorShare

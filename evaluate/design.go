@@ -237,7 +237,7 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 	if err != nil {
 		return b, t, err
 	}
-	if b.Caps.Steps > 0 && p.varies(of) {
+	if m.Clip != clipPublic && p.varies(of) {
 		b.Uncut, b.Caps.Above = bare.Uncut, of.weights.largest
 		b.Caps.Steps = capSteps(b.Caps.Above)
 		stages.Clip = cmp.Or(m.ClipShare, tierShare)
@@ -268,12 +268,12 @@ func costs(p Public, of vouched, with, without float64) string {
 
 // tierShare is the part of the budget that tells whether a guard is narrower: the histogram decides
 // between far apart widths and not among near ones.
-const tierShare = 0.06
+const tierShare = 0.1
 
 // varies tells that a guard is needless by the design, but that weights as large as it allows may be
 // rare: a histogram of them then tells what is narrower.
 func (p Public) varies(of vouched) bool {
-	return p.Design != nil && p.Design.Varies && of.weights.largest >= narrowable && lost(p) == ""
+	return p.Design != nil && p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
 }
 
 // byHistogram says why it is left to the data whether a guard is needed.

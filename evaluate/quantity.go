@@ -113,7 +113,7 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 	q.most, q.square = math.Inf(1), math.Inf(1)
 	if b.Weight > 0 {
 		q.most, q.square = b.Weight, b.Weight // of mean 1
-		if p.decisions() > 1 { // times the ratios of other decisions
+		if p.decisions() > 1 {                // times the ratios of other decisions
 			q.most *= max(of.weights.largest, 1)
 			q.square *= max(of.weights.square, 1)
 		}

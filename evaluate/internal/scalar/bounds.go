@@ -215,7 +215,7 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 		}
 		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2) - mean
 		if k == 0 && b.Uncut != nil {
-			width = 2*b.uncutHalf(m.SD(), min(square, b.Uncut.Square), cap) - 1
+			width = 2*b.uncutHalf(m.SD(), min(square, b.Uncut.Square), cap) - mean
 		}
 		if width < narrowest {
 			best, narrowest = cap, width
