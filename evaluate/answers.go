@@ -232,6 +232,9 @@ func answersAgain(p Public, answers []quantity, b propensities) outcome {
 		if err != nil {
 			return nil, err
 		}
+		if last := r.Answers[len(r.Answers)-1].Selection; p.Targets.Best && last != nil && last.Separated == nil {
+			again.Answers[len(again.Answers)-1].Selection = selectByLimits(p.Targets, again.Answers)
+		}
 		counts, rounds, err := estimatedFrom(r)
 		if err != nil {
 			return nil, err

@@ -50,8 +50,10 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	about.facts["max_weight"] = caps.Above // of one policy
+	if p.Design != nil && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
+		about.facts["anchored"] = true // or expected not to be narrower
+	}
 	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
-		about.facts["anchored"] = true
 		about.notes = append(about.notes, "A contrast is measured from what outcomes are worth on average, for which it pays a small part of its budget, where that is expected to be narrower than from the middle of their range.")
 	}
 	if uncut {
