@@ -107,7 +107,7 @@ func ranOn(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.
 }
 
 // TestExperimentBesideTargets prints half widths of B - A beside those of two policies, each of which takes
-// one arm, with the design known: 30,000 persons, arms 80/10/10, returns within [0, 10].
+// one arm, with the design known, of which differences alone are asked: 30,000 persons, arms 80/10/10, returns within [0, 10].
 func TestExperimentBesideTargets(t *testing.T) {
 	const persons, logs = 30000, 20
 	w := abExample
@@ -133,8 +133,8 @@ func TestExperimentBesideTargets(t *testing.T) {
 					return (a.Estimate.Interval[1] - a.Estimate.Interval[0]) / 2 / logs
 				}
 				for k, covariate := range []bool{false, true} {
-					r := run(t, evaluate.DPExperiment{Control: "A", Allocation: w.allocation()}, w.facts(persons, epsilon, adjacency, covariate, true), l.dataset(), src)
-					widths[k] += half(r.Answers[3])
+					r := run(t, evaluate.DPExperiment{Control: "A", Allocation: w.allocation(), DifferencesOnly: true}, w.facts(persons, epsilon, adjacency, covariate, true), l.dataset(), src)
+					widths[k] += half(r.Answers[0])
 				}
 				p := w.facts(persons, epsilon, adjacency, false, true)
 				p.By = nil
