@@ -20,6 +20,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
+// abExample is the difference that a contrast of policies is measured by.
+var abExample = abWorld{name: "example", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-1, -0.746, -1}, spread: 0.9, common: 0.8}
+
 // abCell is one cell of the table.
 type abCell struct {
 	epsilon   float64

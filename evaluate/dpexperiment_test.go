@@ -292,3 +292,16 @@ func TestAnExperimentThatWasChangedIsTold(t *testing.T) {
 		}
 	}
 }
+
+// What is protected is named in the notes, and the budget is that of the unit.
+func TestAnExperimentSpeaksOfItsUnit(t *testing.T) {
+	p := abRare.facts(1000, 1, dp.ReplaceOne, true, false)
+	p.Privacy.Unit = evaluate.Row
+	plan, err := evaluate.DPExperiment{Control: "A", Allocation: abRare.allocation()}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(plan.Notes, " "); strings.Contains(text, "person") || !strings.Contains(text, "A row whose rows name no arm") {
+		t.Errorf("notes: %s", text)
+	}
+}

@@ -152,10 +152,9 @@ func (l abLog) moments(arm int, of func(i int) float64) (n, mean, variance float
 }
 
 var (
-	abRare    = abWorld{name: "rare, two arms", shares: []float64{0.5, 0.5}, rare: []float64{0.02, 0.03}, common: 0.5}
-	abRare3   = abWorld{name: "rare, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, rare: []float64{0.02, 0.02, 0.035}, common: 0.5}
-	abSpend   = abWorld{name: "spending, two arms", shares: []float64{0.5, 0.5}, logs: []float64{-0.5, -0.4}, spread: 0.9, common: 0.8}
-	abSpend3  = abWorld{name: "spending, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-0.5, -0.5, -0.3}, spread: 0.9, common: 0.8}
-	abExample = abWorld{name: "example", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-1, -0.746, -1}, spread: 0.9, common: 0.8}
-	abWorlds  = []abWorld{abRare, abRare3, abSpend, abSpend3}
+	abRare   = abWorld{name: "rare, two arms", shares: []float64{0.5, 0.5}, rare: []float64{0.02, 0.03}, common: 0.5}
+	abRare3  = abWorld{name: "rare, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, rare: []float64{0.02, 0.02, 0.035}, common: 0.5}
+	abSpend  = abWorld{name: "spending, two arms", shares: []float64{0.5, 0.5}, logs: []float64{-0.5, -0.4}, spread: 0.9, common: 0.8}
+	abSpend3 = abWorld{name: "spending, 80/10/10", shares: []float64{0.8, 0.1, 0.1}, logs: []float64{-0.5, -0.5, -0.3}, spread: 0.9, common: 0.8}
+	abWorlds = []abWorld{abRare, abRare3, abSpend, abSpend3}
 )
