@@ -135,7 +135,7 @@ func Methods() []Method {
 				"allocation: {name: probability} with which arms were drawn, for a check of sample-ratio mismatch and the forecast (none)",
 				"differences_only: true leaves means and lifts out, which makes differences narrower (false)",
 				"guess: {mean, sd, correlation}: a public guess, for the forecast, of a person's outcome, and of its correlation with the covariate (middle of the range; a bound; half)"},
-			Summary: "Each person counts in the sums of the own arm: the mean outcomes of arms and their differences follow from these." + hides, groups: true, parts: true, decode: decodeAs[DPExperiment]},
+			Summary: "Each person counts in the sums of their arm, from which mean outcomes and their differences follow." + hides, groups: true, parts: true, decode: decodeAs[DPExperiment]},
 		{Name: "dp-learn", Private: true, Releases: "a learned policy, and 90% intervals of what it is worth more than the logged one and than every constant action",
 			Assumes: "A target of kind learned; correct logged probabilities; one decision an episode, or numbered states. Best in randomised trials.", NeedFeatures: true, Learns: true,
 			Parameters: []string{fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),
