@@ -91,7 +91,7 @@ func options() map[string]map[string]any {
 		"experiment":                {"name": "dp-experiment", "on": true, "groups": "", "featureless": true, "control": "few"},
 		"experiment, covariate":     {"name": "dp-experiment", "on": true, "groups": "", "control": "few"},
 		"experiment, differences":   {"name": "dp-experiment", "on": true, "groups": "", "control": "few", "differences_only": true},
-		"experiment, complete":      {"name": "dp-experiment", "on": true, "groups": "", "control": "few", "complete": true},
+		"experiment, complete":      {"name": "dp-experiment", "on": true, "groups": "", "control": "few", "complete": evaluate.NoiseFamily("")},
 		"experiment, fixed":         {"name": "dp-experiment", "on": true, "groups": "fixed", "control": "many"},
 		"learn a table":             {"name": "dp-learn", "bandit": true},
 		"learn several decisions":   {"name": "dp-learn", "policy": true},
@@ -195,8 +195,6 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 		case "plain":
 			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
 			check(err)
-		case "complete":
-			p.Complete = true
 		case "featureless":
 			p.Features = nil
 		case "linear":
