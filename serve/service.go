@@ -37,13 +37,17 @@ type Service struct {
 	log      *slog.Logger
 	metrics  *service.Metrics
 	taken    prometheus.Counter
-	planning chan struct{}
-	pages    *service.Pace // of one person
-	watches  watches
-	wake     chan struct{}
-	changed  *broadcast
-	hold     time.Duration // of a lease
-	rooms    *database.Rooms
+	// putBack by dataset.
+	putBack    map[string]prometheus.Counter
+	unrecorded prometheus.Counter
+	backlog    backlogs
+	planning   chan struct{}
+	pages      *service.Pace // of one person
+	watches    watches
+	wake       chan struct{}
+	changed    *broadcast
+	hold       time.Duration // of a lease
+	rooms      *database.Rooms
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
@@ -147,10 +151,7 @@ func (s *Service) Close() error {
 
 // mount makes the server and its routes.
 func (s *Service) mount() error {
-	s.metrics = service.NewMetrics("discreet_curator")
-	// How asks end is for their analysts, and when they are told; so is how long one runs.
-	s.taken = s.metrics.Counter("asks_total", "Asks that were taken in.")
-	s.metrics.GaugeFunc("datasets_out_of_order", "Datasets that take no charges, because store, ledger and witness do not agree.", s.outOfOrder)
+	s.observe()
 	listen := s.config.Listen
 	if listen == "" {
 		listen = defaultListen

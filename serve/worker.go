@@ -64,9 +64,7 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 	done()
 	holding.Wait()
 	d := s.datasets[l.Dataset]
-	if o.State.Ended() {
-		o.Every = d.every
-	}
+	o.Every = d.every
 	paid, err := d.paidBy(ctx, l.LedgerKey(), o)
 	if err != nil {
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
@@ -77,6 +75,9 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 		// It stays running; whoever takes it over finds in the ledger what became of it.
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
 		return
+	}
+	if o.State == asks.Queued && o.Unread && !l.Uncounted() {
+		s.putBack[d.name].Inc()
 	}
 	s.changed.Broadcast()
 	_ = d.compare(ctx, false) // the store sees the charge
@@ -104,7 +105,7 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
 	if err := d.intact(ctx); err != nil {
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}, Unread: true}
 	}
 	if l.Again() {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
@@ -118,7 +119,8 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := evaluation.EvaluateAt(ctx, d.desk, c, evaluation.Settings{Key: l.LedgerKey(), Retry: true})
+	read := false
+	result, err := evaluation.EvaluateAt(ctx, d.desk, c, evaluation.Settings{Key: l.LedgerKey(), Retry: true, Begun: func() { read = true }})
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
@@ -127,14 +129,17 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 			return s.orLater(o, err)
 		}
 	}
-	return s.failure(d, err)
+	o := s.failure(d, err)
+	// Whether an ask waits for failed checks depends on the data, too.
+	o.Unread = !read && !errors.Is(err, ledger.ErrChecks)
+	return o
 }
 
 // orLater puts an ask back whose ledger does not answer.
 func (s *Service) orLater(o asks.Outcome, err error) asks.Outcome {
 	if err != nil {
 		s.log.Error("the ledger does not tell what became of an ask", "error", err)
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}, Unread: true}
 	}
 	return o
 }
