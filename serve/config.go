@@ -64,6 +64,10 @@ type Config struct {
 	Workers int `yaml:"workers"`
 	// CallsPerSecond bounds each person; 50 by default, and four times as many at once.
 	CallsPerSecond int `yaml:"calls_per_second"`
+	// Notify is where stewards are told that there is a notice.
+	Notify *Notify `yaml:"notify"`
+	// Backups are made by the service itself.
+	Backups *Backups `yaml:"backup"`
 	// Datasets by name.
 	Datasets map[string]Dataset `yaml:"datasets"`
 
@@ -211,6 +215,12 @@ func (c Config) Validate() error {
 		if err := c.OIDC.validate(); err != nil {
 			wrong = append(wrong, err)
 		}
+	}
+	if err := c.validateNotify(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if err := c.Backups.validate(); err != nil {
+		wrong = append(wrong, err)
 	}
 	if len(c.Datasets) == 0 {
 		say("datasets is empty; a service without data has nothing to say")

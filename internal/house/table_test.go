@@ -95,7 +95,7 @@ var table = []part{
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{
 		{"serve/internal/tokens"}, // who has which token
-		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages"}, // generated; what is kept of asks; HTML
+		{"serve/curatorv1", "serve/internal/asks", "serve/internal/notify", "serve/internal/pages"}, // generated; what is kept of asks; webhooks and mail; HTML
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, layers: [][]string{
