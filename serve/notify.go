@@ -17,7 +17,7 @@ import (
 
 const (
 	// notifyRest is the time between two messages about a dataset.
-	notifyRest = time.Minute
+	notifyRest = 5 * time.Minute
 	// notifyWait is that to the next attempt, doubled with each, up to longestWait. It is longer
 	// than an attempt takes, so that no two run at a time.
 	notifyWait  = 30 * time.Second

@@ -64,7 +64,9 @@ type house struct {
 	url string
 	// tokens by person.
 	tokens map[string]string
-	stop   func() error
+	// prepare changes the service before it runs; nil for nothing.
+	prepare func(*serve.Service)
+	stop    func() error
 }
 
 // furnish writes the files of a service about the trial.
@@ -112,6 +114,9 @@ func (h *house) open() *house {
 	s, err := serve.Open(h.t.Context(), c)
 	if err != nil {
 		h.t.Fatal(err)
+	}
+	if h.prepare != nil {
+		h.prepare(s)
 	}
 	address, err := s.Listen(h.t.Context())
 	if err != nil {
