@@ -179,7 +179,7 @@ func TestALossIsToldOutside(t *testing.T) {
 // scraped are the lines of the metrics.
 func (h *house) scraped() []string {
 	h.t.Helper()
-	r, err := http.Get(h.url + "/metrics")
+	r, err := h.operator.Get(h.url + "/metrics")
 	if err != nil {
 		h.t.Fatal(err)
 	}

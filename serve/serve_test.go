@@ -64,6 +64,8 @@ type house struct {
 	url string
 	// tokens by person.
 	tokens map[string]string
+	// operator reads the metrics.
+	operator *http.Client
 	// prepare changes the service before it runs; nil for nothing.
 	prepare func(*serve.Service)
 	stop    func() error
@@ -76,7 +78,7 @@ func furnish(t testing.TB, rules string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, dir: t.TempDir(), tokens: map[string]string{}}
+	h := &house{t: t, dir: t.TempDir(), tokens: map[string]string{}, operator: http.DefaultClient}
 	h.write("pbc.yaml", fmt.Sprintf(part, data, 312))
 	h.write("serve.yaml", fmt.Sprintf(configuration, rules))
 	return h

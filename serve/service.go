@@ -51,6 +51,7 @@ type Service struct {
 	receivers  []*receiver
 	backer     *backer // nil for none
 	pace       pace
+	comparing  time.Duration
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
@@ -66,7 +67,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	c.Dir = dir
-	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold, pace: usualPace(), pages: service.NewPace(c.callRate(), nil)}
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold, pace: usualPace(), backlog: backlogs{every: time.Minute}, comparing: defaultComparing, pages: service.NewPace(c.callRate(), nil)}
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}

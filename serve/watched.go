@@ -74,9 +74,10 @@ func (s *Service) within(f func(context.Context) error) float64 {
 // backlogs are those of each dataset at the last full minute, so that scrapes in between do not show
 // when in it an ask ended.
 type backlogs struct {
-	mu   sync.Mutex
-	at   time.Time
-	read map[string]asks.Backlog
+	every time.Duration // a minute, but in tests
+	mu    sync.Mutex
+	at    time.Time
+	read  map[string]asks.Backlog
 }
 
 // of returns a pile of a dataset, and the minute that it is of.
@@ -85,7 +86,7 @@ func (b *backlogs) of(store *asks.Store, dataset string, state asks.State) (asks
 	defer b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	if now := time.Now().UTC().Truncate(time.Minute); !now.Equal(b.at) {
+	if now := time.Now().UTC().Truncate(b.every); !now.Equal(b.at) {
 		b.at, b.read = now, map[string]asks.Backlog{}
 	}
 	all, ok := b.read[dataset]

@@ -2,8 +2,6 @@ package alerttest_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -40,10 +38,4 @@ func Example() {
 	// Output:
 	// [ShopIsFull] false
 	// true
-}
-
-func serve(t *testing.T, guests *int) alerttest.Target {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "shop_guests{room=\"blue\"} %d\n", *guests) }))
-	t.Cleanup(s.Close)
-	return alerttest.Target{Job: "shop", URL: s.URL, Client: s.Client()}
 }

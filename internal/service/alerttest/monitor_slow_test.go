@@ -3,6 +3,9 @@
 package alerttest_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,4 +32,12 @@ func TestARuleFiresInItsTime(t *testing.T) {
 			t.Errorf("step %d: %v; want it to fire: %v", i, got, c.fires)
 		}
 	}
+}
+
+func serve(t *testing.T, guests *int) alerttest.Target {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "shop_guests{room=\"blue\"} %d\n", *guests)
+	}))
+	t.Cleanup(s.Close)
+	return alerttest.Target{Job: "shop", URL: s.URL, Client: s.Client()}
 }
