@@ -383,7 +383,11 @@ func (s *Service) outOfOrder() (n float64) {
 func (s *Service) followVerdicts(d *dataset) {
 	tell := func(err error) {
 		if err == nil {
-			s.log.Info("store, ledger and witness agree again", "dataset", d.name)
+			s.log.Info(toldAgain, "dataset", d.name)
+			ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+			defer cancel()
+			_ = s.store.GoOn(ctx, d.name) // else they are tried again in their time
+			s.call()
 			return
 		}
 		s.log.Error("nothing is charged", "dataset", d.name, "error", err)

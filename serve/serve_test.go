@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ func wish(epsilon float64) string {
 type house struct {
 	t   testing.TB
 	dir string
+	mu  sync.Mutex // of url, where a process is started again
 	url string
 	// tokens by person.
 	tokens map[string]string

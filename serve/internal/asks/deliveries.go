@@ -20,6 +20,7 @@ type Delivery struct {
 	// Seq is the newest notice that it is about, and Kinds are those of all since the last that was told.
 	Seq   int64
 	Kinds []string
+	made  int64
 	// Again says that there was another attempt since.
 	Again bool
 }
@@ -51,7 +52,7 @@ func (s *Store) Due(ctx context.Context, channel, dataset string, wait func(trie
 		if err != nil {
 			return err
 		}
-		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), count(*), count(CASE WHEN ask <> '' THEN 1 END) FROM curator_notice WHERE dataset = $1 AND seq > $2`, dataset, told).Scan(&d.Seq, &all, &ofAsks); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), coalesce(max(made), 0), count(*), count(CASE WHEN ask <> '' THEN 1 END) FROM curator_notice WHERE dataset = $1 AND seq > $2`, dataset, told).Scan(&d.Seq, &d.made, &all, &ofAsks); err != nil {
 			return err
 		}
 		if due > now || all == 0 {
@@ -85,8 +86,9 @@ func (s *Store) Delivered(ctx context.Context, d *Delivery, rest time.Duration) 
 	})
 }
 
-// ID names a message, whichever attempt it is.
-func (d Delivery) ID() string { return fmt.Sprintf("%s.%d", d.Dataset, d.Seq) }
+// ID names a message, whichever attempt it is. Of a store that was restored other notices have the
+// numbers of those that were lost, and other times.
+func (d Delivery) ID() string { return fmt.Sprintf("%s.%d.%d", d.Dataset, d.Seq, d.made) }
 
 // Tell adds a notice about the records of a dataset, unless the last about them says the same.
 func (s *Store) Tell(ctx context.Context, dataset, text string) error {

@@ -160,3 +160,42 @@ func TestTheBacklogShowsNoCheck(t *testing.T) {
 		}
 	})
 }
+
+// While an ask whose check may be open rests, no other of its dataset is run; when it has ended, or its
+// check is not open, others are.
+func TestAnOpenCheckGoesOnFirst(t *testing.T) {
+	onEach(t, func(t *testing.T, s *asks.Store, _ func(time.Duration)) {
+		take := func() *asks.Lease {
+			t.Helper()
+			l, err := s.Take(t.Context(), []string{"trial"}, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		for _, key := range []string{"first", "second"} {
+			if _, err := s.Add(t.Context(), ann, asks.Ask{Key: key, Analyst: "ann", Dataset: "trial", Question: "q", State: asks.Queued}, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Finish(t.Context(), take(), asks.Outcome{State: asks.Queued, Open: true}); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := s.Take(t.Context(), []string{"trial"}, time.Minute); !errors.Is(err, asks.ErrNone) {
+			t.Errorf("beside an open check runs %v, %v", l, err)
+		}
+		if err := s.GoOn(t.Context(), "trial"); err != nil {
+			t.Fatal(err)
+		}
+		l := take()
+		if l.Key != "first" || !l.Begun() {
+			t.Errorf("%v is run, begun %v", l.Ask, l.Begun())
+		}
+		if err := s.Finish(t.Context(), l, asks.Outcome{State: asks.Queued}); err != nil {
+			t.Fatal(err)
+		}
+		if l := take(); l.Key != "second" || l.Begun() {
+			t.Errorf("%v is run, begun %v", l.Ask, l.Begun())
+		}
+	})
+}

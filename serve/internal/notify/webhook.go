@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 )
 
 // format names the JSON that a webhook is sent.
@@ -68,6 +70,9 @@ func (w Webhook) post(ctx context.Context, p posted) error {
 	}
 	c := http.Client{Transport: to, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := c.Do(r)
+	if about, ok := errors.AsType[*url.Error](err); ok {
+		return about.Err // without the URL, which may be a secret
+	}
 	if err != nil {
 		return err
 	}
