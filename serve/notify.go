@@ -25,8 +25,8 @@ const (
 	// A channel is tested after testEvery, and after testSoon where it failed.
 	testEvery = time.Hour
 	testSoon  = 5 * time.Minute
-	// longestAnswer is how much of what a receiver says is logged.
-	longestAnswer = 300
+	// longestSaid is how much of what a receiver says is logged.
+	longestSaid = 300
 )
 
 // pace is how often messages are sent; tests have less time.
@@ -180,7 +180,7 @@ func (c *receiver) hear(err error) {
 	if c.refused.Swap(err != nil) != (err != nil) {
 		if err != nil {
 			text := err.Error()
-			c.log.Error("a receiver of notices refuses", "receiver", c.kind, "error", text[:min(len(text), longestAnswer)])
+			c.log.Error("a receiver of notices refuses", "receiver", c.kind, "error", text[:min(len(text), longestSaid)])
 			return
 		}
 		c.log.Info("a receiver of notices takes them again", "receiver", c.kind)
