@@ -42,7 +42,7 @@ func runs() []run {
 		{name: "kills", what: "processes killed while they charge, run, record and show, on each kind of store",
 			size: 1000, unit: "kills", covers: ledger,
 			command: slowTest + "-run=^TestKilledAtRandomMoments$ ./dp/ledger -disk -kills=SIZE"},
-		{name: "fleet", what: "servers of a fleet, leaders among them, and their database killed while devices report, on each kind of store",
+		{name: "fleet", what: "servers of a fleet, leaders among them, and their database killed while devices report and Prometheus watches, on each kind of store",
 			size: 1000, unit: "kills", covers: fleet,
 			command: slowTest + "-run=^TestKilledAtAnyMoment$ ./internal/fleet/aggregator -kills=SIZE"},
 		{name: "soak", what: "20,000 devices that come, report and go: memory, goroutines, files and log of the server do not grow, and every report that was acknowledged counts",
