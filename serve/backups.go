@@ -13,16 +13,6 @@ import (
 	"time"
 )
 
-// Backups are made by the service itself, as discreet serve backup makes them.
-type Backups struct {
-	// Path is a directory for them alone. It is not made, so that a disk that is away is noticed.
-	Path string `yaml:"path"`
-	// Every is the time from one to the next, such as 24h.
-	Every string `yaml:"every"`
-	// Keep is how many are kept; 7 by default.
-	Keep int `yaml:"keep"`
-}
-
 const (
 	defaultKeep = 7
 	// backupForm is the name of a backup, by its time.
@@ -33,32 +23,28 @@ const (
 	removedForm = ".removing-"
 )
 
-func (b *Backups) every() (time.Duration, error) {
-	d, err := time.ParseDuration(b.Every)
+// backupEvery is the time from one backup to the next.
+func (c Config) backupEvery() (time.Duration, error) {
+	d, err := time.ParseDuration(c.Backups.Every)
 	if err != nil || d < time.Second {
-		return 0, fmt.Errorf("every is %q; want a duration from 1s, such as 24h", b.Every)
+		return 0, fmt.Errorf("%w: backup.every is %q; want a duration from 1s, such as 24h", ErrConfig, c.Backups.Every)
 	}
 	return d, nil
 }
 
-func (b *Backups) validate() error {
+func (c Config) validateBackups() error {
+	b := c.Backups
 	if b == nil {
 		return nil
 	}
-	var wrong []error
-	say := func(format string, args ...any) {
-		wrong = append(wrong, fmt.Errorf("%w: backup."+format, append([]any{ErrConfig}, args...)...))
-	}
+	_, err := c.backupEvery()
 	if b.Path == "" {
-		say("path is missing; name a directory for the backups alone, on another disk")
-	}
-	if _, err := b.every(); err != nil {
-		say("%w", err)
+		err = errors.Join(err, fmt.Errorf("%w: backup.path is missing; name a directory for the backups alone, on another disk", ErrConfig))
 	}
 	if b.Keep < 0 {
-		say("keep is %d; want 1 or more, or 0 for %d", b.Keep, defaultKeep)
+		err = errors.Join(err, fmt.Errorf("%w: backup.keep is %d; want 1 or more, or 0 for %d", ErrConfig, b.Keep, defaultKeep))
 	}
-	return errors.Join(wrong...)
+	return err
 }
 
 // backer makes backups at their times.
@@ -74,7 +60,7 @@ type backer struct {
 
 // newBacker looks for the newest backup that is whole.
 func newBacker(c Config) (*backer, error) {
-	every, err := c.Backups.every()
+	every, err := c.backupEvery()
 	if err != nil {
 		return nil, err
 	}

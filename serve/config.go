@@ -66,8 +66,15 @@ type Config struct {
 	CallsPerSecond int `yaml:"calls_per_second"`
 	// Notify is where stewards are told that there is a notice.
 	Notify *Notify `yaml:"notify"`
-	// Backups are made by the service itself.
-	Backups *Backups `yaml:"backup"`
+	// Backups has the service back itself up, as discreet serve backup does.
+	Backups *struct {
+		// Path is a directory for them alone. It is not made, so that a disk that is away is noticed.
+		Path string `yaml:"path"`
+		// Every is the time from one to the next, such as 24h.
+		Every string `yaml:"every"`
+		// Keep is how many are kept; 7 by default.
+		Keep int `yaml:"keep"`
+	} `yaml:"backup"`
 	// Datasets by name.
 	Datasets map[string]Dataset `yaml:"datasets"`
 
@@ -219,7 +226,7 @@ func (c Config) Validate() error {
 	if err := c.validateNotify(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if err := c.Backups.validate(); err != nil {
+	if err := c.validateBackups(); err != nil {
 		wrong = append(wrong, err)
 	}
 	if len(c.Datasets) == 0 {

@@ -84,7 +84,7 @@ func (s *Service) makeReceivers() (all []*receiver, err error) {
 	}
 	if m := n.Mail; m != nil {
 		for _, person := range slices.Sorted(maps.Keys(m.To)) {
-			to := notify.Mail{Server: m.Server, Security: m.TLS, From: m.From, To: m.To[person], User: m.User, Password: s.config.path(m.Password), Roots: roots, Now: time.Now}
+			to := notify.Mail{Server: m.Server, Security: notify.Security(m.TLS), From: m.From, To: m.To[person], User: m.User, Password: s.config.path(m.Password), Roots: roots, Now: time.Now}
 			if to.Security == "" {
 				to.Security = notify.StartTLS
 			}

@@ -31,7 +31,7 @@ type Notify struct {
 		// Server is host:port, such as smtp.example.org:587.
 		Server string `yaml:"server"`
 		// TLS is starttls (the default), implicit, or, on loopback, none.
-		TLS notify.Security `yaml:"tls"`
+		TLS string `yaml:"tls"`
 		// From is the sender's address.
 		From string `yaml:"from"`
 		// User is the name at the server; none if it asks for none.
@@ -74,7 +74,7 @@ func (c Config) validateNotify() error {
 	if err != nil || host == "" || port == "" {
 		say("mail.server is %q; want host:port, such as smtp.example.org:587", m.Server)
 	}
-	switch m.TLS {
+	switch notify.Security(m.TLS) {
 	case "", notify.StartTLS, notify.Implicit:
 	case notify.Plain:
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
