@@ -22,3 +22,6 @@ func (s *Service) Hurry() {
 func (s *Service) Panicking() {
 	s.server.Handle("GET /panic", service.Access{Anonymous: true}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a test") }))
 }
+
+// Untested has receivers of notices tested once alone; it is for tests, before Run.
+func (s *Service) Untested() { s.pace.test = time.Hour }

@@ -107,9 +107,16 @@ func TestAFailedCheckIsToldOutside(t *testing.T) {
 	w.refuse(func(m told) bool { return m.Dataset != "" })
 	post := postOffice(t)
 	h := furnish(t, "").faulty().notifies(fmt.Sprintf("webhook: {url: %q}\n  mail: {server: %q, tls: none, from: discreet@example.org, to: {stella: stella@example.org}}", w.URL, post.at))
+	h.prepare = func(s *serve.Service) {
+		s.Hurry()
+		s.Untested()
+	}
 	h.open()
 	h.end("ann", h.ask("ann", oneKey, wish(0.5)))
 	soon(t, "attempts", func() bool { return len(w.of()) >= 3 })
+	if !slices.Contains(h.scraped(), `discreet_curator_notify_refused{channel="webhook"} 0`) {
+		t.Error("the metrics tell that a message about an ask was refused")
+	}
 	soon(t, "a mail", func() bool { return len(post.mails()) > 0 })
 	if err := h.stop(); err != nil {
 		t.Fatal(err)

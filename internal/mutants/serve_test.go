@@ -55,7 +55,7 @@ func serveMutants() []mutant {
 			edits: edits{{"		return noteTokens(ctx, tx, all, datasets)\n	})", "		return nil\n	})"}}},
 		{name: "serve: metrics count asks that wait for failed checks", in: "serve", run: "MetricsTellNoFailedCheck",
 			edits: edits{{"o.Unread = !read && !errors.Is(err, ledger.ErrChecks)", "o.Unread = true"}}},
-		{name: "serve: metrics show that a message about a check is refused", in: "serve", run: "MetricsTellNoFailedCheck",
+		{name: "serve: metrics show that a message about a check is refused", in: "serve", run: "FailedCheckIsToldOutside",
 			edits: edits{{"!slices.Contains(d.Kinds, asks.OfAsk) && ctx.Err() == nil", "ctx.Err() == nil"}}},
 		{name: "serve: an ask that waits for failed checks stays in the backlog", in: "serve/internal/asks", run: "BacklogShowsNoCheck",
 			edits: edits{{"				left = until(now, o.Every)", "				left = 0"}}},
