@@ -95,13 +95,6 @@ func (h *house) starts() (cmd *exec.Cmd, serves bool) {
 	return cmd, true
 }
 
-// at is where the service is.
-func (h *house) at(url string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.url = url
-}
-
 // process is starts, of a service that has to.
 func (h *house) process() *exec.Cmd {
 	h.t.Helper()

@@ -126,7 +126,7 @@ func (h *house) open() *house {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.url = "http://" + address.String()
+	h.at("http://" + address.String())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -145,6 +145,13 @@ func (h *house) open() *house {
 		}
 	})
 	return h
+}
+
+// at is where the service is.
+func (h *house) at(url string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.url = url
 }
 
 func opened(t testing.TB, rules string) *house { return furnish(t, rules).open() }
