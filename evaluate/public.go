@@ -78,6 +78,11 @@ type Privacy struct {
 	LargeDelta bool
 }
 
+// byLaplace tells that noise is Laplace where a method has a choice: it was asked for, or no delta was.
+func (q *Privacy) byLaplace() bool {
+	return q.NoiseFamily == LaplaceNoise || q.NoiseFamily == "" && q.Budget.Delta == 0
+}
+
 // noise is how the mechanisms draw.
 func (q *Privacy) noise() mechanism.Noise {
 	if q.Fast {
@@ -422,7 +427,7 @@ func (p Public) facts() map[string]any {
 	}
 	where(p.Discounts, "discounts", true)
 	if p.Targets != nil {
-		f["targets"] = p.Targets.fact()
+		f["targets"] = p.Targets.fact(p.Behavior == nil)
 	} else if k := p.Target.Actions(); k > 0 {
 		f["actions"] = k
 	}

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // The models in testdata/exported were fitted by scikit-learn and written by

@@ -154,20 +154,29 @@ class Release:
 
     @property
     def best(self) -> str | None:
-        """The policy that `select` found; None where it was not asked for, or where no policy is shown to be best.
+        """The policy that `select` found; None where it was not asked for, or where several have the largest value.
 
-        It has the largest lower limit or, where :attr:`drawn`, was drawn by permute-and-flip.
+        It has the largest value (:attr:`separated` tells whether the intervals show that it is the best) or, where
+        :attr:`drawn`, was drawn by permute-and-flip.
         """
         for a in self.json.get("answers", []):
             for kind in ("selection", "pick"):
                 if kind in a:
-                    policy = a[kind].get("policy")
+                    policy = a[kind].get("best_by_value", a[kind].get("policy"))
                     return None if policy is None else str(policy)
         return None
 
     @property
+    def separated(self) -> bool | None:
+        """Whether the intervals show that no other policy is better than :attr:`best`; None where that was not asked."""
+        for a in self.json.get("answers", []):
+            if "separated" in a.get("selection", {}):
+                return bool(a["selection"]["separated"])
+        return None
+
+    @property
     def _selected(self) -> bool:
-        """Whether `select` was asked for; :attr:`best` is then None where lower limits tie."""
+        """Whether `select` was asked for; :attr:`best` is then None where values tie."""
         return any(kind in a for a in self.json.get("answers", []) for kind in ("selection", "pick"))
 
     @property
