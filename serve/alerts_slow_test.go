@@ -111,7 +111,7 @@ func TestEachAlertFires(t *testing.T) {
 		"CuratorBackupIsOld": func(t *testing.T, h *house, _ *hook) func() { return h.away("backups") },
 		"CuratorClientsAreRefused": func(t *testing.T, h *house, _ *hook) func() {
 			for range 2500 { // more than one a second of 15 minutes, which they stay in for ten
-				r, err := http.Get(h.url + "/datasets/pbc")
+				r, err := http.Post(h.url+"/discreet.curator.v1.CuratorService/GetBudget", "application/json", strings.NewReader("{}"))
 				if err != nil {
 					t.Fatal(err)
 				}
