@@ -292,7 +292,7 @@ class Release:
 
     @property
     def separated(self) -> bool | None:
-        """Whether the intervals show that no other policy is better than :attr:`best`; None where that was not asked."""
+        """Whether the intervals show that no other policy is better than :attr:`best`; None where not asked."""
         for a in self.json.get("answers", []):
             if "separated" in a.get("selection", {}):
                 return bool(a["selection"]["separated"])
