@@ -1,11 +1,31 @@
 package config
 
+import "fmt"
+
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
 	// Name is the method's name; `discreet methods` lists them.
 	Name string `yaml:"name"`
 	// Params are the method's parameters, which docs/reference/methods.md lists.
 	Params map[string]any `yaml:",inline"`
+}
+
+// UnmarshalYAML takes keys of nested parameters for texts, whatever they look like: arms may be called 0 and 1.
+func (m *Method) UnmarshalYAML(decode func(any) error) error {
+	type plain Method
+	if err := decode((*plain)(m)); err != nil {
+		return err
+	}
+	for key, value := range m.Params {
+		if of, ok := value.(map[any]any); ok {
+			texts := make(map[string]any, len(of))
+			for k, v := range of {
+				texts[fmt.Sprint(k)] = v
+			}
+			m.Params[key] = texts
+		}
+	}
+	return nil
 }
 
 // Ledger names the budget to charge.

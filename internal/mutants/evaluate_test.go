@@ -13,7 +13,7 @@ func evaluateMutants() []mutant {
 		{name: "baseline uncharged", in: "evaluate", run: "EventHolds",
 			edits: edits{{"func eventOf(s scalar.Stages) dp.Event { return", "func eventOf(s scalar.Stages) dp.Event { s.Baseline = 0; return"}}},
 		{name: "noise of a mean halved", in: "evaluate/internal/scalar", run: "AuditsOf/estimate",
-			edits: edits{{"clip.Min, clip.Max, w.Noise.Main,", "clip.Min, clip.Max, w.Noise.Main/2,"}}},
+			edits: edits{{"mechanism.NewMoments(clip.Min, clip.Max, w.Noise.Main,", "mechanism.NewMoments(clip.Min, clip.Max, w.Noise.Main/2,"}}},
 		{name: "noise of the clip's histogram halved", in: "evaluate/internal/scalar", run: "AuditsOf/histogram",
 			edits: edits{{"mechanism.NewHistogram(n.Steps+1, c.multiplier,", "mechanism.NewHistogram(n.Steps+1, c.multiplier/2,"}}},
 		{name: "noise of one number's baseline halved", in: "evaluate/internal/scalar", run: "AuditsOf/one_number",

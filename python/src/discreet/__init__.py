@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PendingError,
         PrivacyError,
     )
+    from discreet._experiment import Experiment, ExperimentQuestion, experiment
     from discreet._learned import Learned
     from discreet._ledger import Ledger
     from discreet._plan import Plan
@@ -54,6 +55,7 @@ _PLACES = {
         "AskRefused", "BudgetRefused", "CuratorNotice", "DiscreetError", "InputError", "Notice", "PendingError",
         "PrivacyError",
     ),
+    "_experiment": ("Experiment", "ExperimentQuestion", "experiment"),
     "_learned": ("Learned",),
     "_ledger": ("Ledger",),
     "_plan": ("Plan",),
@@ -91,6 +93,8 @@ __all__ = [
     "Curve",
     "DiscreetError",
     "Distribution",
+    "Experiment",
+    "ExperimentQuestion",
     "InputError",
     "Learned",
     "Ledger",
@@ -118,6 +122,7 @@ __all__ = [
     "convert",
     "datasets",
     "events",
+    "experiment",
     "fleet",
     "gym",
     "logs",
