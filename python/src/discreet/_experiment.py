@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet import policy
-from discreet._data import Logs, logs, names_of
+from discreet._check import above, plain
+from discreet._check import arguments as said
+from discreet._data import Logs, logs
 from discreet._errors import InputError
+from discreet._frames import names_of
 from discreet._question import Question, guarantee
 from discreet._survival import Value, arms_of
+from discreet._types import Adjacency, Noise, Range, Tried
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from discreet._release import Release
-
-Range = tuple[float, float]
 
 
 class ExperimentQuestion(Question):
@@ -28,9 +30,12 @@ class ExperimentQuestion(Question):
     """
 
     def __init__(self, table: Any, **arguments: Any) -> None:
-        self._arguments, self._table = arguments, table
-        a = arguments
+        self._arguments = said({key: plain(value) for key, value in arguments.items()}, Tried)
+        self._table, self._waiting = table, {}
+        a = self._arguments
         guarantee(a, others=("noise",))
+        above(a["epsilon"], "epsilon", 0)
+        above(a["delta"], "delta", 0, high=1, closed=True)
         if a["privacy"] is not None:
             raise InputError("an experiment has no reference without privacy; give epsilon, delta and adjacency")
         for name in ("arm", "arms", "control", "outcome_range"):
@@ -38,8 +43,6 @@ class ExperimentQuestion(Question):
                 raise InputError(f"{name} is not given: {_WANTED[name]}", remedy=f"give {name}=")
         if (a["covariate"] is None) != (a["covariate_range"] is None):
             raise InputError("covariate and covariate_range go together: a column from before, and its public range")
-        if a["rows"] not in ("one", "mean", "sum"):
-            raise InputError(f"rows is {a['rows']!r}; want 'one', or how several of a person count: 'mean' or 'sum'")
         if (a["rows"] == "one") != (a["most_rows"] is None):
             raise InputError(
                 "most_rows is the public number of rows of a person at most; give it with rows='mean' or 'sum'"
@@ -133,16 +136,16 @@ def experiment(
     allocation: Mapping[str, float] | None = None,
     covariate: str | None = None,
     covariate_range: Range | None = None,
-    rows: str = "one",
+    rows: Literal["one", "mean", "sum"] = "one",
     most_rows: int | None = None,
     differences_only: bool = False,
     persons: int | None = None,
     complete: bool = False,
     epsilon: float | None = None,
     delta: float | None = None,
-    adjacency: str | None = None,
-    privacy: str | None = None,
-    noise: str | None = None,
+    adjacency: Adjacency | None = None,
+    privacy: Literal["none"] | None = None,
+    noise: Noise | None = None,
     guess: Mapping[str, float] | None = None,
     justification: str | None = None,
     more: Mapping[str, Any] | None = None,
