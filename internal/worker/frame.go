@@ -69,7 +69,7 @@ func readHead(r io.Reader) (request, error) {
 	if _, err := io.ReadFull(r, size[:]); errors.Is(err, io.EOF) {
 		return request{}, io.EOF
 	} else if err != nil {
-		return request{}, fmt.Errorf("%w: it ends in a length: %w", ErrFrame, err)
+		return request{}, fmt.Errorf("%w: it ends in a length: %v", ErrFrame, err)
 	}
 	n := binary.BigEndian.Uint32(size[:])
 	if n > mostHead {
@@ -77,7 +77,7 @@ func readHead(r io.Reader) (request, error) {
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return request{}, fmt.Errorf("%w: it ends in a head: %w", ErrFrame, err)
+		return request{}, fmt.Errorf("%w: it ends in a head: %v", ErrFrame, err)
 	}
 	var q request
 	if err := json.Unmarshal(text, &q); err != nil {

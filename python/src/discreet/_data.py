@@ -25,8 +25,8 @@ _CANONICAL = (
     "truncated",
     "discount",
 )
-# Rows of a frame that are turned into Parquet at once.
-_GROUP = 1 << 20
+# Rows of a frame that are one batch of its stream at most.
+_GROUP = 1 << 16
 # The longest path that is taken for one.
 _LONGEST = 4096
 
@@ -115,7 +115,7 @@ def logs(
     data
         A frame (pandas, polars, a pyarrow table, a dict of arrays, anything with ``__arrow_c_stream__``), or the path
         of a file, a glob, a Minari directory, or a list of paths. Files are read by the binary alone. Of a frame the
-        columns below go to the binary as Parquet in a memory file, and no others.
+        columns below go to the binary as an Arrow stream in a memory file, and no others.
     person
         The column that says whose a row is, or a list of columns that say so together, as for `episode`. Required
         unless `unit` is another.
@@ -291,13 +291,10 @@ def _converts(frame: Any, column: str) -> bool:
 
 
 def write(table: Any, descriptor: int) -> None:
-    """Write a table as Parquet to an open file, a group of rows at a time."""
-    import pyarrow.parquet as pq
-    import pyarrow.types as kinds
+    """Write a table as an Arrow stream to an open file, some rows at a time."""
+    import pyarrow as pa
 
-    words = [f.name for f in table.schema if kinds.is_string(f.type) or kinds.is_large_string(f.type)]
-    with os.fdopen(os.dup(descriptor), "wb") as sink:
-        pq.write_table(
-            table, sink, row_group_size=_GROUP, compression="none", use_dictionary=words, write_statistics=False
-        )
+    bare = table.replace_schema_metadata(None)
+    with os.fdopen(os.dup(descriptor), "wb") as sink, pa.ipc.new_stream(sink, bare.schema) as stream:
+        stream.write_table(bare, max_chunksize=_GROUP)
     os.lseek(descriptor, 0, os.SEEK_SET)

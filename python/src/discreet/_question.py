@@ -302,7 +302,7 @@ class Question:
         a = self._arguments
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section}
         if self.logs.is_frame:
-            data.update(path=path, format="parquet")
+            data.update(path=path, format="arrow")
         problem: dict[str, Any] = {
             "gamma": a["gamma"],
             "reward": {"min": a["reward"][0], "max": a["reward"][1]},
@@ -492,7 +492,7 @@ class Question:
             return _binary.run([*args, file], data=descriptor)
 
     def _hand_over(self, descriptor: int) -> None:
-        """Write the columns that the question reads as Parquet, and the probabilities that are computed here."""
+        """Write the columns that the question reads, and the probabilities that are computed here."""
         import pyarrow as pa
 
         frame = self.logs.data

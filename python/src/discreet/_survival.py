@@ -217,7 +217,7 @@ class SurvivalQuestion(Question):
         a = self._arguments
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section, "outcome": self._outcome}
         if self.logs.is_frame:
-            data.update(path=path, format="parquet")
+            data.update(path=path, format="arrow")
         problem: dict[str, Any] = dict(a["more"] or {})
         if a["persons"] is not None:
             problem["persons"] = a["persons"]
