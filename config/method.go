@@ -1,11 +1,16 @@
 package config
 
+import "github.com/discreet-rl/discreet/evaluate"
+
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
 	// Name is the method's name; `discreet methods` lists them.
 	Name string `yaml:"name"`
 	// Params are the method's parameters, which docs/reference/methods.md lists.
 	Params map[string]any `yaml:",inline"`
+	// Sums is a method of the program's own, of that Name, which no file has. Without Params its
+	// fields, as JSON, are the parameters.
+	Sums evaluate.Sums `yaml:"-"`
 }
 
 // Ledger names the budget to charge.

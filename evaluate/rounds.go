@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -69,13 +70,14 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 	}, nil
 }
 
-// collect hands what each of the persons from..to-1 adds in round k to add. Then it asks
-// for all of it again, in the opposite order: code that keeps something from one
-// person to the next betrays itself, unless it hides it. It returns for whom the code failed.
+// collect hands what each of the persons from..to-1 adds in round k to add, one after another
+// in an order of chance. Then it asks for all of it again, in the opposite order: code that
+// keeps something from one person to the next betrays itself, unless it hides it. It returns
+// for whom the code failed.
 func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
 	var f failing
-	first := make([][sha256.Size]byte, to-from)
-	for i := range first {
+	first, order := make([][sha256.Size]byte, to-from), rand.Perm(to-from)
+	for _, i := range order {
 		x, failed := r.contribution(k, earlier, d, from+i)
 		f.add(failed)
 		first[i] = digest(x)
@@ -86,8 +88,12 @@ func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *traj
 			return f, err
 		}
 	}
-	for i := len(first) - 1; i >= 0; i-- {
-		if x, _ := r.contribution(k, earlier, d, from+i); digest(x) != first[i] {
+	for _, i := range slices.Backward(order) {
+		x, _ := r.contribution(k, earlier, d, from+i)
+		if err := ctx.Err(); err != nil { // what the code had at hand may be gone
+			return f, err
+		}
+		if digest(x) != first[i] {
 			return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
 		}
 	}

@@ -31,7 +31,7 @@ that object, and the bytes that it counts:
 			return worker.Serve(cmd.Context(), in, cmd.OutOrStdout(), worker.Host{
 				Version: discreet.Version(),
 				Run: func(ctx context.Context, c worker.Call, stdout, stderr io.Writer) int {
-					return execute(ctx, c.Args, c.Input, stdout, stderr, more...)
+					return execute(answering(ctx, c), c.Args, c.Input, stdout, stderr, more...)
 				},
 				Keep: keep,
 			})

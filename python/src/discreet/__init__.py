@@ -29,6 +29,7 @@ from discreet._release import Answer, Release
 from discreet._remote import Remote, RemoteAsk, RemotePlan
 from discreet._survival import SurvivalQuestion, survival
 from discreet._training import audit, audit_samples, train
+from discreet.sums import OfSums
 
 __all__ = [
     "Answer",
@@ -44,6 +45,7 @@ __all__ = [
     "Logs",
     "Median",
     "Notice",
+    "OfSums",
     "PendingError",
     "Plan",
     "PrivacyError",

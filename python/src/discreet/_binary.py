@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,6 @@ def run(
     data: int | None = None,
     text: str | None = None,
     fails: Sequence[int] = (),
-    method: Any = None,
-    reply: Callable[[Any, bytes], _worker.Reply] | None = None,
 ) -> Output:
     """Run a command in a worker (:mod:`discreet._worker`).
 
@@ -81,8 +80,6 @@ def run(
         What it reads at standard input, in place of `data`.
     fails
         Exit codes that are an answer where something was printed, and no exception.
-    method, reply
-        A method of sums, and what answers the questions that are asked for it.
 
     Raises
     ------
@@ -92,6 +89,7 @@ def run(
         The command was interrupted as well, and nothing was spent; else it is a `PendingError`.
     """
     handed = text.encode() if text is not None else data if sys.platform == "linux" else None
+    method, reply = _served.get()
     answer = _worker.call(path(), ["--messages", "json", *args], data=handed, method=method, reply=reply)
     notices, error, rest = _read(answer.err.decode(errors="replace"))
     texts = tuple(in_python(str(notice["notice"]), frame=data is not None) for notice in notices)
@@ -110,6 +108,22 @@ def run(
     if interrupted is not None:
         raise interrupted
     return Output(answer.out, texts)
+
+
+# The method of sums whose code is here, and what answers for it.
+_served: ContextVar[tuple[Any, Callable[[Any, bytes], _worker.Reply] | None]] = ContextVar(
+    "served", default=(None, None)
+)
+
+
+@contextlib.contextmanager
+def serving(method: Any, reply: Callable[[Any, bytes], _worker.Reply]) -> Iterator[None]:
+    """Answer what the binary asks a method of sums, in all that is run meanwhile."""
+    token = _served.set((method, reply))
+    try:
+        yield
+    finally:
+        _served.reset(token)
 
 
 def callers() -> int:
