@@ -77,35 +77,76 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
 	var f failing
 	first, order := make([][sha256.Size]byte, to-from), rand.Perm(to-from)
-	for _, i := range order {
-		x, failed := r.contribution(k, earlier, d, from+i)
-		f.add(failed)
-		first[i] = digest(x)
-		if err := add(x); err != nil {
-			return f, err
-		}
+	for some := range slices.Chunk(order, r.atOnce(k)) {
+		vectors, failed := r.contributions(k, earlier, d, from, some)
 		if err := ctx.Err(); err != nil {
 			return f, err
 		}
+		for j, i := range some {
+			f.add(failed[j])
+			first[i] = digest(vectors[j])
+			if err := add(vectors[j]); err != nil {
+				return f, err
+			}
+		}
 	}
-	for _, i := range slices.Backward(order) {
-		x, _ := r.contribution(k, earlier, d, from+i)
+	slices.Reverse(order)
+	for some := range slices.Chunk(order, r.atOnce(k)) {
+		vectors, _ := r.contributions(k, earlier, d, from, some)
 		if err := ctx.Err(); err != nil { // what the code had at hand may be gone
 			return f, err
 		}
-		if digest(x) != first[i] {
-			return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+		for j, i := range some {
+			if digest(vectors[j]) != first[i] {
+				return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+			}
 		}
 	}
 	return f, nil
 }
 
-// contribution is what one person adds, as the author's code has it; zero where that
-// fails, and why. The code gets copies, and what it keeps of them changes nothing.
-func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) ([]float64, error) {
-	x := make([]float64, r.Rounds[k].Dim)
-	failed := completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) })
-	x = slices.Clone(x)
+// distant is a method whose code is far away: it is handed several persons in one message, and
+// asks its code for one after another, in this order. An error is of one person.
+type distant interface {
+	Contributions(dst [][]float64, round int, earlier [][]float64, persons []*trajectory.Dataset) []error
+}
+
+// Bounds of a message: persons, and numbers that come back.
+const (
+	mostAtOnce = 256
+	mostBack   = 1 << 16
+)
+
+// atOnce is how many persons the author's code is handed at once in round k.
+func (r rounds) atOnce(k int) int {
+	if _, far := r.method.(distant); far {
+		return max(1, min(mostAtOnce, mostBack/r.Rounds[k].Dim))
+	}
+	return 1
+}
+
+// contributions is [rounds.contribution] of some persons, counted from from.
+func (r rounds) contributions(k int, earlier [][]float64, d *trajectory.Dataset, from int, some []int) ([][]float64, []error) {
+	vectors, failed := make([][]float64, len(some)), make([]error, len(some))
+	far, ok := r.method.(distant)
+	if !ok {
+		for j, i := range some {
+			vectors[j], failed[j] = r.contribution(k, earlier, d, from+i)
+		}
+		return vectors, failed
+	}
+	people := make([]*trajectory.Dataset, len(some))
+	for j, i := range some {
+		vectors[j], people[j] = make([]float64, r.Rounds[k].Dim), onePerson(d, from+i)
+	}
+	for j, err := range far.Contributions(vectors, k, copies(earlier), people) {
+		vectors[j], failed[j] = settled(vectors[j], err)
+	}
+	return vectors, failed
+}
+
+// settled is what a person adds: zero where the code failed.
+func settled(x []float64, failed error) ([]float64, error) {
 	if failed == nil && !finite(x) {
 		failed = errNotFinite
 	}
@@ -113,6 +154,14 @@ func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, 
 		clear(x)
 	}
 	return x, failed
+}
+
+// contribution is what one person adds, as the author's code has it; zero where that
+// fails, and why. The code gets copies, and what it keeps of them changes nothing.
+func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) ([]float64, error) {
+	x := make([]float64, r.Rounds[k].Dim)
+	failed := completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) })
+	return settled(slices.Clone(x), failed)
 }
 
 // completes calls f; a panic of it is an error.

@@ -55,85 +55,126 @@ func (s *Sums) Outline(p evaluate.Public) (evaluate.Outline, error) {
 	return s.outline, nil
 }
 
-// personJSON says what the numbers of a question about a person are: the noisy sums of the rounds
-// before where Told is set, then a column for each of Parts.
+// questionJSON asks for the vectors of persons. The numbers are the noisy sums of the rounds before,
+// where Told is set, then those of each person in turn.
+type questionJSON struct {
+	Kind    string       `json:"kind"` // "contributions"
+	Round   int          `json:"round"`
+	Told    bool         `json:"told,omitempty"`
+	Persons []personJSON `json:"persons"`
+}
+
+// personJSON says what the numbers of a person are: a column of Rows for each of Parts.
 type personJSON struct {
-	Kind     string   `json:"kind"` // "contribution"
-	Round    int      `json:"round"`
-	Told     bool     `json:"told,omitempty"`
 	Rows     int      `json:"rows"`
 	Episodes []int    `json:"episodes"` // where each starts, and the last ends
 	Ended    []bool   `json:"ended"`    // whether each terminated
 	Parts    []string `json:"parts"`
 }
 
-// contributionJSON is a reply: numbers follow where Failed is empty.
-type contributionJSON struct {
-	Failed string `json:"failed"`
+// vectorsJSON is a reply: for each person why the code failed, or how many numbers of it follow.
+type vectorsJSON struct {
+	Failed  []string `json:"failed"`
+	Lengths []int    `json:"lengths"`
 }
 
-// Contribution implements [evaluate.Sums]. The caller's failure is a panic, which is that person's
-// alone. A caller that is gone, or that cancelled, ends the whole call.
+// Contribution implements [evaluate.Sums].
 func (s *Sums) Contribution(dst []float64, round int, earlier [][]float64, person *trajectory.Dataset) {
+	if err := s.Contributions([][]float64{dst}, round, earlier, []*trajectory.Dataset{person})[0]; err != nil {
+		panic(err)
+	}
+}
+
+// Contributions asks the caller for the vectors of some persons, which it makes one after another.
+// A failure is that person's alone. A caller that is gone, or that cancelled, ends the whole call.
+func (s *Sums) Contributions(dst [][]float64, round int, earlier [][]float64, persons []*trajectory.Dataset) []error {
 	s.one.Lock()
 	defer s.one.Unlock()
-	q := personJSON{Kind: "contribution", Round: round, Rows: person.Rows(), Episodes: person.EpisodeStart, Ended: person.Terminated}
-	var numbers []byte
-	add := func(x ...float64) {
-		for _, v := range x {
-			numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(v))
-		}
-	}
-	if s.round != round || !slices.EqualFunc(s.told, earlier, slices.Equal) {
-		q.Told = true
+	q := questionJSON{Kind: "contributions", Round: round, Told: s.round != round || !slices.EqualFunc(s.told, earlier, slices.Equal)}
+	var n numbers
+	if q.Told {
 		for _, sum := range earlier {
-			add(sum...)
+			n.add(sum...)
 		}
 	}
+	for _, person := range persons {
+		q.Persons = append(q.Persons, s.describe(&n, person))
+	}
+	failed := make([]error, len(dst))
+	text, given, err := s.call.Ask(q, n)
+	var r vectorsJSON
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err == nil && (len(r.Failed) != len(dst) || len(r.Lengths) != len(dst)) {
+		err = fmt.Errorf("%w: a reply about %d persons; want %d", ErrFrame, len(r.Failed), len(dst))
+	}
+	if err != nil {
+		s.call.Abort(err)
+		for i := range failed {
+			failed[i] = err
+		}
+		return failed
+	}
+	s.round, s.told = round, earlier
+	for i, x := range dst {
+		length := 8 * r.Lengths[i]
+		switch {
+		case length < 0 || length > len(given):
+			failed[i] = errNoAnswer
+			continue
+		case r.Failed[i] != "":
+			failed[i] = errors.New(r.Failed[i])
+		case r.Lengths[i] != len(x):
+			failed[i] = fmt.Errorf("it returns %d numbers; want %d", r.Lengths[i], len(x))
+		default:
+			for j := range x {
+				x[j] = math.Float64frombits(binary.LittleEndian.Uint64(given[8*j:]))
+			}
+		}
+		given = given[length:]
+	}
+	return failed
+}
+
+// numbers are what follows the head of a frame.
+type numbers []byte
+
+func (n *numbers) add(x ...float64) {
+	for _, v := range x {
+		*n = binary.LittleEndian.AppendUint64(*n, math.Float64bits(v))
+	}
+}
+
+// describe adds the numbers of a person, and says what they are.
+func (s *Sums) describe(n *numbers, person *trajectory.Dataset) personJSON {
+	out := personJSON{Rows: person.Rows(), Episodes: person.EpisodeStart, Ended: person.Terminated}
 	part := func(name string, x []float64) {
 		if x != nil {
-			q.Parts = append(q.Parts, name)
-			add(x...)
+			out.Parts = append(out.Parts, name)
+			n.add(x...)
 		}
 	}
 	part("reward", person.Reward)
 	if person.Action != nil {
-		q.Parts = append(q.Parts, "action")
+		out.Parts = append(out.Parts, "action")
 		for _, a := range person.Action {
-			add(float64(a))
+			n.add(float64(a))
 		}
 	}
 	part("behavior_prob", person.BehaviorProb)
 	part("target_prob", s.targetProb(person))
 	part("discount", person.Discount)
 	for j, name := range person.Columns {
-		q.Parts = append(q.Parts, name)
+		out.Parts = append(out.Parts, name)
 		for i := range person.Rows() {
-			add(person.Obs[i*len(person.Columns)+j])
+			n.add(person.Obs[i*len(person.Columns)+j])
 		}
 	}
-	text, given, err := s.call.Ask(q, numbers)
-	if err != nil {
-		s.call.Abort(err)
-		panic(errNoAnswer)
-	}
-	s.round, s.told = round, earlier
-	var r contributionJSON
-	if err := json.Unmarshal(text, &r); err != nil {
-		panic(errNoAnswer)
-	}
-	if r.Failed != "" {
-		panic(r.Failed)
-	}
-	if len(given) != 8*len(dst) {
-		panic(fmt.Sprintf("it returns %d numbers; want %d", len(given)/8, len(dst)))
-	}
-	for i := range dst {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(given[8*i:]))
-	}
+	return out
 }
 
-var errNoAnswer = errors.New("no answer of the caller")
+var errNoAnswer = errors.New("the caller gives no numbers")
 
 // targetProb is the target policy's probability of each logged action, nil where the target is the
 // logged policy or these records do not say.
@@ -172,14 +213,12 @@ type repliedJSON struct {
 // Answer implements [evaluate.Sums].
 func (s *Sums) Answer(_ evaluate.Public, sums []evaluate.NoisySum) (evaluate.Answer, error) {
 	q := answerJSON{Kind: "answer"}
-	var numbers []byte
+	var n numbers
 	for _, sum := range sums {
 		q.SD, q.Dims = append(q.SD, sum.SD), append(q.Dims, len(sum.Sum))
-		for _, v := range sum.Sum {
-			numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(v))
-		}
+		n.add(sum.Sum...)
 	}
-	text, _, err := s.call.Ask(q, numbers)
+	text, _, err := s.call.Ask(q, n)
 	if err != nil {
 		return evaluate.Answer{}, err
 	}

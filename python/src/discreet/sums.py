@@ -14,6 +14,7 @@ import inspect
 import itertools
 import math
 import os
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -237,7 +238,8 @@ class OfSums:
             It fails for this person, who would add zero.
         """
         rounds = self.rounds or [Round(self.dimension, float(self.clip or 0))]
-        x, failed = self._numbers(person, round, earlier)
+        with _quiet():
+            x, failed = self._numbers(person, round, earlier)
         if failed or x is None or len(x) != rounds[round].dimension or not all(map(math.isfinite, x)):
             raise DiscreetError(f"contribution fails: {failed or 'it gives no finite vector of the dimension'}")
         import numpy as np
@@ -249,10 +251,8 @@ class OfSums:
         import numpy as np
 
         try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                given = self.contribution(person, round, earlier) if self.rounds else self.contribution(person)
-                return np.array(given, dtype=np.float64).reshape(-1), ""
+            given = self.contribution(person, round, earlier) if self.rounds else self.contribution(person)
+            return np.array(given, dtype=np.float64).reshape(-1), ""
         except KeyboardInterrupt:
             raise
         except BaseException as why:  # whatever it is, it is of this person's records
@@ -276,27 +276,20 @@ class _Replies:
         x = np.frombuffer(numbers, dtype="<f8")
         if asked["kind"] == "answer":
             return self._answer(asked, x), b""
-        rows = asked["rows"]
         if asked.get("told"):
             rounds = self.method.rounds or [Round(self.method.dimension, 1)]
             ends = np.cumsum([0, *(r.dimension for r in rounds[: asked["round"]])])
             self.earlier = [x[a:b].copy() for a, b in itertools.pairwise(ends)]
             x = x[ends[-1] :]
-        parts = {name: x[i * rows : (i + 1) * rows].copy() for i, name in enumerate(asked["parts"] or [])}
-        action = parts.pop("action", None)
-        starts = asked["episodes"] or [0]
-        person = Person(
-            reward=parts.pop("reward", np.zeros(0)),
-            action=None if action is None else action.astype(np.int64),
-            behavior_prob=parts.pop("behavior_prob", None),
-            target_prob=parts.pop("target_prob", None),
-            discount=parts.pop("discount", None),
-            observations=parts,
-            episodes=[slice(a, b) for a, b in itertools.pairwise(starts)],
-            terminated=np.array(asked["ended"] or [], dtype=bool),
-        )
-        given, failed = self.method._numbers(person, asked["round"], [e.copy() for e in self.earlier])
-        return {"failed": failed}, b"" if given is None else given.astype("<f8").tobytes()
+        failed, vectors, at = [], [], 0
+        with _quiet():
+            for about in asked["persons"]:
+                person, at = _person(about, x, at)
+                given, why = self.method._numbers(person, asked["round"], [e.copy() for e in self.earlier])
+                failed.append(why)
+                vectors.append(np.zeros(0) if given is None else given)
+        told = {"failed": failed, "lengths": [len(v) for v in vectors]}
+        return told, np.concatenate(vectors).astype("<f8").tobytes()
 
     def _answer(self, asked: Any, x: Numbers) -> dict[str, Any]:
         ends = [0]
@@ -395,6 +388,41 @@ class SumsRelease(Release):
     def sums(self) -> list[list[float]]:
         """The noisy sums, one list a round."""
         return [list(s) for s in self.json["diagnostics"]["sums"]]
+
+
+def _person(about: Mapping[str, Any], x: Numbers, at: int) -> tuple[Person, int]:
+    """Read a person's numbers, and say where those of the next begin."""
+    import numpy as np
+
+    rows, parts = about["rows"], {}
+    for name in about["parts"] or []:
+        parts[name] = x[at : at + rows].copy()
+        at += rows
+    action = parts.pop("action", None)
+    return Person(
+        reward=parts.pop("reward", np.zeros(0)),
+        action=None if action is None else action.astype(np.int64),
+        behavior_prob=parts.pop("behavior_prob", None),
+        target_prob=parts.pop("target_prob", None),
+        discount=parts.pop("discount", None),
+        observations=parts,
+        episodes=[slice(a, b) for a, b in itertools.pairwise(about["episodes"] or [0])],
+        terminated=np.array(about["ended"] or [], dtype=bool),
+    ), at
+
+
+# Filters of warnings are the whole process's: one thread at a time changes them.
+_filters = threading.RLock()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Show no warning: one person's records may cause it."""
+    import numpy as np
+
+    with _filters, np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _said(claim: Claim) -> dict[str, Any]:
