@@ -6,7 +6,7 @@ package mutants
 // method of sums is asked that is in another process.
 func workerMutants() []mutant {
 	return []mutant{
-		{name: "worker: a call is cancelled by the cancelling of another", in: "internal/worker", run: "LeavesNothing",
+		{name: "worker: a call is cancelled by the cancelling of another", in: "internal/worker", run: "ByItsOwnNumber",
 			edits: edits{{"if last != nil && last.ID == q.ID { // one", "if last != nil { // one"}}},
 		{name: "worker: the input of a call stays for the next", in: "internal/cli", run: "AWorkerAnswers",
 			edits: edits{{"	k.Close()\n	return empty()", "	k.Close()\n	return nil"}}},

@@ -147,6 +147,27 @@ func TestACallLeavesNothingToTheNext(t *testing.T) {
 	}
 }
 
+// Cancelling ends the call of its number, and not the one that runs since.
+func TestACallIsCancelledByItsOwnNumber(t *testing.T) {
+	going := make(chan struct{})
+	c := start(t, func(ctx context.Context, c Call, stdout, _ io.Writer) int {
+		if c.Args[0] == "long" {
+			<-going
+		}
+		fmt.Fprint(stdout, ctx.Err())
+		return 0
+	})
+	c.send(request{ID: 1, Args: []string{"short"}})
+	c.next()
+	c.send(request{ID: 2, Args: []string{"long"}})
+	c.send(request{ID: 1, Cancel: true})
+	c.send(request{ID: 9, Cancel: true}) // when this is read, the one before was taken
+	close(going)
+	if d := c.next(); d.ID != 2 || d.text != "<nil>" {
+		t.Errorf("%+v", d)
+	}
+}
+
 // A call that runs when its caller goes is finished: it may have been charged. One that asks is
 // told that nobody answers.
 func TestACallerThatGoes(t *testing.T) {
