@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import discreet as dt
 from discreet import _binary
-from discreet._data import names_of, table_of, write
+from discreet._frames import names_of, table_of, write
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
@@ -139,7 +139,7 @@ def test_rows_that_are_no_frame_reach_no_file(data: object, tmp_path: Path, monk
         ({}, "person is not given"),
         ({"person": "nobody"}, "no column 'nobody'"),
         ({"person": "unit_id", "format": "csv"}, "format is for files"),
-        ({"person": "unit_id", "unit": "patient"}, "want person, episode or row"),
+        ({"person": "unit_id", "unit": "patient"}, "unit is 'patient'; want one of"),
         ({"person": "unit_id", "observations": ["age"]}, "no column 'age'"),
     ],
 )

@@ -7,7 +7,7 @@ its own: it hands data over, asks, and shows what was released. docs/python.md i
 Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`; or with :func:`survival`.
 """
 
-from discreet import account, policy
+from discreet import account, events, policy
 from discreet._binary import version
 from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
 from discreet._data import Logs, logs
@@ -24,9 +24,11 @@ from discreet._errors import (
 )
 from discreet._learned import Learned
 from discreet._ledger import Ledger
-from discreet._question import Plan, Question, compare
+from discreet._plan import Plan
+from discreet._question import Question, compare
 from discreet._release import Answer, Release
 from discreet._remote import Remote, RemoteAsk, RemotePlan
+from discreet._several import Releases
 from discreet._survival import SurvivalQuestion, survival
 from discreet._training import audit, audit_samples, train
 
@@ -49,6 +51,7 @@ __all__ = [
     "PrivacyError",
     "Question",
     "Release",
+    "Releases",
     "Remote",
     "RemoteAsk",
     "RemotePlan",
@@ -60,6 +63,7 @@ __all__ = [
     "audit",
     "audit_samples",
     "compare",
+    "events",
     "logs",
     "policy",
     "survival",

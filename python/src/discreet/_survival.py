@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet import policy
-from discreet._data import Logs, _listed, logs, names_of
+from discreet._check import plain
+from discreet._data import Logs, _listed, logs
 from discreet._errors import InputError
+from discreet._frames import names_of
 from discreet._question import Question, guarantee
 
 Value = str | float | bool
@@ -22,8 +24,9 @@ class SurvivalQuestion(Question):
     """
 
     def __init__(self, table: Any, **arguments: Any) -> None:
-        self._arguments = arguments
-        a = arguments
+        self._arguments = {key: plain(value) for key, value in arguments.items()}
+        self._waiting: dict[tuple[Any, ...], str] = {}
+        a = self._arguments
         guarantee(a, others=("noise", "noise_family"))
         if a["noise_family"] not in (None, "auto", "gaussian", "laplace"):
             raise InputError(f"noise_family is {a['noise_family']!r}; want 'auto', 'gaussian' or 'laplace'")
