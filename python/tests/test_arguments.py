@@ -211,7 +211,8 @@ MISTAKES: dict[str, Callable[[dt.Logs], Any]] = {
         ), CONSTANT, **PRIVATE
     ).evaluate(),
     "no probabilities": lambda x: dt.Question(
-        dt.logs(pd.read_csv(PBC).drop(columns="behavior_prob"), person="unit_id", behavior="design"), CONSTANT, **PRIVATE
+        dt.logs(pd.read_csv(PBC).drop(columns="behavior_prob"), person="unit_id", behavior="design"), CONSTANT,
+        **PRIVATE
     ).evaluate(),
     "a curve of no survival": lambda x: dt.Question(x, CONSTANT, method="dp-survival", **PRIVATE).plan(),
     "learning of no learned": lambda x: dt.Question(x, CONSTANT, method="dp-learn", **PRIVATE).plan(),
@@ -267,14 +268,15 @@ PLANTED = """
 import discreet as dt
 
 logs = dt.logs("x.csv", person="unit_id", behavior="design")
+one = dt.policy.constant(1)
 dt.logs("x.csv", person="unit_id", behavior="desing")  # 1
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, persons=3, epsilon="1", delta=0, adjacency="replace_one")  # 2
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, persons=3, epsilon=1, delta=0, adjacency="replace")  # 3
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, privacy="none", method="dp-wiz")  # 4
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, privacy="none", parameters={"max_wieght": 2})  # 5
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=1, horizon=3, privacy="none", features={"kind": "tabluar"})  # 6
-dt.compare(logs, {"a": dt.policy.constant(1)}, gamma=1, reward=(0, 1), horizon=3, epsilom=1)  # 7
-dt.Question(logs, dt.policy.constant(1), gamma=1, reward=(0, 1), horizon=3, privacy="none").plan()
+dt.Question(logs, one, gamma=1, reward=(0, 1), persons=3, epsilon="1", delta=0, adjacency="replace_one")  # 2
+dt.Question(logs, one, gamma=1, reward=(0, 1), persons=3, epsilon=1, delta=0, adjacency="replace")  # 3
+dt.Question(logs, one, gamma=1, reward=(0, 1), privacy="none", method="dp-wiz")  # 4
+dt.Question(logs, one, gamma=1, reward=(0, 1), privacy="none", parameters={"max_wieght": 2})  # 5
+dt.Question(logs, one, gamma=1, reward=1, privacy="none", features={"kind": "tabluar"})  # 6
+dt.compare(logs, {"a": one}, gamma=1, reward=(0, 1), horizon=3, epsilom=1)  # 7
+dt.Question(logs, one, gamma=1, reward=(0, 1), horizon=3, privacy="none").plan()
 """
 
 

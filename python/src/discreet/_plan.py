@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet._errors import InputError
 
@@ -92,17 +92,27 @@ class Plan:
         return None if found is None else (found["lower"], found["upper"])
 
     @property
+    def fits(self) -> bool | None:
+        """Whether the ledger that was given has room for this; None without one."""
+        found = self.json.get("ledger")
+        return None if found is None else bool(found["fits"])
+
+    @property
     def notes(self) -> list[str]:
         """What there is to know beside the numbers."""
-        return list(self.json.get("notes", []))
+        from discreet._words import in_python
 
-    def curve(self, epsilons: Sequence[float]) -> list[tuple[float, float]]:
+        return [in_python(note, frame=False) for note in self.json.get("notes", [])]
+
+    def curve(self, epsilons: Sequence[float], *, persons: int | None = None) -> list[tuple[float, float]]:
         """Plan the same question at other epsilons.
 
         Parameters
         ----------
         epsilons
             Which.
+        persons
+            Of how many persons; of the question's own by default.
 
         Returns
         -------
@@ -115,18 +125,29 @@ class Plan:
         InputError
             The plan of this method has no half width.
         """
-        out = []
-        for epsilon in epsilons:
-            plan = self._question.replace(epsilon=epsilon).plan()
-            widths = [a["half_width"] for a in plan.json["public"].get("answers", [])]
-            width = max(widths) if widths else plan.expected.get("half_width")
-            if width is None:
-                raise InputError(f"the plan of {plan.method} tells no half width of an interval")
-            out.append((float(epsilon), float(width)))
-        return out
+        changed = {} if persons is None else {"persons": persons}
+        return [(float(e), self._width(epsilon=e, **changed)) for e in epsilons]
 
-    def plot(self, epsilons: Sequence[float] = (0.1, 0.2, 0.5, 1, 2, 5), ax: Any = None) -> Any:
-        """Draw the expected half width against epsilon; nothing is opened and nothing is spent.
+    def _width(self, **changes: Any) -> float:
+        """Give the expected half width of the same question with other public facts."""
+        plan = self._question.replace(**changes).plan()
+        widths = [a["half_width"] for a in plan.json["public"].get("answers", [])]
+        width = max(widths) if widths else plan.expected.get("half_width")
+        if width is None:
+            raise InputError(
+                f"the plan of {plan.method} tells no half width of an interval", remedy="plan with another method"
+            )
+        return float(width)
+
+    def plot(
+        self,
+        epsilons: Sequence[float] = (0.1, 0.2, 0.5, 1, 2, 5),
+        ax: Any = None,
+        *,
+        persons: Sequence[int] | None = None,
+        against: Literal["epsilon", "persons"] = "epsilon",
+    ) -> Any:
+        """Draw the expected half width against epsilon, or persons; nothing is opened and nothing is spent.
 
         Parameters
         ----------
@@ -134,20 +155,36 @@ class Plan:
             Which.
         ax
             Matplotlib axes to draw on; new ones by default.
+        persons
+            Numbers of persons, a line each; by default the question's own. Delta must be below one over each.
+        against
+            ``"persons"``: a line an epsilon, in place of a line a number of persons.
 
         Returns
         -------
         matplotlib.axes.Axes
         """
-        from discreet._plots import axes
+        from discreet._plots import axes, color, finish
 
-        ax = axes(ax, (5, 3.2))
-        points = self.curve(epsilons)
-        ax.plot([e for e, _ in points], [w for _, w in points], marker="o", color="#1f4e79")
+        ax = axes(ax, (5.4, 3.4))
+        own = self._question._arguments.get("persons")
+        counts = [own] if persons is None else list(persons)
+        by_epsilon = against == "epsilon"
+        along: list[Any] = list(epsilons) if by_epsilon else counts
+        lines: list[Any] = counts if by_epsilon else list(epsilons)
+        for i, line in enumerate(lines):
+            asked = [(x, line) if by_epsilon else (line, x) for x in along]
+            at = [self._width(epsilon=e, persons=n) for e, n in asked]
+            label = f"{line or 0:g} persons" if by_epsilon else f"epsilon {line:g}"
+            ax.plot(along, at, marker="os^Dv"[i % 5], color=color(i), label=label)
         ax.set_xscale("log")
-        ax.set_xlabel("epsilon")
+        ax.set_xticks(along, [f"{x:g}" for x in along])
+        ax.minorticks_off()
+        ax.set_xlabel(against)
         ax.set_ylabel("expected half width of the interval")
         ax.set_ylim(bottom=0)
-        ax.set_title(f"{self.method}: what more epsilon buys")
-        ax.grid(alpha=0.3)
+        ax.set_title(f"{self.method}: what more {against} buys", fontsize="medium")
+        if len(lines) > 1:
+            ax.legend(frameon=False)
+        finish(ax)
         return ax

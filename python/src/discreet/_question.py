@@ -321,8 +321,19 @@ class Question:
     def _computed(self, name: str, policy: Policy) -> list[str]:
         return [f"{name}, by the caller's word: {action}" for action in range(policy.actions)]
 
-    def plan(self) -> Plan:
+    def plan(
+        self,
+        *,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        dataset: str | None = None,
+        analyst: str | None = None,
+    ) -> Plan:
         """Say what the question costs and how far off its answer will be. No data are opened and nothing is spent.
+
+        Parameters
+        ----------
+        ledger, dataset, analyst
+            A budget, of which :attr:`Plan.fits` says whether it has room, as of :meth:`evaluate`.
 
         Returns
         -------
@@ -334,7 +345,7 @@ class Question:
             The question cannot be.
         """
         self._one_method()
-        with self._written({}) as file:
+        with self._written(_charged(ledger, dataset, analyst, None)) as file:
             return Plan(_binary.run(["plan", "--json", file]).json(), self)
 
     def _one_method(self) -> None:
@@ -428,22 +439,8 @@ class Question:
         beside: dict[str, Any] = {}
         place: tuple[Any, ...] | None = None
         if ledger is not None:
-            if isinstance(ledger, Ledger):
-                if dataset is not None and ledger.dataset not in (None, dataset):
-                    raise InputError(
-                        f"the ledger is of dataset {ledger.dataset!r}, and dataset is {dataset!r}; leave one out"
-                    )
-                dataset = ledger.dataset if dataset is None else dataset
-                ledger = ledger.path
-            location = os.fspath(ledger)
-            section = {
-                "path": location if "://" in location else os.path.abspath(location),
-                "dataset": dataset,
-                "analyst": analyst,
-                "purpose": purpose,
-            }
-            beside["ledger"] = {k: v for k, v in section.items() if v is not None}
-            place = (section["path"], dataset, analyst)
+            beside = _charged(ledger, dataset, analyst, purpose)
+            place = tuple(beside["ledger"].get(k) for k in ("path", "dataset", "analyst"))
             if key is None:
                 key = self._waiting.pop(place, None) or secrets.token_hex(16)
         elif dataset is not None or analyst is not None or purpose is not None or key is not None:
@@ -572,6 +569,27 @@ class Question:
         order = order_of(table, self.logs.section, self.logs.unit)
         write(table if order is None else table.take(pa.array(order)), descriptor)
         return order
+
+
+def _charged(
+    ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None, analyst: str | None, purpose: str | None
+) -> dict[str, Any]:
+    """Give the section ledger of a configuration, where there is one."""
+    if ledger is None:
+        return {}
+    if isinstance(ledger, Ledger):
+        if dataset is not None and ledger.dataset not in (None, dataset):
+            raise InputError(f"the ledger is of dataset {ledger.dataset!r}, and dataset is {dataset!r}; leave one out")
+        dataset = ledger.dataset if dataset is None else dataset
+        ledger = ledger.path
+    location = os.fspath(ledger)
+    section = {
+        "path": location if "://" in location else os.path.abspath(location),
+        "dataset": dataset,
+        "analyst": analyst,
+        "purpose": purpose,
+    }
+    return {"ledger": {k: v for k, v in section.items() if v is not None}}
 
 
 def _targets(given: Any) -> dict[str, Policy]:
