@@ -44,7 +44,7 @@ def test_values_and_differences_have_axes_of_their_own(both: dt.Release) -> None
     assert "epsilon 1, delta 1e-05, person, replace_one" in top.get_title()
     # Below each interval is what noise and sampling make of it, each by itself.
     for place, answers in zip(places, (["old", "new"], ["new - old"]), strict=True):
-        for row, name in enumerate(answers):
+        for name in answers:
             a = both[name]
             drawn = [line.get_xdata() for line in place.lines if len(line.get_xdata()) == 2]
             assert list(a.interval) in [list(x) for x in drawn]

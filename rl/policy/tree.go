@@ -160,7 +160,7 @@ func ReadTree(r io.Reader, name string) (Policy, error) {
 	switch single := file.Precision == "float32"; {
 	case file.Trees != nil && file.Nodes != nil:
 		err = fmt.Errorf("%w: tree: nodes and trees; give one tree as nodes, or several as trees", ErrPolicy)
-	case file.Trees != nil:
+	case file.Trees != nil || file.Scores != nil:
 		t, err = newForest(file.Inputs, file.forestFile, single)
 	default:
 		t, err = NewTree(file.Inputs, file.Nodes, single)
