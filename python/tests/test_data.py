@@ -149,7 +149,7 @@ def test_what_is_not_said_is_named(arguments: dict[str, object], word: str, pbc:
 
 
 def test_a_file_of_outcomes_is_found_from_anywhere(pbc: pd.DataFrame) -> None:
-    joined = dt.logs(pbc, person="unit_id", more={"outcome": {"path": "alive.csv", "by": "unit_id", "column": "alive"}})
+    joined = dt.logs(pbc, person="unit_id", outcome={"path": "alive.csv", "by": "unit_id", "column": "alive"})
     assert joined.section["outcome"]["path"] == [os.path.abspath("alive.csv")]
 
 
@@ -227,6 +227,6 @@ def test_times_and_ids_of_two_columns_in_any_order(library: str, pbc: pd.DataFra
     if library == "polars dates":
         data = data.with_columns(pl.col("day").dt.date())
     steps = {"steps": {"kind": "date", "sort": True}}
-    logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", more=steps)
+    logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", **steps)
     got = dt.Question(logs, dt.policy.constant(1), method="pdis", **REFERENCE).evaluate()
     assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 1).to_numpy(float))["pdis"], rel=1e-12)
