@@ -114,8 +114,8 @@ class Logs:
         table = table_of(self.data, [self._column(c) for c in policy.inputs])
         return table.rename_columns(list(policy.names)).to_pandas()
 
-    def of_action(self, table: Any, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Give the probability of the logged action of each row; NaN where that is no action of the policy."""
+    def action_numbers(self, table: Any) -> npt.NDArray[np.float64]:
+        """Give the number of the logged action of each row; -1 where that is no action."""
         import numpy as np
 
         column = table.column(self.section.get("columns", {}).get("action", "action"))
@@ -123,18 +123,12 @@ class Logs:
         number = np.full(len(column), -1.0)
         if words is None:
             with contextlib.suppress(TypeError, ValueError):  # the binary says what is wrong with it
-                number = np.asarray(column.to_numpy(), dtype=float)
-        else:
-            known = dict(words) if isinstance(words, Mapping) else {w: i for i, w in enumerate(words)}
-            coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-            of = np.array([float(known.get(w, -1)) for w in coded.dictionary.to_pylist()] or [-1.0])
-            number = of[coded.indices.to_numpy(zero_copy_only=False)]
-        count = probabilities.shape[1]
-        is_one = (number >= 0) & (number < count) & (number == np.floor(number))
-        out = np.full(len(number), np.nan)
-        rows = np.flatnonzero(is_one)
-        out[rows] = probabilities[rows, number[rows].astype(int)]
-        return out
+                number = np.nan_to_num(np.asarray(column.to_numpy(), dtype=float), nan=-1)
+            return number
+        known = dict(words) if isinstance(words, Mapping) else {w: i for i, w in enumerate(words)}
+        coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        of = np.array([float(known.get(w, -1)) for w in coded.dictionary.to_pylist()] or [-1.0])
+        return np.asarray(of[coded.indices.to_numpy(zero_copy_only=False)])
 
     def _column(self, name: str) -> str:
         for canonical, column in self.observations:

@@ -41,6 +41,7 @@ def order_of(table: Any, section: Mapping[str, Any], unit: str) -> Numbers | Non
         Steps are texts of dates in a form of their own, which only the binary can compare.
     """
     import numpy as np
+    import pyarrow as pa
 
     steps = section.get("steps") or {}
     if steps.get("sort") or section.get("one_row_episodes") or section.get("episodes") or unit == "row":
@@ -48,15 +49,18 @@ def order_of(table: Any, section: Mapping[str, Any], unit: str) -> Numbers | Non
     mapped = section.get("columns", {})
     persons = _present(table, mapped.get("unit_id", "unit_id")) if unit == "person" else []
     ids = [] if section.get("episode_per_person") else _present(table, mapped.get("episode_id", "episode_id"))
-    person = _codes(table, persons) if persons else np.zeros(table.num_rows, np.int64)
-    episode = _codes(table, ids) if ids else person
-    if person is None or episode is None or table.num_rows == 0 or not (persons or ids):
+    if table.num_rows == 0 or not (persons or ids):
         return None
     name = mapped.get("step", "step")
     rank = _ranks(table.column(name), steps, name) if name in table.column_names else None
-    change = (episode[1:] != episode[:-1]) | (person[1:] != person[:-1])
-    # Codes count up as values first appear: where they never fall, no episode comes back.
-    if (episode[1:] >= episode[:-1]).all() and (rank is None or (change | (rank[1:] >= rank[:-1])).all()):
+    change = _changes(table, ids or persons)
+    if change is not None and (rank is None or (change[1:] | (rank[1:] >= rank[:-1])).all()):
+        begun = _codes(table.select(ids or persons).filter(pa.array(change)), ids or persons)
+        if begun is not None and len(np.unique(begun)) == len(begun):  # no episode comes back
+            return None
+    person = _codes(table, persons) if persons else np.zeros(table.num_rows, np.int64)
+    episode = _codes(table, ids) if ids else person
+    if person is None or episode is None:
         return None
     pair = person * (episode.max() + 1) + episode
     _, first, of = np.unique(pair, return_index=True, return_inverse=True)
@@ -68,6 +72,26 @@ def order_of(table: Any, section: Mapping[str, Any], unit: str) -> Numbers | Non
 def _present(table: Any, names: str | Sequence[str]) -> list[str]:
     listed = [names] if isinstance(names, str) else list(names)
     return listed if all(n in table.column_names for n in listed) else []
+
+
+def _changes(table: Any, names: Sequence[str]) -> npt.NDArray[np.bool_] | None:
+    """Say of each row whether another id begins there; None where ids are missing, or cannot be compared so."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    out = np.zeros(table.num_rows, bool)
+    out[0] = True
+    for name in names:
+        column = table.column(name)
+        if column.null_count or pa.types.is_dictionary(column.type):
+            return None
+        try:
+            other = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1))
+        except pa.ArrowNotImplementedError:
+            return None
+        out[1:] |= other.to_numpy()
+    return out
 
 
 def _codes(table: Any, names: Sequence[str]) -> Numbers | None:

@@ -558,12 +558,13 @@ class Question:
         for name, policy in self.targets.items():
             if policy.compute is None:
                 continue
-            probabilities = policy.probabilities(self.logs.situations(policy))
+            situations = self.logs.situations(policy)
             if self._of_logged_action(policy):
-                logged = self.logs.of_action(table, probabilities)
+                logged = policy.probabilities(situations, of=self.logs.action_numbers(table))
                 column = self._target(name, policy)["name" if self._single else "column"]
                 table = table.append_column(column, pa.array(logged, from_pandas=True))
                 continue
+            probabilities = policy.probabilities(situations)
             for action, column in enumerate(self._computed(name, policy)):
                 table = table.append_column(column, pa.array(probabilities[:, action], from_pandas=True))
         order = order_of(table, self.logs.section, self.logs.unit)

@@ -55,18 +55,21 @@ class Policy:
     def __repr__(self) -> str:
         return f"<Policy {self.label}>"
 
-    def probabilities(self, situations: Any) -> Matrix:
+    def probabilities(self, situations: Any, *, of: Any = None) -> Matrix:
         """Compute the probability of each action.
 
         Parameters
         ----------
         situations
             A row a situation, a column an input: an array, or a pandas frame for a model that was fitted on one.
+        of
+            The number of an action a row, whose probability alone is kept; NaN where it is none.
 
         Returns
         -------
         numpy.ndarray
-            Of shape (rows, actions); NaN in rows with a missing input, which are not shown to the model.
+            Of shape (rows, actions), or (rows,) with `of`; NaN in rows with a missing input, which are not shown to
+            the model.
 
         Raises
         ------
@@ -82,19 +85,22 @@ class Policy:
         framed = hasattr(situations, "iloc")
         empty = np.asarray(situations.isna()) if framed else np.isnan(situations)
         whole = np.full(len(situations), True) if self.missing == "show" else ~empty.any(axis=1)
-        out = np.full((len(situations), self.actions), np.nan)
+        out = np.full((len(situations), self.actions) if of is None else len(situations), np.nan)
+        if of is not None:
+            whole &= (of >= 0) & (of < self.actions) & (of == np.floor(of))
         rows = np.flatnonzero(whole)
 
-        def of(chosen: Any) -> Matrix:
-            return self._of(situations.iloc[chosen] if framed else situations[chosen])
+        def given(chosen: Any) -> Matrix:
+            found = self._of(situations.iloc[chosen] if framed else situations[chosen])
+            return found if of is None else found[np.arange(len(chosen)), of[chosen].astype(int)]
 
         if len(rows):
             for begin in range(0, len(rows), _BATCH):
                 batch = rows[begin : begin + _BATCH]
-                out[batch] = of(batch)
+                out[batch] = given(batch)
             # Alone, in another order: the numbers of a row must not change.
             some = rows[:: max(2, len(rows) // 256)][::-1]
-            if len(rows) > 1 and not np.allclose(of(some), out[some], rtol=0, atol=1e-4):
+            if len(rows) > 1 and not np.allclose(given(some), out[some], rtol=0, atol=1e-4):
                 raise PrivacyError(
                     "the probabilities of a row depend on other rows, or on chance: one person's record would move "
                     "the weights of others, and the guarantee would be void; compute each row by itself "
