@@ -210,6 +210,20 @@ class Question:
                     remedy=f"name one of {', '.join(self.targets)}",
                 )
 
+        self._check_words()
+
+    def _check_words(self) -> None:
+        """Refuse a constant action that is a word which the logs do not number."""
+        known = self.logs.section.get("actions")
+        for policy in self.targets.values():
+            word = policy.keys.get("action")
+            if isinstance(word, str) and (known is None or word not in known):
+                have = "" if known is None else f", which lists {', '.join(map(repr, known))}"
+                raise InputError(
+                    f"the action {word!r} is a word that logs(actions=...) does not number{have}",
+                    remedy="list the words in logs(actions=...), in the order of their numbers",
+                )
+
     def __repr__(self) -> str:
         a = self._arguments
         what = next(iter(self.targets.values())).label if self._single else ", ".join(self.targets)

@@ -297,3 +297,23 @@ class Reading(TypedDict, total=False):
     one_row_episodes: bool
     episode_per_person: bool
     format: Format | None
+
+
+class Studied(TypedDict, total=False):
+    """Keyword arguments of :func:`discreet.survival` that are words and numbers."""
+
+    times: Literal["grouped", "discrete"]
+    every: float | None
+    until: float | None
+    mean_until: float | None
+    horizon: int | None
+    persons: int | None
+    complete: bool
+    epsilon: float | None
+    delta: float | None
+    adjacency: Adjacency | None
+    privacy: Literal["none"] | None
+    noise_family: NoiseFamily | None
+    noise: Noise | None
+    guess: Guess | None
+    justification: str | None

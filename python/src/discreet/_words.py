@@ -28,6 +28,15 @@ _HEADS = re.compile(
     r"^(malformed configuration|invalid configuration|invalid options|invalid public facts|invalid method|"
     r"invalid budget|data does not fit the plan): "
 )
+# A key, what it should be, and whether it is only the label of what follows.
+_KEY = re.compile(
+    r"\b(data|problem)\.(\w+)((?:\.\w+)*)"
+    r"(: \{[^{}]*\}| is complete|: (?:\d+|true|complete|terminated|truncated|column|repair|reject|zero|indicator)\b)?"
+    r"(:(?= ))?"
+)
+_NUMBERED = (
+    "does not say which number it stands for; list the words in logs(actions=...), in the order of their numbers"
+)
 _PATH = re.compile(r"(?:/[^\s:;,`\"]*)?/discreet-[A-Za-z0-9_]+/(?:question|train)\.yaml(?::\d+)?:? ?")
 _FILE = re.compile(r"(?:/[^\s:;,`\"]*)?/discreet-[A-Za-z0-9_]+/([^\s:;,`\"/]+)")
 
@@ -76,7 +85,10 @@ def in_python(text: str, *, frame: bool) -> str:
     text = re.sub(r"\bin (problem|data|privacy)\b(?=; correct its name)", "", text)
     text = text.replace("(outside: clip)", "in Question(outside='clip')").replace("--key", "key=")
     text = text.replace("; a relative path starts at the configuration's directory", "")
-    text = re.sub(r"\b(data|problem)\.(\w+)((?:\.\w+)*)(: \{[^{}]*\}|: true| is complete|: complete)?", _argument, text)
+    text = re.sub(r"\bmapped to both (\w+) and (\w+)", _both, text)
+    text = re.sub(r"\bmap (\w+) alone and set", lambda m: f"give {_COLUMNS.get(m[1], m[1])}= alone, and", text)
+    text = re.sub(r"does not say which number it stands for$", _NUMBERED, text)
+    text = _KEY.sub(_argument, text)
     return text.replace(" (docs/configuration.md lists the keys)", "").strip()
 
 
@@ -92,27 +104,29 @@ def _mapped(found: re.Match[str]) -> str:
     return f"; give {argument}= as the data have it" if argument else "; name the column as the data have it"
 
 
+def _both(found: re.Match[str]) -> str:
+    return f"given as both {_COLUMNS.get(found[1], found[1])}= and {_COLUMNS.get(found[2], found[2])}="
+
+
 def _argument(found: re.Match[str]) -> str:
     """Give the argument of a key, with what the message says that it should be."""
-    section, key, below, value = found.groups()
-    whole = f"{key}{below}"
-    names = _OF_LOGS if section == "data" else _OF_QUESTION
-    call = "logs" if section == "data" else "Question"
-    if whole in names:
-        key, below = names[whole], ""
-    else:
-        key = names.get(key, key)
-    path = "".join(f'["{part}"]' for part in below.split(".")[1:])
+    section, key, below, value, label = found.groups()
+    names, call = (_OF_LOGS, "logs") if section == "data" else (_OF_QUESTION, "Question")
+    if f"{key}{below}" in names:
+        key, below = names[f"{key}{below}"], ""
+    key = names.get(key, key)
+    parts = below.split(".")[1:]
+    path = "".join(f'["{part}"]' for part in parts)
     if value is None:
-        return f"{key}={path}"
-    if value == ": true":
-        given = "True"
-    elif value.startswith(": {"):
+        return f"{key}{path}{label or ''}" if path or label else f"{key}="
+    if value.startswith(": {"):
         given = re.sub(r"\"[^\"]*\"|([A-Za-z_]\w*)", lambda m: m[0] if m[1] is None else _word(m[1]), value[2:])
     else:
-        given = "'complete'"
+        given = _word(value.split(" ")[-1])
+    for part in reversed(parts):
+        given = f"{{'{part}': {given}}}"
     return f"{call}({key}={given})"
 
 
 def _word(text: str) -> str:
-    return {"true": "True", "false": "False"}.get(text, f"'{text}'")
+    return text if text.isdigit() else {"true": "True", "false": "False"}.get(text, f"'{text}'")
