@@ -130,22 +130,6 @@ def test_a_comparison_is_one_release(trial: dt.Logs) -> None:
         _ = both.value
 
 
-def test_pictures(trial: dt.Logs) -> None:
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    r = dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, levels="all", **PRIVATE)
-    ax = r.plot()
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["A - B", "B", "A"]
-    assert sorted(tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2)[-1] == max(
-        a.interval for a in r.answers
-    )
-    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
-    line = question.plan().plot([0.5, 1]).lines[0]
-    assert list(line.get_xdata()) == [0.5, 1]
-    assert line.get_ydata()[1] == question.plan().expected["half_width"]
-
-
 def test_a_value_function(trial: dt.Logs, pbc: pd.DataFrame) -> None:
     staged = pbc.assign(obs_stage=pbc["obs_stage"].fillna(1).astype(int) - 1)
     logs = dt.logs(staged, person="unit_id", observations=["obs_stage"])

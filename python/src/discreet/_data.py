@@ -152,7 +152,7 @@ def logs(
     observations: Sequence[str] | Mapping[str, str] | None = None,
     columns: Mapping[str, Any] | None = None,
     behavior: Literal["design", "logged"] | Behavior | None = None,
-    actions: Sequence[str] | Mapping[str, int] | None = None,
+    actions: Sequence[str | float] | Mapping[str, int] | None = None,
     encode: Mapping[str, Any] | None = None,
     steps: Steps | None = None,
     episodes: Episodes | None = None,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # How far what is exported may be from what the library predicts in public situations.
 _SAME = 1e-9
+# Nodes of a forest that is exported: a policy file has at most 64 MiB.
+_NODES = 300_000
 
 
 def exported(model: Any, inputs: Sequence[str], numbers: Numbers, count: int) -> dict[str, Any] | None:
@@ -51,7 +53,7 @@ def exported(model: Any, inputs: Sequence[str], numbers: Numbers, count: int) ->
     if not whole and name not in ("DecisionTreeClassifier", "RandomForestClassifier", "ExtraTreesClassifier"):
         return None
     document = write(model, list(inputs), numbers, count)
-    if document is None:
+    if document is None or sum(len(t["nodes"]) for t in document.get("trees", ())) > _NODES:
         return None
     public = _situations(len(inputs))
     got = _computed(document, public)
@@ -222,7 +224,7 @@ def _computed(document: dict[str, Any], situations: Matrix) -> Matrix:
     out = None if scores is None else np.tile(np.asarray(scores), (len(at), 1))
     for tree in trees:
         nodes = tree["nodes"]
-        leaf = np.array([_fall(nodes, place, row) for row in at])
+        leaf = _fall(nodes, place, at)
         if out is not None and scores is not None:
             out[:, tree["action"]] += np.array([n.get("score", 0.0) for n in nodes])[leaf]
             continue
@@ -234,11 +236,18 @@ def _computed(document: dict[str, Any], situations: Matrix) -> Matrix:
     return found
 
 
-def _fall(nodes: list[dict[str, Any]], place: dict[str, int], row: Matrix) -> int:
-    at = 0
-    while "left" in nodes[at]:
-        node = nodes[at]
-        at = node["left"] if row[place[node["input"]]] <= node["threshold"] else node["right"]
+def _fall(nodes: list[dict[str, Any]], place: dict[str, int], rows: Matrix) -> Numbers:
+    """Give the leaf that each row falls into."""
+    import numpy as np
+
+    column = np.array([place[n["input"]] if "input" in n else 0 for n in nodes])
+    threshold = np.array([n.get("threshold", np.inf) for n in nodes])
+    left = np.array([n.get("left", i) for i, n in enumerate(nodes)])
+    right = np.array([n.get("right", i) for i, n in enumerate(nodes)])
+    at, before = np.zeros(len(rows), np.int64), None
+    while before is None or (at != before).any():
+        before = at
+        at = np.where(rows[np.arange(len(rows)), column[at]] <= threshold[at], left[at], right[at])
     return at
 
 

@@ -278,7 +278,7 @@ class Known(Asked, total=False):
 class Reading(TypedDict, total=False):
     """The keyword arguments of :func:`discreet.logs` that say how data are read, by their keys in ``data``."""
 
-    actions: Words | Mapping[str, int] | None
+    actions: Sequence[Any] | Mapping[Any, int] | None
     behavior: Literal["design", "logged"] | Behavior | None
     columns: Mapping[str, Any] | None
     encode: Mapping[str, Any] | None
